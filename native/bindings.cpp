@@ -1,0 +1,13 @@
+// The module: each noun binds its own kernels.
+#include <nanobind/nanobind.h>
+
+void bind_encode(nanobind::module_& module);
+void bind_grow(nanobind::module_& module);
+void bind_route(nanobind::module_& module);
+
+NB_MODULE(_native, module) {
+    module.doc() = "Hornbeam's compiled kernels: arrays in, arrays out.";
+    bind_encode(module);
+    bind_grow(module);
+    bind_route(module);
+}

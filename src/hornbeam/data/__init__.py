@@ -1,0 +1,1 @@
+"""The door in: schema, table, bins, engine."""

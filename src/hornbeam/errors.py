@@ -1,0 +1,62 @@
+"""Every exception Hornbeam raises.
+
+::
+
+    HornbeamError
+    ├── DataError         (ValueError)    rows, columns, labels or weights that cannot be used
+    ├── SchemaError       (ValueError)    columns that do not fit the schema a tree was made with
+    ├── ParameterError    (ValueError)    a setting outside its range, or two that exclude each other
+    ├── TreeError         (ValueError)    arrays that do not make a tree
+    ├── EngineError       (RuntimeError)  a pass over the data that could not be finished
+    └── MissingExtraError (RuntimeError)  an optional dependency that is not installed
+
+Each message says what was found, what was expected and what to do.
+"""
+
+__all__ = [
+    "DataError",
+    "EngineError",
+    "HornbeamError",
+    "MissingExtraError",
+    "ParameterError",
+    "SchemaError",
+    "TreeError",
+]
+
+
+class HornbeamError(Exception):
+    """The root of every error Hornbeam raises.
+
+    Examples
+    --------
+    >>> import hornbeam
+    >>> try:
+    ...     hornbeam.TreeClassifier(criterion="gin").fit([[0], [1]], [0, 1])
+    ... except hornbeam.errors.HornbeamError as error:
+    ...     print(type(error).__name__)
+    ParameterError
+    """
+
+
+class DataError(HornbeamError, ValueError):
+    """Rows, columns, labels or weights that cannot be used."""
+
+
+class SchemaError(HornbeamError, ValueError):
+    """Columns that do not fit the schema a tree was made with."""
+
+
+class ParameterError(HornbeamError, ValueError):
+    """A setting outside its range, or two settings that exclude each other."""
+
+
+class TreeError(HornbeamError, ValueError):
+    """Arrays that do not make a tree."""
+
+
+class EngineError(HornbeamError, RuntimeError):
+    """A pass over the data that could not be finished."""
+
+
+class MissingExtraError(HornbeamError, RuntimeError):
+    """An optional dependency that is not installed; the message names the extra."""

@@ -1,0 +1,1 @@
+"""From binned rows to a tree."""

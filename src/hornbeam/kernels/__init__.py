@@ -1,0 +1,1 @@
+"""Thin Python faces of the compiled kernels: arrays in, arrays out."""

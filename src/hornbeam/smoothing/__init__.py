@@ -1,0 +1,1 @@
+"""Steps that change what a tree believes."""

@@ -1,0 +1,1 @@
+"""The tree as data, and the makers of trees from trees."""

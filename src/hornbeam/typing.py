@@ -1,0 +1,17 @@
+"""Names for the arrays and scalars that cross the house's floors."""
+
+from collections.abc import Hashable
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Bools", "Category", "Codes", "Counts", "Floats", "Indices", "Label"]
+
+type Bools = NDArray[np.bool_]
+type Codes = NDArray[np.uint8] | NDArray[np.uint16]
+type Counts = NDArray[np.int64]
+type Floats = NDArray[np.float64]
+type Indices = NDArray[np.int32]
+
+type Category = str | int | float | bool
+type Label = Hashable
