@@ -169,8 +169,8 @@ def _check_comparable(values: tuple[Category, ...], feature: Feature) -> None:
     found, expected = ({isinstance(v, str) for v in group} for group in (values, feature.categories))
     if found.isdisjoint(expected):
         raise SchemaError(
-            f"Column {feature.name!r} has values such as {values[0]!r}, but the tree was made with categories "
-            f"such as {feature.categories[0]!r} there. Pass the column with the type it had in training."
+            f"Column {feature.name!r} has values such as {values[0]!r}, but the tree was made with categories"
+            f" such as {feature.categories[0]!r} there. Pass the column with the type it had in training."
         )
 
 

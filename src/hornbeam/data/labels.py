@@ -144,8 +144,7 @@ def _read_integers(labels: NDArray[Any]) -> Labels:
         return Labels(labels, np.zeros(0, dtype=np.int32))
     low, high = int(labels.min()), int(labels.max())
     if high - low > max(1_000, 2 * len(labels)) or high > np.iinfo(np.int64).max:
-        classes, codes = np.unique(labels, return_inverse=True)
-        return Labels(classes, codes.astype(np.int32))
+        return _read_sorted(labels)
     offsets = np.subtract(labels, low, dtype=np.int64)
     present = np.flatnonzero(np.bincount(offsets))
     classes = (present + low).astype(labels.dtype)
@@ -154,6 +153,11 @@ def _read_integers(labels: NDArray[Any]) -> Labels:
     code_of = np.empty(high - low + 1, dtype=np.int32)
     code_of[present] = np.arange(len(present))
     return Labels(classes, code_of[offsets])
+
+
+def _read_sorted(labels: NDArray[Any]) -> Labels:
+    classes, codes = np.unique(labels, return_inverse=True)
+    return Labels(classes, codes.astype(np.int32))
 
 
 def _read_floats(labels: NDArray[Any]) -> Labels:
@@ -165,14 +169,13 @@ def _read_floats(labels: NDArray[Any]) -> Labels:
         )
     if (labels != np.rint(labels)).any():
         raise DataError(
-            "Unknown label type: continuous. Maybe you are trying to fit a classifier, which expects discrete "
-            "classes, on a regression target with continuous values. Cut the target into classes first."
+            "Unknown label type: continuous. Maybe you are trying to fit a classifier, which expects "
+            "discrete classes, on a regression target with continuous values. Cut it into classes first."
         )
     if len(labels) and np.abs(labels).max() < 2**53:
         classes, codes = _read_integers(labels.astype(np.int64))
-    else:
-        classes, codes = np.unique(labels, return_inverse=True)
-    return Labels(classes.astype(labels.dtype), codes.astype(np.int32, copy=False))
+        return Labels(classes.astype(labels.dtype), codes)
+    return _read_sorted(labels)
 
 
 def _read_strings(labels: NDArray[Any]) -> Labels:

@@ -95,7 +95,7 @@ class Feature:
         if len(self.categories) > MAX_CATEGORIES:
             raise DataError(
                 f"Feature {self.name!r} has {len(self.categories)} categories; at most {MAX_CATEGORIES} are "
-                "supported. Merge the rare ones, drop the column if it only names rows, or turn it into numbers."
+                "supported. Merge the rare ones, drop the column if it only names rows, or make it numeric."
             )
 
 
@@ -149,7 +149,7 @@ class Schema:
     @property
     def is_numeric(self) -> bool:
         """Whether every feature is numeric, so that one matrix can hold the columns."""
-        return all([feature.kind is Kind.NUMERIC for feature in self.features])
+        return all(feature.kind is Kind.NUMERIC for feature in self.features)
 
     @property
     def has_generated_names(self) -> bool:

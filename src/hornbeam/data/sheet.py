@@ -87,8 +87,8 @@ class Sheet:
         """Refuse columns whose number or names differ from the schema's."""
         if self.shape[1] != schema.n_features:
             raise SchemaError(
-                f"X has {self.shape[1]} features, but the tree is expecting {schema.n_features} features as input: "
-                f"{_shortened(schema.names)}. Pass the columns of the training data."
+                f"X has {self.shape[1]} features, but the tree is expecting {schema.n_features} features as "
+                f"input: {_shortened(schema.names)}. Pass the columns of the training data."
             )
         if names is None or names == schema.names or schema.has_generated_names:
             return

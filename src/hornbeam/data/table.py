@@ -30,7 +30,7 @@ class Table:
     schema : Schema
         Names, kinds and categories of the columns, and the class labels.
     columns : tuple of ndarray
-        Numeric and ordinal: float64, NaN where missing, an ordinal value being its position in the categories.
+        Numeric and ordinal: float64, NaN where missing; an ordinal value is its position in the categories.
         Nominal: int32 codes into the categories, -1 where missing, -2 where the schema lacks the value.
     target : ndarray of int32 or None
         The class code of every row.
@@ -96,9 +96,11 @@ class Table:
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
-            A NumPy array, a list of rows, or a frame of pandas, polars, pyarrow or any library that speaks Arrow.
-            Booleans, strings and categories are nominal, ordered categories ordinal, a column of Python objects is
-            numeric if all of them are numbers. A float64 array is not copied. Integers beyond 2**53 are rounded.
+            A NumPy array, a list of rows, or a frame of pandas, polars, pyarrow or any library that speaks
+            Arrow. Booleans, strings and categories are nominal, ordered categories of pandas and pyarrow
+            ordinal; a column of Python objects is numeric if all of them are numbers, else nominal. NaN,
+            None, NA, NaT, null and masked values are missing. A float64 array is not copied; integers beyond
+            2**53 are rounded to the nearest float64.
         y : array-like of shape (n_rows,) or Labels, optional
             Class labels.
         sample_weight : array-like of shape (n_rows,) or number, optional
@@ -184,7 +186,10 @@ def _as_frame(X: Any) -> "nw.DataFrame[Any] | None":
     """X as a narwhals frame; None if it is no frame."""
     import narwhals.stable.v2 as nw
 
-    frame = nw.from_native(X, pass_through=True, allow_series=True)
+    try:
+        frame = nw.from_native(X, pass_through=True, allow_series=True)
+    except nw.exceptions.DuplicateError as error:
+        raise DataError(f"X has two columns of the same name. {error}. Rename one of them.") from error
     if isinstance(frame, nw.Series):
         check_shape(frame)
     if isinstance(frame, nw.LazyFrame):
@@ -206,22 +211,17 @@ def _as_frame(X: Any) -> "nw.DataFrame[Any] | None":
 
 
 def _read_frame(frame: "nw.DataFrame[Any]") -> Sheet:
-    import narwhals.stable.v2 as nw
-
-    try:
-        labels = frame.columns
-    except nw.exceptions.DuplicateError as error:
-        raise DataError(f"X has two columns of the same name: {error}. Rename one of them.") from error
     shape = check_shape(frame)
-    strings = [isinstance(label, str) for label in labels]
-    if any(strings) and not all(strings):
-        found = sorted({type(label).__name__ for label in labels})
+    labels = frame.columns
+    types = {type(label).__name__ for label in labels}
+    if "str" in types and len(types) > 1:
         raise DataError(
-            f"The names of the columns are of the types {found}; expected strings. Rename the columns."
+            f"The names of the columns are of the types {sorted(types)}; expected strings. Rename them."
         )
-    names = tuple(labels) if all(strings) else None
-    named = zip(labels, names or generated_names(shape[1]), strict=True)
-    return Sheet(shape, None, tuple([_read_series(frame[label], name) for label, name in named]), names)
+    names = tuple(labels) if types == {"str"} else None
+    pairs = zip(labels, names or generated_names(shape[1]), strict=True)
+    columns = [_read_series(frame.get_column(label), name) for label, name in pairs]
+    return Sheet(shape, None, tuple(columns), names)
 
 
 def _read_series(series: "nw.Series[Any]", name: str) -> Column:
@@ -250,15 +250,19 @@ def _read_categories(series: "nw.Series[Any]", name: str) -> Column:
     """
     import narwhals.stable.v2 as nw
 
+    native: Any = series.to_native()
     dtype: Any = series.dtype
-    if series.implementation.is_pyarrow():
-        array = series.cast(nw.Categorical).to_native().combine_chunks()
+    if hasattr(getattr(native, "dtype", None), "pyarrow_dtype"):
+        native = native.array.__arrow_array__()  # pandas stumbles over nulls in Arrow dictionaries
+    if hasattr(native, "combine_chunks"):
+        array = native.combine_chunks()
+        array = array if hasattr(array, "dictionary") else array.dictionary_encode()
         codes = array.indices.cast("int32").fill_null(-1).to_numpy()
         return Column.categorical(codes, array.dictionary.to_pylist(), name, ordered=array.type.ordered)
     if series.implementation.is_polars():
-        values = dtype.categories if dtype == nw.Enum else series.unique().drop_nulls().to_list()
+        values = list(dtype.categories) if dtype == nw.Enum else series.unique().drop_nulls().to_list()
         positions = nw.from_native(series.cast(nw.Enum(values)).to_native().to_physical(), series_only=True)
         return Column.categorical(positions.cast(nw.Int32).fill_null(-1).to_numpy(), values, name)
-    categories = series.to_native().astype("category").cat
+    categories = native.astype("category").cat
     codes = categories.codes.to_numpy()
     return Column.categorical(codes, categories.categories.tolist(), name, ordered=categories.ordered)

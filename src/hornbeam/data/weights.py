@@ -46,7 +46,8 @@ def read_weights(
     n_rows : int
         The number of rows.
     class_weight : mapping, "balanced" or None
-        A factor per class label (1 for classes that are not named), or factors that give every class the same total.
+        A factor per class label, 1 for classes that are not named; or factors that give every class the
+        same total, n / (n_classes * n_of_class) with weighted counts.
     labels : Labels, optional
         The classes and codes of the rows; needed with `class_weight`.
 
@@ -63,7 +64,8 @@ def read_weights(
     weight = None if sample_weight is None else _read_sample_weight(sample_weight, n_rows)
     if class_weight is not None:
         factor = _class_factors(class_weight, labels, weight)
-        weight = factor if weight is None else weight * factor
+        with np.errstate(over="ignore"):  # an overflow is told below, in words
+            weight = factor if weight is None else weight * factor
         if not np.isfinite(weight).all():
             raise DataError(
                 "sample_weight times class_weight is too large for a float. Divide both by their maximum."
@@ -79,10 +81,11 @@ def read_weights(
 
 
 def fixed_point(weight: Floats) -> tuple[Counts | None, float]:
-    """Hold positive weights as integer steps of one unit, a power of two that the order of rows cannot change.
+    """Hold positive weights as integer steps of one unit that the order of rows cannot change.
 
-    Whole weights keep the unit 1, so that weight 2 is exactly a row given twice. Others are scaled so that all rows
-    at the largest weight would add up to between 2**48 and 2**49 steps; a weight too small for a step gets one.
+    Whole weights keep the unit 1, so that weight 2 is exactly a row given twice. For others the unit is the
+    power of two by which all rows, at the largest weight, would add up to more than 2**48 and at most 2**49
+    steps; a weight too small for a step gets one.
 
     Examples
     --------
@@ -144,8 +147,8 @@ def _class_factors(class_weight: Any, labels: Labels | None, weight: Floats | No
         return _balanced(labels, weight)[labels.codes]
     if not isinstance(class_weight, Mapping):
         raise ParameterError(
-            f"class_weight is a {type(class_weight).__name__}; expected 'balanced', a mapping of class labels to "
-            "numbers, or None. Lists of mappings are for several targets, which one tree does not have."
+            f"class_weight is a {type(class_weight).__name__}; expected 'balanced', a mapping of class "
+            "labels to numbers, or None. Lists of mappings are for several targets; pass one mapping."
         )
     return _named(class_weight, labels)[labels.codes]
 
