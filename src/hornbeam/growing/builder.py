@@ -6,7 +6,7 @@ from hornbeam.data.bins import Bins
 from hornbeam.data.schema import Schema
 from hornbeam.kernels.subtree import Nodes
 from hornbeam.tree.skeleton import Skeleton
-from hornbeam.tree.tree import Step, Tree, raw_belief
+from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import level_order
 from hornbeam.typing import Floats, Indices
 
@@ -18,43 +18,23 @@ def build_tree(nodes: Nodes, bins: Bins, schema: Schema, unit: float, step: Step
     order = level_order(nodes.parent, nodes.slot)
     feature = nodes.feature[order]
     slot_start, slot_of = _slot_maps(nodes, order, bins, feature)
-    parent, first_child, n_children = _family(nodes.parent, order)
-    skeleton = Skeleton(
-        parent=parent,
-        first_child=first_child,
-        n_children=n_children,
+    skeleton = Skeleton.of(
+        n_children=np.bincount(nodes.parent[1:], minlength=len(order))[order],
         feature=feature,
         threshold=_thresholds(feature, nodes.left[order], nodes.right[order], bins),
         slot_start=slot_start,
         slot_of=slot_of,
         missing_slot=nodes.missing_slot[order],
     )
-    evidence = nodes.evidence[order]
-    return Tree(
-        schema=schema,
-        skeleton=skeleton,
-        evidence=evidence,
-        unit=np.full(evidence.shape[1], unit),
+    return Tree.raw(
+        schema,
+        skeleton,
+        nodes.evidence[order],
+        unit=unit,
         rows=nodes.rows[order],
         gain=nodes.gain[order],
-        belief=raw_belief(evidence, skeleton),
-        borrowed=np.zeros(len(order)),
         history=(step,),
     )
-
-
-def _family(parent: Indices, order: np.ndarray) -> tuple[Indices, Indices, Indices]:
-    """Parents, first children and numbers of children under the new numbering."""
-    n = len(order)
-    place = np.empty(n, dtype=np.int32)
-    place[order] = np.arange(n, dtype=np.int32)
-    moved = parent[order]
-    moved[1:] = place[moved[1:]]
-    n_children = np.bincount(moved[1:], minlength=n).astype(np.int32)
-    first_child = np.full(n, -1, dtype=np.int32)
-    inner = n_children > 0
-    first_child[inner] = 1 + np.cumsum(n_children[inner]) - n_children[inner]
-    return moved, first_child, n_children
 
 
 def _thresholds(feature: Indices, left: Indices, right: Indices, bins: Bins) -> Floats:

@@ -9,7 +9,7 @@ import heapq
 import numpy as np
 
 from hornbeam.tree.edit import collapse
-from hornbeam.tree.tree import Tree
+from hornbeam.tree.tree import Step, Tree
 
 __all__ = ["keep_best_leaves"]
 
@@ -37,4 +37,4 @@ def keep_best_leaves(tree: Tree, max_leaf_nodes: int) -> Tree:
         for child in range(first, first + n_children):
             if skeleton.n_children[child]:
                 heapq.heappush(frontier, (-float(worth[child]), child))
-    return collapse(tree, ~opened & (skeleton.n_children > 0))
+    return collapse(tree, ~opened & ~skeleton.is_leaf, Step.of("keep_best_leaves", max_leaf_nodes=max_leaf_nodes))

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hornbeam.tree.edit import collapse
-from hornbeam.tree.tree import Tree
-from hornbeam.tree.walk import sum_children
+from hornbeam.tree.tree import Step, Tree
+from hornbeam.tree.walk import pull_up
 
 __all__ = ["Collapse"]
 
@@ -20,7 +20,7 @@ class Collapse:
     Examples
     --------
     >>> import numpy as np
-    >>> from hornbeam import TreeClassifier
+    >>> from hornbeam import Step, TreeClassifier
     >>> X, y = np.array([[0], [1], [2], [3], [4], [5]]), [0, 0, 1, 0, 0, 0]
     >>> tree = TreeClassifier(preset="id3", max_depth=1).fit(X, y).tree_
     >>> tree.n_leaves, Collapse()(tree).n_leaves
@@ -33,6 +33,6 @@ class Collapse:
         """Return the collapsed tree."""
         weight = tree.evidence * tree.unit
         errors = weight.sum(axis=1) - weight.max(axis=1)
-        below = sum_children(np.where(tree.skeleton.is_leaf, errors, 0.0), tree.skeleton)
+        below = pull_up(tree.skeleton, np.where(tree.skeleton.is_leaf, errors, 0.0))
         useless = ~tree.skeleton.is_leaf & (below >= errors - self.tolerance)
-        return collapse(tree, useless) if useless.any() else tree
+        return collapse(tree, useless, Step.of("collapse", tolerance=self.tolerance))

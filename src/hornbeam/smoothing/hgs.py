@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from hornbeam.tree.edit import believe
 from hornbeam.tree.tree import Step, Tree, raw_belief
+from hornbeam.tree.walk import push_down
 
 __all__ = ["HGS"]
 
@@ -41,12 +40,9 @@ class HGS:
         """Return the smoothed tree."""
         skeleton = tree.skeleton
         weight = tree.evidence * tree.unit
-        lent = np.empty_like(weight)
-        lent[0] = self.prior / tree.n_classes
-        raw = raw_belief(tree.evidence, skeleton)
-        for begin, end in skeleton.level_slices[1:]:
-            parent = skeleton.parent[begin:end]
-            lent[begin:end] = lent[parent] + self.alpha * raw[parent]
+        own = self.alpha * raw_belief(skeleton, tree.evidence)[skeleton.parent]
+        own[0] = self.prior / tree.n_classes
+        lent = push_down(skeleton, own)
         total = weight + lent
         borrowed = lent.sum(axis=1)
         belief = total / total.sum(axis=1, keepdims=True)
