@@ -1,1 +1,56 @@
-"""One decision tree a person can read, with class probabilities a person can trust."""
+"""One decision tree a person can read, with class probabilities a person can trust.
+
+This is the shop window: every public name, fetched from its floor when it is first asked for, so that
+``import hornbeam`` costs nothing beyond itself.
+"""
+
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0.dev0"
+
+__all__ = [
+    "Feature",
+    "Grower",
+    "Recipe",
+    "Schema",
+    "Skeleton",
+    "Table",
+    "Tree",
+    "TreeClassifier",
+    "__version__",
+    "errors",
+]
+
+if TYPE_CHECKING:
+    from hornbeam import errors
+    from hornbeam.data import Feature, Schema, Table
+    from hornbeam.estimators.classifier import TreeClassifier
+    from hornbeam.growing.grower import Grower
+    from hornbeam.recipe import Recipe
+    from hornbeam.tree import Skeleton, Tree
+else:
+    _HOMES = {
+        "Feature": "hornbeam.data",
+        "Grower": "hornbeam.growing.grower",
+        "Recipe": "hornbeam.recipe",
+        "Schema": "hornbeam.data",
+        "Skeleton": "hornbeam.tree",
+        "Table": "hornbeam.data",
+        "Tree": "hornbeam.tree",
+        "TreeClassifier": "hornbeam.estimators.classifier",
+    }
+
+    def __getattr__(name):
+        from importlib import import_module
+
+        if name == "errors":
+            return import_module("hornbeam.errors")
+        if name not in _HOMES:
+            known = ", ".join(__all__)
+            raise AttributeError(f"module 'hornbeam' has no attribute {name!r}; its public names are {known}")
+        value = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = value  # the next look-up does not come here
+        return value
+
+    def __dir__():
+        return sorted({*globals(), *__all__})

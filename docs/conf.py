@@ -1,0 +1,34 @@
+"""How the documentation is built: ``nox -s docs``."""
+
+import hornbeam
+
+project = "Hornbeam"
+author = "The Hornbeam developers"
+copyright = author
+version = release = hornbeam.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+]
+exclude_patterns = ["_build"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+default_role = "autolink"
+nitpicky = False
+
+autosummary_generate = True
+autodoc_typehints = "none"  # the docstrings say it in words
+numpydoc_class_members_toctree = False
+numpydoc_show_class_members = True
+numpydoc_show_inherited_class_members = False
+
+myst_enable_extensions = ["deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+html_theme = "pydata_sphinx_theme"
+html_title = "Hornbeam"
+html_theme_options = {"navigation_with_keys": False, "show_toc_level": 2}
+html_copy_source = False

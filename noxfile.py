@@ -1,0 +1,131 @@
+"""Every chore has one name: ``nox -l`` lists them, ``nox -s lint`` runs one.
+
+The continuous integration runs the same chores in plain virtual environments (``.ci/run``).
+"""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2025.2"
+nox.options.default_venv_backend = "venv"
+nox.options.error_on_external_run = True
+nox.options.sessions = ["lint", "types", "floors", "tests"]
+
+NEWEST, OLDEST = "3.13", "3.12"
+DOCTESTS = ["README.md", "docs", "--pyargs", "hornbeam"]
+
+
+@nox.session(python=NEWEST)
+def lint(session: nox.Session) -> None:
+    """Check style, spelling and docstrings."""
+    session.install("codespell", "numpydoc", "ruff")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+    session.run("codespell")
+    session.run("numpydoc", "lint", *map(str, sorted(Path("src").rglob("*.py"))))
+
+
+@nox.session(python=NEWEST)
+def types(session: nox.Session) -> None:
+    """Check the types, strictly."""
+    session.install(".[frames]", "mypy")
+    session.run("mypy")
+
+
+@nox.session(python=NEWEST)
+def floors(session: nox.Session) -> None:
+    """Check that imports only go down the floors."""
+    session.install(".", "import-linter")
+    session.run("lint-imports")
+
+
+@nox.session(python=[OLDEST, NEWEST])
+def tests(session: nox.Session) -> None:
+    """Run the tests and the doctests; arguments go to pytest."""
+    session.install(".[test]")
+    session.run("pytest", *(session.posargs or ["tests", *DOCTESTS]))
+
+
+@nox.session(python=OLDEST)
+def tests_oldest(session: nox.Session) -> None:
+    """Run the tests with the oldest scikit-learn, NumPy and narwhals we support."""
+    session.install(".[test]", "scikit-learn==1.6.*", "numpy==2.0.*", "narwhals==2.0.1")
+    # Old libraries warn about newer ones; that is not our news.
+    quiet = ["-W", "ignore::DeprecationWarning", "-W", "ignore::FutureWarning"]
+    session.run("pytest", *quiet, *(session.posargs or ["tests"]))
+
+
+@nox.session(python=NEWEST)
+def doctests(session: nox.Session) -> None:
+    """Run every example of the docstrings, the README and the guide."""
+    session.install(".[test]")
+    session.run("pytest", *DOCTESTS)
+
+
+@nox.session(python=NEWEST)
+def coverage(session: nox.Session) -> None:
+    """Measure which lines and branches the tests reach."""
+    session.install(".[test]")
+    session.run(
+        "pytest", "tests", *DOCTESTS, "--cov", "--cov-report=term-missing", env={"COVERAGE_CORE": "sysmon"}
+    )
+
+
+@nox.session(python=NEWEST)
+def sanitize(session: nox.Session) -> None:
+    """Run the tests on kernels built with the address and undefined-behaviour sanitizers."""
+    session.install(
+        ".[test]",
+        "--config-settings=cmake.define.HORNBEAM_SANITIZE=ON",
+        "--config-settings=build-dir=build/sanitize",
+        "--config-settings=install.strip=false",
+    )
+    # libstdc++ goes along so that the sanitizer finds the real __cxa_throw.
+    libraries = [_compiler_library(name) for name in ("libasan.so", "libubsan.so", "libstdc++.so")]
+    env = {
+        "LD_PRELOAD": " ".join(libraries),
+        "ASAN_OPTIONS": "detect_leaks=0",  # the interpreter itself keeps memory to the end
+        "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+    }
+    session.run("pytest", *(session.posargs or ["tests"]), env=env)
+
+
+def _compiler_library(name: str) -> str:
+    run = subprocess.run(["gcc", f"-print-file-name={name}"], capture_output=True, text=True, check=True)
+    return str(Path(run.stdout.strip()).resolve())
+
+
+@nox.session(python=NEWEST)
+def docs(session: nox.Session) -> None:
+    """Build the documentation; every warning is an error."""
+    session.install(".[docs]")
+    session.run(
+        "sphinx-build", "-W", "--keep-going", "-b", "html", "docs", "docs/_build/html", *session.posargs
+    )
+
+
+# The stable ABI is built with the oldest interpreter it promises to serve.
+@nox.session(python=OLDEST)
+def build(session: nox.Session) -> None:
+    """Build the source archive, and from it the wheel; check the stable ABI."""
+    session.install("abi3audit", "build")
+    shutil.rmtree("dist", ignore_errors=True)
+    session.run("python", "-m", "build")
+    session.run("abi3audit", "--strict", *map(str, Path("dist").glob("*.whl")))
+
+
+@nox.session(python=NEWEST)
+def bench(session: nox.Session) -> None:
+    """Measure Hornbeam beside its peers; arguments go to the benchmarks."""
+    session.install(".[bench]")
+    session.run("python", "-m", "benchmarks", *session.posargs)
+
+
+@nox.session(python=NEWEST)
+def news(session: nox.Session) -> None:
+    """Show the changelog as the next release will print it."""
+    session.install("towncrier")
+    session.run("towncrier", "build", "--draft", *session.posargs)

@@ -1,0 +1,60 @@
+"""The shop window shows what it says it shows, and opening it costs nothing."""
+
+import doctest
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+import hornbeam
+
+THINGS = [name for name in hornbeam.__all__ if name != "__version__"]
+
+
+def test_the_public_names_are_sorted_and_without_repeats():
+    assert hornbeam.__all__ == sorted(set(hornbeam.__all__))
+
+
+@pytest.mark.parametrize("name", hornbeam.__all__)
+def test_a_public_name_can_be_had_and_is_listed(name):
+    assert getattr(hornbeam, name) is getattr(hornbeam, name)
+    assert name in dir(hornbeam)
+
+
+@pytest.mark.parametrize("name", THINGS)
+def test_a_public_name_says_what_it_is(name):
+    first_line = inspect.getdoc(getattr(hornbeam, name)).partition("\n")[0]
+    assert first_line.endswith(".")
+
+
+@pytest.mark.parametrize("name", [name for name in THINGS if name[0].isupper()])
+def test_a_public_class_shows_an_example_that_runs(name):
+    thing = getattr(hornbeam, name)
+    examples = doctest.DocTestFinder(recurse=False).find(thing, name)
+    assert sum(len(found.examples) for found in examples) > 0
+
+
+@pytest.mark.parametrize("name", hornbeam.errors.__all__)
+def test_every_error_is_ours_and_also_a_builtin_one(name):
+    error = getattr(hornbeam.errors, name)
+    assert issubclass(error, hornbeam.errors.HornbeamError)
+    assert name == "HornbeamError" or issubclass(error, ValueError | RuntimeError)
+
+
+def test_an_unknown_name_is_refused_with_the_known_ones():
+    with pytest.raises(AttributeError, match=r"'TreeClasifier'.*TreeClassifier"):
+        hornbeam.TreeClasifier  # noqa: B018
+
+
+def test_importing_hornbeam_imports_nothing_else():
+    code = "import sys; before = set(sys.modules); import hornbeam; print(*sorted(set(sys.modules) - before))"
+    command = [sys.executable, "-c", f"import typing; {code}"]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["hornbeam"]
+
+
+def test_reading_a_tree_needs_no_scikit_learn():
+    code = "import sys, hornbeam; hornbeam.Tree; print('sklearn' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "False"
