@@ -1,6 +1,7 @@
 // The rules a split must keep, and a split.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -37,6 +38,7 @@ struct Features {
         for (int f = 0; f < count; ++f) offset[f + 1] = offset[f] + n_codes[f] + 1;
     }
     int64_t cells() const { return offset[count]; }
+    int32_t widest() const { return count ? *std::max_element(n_codes, n_codes + count) : 0; }
 };
 
 // A split sends each code of one feature to a slot; -1: no row of the node has that code.
