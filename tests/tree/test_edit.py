@@ -94,7 +94,7 @@ SHARING = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, nan, nan], missing_slot=[-2,
 
 
 def test_a_missing_value_is_shared_in_whole_steps():
-    # Known 20 : 10, so of 10 missing steps floor(6.67) go left, floor(3.33) right, and the one left over right.
+    # Known 20 : 10, so of 10 missing steps floor(6.67) go left, floor(3.33) right, the one left over right.
     tree = count(SHARING, shared_table(np.full(4, 10)))
     assert tree.evidence.tolist() == [[30, 10], [26, 0], [4, 10]]
     assert tree.rows.tolist() == [4, 3, 2]
