@@ -90,3 +90,9 @@ def test_sizes_in_words():
     tree = Tree.raw(Schema((), ("only",)), Skeleton.leaf(), np.array([[3]]))
     assert repr(tree) == "Tree(1 node, 1 leaf, depth 0, 1 class)"
     assert repr(chain(2)) == "Skeleton(5 nodes, 3 leaves, depth 2)"
+
+
+def test_a_skeleton_is_packed_once_and_the_packing_is_not_pickled():
+    skeleton = chain(3)
+    assert skeleton.router is skeleton.router
+    assert pickle.loads(pickle.dumps(skeleton)).router.n_nodes == skeleton.n_nodes

@@ -78,13 +78,9 @@ def _shape(s: Skeleton) -> None:
     _expect(s.n_children != 1, "n_children", s.n_children, "0 on a leaf, else 2 or more")
     born = s.n_children.cumsum(dtype=np.int64)
     if born[-1] != n - 1:
-        raise TreeError(
-            f"n_children adds up to {born[-1]}, expected {n - 1}: one for every node but the root"
-        )
-    early = born[:-1] > np.arange(n - 1)
-    _expect(
-        early, "n_children", s.n_children, "children enough to reach the next node: number nodes by level"
-    )
+        raise TreeError(f"n_children adds up to {born[-1]}, expected {n - 1}, all nodes but the root")
+    reached = born[:-1] > np.arange(n - 1)
+    _expect(reached, "n_children", s.n_children, "children enough to reach the next node: number by level")
     parent, first_child = links(s.n_children)
     _expect(s.parent == parent, "parent", s.parent, parent)
     _expect(s.first_child == first_child, "first_child", s.first_child, first_child)
@@ -93,6 +89,7 @@ def _shape(s: Skeleton) -> None:
 def _tests(s: Skeleton) -> None:
     """Check what each node asks, and where every answer leads."""
     leaf, numeric = s.n_children == 0, s.threshold == s.threshold
+    # A truth value counts as 1: at least 0 where there are children, at least -1 on a leaf.
     _expect(s.feature >= ~leaf - 1, "feature", s.feature, "0 or more where there are children, -1 on a leaf")
     _expect((s.feature < 0) | ~leaf, "feature", s.feature, "-1 on a leaf")
     _expect(~(numeric & leaf), "threshold", s.threshold, "NaN on a leaf")
