@@ -115,12 +115,14 @@ public:
         for (int64_t row = begin; row < end; row += block) {
             const int64_t count = end - row < block ? end - row : block;
             stops(source, row, row + count, stopped);
-            for (int64_t i = 0; i < count; ++i, out += n_classes) {
-                if (fractional_ && spreads(source, source.lane(row + i), stopped[i]))
-                    spread(source, source.lane(row + i), stopped[i], belief, n_classes, weight, out);
-                else
-                    for (int64_t k = 0; k < n_classes; ++k) out[k] = belief[stopped[i] * n_classes + k];
+            for (int64_t i = 0; i < count; ++i) {
+                const double* found = belief + stopped[i] * n_classes;
+                for (int64_t k = 0; k < n_classes; ++k) out[i * n_classes + k] = found[k];
             }
+            for (int64_t i = 0; fractional_ && i < count; ++i)
+                if (spreads(source, source.lane(row + i), stopped[i]))
+                    spread(source, source.lane(row + i), stopped[i], belief, n_classes, weight, out + i * n_classes);
+            out += count * n_classes;
         }
     }
 
