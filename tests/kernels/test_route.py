@@ -234,6 +234,17 @@ def test_arrays_that_are_no_tree_are_refused(name, place, value):
         Router(**broken)
 
 
+def test_a_feature_far_beyond_the_columns_is_never_looked_up():
+    last = 2**31 - 1
+    router = router_of(twin.numeric_tree([2, 0, 0], [last, -1, -1], [0.5, np.nan, np.nan], [-1, -1, -1]))
+    assert router.n_features == 2**31
+    for X in (np.zeros((3, 2)), np.zeros((3, 2), order="F"), [np.zeros(3)] * 2):
+        with pytest.raises(ValueError, match=f"2 columns, but the tree tests feature {last}"):
+            router.nodes(X)
+    with pytest.raises(ValueError, match="2 columns"):
+        router.one((0.0, 0.0))
+
+
 @pytest.mark.parametrize("name", list(GOOD.copies()))
 def test_arrays_of_wrong_type_or_shape_are_refused(name):
     array = GOOD.copies()[name]
