@@ -1,1 +1,7 @@
 """Steps that change what a tree believes."""
+
+from hornbeam.smoothing.estimates import Laplace
+from hornbeam.smoothing.hgs import HGS
+from hornbeam.smoothing.smoother import Smoother
+
+__all__ = ["HGS", "Laplace", "Smoother"]

@@ -1,0 +1,90 @@
+// What a split is worth.
+//
+// Each criterion gives a branch a value; a split is worth the sum of its branches' values minus the node's own.
+// `Sum` is kept while rows move from one branch to another, one class at a time; `value` turns it into the branch's
+// value. `at(k)` reads the branch's weight of class k, for criteria that need more than the running sum.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "xlogx.hpp"
+
+namespace hornbeam {
+
+using Wide = __int128;  // squares of 64-bit weights
+
+// sum_k n_k log2 n_k - n log2 n, in the fixed point of XLogX: minus n times the entropy.
+class Entropy {
+  public:
+    using Sum = int64_t;
+    using Value = int64_t;
+
+    explicit Entropy(int64_t total) : xlogx_(total) {}
+    void enter(const int64_t*, int64_t, int) {}
+    Sum term(int64_t x) const { return xlogx_(x); }
+    template <class At>
+    Value value(Sum sum, int64_t n, const At&) const { return sum - xlogx_(n); }
+    double gain(Value split, Value node, int64_t n) const {
+        return static_cast<double>(split - node) * xlogx_.step() / static_cast<double>(n);
+    }
+    // n times the entropy of branch weights is -(sum of terms) + term(total): split information in bits times weight.
+    double bits(int64_t fixed) const { return static_cast<double>(fixed) * xlogx_.step(); }
+
+  private:
+    XLogX xlogx_;
+};
+
+// sum_k n_k^2 / n: n minus n times the Gini impurity. Integer squares are exact; one division a branch.
+template <class Integer>
+class Gini {
+  public:
+    using Sum = Integer;
+    using Value = double;
+
+    explicit Gini(int64_t) {}
+    void enter(const int64_t*, int64_t, int) {}
+    Sum term(int64_t x) const { return static_cast<Integer>(x) * x; }
+    template <class At>
+    Value value(Sum sum, int64_t n, const At&) const {
+        return n ? static_cast<double>(sum) / static_cast<double>(n) : 0.0;
+    }
+    double gain(Value split, Value node, int64_t n) const { return (split - node) / static_cast<double>(n); }
+};
+
+// Squared Hellinger distance between a class and the rest over the branches, averaged over the classes present (0 to 1).
+// Blind to how rare a class is. A branch's value is -sum_k sqrt(n_k (n - n_k) / (N_k (N - N_k))).
+class Hellinger {
+  public:
+    using Sum = int64_t;
+    using Value = double;
+
+    explicit Hellinger(int64_t) {}
+    void enter(const int64_t* counts, int64_t n, int n_classes) {
+        n_classes_ = n_classes;
+        present_ = 0;
+        inverse_.assign(n_classes, 0.0);
+        for (int k = 0; k < n_classes; ++k) {
+            if (counts[k] == 0 || counts[k] == n) continue;
+            ++present_;
+            inverse_[k] = 1.0 / std::sqrt(static_cast<double>(counts[k]) * static_cast<double>(n - counts[k]));
+        }
+    }
+    Sum term(int64_t) const { return 0; }
+    template <class At>
+    Value value(Sum, int64_t n, const At& at) const {
+        double sum = 0;
+        for (int k = 0; k < n_classes_; ++k) {
+            const double x = static_cast<double>(at(k));
+            sum += std::sqrt(x * (static_cast<double>(n) - x)) * inverse_[k];
+        }
+        return -sum;
+    }
+    double gain(Value split, Value node, int64_t) const { return present_ ? (split - node) / present_ : 0.0; }
+
+  private:
+    std::vector<double> inverse_;
+    int n_classes_ = 0, present_ = 0;
+};
+
+}  // namespace hornbeam

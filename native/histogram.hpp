@@ -1,0 +1,33 @@
+// Counting rows into cells [feature, code, class].
+#pragma once
+
+#include <cstdint>
+
+#include "entries.hpp"
+#include "split.hpp"
+
+namespace hornbeam {
+
+// K = 0: the number of classes is known at run time only.
+template <int K, class Entry, class Code>
+void fill_rows(typename Entry::Cell* cells, const Rows<Code>& rows, int64_t begin, int64_t end,
+               const Features& features, int n_classes) {
+    const int n_features = features.count;
+    const int k = K ? K : n_classes;
+    const int64_t* offset = features.offset.data();
+    const Code* code = rows.codes + begin * n_features;
+    for (int64_t row = begin; row < end; ++row, code += n_features) {
+        typename Entry::Cell* mine = cells + rows.label[row];
+        for (int f = 0; f < n_features; ++f)
+            Entry::add(mine[(offset[f] + code[f]) * k], rows.weight, row);
+    }
+}
+
+template <class Entry, class Code>
+void fill(typename Entry::Cell* cells, const Rows<Code>& rows, int64_t begin, int64_t end, const Features& features,
+          int n_classes) {
+    if (n_classes == 2) return fill_rows<2, Entry>(cells, rows, begin, end, features, n_classes);
+    fill_rows<0, Entry>(cells, rows, begin, end, features, n_classes);
+}
+
+}  // namespace hornbeam

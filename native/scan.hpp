@@ -1,0 +1,502 @@
+// The best split of a node, from its entries.
+//
+// One sweep over the entries of a feature moves rows from the right branch to the left, class by class, and looks at
+// every cut between two codes. Ties go to the earlier feature and the lower cut. Subset splits are the same sweep over
+// relabelled codes: categories ordered by their share of the second class (two classes: exact), or along the principal
+// direction of their class shares (more).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "criteria.hpp"
+#include "entries.hpp"
+#include "split.hpp"
+
+namespace hornbeam {
+
+struct Node {
+    const int64_t* counts;  // weight of each class
+    int64_t weight;
+    int64_t rows;
+    Bounds bounds;
+};
+
+template <class Criterion, class Entry>
+class Scanner {
+    using Sum = typename Criterion::Sum;
+    using Value = typename Criterion::Value;
+
+  public:
+    Scanner(const Features& features, const Rules& rules, int n_classes)
+        : features_(features), rules_(rules), n_classes_(n_classes), criterion_(rules.total_weight),
+          branch_(n_classes, 0), known_(n_classes, 0), candidates_(features.count) {}
+
+    // `entries(f)` gives the node's entries of feature f.
+    template <class Entries>
+    Split best(const Node& node, Entries&& entries) {
+        enter(node);
+        for (int f = 0; f < features_.count; ++f) candidates_[f] = scan(f, entries(f));
+        const Candidate* winner = rules_.gain_ratio ? best_ratio() : best_gain();
+        if (!winner) return {};
+        const double decrease =
+            winner->gain * static_cast<double>(node.weight) / static_cast<double>(rules_.total_weight);
+        if (rules_.min_decrease > 0 && decrease < rules_.min_decrease) return {};
+        return realise(static_cast<int>(winner - candidates_.data()), *winner, entries);
+    }
+
+  private:
+    enum class Way { right, left, own };  // where missing values go
+
+    struct Candidate {
+        bool found = false;
+        bool multiway = false;
+        bool in_average = true;
+        double gain = 0, ratio = 0;
+        int left = -1, right = -1;
+        Way missing = Way::right;
+    };
+
+    struct Cut {
+        bool found = false;
+        Value value{};
+        int left = -1, right = -1;
+        int64_t weight_left = 0;
+        int64_t n_allowed = 0;
+    };
+
+    struct Whole {  // what a sweep shares out between left and right
+        const int64_t* counts;
+        Sum sum;
+        int64_t weight, rows;
+    };
+
+    void enter(const Node& node) {
+        node_ = node;
+        criterion_.enter(node.counts, node.weight, n_classes_);
+        node_sum_ = Sum{};
+        for (int k = 0; k < n_classes_; ++k) node_sum_ += criterion_.term(node.counts[k]);
+        node_value_ = criterion_.value(node_sum_, node.weight, [&](int k) { return node.counts[k]; });
+    }
+
+    Candidate scan(int f, Span<Entry> span) {
+        const uint32_t missing_code = features_.n_codes[f];
+        const Entry* last_known = span.last;
+        while (last_known > span.first && code_of(last_known[-1].key) == missing_code) --last_known;
+        const Span<Entry> known{span.first, last_known}, missing{last_known, span.last};
+        if (known.first == known.last) return {};
+        if (!features_.nominal[f]) return ordered(f, known, missing, missing_code);
+        if (rules_.nominal == Nominal::multiway) return multiway(f, known, missing);
+        if (rules_.missing == Missing::learned) return ordered(f, by_affinity(span), {nullptr, nullptr}, 0);
+        return ordered(f, by_affinity(known), missing, n_ranks_);
+    }
+
+    // ---- ordered tests ------------------------------------------------------------------------------------------
+
+    Candidate ordered(int f, Span<Entry> known, Span<Entry> missing, uint32_t missing_code) {
+        if (code_of(known.first->key) == code_of(known.last[-1].key) && missing.first == missing.last) return {};
+        const Whole all{node_.counts, node_sum_, node_.weight, node_.rows};
+        if (missing.first == missing.last) return settle(f, sweep(f, known, all, {}), Way::right, all, 0);
+
+        const Whole seen = without(all, missing);
+        const int64_t lost = all.weight - seen.weight;
+        if (rules_.missing == Missing::fractional)
+            return settle(f, sweep(f, known, seen, {}), Way::own, seen, lost);
+
+        // Known against missing: a test of its own, whatever the mode.
+        const Value apart = value_of(missing);
+        Candidate best;
+        if (feasible(seen.rows, seen.weight) && feasible(all.rows - seen.rows, lost) && bounded(missing)) {
+            Cut cut;
+            cut.found = true;
+            cut.value = criterion_.value(seen.sum, seen.weight, [&](int k) { return seen.counts[k]; }) + apart;
+            cut.left = static_cast<int>(code_of(known.last[-1].key));
+            cut.right = static_cast<int>(missing_code);
+            cut.weight_left = seen.weight;
+            cut.n_allowed = 1;
+            best = settle(f, cut, Way::right, all, 0);
+            if (rules_.missing == Missing::own) {
+                Cut three = sweep(f, known, seen, {});
+                three.value += apart;
+                return better(best, settle(f, three, Way::own, seen, lost));
+            }
+        }
+        best = better(best, settle(f, sweep(f, known, all, {}), Way::right, all, 0));
+        return better(best, settle(f, sweep(f, known, all, missing), Way::left, all, 0));
+    }
+
+    // Every cut between two codes of `known`; `start` begins on the left. Strictly better cuts win, so the lowest stays.
+    Cut sweep(int f, Span<Entry> known, const Whole& whole, Span<Entry> start) {
+        const int sign = features_.monotone && !features_.nominal[f] ? features_.monotone[f] : 0;
+        const bool constrained = features_.monotone != nullptr;
+        const int64_t min_rows = rules_.min_rows_leaf, min_weight = min_side_weight(f, whole);
+        int64_t* left = branch_.data();
+        const int64_t* counts = whole.counts;
+        Sum sum_left{}, sum_right = whole.sum;
+        int64_t weight = 0, rows = 0;
+        const auto move = [&](const Entry& entry) {
+            const uint32_t k = label_of(entry.key);
+            const int64_t w = entry.weight(), l = left[k], r = counts[k] - l;
+            sum_left += criterion_.term(l + w) - criterion_.term(l);
+            sum_right += criterion_.term(r - w) - criterion_.term(r);
+            left[k] = l + w;
+            weight += w;
+            rows += entry.rows();
+        };
+        Cut best;
+        Value bar{};
+        bool barred = rules_.gain_ratio;
+        if (barred) bar = criterion_.value(whole.sum, whole.weight, [&](int k) { return counts[k]; }) + tolerance();
+        for (const Entry* entry = start.first; entry < start.last; ++entry) move(*entry);
+        uint32_t code = code_of(known.first->key);
+        for (const Entry* entry = known.first; entry < known.last; ++entry) {
+            const uint32_t next = code_of(entry->key);
+            if (next != code) {
+                if (whole.rows - rows < min_rows || whole.weight - weight < min_weight) break;
+                if (rows >= min_rows && weight >= min_weight &&
+                    (!constrained || monotone(sign, left[1], weight, counts[1] - left[1], whole.weight - weight))) {
+                    ++best.n_allowed;
+                    const Value value =
+                        criterion_.value(sum_left, weight, [&](int k) { return left[k]; }) +
+                        criterion_.value(sum_right, whole.weight - weight, [&](int k) { return counts[k] - left[k]; });
+                    if (barred ? value > bar : (!best.found || value > best.value)) {
+                        best.found = true;
+                        best.value = value;
+                        best.left = static_cast<int>(code);
+                        best.right = static_cast<int>(next);
+                        best.weight_left = weight;
+                        if (barred) bar = value + tolerance();
+                    }
+                }
+                code = next;
+            }
+            move(*entry);
+        }
+        for (const Entry* entry = start.first; entry < start.last; ++entry) left[label_of(entry->key)] = 0;
+        for (const Entry* entry = known.first; entry < known.last; ++entry) left[label_of(entry->key)] = 0;
+        return best;
+    }
+
+    // From the best cut of a feature to its candidate: gain, and under gain ratio the penalty and the split information.
+    Candidate settle(int f, const Cut& cut, Way missing, const Whole& shared, int64_t apart) {
+        Candidate c;
+        if (!cut.found) return c;
+        Value node_value = node_value_;
+        if (rules_.missing == Missing::fractional && apart)
+            node_value = criterion_.value(shared.sum, shared.weight, [&](int k) { return shared.counts[k]; });
+        c.found = true;
+        c.gain = std::max(0.0, criterion_.gain(cut.value, node_value, node_.weight));
+        c.ratio = c.gain;
+        c.left = cut.left;
+        c.right = cut.right;
+        c.missing = missing;
+        if (rules_.gain_ratio) {
+            if (!features_.nominal[f])
+                c.gain -= Log2::instance()(static_cast<double>(cut.n_allowed)) / real(node_.weight);
+            if (c.gain <= kTie) return {};
+            const int64_t branches[] = {cut.weight_left, shared.weight - cut.weight_left, apart};
+            c.ratio = ratio(c.gain, branches, 3);
+            c.in_average = counts_in_average(f);
+        }
+        return c;
+    }
+
+    // ---- multiway tests -----------------------------------------------------------------------------------------
+
+    Candidate multiway(int f, Span<Entry> known, Span<Entry> missing) {
+        const bool whole = rules_.missing != Missing::fractional || missing.first == missing.last;
+        const Whole all{node_.counts, node_sum_, node_.weight, node_.rows};
+        const Whole shared = whole ? all : without(all, missing);
+        branches_.clear();
+        Value value{};
+        int n_big = 0;
+        bool bounded_all = true;
+        const Entry* last = whole ? missing.last : known.last;
+        for (const Entry* entry = known.first; entry < last;) {
+            const Entry* group = entry;
+            int64_t weight = 0, rows = 0;
+            for (; entry < last && code_of(entry->key) == code_of(group->key); ++entry) {
+                weight += entry->weight();
+                rows += entry->rows();
+            }
+            value += value_of({group, entry});
+            bounded_all = bounded_all && bounded({group, entry});
+            n_big += feasible(rows, weight);
+            branches_.push_back(weight);
+        }
+        Candidate c;
+        if (branches_.size() < 2 || n_big < 2 || !bounded_all) return c;
+        const Value node_value =
+            criterion_.value(shared.sum, shared.weight, [&](int k) { return shared.counts[k]; });
+        c.found = c.multiway = true;
+        c.gain = c.ratio = std::max(0.0, criterion_.gain(value, node_value, node_.weight));
+        c.missing = Way::own;
+        if (rules_.gain_ratio) {
+            if (!whole) branches_.push_back(node_.weight - shared.weight);
+            c.ratio = ratio(c.gain, branches_.data(), branches_.size());
+            c.in_average = counts_in_average(f);
+        }
+        return c;
+    }
+
+    // ---- choosing -----------------------------------------------------------------------------------------------
+
+    static const Candidate& better(const Candidate& a, const Candidate& b) {
+        return b.found && (!a.found || b.ratio > a.ratio) ? b : a;
+    }
+
+    const Candidate* best_gain() const {
+        const Candidate* best = nullptr;
+        for (const Candidate& c : candidates_)
+            if (c.found && (!best || c.gain > best->gain)) best = &c;
+        return best;
+    }
+
+    // C4.5: of the tests with at least average gain, the one with the best ratio.
+    const Candidate* best_ratio() const {
+        double sum = 0;
+        int n = 0;
+        bool any_counts = false;
+        for (int f = 0; f < features_.count; ++f) any_counts = any_counts || counts_in_average(f);
+        for (const Candidate& c : candidates_)
+            if (c.found && (c.in_average || !any_counts)) sum += c.gain, ++n;
+        if (!n) return nullptr;
+        const Candidate* best = nullptr;
+        double bar = 0;
+        for (const Candidate& c : candidates_)
+            if (c.found && c.gain >= sum / n - 1e-3 && c.ratio > bar + kTie) best = &c, bar = c.ratio;
+        return best;
+    }
+
+    // A nominal feature with nearly as many categories as rows would drag the average down.
+    bool counts_in_average(int f) const {
+        return !features_.nominal[f] || features_.n_codes[f] < 0.3 * static_cast<double>(rules_.total_rows);
+    }
+
+    double ratio(double gain, const int64_t* branches, size_t n) const {
+        int64_t fixed = criterion_.term(node_.weight);
+        for (size_t i = 0; i < n; ++i) fixed -= criterion_.term(branches[i]);
+        const double information = split_bits(fixed) / static_cast<double>(node_.weight);
+        return information > kTie ? gain / information : 0.0;
+    }
+    double split_bits(int64_t fixed) const {
+        if constexpr (std::is_same_v<Criterion, Entropy>) return criterion_.bits(fixed);
+        return 0.0;
+    }
+
+    // The winner's slots, code by code.
+    template <class Entries>
+    Split realise(int f, const Candidate& c, Entries&& entries) {
+        Split split;
+        split.feature = f;
+        split.gain = c.gain;
+        split.ratio = c.ratio;
+        split.left = c.left;
+        split.right = c.right;
+        const int missing_code = features_.n_codes[f];
+        split.slot_of.assign(missing_code + 1, -1);
+        Span<Entry> span = entries(f);
+        bool any_missing = false;
+        if (features_.nominal[f] && !c.multiway) {
+            // Ranks as the sweep saw them; with learned directions the missing value is one of the categories.
+            const Entry* last = span.last;
+            if (rules_.missing != Missing::learned)
+                while (code_of(last[-1].key) == static_cast<uint32_t>(missing_code)) --last;
+            any_missing = last < span.last;
+            by_affinity({span.first, last});
+            for (uint32_t rank = 0; rank < n_ranks_; ++rank)
+                split.slot_of[code_at_rank_[rank]] = static_cast<int>(rank) <= c.left ? 0 : 1;
+            split.left = split.right = -1;
+            split.n_slots = 2;
+        } else {
+            int previous = -1;
+            for (const Entry* entry = span.first; entry < span.last; ++entry) {
+                const int code = static_cast<int>(code_of(entry->key));
+                if (code == missing_code) {
+                    any_missing = true;
+                } else if (c.multiway) {
+                    if (code != previous) split.slot_of[code] = split.n_slots++;
+                } else {
+                    split.slot_of[code] = code <= c.left ? 0 : 1;
+                }
+                previous = code;
+            }
+            if (!c.multiway) split.n_slots = 2;
+        }
+        if (any_missing) {
+            if (rules_.missing == Missing::fractional) {
+                split.missing_slot = -2;
+            } else {
+                split.missing_slot = c.missing == Way::own ? split.n_slots++ : c.missing == Way::left ? 0 : 1;
+                split.slot_of[missing_code] = split.missing_slot;
+            }
+        } else if (split.slot_of[missing_code] >= 0) {
+            split.missing_slot = split.slot_of[missing_code];
+        }
+        return split;
+    }
+
+    // ---- pieces -------------------------------------------------------------------------------------------------
+
+    static constexpr double kTie = 1e-6;  // C4.5 takes gains and ratios this close for equal
+
+    double real(int64_t weight) const { return static_cast<double>(weight) * rules_.unit; }
+    Value tolerance() const {
+        if constexpr (std::is_same_v<Criterion, Entropy>)
+            return static_cast<Value>(kTie * static_cast<double>(node_.weight) / criterion_.bits(1));
+        return Value{};
+    }
+    bool feasible(int64_t rows, int64_t weight) const {
+        return rows >= rules_.min_rows_leaf && weight >= rules_.min_weight_leaf;
+    }
+
+    // C4.5 asks each side of a numeric cut for a tenth of a class's mean share, between the minimum and 25.
+    int64_t min_side_weight(int f, const Whole& whole) const {
+        if (!rules_.gain_ratio || features_.nominal[f]) return rules_.min_weight_leaf;
+        const double tenth = 0.1 * real(whole.weight) / n_classes_;
+        const double least = real(rules_.min_weight_leaf);
+        const double bar = tenth <= least ? least : std::min(tenth, 25.0);
+        return static_cast<int64_t>(std::ceil((bar - kTie) / rules_.unit));
+    }
+
+    Whole without(const Whole& all, Span<Entry> missing) {
+        Whole rest = all;
+        std::copy(all.counts, all.counts + n_classes_, known_.begin());
+        for (const Entry* entry = missing.first; entry < missing.last; ++entry) {
+            int64_t& count = known_[label_of(entry->key)];
+            rest.sum += criterion_.term(count - entry->weight()) - criterion_.term(count);
+            count -= entry->weight();
+            rest.weight -= entry->weight();
+            rest.rows -= entry->rows();
+        }
+        rest.counts = known_.data();
+        return rest;
+    }
+
+    Value value_of(Span<Entry> group) {
+        Sum sum{};
+        int64_t weight = 0;
+        for (const Entry* entry = group.first; entry < group.last; ++entry) {
+            int64_t& count = branch_[label_of(entry->key)];
+            sum += criterion_.term(count + entry->weight()) - criterion_.term(count);
+            count += entry->weight();
+            weight += entry->weight();
+        }
+        const Value value = criterion_.value(sum, weight, [&](int k) { return branch_[k]; });
+        for (const Entry* entry = group.first; entry < group.last; ++entry) branch_[label_of(entry->key)] = 0;
+        return value;
+    }
+
+    bool inside(int64_t second, int64_t weight) const {
+        const double p = static_cast<double>(second) / static_cast<double>(weight);
+        return p >= node_.bounds.lower && p <= node_.bounds.upper;
+    }
+    bool bounded(Span<Entry> group) const {
+        if (!features_.monotone) return true;
+        int64_t second = 0, weight = 0;
+        for (const Entry* entry = group.first; entry < group.last; ++entry) {
+            weight += entry->weight();
+            if (label_of(entry->key) == 1) second += entry->weight();
+        }
+        return inside(second, weight);
+    }
+    bool monotone(int sign, int64_t second_left, int64_t left, int64_t second_right, int64_t right) const {
+        if (!inside(second_left, left) || !inside(second_right, right)) return false;
+        const Wide difference = static_cast<Wide>(second_left) * right - static_cast<Wide>(second_right) * left;
+        return sign * difference <= 0;
+    }
+
+    // Entries with each category's code replaced by its rank along the classes; ties by code.
+    Span<Entry> by_affinity(Span<Entry> span) {
+        groups_.clear();
+        for (const Entry* entry = span.first; entry < span.last;) {
+            const Entry* first = entry;
+            double weight = 0;
+            for (; entry < span.last && code_of(entry->key) == code_of(first->key); ++entry)
+                weight += static_cast<double>(entry->weight());
+            groups_.push_back({first, entry, weight, 0.0});
+        }
+        project();
+        std::stable_sort(groups_.begin(), groups_.end(),
+                         [](const Group& a, const Group& b) { return a.place < b.place; });
+        relabelled_.clear();
+        code_at_rank_.clear();
+        for (const Group& group : groups_) {
+            const uint32_t rank = static_cast<uint32_t>(code_at_rank_.size());
+            code_at_rank_.push_back(code_of(group.first->key));
+            for (const Entry* entry = group.first; entry < group.last; ++entry) {
+                relabelled_.push_back(*entry);
+                relabelled_.back().key = make_key(rank, label_of(entry->key));
+            }
+        }
+        n_ranks_ = static_cast<uint32_t>(groups_.size());
+        return {relabelled_.data(), relabelled_.data() + relabelled_.size()};
+    }
+
+    // Two classes: the share of the second. More: the first principal component of the class shares, weighted by the
+    // categories' weights, by power iteration from the heaviest class.
+    void project() {
+        direction_.assign(n_classes_, 0.0);
+        if (n_classes_ == 2) {
+            direction_[1] = 1.0;
+        } else {
+            double total = 0;
+            mean_.assign(n_classes_, 0.0);
+            for (const Group& group : groups_) {
+                total += group.weight;
+                for (const Entry* e = group.first; e < group.last; ++e)
+                    mean_[label_of(e->key)] += static_cast<double>(e->weight());
+            }
+            for (double& m : mean_) m /= total;
+            direction_[std::max_element(mean_.begin(), mean_.end()) - mean_.begin()] = 1.0;
+            for (int step = 0; step < kPowerSteps; ++step) {
+                double centre = 0;
+                for (int k = 0; k < n_classes_; ++k) centre += mean_[k] * direction_[k];
+                next_.assign(n_classes_, 0.0);
+                for (Group& group : groups_) {
+                    double dot = 0;
+                    for (const Entry* e = group.first; e < group.last; ++e)
+                        dot += static_cast<double>(e->weight()) * direction_[label_of(e->key)];
+                    group.place = dot / group.weight - centre;
+                    for (const Entry* e = group.first; e < group.last; ++e)
+                        next_[label_of(e->key)] += group.place * static_cast<double>(e->weight());
+                }
+                double largest = 0;
+                for (double x : next_) largest = std::max(largest, std::fabs(x));
+                if (largest == 0) break;
+                for (int k = 0; k < n_classes_; ++k) direction_[k] = next_[k] / largest;
+            }
+        }
+        for (Group& group : groups_) {
+            double dot = 0;
+            for (const Entry* e = group.first; e < group.last; ++e)
+                dot += static_cast<double>(e->weight()) * direction_[label_of(e->key)];
+            group.place = dot / group.weight;
+        }
+    }
+
+    struct Group {
+        const Entry *first, *last;
+        double weight, place;
+    };
+    static constexpr int kPowerSteps = 24;
+
+    const Features& features_;
+    const Rules& rules_;
+    int n_classes_;
+    Criterion criterion_;
+    Node node_{};
+    Sum node_sum_{};
+    Value node_value_{};
+    std::vector<int64_t> branch_, known_, branches_;
+    std::vector<Candidate> candidates_;
+    std::vector<Group> groups_;
+    std::vector<Entry> relabelled_;
+    std::vector<uint32_t> code_at_rank_;
+    std::vector<double> direction_, mean_, next_;
+    uint32_t n_ranks_ = 0;
+};
+
+}  // namespace hornbeam

@@ -1,0 +1,326 @@
+// A whole subtree grown from one block of rows, depth first, with an explicit stack.
+//
+// Big nodes count all their cells: the smallest children afresh, the largest by subtraction. Small nodes read their
+// rows directly. Both give the same entries to the same scan, so where the line lies cannot change a tree.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "histogram.hpp"
+#include "partition.hpp"
+#include "scan.hpp"
+
+namespace hornbeam {
+
+// The nodes of a subtree in the order they were made: parents before children, siblings in slot order.
+struct Nodes {
+    explicit Nodes(int n_classes_) : n_classes(n_classes_) {}
+    int n_classes;
+    std::vector<int32_t> parent, slot, feature, left, right, missing_slot;
+    std::vector<double> gain;
+    std::vector<int64_t> rows, evidence;
+    std::vector<int64_t> map_start;  // nominal tests: where the node's slot map begins
+    std::vector<int32_t> map;
+
+    int32_t add(int32_t parent_, int32_t slot_, int64_t rows_, const int64_t* counts) {
+        parent.push_back(parent_);
+        slot.push_back(slot_);
+        feature.push_back(-1);
+        left.push_back(-1);
+        right.push_back(-1);
+        missing_slot.push_back(-1);
+        gain.push_back(std::numeric_limits<double>::quiet_NaN());
+        rows.push_back(rows_);
+        evidence.insert(evidence.end(), counts, counts + n_classes);
+        map_start.push_back(-1);
+        return static_cast<int32_t>(parent.size()) - 1;
+    }
+    void test(int32_t node, const Split& split, bool nominal) {
+        feature[node] = split.feature;
+        left[node] = split.left;
+        right[node] = split.right;
+        missing_slot[node] = split.missing_slot;
+        gain[node] = split.gain;
+        if (nominal) {
+            map_start[node] = static_cast<int64_t>(map.size());
+            map.insert(map.end(), split.slot_of.begin(), split.slot_of.end() - 1);
+        }
+    }
+};
+
+// Written and read while other threads look on: progress out, interruption in.
+struct Watch {
+    volatile int64_t* settled;     // rows that have reached their leaf
+    const volatile int64_t* stop;  // not 0: give up
+};
+
+template <class Criterion, class Code, class Entry>
+class Subtree {
+    using Cell = typename Entry::Cell;
+
+  public:
+    Subtree(const Rows<Code>& rows, const Features& features, const Rules& rules, int n_classes, Watch watch)
+        : features_(features), rules_(rules), n_classes_(n_classes), watch_(watch),
+          reader_(features, n_classes), scanner_(features, rules, n_classes), nodes_(n_classes), home_(rows) {}
+
+    // `counted`: the block's histogram, if somebody has it already.
+    Nodes grow(int64_t begin, int64_t end, int64_t depth, Bounds bounds, std::vector<Cell> counted) {
+        std::vector<int64_t> counts(n_classes_, 0);
+        count_labels(home_, begin, end, counts.data());
+        open(Open{home_, nullptr, begin, end, depth, bounds, nodes_.add(-1, 0, end - begin, counts.data()),
+                  std::move(counted)});
+        while (!stack_.empty() && !*watch_.stop) {
+            Open node = std::move(stack_.back());
+            stack_.pop_back();
+            expand(node);
+        }
+        return std::move(nodes_);
+    }
+
+  private:
+    using Histogram = std::vector<Cell>;
+
+    struct Store {  // rows copied because they go down several branches
+        std::vector<Code> codes;
+        std::vector<uint16_t> label;
+        std::vector<int64_t> weight;
+    };
+
+    struct Open {
+        Rows<Code> rows;
+        std::shared_ptr<Store> store;
+        int64_t begin, end, depth;
+        Bounds bounds;
+        int32_t id;
+        Histogram histogram;  // empty: to be counted if the node is big
+    };
+
+    bool big(int64_t n) const { return n >= kBig && n * features_.count * 2 >= features_.cells() * n_classes_; }
+
+    void count_labels(const Rows<Code>& rows, int64_t begin, int64_t end, int64_t* counts) const {
+        if (rows.weight) {
+            for (int64_t row = begin; row < end; ++row) counts[rows.label[row]] += rows.weight[row];
+        } else {
+            for (int64_t row = begin; row < end; ++row) ++counts[rows.label[row]];
+        }
+    }
+
+    const int64_t* counts_of(int32_t id) const { return nodes_.evidence.data() + int64_t{id} * n_classes_; }
+
+    // A node that may be split goes on the stack; the others are settled leaves.
+    void open(Open node) {
+        const int64_t* counts = counts_of(node.id);
+        int present = 0;
+        for (int k = 0; k < n_classes_; ++k) present += counts[k] > 0;
+        const int64_t n = node.end - node.begin;
+        if (present > 1 && n >= rules_.min_rows_split && n >= 2 * rules_.min_rows_leaf &&
+            weight_of(counts) >= 2 * rules_.min_weight_leaf && node.depth < rules_.max_depth)
+            stack_.push_back(std::move(node));
+        else
+            settle(n);
+    }
+
+    int64_t weight_of(const int64_t* counts) const {
+        int64_t weight = 0;
+        for (int k = 0; k < n_classes_; ++k) weight += counts[k];
+        return weight;
+    }
+
+    void settle(int64_t n) { *watch_.settled = *watch_.settled + n; }
+
+    Split choose(Open& node) {
+        node_counts_.assign(counts_of(node.id), counts_of(node.id) + n_classes_);
+        const Node facts{node_counts_.data(), weight_of(node_counts_.data()), node.end - node.begin, node.bounds};
+        if (node.histogram.empty() && big(facts.rows)) {
+            node.histogram = fresh();
+            fill<Entry>(node.histogram.data(), node.rows, node.begin, node.end, features_, n_classes_);
+        }
+        if (!node.histogram.empty())
+            return scanner_.best(facts, [&](int f) { return reader_.from_histogram(node.histogram.data(), f); });
+        return scanner_.best(facts, [&](int f) { return reader_.from_rows(node.rows, node.begin, node.end, f); });
+    }
+
+    void expand(Open& node) {
+        const Split split = choose(node);
+        if (!split.found()) {
+            keep(std::move(node.histogram));
+            return settle(node.end - node.begin);
+        }
+        nodes_.test(node.id, split, features_.nominal[split.feature]);
+        if (split.missing_slot == -2) return spread(node, split);
+
+        const bool last_level = node.depth + 1 >= rules_.max_depth;
+        if (last_level && !node.histogram.empty()) return end_with_leaves(node, split);
+
+        partition(node.rows, node.begin, node.end, split.feature, split.slot_of.data(), split.n_slots, starts_);
+        const int64_t first = add_children(node, split);
+        std::vector<Histogram> histograms(split.n_slots);
+        if (!node.histogram.empty()) histograms = share(node, split);
+        for (int slot = split.n_slots - 1; slot >= 0; --slot)
+            open(Open{node.rows, node.store, starts_[slot], starts_[slot + 1], node.depth + 1,
+                      bounds_of(node, split, slot), static_cast<int32_t>(first + slot), std::move(histograms[slot])});
+    }
+
+    // The children's counts: all but the largest are counted, the largest is what remains.
+    int64_t add_children(const Open& node, const Split& split) {
+        const int largest = largest_child(split.n_slots);
+        const int64_t first = static_cast<int64_t>(nodes_.parent.size());
+        rest_.assign(counts_of(node.id), counts_of(node.id) + n_classes_);
+        for (int slot = 0; slot < split.n_slots; ++slot) {
+            child_counts_.assign(n_classes_, 0);
+            if (slot != largest) {
+                count_labels(node.rows, starts_[slot], starts_[slot + 1], child_counts_.data());
+                for (int k = 0; k < n_classes_; ++k) rest_[k] -= child_counts_[k];
+            }
+            nodes_.add(node.id, slot, starts_[slot + 1] - starts_[slot], child_counts_.data());
+        }
+        std::copy(rest_.begin(), rest_.end(), nodes_.evidence.begin() + (first + largest) * n_classes_);
+        return first;
+    }
+
+    int largest_child(int n_slots) const {
+        int largest = 0;
+        for (int slot = 1; slot < n_slots; ++slot)
+            if (starts_[slot + 1] - starts_[slot] > starts_[largest + 1] - starts_[largest]) largest = slot;
+        return largest;
+    }
+
+    // Histograms of the big children: the largest inherits the parent's cells less those of its siblings.
+    std::vector<Histogram> share(Open& node, const Split& split) {
+        std::vector<Histogram> histograms(split.n_slots);
+        const int largest = largest_child(split.n_slots);
+        const auto size = [&](int slot) { return starts_[slot + 1] - starts_[slot]; };
+        if (!big(size(largest)) || node.depth + 1 >= rules_.max_depth) {
+            keep(std::move(node.histogram));
+            return histograms;
+        }
+        for (int slot = 0; slot < split.n_slots; ++slot) {
+            if (slot == largest) continue;
+            Histogram cells = fresh();
+            fill<Entry>(cells.data(), node.rows, starts_[slot], starts_[slot + 1], features_, n_classes_);
+            for (size_t i = 0; i < cells.size(); ++i) Entry::take(node.histogram[i], cells[i]);
+            if (big(size(slot))) histograms[slot] = std::move(cells);
+            else keep(std::move(cells));
+        }
+        histograms[largest] = std::move(node.histogram);
+        return histograms;
+    }
+
+    // At the depth limit the histogram already knows the children; no row needs to move.
+    void end_with_leaves(Open& node, const Split& split) {
+        std::vector<int64_t> counts(static_cast<size_t>(split.n_slots) * n_classes_, 0), rows(split.n_slots, 0);
+        const Span<Entry> span = reader_.from_histogram(node.histogram.data(), split.feature);
+        for (const Entry* entry = span.first; entry < span.last; ++entry) {
+            const int slot = split.slot_of[code_of(entry->key)];
+            counts[static_cast<size_t>(slot) * n_classes_ + label_of(entry->key)] += entry->weight();
+            rows[slot] += entry->rows();
+        }
+        for (int slot = 0; slot < split.n_slots; ++slot)
+            nodes_.add(node.id, slot, rows[slot], counts.data() + static_cast<size_t>(slot) * n_classes_);
+        keep(std::move(node.histogram));
+        settle(node.end - node.begin);
+    }
+
+    // C4.5: a row whose value is missing goes to every child that has known rows, its weight shared out in proportion
+    // to theirs; integer shares, the remainder to the last.
+    void spread(Open& node, const Split& split) {
+        const int n_slots = split.n_slots, f = split.feature, missing_code = features_.n_codes[f];
+        std::vector<int64_t> known(n_slots, 0), n_rows(n_slots, 0);
+        int64_t known_total = 0, n_missing = 0;
+        for (int64_t row = node.begin; row < node.end; ++row) {
+            const int code = node.rows.codes[row * features_.count + f];
+            if (code == missing_code) {
+                ++n_missing;
+                continue;
+            }
+            known[split.slot_of[code]] += node.rows.weight[row];
+            known_total += node.rows.weight[row];
+            ++n_rows[split.slot_of[code]];
+        }
+        auto store = std::make_shared<Store>();
+        starts_.assign(n_slots + 1, 0);
+        for (int slot = 0; slot < n_slots; ++slot) starts_[slot + 1] = starts_[slot] + n_rows[slot] + n_missing;
+        store->codes.resize(starts_[n_slots] * features_.count);
+        store->label.resize(starts_[n_slots]);
+        store->weight.resize(starts_[n_slots]);
+        const Rows<Code> rows{store->codes.data(), store->label.data(), store->weight.data(), features_.count};
+        std::vector<int64_t> next(starts_.begin(), starts_.end() - 1);
+        const auto put = [&](int slot, int64_t row, int64_t weight) {
+            if (weight == 0) return;
+            const int64_t at = next[slot]++;
+            std::copy_n(node.rows.codes + row * features_.count, features_.count, rows.codes + at * features_.count);
+            rows.label[at] = node.rows.label[row];
+            rows.weight[at] = weight;
+        };
+        for (int64_t row = node.begin; row < node.end; ++row) {
+            const int code = node.rows.codes[row * features_.count + f];
+            const int64_t weight = node.rows.weight[row];
+            if (code != missing_code) {
+                put(split.slot_of[code], row, weight);
+                continue;
+            }
+            int64_t given = 0;
+            for (int slot = 0; slot < n_slots; ++slot) {
+                const int64_t part = slot + 1 == n_slots
+                                         ? weight - given
+                                         : static_cast<int64_t>(static_cast<Wide>(weight) * known[slot] / known_total);
+                given += part;
+                put(slot, row, part);
+            }
+        }
+        const int64_t first = static_cast<int64_t>(nodes_.parent.size());
+        for (int slot = 0; slot < n_slots; ++slot) {
+            child_counts_.assign(n_classes_, 0);
+            count_labels(rows, starts_[slot], next[slot], child_counts_.data());
+            nodes_.add(node.id, slot, next[slot] - starts_[slot], child_counts_.data());
+        }
+        for (int slot = n_slots - 1; slot >= 0; --slot)
+            open(Open{rows, store, starts_[slot], next[slot], node.depth + 1, bounds_of(node, split, slot),
+                      static_cast<int32_t>(first + slot), {}});
+    }
+
+    // Below a test on a monotone feature the two sides stay on their sides of the middle.
+    Bounds bounds_of(const Open& node, const Split& split, int slot) const {
+        Bounds bounds = node.bounds;
+        const int sign = features_.monotone ? features_.monotone[split.feature] : 0;
+        if (sign == 0 || features_.nominal[split.feature] || slot > 1) return bounds;
+        const int64_t first = static_cast<int64_t>(nodes_.parent.size()) - split.n_slots;
+        const auto second_share = [&](int child) {
+            const int64_t* counts = counts_of(static_cast<int32_t>(first + child));
+            return static_cast<double>(counts[1]) / static_cast<double>(counts[0] + counts[1]);
+        };
+        const double middle = (second_share(0) + second_share(1)) / 2;
+        ((slot == 0) == (sign > 0) ? bounds.upper : bounds.lower) = middle;
+        return bounds;
+    }
+
+    Histogram fresh() {
+        if (spare_.empty()) return Histogram(features_.cells() * n_classes_, Cell{});
+        Histogram cells = std::move(spare_.back());
+        spare_.pop_back();
+        std::fill(cells.begin(), cells.end(), Cell{});
+        return cells;
+    }
+    void keep(Histogram cells) {
+        if (!cells.empty()) spare_.push_back(std::move(cells));
+    }
+
+    static constexpr int64_t kBig = 512;
+
+    const Features& features_;
+    const Rules& rules_;
+    int n_classes_;
+    Watch watch_;
+    EntryReader<Code, Entry> reader_;
+    Scanner<Criterion, Entry> scanner_;
+    Nodes nodes_;
+    Rows<Code> home_;
+    std::vector<Open> stack_;
+    std::vector<int64_t> starts_, node_counts_, child_counts_, rest_;
+    std::vector<Histogram> spare_;
+};
+
+}  // namespace hornbeam

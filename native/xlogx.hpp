@@ -1,0 +1,97 @@
+// x log2 x of whole numbers, in fixed point.
+//
+// Entropies are sums of x log2 x over counts. Held as integers they add exactly in any order, so a running sum equals a
+// fresh one and equal splits tie to the last bit. Only +, -, * and / are used (no libm): the same bits everywhere.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace hornbeam {
+
+class Log2 {
+  public:
+    Log2() {
+        for (int i = 0; i < kCells; ++i) {
+            const double c = 1.0 + (i + 0.5) / kCells;
+            centre_inverse_[i] = 1.0 / c;
+            log2_centre_[i] = series(c);
+        }
+    }
+
+    // log2 of x >= 1: exponent, table of 256 centres, and a short series around the nearest one.
+    double operator()(double x) const {
+        uint64_t bits;
+        std::memcpy(&bits, &x, sizeof bits);
+        const int exponent = static_cast<int>(bits >> 52) - 1023;
+        const int cell = static_cast<int>((bits >> 44) & 255);
+        bits = (bits & 0x000fffffffffffffULL) | 0x3ff0000000000000ULL;
+        double mantissa;
+        std::memcpy(&mantissa, &bits, sizeof mantissa);
+        const double c = 1.0 + (cell + 0.5) / kCells;
+        const double r = (mantissa - c) * centre_inverse_[cell];
+        const double tail =
+            r * (1.0 - r * (0.5 - r * (1.0 / 3 - r * (0.25 - r * (0.2 - r * (1.0 / 6))))));
+        return exponent + (log2_centre_[cell] + tail * kLog2E);
+    }
+
+    static const Log2& instance() {
+        static const Log2 log2;
+        return log2;
+    }
+
+  private:
+    static constexpr int kCells = 256;
+    static constexpr double kLog2E = 1.4426950408889634;
+
+    // ln c = 2 atanh((c - 1) / (c + 1)), for c in [1, 2).
+    static double series(double c) {
+        const double z = (c - 1) / (c + 1), z2 = z * z;
+        double sum = 0;
+        for (int k = 41; k >= 1; k -= 2) sum = sum * z2 + 1.0 / k;
+        return 2 * z * sum * kLog2E;
+    }
+
+    std::array<double, kCells> centre_inverse_, log2_centre_;
+};
+
+// round(x log2 x * 2^shift), the shift as large as the total allows.
+class XLogX {
+  public:
+    explicit XLogX(int64_t total) {
+        const Log2& log2 = Log2::instance();
+        const double largest = total < 2 ? 1.0 : static_cast<double>(total) * log2(static_cast<double>(total));
+        shift_ = 30;
+        while (shift_ > -16 && std::ldexp(largest, shift_) >= 0x1p61) --shift_;
+        scale_ = std::ldexp(1.0, shift_);
+        const int64_t size = total < kTable ? total + 1 : kTable;
+        table_.resize(size);
+        for (int64_t x = 0; x < size; ++x) table_[x] = x < 2 ? 0 : compute(x);
+        limit_ = static_cast<uint64_t>(size);
+    }
+
+    int64_t operator()(int64_t x) const {
+        return static_cast<uint64_t>(x) < limit_ ? table_[x] : compute(x);
+    }
+
+    // What one integer step is worth, in bits times weight.
+    double step() const { return 1.0 / scale_; }
+
+  private:
+    static constexpr int64_t kTable = 1 << 14;
+
+    int64_t compute(int64_t x) const {
+        const double value = static_cast<double>(x);
+        return static_cast<int64_t>(value * Log2::instance()(value) * scale_ + 0.5);
+    }
+
+    std::vector<int64_t> table_;
+    uint64_t limit_;
+    double scale_;
+    int shift_;
+};
+
+}  // namespace hornbeam

@@ -1,0 +1,143 @@
+"""Where work runs. Everything that may be distributed is one verb, ``reduce``."""
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from operator import iadd
+from typing import Any, Protocol
+
+from hornbeam.errors import EngineError, ParameterError
+
+__all__ = ["Engine", "LocalEngine", "Task"]
+
+type Task = Callable[[Sequence[Any], Any], Sequence[Any]]
+
+
+class Engine(Protocol):
+    """Runs pure tasks over units of data and adds up what they return.
+
+    An engine may group, reorder, repeat and retry as it likes; each unit counts exactly once in the result.
+    """
+
+    @property
+    def parallelism(self) -> int:
+        """Tasks worth running at once."""
+        ...
+
+    def reduce(
+        self,
+        task: Task,
+        units: Sequence[Any],
+        shared: Any,
+        *,
+        combine: Callable[[Any, Any], Any] = iadd,
+        blocks: int = 1,
+        finish: Callable[[int, Any, Any], Any] | None = None,
+    ) -> list[Any]:
+        """Fold units into parts, combine the parts, finish each block of the total.
+
+        Parameters
+        ----------
+        task : callable (units, shared) -> sequence of `blocks` parts
+            Pure and picklable; folds a group of units. No units give the parts of no rows.
+        units : sequence
+            Tiny addresses of rows.
+        shared : object
+            Small; sent to every task.
+        combine : callable (part, part) -> part
+            Associative, commutative and exact; may work in place on its first argument. Default: integer addition.
+        blocks : int
+            How many parts a task returns.
+        finish : callable (block, part, shared) -> result, optional
+            Runs where the block's total lies.
+
+        Returns
+        -------
+        list
+            One result per block, in order.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give back what the engine holds."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LocalEngine:
+    """Threads of this process.
+
+    Parameters
+    ----------
+    n_jobs : int
+        Threads.
+    groups : int, optional
+        Into how many tasks the units are dealt; one per thread by default.
+    reverse : bool
+        Take units and combine parts from the last to the first. With `groups` this is how tests ask whether a result
+        depends on how the rows were dealt.
+
+    Examples
+    --------
+    >>> def count(units, shared):
+    ...     return [sum(units), len(units)]
+    >>> LocalEngine(n_jobs=2).reduce(count, [3, 4, 5], None, blocks=2)
+    [12, 3]
+    """
+
+    n_jobs: int = 1
+    groups: int | None = None
+    reverse: bool = False
+
+    def __post_init__(self) -> None:
+        if self.n_jobs < 1:
+            raise ParameterError(f"n_jobs is {self.n_jobs}; an engine needs at least 1 thread")
+        if self.groups is not None and self.groups < 1:
+            raise ParameterError(f"groups is {self.groups}; expected at least 1, or None for one per thread")
+
+    @property
+    def parallelism(self) -> int:
+        """Tasks worth running at once."""
+        return self.n_jobs
+
+    def reduce(
+        self,
+        task: Task,
+        units: Sequence[Any],
+        shared: Any,
+        *,
+        combine: Callable[[Any, Any], Any] = iadd,
+        blocks: int = 1,
+        finish: Callable[[int, Any, Any], Any] | None = None,
+    ) -> list[Any]:
+        """Fold units into parts, combine the parts, finish each block; see `Engine.reduce`."""
+        totals: list[Any] | None = None
+        for parts in self._run(task, self._deal(units), shared):
+            if len(parts) != blocks:
+                raise EngineError(f"a task returned {len(parts)} parts; expected one per block, {blocks}")
+            totals = list(parts) if totals is None else list(map(combine, totals, parts))
+        assert totals is not None  # there is always a group, if only an empty one
+        if finish is None:
+            return totals
+        return [finish(block, total, shared) for block, total in enumerate(totals)]
+
+    def close(self) -> None:
+        """Nothing to give back: threads live as long as a call."""
+
+    def _deal(self, units: Sequence[Any]) -> list[Sequence[Any]]:
+        """Runs of neighbouring units, as even as can be."""
+        n_groups = max(1, min(self.groups or self.n_jobs, len(units)))
+        if self.reverse:
+            units = units[::-1]
+        bounds = [len(units) * group // n_groups for group in range(n_groups + 1)]
+        return [units[begin:end] for begin, end in zip(bounds, bounds[1:], strict=False)]
+
+    def _run(self, task: Task, groups: list[Sequence[Any]], shared: Any) -> Iterable[Sequence[Any]]:
+        if self.n_jobs == 1 or len(groups) == 1:
+            return (task(group, shared) for group in groups)
+        pool = ThreadPoolExecutor(min(self.n_jobs, len(groups)))
+        try:
+            return [future.result() for future in [pool.submit(task, group, shared) for group in groups]]
+        finally:
+            # After an error or an interrupt nobody waits for the tasks still running.
+            pool.shutdown(wait=False, cancel_futures=True)

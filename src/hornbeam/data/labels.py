@@ -1,0 +1,185 @@
+"""Class labels: sorted classes by value, and a code for every row."""
+
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.errors import DataError, SchemaError
+from hornbeam.typing import Indices, Label
+
+__all__ = ["Labels", "match_labels", "read_labels"]
+
+
+class Labels(NamedTuple):
+    """The classes in sorted order, in the type they came in, and the class code of every row.
+
+    Examples
+    --------
+    >>> classes, codes = Labels(np.array(["no", "yes"]), np.array([1, 0, 1], dtype=np.int32))
+    >>> classes[codes].tolist()
+    ['yes', 'no', 'yes']
+    """
+
+    classes: NDArray[Any]
+    codes: Indices
+
+
+def read_labels(y: Any) -> Labels:
+    """Read the class labels of all rows from an array, a list or a series of any data frame library.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Strings, integers, booleans or whole floats; pandas, polars and pyarrow categories count by value.
+
+    Returns
+    -------
+    Labels
+        The sorted classes and an int32 code for every row.
+
+    Raises
+    ------
+    DataError
+        Labels that are missing, continuous, or a mixture of strings and numbers.
+
+    Examples
+    --------
+    >>> classes, codes = read_labels(["yes", "no", "yes"])
+    >>> classes
+    array(['no', 'yes'], dtype='<U3')
+    >>> codes
+    array([1, 0, 1], dtype=int32)
+    """
+    labels = _as_array(y)
+    kind = labels.dtype.kind
+    if kind == "O":
+        labels = _unboxed(labels)
+        kind = labels.dtype.kind
+    if kind in "iu":
+        return _read_integers(labels)
+    if kind == "b":
+        classes, codes = _read_integers(labels.view(np.uint8))
+        return Labels(classes.astype(np.bool_), codes)
+    if kind == "f":
+        return _read_floats(labels)
+    if kind in "OUT":
+        return _read_strings(labels)
+    raise DataError(
+        f"Unknown label type: y holds values of type {labels.dtype}; expected strings, integers or booleans. "
+        "Convert the labels to one of these."
+    )
+
+
+def match_labels(labels: Labels, classes: tuple[Label, ...]) -> Indices:
+    """Return the codes of the labels in an order of classes that is already settled.
+
+    Examples
+    --------
+    >>> match_labels(read_labels(["b", "c", "b"]), ("a", "b", "c"))
+    array([1, 2, 1], dtype=int32)
+    """
+    position = {label: code for code, label in enumerate(classes)}
+    found = labels.classes.tolist()
+    unknown = [label for label in found if label not in position]
+    if unknown:
+        raise SchemaError(
+            f"y has the label {unknown[0]!r}, but the tree was made with the classes {list(classes)}. "
+            "Leave those rows out, or train with them."
+        )
+    return np.array([position[label] for label in found], dtype=np.int32)[labels.codes]
+
+
+def _as_array(y: Any) -> NDArray[Any]:
+    if hasattr(y, "combine_chunks"):
+        y = y.combine_chunks()  # NumPy would give the nulls of a chunked Arrow dictionary some label
+    if np.ma.is_masked(y):
+        raise _missing()
+    labels = np.asarray(y)
+    if labels.dtype.kind == "U" and not isinstance(y, np.ndarray):
+        # NumPy writes None, NaN and numbers among strings as text: look at what really came.
+        labels = _unboxed(np.array(y, dtype=object)).astype(labels.dtype)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise DataError(
+            f"y should be a 1d array, got an array of shape {labels.shape} instead. "
+            "Pass one label a row, and train one tree for each target."
+        )
+    return labels
+
+
+def _unboxed(labels: NDArray[Any]) -> NDArray[Any]:
+    """Objects as the one type they all have; strings stay objects."""
+    types = set(map(type, labels.ravel().tolist()))
+    names = sorted(t.__name__ for t in types)
+    if not {"NoneType", "NAType", "NaTType"}.isdisjoint(names):
+        raise _missing()
+    if all(issubclass(t, str) for t in types):
+        return labels
+    if all(t is bool or t is np.bool_ for t in types):
+        return labels.astype(np.bool_)
+    if all(issubclass(t, Integral) for t in types):
+        return labels.astype(np.int64)
+    if all(issubclass(t, Real) for t in types):
+        return labels.astype(np.float64)
+    if any(isinstance(label, float) and label != label for label in labels.ravel()):
+        raise _missing()
+    if all(issubclass(t, (str, Real)) for t in types):
+        raise DataError(f"Labels must be uniformly strings or numbers, got {names}. Convert y to one type.")
+    raise DataError(
+        f"Unknown label type: unknown. y holds values of type {names}; expected strings, integers or "
+        "booleans. Convert the labels to one of these."
+    )
+
+
+def _missing() -> DataError:
+    return DataError("Input y contains NaN: some labels are missing. Leave out the rows without a label.")
+
+
+def _read_integers(labels: NDArray[Any]) -> Labels:
+    """Count instead of sorting when the labels lie close together, as class numbers do."""
+    if len(labels) == 0:
+        return Labels(labels, np.zeros(0, dtype=np.int32))
+    low, high = int(labels.min()), int(labels.max())
+    if high - low > max(1_000, 2 * len(labels)) or high > np.iinfo(np.int64).max:
+        return _read_sorted(labels)
+    offsets = np.subtract(labels, low, dtype=np.int64)
+    present = np.flatnonzero(np.bincount(offsets))
+    classes = (present + low).astype(labels.dtype)
+    if len(present) == high - low + 1:
+        return Labels(classes, offsets.astype(np.int32))
+    code_of = np.empty(high - low + 1, dtype=np.int32)
+    code_of[present] = np.arange(len(present))
+    return Labels(classes, code_of[offsets])
+
+
+def _read_sorted(labels: NDArray[Any]) -> Labels:
+    classes, codes = np.unique(labels, return_inverse=True)
+    return Labels(classes, codes.astype(np.int32))
+
+
+def _read_floats(labels: NDArray[Any]) -> Labels:
+    if np.isnan(labels).any():
+        raise _missing()
+    if np.isinf(labels).any():
+        raise DataError(
+            f"Input y contains infinity or a value too large for {labels.dtype!r}. Pass class labels."
+        )
+    if (labels != np.rint(labels)).any():
+        raise DataError(
+            "Unknown label type: continuous. Maybe you are trying to fit a classifier, which expects "
+            "discrete classes, on a regression target with continuous values. Cut it into classes first."
+        )
+    if len(labels) and np.abs(labels).max() < 2**53:
+        classes, codes = _read_integers(labels.astype(np.int64))
+        return Labels(classes.astype(labels.dtype), codes)
+    return _read_sorted(labels)
+
+
+def _read_strings(labels: NDArray[Any]) -> Labels:
+    values = labels.tolist()
+    code_of = {label: code for code, label in enumerate(sorted(set(values)))}
+    codes = np.fromiter(map(code_of.__getitem__, values), dtype=np.int32, count=len(values))
+    return Labels(np.array(list(code_of), dtype=labels.dtype), codes)

@@ -1,0 +1,192 @@
+"""What the columns mean: names, kinds, categories by value, class labels by value."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+
+from hornbeam.errors import DataError, SchemaError
+from hornbeam.typing import Category, Label
+
+__all__ = [
+    "MAX_CATEGORIES",
+    "Feature",
+    "Kind",
+    "Schema",
+    "generated_names",
+    "numeric_features",
+    "sorted_categories",
+]
+
+# The codes of a feature and its missing code must fit 16 bits.
+MAX_CATEGORIES = 65_534
+
+
+class Kind(StrEnum):
+    """How the values of a feature relate to each other.
+
+    Examples
+    --------
+    >>> Kind("nominal") is Kind.NOMINAL
+    True
+    """
+
+    NUMERIC = "numeric"
+    NOMINAL = "nominal"
+    ORDINAL = "ordinal"
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """One column: its name, its kind and, unless numeric, its categories by value.
+
+    Parameters
+    ----------
+    name : str
+        The name of the column.
+    kind : Kind
+        Numeric, nominal (categories without an order) or ordinal (categories in their declared order).
+    categories : tuple of str, int, float or bool
+        Empty for a numeric feature. The code of a category is its position here.
+
+    Examples
+    --------
+    >>> Feature("age")
+    Feature(name='age', kind=<Kind.NUMERIC: 'numeric'>, categories=())
+    >>> Feature("size", Kind.ORDINAL, ("small", "large")).categories.index("large")
+    1
+    """
+
+    name: str
+    kind: Kind = Kind.NUMERIC
+    categories: tuple[Category, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise SchemaError(
+                f"A feature is named {self.name!r}; expected a string. Rename it, e.g. {str(self.name)!r}."
+            )
+        if not isinstance(self.kind, Kind):
+            raise SchemaError(
+                f"Feature {self.name!r} has the kind {self.kind!r}; expected one of {list(Kind)}."
+            )
+        if self.categories:
+            self._check_categories()
+
+    def _check_categories(self) -> None:
+        if self.kind is Kind.NUMERIC:
+            raise SchemaError(
+                f"Numeric feature {self.name!r} has categories; expected none. "
+                "Make it nominal or ordinal, or drop them."
+            )
+        for category in self.categories:
+            known = isinstance(category, (str, int, float))
+            if not known or (isinstance(category, float) and math.isnan(category)):
+                raise SchemaError(
+                    f"Feature {self.name!r} has the category {category!r}; expected strings, numbers or "
+                    "booleans, and no NaN. Leave missing values out and convert the others, e.g. with str."
+                )
+        if len(set(self.categories)) < len(self.categories):
+            repeated = next(c for i, c in enumerate(self.categories) if c in self.categories[:i])
+            raise SchemaError(
+                f"Feature {self.name!r} lists the category {repeated!r} twice. List each value once."
+            )
+        if len(self.categories) > MAX_CATEGORIES:
+            raise DataError(
+                f"Feature {self.name!r} has {len(self.categories)} categories; at most {MAX_CATEGORIES} are "
+                "supported. Merge the rare ones, drop the column if it only names rows, or make it numeric."
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The features in the order of the columns, and the class labels in the order of their codes.
+
+    Parameters
+    ----------
+    features : tuple of Feature
+        One per column, with different names.
+    classes : tuple of hashable
+        The class labels by value; empty where there is no target.
+
+    Examples
+    --------
+    >>> schema = Schema((Feature("age"), Feature("smoker", Kind.NOMINAL, (False, True))), ("ill", "well"))
+    >>> schema.names, schema.n_features, schema.n_classes
+    (('age', 'smoker'), 2, 2)
+    """
+
+    features: tuple[Feature, ...]
+    classes: tuple[Label, ...] = ()
+
+    def __post_init__(self) -> None:
+        names = self.names
+        if len(set(names)) < len(names):
+            repeated = next(name for i, name in enumerate(names) if name in names[:i])
+            raise SchemaError(
+                f"Two columns are named {repeated!r}; expected different names. Rename one of them."
+            )
+        if len(set(self.classes)) < len(self.classes):
+            repeated_class = next(c for i, c in enumerate(self.classes) if c in self.classes[:i])
+            raise SchemaError(f"The class {repeated_class!r} is listed twice. List each label once.")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the features, in order."""
+        return tuple([feature.name for feature in self.features])
+
+    @property
+    def n_features(self) -> int:
+        """How many columns there are."""
+        return len(self.features)
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return len(self.classes)
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether every feature is numeric, so that one matrix can hold the columns."""
+        return all(feature.kind is Kind.NUMERIC for feature in self.features)
+
+    @property
+    def has_generated_names(self) -> bool:
+        """Whether the names are x0, x1, ...: those of columns that came without names."""
+        return self.names == generated_names(len(self.features))
+
+
+def sorted_categories(values: Iterable[Category]) -> tuple[Category, ...]:
+    """Return the distinct values in canonical order: booleans and numbers by value, then strings.
+
+    Examples
+    --------
+    >>> sorted_categories(["b", 10, "a", 9, "b"])
+    (9, 10, 'a', 'b')
+    """
+    return tuple(sorted(set(values), key=lambda value: (isinstance(value, str), value)))
+
+
+@lru_cache(maxsize=64)
+def generated_names(n_features: int) -> tuple[str, ...]:
+    """Return the names of columns that came without names, as scikit-learn generates them.
+
+    Examples
+    --------
+    >>> generated_names(3)
+    ('x0', 'x1', 'x2')
+    """
+    return tuple([f"x{i}" for i in range(n_features)])
+
+
+@lru_cache(maxsize=64)
+def numeric_features(names: tuple[str, ...]) -> tuple[Feature, ...]:
+    """Return numeric features of these names; remembered, because small fits would notice making them.
+
+    Examples
+    --------
+    >>> numeric_features(("age", "dose"))[1].name
+    'dose'
+    """
+    return tuple([Feature(name) for name in names])

@@ -1,0 +1,150 @@
+"""X laid open: one matrix of numbers, or a column each; what arrays and lists of rows become."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.data.columns import Column, unusable
+from hornbeam.data.schema import Schema, generated_names, numeric_features
+from hornbeam.errors import DataError, SchemaError
+from hornbeam.typing import Bools, Floats, Label
+
+__all__ = ["Sheet", "check_shape"]
+
+RESHAPE = (
+    "Reshape your data either using array.reshape(-1, 1) if your data has a single feature "
+    "or array.reshape(1, -1) if it contains a single sample."
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sheet:
+    """The features of all rows as they came: a float64 matrix if there is one, else a column each.
+
+    Examples
+    --------
+    >>> Sheet.read(np.array([[1, 2], [3, 4]])).matrix
+    array([[1., 2.],
+           [3., 4.]])
+    >>> [column.dictionary for column in Sheet.read([[1, "a"], [2, "b"]]).columns]
+    [None, ('a', 'b')]
+    """
+
+    shape: tuple[int, int]
+    matrix: Floats | None = None
+    columns: tuple[Column, ...] = ()
+    names: tuple[str, ...] | None = None  # None: X came without names
+
+    @classmethod
+    def read(cls, X: Any, names: Sequence[str] | None = None) -> "Sheet":
+        """Read a 2-D array or a list of rows; `names` are for messages only."""
+        array = X if isinstance(X, np.ndarray) else _as_array(X)
+        if array.dtype.names is not None:
+            raise DataError(
+                f"X is a structured array with the fields {array.dtype.names}; expected a plain 2-D array or "
+                "a data frame. Pass pandas.DataFrame(X)."
+            )
+        shape = check_shape(array)
+        kind = array.dtype.kind
+        if isinstance(array, np.ma.MaskedArray):
+            array = _filled(array)
+        if kind in "fiu":
+            return cls(shape, np.asarray(array, dtype=np.float64))
+        if kind == "c":
+            raise unusable("X", array.dtype, complex_=True)
+        if names is None or len(names) != shape[1]:
+            names = generated_names(shape[1])
+        columns = [Column.read(column, name) for column, name in zip(np.asarray(array).T, names, strict=True)]
+        return cls(shape, None, tuple(columns))
+
+    def take(self, rows: Bools) -> "Sheet":
+        """Return the sheet of these rows alone."""
+        shape = (int(np.count_nonzero(rows)), self.shape[1])
+        matrix = None if self.matrix is None else self.matrix[rows]
+        return Sheet(shape, matrix, tuple([column.take(rows) for column in self.columns]), self.names)
+
+    def schema(self, names: tuple[str, ...], classes: tuple[Label, ...]) -> Schema:
+        """Return what training learns of the columns."""
+        if self.matrix is not None:
+            return Schema(numeric_features(names), classes)
+        features = [column.feature(name) for column, name in zip(self.columns, names, strict=True)]
+        return Schema(tuple(features), classes)
+
+    def encode(self, schema: Schema) -> tuple[tuple[NDArray[Any], ...], Floats | None]:
+        """Return the columns as a table holds them, and the matrix they are views of if there is one."""
+        if self.matrix is None:
+            pairs = zip(self.columns, schema.features, strict=True)
+            return tuple([column.encode(feature) for column, feature in pairs]), None
+        columns = tuple(self.matrix.T)
+        if schema.is_numeric:
+            return columns, self.matrix
+        return tuple([Column(c).encode(f) for c, f in zip(columns, schema.features, strict=True)]), None
+
+    def check(self, schema: Schema, names: tuple[str, ...] | None) -> None:
+        """Refuse columns whose number or names differ from the schema's."""
+        if self.shape[1] != schema.n_features:
+            raise SchemaError(
+                f"X has {self.shape[1]} features, but the tree is expecting {schema.n_features} features as "
+                f"input: {_shortened(schema.names)}. Pass the columns of the training data."
+            )
+        if names is None or names == schema.names or schema.has_generated_names:
+            return
+        unexpected = [name for name in names if name not in schema.names]
+        raise SchemaError(
+            "The feature names should match those that were passed during fit, in the same order. "
+            + (f"Not known then: {_shortened(unexpected)}. " if unexpected else "The order differs. ")
+            + f"Select the columns {_shortened(schema.names)}."
+        )
+
+
+def check_shape(X: Any) -> tuple[int, int]:
+    """Return the shape of X, refusing all but two dimensions of at least one row and one column.
+
+    The messages are worded as scikit-learn's, which its users and its estimator checks know.
+
+    Examples
+    --------
+    >>> check_shape(np.zeros((3, 0)))
+    Traceback (most recent call last):
+    hornbeam.errors.DataError: Found array with 0 feature(s) (shape=(3, 0)) while a minimum of 1 is required.
+    """
+    shape = tuple(X.shape)
+    if len(shape) < 2:
+        found = "1D" if shape else "scalar"
+        raise DataError(f"Expected 2D array, got {found} array instead:\narray={X}.\n{RESHAPE}")
+    if len(shape) > 2:
+        raise DataError(f"Found array with dim {len(shape)}, while dim <= 2 is required. {RESHAPE}")
+    for size, thing in zip(shape, ("sample", "feature"), strict=True):
+        if size == 0:
+            raise DataError(
+                f"Found array with 0 {thing}(s) (shape={shape}) while a minimum of 1 is required."
+            )
+    return shape
+
+
+def _as_array(X: Any) -> NDArray[Any]:
+    if not isinstance(X, (list, tuple)):
+        return np.asarray(X)
+    try:
+        # As objects, so that each column decides: NumPy would write numbers among strings as text.
+        array = np.array(X, dtype=object)
+    except ValueError as error:
+        raise DataError(f"X is not a table: {error}. Give every row the same number of values.") from error
+    if array.ndim == 1 and any(isinstance(row, (list, tuple, np.ndarray)) for row in X):
+        raise DataError("The rows of X differ in length. Give every row the same number of values.")
+    return array
+
+
+def _filled(array: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+    """The masked values as missing ones."""
+    boxed = np.asarray(array.data).astype(np.float64 if array.dtype.kind in "fiu" else object)
+    boxed[np.ma.getmaskarray(array)] = None
+    return boxed
+
+
+def _shortened(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:5]))
+    return f"[{shown}, ... {len(names) - 5} more]" if len(names) > 5 else f"[{shown}]"

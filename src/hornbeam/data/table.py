@@ -1,0 +1,268 @@
+"""The one door in: arrays and data frames become typed columns, a target and weights."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.data.columns import Column, unusable
+from hornbeam.data.labels import Labels, match_labels, read_labels
+from hornbeam.data.schema import Schema, generated_names
+from hornbeam.data.sheet import Sheet, check_shape
+from hornbeam.data.weights import read_weights
+from hornbeam.errors import DataError, MissingExtraError
+from hornbeam.typing import Counts, Floats, Indices
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
+
+__all__ = ["Table"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """Typed columns of rows that count, with their class codes and weights, checked against a schema.
+
+    Parameters
+    ----------
+    schema : Schema
+        Names, kinds and categories of the columns, and the class labels.
+    columns : tuple of ndarray
+        Numeric and ordinal: float64, NaN where missing; an ordinal value is its position in the categories.
+        Nominal: int32 codes into the categories, -1 where missing, -2 where the schema lacks the value.
+    target : ndarray of int32 or None
+        The class code of every row.
+    weight : ndarray of int64 or None
+        The weight of every row in steps of `unit`; None when every row counts 1.
+    unit : float
+        What one step of weight is worth.
+    matrix : ndarray of float64 or None
+        The 2-D array whose columns `columns` are, if there is one.
+
+    Examples
+    --------
+    >>> rows = [[30, "no"], [41, None], [52, "yes"]]
+    >>> table = Table.read(rows, ["well", "ill", "ill"], feature_names=["age", "smokes"])
+    >>> table.schema.features[1].categories, table.schema.classes
+    (('no', 'yes'), ('ill', 'well'))
+    >>> table.columns[0], table.columns[1], table.target
+    (array([30., 41., 52.]), array([ 0, -1,  1], dtype=int32), array([1, 0, 0], dtype=int32))
+    """
+
+    schema: Schema
+    columns: tuple[NDArray[Any], ...]
+    target: Indices | None = None
+    weight: Counts | None = None
+    unit: float = 1.0
+    matrix: Floats | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows the table has."""
+        return len(self.columns[0])
+
+    def slice(self, begin: int, end: int) -> "Table":
+        """Return the rows from `begin` up to `end` as views.
+
+        Examples
+        --------
+        >>> Table.read([[1.0], [2.0], [3.0]]).slice(1, 3).columns
+        (array([2., 3.]),)
+        """
+        return Table(
+            self.schema,
+            tuple([column[begin:end] for column in self.columns]),
+            None if self.target is None else self.target[begin:end],
+            None if self.weight is None else self.weight[begin:end],
+            self.unit,
+            None if self.matrix is None else self.matrix[begin:end],
+        )
+
+    @classmethod
+    def read(
+        cls,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        class_weight: Any = None,
+        schema: Schema | None = None,
+        feature_names: Sequence[str] | None = None,
+    ) -> "Table":
+        """Read rows, labels and weights; learn the schema, or match the columns with a given one.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            A NumPy array, a list of rows, or a frame of pandas, polars, pyarrow or any library that speaks
+            Arrow. Booleans, strings and categories are nominal, ordered categories of pandas and pyarrow
+            ordinal; a column of Python objects is numeric if all of them are numbers, else nominal. NaN,
+            None, NA, NaT, null and masked values are missing. A float64 array is not copied; integers beyond
+            2**53 are rounded to the nearest float64.
+        y : array-like of shape (n_rows,) or Labels, optional
+            Class labels.
+        sample_weight : array-like of shape (n_rows,) or number, optional
+            Rows of weight zero are dropped; a class that loses all its rows stays among the classes.
+        class_weight : mapping, "balanced" or None
+            A factor per class, multiplied with the sample weights.
+        schema : Schema, optional
+            The schema to match: columns by position, categories and labels by value.
+        feature_names : sequence of str, optional
+            Names for the columns, instead of those X has; x0, x1, ... where neither is there.
+
+        Returns
+        -------
+        Table
+            The rows that count.
+
+        Raises
+        ------
+        DataError
+            X, y or the weights cannot be used.
+        SchemaError
+            The columns do not fit the schema.
+
+        Examples
+        --------
+        >>> train = Table.read([["red"], ["blue"]], [0, 1])
+        >>> Table.read([["blue"], ["green"], [None]], schema=train.schema).columns
+        (array([ 0, -2, -1], dtype=int32),)
+        """
+        sheet = _open(X, feature_names or (None if schema is None else schema.names))
+        names = sheet.names if feature_names is None else _given_names(feature_names, sheet.shape[1])
+        if schema is not None:
+            sheet.check(schema, names)
+        labels = None if y is None else y if isinstance(y, Labels) else read_labels(y)
+        if labels is not None and len(labels.codes) != sheet.shape[0]:
+            raise DataError(
+                "Found input variables with inconsistent numbers of samples: "
+                f"{[sheet.shape[0], len(labels.codes)]}. Pass one label a row."
+            )
+        weight, unit, kept = read_weights(
+            sample_weight, sheet.shape[0], class_weight=class_weight, labels=labels
+        )
+        if kept is not None:
+            sheet = sheet.take(kept)
+            labels = None if labels is None else Labels(labels.classes, labels.codes[kept])
+        if schema is None:
+            classes = () if labels is None else tuple(labels.classes.tolist())
+            schema = sheet.schema(names or generated_names(sheet.shape[1]), classes)
+            target = None if labels is None else labels.codes
+        else:
+            target = None if labels is None else match_labels(labels, schema.classes)
+        columns, matrix = sheet.encode(schema)
+        return cls(schema, columns, target, weight, unit, matrix)
+
+
+def _given_names(feature_names: Sequence[str], n_features: int) -> tuple[str, ...]:
+    names = tuple(feature_names)
+    if len(names) != n_features:
+        raise DataError(
+            f"feature_names has {len(names)} names for {n_features} columns. Pass one name a column."
+        )
+    return names
+
+
+def _open(X: Any, names: Sequence[str] | None) -> Sheet:
+    """Lay X open, whatever it is; `names` are for the messages about arrays."""
+    if isinstance(X, (np.ndarray, list, tuple)):
+        return Sheet.read(X, names)
+    if hasattr(X, "nnz") and hasattr(X, "toarray"):
+        raise DataError("X is a sparse matrix, but dense data is required. Convert it with X.toarray().")
+    frame = _as_frame(X)
+    if frame is not None:
+        return _read_frame(frame)
+    if hasattr(X, "__array__"):
+        return Sheet.read(X, names)
+    raise DataError(
+        f"X is a {type(X).__name__}; expected a 2-D array, a list of rows or a data frame "
+        "(pandas, polars, pyarrow or another that speaks Arrow). Convert it to one of these."
+    )
+
+
+def _as_frame(X: Any) -> "nw.DataFrame[Any] | None":
+    """X as a narwhals frame; None if it is no frame."""
+    import narwhals.stable.v2 as nw
+
+    try:
+        frame = nw.from_native(X, pass_through=True, allow_series=True)
+    except nw.exceptions.DuplicateError as error:
+        raise DataError(f"X has two columns of the same name. {error}. Rename one of them.") from error
+    if isinstance(frame, nw.Series):
+        check_shape(frame)
+    if isinstance(frame, nw.LazyFrame):
+        raise DataError(
+            f"X is a lazy frame ({type(X).__module__}); expected rows in memory. Call collect() first."
+        )
+    if isinstance(frame, nw.DataFrame):
+        return frame
+    if not hasattr(X, "__arrow_c_stream__"):
+        return None
+    for backend in ("pyarrow", "polars"):
+        try:
+            return nw.from_arrow(X, backend=backend)
+        except ImportError:
+            continue
+    raise MissingExtraError(
+        f"Reading a {type(X).__name__} needs pyarrow or polars. Install one: pip install pyarrow."
+    )
+
+
+def _read_frame(frame: "nw.DataFrame[Any]") -> Sheet:
+    shape = check_shape(frame)
+    labels = frame.columns
+    types = {type(label).__name__ for label in labels}
+    if "str" in types and len(types) > 1:
+        raise DataError(
+            f"The names of the columns are of the types {sorted(types)}; expected strings. Rename them."
+        )
+    names = tuple(labels) if types == {"str"} else None
+    pairs = zip(labels, names or generated_names(shape[1]), strict=True)
+    columns = [_read_series(frame.get_column(label), name) for label, name in pairs]
+    return Sheet(shape, None, tuple(columns), names)
+
+
+def _read_series(series: "nw.Series[Any]", name: str) -> Column:
+    """One column of a frame, by its type."""
+    import narwhals.stable.v2 as nw
+
+    dtype = series.dtype
+    if series.implementation.is_pandas_like() and series.to_native().dtype == object:
+        return Column.read(series.to_numpy(), name)
+    if dtype.is_numeric():
+        wide = dtype.is_decimal() or dtype in (nw.Int128, nw.UInt128)  # NumPy has no such types
+        return Column.read((series.cast(nw.Float64) if wide else series).to_numpy(), name)
+    if dtype == nw.Boolean:
+        return Column(series.cast(nw.Int8).fill_null(-1).to_numpy(), (False, True))
+    if dtype in (nw.String, nw.Categorical, nw.Enum):
+        return _read_categories(series, name)
+    if dtype in (nw.Object, nw.Unknown):
+        return Column.read(series.to_numpy(), name)
+    raise unusable(name, dtype, temporal=dtype.is_temporal())
+
+
+def _read_categories(series: "nw.Series[Any]", name: str) -> Column:
+    """Text or categories as codes into a dictionary, made by the frame's own library.
+
+    narwhals has no word for codes yet, so each library is asked in its own.
+    """
+    import narwhals.stable.v2 as nw
+
+    native: Any = series.to_native()
+    dtype: Any = series.dtype
+    if hasattr(getattr(native, "dtype", None), "pyarrow_dtype"):
+        native = native.array.__arrow_array__()  # pandas stumbles over nulls in Arrow dictionaries
+    if hasattr(native, "combine_chunks"):
+        array = native.combine_chunks()
+        array = array if hasattr(array, "dictionary") else array.dictionary_encode()
+        codes = array.indices.cast("int32").fill_null(-1).to_numpy()
+        return Column.categorical(codes, array.dictionary.to_pylist(), name, ordered=array.type.ordered)
+    if series.implementation.is_polars():
+        values = list(dtype.categories) if dtype == nw.Enum else series.unique().drop_nulls().to_list()
+        positions = nw.from_native(series.cast(nw.Enum(values)).to_native().to_physical(), series_only=True)
+        return Column.categorical(positions.cast(nw.Int32).fill_null(-1).to_numpy(), values, name)
+    categories = native.astype("category").cat
+    codes = categories.codes.to_numpy()
+    return Column.categorical(codes, categories.categories.tolist(), name, ordered=categories.ordered)

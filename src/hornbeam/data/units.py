@@ -1,0 +1,91 @@
+"""Where rows lie: units are their addresses, a source reads them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from hornbeam.data.schema import Schema
+from hornbeam.data.table import Table
+from hornbeam.errors import ParameterError
+
+__all__ = ["MemorySource", "Source", "Unit"]
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A tiny address of some rows: those from ``begin`` up to ``end``.
+
+    Examples
+    --------
+    >>> Unit(0, 100)
+    Unit(begin=0, end=100)
+    """
+
+    begin: int
+    end: int
+
+
+class Source(Protocol):
+    """Rows of one schema that can be read unit by unit."""
+
+    @property
+    def schema(self) -> Schema: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+    def units(self) -> Sequence[Unit]:
+        """Addresses that together cover every row once."""
+        ...
+
+    def read(self, unit: Unit) -> Table:
+        """The rows of one unit."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MemorySource:
+    """A table in memory, read in blocks of rows.
+
+    Parameters
+    ----------
+    table : Table
+        The rows.
+    block : int
+        Rows per unit.
+
+    Examples
+    --------
+    >>> from hornbeam.data.table import Table
+    >>> source = MemorySource(Table.read([[0.0], [1.0], [2.0]]), block=2)
+    >>> source.units()
+    [Unit(begin=0, end=2), Unit(begin=2, end=3)]
+    >>> source.read(source.units()[1]).columns
+    (array([2.]),)
+    """
+
+    table: Table
+    block: int = 65_536
+
+    def __post_init__(self) -> None:
+        if self.block < 1:
+            raise ParameterError(f"block is {self.block}; a unit holds at least 1 row")
+
+    @property
+    def schema(self) -> Schema:
+        return self.table.schema
+
+    @property
+    def n_rows(self) -> int:
+        return self.table.n_rows
+
+    def units(self) -> list[Unit]:
+        """Blocks of rows in order; an empty table has none."""
+        n_rows = self.n_rows
+        return [Unit(begin, min(begin + self.block, n_rows)) for begin in range(0, n_rows, self.block)]
+
+    def read(self, unit: Unit) -> Table:
+        """The rows of one unit, as views."""
+        if unit.begin == 0 and unit.end == self.n_rows:
+            return self.table
+        return self.table.slice(unit.begin, unit.end)

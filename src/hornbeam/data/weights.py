@@ -1,0 +1,182 @@
+"""Row weights in fixed point: integers that add up exactly in any order."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hornbeam.data.labels import Labels
+from hornbeam.errors import DataError, ParameterError
+from hornbeam.typing import Bools, Counts, Floats
+
+__all__ = ["Weights", "fixed_point", "read_weights"]
+
+# Sums of weights stay below 2**50, so that they are exact in float64 too.
+WHOLE_LIMIT = 2.0**50
+SCALED_BITS = 49
+SMALLEST_EXPONENT = -1074  # of the smallest positive float64
+
+
+class Weights(NamedTuple):
+    """Fixed-point weights of the rows that count.
+
+    `steps` is None when every row counts 1, `kept` is None when no row was dropped.
+
+    Examples
+    --------
+    >>> Weights(None, 1.0, None).unit
+    1.0
+    """
+
+    steps: Counts | None
+    unit: float
+    kept: Bools | None
+
+
+def read_weights(
+    sample_weight: Any, n_rows: int, *, class_weight: Any = None, labels: Labels | None = None
+) -> Weights:
+    """Combine sample weights and class weights and hold them in fixed point.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_rows,), number or None
+        Zero or more; rows of weight zero are dropped.
+    n_rows : int
+        The number of rows.
+    class_weight : mapping, "balanced" or None
+        A factor per class label, 1 for classes that are not named; or factors that give every class the
+        same total, n / (n_classes * n_of_class) with weighted counts.
+    labels : Labels, optional
+        The classes and codes of the rows; needed with `class_weight`.
+
+    Returns
+    -------
+    Weights
+        Their product in fixed point, its unit, and which rows are kept.
+
+    Examples
+    --------
+    >>> read_weights([2, 0, 1], 3)
+    Weights(steps=array([2, 1]), unit=1.0, kept=array([ True, False,  True]))
+    """
+    weight = None if sample_weight is None else _read_sample_weight(sample_weight, n_rows)
+    if class_weight is not None:
+        factor = _class_factors(class_weight, labels, weight)
+        with np.errstate(over="ignore"):  # an overflow is told below, in words
+            weight = factor if weight is None else weight * factor
+        if not np.isfinite(weight).all():
+            raise DataError(
+                "sample_weight times class_weight is too large for a float. Divide both by their maximum."
+            )
+    if weight is None:
+        return Weights(None, 1.0, None)
+    kept = weight > 0
+    if kept.all():
+        return Weights(*fixed_point(weight), None)
+    if not kept.any():
+        raise DataError("Every row has weight 0. Sample weights must contain at least one non-zero number.")
+    return Weights(*fixed_point(weight[kept]), kept)
+
+
+def fixed_point(weight: Floats) -> tuple[Counts | None, float]:
+    """Hold positive weights as integer steps of one unit that the order of rows cannot change.
+
+    Whole weights keep the unit 1, so that weight 2 is exactly a row given twice. For others the unit is the
+    power of two by which all rows, at the largest weight, would add up to more than 2**48 and at most 2**49
+    steps; a weight too small for a step gets one.
+
+    Examples
+    --------
+    >>> fixed_point(np.array([3.0, 1.0]))
+    (array([3, 1]), 1.0)
+    >>> steps, unit = fixed_point(np.array([0.5, 0.25]))
+    >>> (steps * unit).tolist()
+    [0.5, 0.25]
+    >>> fixed_point(np.array([1.0, 1.0]))
+    (None, 1.0)
+    """
+    largest = float(weight.max())
+    if len(weight) * largest < WHOLE_LIMIT and (np.rint(weight) == weight).all():
+        steps = weight.astype(np.int64)
+        return (None if largest == 1.0 and float(weight.min()) == 1.0 else steps), 1.0
+    # n * largest = fraction * 2**exponent, in two steps because the product may overflow
+    mantissa, exponent = math.frexp(largest)
+    fraction, carry = math.frexp(len(weight) * mantissa)
+    bits = SCALED_BITS + (fraction == 0.5)
+    power = max(exponent + carry - bits, SMALLEST_EXPONENT)
+    steps = np.rint(np.ldexp(weight, -power)).astype(np.int64)
+    return np.maximum(steps, 1), math.ldexp(1.0, power)
+
+
+def _read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
+    try:
+        weight = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"sample_weight must hold numbers, none of them missing: {error}.") from error
+    if weight.ndim == 0:
+        weight = np.full(n_rows, float(weight))
+    if weight.ndim != 1:
+        raise DataError(
+            f"Sample weights must be 1D array or scalar, got {weight.ndim}D array. Pass one number a row."
+        )
+    if weight.shape != (n_rows,):
+        raise DataError(
+            f"sample_weight.shape == {weight.shape}, expected {(n_rows,)}! Pass one number a row."
+        )
+    wrong = ~((weight >= 0) & np.isfinite(weight))
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise DataError(
+            f"sample_weight has {weight[row]} in row {row}; expected finite numbers of zero or more. "
+            "Give rows that should not count the weight 0."
+        )
+    return weight
+
+
+def _class_factors(class_weight: Any, labels: Labels | None, weight: Floats | None) -> Floats:
+    """The factor of every row by its class."""
+    if labels is None:
+        raise ParameterError(
+            "class_weight was given without y. Pass the labels too, or leave class_weight out."
+        )
+    if isinstance(class_weight, str):
+        if class_weight != "balanced":
+            raise ParameterError(f"class_weight is {class_weight!r}; expected 'balanced', a mapping or None.")
+        return _balanced(labels, weight)[labels.codes]
+    if not isinstance(class_weight, Mapping):
+        raise ParameterError(
+            f"class_weight is a {type(class_weight).__name__}; expected 'balanced', a mapping of class "
+            "labels to numbers, or None. Lists of mappings are for several targets; pass one mapping."
+        )
+    return _named(class_weight, labels)[labels.codes]
+
+
+def _balanced(labels: Labels, weight: Floats | None) -> Floats:
+    """Factors that give every class the same total weight and leave the sum of all as it is.
+
+    The totals are added up in fixed point, because a sum of floats would depend on the order of the rows.
+    """
+    codes, steps = labels.codes, None
+    if weight is not None and (counted := weight > 0).any():
+        codes, steps = codes[counted], fixed_point(weight[counted])[0]
+    counts = np.bincount(codes, weights=steps, minlength=len(labels.classes))
+    present = counts > 0
+    factors = np.ones(len(counts))
+    factors[present] = counts.sum() / (present.sum() * counts[present])
+    return factors
+
+
+def _named(class_weight: Mapping[Any, Any], labels: Labels) -> Floats:
+    classes = labels.classes.tolist()
+    unnamed = [label for label in classes if label not in class_weight]
+    if unnamed and len(classes) - len(unnamed) != len(class_weight):
+        raise ParameterError(
+            f"The classes, {unnamed}, are not in class_weight, and it names classes that are not in y: "
+            f"{[label for label in class_weight if label not in classes]}. Name classes of y: {classes}."
+        )
+    factors = np.array([float(class_weight.get(label, 1.0)) for label in classes])
+    if not ((factors >= 0) & np.isfinite(factors)).all():
+        raise ParameterError(f"class_weight has {factors.tolist()}; expected finite numbers of zero or more.")
+    return factors

@@ -1,0 +1,264 @@
+"""A classification tree in scikit-learn's manners."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import column_or_1d
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from hornbeam.data.labels import read_labels
+from hornbeam.data.table import Table
+from hornbeam.errors import DataError
+from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
+from hornbeam.estimators.settings import recipe_of
+from hornbeam.estimators.threads import n_threads
+from hornbeam.tree.route import answer, decision_path, lean, route
+from hornbeam.tree.tree import Tree
+from hornbeam.typing import Floats, Indices
+
+__all__ = ["TreeClassifier"]
+
+
+class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+    """One decision tree with class probabilities, for numeric and nominal features with missing values.
+
+    Parameters
+    ----------
+    preset : {"pet", "cart", "c4.5", "c4.4", "id3"}, default="pet"
+        The recipe to start from; every other parameter set to "auto" is what the preset says. ``pet``: entropy, subset
+        splits, missing values to a child of their own, hierarchical smoothing. ``cart``: Gini, subset splits, learned
+        direction for missing values. ``c4.5``: gain ratio, multiway splits, fractional rows, collapse; ``c4.4``: the
+        same without collapse, with Laplace. ``id3``: entropy, multiway splits.
+    criterion : {"auto", "entropy", "gain_ratio", "gini", "hellinger"}, default="auto"
+        What a split is worth.
+    nominal : {"auto", "multiway", "subset"}, default="auto"
+        How a nominal feature splits: a child for each category, or two for the best subset.
+    missing : {"auto", "own", "learned", "fractional"}, default="auto"
+        Where rows go whose tested value is missing: to a child of their own, to the better child, or to every child in
+        proportion.
+    max_depth : int, default=None
+        Tests on a path at most.
+    min_samples_split, min_samples_leaf : int, default=2 and 1
+        Rows a node must hold to be split, and each child after it.
+    min_impurity_decrease : float, default=0.0
+        Gain times the node's share of all weight must reach this.
+    max_leaf_nodes : int, default=None
+        Leaves at most, best first.
+    max_bins : int, None or "auto", default="auto"
+        Quantile bins for each numeric feature; None tries every distinct value. "auto": every value up to 20,000 rows,
+        255 bins beyond.
+    smoothing : {"auto", "hgs", "laplace"}, a smoother or None, default="auto"
+        How probabilities are estimated; None for raw frequencies.
+    pruning : {"auto", "collapse"}, a pruner or None, default="auto"
+        What cuts the tree back.
+    class_weight : dict, "balanced" or None, default=None
+        Factors for the rows of each class.
+    monotonic_cst : array-like of int, dict or None, default=None
+        For two classes: +1 where the second class's probability must not fall as the feature rises, -1 where it must not
+        rise, 0 elsewhere; or a dict from feature names.
+    random_state : int, default=None
+        Accepted for company: nothing here is random.
+    n_jobs : int, default=None
+        Threads; -1 for all cores. The tree does not depend on them.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The fitted tree as data.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X had any.
+
+    Notes
+    -----
+    The same rows give the same tree, bit for bit, in any order and on any number of threads. A category never seen at a
+    node, or a missing value where training had none, stops there: the row is answered with that node's probabilities.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from hornbeam import TreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = TreeClassifier(max_depth=2).fit(X, y)
+    >>> clf.predict(X[:2])
+    array([0, 0])
+    >>> clf.predict_proba(X[:1]).round(3)
+    array([[0.968, 0.016, 0.016]])
+    """
+
+    _doc_link_module = "hornbeam"
+    _doc_link_template = "https://hornbeam.readthedocs.io/en/stable/api/{estimator_module}.{estimator_name}.html"
+
+    def __init__(
+        self,
+        preset: str = "pet",
+        *,
+        criterion: Any = "auto",
+        nominal: Any = "auto",
+        missing: Any = "auto",
+        max_depth: int | None = None,
+        min_samples_split: int = 2,
+        min_samples_leaf: int = 1,
+        min_impurity_decrease: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        max_bins: Any = "auto",
+        smoothing: Any = "auto",
+        pruning: Any = "auto",
+        class_weight: Any = None,
+        monotonic_cst: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.preset = preset
+        self.criterion = criterion
+        self.nominal = nominal
+        self.missing = missing
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_bins = max_bins
+        self.smoothing = smoothing
+        self.pruning = pruning
+        self.class_weight = class_weight
+        self.monotonic_cst = monotonic_cst
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that missing values, categories and strings are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow, prune and smooth a tree.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Numbers, booleans, strings, categories; missing values in any form.
+        y : array-like of shape (n_rows,)
+            Class labels.
+        sample_weight : array-like of shape (n_rows,), default=None
+            A row of weight 2 counts as two rows.
+
+        Returns
+        -------
+        TreeClassifier
+            Itself, fitted.
+        """
+        if y is None:
+            raise DataError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None. Pass one label a row."
+            )
+        validate_data(self, X, skip_check_array=True)
+        labels = read_labels(column_or_1d(y, warn=True) if isinstance(y, np.ndarray | list) else y)
+        table = Table.read(X, labels, sample_weight=sample_weight, class_weight=self.class_weight)
+        recipe = recipe_of(self, table.schema.names)
+        progress = Progress(self, table.n_rows, X, y)
+        self.tree_: Tree = recipe.fit(table, n_jobs=n_threads(self.n_jobs), on_progress=progress.listener)
+        self.classes_: NDArray[Any] = labels.classes
+        self.n_classes_ = len(labels.classes)
+        progress.end(X, y)
+        return self
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Estimate class probabilities.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows like those of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities in the order of `classes_`.
+        """
+        return answer(self.tree_, self._read(X), n_threads(self.n_jobs))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Name the most probable class of each row; the first in the order of `classes_` on a tie.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows like those of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Class labels.
+        """
+        named: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return named
+
+    def apply(self, X: Any) -> Indices:
+        """Find the node that answers for each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows like those of `fit`.
+
+        Returns
+        -------
+        ndarray of int32 of shape (n_rows,)
+            A leaf; an inner node where a row stops early.
+        """
+        return route(self.tree_.skeleton, self._read(X), n_threads(self.n_jobs))
+
+    def decision_path(self, X: Any) -> csr_matrix:
+        """Mark the nodes each row passes, from the root to the one that answers.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows like those of `fit`.
+
+        Returns
+        -------
+        sparse matrix of shape (n_rows, n_nodes)
+            1 where a row passes a node.
+        """
+        table = self._read(X)
+        indptr, indices = decision_path(self.tree_.skeleton, table, n_threads(self.n_jobs))
+        ones = np.ones(len(indices), dtype=np.int64)
+        return csr_matrix((ones, indices, indptr), shape=(table.n_rows, self.tree_.n_nodes))
+
+    def lean(self) -> Any:
+        """Return a function from one row of numbers to its probabilities, with nothing around it.
+
+        Returns
+        -------
+        callable
+            Takes a float64 array or a tuple of numbers (a nominal value as its position in the schema's categories).
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> score = TreeClassifier(smoothing=None).fit([[0.0], [1.0]], ["no", "yes"]).lean()
+        >>> tuple(map(float, score((1.0,))))
+        (0.0, 1.0)
+        """
+        check_is_fitted(self, "tree_")
+        return lean(self.tree_)
+
+    def _read(self, X: Any) -> Table:
+        if not hasattr(self, "tree_"):
+            check_is_fitted(self, "tree_")
+        plain = isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == self.n_features_in_
+        if not plain or hasattr(self, "feature_names_in_"):
+            validate_data(self, X, reset=False, skip_check_array=True)
+        return Table.read(X, schema=self.tree_.schema)

@@ -1,0 +1,61 @@
+"""From nodes as the kernels make them to a tree: level order, thresholds for codes, slot maps in a row."""
+
+import numpy as np
+
+from hornbeam.data.bins import Bins
+from hornbeam.data.schema import Schema
+from hornbeam.kernels.subtree import Nodes
+from hornbeam.tree.skeleton import Skeleton
+from hornbeam.tree.tree import Step, Tree
+from hornbeam.tree.walk import level_order
+from hornbeam.typing import Floats, Indices
+
+__all__ = ["build_tree"]
+
+
+def build_tree(nodes: Nodes, bins: Bins, schema: Schema, unit: float, step: Step) -> Tree:
+    """Make a tree of nodes whose tests are still on codes."""
+    order = level_order(nodes.parent, nodes.slot)
+    feature = nodes.feature[order]
+    slot_start, slot_of = _slot_maps(nodes, order, bins, feature)
+    skeleton = Skeleton.of(
+        n_children=np.bincount(nodes.parent[1:], minlength=len(order))[order],
+        feature=feature,
+        threshold=_thresholds(feature, nodes.left[order], nodes.right[order], bins),
+        slot_start=slot_start,
+        slot_of=slot_of,
+        missing_slot=nodes.missing_slot[order],
+    )
+    return Tree.raw(
+        schema,
+        skeleton,
+        nodes.evidence[order],
+        unit=unit,
+        rows=nodes.rows[order],
+        gain=nodes.gain[order],
+        history=(step,),
+    )
+
+
+def _thresholds(feature: Indices, left: Indices, right: Indices, bins: Bins) -> Floats:
+    """Cut points of the numeric tests; a test that only parts known from missing values lets every number pass."""
+    threshold = np.full(len(feature), np.nan)
+    numeric = np.flatnonzero(left >= 0)
+    if len(numeric) == 0:
+        return threshold
+    f, lo, hi = feature[numeric], left[numeric], right[numeric]
+    known = hi < bins.n_codes[f]
+    threshold[numeric[~known]] = np.finfo(np.float64).max
+    threshold[numeric[known]] = bins.threshold(f[known], lo[known], hi[known])
+    return threshold
+
+
+def _slot_maps(nodes: Nodes, order: np.ndarray, bins: Bins, feature: Indices) -> tuple[Indices, Indices]:
+    start = nodes.map_start[order]
+    nominal = start >= 0
+    if not nominal.any():
+        return np.zeros(len(order) + 1, dtype=np.int32), np.empty(0, dtype=np.int32)
+    length = np.where(nominal, bins.n_codes[feature], 0).astype(np.int64)
+    slot_start = np.concatenate([[0], np.cumsum(length)])
+    take = np.repeat(start - slot_start[:-1], length) + np.arange(slot_start[-1])
+    return slot_start.astype(np.int32), nodes.map[take]

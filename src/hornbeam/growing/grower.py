@@ -1,0 +1,222 @@
+"""The grower: parameters, and the one way from coded rows to a tree."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from math import ceil
+
+import numpy as np
+
+from hornbeam.data.bins import Bins
+from hornbeam.data.engine import Engine
+from hornbeam.data.schema import Schema
+from hornbeam.data.table import Table
+from hornbeam.errors import ParameterError
+from hornbeam.growing.builder import build_tree
+from hornbeam.growing.criterion import Criterion, Missing, Nominal
+from hornbeam.growing.frontier import keep_best_leaves
+from hornbeam.growing.home import grow_home
+from hornbeam.growing.level import CodedSource, grow_by_level
+from hornbeam.growing.watch import Watch
+from hornbeam.kernels import subtree
+from hornbeam.kernels.subtree import CRITERIA, Columns, Nodes, Rows, Rules, Terms
+from hornbeam.tree.tree import Step, Tree
+from hornbeam.typing import Codes
+
+__all__ = ["Grower"]
+
+_UNLIMITED = np.iinfo(np.int32).max
+_FRACTION_BITS = 48  # fractional rows: total weight is about 2**48 steps
+
+
+@dataclass(frozen=True, slots=True)
+class Grower:
+    """How a tree is grown.
+
+    Parameters
+    ----------
+    criterion : Criterion
+        What a split is worth.
+    nominal : Nominal
+        How nominal features split.
+    missing : Missing
+        Where rows go whose tested value is missing.
+    max_depth : int or None
+        Tests on a path at most.
+    min_samples_split, min_samples_leaf : int
+        Rows a node must hold to be split, and each child after it. Multiway tests need two such children.
+    min_weight_leaf : float
+        Weight each child must hold (C4.5's minimum number of objects).
+    min_impurity_decrease : float
+        Gain times the node's share of all weight must reach this.
+    max_leaf_nodes : int or None
+        Leaves at most, best first.
+    monotone : tuple of int or None
+        For two classes: +1 where the second class's probability must not fall as the feature rises, -1 where it must not
+        rise, 0 elsewhere.
+
+    Notes
+    -----
+    Ties go to the feature that stands first and to its lowest cut. All sums are integers: neither the order of rows nor
+    the number of threads or partitions can change the tree.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data import Bins, LocalEngine, MemorySource, Table
+    >>> table = Table.read(np.array([[1.0], [2.0], [3.0], [4.0]]), ["a", "a", "b", "b"])
+    >>> bins = Bins.fit(MemorySource(table), LocalEngine(), max_bins=None)
+    >>> Grower().grow(table, bins).n_leaves
+    2
+    """
+
+    criterion: Criterion = Criterion.ENTROPY
+    nominal: Nominal = Nominal.SUBSET
+    missing: Missing = Missing.OWN
+    max_depth: int | None = None
+    min_samples_split: int = 2
+    min_samples_leaf: int = 1
+    min_weight_leaf: float = 0.0
+    min_impurity_decrease: float = 0.0
+    max_leaf_nodes: int | None = None
+    monotone: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("max_depth", 1), ("max_leaf_nodes", 2)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise ParameterError(f"{name}={value}: expected None or a whole number of at least {least}.")
+        for name, least in (("min_samples_split", 2), ("min_samples_leaf", 1), ("min_weight_leaf", 0)):
+            if getattr(self, name) < least:
+                raise ParameterError(f"{name}={getattr(self, name)}: expected at least {least}.")
+        if not self.min_impurity_decrease >= 0:
+            raise ParameterError(f"min_impurity_decrease={self.min_impurity_decrease}: expected 0 or more.")
+        if self.monotone is not None and any(sign not in (-1, 0, 1) for sign in self.monotone):
+            raise ParameterError(f"monotone={self.monotone}: expected -1, 0 or 1 for each feature.")
+
+    def grow(
+        self,
+        table: Table,
+        bins: Bins,
+        codes: Codes | None = None,
+        *,
+        n_jobs: int = 1,
+        on_progress: Callable[[int], None] | None = None,
+    ) -> Tree:
+        """Grow a tree from a table in memory.
+
+        Parameters
+        ----------
+        table : Table
+            Rows with their target.
+        bins : Bins
+            Cut points and category codes.
+        codes : array or None
+            ``bins.encode(table)``, if it is there already; its rows are reordered.
+        n_jobs : int
+            Threads; the tree does not depend on them.
+        on_progress : callable or None
+            Called about ten times a second with the number of rows that have reached their leaf.
+
+        Returns
+        -------
+        Tree
+            With raw frequencies for belief.
+        """
+        assert table.target is not None
+        if codes is None:
+            codes = bins.encode(table, n_jobs)
+        rows = Rows(codes, table.target.astype(np.uint16), None if table.weight is None else table.weight.copy())
+        missing, unit = self.missing, table.unit
+        if missing is Missing.FRACTIONAL:
+            if (codes == bins.n_codes).any():
+                rows, unit = _finer(rows, unit)
+            else:
+                missing = Missing.OWN
+        total = table.n_rows if rows.weight is None else int(rows.weight.sum())
+        terms = self._terms(table.schema, bins, missing, unit, total, table.n_rows)
+        return self._finish(grow_home(rows, terms, n_jobs, Watch(on_progress)), bins, table.schema, unit)
+
+    def grow_by_level(
+        self, source: CodedSource, bins: Bins, schema: Schema, engine: Engine, *, unit: float = 1.0, home_rows: int = 0
+    ) -> Tree:
+        """Grow the same tree from sums alone, through an engine.
+
+        Parameters
+        ----------
+        source : CodedSource
+            Units of coded rows.
+        bins : Bins
+            The bins the rows were coded with.
+        schema : Schema
+            What the columns and the classes are.
+        engine : Engine
+            Where the work runs.
+        unit : float
+            What one step of the rows' weight is worth.
+        home_rows : int
+            Nodes of at most this many rows are finished by the local kernel, where their rows are brought together.
+
+        Returns
+        -------
+        Tree
+            The tree `grow` would have grown from the same rows.
+        """
+        if self.missing is Missing.FRACTIONAL:
+            raise ParameterError("missing='fractional' needs all rows at home: expected 'own' or 'learned' here.")
+        size = np.zeros(2, dtype=np.int64)
+        for part in engine.reduce(_measure, source.units(), source):
+            size += part
+        terms = self._terms(schema, bins, self.missing, unit, int(size[0]), int(size[1]))
+        return self._finish(grow_by_level(source, terms, engine, home_rows), bins, schema, unit)
+
+    def _terms(
+        self, schema: Schema, bins: Bins, missing: Missing, unit: float, total_weight: int, total_rows: int
+    ) -> Terms:
+        monotone = None
+        if self.monotone is not None and any(self.monotone):
+            if schema.n_classes != 2:
+                raise ParameterError(
+                    f"Monotone constraints need a target of two classes; found {schema.n_classes}. Drop monotonic_cst."
+                )
+            if len(self.monotone) != schema.n_features:
+                raise ParameterError(
+                    f"{len(self.monotone)} monotone constraints for {schema.n_features} features: expected one each."
+                )
+            monotone = np.array(self.monotone, dtype=np.int8)
+        rules = Rules()
+        rules.nominal = getattr(subtree.Nominal, self.nominal)
+        rules.missing = getattr(subtree.Missing, missing)
+        rules.gain_ratio = self.criterion is Criterion.GAIN_RATIO
+        rules.min_rows_split = self.min_samples_split
+        rules.min_rows_leaf = self.min_samples_leaf
+        rules.min_weight_leaf = max(0, ceil((self.min_weight_leaf - 1e-6) / unit))
+        rules.max_depth = self.max_depth or _UNLIMITED
+        rules.min_decrease = self.min_impurity_decrease
+        rules.unit = unit
+        rules.total_weight = total_weight
+        rules.total_rows = total_rows
+        nominal = bins.nominal.astype(np.uint8)
+        offsets = np.concatenate([[0], np.cumsum(bins.n_codes + 1, dtype=np.int64)])
+        columns = Columns(bins.n_codes, nominal, monotone, schema.n_classes)
+        kind = "entropy" if self.criterion is Criterion.GAIN_RATIO else self.criterion.value
+        return Terms(columns, CRITERIA[kind], rules, nominal, monotone, offsets, int(offsets[-1]), schema.n_classes)
+
+    def _finish(self, nodes: Nodes, bins: Bins, schema: Schema, unit: float) -> Tree:
+        tree = build_tree(nodes, bins, schema, unit, Step.of("grow", **asdict(self)))
+        return tree if self.max_leaf_nodes is None else keep_best_leaves(tree, self.max_leaf_nodes)
+
+
+def _measure(units: list, source: CodedSource) -> list:
+    """Total weight and number of rows of some units."""
+    size = np.zeros(2, dtype=np.int64)
+    for unit in units:
+        rows = source.read(unit)
+        size += (len(rows.label) if rows.weight is None else int(rows.weight.sum()), len(rows.label))
+    return [size]
+
+
+def _finer(rows: Rows, unit: float) -> tuple[Rows, float]:
+    """Weights in steps small enough to be shared out again and again."""
+    weight = np.ones(len(rows.label), dtype=np.int64) if rows.weight is None else rows.weight
+    shift = max(0, _FRACTION_BITS - int(weight.max() * len(weight)).bit_length())
+    return rows._replace(weight=weight << shift), unit / (1 << shift)

@@ -1,0 +1,24 @@
+"""The home phase: the rows are in memory, here."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+from hornbeam.growing.trunk import Trunk
+from hornbeam.growing.watch import Watch
+from hornbeam.kernels import subtree
+from hornbeam.kernels.subtree import Block, Nodes, Rows, Terms
+
+__all__ = ["grow_home"]
+
+_SERIAL_ROWS = 50_000  # below, threads cost more than they bring
+
+
+def grow_home(rows: Rows, terms: Terms, n_jobs: int, watch: Watch) -> Nodes:
+    """Grow a tree from coded rows in memory."""
+    n_rows = len(rows.label)
+    fractional = terms.rules.missing == subtree.Missing.fractional
+    if n_rows < _SERIAL_ROWS:
+        return subtree.grow(rows, terms, Block(0, n_rows), watch.slip())
+    if n_jobs == 1 or fractional:
+        return watch.run(lambda: subtree.grow(rows, terms, Block(0, n_rows), watch.slip()))
+    with ThreadPoolExecutor(n_jobs) as pool:
+        return watch.run(lambda: Trunk(rows, terms, n_jobs, pool).grow(watch))

@@ -1,0 +1,214 @@
+"""The level phase: the rows are elsewhere, and all we ask of them is sums.
+
+Level by level one ``reduce`` adds up the histograms of the open nodes over all units and finds the best splits where the
+total lies. Once a node's rows fit one worker, a last ``reduce`` brings each node's rows together and the local kernel
+finishes the subtree. Tasks are pure and know only the tree so far.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from hornbeam.data.engine import Engine
+from hornbeam.data.units import Unit
+from hornbeam.growing.nodes import NodeList, graft
+from hornbeam.growing.sprout import Sprout, child_bounds, may_split
+from hornbeam.kernels import subtree
+from hornbeam.kernels.subtree import Block, Cells, Nodes, Rows, Split, Terms
+from hornbeam.typing import Counts, Indices
+
+__all__ = ["CodedSource", "grow_by_level"]
+
+_OPEN_CELLS = 1 << 25  # cells counted in one pass: 128 MB of counts
+
+
+class CodedSource(Protocol):
+    """Where coded rows come from: units, and the rows behind one."""
+
+    def units(self) -> list[Unit]:
+        """Addresses of all rows."""
+        ...
+
+    def read(self, unit: Unit) -> Rows:
+        """Read the coded rows of a unit."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What a task needs: where the rows are, the terms, the tree so far over codes, and the open nodes."""
+
+    source: CodedSource
+    terms: Terms
+    feature: Indices
+    first_child: Indices
+    map_start: Counts
+    map: Indices
+    open_nodes: tuple[Sprout, ...]
+
+    def slots(self, rows: Rows) -> Indices:
+        """Tell for each row which open node it is in, or -1."""
+        slot_of_node = np.full(len(self.feature), -1, dtype=np.int32)
+        for slot, sprout in enumerate(self.open_nodes):
+            slot_of_node[sprout.node] = slot
+        return slot_of_node[
+            subtree.descend(rows.codes, self.feature, self.first_child, self.map_start, self.map)
+        ]
+
+
+def grow_by_level(source: CodedSource, terms: Terms, engine: Engine, home_rows: int) -> Nodes:
+    """Grow a tree from summed histograms; nodes of at most ``home_rows`` rows are finished by the local kernel."""
+    young = _YoungTree(terms)
+    counts = engine.reduce(_count_classes, source.units(), Shared(source, terms, *young.codes(), ()))[0]
+    n_rows = int(counts[-1])
+    sprouts = [young.add(-1, 0, Block(0, n_rows), counts[:-1])]
+    small: list[Sprout] = []
+    while sprouts:
+        small += [s for s in sprouts if s.n_rows <= home_rows]
+        opened = [s for s in sprouts if s.n_rows > home_rows and may_split(s, terms)]
+        sprouts = []
+        for batch in _batches(opened, terms):
+            shared = Shared(source, terms, *young.codes(), tuple(batch))
+            found = engine.reduce(_count_cells, source.units(), shared, finish=_best_splits)[0]
+            for sprout, (split, totals) in zip(batch, found, strict=True):
+                if split is not None:
+                    sprouts += young.split(sprout, split, totals)
+    if not small:
+        return young.nodes()
+    shared = Shared(source, terms, *young.codes(), tuple(small))
+    subtrees = engine.reduce(_gather_rows, source.units(), shared, combine=_join_rows, finish=_grow_subtrees)[0]
+    return graft(young.nodes(), list(zip([s.node for s in small], subtrees, strict=True)))
+
+
+def _batches(sprouts: list[Sprout], terms: Terms) -> list[list[Sprout]]:
+    size = max(1, _OPEN_CELLS // (terms.n_cells * terms.n_classes))
+    return [sprouts[i : i + size] for i in range(0, len(sprouts), size)]
+
+
+class _YoungTree:
+    """The tree so far, as nodes to come and as tests on codes that tasks can follow."""
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms = terms
+        self.made = NodeList(terms.n_classes)
+        self.feature: list[int] = []
+        self.first_child: list[int] = []
+        self.map_start: list[int] = []
+        self.maps: list[Indices] = []
+        self.n_map = 0
+
+    def add(self, parent: int, slot: int, block: Block, counts: Counts) -> Sprout:
+        node = self.made.add(parent, slot, block.end - block.begin, counts)
+        self.feature.append(-1)
+        self.first_child.append(-1)
+        self.map_start.append(-1)
+        return Sprout(node, block, counts)
+
+    def split(self, sprout: Sprout, split: Split, totals: tuple[Counts, Counts]) -> list[Sprout]:
+        self.made.test(sprout.node, split, self.terms)
+        self.feature[sprout.node] = split.feature
+        self.first_child[sprout.node] = len(self.feature)
+        self.map_start[sprout.node] = self.n_map
+        self.maps.append(split.slot_of)
+        self.n_map += len(split.slot_of)
+        counts, n_rows = totals
+        family = []
+        for slot in range(split.n_slots):
+            lower, upper = child_bounds(sprout.block, split, slot, list(counts), self.terms)
+            block = Block(0, int(n_rows[slot]), sprout.block.depth + 1, lower, upper)
+            family.append(self.add(sprout.node, slot, block, counts[slot]))
+        return family
+
+    def codes(self) -> tuple[Indices, Indices, Counts, Indices]:
+        return (
+            np.array(self.feature, dtype=np.int32),
+            np.array(self.first_child, dtype=np.int32),
+            np.array(self.map_start, dtype=np.int64),
+            np.concatenate([np.empty(0, dtype=np.int32), *self.maps]),
+        )
+
+    def nodes(self) -> Nodes:
+        return self.made.nodes()
+
+
+# ---- tasks ------------------------------------------------------------------------------------------------------
+
+
+def _count_classes(units: list[Unit], shared: Shared) -> list[Counts]:
+    """Weight of each class, then the number of rows."""
+    total = np.zeros(shared.terms.n_classes + 1, dtype=np.int64)
+    for unit in units:
+        rows = shared.source.read(unit)
+        weight = np.ones(len(rows.label), dtype=np.int64) if rows.weight is None else rows.weight
+        np.add.at(total, rows.label, weight)
+        total[-1] += len(rows.label)
+    return [total]
+
+
+def _count_cells(units: list[Unit], shared: Shared) -> list[Cells]:
+    """Cells of all open nodes."""
+    cells: Cells | None = None
+    for unit in units:
+        rows = shared.source.read(unit)
+        if cells is None:
+            cells = subtree.empty_cells(rows, shared.terms, len(shared.open_nodes))
+        subtree.histogram(rows, shared.terms, 0, len(rows.label), cells, shared.slots(rows))
+    assert cells is not None
+    return [cells]
+
+
+def _best_splits(_: int, cells: Cells, shared: Shared) -> list[tuple[Split | None, Any]]:
+    """Find each open node's best split, and what its children will hold."""
+    found: list[tuple[Split | None, Any]] = []
+    for sprout, mine in zip(shared.open_nodes, cells.reshape(len(shared.open_nodes), -1), strict=True):
+        block = sprout.block
+        split = subtree.best_split(
+            mine, shared.terms, sprout.counts, sprout.n_rows, block.lower, block.upper
+        )
+        found.append((split, None if split is None else _children_totals(mine, split, shared.terms)))
+    return found
+
+
+def _children_totals(cells: Cells, split: Split, terms: Terms) -> tuple[Counts, Counts]:
+    """Class weights and rows of each child, read off the cells of the split's feature."""
+    table = cells.reshape(terms.n_cells, terms.n_classes, -1)
+    start = int(terms.offsets[split.feature])
+    mine = table[start : start + len(split.slot_of)].astype(np.int64)
+    counts = np.zeros((split.n_slots, terms.n_classes), dtype=np.int64)
+    n_rows = np.zeros(split.n_slots, dtype=np.int64)
+    present = split.slot_of >= 0
+    np.add.at(counts, split.slot_of[present], mine[present, :, 0])
+    np.add.at(n_rows, split.slot_of[present], mine[present, :, -1].sum(axis=1))
+    return counts, n_rows
+
+
+type _Gathered = list[list[Rows]]
+
+
+def _gather_rows(units: list[Unit], shared: Shared) -> list[_Gathered]:
+    """Rows of each small node."""
+    gathered: _Gathered = [[] for _ in shared.open_nodes]
+    for unit in units:
+        rows = shared.source.read(unit)
+        slots = shared.slots(rows)
+        for slot in np.unique(slots[slots >= 0]).tolist():
+            mine = slots == slot
+            weight = None if rows.weight is None else rows.weight[mine]
+            gathered[slot].append(Rows(rows.codes[mine], rows.label[mine], weight))
+    return [gathered]
+
+
+def _join_rows(one: _Gathered, other: _Gathered) -> _Gathered:
+    return [a + b for a, b in zip(one, other, strict=True)]
+
+
+def _grow_subtrees(_: int, gathered: _Gathered, shared: Shared) -> list[Nodes]:
+    """Finish each small node with the local kernel."""
+    slip = np.zeros(2, dtype=np.int64)
+    grown = []
+    for sprout, parts in zip(shared.open_nodes, gathered, strict=True):
+        weight = None if parts[0].weight is None else np.concatenate([p.weight for p in parts if p.weight is not None])
+        rows = Rows(np.concatenate([p.codes for p in parts]), np.concatenate([p.label for p in parts]), weight)
+        grown.append(subtree.grow(rows, shared.terms, sprout.block, slip))
+    return grown

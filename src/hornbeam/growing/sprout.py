@@ -1,0 +1,48 @@
+"""A node that is not finished yet, and whether it may grow."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hornbeam.kernels.subtree import Block, Cells, Split, Terms
+from hornbeam.typing import Counts
+
+__all__ = ["Sprout", "child_bounds", "may_split"]
+
+
+@dataclass(slots=True)
+class Sprout:
+    """A node that is not finished: its place in the tree, its block of rows, its class weights, its cells."""
+
+    node: int
+    block: Block
+    counts: Counts
+    cells: Cells | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Rows at the node."""
+        return self.block.end - self.block.begin
+
+
+def may_split(sprout: Sprout, terms: Terms) -> bool:
+    """Whether a node's size, purity and depth let it be split at all."""
+    rules = terms.rules
+    return bool(
+        np.count_nonzero(sprout.counts) > 1
+        and sprout.n_rows >= max(rules.min_rows_split, 2 * rules.min_rows_leaf)
+        and sprout.counts.sum() >= 2 * rules.min_weight_leaf
+        and sprout.block.depth < rules.max_depth
+    )
+
+
+def child_bounds(
+    parent: Block, split: Split, slot: int, counts: list[Counts], terms: Terms
+) -> tuple[float, float]:
+    """Bounds on the second class's probability in a child: below a monotone test each side keeps to its half."""
+    sign = 0 if terms.monotone is None else int(terms.monotone[split.feature])
+    if sign == 0 or slot > 1 or terms.nominal[split.feature]:
+        return parent.lower, parent.upper
+    shares = [float(c[1]) / float(c[0] + c[1]) for c in counts[:2]]
+    middle = (shares[0] + shares[1]) / 2
+    return (parent.lower, middle) if (slot == 0) == (sign > 0) else (middle, parent.upper)

@@ -1,0 +1,124 @@
+"""Where rows stop in a tree, and what the tree answers there."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hornbeam._native import Router as PackedRouter
+from hornbeam.typing import Floats, Indices
+
+__all__ = ["Router"]
+
+type Values = Floats | Sequence[Floats | Indices]
+type Row = Floats | Sequence[float]
+
+
+class Router:
+    """The arrays of a skeleton, checked once and packed for speed.
+
+    Parameters
+    ----------
+    first_child, n_children, feature, slot_start, slot_of, missing_slot : int32 arrays
+    threshold : float64 array
+        The tree as data. Contents are not trusted: whatever could lead a walk astray raises `ValueError`.
+
+    Notes
+    -----
+    Values come as a float64 matrix (rows by features, any strides, numeric tests only) or as a list of
+    columns: float64 for numeric and ordinal features (NaN is missing), int32 codes for nominal ones (-1 is
+    missing, -2 a category the schema does not know). Columns that no test asks for are not looked at.
+
+    The interpreter's lock is released, so threads may route slices of the rows at the same time.
+
+    Examples
+    --------
+    A root that asks ``x0 <= 0.5`` and stops rows without a value:
+
+    >>> import numpy as np
+    >>> router = Router(
+    ...     first_child=np.array([1, -1, -1], np.int32),
+    ...     n_children=np.array([2, 0, 0], np.int32),
+    ...     feature=np.array([0, -1, -1], np.int32),
+    ...     threshold=np.array([0.5, np.nan, np.nan]),
+    ...     slot_start=np.zeros(4, np.int32),
+    ...     slot_of=np.zeros(0, np.int32),
+    ...     missing_slot=np.array([-1, -1, -1], np.int32),
+    ... )
+    >>> router.nodes(np.array([[0.5], [0.6], [np.nan]]))
+    array([1, 2, 0], dtype=int32)
+    >>> router.one((0.6,))
+    2
+    """
+
+    __slots__ = ("_packed", "depth", "fractional", "n_features", "n_nodes")
+
+    def __init__(
+        self,
+        first_child: Indices,
+        n_children: Indices,
+        feature: Indices,
+        threshold: Floats,
+        slot_start: Indices,
+        slot_of: Indices,
+        missing_slot: Indices,
+    ) -> None:
+        self._packed: Any = PackedRouter(
+            first_child, n_children, feature, threshold, slot_start, slot_of, missing_slot
+        )
+        self.n_nodes: int = self._packed.n_nodes
+        #: Features a row must have at least.
+        self.n_features: int = self._packed.n_features
+        #: Steps of the longest walk.
+        self.depth: int = self._packed.depth
+        #: Whether some test sends missing values to every child.
+        self.fractional: bool = self._packed.fractional
+
+    def nodes(self, X: Values, out: Indices | None = None) -> Indices:
+        """Give the node where each row stops: a leaf, or the inner node that cannot tell it further.
+
+        A missing value that goes to every child stops at the node where it first does so.
+        """
+        stops = np.empty(_n_rows(X), np.int32) if out is None else out
+        self._packed.fill_nodes(X, stops)
+        return stops
+
+    def answers(
+        self, X: Values, belief: Floats, weight: Floats | None = None, out: Floats | None = None
+    ) -> Floats:
+        """Give each row the belief of the node where it stops.
+
+        Parameters
+        ----------
+        X : matrix or list of columns
+        belief : float64 array of shape (n_nodes, n_classes)
+        weight : float64 array of shape (n_nodes,), optional
+            Evidence of each node; needed by a `fractional` tree, where a missing value is answered by all
+            children in proportion to it (by the node itself if none of them has any).
+        out : float64 array of shape (n_rows, n_classes), optional
+
+        Returns
+        -------
+        float64 array of shape (n_rows, n_classes)
+        """
+        filled = np.empty((_n_rows(X), belief.shape[1])) if out is None else out
+        self._packed.fill_answers(X, belief, weight, filled)
+        return filled
+
+    def one(self, row: Row) -> int:
+        """Give the node where one row stops; nominal values are codes, NaN is missing."""
+        stop: int = self._packed.one(row)
+        return stop
+
+    def one_answer(self, row: Row, belief: Floats, weight: Floats | None = None) -> tuple[float, ...]:
+        """Give one row's answer (see `answers`); nominal values are codes, NaN is missing."""
+        answer: tuple[float, ...] = self._packed.one_answer(row, belief, weight)
+        return answer
+
+
+def _n_rows(X: Values) -> int:
+    if isinstance(X, np.ndarray):
+        return len(X)
+    if not X:
+        raise ValueError("an empty list of columns does not say how many rows there are: pass `out`")
+    return len(X[0])

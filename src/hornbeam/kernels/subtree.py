@@ -1,0 +1,150 @@
+"""The growing kernels: a subtree from a block of rows, and its pieces one by one.
+
+Rows are three arrays that move together: ``codes`` [n, F] (``uint8`` or ``uint16``), ``label`` (``uint16``) and ``weight``
+(``int64``, or None where every row counts 1). ``grow`` and ``partition`` reorder them in place.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam import _native
+from hornbeam._native import Columns, Missing, Nominal, Rules
+from hornbeam.typing import Codes, Counts, Floats, Indices
+
+__all__ = [
+    "CRITERIA",
+    "Block",
+    "Cells",
+    "Columns",
+    "Missing",
+    "Nodes",
+    "Nominal",
+    "Rows",
+    "Rules",
+    "Split",
+    "Terms",
+    "best_split",
+    "check_rows",
+    "descend",
+    "empty_cells",
+    "grow",
+    "histogram",
+    "partition",
+]
+
+type Cells = NDArray[np.int32] | NDArray[np.int64]
+
+CRITERIA = {"entropy": 0, "gini": 1, "hellinger": 2}
+
+
+class Rows(NamedTuple):
+    """Coded rows that move together."""
+
+    codes: Codes
+    label: NDArray[np.uint16]
+    weight: Counts | None
+
+
+class Terms(NamedTuple):
+    """What the columns are, what a split is worth, and which rules it must keep."""
+
+    columns: Columns
+    criterion: int
+    rules: Rules
+    nominal: NDArray[np.uint8]
+    monotone: NDArray[np.int8] | None
+    offsets: Counts
+    n_cells: int
+    n_classes: int
+
+
+class Block(NamedTuple):
+    """A node's rows [begin, end), its depth, and the bounds monotone constraints put on it."""
+
+    begin: int
+    end: int
+    depth: int = 0
+    lower: float = 0.0
+    upper: float = 1.0
+
+
+class Nodes(NamedTuple):
+    """Nodes as the kernels make them: parents before children, siblings in slot order."""
+
+    parent: Indices
+    slot: Indices
+    feature: Indices
+    left: Indices
+    right: Indices
+    missing_slot: Indices
+    gain: Floats
+    rows: Counts
+    evidence: Counts
+    map_start: Counts
+    map: Indices
+
+
+class Split(NamedTuple):
+    """The best split of a node: each code of one feature has a slot, the missing code's stands last."""
+
+    feature: int
+    gain: float
+    left: int
+    right: int
+    missing_slot: int
+    n_slots: int
+    slot_of: Indices
+
+
+def check_rows(rows: Rows, terms: Terms) -> None:
+    """Refuse codes and labels outside their ranges, once, before any kernel counts them."""
+    _native.check_codes(rows.codes, rows.label, terms.columns)
+
+
+def grow(rows: Rows, terms: Terms, block: Block, watch: Counts, cells: Cells | None = None) -> Nodes:
+    """Grow a whole subtree from a block of rows; ``cells`` is the block's histogram if it is known already."""
+    return Nodes(
+        *_native.grow(*rows, terms.columns, terms.criterion, terms.rules, *block, watch=watch, cells=cells)
+    )
+
+
+def empty_cells(rows: Rows, terms: Terms, n_slots: int = 1) -> Cells:
+    """Zeroed cells [slot, feature x code x class]: counts, or pairs of weight and rows."""
+    if rows.weight is None:
+        return np.zeros(n_slots * terms.n_cells * terms.n_classes, dtype=np.int32)
+    return np.zeros(n_slots * terms.n_cells * terms.n_classes * 2, dtype=np.int64)
+
+
+def histogram(rows: Rows, terms: Terms, begin: int, end: int, cells: Cells, slots: Indices | None = None) -> None:
+    """Count rows [begin, end) into cells; ``slots`` names each row's block, -1 for none."""
+    _native.histogram(*rows, terms.columns, slots, begin, end, cells)
+
+
+def best_split(
+    cells: Cells, terms: Terms, counts: Counts, n_rows: int, lower: float = 0.0, upper: float = 1.0
+) -> Split | None:
+    """Find the best split of one node from its cells, class weights and rows."""
+    weighted = cells.dtype == np.int64
+    found = _native.best_split(
+        cells, weighted, terms.columns, terms.criterion, terms.rules, counts, n_rows, lower, upper
+    )
+    return None if found is None else Split(*found)
+
+
+def partition(rows: Rows, terms: Terms, begin: int, end: int, split: Split) -> Counts:
+    """Move rows so that each slot's are contiguous; return where each begins, and the end."""
+    starts: Counts = _native.partition(
+        *rows, terms.columns, begin, end, split.feature, split.slot_of, split.n_slots
+    )
+    return starts
+
+
+def descend(
+    codes: Codes, feature: Indices, first_child: Indices, map_start: Counts, slot_map: Indices
+) -> Indices:
+    """Send each row of codes down a tree whose tests are on codes; return the node where it stops."""
+    node = np.zeros(len(codes), dtype=np.int32)
+    _native.descend(codes, 0, len(codes), feature, first_child, map_start, slot_map, node)
+    return node

@@ -1,0 +1,85 @@
+"""A whole fit as a value: binning, grower, pruner, smoother."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal
+
+from hornbeam.data.bins import Bins
+from hornbeam.data.engine import LocalEngine
+from hornbeam.data.table import Table
+from hornbeam.data.units import MemorySource
+from hornbeam.growing import Criterion, Grower, Missing, Nominal
+from hornbeam.pruning import Collapse, Pruner
+from hornbeam.smoothing import HGS, Laplace, Smoother
+from hornbeam.tree.tree import Tree
+
+__all__ = ["PRESETS", "Recipe"]
+
+_EXACT_ROWS = 20_000  # up to here "auto" tries every distinct value
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Everything that makes a tree from a table.
+
+    Parameters
+    ----------
+    max_bins : int, None or "auto"
+        Codes a numeric feature may have: quantile bins, or None for every distinct value (up to 65,535). "auto": every
+        value up to 20,000 rows, 255 bins beyond.
+    grower : Grower
+        How the tree is grown.
+    pruner : Pruner or None
+        What cuts it back.
+    smoother : Smoother or None
+        What it believes; None for raw frequencies.
+
+    Examples
+    --------
+    >>> from hornbeam.data import Table
+    >>> from hornbeam.recipe import PRESETS
+    >>> table = Table.read([[1.0], [2.0], [3.0], [4.0]], ["a", "a", "b", "b"])
+    >>> PRESETS["cart"].fit(table).n_leaves
+    2
+    """
+
+    max_bins: int | Literal["auto"] | None = "auto"
+    grower: Grower = field(default_factory=Grower)
+    pruner: Pruner | None = None
+    smoother: Smoother | None = None
+
+    def fit(self, table: Table, *, n_jobs: int = 1, on_progress: Callable[[int], None] | None = None) -> Tree:
+        """Make the tree of a table; ``n_jobs`` threads cannot change it."""
+        bins = Bins.fit(MemorySource(table), LocalEngine(n_jobs), max_bins=self.bins_for(table.n_rows))
+        tree = self.grower.grow(table, bins, n_jobs=n_jobs, on_progress=on_progress)
+        for step in (self.pruner, self.smoother):
+            if step is not None:
+                tree = step(tree)
+        return tree
+
+    def bins_for(self, n_rows: int) -> int | None:
+        """Return the number of bins for so many rows; None for every value."""
+        if self.max_bins != "auto":
+            return self.max_bins
+        return None if n_rows <= _EXACT_ROWS else 255
+
+
+PRESETS = MappingProxyType(
+    {
+        "id3": Recipe(max_bins=None, grower=Grower(Criterion.ENTROPY, Nominal.MULTIWAY, Missing.OWN)),
+        "c4.5": Recipe(
+            max_bins=None,
+            grower=Grower(Criterion.GAIN_RATIO, Nominal.MULTIWAY, Missing.FRACTIONAL, min_weight_leaf=2.0),
+            pruner=Collapse(),
+        ),
+        "c4.4": Recipe(
+            max_bins=None,
+            grower=Grower(Criterion.GAIN_RATIO, Nominal.MULTIWAY, Missing.FRACTIONAL, min_weight_leaf=2.0),
+            smoother=Laplace(),
+        ),
+        "cart": Recipe(max_bins=None, grower=Grower(Criterion.GINI, Nominal.SUBSET, Missing.LEARNED)),
+        "pet": Recipe(grower=Grower(Criterion.ENTROPY, Nominal.SUBSET, Missing.OWN), smoother=HGS()),
+    }
+)
+"""The trees of the literature: ID3, C4.5 and C4.4, CART; and PET, our own for probabilities."""

@@ -1,0 +1,244 @@
+"""The makers: the one place that makes trees from skeletons and trees.
+
+`count` fills a skeleton with the evidence of a table, `collapse` turns nodes into leaves, `raise_child` puts a
+child in the place of its parent, `believe` says what to think of the evidence. Each returns a new tree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.data.table import Table
+from hornbeam.errors import DataError, ParameterError, TreeError
+from hornbeam.tree.route import route
+from hornbeam.tree.share import count_shared
+from hornbeam.tree.skeleton import Skeleton
+from hornbeam.tree.tree import Step, Tree
+from hornbeam.tree.walk import descendants, level_order, pull_up, push_down, runs, slots
+from hornbeam.typing import Bools, Counts, Floats
+
+__all__ = ["believe", "collapse", "count", "raise_child"]
+
+_MOST_WEIGHT = 2**50  # sums and products of shares below it are exact in float64 and int64
+
+
+def count(
+    skeleton: Skeleton,
+    table: Table,
+    *,
+    unit: float | None = None,
+    gain: Floats | None = None,
+    history: tuple[Step, ...] = (),
+) -> Tree:
+    """Route the rows of a table and count them at every node they pass.
+
+    Parameters
+    ----------
+    skeleton : Skeleton
+    table : Table
+        With its target, and features in the order of the skeleton's.
+    unit : float, optional
+        What one step of evidence is worth; the table's unit divided by a whole number. Default: the table's unit.
+        Where missing values go to every child a finer unit loses less of each share: a row of one step cannot be
+        shared at all, and goes to the last child as a whole.
+    gain : float64 array of shape (n,), optional
+    history : tuple of Step, default ()
+
+    Returns
+    -------
+    Tree
+        With raw frequencies as belief.
+
+    Raises
+    ------
+    DataError
+        If the table has no target, or weighs too much for exact sums.
+    ParameterError
+        If `unit` does not divide the table's unit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.table import Table
+    >>> table = Table.read(np.array([[20.0], [25.0], [40.0], [50.0]]), ["no", "yes", "yes", "yes"])
+    >>> count(Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan]), table).evidence.tolist()
+    [[1, 3], [1, 1], [0, 2]]
+    """
+    if table.target is None:
+        raise DataError("the table has no target, expected one to count: read it with y")
+    unit = table.unit if unit is None else unit
+    weight = _steps(table, unit)
+    if (skeleton.missing_slot == -2).any():
+        evidence, rows = count_shared(skeleton, table, table.target, weight)
+    else:
+        evidence, rows = _count_whole(skeleton, table, table.target, weight)
+    return Tree.raw(table.schema, skeleton, evidence, unit=unit, rows=rows, gain=gain, history=history)
+
+
+def _steps(table: Table, unit: float) -> Counts | None:
+    """Weigh the rows in steps of `unit`; None if each row is one step."""
+    factor = table.unit / unit
+    if not (factor >= 1 and factor.is_integer()):
+        raise ParameterError(f"unit is {unit}, expected a whole part of the table's unit {table.unit}")
+    total = int(factor) * (table.n_rows if table.weight is None else int(table.weight.sum()))
+    if total >= _MOST_WEIGHT:
+        raise DataError(f"the rows weigh {total} steps, expected below 2**50: choose a larger unit")
+    if factor == 1:
+        return table.weight
+    return np.full(table.n_rows, int(factor)) if table.weight is None else table.weight * int(factor)
+
+
+def _count_whole(
+    skeleton: Skeleton, table: Table, target: NDArray[np.int32], weight: Counts | None
+) -> tuple[Counts, Counts]:
+    """Count rows that each take one path: where they stop first, then everything above."""
+    n, k = skeleton.n_nodes, table.schema.n_classes
+    node = route(skeleton, table)
+    cell = node.astype(np.intp) * k + target
+    stopped = np.bincount(cell, minlength=n * k).reshape(n, k)
+    rows = pull_up(skeleton, np.einsum("ij->i", stopped))
+    if weight is not None:
+        # bincount adds float64, which is exact: all the weight is below 2**50
+        stopped = np.bincount(cell, weight, minlength=n * k).astype(np.int64).reshape(n, k)
+    return pull_up(skeleton, stopped), rows
+
+
+def collapse(tree: Tree, mask: Bools, step: Step | None = None) -> Tree:
+    """Turn the nodes in `mask` into leaves; everything below them vanishes.
+
+    Parameters
+    ----------
+    tree : Tree
+    mask : bool array of shape (n_nodes,)
+        Leaves in it, and nodes below others in it, change nothing.
+    step : Step, optional
+        Added to the history.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Feature, Schema
+    >>> schema = Schema((Feature("age"),), ("no", "yes"))
+    >>> skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan])
+    >>> tree = Tree.raw(schema, skeleton, np.array([[5, 5], [4, 1], [1, 4]]))
+    >>> collapse(tree, np.array([True, False, False]))
+    Tree(1 node, 1 leaf, depth 0, 2 classes)
+    """
+    mask = np.asarray(mask)
+    if mask.dtype != np.bool_ or mask.shape != (tree.n_nodes,):
+        raise TreeError(
+            f"mask is {mask.dtype} of shape {mask.shape}, expected bool of shape ({tree.n_nodes},): one entry a node"
+        )
+    under = push_down(tree.skeleton, mask, np.logical_or)
+    keep = np.flatnonzero(~under[tree.skeleton.parent] | (tree.skeleton.parent < 0))
+    return replace(
+        tree,
+        skeleton=_take(tree.skeleton, keep, mask | tree.skeleton.is_leaf),
+        evidence=tree.evidence[keep],
+        rows=tree.rows[keep],
+        gain=np.where(mask, np.nan, tree.gain)[keep],
+        belief=tree.belief[keep],
+        borrowed=tree.borrowed[keep],
+        history=_add(tree.history, step),
+    )
+
+
+def _take(skeleton: Skeleton, nodes: NDArray[np.intp], leaf: Bools) -> Skeleton:
+    """Copy some nodes, given in their new level order; those in `leaf` as leaves."""
+    leaf = leaf[nodes]
+    begin = skeleton.slot_start[nodes]
+    run = np.where(leaf, 0, skeleton.slot_start[nodes + 1] - begin)
+    return Skeleton.of(
+        n_children=np.where(leaf, 0, skeleton.n_children[nodes]),
+        feature=np.where(leaf, -1, skeleton.feature[nodes]),
+        threshold=np.where(leaf, np.nan, skeleton.threshold[nodes]),
+        missing_slot=np.where(leaf, -1, skeleton.missing_slot[nodes]),
+        slot_start=np.concatenate(([0], np.cumsum(run))),
+        slot_of=skeleton.slot_of[runs(begin, run)],
+    )
+
+
+def raise_child(tree: Tree, node: int, slot: int, table: Table, step: Step | None = None) -> Tree:
+    """Put the subtree of one child in the place of its parent; the other children vanish.
+
+    Rows of the vanished children now take the raised tests, so evidence is recounted from `table`. Belief is raw
+    again, and gains within the raised subtree are unknown: they were measured on other rows.
+
+    Parameters
+    ----------
+    tree : Tree
+    node : int
+        An inner node.
+    slot : int
+        Which of its children is raised.
+    table : Table
+        The rows the tree's evidence came from.
+    step : Step, optional
+        Added to the history.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.table import Table
+    >>> table = Table.read(np.array([[20.0], [25.0], [40.0], [50.0]]), ["no", "yes", "yes", "yes"])
+    >>> skeleton = Skeleton.of([2, 0, 2, 0, 0], [0, -1, 0, -1, -1], [22.0, np.nan, 45.0, np.nan, np.nan])
+    >>> raised = raise_child(count(skeleton, table), node=0, slot=1, table=table)
+    >>> raised.skeleton.threshold[0], raised.evidence.tolist()
+    (np.float64(45.0), [[1, 3], [1, 2], [0, 1]])
+    """
+    skeleton = tree.skeleton
+    if not (0 <= node < tree.n_nodes and 0 <= slot < skeleton.n_children[node]):
+        raise TreeError(f"node {node} has no slot {slot}, expected an inner node and one of its slots")
+    child = skeleton.first_child.item(node) + slot
+    raised = descendants(skeleton, child)
+    keep = np.ones(tree.n_nodes, np.bool_)
+    keep[descendants(skeleton, node)] = False
+    keep[raised] = True
+    parent, rank = skeleton.parent.copy(), slots(skeleton)
+    parent[child], rank[child] = parent[node], rank[node]
+
+    kept = np.flatnonzero(keep)
+    # The parent of every kept node is kept; the root's, -1, counts no node before it and so becomes -1 again.
+    compact = np.append(np.cumsum(keep) - 1, -1)[parent[kept]]
+    order = kept[level_order(compact, rank[kept])]
+    gain = tree.gain.copy()
+    gain[raised] = np.nan
+    return count(
+        _take(skeleton, order, skeleton.is_leaf),
+        table,
+        unit=float(tree.unit[0]),
+        gain=gain[order],
+        history=_add(tree.history, step),
+    )
+
+
+def believe(tree: Tree, belief: Floats, borrowed: Floats, step: Step | None = None) -> Tree:
+    """Change what a tree thinks of its evidence.
+
+    Parameters
+    ----------
+    tree : Tree
+    belief : float64 array of shape (n_nodes, n_classes)
+        Class probabilities of every node.
+    borrowed : float64 array of shape (n_nodes,)
+        Pseudo-rows lent to each node by its ancestors.
+    step : Step, optional
+        Added to the history.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Schema
+    >>> leaf = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 0]]))
+    >>> laplace = believe(leaf, (leaf.evidence + 1) / 5, np.array([2.0]), Step.of("laplace"))
+    >>> laplace.belief.tolist(), [str(step) for step in laplace.history]
+    ([[0.8, 0.2]], ['laplace()'])
+    """
+    return replace(tree, belief=belief, borrowed=borrowed, history=_add(tree.history, step))
+
+
+def _add(history: tuple[Step, ...], step: Step | None) -> tuple[Step, ...]:
+    return history if step is None else (*history, step)

@@ -1,0 +1,191 @@
+"""Rows through a tree: where they stop, what the tree answers, which nodes they passed."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from hornbeam.data.table import Table
+from hornbeam.kernels.route import Values
+from hornbeam.tree.skeleton import Skeleton
+from hornbeam.tree.tree import Tree
+from hornbeam.tree.walk import depths, runs
+from hornbeam.typing import Counts, Floats, Indices
+
+__all__ = ["answer", "decision_path", "lean", "route"]
+
+# Below this many rows starting threads costs more than they save.
+SERIAL_ROWS = 50_000
+
+
+def route(skeleton: Skeleton, table: Table, n_jobs: int = 1) -> Indices:
+    """Give the node where each row of a table stops.
+
+    That is a leaf, or an inner node: where a missing value has no branch, where a category was never seen, or
+    where a missing value first goes on to every child.
+
+    Parameters
+    ----------
+    skeleton : Skeleton
+    table : Table
+        Rows with the schema the skeleton was made for.
+    n_jobs : int, default=1
+        Threads; the answer does not depend on it.
+
+    Returns
+    -------
+    int32 array of shape (n_rows,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.table import Table
+    >>> from hornbeam.tree.route import route
+    >>> from hornbeam.tree.skeleton import Skeleton
+    >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
+    >>> route(stump, Table.read([[0.5], [0.6], [np.nan]]))
+    array([1, 2, 0], dtype=int32)
+    """
+    router = skeleton.router
+    stops = np.empty(table.n_rows, np.int32)
+
+    def fill(begin: int, end: int) -> None:
+        router.nodes(_values(table, begin, end), stops[begin:end])
+
+    _in_blocks(fill, table.n_rows, n_jobs)
+    return stops
+
+
+def answer(tree: Tree, table: Table, n_jobs: int = 1) -> Floats:
+    """Give the tree's belief about each row of a table.
+
+    Parameters
+    ----------
+    tree : Tree
+    table : Table
+    n_jobs : int, default=1
+
+    Returns
+    -------
+    float64 array of shape (n_rows, n_classes)
+        The belief of the node where the row stops. Where a missing value goes to every child, the children's
+        answers in proportion to their evidence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam.data.table import Table
+    >>> from hornbeam.tree.route import answer
+    >>> from hornbeam.tree.skeleton import Skeleton
+    >>> from hornbeam.tree.tree import Tree
+    >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
+    >>> schema = Schema((Feature("dose"),), ("ill", "well"))
+    >>> tree = Tree.raw(schema, stump, np.array([[5, 5], [4, 1], [1, 4]]))
+    >>> answer(tree, Table.read([[0.1], [0.9], [np.nan]], schema=schema)).tolist()
+    [[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]]
+    """
+    router = tree.skeleton.router
+    belief, weight = tree.belief, _weight(tree)
+    answers = np.empty((table.n_rows, belief.shape[1]))
+
+    def fill(begin: int, end: int) -> None:
+        router.answers(_values(table, begin, end), belief, weight, answers[begin:end])
+
+    _in_blocks(fill, table.n_rows, n_jobs)
+    return answers
+
+
+def lean(tree: Tree) -> Callable[[Floats | Sequence[float]], tuple[float, ...]]:
+    """Give a function that answers one row at a time, for those who serve rows as they come.
+
+    Parameters
+    ----------
+    tree : Tree
+
+    Returns
+    -------
+    callable
+        From one row to its class probabilities, in about a microsecond. The row is a tuple, a list or a
+        float64 array with one number a feature: ordinal features as positions, nominal ones as codes into the
+        feature's categories, NaN for a missing value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam.tree.route import lean
+    >>> from hornbeam.tree.skeleton import Skeleton
+    >>> from hornbeam.tree.tree import Tree
+    >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
+    >>> schema = Schema((Feature("dose"),), ("ill", "well"))
+    >>> ask = lean(Tree.raw(schema, stump, np.array([[5, 5], [4, 1], [1, 4]])))
+    >>> ask((0.9,))
+    (0.2, 0.8)
+    """
+    one_answer, belief, weight = tree.skeleton.router.one_answer, tree.belief, _weight(tree)
+    return lambda row: one_answer(row, belief, weight)
+
+
+def decision_path(skeleton: Skeleton, table: Table, n_jobs: int = 1) -> tuple[Counts, Indices]:
+    """List the nodes each row passes, from the root to where it stops.
+
+    Returns
+    -------
+    indptr : int64 array of shape (n_rows + 1,)
+    indices : int32 array
+        Row i passes the nodes ``indices[indptr[i]:indptr[i + 1]]``, in ascending order: a sparse matrix of
+        rows by nodes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.table import Table
+    >>> from hornbeam.tree.route import decision_path
+    >>> from hornbeam.tree.skeleton import Skeleton
+    >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
+    >>> indptr, indices = decision_path(stump, Table.read([[0.5], [0.6], [np.nan]]))
+    >>> indptr.tolist(), indices.tolist()
+    ([0, 2, 4, 5], [0, 1, 0, 2, 0])
+    """
+    stops, stop_of_row = np.unique(route(skeleton, table, n_jobs), return_inverse=True)
+    length = depths(skeleton)[stops].astype(np.int64) + 1
+    begin = np.cumsum(length) - length
+    nodes = _climb(skeleton.parent, stops, begin + length - 1)
+    indptr = np.zeros(table.n_rows + 1, np.int64)
+    np.cumsum(length[stop_of_row], out=indptr[1:])
+    return indptr, nodes[runs(begin[stop_of_row], length[stop_of_row])]
+
+
+def _climb(parent: Indices, stops: Indices, place: Counts) -> Indices:
+    """Write the paths from the root to each stop, one behind the other; a stop's own place ends its path."""
+    nodes = np.empty(place[-1] + 1 if len(place) else 0, np.int32)
+    at = stops
+    while len(at):
+        nodes[place] = at
+        below = parent[at] >= 0
+        place, at = place[below] - 1, parent[at[below]]
+    return nodes
+
+
+def _weight(tree: Tree) -> Floats | None:
+    return tree.evidence.sum(axis=1).astype(np.float64) if tree.skeleton.router.fractional else None
+
+
+def _values(table: Table, begin: int, end: int) -> Values:
+    if table.matrix is not None:
+        return table.matrix[begin:end]
+    return [column[begin:end] for column in table.columns]
+
+
+def _in_blocks(fill: Callable[[int, int], None], n_rows: int, n_jobs: int) -> None:
+    if n_jobs == 1 or n_rows < SERIAL_ROWS:
+        fill(0, n_rows)
+        return
+    # A few blocks a thread, so that one slowed by its neighbours does not hold up the rest.
+    block = max(SERIAL_ROWS // 4, -(-n_rows // (4 * n_jobs)))
+    begins = range(0, n_rows, block)
+    ends = [min(begin + block, n_rows) for begin in begins]
+    with ThreadPoolExecutor(n_jobs) as threads:
+        for _ in threads.map(fill, begins, ends):
+            pass

@@ -1,0 +1,119 @@
+"""Counting when a missing value goes to every child (C4.5's fractional rows), in integers.
+
+At a node that shares missing values, first the known rows of each child are weighed. A row of weight ``w`` whose
+value is missing then goes to every child ``c`` with weight ``floor(w * known_c / known)``, and what the floors
+leave over goes to the last child with known rows: nothing is lost, and the order of the rows does not matter. A
+row stops where no known row shows the way.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.data.table import Table
+from hornbeam.tree.skeleton import Skeleton
+from hornbeam.tree.walk import runs
+from hornbeam.typing import Bools, Counts
+
+__all__ = ["count_shared"]
+
+type _Ids = NDArray[np.intp]
+
+
+def count_shared(
+    skeleton: Skeleton, table: Table, target: NDArray[np.int32], weight: Counts | None
+) -> tuple[Counts, Counts]:
+    """Count the parts of rows that reach each node, level by level.
+
+    Returns
+    -------
+    evidence : int64 array of shape (n_nodes, n_classes)
+    rows : int64 array of shape (n_nodes,)
+        Rows of which a part, of one step at least, reached the node.
+
+    Examples
+    --------
+    Two rows go left and one right, so of the 10 steps of the row that lacks a value 6 go left and 4 right:
+    the floors of 6 2/3 and 3 1/3, and the step left over to the last child.
+
+    >>> import numpy as np
+    >>> from hornbeam.data.table import Table
+    >>> table = Table.read(np.array([[0.0], [0.0], [1.0], [np.nan]]), ["a", "a", "b", "a"])
+    >>> skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan], missing_slot=[-2, -1, -1])
+    >>> evidence, rows = count_shared(skeleton, table, table.target, np.array([10, 10, 10, 10]))
+    >>> evidence.tolist(), rows.tolist()
+    ([[30, 10], [26, 0], [4, 10]], [4, 3, 2])
+    """
+    k = table.schema.n_classes
+    evidence = np.zeros((skeleton.n_nodes, k), np.int64)
+    rows = np.zeros(skeleton.n_nodes, np.int64)
+    row = np.arange(table.n_rows)
+    node = np.zeros(table.n_rows, np.intp)
+    weight = np.ones(table.n_rows, np.int64) if weight is None else weight
+    levels = skeleton.levels
+    for begin, end, far in zip(levels, levels[1:], (*levels[2:], levels[-1]), strict=False):
+        size = end - begin
+        rows[begin:end] = np.bincount(node - begin, minlength=size)
+        cell = (node - begin) * k + target[row]
+        evidence[begin:end] = np.bincount(cell, weight, minlength=size * k).reshape(size, k)
+
+        slot, shared = _answer(skeleton, table, row, node)
+        moves = slot >= 0
+        child = skeleton.first_child[node[moves]] + slot[moves]
+        known = np.bincount(child - end, weight[moves], minlength=far - end).astype(np.int64)
+        part = _share(skeleton, known, end, row[shared], node[shared], weight[shared])
+        row = np.concatenate((row[moves], part[0]))
+        node = np.concatenate((child, part[1]))
+        weight = np.concatenate((weight[moves], part[2]))
+    return evidence, rows
+
+
+def _answer(skeleton: Skeleton, table: Table, row: _Ids, node: _Ids) -> tuple[_Ids, Bools]:
+    """Find the slot each row takes at its node, -1 if none, and whether it is shared by all of them."""
+    slot = np.full(len(row), -1, np.intp)
+    missing = np.zeros(len(row), np.bool_)
+    asked = skeleton.feature[node]
+    for feature in np.unique(asked[asked >= 0]):
+        at = np.flatnonzero(asked == feature)
+        here, value = node[at], table.columns[feature][row[at]]
+        if value.dtype == np.float64:
+            slot[at] = value > skeleton.threshold[here]
+            missing[at] = np.isnan(value)
+        else:
+            seen = value >= 0
+            slot[at[seen]] = skeleton.slot_of[skeleton.slot_start[here[seen]] + value[seen]]
+            missing[at] = value == -1
+    slot[missing] = skeleton.missing_slot[node[missing]]
+    return slot, slot == -2
+
+
+def _share(
+    skeleton: Skeleton, known: Counts, begin: int, row: _Ids, node: _Ids, weight: Counts
+) -> tuple[_Ids, _Ids, Counts]:
+    """Split rows over the children of their nodes; `known` weighs the known rows of the nodes from `begin` on."""
+    n_children = skeleton.n_children[node]
+    child = runs(skeleton.first_child[node], n_children)
+    first = np.cumsum(n_children) - n_children
+    if not len(child):
+        return row, node, weight
+    share = known[child - begin]
+    total = np.add.reduceat(share, first)
+    last = np.maximum.reduceat(np.where(share > 0, np.arange(len(child)), -1), first)
+    known_here = np.repeat(np.maximum(total, 1), n_children)
+    part = _floor_of_product(np.repeat(weight, n_children), share, known_here)
+    rest = weight - np.add.reduceat(part, first)
+    part[last[total > 0]] += rest[total > 0]
+    some = part > 0
+    return np.repeat(row, n_children)[some], child[some], part[some]
+
+
+def _floor_of_product(a: Counts, b: Counts, d: Counts) -> Counts:
+    """Compute ``floor(a * b / d)`` exactly for ``0 <= b <= d`` and ``a, d < 2**50``, where ``a * b`` may overflow.
+
+    The float quotient is off by one at most. The product and the quotient times `d` wrap around alike, so their
+    difference is the true remainder and says which way.
+    """
+    quotient = (a.astype(np.float64) * b / d).astype(np.int64)
+    remainder = a * b - quotient * d
+    return quotient + (remainder >= d) - (remainder < 0)

@@ -1,0 +1,170 @@
+"""Where a row goes: the shape and the tests of a tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.tree.check import check_skeleton, read_only
+from hornbeam.tree.walk import level_offsets, links
+from hornbeam.typing import Bools, Floats, Indices
+
+__all__ = ["Skeleton"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Skeleton:
+    """A frozen struct of arrays that routes rows.
+
+    Nodes are numbered in level order: parents before children, siblings together. A numeric test sends
+    ``x <= threshold`` to slot 0 and the rest to slot 1; a nominal test looks its category code up in
+    ``slot_of[slot_start[i]:slot_start[i + 1]]``, where -1 means not seen here: the row stops.
+    Writable arrays are copied, read-only ones are kept; every invariant is checked (`hornbeam.tree.check`).
+
+    Parameters
+    ----------
+    parent : int32 array of shape (n,)
+        -1 for the root.
+    first_child, n_children : int32 arrays of shape (n,)
+        Children are a contiguous run; a leaf has none, and first child -1.
+    feature : int32 array of shape (n,)
+        The feature tested; -1 on leaves.
+    threshold : float64 array of shape (n,)
+        NaN on leaves and nominal tests.
+    slot_start : int32 array of shape (n + 1,)
+    slot_of : int32 array
+        For nominal tests the slot of each category of the feature; other nodes have an empty run.
+    missing_slot : int32 array of shape (n,)
+        Where a missing value goes: a slot; -1, it stops here; -2, to every child in proportion to its evidence.
+        A numeric test may have a third child for missing values alone. -1 on leaves.
+
+    Attributes
+    ----------
+    levels : tuple of int
+        Level ``d`` is nodes ``levels[d]:levels[d + 1]``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> skeleton = Skeleton.of(
+    ...     n_children=[2, 0, 2, 0, 0],
+    ...     feature=[1, -1, 0, -1, -1],
+    ...     threshold=[2.45, np.nan, 1.75, np.nan, np.nan],
+    ... )
+    >>> skeleton
+    Skeleton(5 nodes, 3 leaves, depth 2)
+    >>> skeleton.parent.tolist(), skeleton.levels
+    ([-1, 0, 0, 2, 2], (0, 1, 3, 5))
+    """
+
+    parent: Indices
+    first_child: Indices
+    n_children: Indices
+    feature: Indices
+    threshold: Floats
+    slot_start: Indices
+    slot_of: Indices
+    missing_slot: Indices
+    levels: tuple[int, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        check_skeleton(self)
+        for name in _ARRAYS:
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+        object.__setattr__(self, "levels", level_offsets(self.n_children))
+
+    @classmethod
+    def of(
+        cls,
+        n_children: Any,
+        feature: Any,
+        threshold: Any,
+        *,
+        missing_slot: Any = None,
+        slot_start: Any = None,
+        slot_of: Any = (),
+    ) -> Self:
+        """Make a skeleton from arrays or lists in level order, where `n_children` alone gives the shape.
+
+        Without `missing_slot` every missing value stops; without `slot_start` there are no nominal tests.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Skeleton.of(
+        ...     n_children=[3, 0, 0, 0],
+        ...     feature=[0, -1, -1, -1],
+        ...     threshold=[np.nan] * 4,
+        ...     slot_start=[0, 3, 3, 3, 3],
+        ...     slot_of=[0, 1, 2],
+        ... )
+        Skeleton(4 nodes, 3 leaves, depth 1)
+        """
+        n_children = np.asarray(n_children, np.int32)
+        n = len(n_children)
+        missing_slot = np.full(n, -1) if missing_slot is None else missing_slot
+        slot_start = np.zeros(n + 1) if slot_start is None else slot_start
+        if int(n_children.sum()) == n - 1 and (n_children >= 0).all():
+            parent, first_child = links(n_children)
+        else:  # the check will say what is wrong with the numbers
+            parent, first_child = np.empty((2, n), np.int32)
+        return cls(
+            parent=parent,
+            first_child=first_child,
+            n_children=n_children,
+            feature=np.asarray(feature, np.int32),
+            threshold=np.asarray(threshold, np.float64),
+            slot_start=np.asarray(slot_start, np.int32),
+            slot_of=np.asarray(slot_of, np.int32),
+            missing_slot=np.asarray(missing_slot, np.int32),
+        )
+
+    @classmethod
+    def leaf(cls) -> Self:
+        """Make the smallest skeleton: one leaf.
+
+        Examples
+        --------
+        >>> Skeleton.leaf()
+        Skeleton(1 node, 1 leaf, depth 0)
+        """
+        return cls.of([0], [-1], [np.nan])
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.parent)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return self.n_nodes - int(np.count_nonzero(self.n_children))
+
+    @property
+    def depth(self) -> int:
+        """Steps from the root to the deepest leaf."""
+        return len(self.levels) - 2
+
+    @property
+    def is_leaf(self) -> Bools:
+        """Whether each node is a leaf."""
+        leaf: Bools = self.n_children == 0
+        return leaf
+
+    def __repr__(self) -> str:
+        return f"Skeleton({summary(self)})"
+
+    def __reduce__(self) -> tuple[type[Self], tuple[NDArray[Any], ...]]:
+        return type(self), tuple(getattr(self, name) for name in _ARRAYS)
+
+
+_ARRAYS = tuple(name for name in Skeleton.__slots__ if name != "levels")
+
+
+def summary(skeleton: Skeleton) -> str:
+    """Say how large a tree is, for people."""
+    nodes, leaves = skeleton.n_nodes, skeleton.n_leaves
+    return f"{nodes} node{'s' * (nodes != 1)}, {leaves} {'leaf' if leaves == 1 else 'leaves'}, depth {skeleton.depth}"

@@ -1,0 +1,220 @@
+"""A tree: where a row goes, who came, and what we think of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from hornbeam.data.schema import Schema
+from hornbeam.tree.check import check_tree, read_only
+from hornbeam.tree.digest import digest
+from hornbeam.tree.skeleton import Skeleton, summary
+from hornbeam.typing import Counts, Floats
+
+__all__ = ["Step", "Tree", "raw_belief"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One line of a tree's history: the name of a step and its parameters, sorted by name.
+
+    Examples
+    --------
+    >>> step = Step.of("m-branch", m=2.0, base="root")
+    >>> print(step)
+    m-branch(base='root', m=2.0)
+    >>> step == Step("m-branch", (("m", 2.0), ("base", "root")))
+    True
+    """
+
+    name: str
+    parameters: tuple[tuple[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parameters", tuple(sorted(self.parameters, key=lambda pair: pair[0])))
+
+    @classmethod
+    def of(cls, name: str, /, **parameters: Any) -> Self:
+        """Make a step from keyword arguments.
+
+        Examples
+        --------
+        >>> Step.of("hgs", alpha=1.0)
+        Step(name='hgs', parameters=(('alpha', 1.0),))
+        """
+        return cls(name, tuple(parameters.items()))
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(f'{name}={value!r}' for name, value in self.parameters)})"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Tree:
+    """A decision tree as a frozen value: a skeleton with evidence and belief on every node, inner ones too.
+
+    Evidence is never overwritten and never normalised away; steps make new trees (`hornbeam.tree.edit`).
+    Writable arrays are copied, read-only ones are kept; every invariant is checked (`hornbeam.tree.check`).
+
+    Parameters
+    ----------
+    schema : Schema
+        Names, kinds and categories of the features, and the ``K`` classes.
+    skeleton : Skeleton
+        Where a row goes.
+    evidence : int64 array of shape (n, K)
+        Weighted count of each class at each node, in steps of `unit`.
+    unit : float64 array of shape (K,)
+        What one step of evidence is worth; 1.0 for plain counts.
+    rows : int64 array of shape (n,)
+        Unweighted rows that reached each node.
+    gain : float64 array of shape (n,)
+        Gain of each split; NaN on leaves or if unknown.
+    belief : float64 array of shape (n, K)
+        Class probabilities of each node.
+    borrowed : float64 array of shape (n,)
+        Pseudo-rows lent by the ancestors.
+    history : iterable of Step, default ()
+        The steps that made this tree, first to last.
+
+    See Also
+    --------
+    Tree.raw : the tree before a smoother speaks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Feature, Schema
+    >>> schema = Schema((Feature("age"),), ("no", "yes"))
+    >>> skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan])
+    >>> tree = Tree.raw(schema, skeleton, np.array([[5, 5], [4, 1], [1, 4]]))
+    >>> tree
+    Tree(3 nodes, 2 leaves, depth 1, 2 classes)
+    >>> tree.belief.tolist()
+    [[0.5, 0.5], [0.8, 0.2], [0.2, 0.8]]
+    >>> tree.digest[:8]
+    '42e8814f'
+    """
+
+    schema: Schema
+    skeleton: Skeleton
+    evidence: Counts
+    unit: Floats
+    rows: Counts
+    gain: Floats
+    belief: Floats
+    borrowed: Floats
+    history: tuple[Step, ...] = ()
+    _digest: str | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        check_tree(self)
+        for name in ("evidence", "unit", "rows", "gain", "belief", "borrowed"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+        object.__setattr__(self, "history", tuple(self.history))
+
+    @classmethod
+    def raw(
+        cls,
+        schema: Schema,
+        skeleton: Skeleton,
+        evidence: Counts,
+        *,
+        unit: float = 1.0,
+        rows: Counts | None = None,
+        gain: Floats | None = None,
+        history: Iterable[Step] = (),
+    ) -> Self:
+        """Make a tree that believes its raw frequencies and borrows nothing.
+
+        Parameters
+        ----------
+        schema, skeleton, evidence
+            As of the tree.
+        unit : float, default 1.0
+            What one step of evidence is worth, for every class.
+        rows : int64 array of shape (n,), optional
+            Default: the evidence, for rows that count 1 each.
+        gain : float64 array of shape (n,), optional
+            Default: unknown.
+        history : iterable of Step, default ()
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]])).belief.tolist()
+        [[0.75, 0.25]]
+        """
+        n = skeleton.n_nodes
+        return cls(
+            schema=schema,
+            skeleton=skeleton,
+            evidence=evidence,
+            unit=np.full(schema.n_classes, unit),
+            rows=np.einsum("ij->i", evidence) if rows is None else rows,
+            gain=np.full(n, np.nan) if gain is None else gain,
+            belief=raw_belief(skeleton, evidence),
+            borrowed=np.zeros(n),
+            history=tuple(history),
+        )
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return self.skeleton.n_nodes
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return self.skeleton.n_leaves
+
+    @property
+    def depth(self) -> int:
+        """Steps from the root to the deepest leaf."""
+        return self.skeleton.depth
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return self.schema.n_classes
+
+    @property
+    def digest(self) -> str:
+        """Name of this tree as a value: equal digests, equal predictions (`hornbeam.tree.digest`)."""
+        if self._digest is None:
+            object.__setattr__(self, "_digest", digest(self))
+        return self._digest  # type: ignore[return-value]
+
+    def __repr__(self) -> str:
+        k = self.n_classes
+        return f"Tree({summary(self.skeleton)}, {k} class{'es' * (k != 1)})"
+
+    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
+        fields = (self.evidence, self.unit, self.rows, self.gain, self.belief, self.borrowed, self.history)
+        return type(self), (self.schema, self.skeleton, *fields)
+
+
+def raw_belief(skeleton: Skeleton, evidence: Counts) -> Floats:
+    """Turn evidence into frequencies; a node without any believes what its parent does, a root all classes alike.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan])
+    >>> raw_belief(skeleton, np.array([[3, 1], [0, 0], [3, 1]])).tolist()
+    [[0.75, 0.25], [0.75, 0.25], [0.75, 0.25]]
+    """
+    total = np.einsum("ij->i", evidence)
+    empty = total == 0
+    if empty[0]:  # then every node is empty
+        return np.full(evidence.shape, 1 / evidence.shape[1])
+    if empty.any():
+        # Each empty node looks at its parent, and every round doubles how far up it sees.
+        source = np.where(empty, skeleton.parent, np.arange(len(total)))
+        while empty[source].any():
+            source = source[source]
+        evidence, total = evidence[source], total[source]
+    belief: Floats = evidence / total[:, None]
+    return belief

@@ -1,0 +1,182 @@
+"""Weights in fixed point: exact, free of order, and two for a row that came twice."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from sklearn.utils.class_weight import compute_sample_weight
+
+from hornbeam.data.labels import read_labels
+from hornbeam.data.weights import fixed_point, read_weights
+from hornbeam.errors import DataError, ParameterError
+
+positive = st.floats(min_value=0, exclude_min=True, allow_infinity=False)
+ordinary = st.floats(min_value=1e-6, max_value=1e6)
+
+
+@given(st.lists(positive, min_size=1, max_size=30))
+def test_fixed_point_is_the_contract(values):
+    weight = np.array(values)
+    steps, unit = fixed_point(weight)
+    n_times_largest = len(values) * Fraction(max(values))
+    if all(value.is_integer() for value in values) and n_times_largest < 2**50:
+        assert unit == 1.0
+        assert (steps is None) == all(value == 1 for value in values)
+        assert steps is None or steps.tolist() == values
+        return
+    assert math.frexp(unit)[0] == 0.5  # a power of two
+    assert steps.dtype == np.int64
+    assert sum(steps.tolist()) <= 2**49 + len(values)
+    if unit > 2.0**-1074:
+        assert 2**48 < n_times_largest / Fraction(unit) <= 2**49
+    for step, value in zip(steps.tolist(), values, strict=True):
+        assert step == max(1, round(Fraction(value) / Fraction(unit)))  # both round half to even
+
+
+@given(st.lists(st.integers(1, 2**20), min_size=1, max_size=30).filter(lambda w: set(w) != {1}))
+def test_whole_weights_are_themselves(values):
+    steps, unit = fixed_point(np.array(values, dtype=np.float64))
+    assert unit == 1.0
+    assert steps.tolist() == values
+
+
+@given(
+    st.lists(ordinary, min_size=1, max_size=30).filter(lambda w: any(v % 1 for v in w)), st.integers(-40, -21)
+)
+def test_scaling_by_a_power_of_two_scales_the_unit_alone(values, power):
+    weight = np.array(values)
+    steps, unit = fixed_point(weight)
+    scaled, scaled_unit = fixed_point(np.ldexp(weight, power))
+    assert scaled_unit == math.ldexp(unit, power)
+    assert scaled.tolist() == steps.tolist()
+
+
+@given(
+    st.data(), st.lists(st.tuples(ordinary | st.just(0.0), st.sampled_from("abc")), min_size=2, max_size=30)
+)
+@pytest.mark.parametrize("class_weight", [None, "balanced", {"a": 0.3, "b": 2, "c": 1.7}])
+def test_the_order_of_rows_does_not_matter(class_weight, data, rows):
+    assume(any(w > 0 for w, _ in rows))
+    # a mapping must name classes that are there; all three are, at weight zero
+    rows = [*rows, (0.0, "a"), (0.0, "b"), (0.0, "c")]
+    order = data.draw(st.permutations(range(len(rows))))
+
+    def read(rows):
+        weight, y = zip(*rows, strict=True)
+        return read_weights(np.array(weight), len(rows), class_weight=class_weight, labels=read_labels(y))
+
+    straight, shuffled = read(rows), read([rows[i] for i in order])
+    assert straight.unit == shuffled.unit
+    assert (straight.steps is None) == (shuffled.steps is None)
+
+    def spread(weights):
+        steps = np.zeros(len(rows), dtype=np.int64)
+        steps[weights.kept] = 1 if weights.steps is None else weights.steps
+        return steps
+
+    np.testing.assert_array_equal(spread(straight)[list(order)], spread(shuffled))
+
+
+@pytest.mark.parametrize(
+    "class_weight", ["balanced", {"a": 2.5, "b": 1, "c": 7}, {"a": 3}, {"a": 1, "b": 1, "c": 1, "d": 4}]
+)
+def test_class_weights_are_those_of_scikit_learn(class_weight):
+    y = np.array(list("aabcbbbacc"))
+    weights = read_weights(None, len(y), class_weight=class_weight, labels=read_labels(y))
+    found = (np.ones(len(y)) if weights.steps is None else weights.steps) * weights.unit
+    np.testing.assert_allclose(found, compute_sample_weight(class_weight, y), rtol=1e-12)
+
+
+def test_sample_weight_and_class_weight_multiply():
+    weights = read_weights([1, 2, 3], 3, class_weight={"a": 5, "b": 1}, labels=read_labels(["a", "b", "a"]))
+    assert weights.steps.tolist() == [5, 2, 15]
+    assert weights.unit == 1.0
+
+
+def test_balanced_counts_a_weight_of_two_as_two_rows():
+    weighted = read_weights(
+        [2, 1, 0, 1], 4, class_weight="balanced", labels=read_labels(["a", "a", "b", "b"])
+    )
+    # totals 3 and 1 of 4, so the factors are 4 / (2 * 3) and 4 / (2 * 1)
+    np.testing.assert_allclose(weighted.steps * weighted.unit, [2 * 2 / 3, 2 / 3, 2], rtol=1e-12)
+    assert weighted.kept.tolist() == [True, True, False, True]
+
+
+def test_balanced_passes_over_a_class_without_weight():
+    weights = read_weights([1, 1, 0], 3, class_weight="balanced", labels=read_labels(["a", "b", "c"]))
+    assert weights.steps is None
+    assert weights.kept.tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    "weight",
+    [[2, 1], (2, 1), np.array([2, 1], dtype=np.int8), pd.Series([2, 1], index=[5, 5]), pl.Series([2, 1])],
+)
+def test_weights_come_from_anywhere(weight):
+    assert read_weights(weight, 2).steps.tolist() == [2, 1]
+
+
+def test_one_number_is_the_weight_of_every_row():
+    assert read_weights(1, 3) == (None, 1.0, None)
+    assert read_weights(2.0, 3).steps.tolist() == [2, 2, 2]
+
+
+def test_the_weights_given_are_not_changed():
+    weight = np.array([0.5, 0.0, 2.0])
+    read_weights(weight, 3, class_weight={"a": 3}, labels=read_labels(["a", "a", "b"]))
+    assert weight.tolist() == [0.5, 0.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        ([1, -1], "-1.0 in row 1; expected finite numbers of zero or more"),
+        ([float("nan"), 1], "nan in row 0"),
+        ([1, float("inf")], "inf in row 1"),
+        ([0, 0], "at least one non-zero"),
+        ([1, 2, 3], r"sample_weight.shape == \(3,\), expected \(2,\)"),
+        ([[1, 2], [1, 2]], "Sample weights must be 1D array or scalar, got 2D array"),
+        (["a", "b"], "sample_weight must hold numbers"),
+        (pl.Series([1, None]), "nan in row 1"),
+    ],
+)
+def test_wrong_sample_weights_are_refused(weight, message):
+    with pytest.raises(DataError, match=message):
+        read_weights(weight, 2)
+
+
+@pytest.mark.parametrize(
+    ("class_weight", "message"),
+    [
+        ("even", "'even'; expected 'balanced'"),
+        ([{"a": 1}], "is a list; expected 'balanced', a mapping"),
+        ({"a": 1, "z": 2}, r"The classes, \['b'\], are not in class_weight.*\['z'\]"),
+        ({"a": -1}, "zero or more"),
+        ({"a": float("nan")}, "zero or more"),
+    ],
+)
+def test_wrong_class_weights_are_refused(class_weight, message):
+    with pytest.raises(ParameterError, match=message):
+        read_weights(None, 2, class_weight=class_weight, labels=read_labels(["a", "b"]))
+
+
+def test_class_weights_need_labels():
+    with pytest.raises(ParameterError, match="without y"):
+        read_weights(None, 2, class_weight="balanced")
+
+
+def test_a_product_too_large_is_refused():
+    with pytest.raises(DataError, match="too large"):
+        read_weights([1e300], 1, class_weight={"a": 1e300}, labels=read_labels(["a"]))
+
+
+def test_class_weight_zero_drops_the_class():
+    weights = read_weights(None, 2, class_weight={"a": 0}, labels=read_labels(["a", "b"]))
+    assert weights.kept.tolist() == [False, True]
+    with pytest.raises(DataError, match="weight 0"):
+        read_weights(None, 1, class_weight={"a": 0}, labels=read_labels(["a"]))

@@ -1,0 +1,140 @@
+"""Tables through trees: stops, answers, paths, threads, single rows."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import reference_route as twin
+from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.data.table import Table
+from hornbeam.tree.route import answer, decision_path, lean, route
+from hornbeam.tree.skeleton import Skeleton
+from hornbeam.tree.tree import Tree
+from hornbeam.tree.walk import path
+
+AGE_AND_COLOUR = Schema(
+    (Feature("age"), Feature("colour", Kind.NOMINAL, ("blue", "green", "red"))), ("no", "yes")
+)
+#                 0: age <= 30, own branch for missing
+#      1: colour             2: leaf      3: leaf
+#  4: blue   5: red or unknown; green was never seen here
+SKELETON = Skeleton.of(
+    n_children=[3, 2, 0, 0, 0, 0],
+    feature=[0, 1, -1, -1, -1, -1],
+    threshold=[30.0, *[np.nan] * 5],
+    missing_slot=[2, 1, -1, -1, -1, -1],
+    slot_start=[0, 0, 3, 3, 3, 3, 3],
+    slot_of=[0, -1, 1],
+)
+EVIDENCE = np.array([[12, 12], [6, 2], [4, 6], [2, 4], [5, 1], [1, 1]])
+ROWS = [[20, "blue"], [30, "red"], [30, None], [25, "green"], [25, "violet"], [31, "blue"], [None, "red"]]
+STOPS = [4, 5, 5, 1, 1, 2, 3]
+
+
+@pytest.fixture
+def tree():
+    return Tree.raw(AGE_AND_COLOUR, SKELETON, EVIDENCE)
+
+
+@pytest.fixture
+def table():
+    columns = (
+        np.array([np.nan if age is None else age for age, _ in ROWS], np.float64),
+        np.array(
+            [{"blue": 0, "green": 1, "red": 2, None: -1}.get(colour, -2) for _, colour in ROWS], np.int32
+        ),
+    )
+    return Table(AGE_AND_COLOUR, columns, None, None, 1.0, None)
+
+
+def test_rows_stop_at_leaves_and_where_a_category_was_never_seen(table):
+    stops = route(SKELETON, table)
+    assert stops.dtype == np.int32
+    assert stops.tolist() == STOPS
+
+
+def test_answers_are_the_beliefs_where_rows_stop(tree, table):
+    assert answer(tree, table).tolist() == tree.belief[STOPS].tolist()
+
+
+def test_a_row_passes_its_stop_and_all_that_is_above_it(table):
+    indptr, indices = decision_path(SKELETON, table)
+    passed = [indices[a:b].tolist() for a, b in zip(indptr[:-1], indptr[1:], strict=True)]
+    assert passed == [[0, 1, 4], [0, 1, 5], [0, 1, 5], [0, 1], [0, 1], [0, 2], [0, 3]]
+    assert (indptr.dtype, indices.dtype) == (np.int64, np.int32)
+
+
+def test_no_rows(tree, table):
+    nobody = table.slice(0, 0)
+    assert route(SKELETON, nobody).tolist() == []
+    assert answer(tree, nobody).shape == (0, 2)
+    indptr, indices = decision_path(SKELETON, nobody)
+    assert (indptr.tolist(), indices.tolist()) == ([0], [])
+
+
+def test_one_row_at_a_time(tree, table):
+    ask = lean(tree)
+    together = answer(tree, table)
+    for i, (age, colour) in enumerate(zip(*table.columns, strict=True)):
+        for row in ((float(age), int(colour)), [age, colour], np.array([age, colour])):
+            assert ask(row) == tuple(together[i])
+
+
+def test_missing_values_go_to_every_child_by_evidence():
+    """C4.5's fractional cases: 5 of 12 rows went left, so a missing value is 5/12 of the left answer."""
+    skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [1.5, np.nan, np.nan], missing_slot=[-2, -1, -1])
+    tree = Tree.raw(Schema((Feature("x"),), (0, 1)), skeleton, np.array([[6, 6], [4, 1], [2, 5]]))
+    rows = Table.read([[1.0], [np.nan]], schema=tree.schema)
+    left, right = tree.belief[1:]
+    assert route(skeleton, rows).tolist() == [1, 0]
+    expected = 0.0 + 5 / 12 * left + 7 / 12 * right
+    assert answer(tree, rows).tolist() == [left.tolist(), expected.tolist()]
+    assert lean(tree)((np.nan,)) == tuple(expected)
+
+
+def random_skeleton(arrays):
+    return Skeleton.of(arrays.n_children, arrays.feature, arrays.threshold, missing_slot=arrays.missing_slot)
+
+
+@settings(max_examples=100, deadline=None)
+@given(arrays=twin.trees(kinds=(0, 0), max_inner=20), seed=st.integers(0, 2**32 - 1))
+def test_paths_are_those_of_the_stops(arrays, seed):
+    skeleton = random_skeleton(arrays)
+    X = np.column_stack(twin.columns(arrays, (0, 0), 25, seed))
+    table = Table.read(X)
+    indptr, indices = decision_path(skeleton, table)
+    for i, stop in enumerate(route(skeleton, table).tolist()):
+        assert indices[indptr[i] : indptr[i + 1]].tolist() == path(skeleton, stop)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("n_jobs", [2, 3])
+def test_threads_do_not_change_an_answer(n_jobs, order):
+    rng = np.random.default_rng(0)
+    n_children = np.array([2] * 127 + [0] * 128)
+    inner = n_children > 0
+    skeleton = Skeleton.of(
+        n_children,
+        np.where(inner, rng.integers(0, 4, 255), -1),
+        np.where(inner, rng.normal(size=255), np.nan),
+        missing_slot=np.where(inner, rng.integers(-2, 2, 255), -1),
+    )
+    leaves = rng.integers(0, 9, (255, 3)) * ~inner[:, None]
+    for node in range(126, -1, -1):
+        leaves[node] = leaves[2 * node + 1] + leaves[2 * node + 2]
+    tree = Tree.raw(Schema(tuple(Feature(f"x{i}") for i in range(4)), (0, 1, 2)), skeleton, leaves)
+    X = np.asarray(rng.normal(size=(60_001, 4)), order=order)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    table = Table.read(X, schema=tree.schema)
+    assert route(skeleton, table, n_jobs).tobytes() == route(skeleton, table).tobytes()
+    assert answer(tree, table, n_jobs).tobytes() == answer(tree, table).tobytes()
+
+
+def test_a_router_is_made_once_and_stays_at_home():
+    assert SKELETON.router is SKELETON.router
+    again = pickle.loads(pickle.dumps(SKELETON))
+    assert again.router is not SKELETON.router
+    assert again.router.n_nodes == 6
