@@ -4,8 +4,6 @@ This is the shop window: every public name, fetched from its floor when it is fi
 ``import hornbeam`` costs nothing beyond itself.
 """
 
-from typing import TYPE_CHECKING
-
 __version__ = "0.1.0.dev0"
 
 __all__ = [
@@ -21,6 +19,7 @@ __all__ = [
     "errors",
 ]
 
+TYPE_CHECKING = False  # checkers read it as True; the module typing would be the one import of this file
 if TYPE_CHECKING:
     from hornbeam import errors
     from hornbeam.data import Feature, Schema, Table
@@ -53,4 +52,4 @@ else:
         return value
 
     def __dir__():
-        return sorted({*globals(), *__all__})
+        return __all__
