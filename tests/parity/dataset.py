@@ -48,10 +48,10 @@ class Dataset:
 
     @classmethod
     def of_rows(cls, name: str, header: dict[str, list[str] | None], rows: list[list[Any]]) -> Dataset:
-        """Read rows of plain values; `header` declares the values of each nominal column, the class comes last."""
+        """Read rows of plain values; `header` declares each nominal column's values, the class comes last."""
         declared = [None if values is None else tuple(values) for values in header.values()]
         columns = [
-            np.array([np.nan if v is None else v if values is None else values.index(v) for v in column], float)
+            np.array([np.nan if v is None else values.index(v) if values else v for v in column], float)
             for values, column in zip(declared, zip(*rows, strict=True), strict=True)
         ]
         attributes = tuple(Attribute(n, values) for n, values in zip(header, declared, strict=True))
@@ -61,8 +61,8 @@ class Dataset:
 
     @classmethod
     def of_parquet(cls, path: Path) -> Dataset:
-        """Read one set of the UCI collection: dictionary columns are nominal, the last column is the class."""
-        from pyarrow import parquet, types  # only whoever has the collection needs the reader
+        """Read one set of the UCI collection: dictionary columns are nominal, the last one is the class."""
+        from pyarrow import parquet, types  # type: ignore[import-untyped]  # only the collection needs it
 
         attributes, columns = [], []
         table = parquet.read_table(path)
@@ -75,7 +75,8 @@ class Dataset:
             columns.append(column.to_pandas().to_numpy(dtype=float, na_value=np.nan))
         classes = attributes[-1].values
         assert classes is not None, f"{path.name}: the last column is the class, so it must be a dictionary"
-        return cls(path.stem, tuple(attributes[:-1]), tuple(columns[:-1]), classes, columns[-1].astype(np.intp))
+        target = columns.pop().astype(np.intp)
+        return cls(path.stem, tuple(attributes[:-1]), tuple(columns), classes, target)
 
     def header(self) -> dict[str, list[str] | None]:
         """What `of_rows` takes as its header."""
@@ -85,7 +86,10 @@ class Dataset:
     def rows(self) -> list[list[Any]]:
         """What `of_rows` takes as its rows: strings, numbers, None for missing."""
         plain = [
-            [None if np.isnan(v) else v if attribute.values is None else attribute.values[int(v)] for v in column.tolist()]
+            [
+                None if np.isnan(v) else attribute.values[int(v)] if attribute.values else v
+                for v in column.tolist()
+            ]
             for attribute, column in zip(self.attributes, self.columns, strict=True)
         ]
         plain.append([self.classes[code] for code in self.target])

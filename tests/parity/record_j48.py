@@ -48,26 +48,36 @@ class Weka:
     @classmethod
     def compile(cls, archive: Path, classes: Path) -> Weka:
         source = HERE / "J48Dump.java"
-        subprocess.run(["javac", "-cp", archive, "-d", classes, source], check=True)
+        output("javac", "-cp", str(archive), "-d", str(classes), str(source))
         return cls(archive, classes)
 
     def trees(self, data: Dataset, modes: tuple[str, ...]) -> dict[str, dict[str, Any]]:
         """Build J48 on all rows once per mode."""
         arff = self.classes / "set.arff"
         arff.write_text(arff_of(data), encoding="utf-8")
-        command = ["java", "-Xss64m", "-cp", f"{self.archive}:{self.classes}", "J48Dump", arff]
-        run = subprocess.run([*command, *(OPTIONS[m] for m in modes)], check=True, capture_output=True, encoding="utf-8")
-        trees = dict(zip(modes, map(json.loads, run.stdout.splitlines()), strict=True))
+        path = f"{self.archive}:{self.classes}"
+        printed = output("java", "-Xss64m", "-cp", path, "J48Dump", str(arff), *(OPTIONS[m] for m in modes))
+        trees = dict(zip(modes, map(json.loads, printed.splitlines()), strict=True))
         for tree in trees.values():
-            assert tree.pop("attributes") == declared(data), f"{data.name}: Weka read other names than were written"
+            assert tree.pop("attributes") == declared(data), (
+                f"{data.name}: Weka read other names than written"
+            )
         return trees
 
     def provenance(self) -> dict[str, str]:
-        ask = ["java", "-cp", self.archive, "weka.core.Version"]
-        version = subprocess.run(ask, check=True, capture_output=True, text=True).stdout.splitlines()[0]
-        java = subprocess.run(["java", "-version"], check=True, capture_output=True, text=True).stderr.splitlines()[0]
+        version = output("java", "-cp", str(self.archive), "weka.core.Version").splitlines()[0]
+        java = output("java", "--version").splitlines()[0]
         today = datetime.datetime.now(datetime.UTC).date().isoformat()
         return {"weka": version, "java": java, "date": today}
+
+
+def output(*command: str) -> str:
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout
+
+
+def command_line(mode: str) -> str:
+    """What would print the same tree, rounded."""
+    return f"weka.classifiers.trees.J48 {OPTIONS[mode]} -no-cv -t SET.arff"
 
 
 def declared(data: Dataset) -> list[list[str]]:
@@ -83,7 +93,8 @@ def quoted(text: str) -> str:
 def arff_of(data: Dataset) -> str:
     """The set in Weka's own format; numbers are written so that they read back as the same double."""
     names = [quoted(name) for name, *_ in declared(data)]
-    kinds = [a.values and [quoted(v) for v in a.values] for a in data.attributes] + [list(map(quoted, data.classes))]
+    kinds = [a.values and [quoted(v) for v in a.values] for a in data.attributes]
+    kinds.append([quoted(label) for label in data.classes])
     header = [
         f"@attribute {name} {'numeric' if values is None else '{' + ','.join(values) + '}'}"
         for name, values in zip(names, kinds, strict=True)
@@ -119,13 +130,15 @@ def record_uci(weka: Weka, folder: Path, out: Path) -> None:
     for data, checksum in uci_sets(folder):
         for mode, tree in weka.trees(data, UCI_MODES).items():
             del tree["probabilities"]
-            entry = {"sha256": checksum, "rows": data.n_rows, "missing": data.has_missing, "header": data.header(), "tree": tree}
-            if len(compact(entry)) <= MOST_CHARACTERS:
+            about = {"sha256": checksum, "rows": data.n_rows, "missing": data.has_missing}
+            entry = {**about, "header": data.header(), "tree": tree}
+            size = len(compact(entry))
+            print(f"{data.name:24} {mode:14} {len(tree['feature']):6} nodes {size:8} characters", flush=True)
+            if size <= MOST_CHARACTERS:
                 recordings[mode][data.name] = entry
-            print(f"{data.name:24} {mode:14} {len(tree['feature']):6} nodes {len(compact(entry)) / 1000:8.0f} kB", flush=True)
     for mode, sets in recordings.items():
-        command = f"weka.classifiers.trees.J48 {OPTIONS[mode]} -no-cv -t SET.arff"
-        write_packed(out / f"{mode}.json.gz", {"command": command, **weka.provenance(), "sets": sets})
+        recording = {"command": command_line(mode), **weka.provenance(), "sets": sets}
+        write_packed(out / f"{mode}.json.gz", recording)
 
 
 def record_small(weka: Weka, out: Path) -> None:
@@ -136,15 +149,17 @@ def record_small(weka: Weka, out: Path) -> None:
         + compact({"header": data.header(), "rows": data.rows(), "trees": weka.trees(data, modes)})
         for data in small_sets()
     ]
-    commands = {mode: f"weka.classifiers.trees.J48 {options} -no-cv -t SET.arff" for mode, options in OPTIONS.items()}
-    provenance = ",\n".join(f"{compact(k)}: {compact(v)}" for k, v in {"commands": commands, **weka.provenance()}.items())
-    text = "{\n" + provenance + ',\n"sets": {\n' + ",\n".join(sets) + "\n}}\n"
+    about = {"commands": {mode: command_line(mode) for mode in modes}, **weka.provenance()}
+    lines = ",\n".join(f"{compact(key)}: {compact(value)}" for key, value in about.items())
+    text = "{\n" + lines + ',\n"sets": {\n' + ",\n".join(sets) + "\n}}\n"
     (out / "small.json").write_text(text, encoding="utf-8")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, help="folder of the UCI collection; without it only the small sets are recorded")
+    parser = argparse.ArgumentParser(description="Record the trees Weka's J48 grows as test data.")
+    parser.add_argument(
+        "--data", type=Path, help="folder of the UCI collection; without it the small sets only"
+    )
     parser.add_argument("--weka", type=Path, required=True, help="the Weka archive, weka.jar")
     parser.add_argument("--out", type=Path, default=HERE / "j48")
     options = parser.parse_args()

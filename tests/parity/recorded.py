@@ -1,7 +1,7 @@
 """The recorded trees and the data they were grown from.
 
-The UCI collection is not part of the repository: its folder is named by the environment variable HORNBEAM_DATA, or is
-`../shared/data/uci` seen from the repository's root.
+The UCI collection is not part of the repository: its folder is named by the environment variable
+HORNBEAM_DATA, or is `../shared/data/uci` seen from the repository's root.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def uci_set(name: str) -> Dataset:
 
 
 def first_difference(recorded: dict[str, Any], grown: dict[str, Any]) -> str | None:
-    """Where two trees part, in level order: tests and labels exactly, weights up to the order of summation."""
+    """Where two trees part, in level order: tests and labels exactly, weights up to rounding of the sums."""
     for i, (feature, threshold, child, label) in enumerate(_nodes(recorded)):
         if i == len(grown["feature"]):
             return f"only {i} nodes of {len(recorded['feature'])}"

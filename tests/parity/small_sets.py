@@ -1,4 +1,4 @@
-"""The sets whose rows are stored beside their recorded trees: the textbook ones, and five that lean on one rule each."""
+"""The sets stored with their rows: the textbook ones, and those that lean on a rule each."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def mixed() -> Dataset:
 
 
 def mostly_missing() -> Dataset:
-    """Values known in a third of the rows: weights become small fractions, rules of count and of weight part ways."""
+    """Values known in four rows of ten: weights become small fractions."""
     draw = random.Random(11)
     header: Header = {"u": None, "v": None, "w": ["p", "q", "r", "s"], "x": None, "class": ["a", "b"]}
     rows: list[list[Any]] = []
@@ -137,19 +137,20 @@ def mostly_missing() -> Dataset:
 def near_values() -> Dataset:
     """Neighbours closer than the 1e-5 that allows a cut and the 1e-6 within which values count as equal."""
     draw = random.Random(3)
-    header: Header = {"close": None, "closer": None, "tiny": None, "class": ["a", "b"]}
+    header: Header = {"close": None, "closer": None, "tiny": None, "class": ["a", "b", "c"]}
     rows: list[list[Any]] = []
     for i in range(80):
-        step = draw.randrange(8)
-        close = 1.0 + step * 0.9e-5 + (0.5e-5 if i % 3 else 0.0)
-        closer = 5.0 + step // 4 * 0.1 + draw.choice([0.0, 0.4e-6, 0.8e-6, 1.6e-6])
-        label = (step >= 4) ^ (draw.random() < 0.1)
-        rows.append([close, closer, step * 1e-6, "ab"[label]])
+        step, high = draw.randrange(8), i % 2
+        # The classes change at step 4, but only the gap at step 6 is wide enough to be cut.
+        close = 1.0 + step * 0.9e-5 + (0.5e-5 if step >= 6 else 0.0)
+        closer = 5.0 + high * 0.1 + (0.8e-6, 0.0, 0.4e-6, 1.6e-6)[i // 2 % 4]
+        label = "a" if not high else "b" if step >= 4 else "c"
+        rows.append([close, closer, step * 1e-6, label])
     return Dataset.of_rows("near-values", header, rows)
 
 
 def many_values() -> Dataset:
-    """Nominal attributes with at least 0.3 N values: outside the average gain, yet allowed to win by their ratio."""
+    """A nominal attribute of at least 0.3 N values: outside the average gain, yet it may win by its ratio."""
     draw = random.Random(5)
     names = [f"id{i:02d}" for i in range(20)]
     header: Header = {"who": names, "group": ["g", "h", "i"], "level": None, "class": ["a", "b"]}
@@ -181,7 +182,69 @@ def ties() -> Dataset:
     return Dataset.of_rows("ties", header, rows)
 
 
+def crossed() -> Dataset:
+    """One-decimal numbers whose midpoints are values too, and attributes that nearly repeat each other.
+
+    The seed is one for which the slack of the average, the order of cuts and of attributes, and rounding
+    at the midpoint all change the tree.
+    """
+    draw = random.Random(29)
+    header: Header = {
+        "x": None,
+        "y": None,
+        "p": ["k", "l", "m"],
+        "q": ["u", "v", "w"],
+        "z": ["0", "1"],
+        "class": ["a", "b", "c"],
+    }
+    rows: list[list[Any]] = []
+    seen = {"a": 0, "b": 0, "c": 0}
+    for _ in range(72):
+        x = draw.randrange(1, 40) / 10
+        y = round(4 - x + draw.choice([0, 0, 0.1, 0.2]), 1)
+        p = draw.randrange(3)
+        label = "abc"[(p + (x > 2)) % 3 if draw.random() < 0.7 else draw.randrange(3)]
+        q = "wuv"[p] if draw.random() < 0.9 else draw.choice("uvw")
+        seen[label] += 1
+        rows.append([x, y, "klm"[p], q, str(seen[label] % 2), label])
+    return Dataset.of_rows("crossed", header, rows)
+
+
+def edges() -> Dataset:
+    """Pure runs at both ends of x: the one of 3 rows too light to cut off (4 is the least), the one of 5 not.
+
+    The least weight of a side is a tenth of the node's weight divided by ALL classes, though only two are
+    left there.
+    """
+    header: Header = {"side": ["l", "r"], "x": None, "class": ["a", "b", "c"]}
+    rows: list[list[Any]] = [["l", float(4 * i), "c"] for i in range(30)]
+    for i in range(120):
+        end = i < 3 or i >= 115
+        rows.append(["r", float(i), "b" if end or i % 5 == 0 else "a"])
+    return Dataset.of_rows("edges", header, rows)
+
+
+def balanced() -> Dataset:
+    """Three attributes of no gain whatever: they lower the average, so a rare value may win by its ratio."""
+    header: Header = {
+        "rare": ["n", "y"],
+        "quarter": ["1", "2", "3", "4"],
+        "u": ["0", "1"],
+        "v": ["0", "1"],
+        "w": ["0", "1"],
+        "class": ["a", "b"],
+    }
+    quarters = {"a": "1" * 8 + "2" * 5 + "3" * 3, "b": "2" * 3 + "3" * 5 + "4" * 8}
+    rows: list[list[Any]] = []
+    for label in "ab":
+        for i, quarter in enumerate(quarters[label]):
+            rare = "y" if label == "b" and i % 3 == 1 else "n"
+            rows.append([rare, quarter, str(i % 2), str(i // 2 % 2), str(i // 4 % 2), label])
+    return Dataset.of_rows("balanced", header, rows)
+
+
 def small_sets() -> list[Dataset]:
     """Every set that is stored with its rows."""
     textbook = [golf_nominal(), golf_numeric(), golf_missing(), restaurant(), pizza()]
-    return [*textbook, mixed(), mostly_missing(), near_values(), many_values(), ties()]
+    unknowing = [mixed(), mostly_missing()]
+    return [*textbook, *unknowing, near_values(), many_values(), ties(), crossed(), edges(), balanced()]
