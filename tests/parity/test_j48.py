@@ -17,8 +17,9 @@ from hornbeam.data import Table
 from hornbeam.recipe import PRESETS
 from hornbeam.tree import Tree
 
-# Sets where the trees part, and why.
-EXPLAINED: dict[str, str] = {}
+# Weka looks for the value at or below a midpoint in the order of the rows, and passes over one that is less than a millionth larger
+# than the one it holds; ours is the largest whatever the order of the rows, up to a millionth above Weka's.
+ROW_ORDER = {"near-values", "anuran", "messidor", "mfeat-fourier", "segment"}
 
 
 def grow(data: Dataset) -> Tree:
@@ -36,6 +37,7 @@ def grow(data: Dataset) -> Tree:
 
 def first_difference(data: Dataset, recorded: dict[str, Any], tree: Tree) -> str | None:
     """Walk both trees together and say where they part."""
+    forgiven = 1e-6 if data.name in ROW_ORDER else 0.0
     skeleton, schema = tree.skeleton, tree.schema
     class_order = [data.classes.index(label) for label in schema.classes]
     weight = tree.evidence * tree.unit
@@ -53,7 +55,7 @@ def first_difference(data: Dataset, recorded: dict[str, Any], tree: Tree) -> str
         first, ours_first = recorded["first_child"][i], int(skeleton.first_child[j])
         values = data.attributes[feature].values
         if values is None:
-            if recorded["threshold"][i] != skeleton.threshold[j]:
+            if not 0 <= skeleton.threshold[j] - recorded["threshold"][i] <= forgiven:
                 return f"node {i}: threshold {recorded['threshold'][i]!r}, grown {skeleton.threshold[j]!r}"
             pairs += [(first, ours_first), (first + 1, ours_first + 1)]
             continue
@@ -82,8 +84,4 @@ def test_uci_trees(name: str) -> None:
     if reason is not None:
         pytest.skip(reason)
     data = uci_set(name)
-    difference = first_difference(data, entry["tree"], grow(data))
-    if name in EXPLAINED:
-        assert difference is not None, f"{name} agrees now: {EXPLAINED[name]}"
-    else:
-        assert difference is None
+    assert first_difference(data, entry["tree"], grow(data)) is None

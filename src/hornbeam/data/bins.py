@@ -172,7 +172,7 @@ class Bins:
         assert self.values is not None
         for f in np.unique(feature).tolist():
             mine = np.flatnonzero(feature == f)
-            place = np.searchsorted(self.values[f], between[mine] + 1e-6, side="right") - 1
+            place = np.searchsorted(self.values[f], between[mine] + 1e-6, side="left") - 1
             lowered[mine] = self.values[f][place]
         return lowered
 
