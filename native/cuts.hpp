@@ -1,7 +1,6 @@
 // Counting values by the leading bits of their keys: what binning needs to know of the rows, in exact integers.
 #pragma once
 
-#include <cstdlib>
 #include <memory>
 #include <utility>
 
@@ -9,8 +8,14 @@
 
 namespace hornbeam {
 
-constexpr int kCellBits = 16;
-constexpr std::size_t kCells = std::size_t{1} << kCellBits;
+// Cells of the first count share their 22 leading bits: sign, exponent (together the octave) and 10 bits of mantissa.
+constexpr int kOctaveShift = 52;
+constexpr int kCellShift = 42;
+constexpr std::size_t kOctaves = std::size_t{1} << (64 - kOctaveShift);
+constexpr std::size_t kCellsPerOctave = std::size_t{1} << (kOctaveShift - kCellShift);
+constexpr int kMostDigits = 16;
+
+using Counted = std::vector<std::pair<std::uint64_t, std::uint64_t>>;  // keys in order, each with its rows
 
 inline int bit_length(std::uint64_t bits) {
     int length = 0;
@@ -22,31 +27,30 @@ inline int bit_length(std::uint64_t bits) {
     return length + static_cast<int>(bits);
 }
 
-// Keys with their counts, open addressing, never more than half full.
+// Keys with their counts, open addressing, at most half full.
 class CountedSet {
    public:
     std::size_t size() const { return size_; }
 
     void add(std::uint64_t key, std::uint64_t count) {
-        if (2 * size_ >= entries_.size()) grow();
-        Entry& entry = entries_[place(key)];
-        size_ += entry.key == 0;
-        entry.key = key;
-        entry.count += count;
+        Entry* entry = &entries_[place(key)];
+        if (entry->key != key) {
+            if (2 * ++size_ > entries_.size()) {
+                grow();
+                entry = &entries_[place(key)];
+            }
+            entry->key = key;
+        }
+        entry->count += count;
     }
 
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> sorted() const {
-        std::vector<std::pair<std::uint64_t, std::uint64_t>> found;
+    Counted sorted() const {
+        Counted found;
         found.reserve(size_);
         for (const Entry& entry : entries_)
             if (entry.key) found.emplace_back(entry.key, entry.count);
         std::sort(found.begin(), found.end());
         return found;
-    }
-
-    void clear() {
-        entries_ = {};
-        size_ = 0;
     }
 
    private:
@@ -56,125 +60,98 @@ class CountedSet {
 
     std::size_t place(std::uint64_t key) const {
         std::size_t at = (key * 0x9E3779B97F4A7C15u) >> shift_;
-        while (entries_[at].key != key && entries_[at].key != 0) at = (at + 1) & (entries_.size() - 1);
+        while (entries_[at].key != key && entries_[at].key != 0) at = (at + 1) % entries_.size();
         return at;
     }
 
     void grow() {
-        std::vector<Entry> old(std::max<std::size_t>(64, 2 * entries_.size()));
+        std::vector<Entry> old(2 * entries_.size());
         old.swap(entries_);
-        shift_ = 65 - bit_length(entries_.size());
+        --shift_;
         for (const Entry& entry : old)
             if (entry.key) entries_[place(entry.key)] = entry;
     }
 
-    std::vector<Entry> entries_;
+    std::vector<Entry> entries_{64};
     std::size_t size_ = 0;
-    int shift_ = 64;
+    int shift_ = 64 - 6;
 };
 
-// The first round for one feature: its distinct values while they are few, else counts of the 16 leading bits among
-// those that vary. Which bits vary is known only at the end, so cells grow coarser as it turns out: the sums at the
-// end are those of the final cells whatever the order of the rows.
+// Rows per cell. Octaves without a row take no memory.
+class CellCounts {
+   public:
+    void add(std::uint64_t key, std::uint64_t count) {
+        auto& octave = octaves_[key >> kOctaveShift];
+        if (!octave) octave.reset(new std::uint64_t[kCellsPerOctave]());
+        octave[(key >> kCellShift) % kCellsPerOctave] += count;
+    }
+
+    // The first keys of the cells that are not empty.
+    Counted sorted() const {
+        Counted found;
+        for (std::uint64_t octave = 0; octave < octaves_.size(); ++octave)
+            for (std::uint64_t cell = 0; octaves_[octave] && cell < kCellsPerOctave; ++cell)
+                if (octaves_[octave][cell])
+                    found.emplace_back(octave << kOctaveShift | cell << kCellShift, octaves_[octave][cell]);
+        return found;
+    }
+
+   private:
+    std::vector<std::unique_ptr<std::uint64_t[]>> octaves_{kOctaves};
+};
+
+// The first count of one feature: its distinct values while they are few, else its cells.
 class FeatureCensus {
    public:
     std::uint64_t missing = 0;
     std::uint64_t ones = ~std::uint64_t{0};  // bits set in every key
     std::uint64_t any = 0;                   // bits set in some key
-    bool full = false;                       // more distinct values than the limit: cells instead of values
+
+    bool full() const { return cells_ != nullptr; }
 
     void add(const std::uint64_t* keys, std::size_t n, std::size_t limit) {
-        widen(keys, n);
-        std::size_t i = 0;
-        for (; i < n && !full; ++i) add_value(keys[i], 1, limit);
-        std::uint64_t* cells = cells_.get();
-        const int shift = shift_;
-        for (; i < n; ++i) ++cells[(keys[i] >> shift) % kCells];
-    }
-
-    // One value or, when `full`, one cell by its first key. `ones` and `any` must know the key already.
-    void add_value(std::uint64_t key, std::uint64_t count, std::size_t limit) {
-        if (full) {
-            cells_[(key >> shift_) % kCells] += count;
-            return;
-        }
-        values_.add(key, count);
-        if (values_.size() > limit) overflow();
-    }
-
-    void absorb(const FeatureCensus& other, std::size_t limit) {
-        missing += other.missing;
-        narrow_to(ones & other.ones, any | other.any);
-        if (other.full && !full) overflow();
-        for (const auto& [key, count] : other.entries()) add_value(key, count, limit);
-    }
-
-    void narrow_to(std::uint64_t new_ones, std::uint64_t new_any) {
-        const std::uint64_t prefix = ones;
-        ones = new_ones;
-        any = new_any;
-        if (!full) return;
-        const int shift = shift_of_bits();
-        if (shift > shift_) coarsen(prefix, shift);
-    }
-
-    void overflow() {
-        full = true;
-        shift_ = shift_of_bits();
-        cells_.reset(static_cast<std::uint64_t*>(std::calloc(kCells, sizeof(std::uint64_t))));
-        if (!cells_) throw std::bad_alloc();
-        for (const auto& [key, count] : values_.sorted()) cells_[(key >> shift_) % kCells] += count;
-        values_.clear();
-    }
-
-    // Distinct keys, or first keys of the cells that are not empty, in order, with counts.
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> entries() const {
-        if (!full) return values_.sorted();
-        std::vector<std::pair<std::uint64_t, std::uint64_t>> found;
-        const std::uint64_t prefix = above(ones);
-        for (std::size_t cell = 0; cell < kCells; ++cell)
-            if (cells_[cell]) found.emplace_back(prefix | (std::uint64_t{cell} << shift_), cells_[cell]);
-        return found;
-    }
-
-   private:
-    struct Free {
-        void operator()(void* memory) const { std::free(memory); }
-    };
-
-    int shift_of_bits() const { return std::max(0, bit_length(ones ^ any) - kCellBits); }
-
-    // The bits of `key` above those that number the cells: the same in every key.
-    std::uint64_t above(std::uint64_t key) const {
-        const int low = shift_ + kCellBits;
-        return low == 64 ? 0 : key >> low << low;
-    }
-
-    void widen(const std::uint64_t* keys, std::size_t n) {
         std::uint64_t block_ones = ones, block_any = any;
         for (std::size_t i = 0; i < n; ++i) {
             block_ones &= keys[i];
             block_any |= keys[i];
         }
-        narrow_to(block_ones, block_any);
+        ones = block_ones;
+        any = block_any;
+        std::size_t i = 0;
+        for (; i < n && !full(); ++i) add(keys[i], std::uint64_t{1}, limit);
+        for (; i < n; ++i) cells_->add(keys[i], 1);
     }
 
-    void coarsen(std::uint64_t prefix, int shift) {
-        const std::uint64_t top = above(prefix);
-        // A cell's new place may lie on an old one not yet moved, hence the copy.
-        const std::vector<std::uint64_t> old(cells_.get(), cells_.get() + kCells);
-        std::fill_n(cells_.get(), kCells, 0);
-        for (std::size_t cell = 0; cell < kCells; ++cell)
-            if (old[cell]) cells_[((top | (std::uint64_t{cell} << shift_)) >> shift) % kCells] += old[cell];
-        shift_ = shift;
+    // Some rows of one value or, if full, of one cell.
+    void add(std::uint64_t key, std::uint64_t count, std::size_t limit) {
+        if (full()) return cells_->add(key, count);
+        values_.add(key, count);
+        if (values_.size() > limit) fill();
     }
 
+    void absorb(const FeatureCensus& other, std::size_t limit) {
+        missing += other.missing;
+        ones &= other.ones;
+        any |= other.any;
+        if (other.full() && !full()) fill();
+        for (const auto& [key, count] : other.sorted()) add(key, count, limit);
+    }
+
+    // From now on count cells.
+    void fill() {
+        cells_ = std::make_unique<CellCounts>();
+        for (const auto& [key, count] : values_.sorted()) cells_->add(key, count);
+        values_ = {};
+    }
+
+    Counted sorted() const { return full() ? cells_->sorted() : values_.sorted(); }
+
+   private:
     CountedSet values_;
-    std::unique_ptr<std::uint64_t[], Free> cells_;
-    int shift_ = 0;
+    std::unique_ptr<CellCounts> cells_;
 };
 
-// The first round for several features.
+// The first count of several features.
 struct Census {
     std::size_t limit;
     std::vector<FeatureCensus> features;
@@ -208,14 +185,14 @@ struct Parent {
     std::uint64_t mask;
 };
 
-// How many keys of a block fall into each part of each parent. `first` says for each of the 2^16 cells of the first
-// round which parents lie in it: those from first[cell] up to first[cell + 1].
-inline void tally_block(const std::uint64_t* keys, std::size_t n, int shift, const std::uint32_t* first, Parent* parents,
+// How many keys of a block fall into each part of each parent. The parents of an octave are those from first[octave] up
+// to first[octave + 1].
+inline void tally_block(const std::uint64_t* keys, std::size_t n, const std::uint32_t* first, Parent* parents,
                         std::int64_t* counts) {
     for (std::size_t i = 0; i < n; ++i) {
         const std::uint64_t key = keys[i];
-        const std::size_t cell = (key >> shift) % kCells;
-        std::uint32_t at = first[cell], end = first[cell + 1];
+        const std::size_t octave = key >> kOctaveShift;
+        std::uint32_t at = first[octave], end = first[octave + 1];
         if (at == end) continue;
         while (end - at > 1) {
             const std::uint32_t middle = at + (end - at) / 2;

@@ -71,8 +71,8 @@ nb::tuple census_entries(const Census& census) {
         missing.push_back(static_cast<std::int64_t>(feature.missing));
         ones.push_back(feature.ones);
         any.push_back(feature.any);
-        full.push_back(feature.full);
-        for (const auto& [key, count] : feature.entries()) {
+        full.push_back(feature.full());
+        for (const auto& [key, count] : feature.sorted()) {
             keys.push_back(key);
             counts.push_back(static_cast<std::int64_t>(count));
         }
@@ -95,39 +95,43 @@ void census_restore(Census& census, Array<const std::int64_t> missing, Array<con
         require(starts(f) <= starts(f + 1), "starts must not decrease");
         FeatureCensus& feature = census.features[f];
         feature.missing += static_cast<std::uint64_t>(missing(f));
-        feature.narrow_to(ones(f), any(f));
-        if (full(f)) feature.overflow();
+        feature.ones &= ones(f);
+        feature.any |= any(f);
+        if (full(f)) feature.fill();
         for (std::int64_t i = starts(f); i < starts(f + 1); ++i)
-            feature.add_value(keys(i), static_cast<std::uint64_t>(counts(i)), census.limit);
+            feature.add(keys(i), static_cast<std::uint64_t>(counts(i)), census.limit);
     }
 }
 
-void tally(const nb::tuple& items, Array<const std::int64_t> shifts, Array<const std::int64_t> starts,
-           Array<std::uint64_t> low, Array<std::uint64_t> high, Array<const std::int64_t> digit_shift,
-           Array<const std::int64_t> digits, Array<std::int64_t> counts, Array<std::uint64_t> ones,
-           Array<std::uint64_t> any) {
+void tally(const nb::tuple& items, Array<const std::int64_t> starts, Array<const std::uint64_t> low,
+           Array<const std::uint64_t> high, Array<const std::int64_t> digit_shift, Array<const std::int64_t> digits,
+           Array<std::int64_t> counts, Array<std::uint64_t> ones, Array<std::uint64_t> any) {
     const auto columns = columns_of(items);
     const std::size_t n_features = columns.size(), n_parents = low.size();
-    require(shifts.size() == n_features && starts.size() == n_features + 1, "one entry per column is expected");
+    require(starts.size() == n_features + 1, "one entry per column is expected");
     require(high.size() == n_parents && digit_shift.size() == n_parents && digits.size() == n_parents &&
                 ones.size() == n_parents && any.size() == n_parents,
             "one entry per cell is expected");
     std::vector<Parent> parents;
     std::int64_t n_counts = 0;
     for (std::size_t i = 0; i < n_parents; ++i) {
-        require(digits(i) >= 0 && digits(i) <= kCellBits && digit_shift(i) >= 0 && digit_shift(i) + digits(i) <= 64,
+        require(digits(i) >= 0 && digits(i) <= kMostDigits && digit_shift(i) >= 0 && digit_shift(i) + digits(i) <= 64,
                 "a cell is divided by 0 to 16 of its bits");
         const std::uint64_t mask = (std::uint64_t{1} << digits(i)) - 1;
         parents.push_back({low(i), high(i), ones(i), any(i), n_counts, static_cast<int>(digit_shift(i)), mask});
         n_counts += static_cast<std::int64_t>(mask) + 1;
     }
     require(counts.size() == static_cast<std::size_t>(n_counts), "counts must have one entry per part of a cell");
-    std::vector<std::vector<std::uint32_t>> first(n_features, std::vector<std::uint32_t>(kCells + 1));
+    std::vector<std::vector<std::uint32_t>> first(n_features, std::vector<std::uint32_t>(kOctaves + 1));
     require(starts(0) == 0 && starts(n_features) == static_cast<std::int64_t>(n_parents), "starts must cover the cells");
     for (std::size_t f = 0; f < n_features; ++f) {
-        require(shifts(f) >= 0 && shifts(f) <= 48 && starts(f) <= starts(f + 1), "a shift lies between 0 and 48");
-        for (std::int64_t i = starts(f); i < starts(f + 1); ++i) ++first[f][((low(i) >> shifts(f)) % kCells) + 1];
-        for (std::size_t cell = 0; cell < kCells; ++cell) first[f][cell + 1] += first[f][cell];
+        require(starts(f) <= starts(f + 1), "starts must not decrease");
+        for (std::int64_t i = starts(f); i < starts(f + 1); ++i) {
+            require(low(i) >> kOctaveShift == high(i) >> kOctaveShift, "a cell must lie in one octave");
+            require(i == starts(f) || high(i - 1) < low(i), "cells must be in order");
+            ++first[f][(low(i) >> kOctaveShift) + 1];
+        }
+        for (std::size_t octave = 0; octave < kOctaves; ++octave) first[f][octave + 1] += first[f][octave];
     }
 
     nb::gil_scoped_release release;
@@ -136,8 +140,7 @@ void tally(const nb::tuple& items, Array<const std::int64_t> shifts, Array<const
     for (std::ptrdiff_t begin = 0; begin < n_rows; begin += kBlock)
         for (std::size_t f = 0; f < n_features; ++f) {
             const std::size_t n = gather_keys(columns[f], begin, std::min(begin + kBlock, n_rows), keys);
-            tally_block(keys, n, static_cast<int>(shifts(f)), first[f].data(), parents.data() + starts(f),
-                        counts.data());
+            tally_block(keys, n, first[f].data(), parents.data() + starts(f), counts.data());
         }
     for (std::size_t i = 0; i < n_parents; ++i) {
         ones(i) = parents[i].ones;
@@ -167,7 +170,7 @@ std::int64_t encode(const nb::tuple& items, Array<const double> edges, Array<con
         require(0 <= starts(f) && starts(f) <= starts(f + 1) && starts(f + 1) <= static_cast<std::int64_t>(edges.size()),
                 "starts must not decrease nor leave the edges");
         require(starts(f + 1) - starts(f) < n_codes(f), "a feature has fewer edges than codes");
-        ladders.emplace_back(edges.data() + starts(f), edges.data() + starts(f + 1));
+        ladders.emplace_back(edges.data() + starts(f), edges.data() + starts(f + 1), end - begin);
         if (nominal(f))
             categories[f] = column_of<std::int32_t>(items[f]);
         else
@@ -185,7 +188,7 @@ std::int64_t encode(const nb::tuple& items, Array<const double> edges, Array<con
             Code* codes = out.data() + row * stride + static_cast<std::ptrdiff_t>(f);
             const Code missing = static_cast<Code>(n_codes(f));
             if (!nominal(f))
-                encoder_of<Code>(ladders[f].steps)(ladders[f], numbers[f], row, stop, missing, codes, stride);
+                ladders[f].encode(numbers[f], row, stop, missing, codes, stride);
             else if (!copy_block(categories[f], row, stop, missing, codes, stride) && unknown < 0)
                 unknown = static_cast<std::int64_t>(f);
         }

@@ -10,9 +10,9 @@
 
 namespace hornbeam {
 
-// Rows handled together. A block of a few dozen features stays in the second-level cache, so a row-major matrix is
-// read from memory once and not once per feature.
-constexpr std::ptrdiff_t kBlock = 2048;
+// Rows handled together. A block of a few dozen features stays in the cache, so a row-major matrix is read from memory
+// once and not once per feature.
+constexpr std::ptrdiff_t kBlock = 512;
 
 template <class T>
 struct Column {
@@ -47,65 +47,88 @@ inline std::size_t gather_keys(const Column<double>& column, std::ptrdiff_t begi
     return n;
 }
 
-// The edges of one feature, padded with +inf to 2^steps - 1 entries so that every search takes the same steps.
-struct Ladder {
-    std::vector<double> edges;
-    int steps = 0;
-
-    Ladder(const double* begin, const double* end) {
-        while ((std::ptrdiff_t{1} << steps) - 1 < end - begin) ++steps;
-        edges.assign(begin, end);
-        edges.resize(std::size_t{1} << steps, std::numeric_limits<double>::infinity());
+// code = number of edges below the value, found by halving. Searches start at a rung that a look-up table gives for the
+// value's place between the lowest and the highest edge: where edges lie evenly, one or two steps remain. Any monotone
+// map to rungs is right, as edges with a lower rung are below the value and those with a higher one are not.
+class Ladder {
+   public:
+    Ladder(const double* begin, const double* end, std::ptrdiff_t n_rows) : edges_(begin, end) {
+        steps_ = steps_for(edges_.size());
+        if (n_rows >= kRungs && edges_.size() > 2) build();  // fewer rows would not pay for the table
+        // A search may look at up to 2^steps - 1 edges after the last one.
+        edges_.resize(edges_.size() + (std::size_t{1} << steps_), std::numeric_limits<double>::infinity());
     }
+
+    // A missing value gets code `missing`.
+    template <class Code>
+    void encode(const Column<double>& column, std::ptrdiff_t begin, std::ptrdiff_t end, Code missing, Code* out,
+                std::ptrdiff_t out_stride) const {
+        (this->*searches<Code>[steps_])(column, begin, end, missing, out, out_stride);
+    }
+
+   private:
+    static constexpr int kRungs = 4096;
+
+    static int steps_for(std::size_t n_edges) {
+        int steps = 0;
+        while ((std::size_t{1} << steps) - 1 < n_edges) ++steps;
+        return steps;
+    }
+
+    int rung_of(double value) const {
+        double place = (value - lowest_) * scale_;
+        place = place > 0 ? place : 0;  // NaN too
+        return static_cast<int>(place < kRungs - 1 ? place : kRungs - 1);
+    }
+
+    void build() {
+        const double scale = (kRungs - 1) / (edges_.back() - edges_.front());
+        if (!(scale > 0 && scale <= std::numeric_limits<double>::max())) return;  // too far or too close together
+        lowest_ = edges_.front();
+        scale_ = scale;
+        start_.resize(kRungs);
+        std::size_t edge = 0, most = 0;
+        for (int rung = 0; rung < kRungs; ++rung) {
+            start_[rung] = static_cast<std::uint16_t>(edge);
+            while (edge < edges_.size() && rung_of(edges_[edge]) == rung) ++edge;
+            most = std::max(most, edge - start_[rung]);
+        }
+        steps_ = steps_for(most);
+    }
+
+    // Without a branch, so that the processor works on several rows at a time.
+    template <int Steps, class Code>
+    void search(const Column<double>& column, std::ptrdiff_t begin, std::ptrdiff_t end, Code missing, Code* out,
+                std::ptrdiff_t out_stride) const {
+        const double* edges = edges_.data();
+        const double* value = column.data + begin * column.stride;
+        for (std::ptrdiff_t row = begin; row < end; ++row, value += column.stride, out += out_stride) {
+            const double x = *value;
+            std::uint32_t code = start_[rung_of(x)];
+            for (int step = Steps - 1; step >= 0; --step)
+                code += static_cast<std::uint32_t>(edges[code + (1u << step) - 1] < x) << step;
+            *out = x == x ? static_cast<Code>(code) : missing;
+        }
+    }
+
+    template <class Code>
+    using Search = void (Ladder::*)(const Column<double>&, std::ptrdiff_t, std::ptrdiff_t, Code, Code*,
+                                    std::ptrdiff_t) const;
+
+    // One search for each number of steps; up to 65,535 edges need 16.
+    template <class Code>
+    static constexpr Search<Code> searches[] = {
+        &Ladder::search<0, Code>,  &Ladder::search<1, Code>,  &Ladder::search<2, Code>,  &Ladder::search<3, Code>,
+        &Ladder::search<4, Code>,  &Ladder::search<5, Code>,  &Ladder::search<6, Code>,  &Ladder::search<7, Code>,
+        &Ladder::search<8, Code>,  &Ladder::search<9, Code>,  &Ladder::search<10, Code>, &Ladder::search<11, Code>,
+        &Ladder::search<12, Code>, &Ladder::search<13, Code>, &Ladder::search<14, Code>, &Ladder::search<15, Code>,
+        &Ladder::search<16, Code>};
+
+    std::vector<double> edges_;
+    int steps_ = 0;
+    double lowest_ = 0, scale_ = 0;
+    std::vector<std::uint16_t> start_ = std::vector<std::uint16_t>(1);
 };
-
-// code = number of edges below the value; a missing value gets code `missing`. Lanes of values climb together: the
-// steps of one value wait for each other, those of different values do not.
-template <int Steps, class Code>
-void encode_block(const Ladder& ladder, const Column<double>& column, std::ptrdiff_t begin, std::ptrdiff_t end,
-                  Code missing, Code* out, std::ptrdiff_t out_stride) {
-    constexpr int kLanes = 8;
-    const double* edges = ladder.edges.data();
-    const double* value = column.data + begin * column.stride;
-    std::ptrdiff_t row = begin;
-    for (; row + kLanes <= end; row += kLanes) {
-        double x[kLanes];
-        std::uint32_t code[kLanes];
-        for (int lane = 0; lane < kLanes; ++lane, value += column.stride) {
-            x[lane] = *value;
-            code[lane] = 0;
-        }
-        for (int step = Steps - 1; step >= 0; --step) {
-            const std::uint32_t stride = std::uint32_t{1} << step;
-            for (int lane = 0; lane < kLanes; ++lane)
-                code[lane] += (edges[code[lane] + stride - 1] < x[lane]) * stride;
-        }
-        for (int lane = 0; lane < kLanes; ++lane, out += out_stride)
-            *out = x[lane] == x[lane] ? static_cast<Code>(code[lane]) : missing;
-    }
-    for (; row < end; ++row, value += column.stride, out += out_stride) {
-        std::uint32_t code = 0;
-        for (int step = Steps - 1; step >= 0; --step)
-            code += (edges[code + (std::uint32_t{1} << step) - 1] < *value) * (std::uint32_t{1} << step);
-        *out = *value == *value ? static_cast<Code>(code) : missing;
-    }
-}
-
-template <class Code>
-using EncodeBlock = void (*)(const Ladder&, const Column<double>&, std::ptrdiff_t, std::ptrdiff_t, Code, Code*,
-                             std::ptrdiff_t);
-
-// The search made for a number of steps; up to 65,535 edges need 16.
-template <class Code>
-EncodeBlock<Code> encoder_of(int steps) {
-    static constexpr EncodeBlock<Code> kEncoders[] = {
-        encode_block<0, Code>,  encode_block<1, Code>,  encode_block<2, Code>,  encode_block<3, Code>,
-        encode_block<4, Code>,  encode_block<5, Code>,  encode_block<6, Code>,  encode_block<7, Code>,
-        encode_block<8, Code>,  encode_block<9, Code>,  encode_block<10, Code>, encode_block<11, Code>,
-        encode_block<12, Code>, encode_block<13, Code>, encode_block<14, Code>, encode_block<15, Code>,
-        encode_block<16, Code>};
-    return kEncoders[steps];
-}
 
 // Category codes as they are, -1 becomes the missing code. Returns false if a code lies outside of [-1, missing).
 template <class Code>

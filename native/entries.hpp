@@ -1,7 +1,8 @@
 // A node's rows seen through one feature: (code, class) pairs in order, each with how many rows and how much weight.
 //
 // This is the one currency between counting and scanning. Big nodes read their entries off a histogram, small ones
-// count into a scratch histogram whose occupied cells are remembered in a bitmap, tiny ones sort.
+// count into a scratch histogram whose occupied cells are remembered in a bitmap, tiny ones compare all pairs. A pair
+// may stand several times in a row.
 #pragma once
 
 #include <algorithm>
@@ -84,10 +85,10 @@ class EntryReader {
 
     Span<Entry> from_rows(const Rows<Code>& rows, int64_t begin, int64_t end, int f) {
         const int64_t n = end - begin;
-        const int64_t cells = static_cast<int64_t>(features_.n_codes[f] + 1) * n_classes_;
         if (entries_.size() < static_cast<size_t>(n)) entries_.resize(n);
-        if (n <= kTiny || cells > kSparse * n) return sort(rows, begin, end, f);
-        return count(rows, begin, end, f, cells);
+        if (n <= kTiny) return rank(rows, begin, end, f);
+        if (static_cast<int64_t>(features_.n_codes[f] + 1) * n_classes_ > kSparse * n) return sort(rows, begin, end, f);
+        return count(rows, begin, end, f);
     }
 
     Span<Entry> from_histogram(const Cell* histogram, int f) {
@@ -102,49 +103,43 @@ class EntryReader {
     }
 
   private:
-    static constexpr int64_t kTiny = 12;    // up to this many rows insertion sort wins
+    static constexpr int64_t kTiny = 16;    // up to this many rows comparing all pairs wins
     static constexpr int64_t kSparse = 64;  // cells a row: beyond, walking the bitmap costs more than sorting
 
+    Entry read(const Rows<Code>& rows, int64_t row, int f) const {
+        const uint32_t key = make_key(rows.codes[row * rows.n_features + f], rows.label[row]);
+        return Entry::make(key, Entry::one(rows.weight, row));
+    }
+
+    // Tiny nodes: each row's place is the number of rows that go before it; no branch to mispredict.
+    Span<Entry> rank(const Rows<Code>& rows, int64_t begin, int64_t end, int f) {
+        const int n = static_cast<int>(end - begin);
+        Entry fresh[kTiny];
+        uint32_t keys[kTiny];
+        for (int i = 0; i < n; ++i) {
+            fresh[i] = read(rows, begin + i, f);
+            keys[i] = fresh[i].key;
+        }
+        for (int i = 0; i < n; ++i) {
+            int place = 0;
+            for (int j = 0; j < i; ++j) place += keys[j] <= keys[i];
+            for (int j = i + 1; j < n; ++j) place += keys[j] < keys[i];
+            entries_[place] = fresh[i];
+        }
+        return {entries_.data(), entries_.data() + n};
+    }
+
     Span<Entry> sort(const Rows<Code>& rows, int64_t begin, int64_t end, int f) {
-        Entry* entry = entries_.data();
-        const Code* code = rows.codes + begin * rows.n_features + f;
-        if (end - begin <= kTiny) {
-            for (int64_t row = begin; row < end; ++row, code += rows.n_features) {
-                const Entry fresh = Entry::make(make_key(*code, rows.label[row]), Entry::one(rows.weight, row));
-                Entry* hole = entry + (row - begin);
-                for (; hole > entry && hole[-1].key > fresh.key; --hole) *hole = hole[-1];
-                *hole = fresh;
-            }
-        } else {
-            for (int64_t row = begin; row < end; ++row, code += rows.n_features)
-                *entry++ = Entry::make(make_key(*code, rows.label[row]), Entry::one(rows.weight, row));
-            std::sort(entries_.data(), entry, [](const Entry& a, const Entry& b) { return a.key < b.key; });
-        }
-        return {entries_.data(), merge_equal(end - begin)};
+        Entry* out = entries_.data();
+        for (int64_t row = begin; row < end; ++row) *out++ = read(rows, row, f);
+        std::sort(entries_.data(), out, [](const Entry& a, const Entry& b) { return a.key < b.key; });
+        return {entries_.data(), out};
     }
 
-    const Entry* merge_equal(int64_t n) {
-        Entry *out = entries_.data(), *last = out + n;
-        for (Entry* next = out + 1; next < last; ++next) {
-            if (next->key == out->key) {
-                Cell sum = cell_of(*out);
-                Entry::merge(sum, cell_of(*next));
-                *out = Entry::make(out->key, sum);
-            } else {
-                *++out = *next;
-            }
-        }
-        return n ? out + 1 : out;
-    }
-
-    static Cell cell_of(const CountEntry& entry) { return entry.n; }
-    static Cell cell_of(const WeightEntry& entry) { return entry.cell; }
-
-    Span<Entry> count(const Rows<Code>& rows, int64_t begin, int64_t end, int f, int64_t cells) {
-        if (cells_.size() < static_cast<size_t>(cells)) {
-            cells_.assign(cells, Cell{});
-            occupied_.assign((cells + 63) / 64, 0);
-        }
+    // Cells [code, class], and a bit for each that is occupied: reading them back needs no sort and leaves them zero.
+    Span<Entry> count(const Rows<Code>& rows, int64_t begin, int64_t end, int f) {
+        const int64_t cells = static_cast<int64_t>(features_.n_codes[f] + 1) * n_classes_;
+        make_room(cells);
         const Code* code = rows.codes + begin * rows.n_features + f;
         Cell* cell = cells_.data();
         uint64_t* occupied = occupied_.data();
@@ -155,17 +150,25 @@ class EntryReader {
             occupied[i >> 6] |= 1ULL << (i & 63);
         }
         Entry* out = entries_.data();
-        for (int64_t word = 0, n_words = (cells + 63) / 64; word < n_words; ++word) {
+        for (int64_t word = 0; word <= (cells - 1) / 64; ++word) {
             uint64_t bits = occupied[word];
-            if (!bits) continue;
             occupied[word] = 0;
             for (; bits; bits &= bits - 1) {
-                const uint32_t i = static_cast<uint32_t>(word * 64 + __builtin_ctzll(bits));
-                *out++ = Entry::make(make_key(i / k, i % k), cell[i]);
+                const int64_t i = word * 64 + __builtin_ctzll(bits);
+                *out++ = Entry::make(key_of_cell_[i], cell[i]);
                 cell[i] = Cell{};
             }
         }
         return {entries_.data(), out};
+    }
+
+    void make_room(int64_t cells) {
+        if (cells_.size() >= static_cast<size_t>(cells)) return;
+        cells_.assign(cells, Cell{});
+        occupied_.assign((cells + 63) / 64, 0);
+        key_of_cell_.resize(cells);
+        for (int64_t i = 0; i < cells; ++i)
+            key_of_cell_[i] = make_key(static_cast<uint32_t>(i / n_classes_), static_cast<uint32_t>(i % n_classes_));
     }
 
     const Features& features_;
@@ -173,6 +176,7 @@ class EntryReader {
     std::vector<Entry> entries_;
     std::vector<Cell> cells_;
     std::vector<uint64_t> occupied_;
+    std::vector<uint32_t> key_of_cell_;
 };
 
 }  // namespace hornbeam

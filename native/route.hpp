@@ -1,12 +1,14 @@
 // Where rows stop in a tree, and what the tree answers there.
 //
-// The tree's arrays are checked once and packed into nodes of 16 bytes. A step never branches on the outcome of a test:
+// The tree's arrays are checked once and packed into nodes of 16 bytes. A step never branches on the outcome
+// of a test:
 //
 //     next = first_child + (value > threshold)
 //
-// and a leaf is a node that leads to itself (threshold +inf, first_child = itself), so a handful of rows can step
-// together without asking which of them have arrived: the processor fetches their nodes side by side instead of waiting
-// for one after the other. A row that stops at an inner node (missing value, unseen category) stays there the same way.
+// and a leaf is a node that leads to itself (threshold +inf, first_child = itself), so a handful of rows can
+// step together without asking which of them have arrived: the processor fetches their nodes side by side
+// instead of waiting for one after the other. A row that stops at an inner node (missing value, unseen
+// category) stays there the same way.
 #pragma once
 
 #include <cmath>
@@ -15,14 +17,14 @@
 #include <utility>
 #include <vector>
 
-namespace hornbeam {
+namespace hornbeam::routing {
 
-constexpr int32_t stop_here = -1;    // missing_slot: answer with this node's belief
-constexpr int32_t every_child = -2;  // missing_slot: answer with all children, in proportion to their evidence
+constexpr int32_t every_child = -2;  // as a missing_slot: all children answer, by their evidence
 constexpr int32_t missing_code = -1;
 constexpr int32_t unseen_code = -2;
 
-// The arrays of a skeleton (see "The tree as data" in the design); sizes are the caller's word, contents are not trusted.
+// The arrays of a skeleton (see "The tree as data" in the design); sizes are the caller's word, contents are
+// not trusted.
 struct SkeletonArrays {
     int64_t n_nodes;
     const int32_t* first_child;
@@ -83,7 +85,7 @@ public:
 
     int64_t n_nodes() const { return static_cast<int64_t>(nodes_.size()); }
     int32_t depth() const { return depth_; }
-    int32_t n_features() const { return n_features_; }
+    int64_t n_features() const { return n_features_; }
     bool nominal() const { return nominal_; }
     bool fractional() const { return fractional_; }
     const std::vector<std::pair<int32_t, bool>>& used() const { return used_; }  // (feature, is nominal)
@@ -106,7 +108,7 @@ public:
         nominal_ ? walk<Source, false>(source, begin, end, out) : walk<Source, true>(source, begin, end, out);
     }
 
-    // belief[stop] of rows begin .. end; `weight` is each node's evidence, asked for by fractional trees only.
+    // belief[stop] of rows begin .. end; `weight`, each node's evidence, is read in fractional trees only.
     template <class Source>
     void answers(const Source& source, int64_t begin, int64_t end, const double* belief, int64_t n_classes,
                  const double* weight, double* out) const {
@@ -115,12 +117,15 @@ public:
         for (int64_t row = begin; row < end; row += block) {
             const int64_t count = end - row < block ? end - row : block;
             stops(source, row, row + count, stopped);
-            for (int64_t i = 0; i < count; ++i, out += n_classes) {
-                if (fractional_ && spreads(source, source.lane(row + i), stopped[i]))
-                    spread(source, source.lane(row + i), stopped[i], belief, n_classes, weight, out);
-                else
-                    for (int64_t k = 0; k < n_classes; ++k) out[k] = belief[stopped[i] * n_classes + k];
+            for (int64_t i = 0; i < count; ++i) {
+                const double* found = belief + stopped[i] * n_classes;
+                for (int64_t k = 0; k < n_classes; ++k) out[i * n_classes + k] = found[k];
             }
+            for (int64_t i = 0; fractional_ && i < count; ++i)
+                if (spreads(source, source.lane(row + i), stopped[i]))
+                    spread(source, source.lane(row + i), stopped[i], belief, n_classes, weight,
+                           out + i * n_classes);
+            out += count * n_classes;
         }
     }
 
@@ -139,8 +144,8 @@ private:
     };
     static_assert(sizeof(Node) == 16, "four nodes a cache line");
 
-    static constexpr int lanes = 8;
-    static constexpr int64_t ahead = 32;
+    static constexpr int lanes = 8;       // rows that step together: as many as stay in registers
+    static constexpr int64_t ahead = 32;  // rows between fetching and stepping
 
     void check(const SkeletonArrays& tree, int64_t node) const;
     void pack(const SkeletonArrays& tree);
@@ -187,7 +192,8 @@ private:
     bool spreads(const Source& source, typename Source::Lane lane, int32_t node) const {
         if (!spread_[node]) return false;
         const int32_t feature = nodes_[node].feature;
-        return feature < 0 ? source.code(lane, ~feature) == missing_code : std::isnan(source.number(lane, feature));
+        return feature < 0 ? source.code(lane, ~feature) == missing_code
+                           : std::isnan(source.number(lane, feature));
     }
 
     // Depth first, children in slot order: the order of the additions is part of the answer.
@@ -222,9 +228,9 @@ private:
     std::vector<int32_t> n_children_;   // likewise
     std::vector<std::pair<int32_t, bool>> used_;
     int32_t depth_ = 0;
-    int32_t n_features_ = 0;
+    int64_t n_features_ = 0;
     bool nominal_ = false;
     bool fractional_ = false;
 };
 
-}  // namespace hornbeam
+}  // namespace hornbeam::routing

@@ -128,10 +128,17 @@ class Scanner {
     }
 
     // Every cut between two codes of `known`; `start` begins on the left. Strictly better cuts win, so the lowest stays.
+    // Whether two neighbours differ in code or a cut is better is a coin toss: the loop looks after every entry and
+    // keeps or drops the result without a branch.
     Cut sweep(int f, Span<Entry> known, const Whole& whole, Span<Entry> start) {
-        const int sign = features_.monotone && !features_.nominal[f] ? features_.monotone[f] : 0;
-        const bool constrained = features_.monotone != nullptr;
-        const int64_t min_rows = rules_.min_rows_leaf, min_weight = min_side_weight(f, whole);
+        const bool careful = features_.monotone || features_.value;
+        return careful ? sweep<true>(f, known, whole, start) : sweep<false>(f, known, whole, start);
+    }
+
+    template <bool careful>
+    Cut sweep(int f, Span<Entry> known, const Whole& whole, Span<Entry> start) {
+                const int64_t min_rows = rules_.min_rows_leaf, min_weight = min_side_weight(f, whole);
+        const Value margin = rules_.gain_ratio ? tolerance() : Value{};
         int64_t* left = branch_.data();
         const int64_t* counts = whole.counts;
         Sum sum_left{}, sum_right = whole.sum;
@@ -145,38 +152,49 @@ class Scanner {
             weight += w;
             rows += entry.rows();
         };
-        Cut best;
-        Value bar{};
-        bool barred = rules_.gain_ratio;
-        if (barred) bar = criterion_.value(whole.sum, whole.weight, [&](int k) { return counts[k]; }) + tolerance();
         for (const Entry* entry = start.first; entry < start.last; ++entry) move(*entry);
-        uint32_t code = code_of(known.first->key);
-        for (const Entry* entry = known.first; entry < known.last; ++entry) {
-            const uint32_t next = code_of(entry->key);
-            if (next != code) {
-                if (whole.rows - rows < min_rows || whole.weight - weight < min_weight) break;
-                if (rows >= min_rows && weight >= min_weight &&
-                    (!constrained || monotone(sign, left[1], weight, counts[1] - left[1], whole.weight - weight))) {
-                    ++best.n_allowed;
-                    const Value value =
-                        criterion_.value(sum_left, weight, [&](int k) { return left[k]; }) +
-                        criterion_.value(sum_right, whole.weight - weight, [&](int k) { return counts[k] - left[k]; });
-                    if (barred ? value > bar : (!best.found || value > best.value)) {
-                        best.found = true;
-                        best.value = value;
-                        best.left = static_cast<int>(code);
-                        best.right = static_cast<int>(next);
-                        best.weight_left = weight;
-                        if (barred) bar = value + tolerance();
-                    }
-                }
-                code = next;
-            }
+        Value bar = std::numeric_limits<Value>::lowest(), best{};
+        if (rules_.gain_ratio)
+            bar = criterion_.value(whole.sum, whole.weight, [&](int k) { return counts[k]; }) + margin;
+        const Entry* at = nullptr;
+        int64_t weight_left = 0, n_allowed = 0;
+        for (const Entry *entry = known.first, *last = known.last - 1; entry < last; ++entry) {
             move(*entry);
+            bool allowed = (code_of(entry->key) != code_of(entry[1].key)) & (rows >= min_rows) &
+                           (whole.rows - rows >= min_rows) & (weight >= min_weight) &
+                           (whole.weight - weight >= min_weight);
+            if constexpr (careful)
+                allowed = allowed && wide_enough(f, entry) &&
+                          monotone(f, left, weight, counts, whole.weight - weight);
+            n_allowed += allowed;
+            const Value value =
+                criterion_.value(sum_left, weight, [&](int k) { return left[k]; }) +
+                criterion_.value(sum_right, whole.weight - weight, [&](int k) { return counts[k] - left[k]; });
+            const bool better = allowed & (value > bar);
+            bar = better ? value + margin : bar;
+            best = better ? value : best;
+            at = better ? entry : at;
+            weight_left = better ? weight : weight_left;
         }
-        for (const Entry* entry = start.first; entry < start.last; ++entry) left[label_of(entry->key)] = 0;
-        for (const Entry* entry = known.first; entry < known.last; ++entry) left[label_of(entry->key)] = 0;
-        return best;
+        clear(start, known);
+        Cut cut;
+        if (!at) return cut;
+        cut.found = true;
+        cut.value = best;
+        cut.left = static_cast<int>(code_of(at->key));
+        cut.right = static_cast<int>(code_of(at[1].key));
+        cut.weight_left = weight_left;
+        cut.n_allowed = n_allowed;
+        return cut;
+    }
+
+    void clear(Span<Entry> start, Span<Entry> known) {
+        if (n_classes_ <= known.last - known.first) {
+            std::fill(branch_.begin(), branch_.end(), 0);
+            return;
+        }
+        for (const Entry* entry = start.first; entry < start.last; ++entry) branch_[label_of(entry->key)] = 0;
+        for (const Entry* entry = known.first; entry < known.last; ++entry) branch_[label_of(entry->key)] = 0;
     }
 
     // From the best cut of a feature to its candidate: gain, and under gain ratio the penalty and the split information.
@@ -402,10 +420,19 @@ class Scanner {
         }
         return inside(second, weight);
     }
-    bool monotone(int sign, int64_t second_left, int64_t left, int64_t second_right, int64_t right) const {
-        if (!inside(second_left, left) || !inside(second_right, right)) return false;
-        const Wide difference = static_cast<Wide>(second_left) * right - static_cast<Wide>(second_right) * left;
-        return sign * difference <= 0;
+    bool monotone(int f, const int64_t* left, int64_t weight_left, const int64_t* whole, int64_t weight_right) const {
+        if (!features_.monotone) return true;
+        const int64_t second_left = left[1], second_right = whole[1] - left[1];
+        if (!inside(second_left, weight_left) || !inside(second_right, weight_right)) return false;
+        const Wide difference =
+            static_cast<Wide>(second_left) * weight_right - static_cast<Wide>(second_right) * weight_left;
+        return features_.nominal[f] || features_.monotone[f] * difference <= 0;
+    }
+    // C4.5 does not cut between values closer than this.
+    bool wide_enough(int f, const Entry* entry) const {
+        if (!features_.value || features_.nominal[f]) return true;
+        const double* value = features_.value + features_.offset[f];
+        return value[code_of(entry->key)] + 1e-5 < value[code_of(entry[1].key)];
     }
 
     // Entries with each category's code replaced by its rank along the classes; ties by code.

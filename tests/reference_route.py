@@ -1,4 +1,4 @@
-"""Routing, one row and one node at a time: the slow, obvious twin of the compiled router, and trees to try both on."""
+"""Routing, one row and one node at a time: the slow twin of the compiled router, and trees to try both on."""
 
 from __future__ import annotations
 
@@ -71,9 +71,8 @@ def answer(tree, row, belief, weight):
                 evidence += weight[child]
         if evidence > 0:
             spreading = True
-            for child in reversed(children):
-                if weight[child] > 0:
-                    open_.append((child, fraction * (weight[child] / evidence)))
+            heard = [child for child in reversed(children) if weight[child] > 0]
+            open_ += [(child, fraction * (weight[child] / evidence)) for child in heard]
         elif spreading:
             total += fraction * belief[node]
         else:
@@ -134,7 +133,7 @@ def numeric_tree(n_children, feature, threshold, missing_slot):
 
 
 def columns(tree, kinds, n_rows, seed):
-    """Values that sit on and beside the tree's thresholds, and every special one; codes seen, unseen and missing."""
+    """Values on and beside the tree's thresholds, and every special one; codes seen, unseen and missing."""
     rng = np.random.default_rng(seed)
     cuts = tree.threshold[~np.isnan(tree.threshold)]
     with np.errstate(over="ignore", under="ignore"):

@@ -2,6 +2,8 @@
 
 import datetime
 import decimal
+import subprocess
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -280,6 +282,8 @@ def test_columns_of_nothing():
 def test_names():
     X = np.zeros((2, 2))
     assert Table.read(X, feature_names=["a", "b"]).schema.names == ("a", "b")
+    assert Table.read(X, feature_names=pd.Index(["a", "b"])).schema.names == ("a", "b")
+    assert {type(name) for name in Table.read(X, feature_names=np.array(["a", "b"])).schema.names} == {str}
     assert Table.read(pd.DataFrame(X)).schema.names == ("x0", "x1")
     assert Table.read(pd.DataFrame(X, columns=["b", "a"])).schema.names == ("b", "a")
     assert Table.read(pd.DataFrame(X, columns=["b", "a"]), feature_names=["c", "d"]).schema.names == (
@@ -299,6 +303,15 @@ def test_whatever_turns_into_an_array():
     assert Table.read(NotAnArray()).matrix.tolist() == [[1, 2]]
     assert Table.read(((1, 2), (3, 4))).columns[1].tolist() == [2, 4]
     assert Table.read([np.array([1.0, 2.0]), np.array([3.0, 4.0])]).columns[0].tolist() == [1, 3]
+
+
+def test_arrays_need_numpy_alone():
+    program = (
+        "import sys, numpy; from hornbeam.data import Table; Table.read(numpy.eye(3), [0, 1, 0]);"
+        "print(sorted({'narwhals', 'pandas', 'sklearn', 'scipy'} & set(sys.modules)))"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
 
 
 # Labels and weights

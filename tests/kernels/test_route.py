@@ -115,10 +115,9 @@ def test_a_chain_of_ten_thousand_tests():
     belief, weight = beliefs(tree, 0, 2)
     weight += 1
     missing = np.array([[np.nan]])
-    assert same_bits(
-        router.answers(missing, belief, weight), twin.answer(tree, missing[0], belief, weight)[None]
-    )
-    assert router.one_answer((np.nan,), belief, weight) == tuple(router.answers(missing, belief, weight)[0])
+    answers = router.answers(missing, belief, weight)
+    assert same_bits(answers[0], twin.answer(tree, missing[0], belief, weight))
+    assert router.one_answer((np.nan,), belief, weight) == tuple(answers[0])
 
 
 def test_a_million_nodes():
@@ -179,10 +178,8 @@ def test_threads_share_a_router():
     tree = balanced(depth=8, n_features=3, rng=rng)
     router, X = router_of(tree), rng.normal(size=(5000, 3))
     out = np.empty(5000, np.int32)
-    threads = [
-        threading.Thread(target=router.nodes, args=(X[i : i + 500], out[i : i + 500]))
-        for i in range(0, 5000, 500)
-    ]
+    blocks = [slice(begin, begin + 500) for begin in range(0, 5000, 500)]
+    threads = [threading.Thread(target=router.nodes, args=(X[block], out[block])) for block in blocks]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -237,6 +234,17 @@ def test_arrays_that_are_no_tree_are_refused(name, place, value):
         Router(**broken)
 
 
+def test_a_feature_far_beyond_the_columns_is_never_looked_up():
+    last = 2**31 - 1
+    router = router_of(twin.numeric_tree([2, 0, 0], [last, -1, -1], [0.5, np.nan, np.nan], [-1, -1, -1]))
+    assert router.n_features == 2**31
+    for X in (np.zeros((3, 2)), np.zeros((3, 2), order="F"), [np.zeros(3)] * 2):
+        with pytest.raises(ValueError, match=f"2 columns, but the tree tests feature {last}"):
+            router.nodes(X)
+    with pytest.raises(ValueError, match="2 columns"):
+        router.one((0.0, 0.0))
+
+
 @pytest.mark.parametrize("name", list(GOOD.copies()))
 def test_arrays_of_wrong_type_or_shape_are_refused(name):
     array = GOOD.copies()[name]
@@ -253,11 +261,8 @@ def test_hostile_arrays_raise_or_route_within_bounds(data, seed):
     broken = GOOD.copies()
     for _ in range(data.draw(st.integers(1, 4))):
         array = broken[data.draw(st.sampled_from(sorted(broken)))]
-        values = (
-            st.floats()
-            if array.dtype == np.float64
-            else st.integers(-(2**31), 2**31 - 1) | st.integers(-3, 9)
-        )
+        integers = st.integers(-(2**31), 2**31 - 1) | st.integers(-3, 9)
+        values = st.floats() if array.dtype == np.float64 else integers
         array[data.draw(st.integers(0, len(array) - 1))] = data.draw(values)
     try:
         router = Router(**broken)
@@ -297,7 +302,7 @@ def test_unfit_columns_are_refused(X):
 )
 def test_unfit_matrices_are_refused(X):
     stump = twin.numeric_tree([2, 0, 0], [1, -1, -1], [0.5, np.nan, np.nan], [-1, -1, -1])
-    with pytest.raises(ValueError, match="columns|matrix"):
+    with pytest.raises(ValueError, match=r"columns|matrix"):
         router_of(stump).nodes(X)
 
 

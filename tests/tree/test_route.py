@@ -1,6 +1,7 @@
 """Tables through trees: stops, answers, paths, threads, single rows."""
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -41,13 +42,10 @@ def tree():
 
 @pytest.fixture
 def table():
-    columns = (
-        np.array([np.nan if age is None else age for age, _ in ROWS], np.float64),
-        np.array(
-            [{"blue": 0, "green": 1, "red": 2, None: -1}.get(colour, -2) for _, colour in ROWS], np.int32
-        ),
-    )
-    return Table(AGE_AND_COLOUR, columns, None, None, 1.0, None)
+    codes = {"blue": 0, "green": 1, "red": 2, None: -1}
+    ages = np.array([np.nan if age is None else age for age, _ in ROWS], np.float64)
+    colours = np.array([codes.get(colour, -2) for _, colour in ROWS], np.int32)
+    return Table(AGE_AND_COLOUR, (ages, colours), None, None, 1.0, None)
 
 
 def test_rows_stop_at_leaves_and_where_a_category_was_never_seen(table):
@@ -62,7 +60,7 @@ def test_answers_are_the_beliefs_where_rows_stop(tree, table):
 
 def test_a_row_passes_its_stop_and_all_that_is_above_it(table):
     indptr, indices = decision_path(SKELETON, table)
-    passed = [indices[a:b].tolist() for a, b in zip(indptr[:-1], indptr[1:], strict=True)]
+    passed = [indices[a:b].tolist() for a, b in pairwise(indptr)]
     assert passed == [[0, 1, 4], [0, 1, 5], [0, 1, 5], [0, 1], [0, 1], [0, 2], [0, 3]]
     assert (indptr.dtype, indices.dtype) == (np.int64, np.int32)
 

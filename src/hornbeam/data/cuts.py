@@ -6,7 +6,7 @@ every cell is light or a single value, and neighbouring cells are joined to bins
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from hornbeam.data.engine import Engine
 from hornbeam.data.units import Source, Unit
-from hornbeam.kernels.cuts import CELL_BITS, Census, Entries, Keys, floats_of, share, tally
+from hornbeam.kernels.cuts import CELL_SHIFT, MOST_DIGITS, TOP, Census, Entries, Keys, floats_of, share, tally
 from hornbeam.typing import Counts, Floats
 
 __all__ = ["Cut", "cut", "midpoint", "readable"]
@@ -41,12 +41,8 @@ class Cut:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
-    """Disjoint intervals of keys of one feature, in order, each with its first and last possible key and its rows.
+    """Disjoint intervals of keys of one feature, in order, each with its first and last possible key and its rows."""
 
-    ``shift`` numbers the cells of the census: they were told apart by the 16 bits above it.
-    """
-
-    shift: int
     low: Keys
     high: Keys
     count: Counts
@@ -57,7 +53,6 @@ class Division:
     """Cells to divide, of several features one after the other, as `kernels.cuts.tally` wants them."""
 
     features: tuple[int, ...]
-    shifts: Counts
     starts: Counts
     low: Keys
     high: Keys
@@ -107,7 +102,7 @@ def cut(source: Source, engine: Engine, features: Sequence[int], max_bins: int, 
     >>> source = MemorySource(Table.read([[0.1], [0.2], [0.7]]))
     >>> [found] = cut(source, LocalEngine(), [0], 255, exact=False)
     >>> found.edges, found.values
-    (array([0.15, 0.5 ]), array([0.1, 0.2, 0.7]))
+    (array([0.15, 0.4 ]), array([0.1, 0.2, 0.7]))
     """
     cuts: list[Cut] = []
     for begin in range(0, len(features), FEATURES_AT_ONCE):
@@ -136,22 +131,27 @@ def survey(units: Sequence[Unit], shared: tuple[Source, tuple[int, ...], int]) -
 
 
 def cuts_between_values(entries: Entries, *, exact: bool) -> list[Cut]:
-    """An edge between any two neighbouring values. (What stands where a feature is full is not used.)"""
-    values = floats_of(entries.keys)
-    with np.errstate(invalid="ignore"):  # from the last value of a feature to the first of the next
-        edges = (midpoint if exact else readable)(values[:-1], values[1:])
-    return [
-        Cut(edges[begin : max(begin, end - 1)], values[begin:end]) for begin, end in pairwise(entries.starts.tolist())
-    ]
+    """An edge between any two neighbouring values of a feature; nothing where a feature is full."""
+    keys, starts = entries.keys, entries.starts
+    if entries.full.any():
+        lengths = np.diff(starts)
+        keys = keys[np.repeat(~entries.full, lengths)]
+        starts = np.cumsum([0, *np.where(entries.full, 0, lengths)])
+    values = floats_of(keys)
+    # All features at once; what comes out between the last value of one and the first of the next is left out.
+    edges = (midpoint if exact else readable)(values[:-1], values[1:])
+    return [Cut(edges[begin : max(begin, end - 1)], values[begin:end]) for begin, end in pairwise(starts.tolist())]
 
 
 def cells_of(entries: Entries, at: int) -> Cells:
     """The cells of a full feature. Bits that never vary are known, so the bounds are as narrow as the census can tell."""
     run = slice(*entries.starts[at : at + 2])
-    shift = max(0, int(entries.ones[at] ^ entries.any[at]).bit_length() - CELL_BITS)
-    below = np.uint64((1 << shift) - 1)
+    below = np.uint64((1 << CELL_SHIFT) - 1)
     first = entries.keys[run]
-    return Cells(shift, first | entries.ones[at] & below, first | entries.any[at] & below, entries.counts[run])
+    # Zero is the value that repeats most often, and with it lie only numbers below 2**-1032: take them for zero, which
+    # saves a pass and moves no edge.
+    last = np.where(first == TOP, TOP, first | entries.any[at] & below)
+    return Cells(np.minimum(first | entries.ones[at] & below, last), last, entries.counts[run])
 
 
 def divide(source: Source, engine: Engine, crowded: dict[int, Cells], max_bins: int) -> dict[int, Cells]:
@@ -174,9 +174,9 @@ def division_of(feature: int, cells: Cells, max_bins: int) -> Division | None:
     low, high = cells.low[heavy], cells.high[heavy]
     width = bit_length(low ^ high)
     # Parts of a quarter of the light mass, so that uneven cells are seldom divided again.
-    digits = np.minimum(bit_length((cells.count[heavy] // light).astype(np.uint64)) + 2, CELL_BITS)
+    digits = np.minimum(bit_length((cells.count[heavy] // light).astype(np.uint64)) + 2, MOST_DIGITS)
     digits = np.minimum(digits, width)
-    return Division((feature,), np.array([cells.shift]), np.array([0, len(low)]), low, high, width - digits, digits)
+    return Division((feature,), np.array([0, len(low)]), low, high, width - digits, digits)
 
 
 def together(divisions: list[Division]) -> Iterator[Division]:
@@ -198,7 +198,6 @@ def joined(batch: list[Division]) -> Division:
     lengths = [len(division.low) for division in batch]
     return Division(
         tuple(feature for division in batch for feature in division.features),
-        np.concatenate([division.shifts for division in batch]),
         np.concatenate([[0], np.cumsum(lengths)]),
         *(
             np.concatenate([getattr(division, name) for division in batch])
@@ -220,7 +219,6 @@ def count_parts(units: Sequence[Unit], shared: tuple[Source, Division]) -> list[
         columns = source.read(unit).columns
         tally(
             tuple(columns[feature] for feature in division.features),
-            division.shifts,
             division.starts,
             division.low,
             division.high,
@@ -254,9 +252,7 @@ def divided(cells: Cells, division: Division, tally: Tally, at: int) -> Cells:
     kept = ~np.isin(cells.low, division.low[run])
     low, high = np.concatenate([cells.low[kept], low]), np.concatenate([cells.high[kept], high])
     order = np.argsort(low)
-    return replace(
-        cells, low=low[order], high=high[order], count=np.concatenate([cells.count[kept], counts])[order]
-    )
+    return Cells(low[order], high[order], np.concatenate([cells.count[kept], counts])[order])
 
 
 def cuts_between_cells(cells: Cells, max_bins: int) -> Floats:
@@ -283,7 +279,8 @@ def midpoint(left: Floats, right: Floats) -> Floats:
     array([1.50000000e+000, 8.98846567e+307, 4.94065646e-324])
     """
     left = np.maximum(left, -LARGEST)
-    middle = left / 2 + np.minimum(right, LARGEST) / 2
+    with np.errstate(invalid="ignore"):
+        middle = left / 2 + np.minimum(right, LARGEST) / 2
     return np.where((left <= middle) & (middle < right), middle, left)
 
 
@@ -300,15 +297,16 @@ def readable(left: Floats, right: Floats) -> Floats:
     """
     found = middle = midpoint(left, right)
     low, high = midpoint(left, middle), midpoint(middle, right)
-    exponent = np.searchsorted(POWERS_OF_TEN, high - low, side="right") - 1 - FINEST
-    # Of the power of ten above the width there is one multiple inside at most, of the one below it one to ten.
-    for step, toward in ((-1, middle), (0, middle), (1, high)):
-        power = np.clip(exponent + step, -FINEST, FINEST)
-        # Multiplied or divided by a power that is exact, the decimal is rounded once and prints as short as it is.
-        up, down = POWERS_OF_TEN[FINEST + np.maximum(power, 0)], POWERS_OF_TEN[FINEST - np.minimum(power, 0)]
-        multiple = toward / up * down
-        number = (np.floor(multiple) if step > 0 else np.rint(multiple)) * up / down
-        found = np.where((low <= number) & (number <= high) & (number < right), number, found)
+    with np.errstate(over="ignore", invalid="ignore"):  # of floats too close for a decimal
+        exponent = np.searchsorted(POWERS_OF_TEN, high - low, side="right") - 1 - FINEST
+        # Of the power of ten above the width there is one multiple inside at most, of the one below it one to ten.
+        for step, toward in ((-1, middle), (0, middle), (1, high)):
+            power = np.clip(exponent + step, -FINEST, FINEST)
+            # Multiplied or divided by a power that is exact, a decimal is rounded once and prints as short as it is.
+            up, down = POWERS_OF_TEN[FINEST + np.maximum(power, 0)], POWERS_OF_TEN[FINEST - np.minimum(power, 0)]
+            multiple = toward / up * down
+            number = (np.floor(multiple) if step > 0 else np.rint(multiple)) * up / down
+            found = np.where((low <= number) & (number <= high) & (number < right), number, found)
     return found + 0.0
 
 

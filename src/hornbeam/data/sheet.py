@@ -1,7 +1,7 @@
 """X laid open: one matrix of numbers, or a column each; what arrays and lists of rows become."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -64,10 +64,19 @@ class Sheet:
         """Return the sheet of these rows alone."""
         shape = (int(np.count_nonzero(rows)), self.shape[1])
         matrix = None if self.matrix is None else self.matrix[rows]
-        return Sheet(shape, matrix, tuple([column.take(rows) for column in self.columns]), self.names)
+        return replace(self, shape=shape, matrix=matrix, columns=tuple([c.take(rows) for c in self.columns]))
 
-    def schema(self, names: tuple[str, ...], classes: tuple[Label, ...]) -> Schema:
+    def named(self, names: Sequence[str]) -> "Sheet":
+        """Return the sheet with these names instead of its own."""
+        if len(names) != self.shape[1]:
+            raise DataError(
+                f"feature_names has {len(names)} names for {self.shape[1]} columns. Pass one name a column."
+            )
+        return replace(self, names=tuple(np.asarray(names, dtype=object).tolist()))
+
+    def schema(self, classes: tuple[Label, ...]) -> Schema:
         """Return what training learns of the columns."""
+        names = self.names or generated_names(self.shape[1])
         if self.matrix is not None:
             return Schema(numeric_features(names), classes)
         features = [column.feature(name) for column, name in zip(self.columns, names, strict=True)]
@@ -83,16 +92,16 @@ class Sheet:
             return columns, self.matrix
         return tuple([Column(c).encode(f) for c, f in zip(columns, schema.features, strict=True)]), None
 
-    def check(self, schema: Schema, names: tuple[str, ...] | None) -> None:
+    def check(self, schema: Schema) -> None:
         """Refuse columns whose number or names differ from the schema's."""
         if self.shape[1] != schema.n_features:
             raise SchemaError(
                 f"X has {self.shape[1]} features, but the tree is expecting {schema.n_features} features as "
                 f"input: {_shortened(schema.names)}. Pass the columns of the training data."
             )
-        if names is None or names == schema.names or schema.has_generated_names:
+        if self.names is None or self.names == schema.names or schema.has_generated_names:
             return
-        unexpected = [name for name in names if name not in schema.names]
+        unexpected = [name for name in self.names if name not in schema.names]
         raise SchemaError(
             "The feature names should match those that were passed during fit, in the same order. "
             + (f"Not known then: {_shortened(unexpected)}. " if unexpected else "The order differs. ")

@@ -130,10 +130,11 @@ class Table:
         >>> Table.read([["blue"], ["green"], [None]], schema=train.schema).columns
         (array([ 0, -2, -1], dtype=int32),)
         """
-        sheet = _open(X, feature_names or (None if schema is None else schema.names))
-        names = sheet.names if feature_names is None else _given_names(feature_names, sheet.shape[1])
+        sheet = _open(X, feature_names if schema is None or feature_names is not None else schema.names)
+        if feature_names is not None:
+            sheet = sheet.named(feature_names)
         if schema is not None:
-            sheet.check(schema, names)
+            sheet.check(schema)
         labels = None if y is None else y if isinstance(y, Labels) else read_labels(y)
         if labels is not None and len(labels.codes) != sheet.shape[0]:
             raise DataError(
@@ -148,21 +149,12 @@ class Table:
             labels = None if labels is None else Labels(labels.classes, labels.codes[kept])
         if schema is None:
             classes = () if labels is None else tuple(labels.classes.tolist())
-            schema = sheet.schema(names or generated_names(sheet.shape[1]), classes)
+            schema = sheet.schema(classes)
             target = None if labels is None else labels.codes
         else:
             target = None if labels is None else match_labels(labels, schema.classes)
         columns, matrix = sheet.encode(schema)
         return cls(schema, columns, target, weight, unit, matrix)
-
-
-def _given_names(feature_names: Sequence[str], n_features: int) -> tuple[str, ...]:
-    names = tuple(feature_names)
-    if len(names) != n_features:
-        raise DataError(
-            f"feature_names has {len(names)} names for {n_features} columns. Pass one name a column."
-        )
-    return names
 
 
 def _open(X: Any, names: Sequence[str] | None) -> Sheet:
@@ -251,7 +243,6 @@ def _read_categories(series: "nw.Series[Any]", name: str) -> Column:
     import narwhals.stable.v2 as nw
 
     native: Any = series.to_native()
-    dtype: Any = series.dtype
     if hasattr(getattr(native, "dtype", None), "pyarrow_dtype"):
         native = native.array.__arrow_array__()  # pandas stumbles over nulls in Arrow dictionaries
     if hasattr(native, "combine_chunks"):
@@ -260,9 +251,12 @@ def _read_categories(series: "nw.Series[Any]", name: str) -> Column:
         codes = array.indices.cast("int32").fill_null(-1).to_numpy()
         return Column.categorical(codes, array.dictionary.to_pylist(), name, ordered=array.type.ordered)
     if series.implementation.is_polars():
-        values = list(dtype.categories) if dtype == nw.Enum else series.unique().drop_nulls().to_list()
-        positions = nw.from_native(series.cast(nw.Enum(values)).to_native().to_physical(), series_only=True)
-        return Column.categorical(positions.cast(nw.Int32).fill_null(-1).to_numpy(), values, name)
+        series = series.cast(nw.Categorical) if series.dtype == nw.String else series
+        physical = nw.from_native(series.to_native().to_physical(), series_only=True)
+        codes = physical.cast(nw.Int32).fill_null(-1).to_numpy()
+        row_of = np.zeros(int(codes.max()) + 2, dtype=np.int64)
+        row_of[codes] = np.arange(len(codes))  # some row of each code; row 0 for codes that never occur
+        return Column.categorical(codes, series[row_of[:-1]].to_list(), name)
     categories = native.astype("category").cat
     codes = categories.codes.to_numpy()
     return Column.categorical(codes, categories.categories.tolist(), name, ordered=categories.ordered)

@@ -34,13 +34,13 @@ def text(tree: Tree, max_depth: int | None = None, *, max_categories: int = 8) -
     Returns
     -------
     str
-        Lines of text, without a newline at the end. Thresholds are the shortest decimals that mean the same number;
-        names that hold control characters, or that could be mistaken, are quoted and escaped.
+        Lines of text, without a newline at the end. Thresholds are the shortest decimals that mean the same
+        number; names that hold control characters, or that could be mistaken, are quoted and escaped.
 
     Notes
     -----
-    A missing value takes the branch that says so. Where none does, it stops, as does a category that no branch
-    names, and the answer is that of the node it stopped at.
+    A missing value takes the branch that says so. Where none does, it stops, as does a category that no
+    branch names, and the answer is that of the node it stopped at.
 
     Examples
     --------

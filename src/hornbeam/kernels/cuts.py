@@ -15,11 +15,15 @@ from hornbeam._native import share as native_share
 from hornbeam._native import tally as native_tally
 from hornbeam.typing import Bools, Counts, Floats
 
-__all__ = ["CELL_BITS", "Census", "Entries", "Keys", "floats_of", "share", "tally"]
+__all__ = ["CELL_SHIFT", "Census", "Entries", "MOST_DIGITS", "TOP", "Keys", "floats_of", "share", "tally"]
 
 type Keys = NDArray[np.uint64]
 
-CELL_BITS = 16
+# Cells of a census share the bits above: sign, exponent and 10 bits of mantissa.
+CELL_SHIFT = 42
+# Into at most 2**16 parts is a cell divided at once.
+MOST_DIGITS = 16
+# The key of zero.
 TOP = np.uint64(1 << 63)
 
 
@@ -27,7 +31,7 @@ class Entries(NamedTuple):
     """What a census found, feature after feature.
 
     Feature ``f`` has ``keys[starts[f]:starts[f + 1]]`` in order, with ``counts``: its distinct values or, where
-    ``full``, the first keys of its cells (the 16 leading bits among those that vary). ``ones`` has the bits set in every
+    ``full``, the first keys of its cells. ``ones`` has the bits set in every
     key, ``any`` those set in some key; ``missing`` counts the rows without a value.
     """
 
@@ -56,8 +60,8 @@ class Census:
     >>> census = Census(1, limit=3)
     >>> census.add((np.array([2.0, 0.5, np.nan, 2.0]),))
     >>> entries = census.entries()
-    >>> floats_of(entries.keys), entries.counts, entries.missing
-    (array([0.5, 2. ]), array([1, 2]), array([1]))
+    >>> floats_of(entries.keys), entries.counts.tolist(), entries.missing.tolist()
+    (array([0.5, 2. ]), [1, 2], [1])
     """
 
     __slots__ = ("_native", "limit", "n_features")
@@ -103,7 +107,6 @@ def floats_of(keys: Keys) -> Floats:
 
 def tally(
     columns: tuple[NDArray[Any], ...],
-    shifts: Counts,
     starts: Counts,
     low: Keys,
     high: Keys,
@@ -119,18 +122,17 @@ def tally(
     ----------
     columns : tuple of arrays
         float64, one-dimensional, any stride; NaN = missing.
-    shifts, starts : array of int64
-        Per column: the cells of the first count are numbered by the 16 bits above ``shifts``; the cells to divide are
-        those from ``starts[f]`` up to ``starts[f + 1]``.
+    starts : array of int64
+        The cells of column ``f`` are those from ``starts[f]`` up to ``starts[f + 1]``, in order.
     low, high, digit_shift, digits : array
-        Per cell to divide: its first and last key, and the bits (``digits`` of them above ``digit_shift``) that number its
+        Per cell: its first and last key, and the bits (``digits`` of them above ``digit_shift``) that number its
         2**digits parts.
     counts : array of int64, in and out
         One entry per part, cell after cell.
     ones, any : array of uint64, in and out
         Per cell: the bits set in every key, in some key.
     """
-    native_tally(columns, shifts, starts, low, high, digit_shift, digits, counts, ones, any)
+    native_tally(columns, starts, low, high, digit_shift, digits, counts, ones, any)
 
 
 def share(counts: Counts, max_bins: int) -> Counts:
@@ -141,8 +143,8 @@ def share(counts: Counts, max_bins: int) -> Counts:
     Examples
     --------
     >>> import numpy as np
-    >>> share(np.array([1, 1, 1, 9, 1, 1]), 3)
-    array([2, 3])
+    >>> share(np.array([1, 1, 1, 9, 1, 1]), 3).tolist()
+    [2, 3]
     """
     result: Counts = native_share(counts, max_bins)
     return result

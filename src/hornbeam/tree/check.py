@@ -1,7 +1,7 @@
 """Every invariant of a tree, in one place.
 
-`check_skeleton` and `check_tree` run whenever a skeleton or a tree is made, loaded or unpickled. They are vectorised,
-cost tens of microseconds on a small tree, and name the array, the node, what was found and what was expected.
+`check_skeleton` and `check_tree` run whenever a skeleton or a tree is made, loaded or unpickled. They cost
+tens of microseconds on a small tree, and name the array, the node, what was found and what was expected.
 """
 
 from __future__ import annotations
@@ -72,27 +72,24 @@ def _types(s: Skeleton) -> None:
 
 
 def _shape(s: Skeleton) -> None:
-    """Level order: the numbers of children decide every parent and every first child."""
+    """Check level order: the numbers of children decide every parent and every first child."""
     n = len(s.parent)
     _expect(s.n_children >= 0, "n_children", s.n_children, "0 on a leaf, else 2 or more")
     _expect(s.n_children != 1, "n_children", s.n_children, "0 on a leaf, else 2 or more")
     born = s.n_children.cumsum(dtype=np.int64)
     if born[-1] != n - 1:
-        raise TreeError(
-            f"n_children adds up to {born[-1]}, expected {n - 1}: one for every node but the root"
-        )
-    early = born[:-1] > np.arange(n - 1)
-    _expect(
-        early, "n_children", s.n_children, "children enough to reach the next node: number nodes by level"
-    )
+        raise TreeError(f"n_children adds up to {born[-1]}, expected {n - 1}, all nodes but the root")
+    reached = born[:-1] > np.arange(n - 1)
+    _expect(reached, "n_children", s.n_children, "children enough to reach the next node: number by level")
     parent, first_child = links(s.n_children)
     _expect(s.parent == parent, "parent", s.parent, parent)
     _expect(s.first_child == first_child, "first_child", s.first_child, first_child)
 
 
 def _tests(s: Skeleton) -> None:
-    """What each node asks, and where every answer leads."""
+    """Check what each node asks, and where every answer leads."""
     leaf, numeric = s.n_children == 0, s.threshold == s.threshold
+    # A truth value counts as 1: at least 0 where there are children, at least -1 on a leaf.
     _expect(s.feature >= ~leaf - 1, "feature", s.feature, "0 or more where there are children, -1 on a leaf")
     _expect((s.feature < 0) | ~leaf, "feature", s.feature, "-1 on a leaf")
     _expect(~(numeric & leaf), "threshold", s.threshold, "NaN on a leaf")
@@ -115,14 +112,14 @@ def _tests(s: Skeleton) -> None:
 
 
 def _slots(s: Skeleton, run: NDArray[Any]) -> None:
-    """Every category leads to a child or nowhere, and every child of a nominal test can be reached."""
+    """Check that a category leads to a child or nowhere, and that every child can be reached."""
     node = np.repeat(np.arange(len(run)), run)
     fine = (s.slot_of >= -1) & (s.slot_of < s.n_children[node])
     if not fine.all():
         at = int(fine.argmin())
         raise TreeError(
-            f"slot_of[{at}] is {s.slot_of[at]} at node {node[at]}, expected -1 (not seen here) or a slot below "
-            f"{s.n_children[node[at]]}"
+            f"slot_of[{at}] is {s.slot_of[at]} at node {node[at]}, expected -1 (not seen here) or a slot "
+            f"below {s.n_children[node[at]]}"
         )
     reached = np.zeros(len(s.parent), np.bool_)
     reached[0] = True
@@ -133,8 +130,8 @@ def _slots(s: Skeleton, run: NDArray[Any]) -> None:
     if lost.any():
         child = int(lost.argmax())
         raise TreeError(
-            f"slot_of never leads from node {s.parent[child]} to its child {child}, expected a category or missing "
-            "values for every child: leave out children nothing can reach"
+            f"slot_of never leads from node {s.parent[child]} to its child {child}, expected a category or "
+            "missing values for every child: leave out children nothing can reach"
         )
 
 
@@ -167,7 +164,7 @@ def check_tree(tree: Tree) -> None:
 
 
 def _features(tree: Tree) -> None:
-    """Tests ask features of the schema, in the way their kind is asked."""
+    """Check that tests ask features of the schema, in the way their kind is asked."""
     s, features = tree.skeleton, tree.schema.features
     _expect(s.feature < len(features), "feature", s.feature, f"one of the schema's {len(features)} features")
     # One entry more, so that -1, the feature of a leaf, finds a run of no categories there.
@@ -177,13 +174,13 @@ def _features(tree: Tree) -> None:
         node = int((run != expected).argmax())
         feature = features[s.feature[node]]
         raise TreeError(
-            f"slot_start gives node {node} a run of {run[node]} slots, expected {expected[node]}: it tests the "
-            f"{feature.kind} feature {feature.name!r}"
+            f"slot_start gives node {node} a run of {run[node]} slots, expected {expected[node]}: "
+            f"it tests the {feature.kind} feature {feature.name!r}"
         )
 
 
 def _numbers(tree: Tree) -> None:
-    """Counts are counts, probabilities are probabilities."""
+    """Check that counts are counts and probabilities are probabilities."""
     leaf, unit = tree.skeleton.n_children == 0, tree.unit
     if not (0 < unit[0] < np.inf and (unit == unit[0]).all()):
         raise TreeError(f"unit is {unit.tolist()}, expected one positive number for all classes")
@@ -199,7 +196,7 @@ def _numbers(tree: Tree) -> None:
 
 
 def _families(tree: Tree) -> None:
-    """Children have no more than their parent; all of it where no row can have stopped there."""
+    """Check that children have no more than their parent, and all of it where no row can stop."""
     s = tree.skeleton
     inner = np.flatnonzero(s.n_children)
     first, shared = s.first_child[inner] - 1, s.missing_slot[inner] == -2
@@ -243,6 +240,6 @@ def _expect_family(
         at = int(fine.argmin()) // (fine.size // len(fine))
         bound = "exactly" if closed[at] else "at least"
         raise TreeError(
-            f"{name}[{inner[at]}] is {above[at].tolist()}, expected {bound} {below[at].tolist()}, the sum of its "
-            "children: recount the rows with hornbeam.tree.count"
+            f"{name}[{inner[at]}] is {above[at].tolist()}, expected {bound} {below[at].tolist()}, the sum "
+            "of its children: recount the rows with hornbeam.tree.count"
         )

@@ -1,17 +1,17 @@
 """The name of a tree as a value.
 
-A digest is the SHA-256, in hexadecimal, of a canonical stream of bytes that holds everything a prediction and its
-interval's evidence depend on, and nothing else:
+A digest is the SHA-256, in hexadecimal, of a canonical stream of bytes that holds everything a prediction and
+its interval depend on, and nothing else:
 
 1. the tag ``hornbeam tree 1``;
 2. the schema: of each feature the name, the kind and the categories, then the classes;
 3. the arrays of the skeleton, in the order of its fields;
 4. ``evidence``, ``unit``, ``belief``, ``borrowed``.
 
-Each value carries a type tag and each piece its length, so no two schemas share a stream: ``1``, ``1.0``, ``True`` and
-``"1"`` are four labels. Arrays are little-endian and of fixed width; -0.0 is written as 0.0 and every NaN as the same one.
-Left out are ``rows`` (a row given twice equals a row of weight 2), ``gain`` and ``history`` (how a tree was made is
-not what it is).
+Each value carries a type tag and each piece its length, so no two schemas share a stream: ``1``, ``1.0``,
+``True`` and ``"1"`` are four labels. Arrays are little-endian and of fixed width; -0.0 is written as 0.0 and
+every NaN as the same one. Left out are ``rows`` (a row given twice equals a row of weight 2), ``gain`` and
+``history`` (how a tree was made is not what it is).
 """
 
 from __future__ import annotations
@@ -122,7 +122,8 @@ def _object_bytes(value: object) -> bytes:
     kind = type(value)
     if kind.__repr__ is object.__repr__:
         raise SchemaError(
-            f"class label {value!r} shows no value, expected one whose repr does: use strings, numbers or booleans"
+            f"class label {value!r} does not show its value, expected one that does: "
+            "use strings, numbers or booleans"
         )
     return f"{kind.__module__}.{kind.__qualname__}:{value!r}".encode("utf-8", "surrogatepass")
 

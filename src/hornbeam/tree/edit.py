@@ -1,7 +1,7 @@
 """The makers: the one place that makes trees from skeletons and trees.
 
-`count` fills a skeleton with the evidence of a table, `collapse` turns nodes into leaves, `raise_child` puts a
-child in the place of its parent, `believe` says what to think of the evidence. Each returns a new tree.
+`count` fills a skeleton with the evidence of a table, `collapse` turns nodes into leaves, `raise_child` puts
+a child in the place of its parent, `believe` says what to think of the evidence. Each returns a new tree.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def count(
     table : Table
         With its target, and features in the order of the skeleton's.
     unit : float, optional
-        What one step of evidence is worth; the table's unit divided by a whole number. Default: the table's unit.
-        Where missing values go to every child a finer unit loses less of each share: a row of one step cannot be
-        shared at all, and goes to the last child as a whole.
+        What one step of evidence is worth: the table's unit (the default) divided by a whole number. Where
+        missing values go to every child a finer unit shares them more finely: a row of a single step cannot
+        be shared at all, and goes to the last child as a whole.
     gain : float64 array of shape (n,), optional
     history : tuple of Step, default ()
 
@@ -130,7 +130,8 @@ def collapse(tree: Tree, mask: Bools, step: Step | None = None) -> Tree:
     mask = np.asarray(mask)
     if mask.dtype != np.bool_ or mask.shape != (tree.n_nodes,):
         raise TreeError(
-            f"mask is {mask.dtype} of shape {mask.shape}, expected bool of shape ({tree.n_nodes},): one entry a node"
+            f"mask is {mask.dtype} of shape {mask.shape}, expected bool of shape ({tree.n_nodes},): "
+            "one entry a node"
         )
     under = push_down(tree.skeleton, mask, np.logical_or)
     keep = np.flatnonzero(~under[tree.skeleton.parent] | (tree.skeleton.parent < 0))
@@ -164,8 +165,8 @@ def _take(skeleton: Skeleton, nodes: NDArray[np.intp], leaf: Bools) -> Skeleton:
 def raise_child(tree: Tree, node: int, slot: int, table: Table, step: Step | None = None) -> Tree:
     """Put the subtree of one child in the place of its parent; the other children vanish.
 
-    Rows of the vanished children now take the raised tests, so evidence is recounted from `table`. Belief is raw
-    again, and gains within the raised subtree are unknown: they were measured on other rows.
+    Rows of the vanished children now take the raised tests, so evidence is recounted from `table`. Belief is
+    raw again, and gains within the raised subtree are unknown: they were measured on other rows.
 
     Parameters
     ----------

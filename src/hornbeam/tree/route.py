@@ -30,7 +30,7 @@ def route(skeleton: Skeleton, table: Table, n_jobs: int = 1) -> Indices:
     table : Table
         Rows with the schema the skeleton was made for.
     n_jobs : int, default=1
-        Threads; the answer does not depend on it.
+        Threads, 1 or more; the answer does not depend on it.
 
     Returns
     -------

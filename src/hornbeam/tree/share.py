@@ -1,9 +1,9 @@
 """Counting when a missing value goes to every child (C4.5's fractional rows), in integers.
 
-At a node that shares missing values, first the known rows of each child are weighed. A row of weight ``w`` whose
-value is missing then goes to every child ``c`` with weight ``floor(w * known_c / known)``, and what the floors
-leave over goes to the last child with known rows: nothing is lost, and the order of the rows does not matter. A
-row stops where no known row shows the way.
+At a node that shares missing values, first the known rows of each child are weighed. A row of weight ``w``
+whose value is missing then goes to every child ``c`` with weight ``floor(w * known_c / known)``, and what the
+floors leave over goes to the last child with known rows: nothing is lost, and the order of the rows does not
+matter. A row stops where no known row shows the way.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _answer(skeleton: Skeleton, table: Table, row: _Ids, node: _Ids) -> tuple[_I
 def _share(
     skeleton: Skeleton, known: Counts, begin: int, row: _Ids, node: _Ids, weight: Counts
 ) -> tuple[_Ids, _Ids, Counts]:
-    """Split rows over the children of their nodes; `known` weighs the known rows of the nodes from `begin` on."""
+    """Split rows over the children of their nodes; `known` is the known weight from node `begin` on."""
     n_children = skeleton.n_children[node]
     child = runs(skeleton.first_child[node], n_children)
     first = np.cumsum(n_children) - n_children
@@ -109,10 +109,10 @@ def _share(
 
 
 def _floor_of_product(a: Counts, b: Counts, d: Counts) -> Counts:
-    """Compute ``floor(a * b / d)`` exactly for ``0 <= b <= d`` and ``a, d < 2**50``, where ``a * b`` may overflow.
+    """Compute ``floor(a * b / d)`` exactly for ``b <= d`` and ``a, d < 2**50``, where ``a * b`` may overflow.
 
-    The float quotient is off by one at most. The product and the quotient times `d` wrap around alike, so their
-    difference is the true remainder and says which way.
+    The float quotient is off by one at most. The product and the quotient times `d` wrap around alike, so
+    their difference is the true remainder and says which way.
     """
     quotient = (a.astype(np.float64) * b / d).astype(np.int64)
     remainder = a * b - quotient * d

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.kernels.route import Router
 from hornbeam.tree.check import check_skeleton, read_only
 from hornbeam.tree.walk import level_offsets, links
 from hornbeam.typing import Bools, Floats, Indices
@@ -38,8 +39,8 @@ class Skeleton:
     slot_of : int32 array
         For nominal tests the slot of each category of the feature; other nodes have an empty run.
     missing_slot : int32 array of shape (n,)
-        Where a missing value goes: a slot; -1, it stops here; -2, to every child in proportion to its evidence.
-        A numeric test may have a third child for missing values alone. -1 on leaves.
+        Where a missing value goes: a slot; -1, it stops here; -2, to every child in proportion to its
+        evidence. A numeric test may have a third child for missing values alone. -1 on leaves.
 
     Attributes
     ----------
@@ -69,6 +70,7 @@ class Skeleton:
     slot_of: Indices
     missing_slot: Indices
     levels: tuple[int, ...] = field(init=False)
+    _router: Router | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         check_skeleton(self)
@@ -154,6 +156,13 @@ class Skeleton:
         leaf: Bools = self.n_children == 0
         return leaf
 
+    @property
+    def router(self) -> Router:
+        """The packed form that routes rows, made when first asked for."""
+        if self._router is None:
+            object.__setattr__(self, "_router", Router(**{name: getattr(self, name) for name in _ROUTED}))
+        return self._router  # type: ignore[return-value]
+
     def __repr__(self) -> str:
         return f"Skeleton({summary(self)})"
 
@@ -161,10 +170,21 @@ class Skeleton:
         return type(self), tuple(getattr(self, name) for name in _ARRAYS)
 
 
-_ARRAYS = tuple(name for name in Skeleton.__slots__ if name != "levels")
+_ARRAYS = (
+    "parent",
+    "first_child",
+    "n_children",
+    "feature",
+    "threshold",
+    "slot_start",
+    "slot_of",
+    "missing_slot",
+)
+_ROUTED = _ARRAYS[1:]  # a walk down never asks for the parent
 
 
 def summary(skeleton: Skeleton) -> str:
     """Say how large a tree is, for people."""
-    nodes, leaves = skeleton.n_nodes, skeleton.n_leaves
-    return f"{nodes} node{'s' * (nodes != 1)}, {leaves} {'leaf' if leaves == 1 else 'leaves'}, depth {skeleton.depth}"
+    nodes = "1 node" if skeleton.n_nodes == 1 else f"{skeleton.n_nodes} nodes"
+    leaves = "1 leaf" if skeleton.n_leaves == 1 else f"{skeleton.n_leaves} leaves"
+    return f"{nodes}, {leaves}, depth {skeleton.depth}"

@@ -197,7 +197,9 @@ class Tree:
 
 
 def raw_belief(skeleton: Skeleton, evidence: Counts) -> Floats:
-    """Turn evidence into frequencies; a node without any believes what its parent does, a root all classes alike.
+    """Turn evidence into frequencies.
+
+    A node without evidence believes what its parent does; a root without, that all classes are alike.
 
     Examples
     --------

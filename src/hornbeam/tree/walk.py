@@ -1,8 +1,8 @@
 """Walks and sweeps over a tree in level order; nothing recurses.
 
-Parents come before children and siblings sit together, so the children of a level are the next level, in order.
-A backward sweep adds each level into the one above it, a forward sweep hands each level down to the next, and the
-descendants of a node are one slice of every level below it. All of this is a handful of array calls a level.
+Parents come before children and siblings sit together, so the children of a level are the next level, in
+order. A backward sweep adds each level into the one above it, a forward sweep hands each level down to the
+next, and the descendants of a node are one slice of every level below it: a handful of array calls a level.
 """
 
 from __future__ import annotations

@@ -1,0 +1,116 @@
+"""One verb: any grouping, any order, the same sum; errors as themselves."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hornbeam.data.engine import LocalEngine
+from hornbeam.data.table import Table
+from hornbeam.data.units import MemorySource, Unit
+from hornbeam.errors import EngineError, ParameterError
+
+engines = st.builds(
+    LocalEngine, n_jobs=st.integers(1, 4), groups=st.none() | st.integers(1, 40), reverse=st.booleans()
+)
+
+
+def histogram(units, shared):
+    counts = np.zeros((2, shared), np.int64)
+    for unit in units:
+        counts[unit % 2, unit % shared] += 1
+    return list(counts)
+
+
+@given(st.lists(st.integers(0, 1000), max_size=50), engines)
+def test_each_unit_counts_once(units, engine):
+    even, odd = engine.reduce(histogram, units, 7, blocks=2)
+    expected = histogram(units, 7)
+    np.testing.assert_array_equal(even, expected[0])
+    np.testing.assert_array_equal(odd, expected[1])
+
+
+@given(st.lists(st.integers(), max_size=20), engines)
+def test_combine_and_finish(units, engine):
+    result = engine.reduce(
+        lambda group, shared: [set(group)],
+        units,
+        "shared",
+        combine=set.union,
+        finish=lambda block, part, shared: (block, sorted(part), shared),
+    )
+    assert result == [(0, sorted(set(units)), "shared")]
+
+
+def test_reverse_takes_the_last_unit_first():
+    def listed(units, shared):
+        return [list(units)]
+
+    assert LocalEngine(groups=2).reduce(listed, [1, 2, 3, 4], None) == [[1, 2, 3, 4]]
+    assert LocalEngine(groups=2, reverse=True).reduce(listed, [1, 2, 3, 4], None) == [[4, 3, 2, 1]]
+
+
+def test_tasks_run_side_by_side():
+    barrier = threading.Barrier(3, timeout=20)
+    assert LocalEngine(n_jobs=3).reduce(lambda units, shared: [barrier.wait() >= 0], [1, 2, 3], None) == [3]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_an_error_surfaces_as_itself(n_jobs):
+    error = KeyError("unit 2")
+
+    def task(units, shared):
+        if 2 in units:
+            raise error
+        return [0]
+
+    with pytest.raises(KeyError) as raised:
+        LocalEngine(n_jobs=n_jobs, groups=3).reduce(task, [1, 2, 3], None)
+    assert raised.value is error
+
+
+def test_an_interrupt_does_not_wait_for_running_tasks():
+    release = threading.Event()
+
+    def task(units, shared):
+        if units[0] == 0:
+            raise KeyboardInterrupt
+        release.wait(20)
+        return [0]
+
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        LocalEngine(n_jobs=2).reduce(task, [0, 1], None)
+    assert time.monotonic() - begin < 10
+    release.set()
+
+
+def test_a_task_must_return_one_part_per_block():
+    with pytest.raises(EngineError, match="returned 1 parts; expected one per block, 2"):
+        LocalEngine().reduce(lambda units, shared: [0], [1], None, blocks=2)
+
+
+@pytest.mark.parametrize("settings", [{"n_jobs": 0}, {"groups": 0}])
+def test_settings_out_of_range(settings):
+    with pytest.raises(ParameterError, match="at least 1"):
+        LocalEngine(**settings)
+
+
+@pytest.mark.parametrize("block", [1, 2, 5, 100])
+def test_units_of_memory_cover_every_row_once(block):
+    matrix = np.arange(10.0).reshape(5, 2)
+    source = MemorySource(Table.read(matrix), block=block)
+    units = source.units()
+    assert (source.n_rows, source.schema.n_features) == (5, 2)
+    assert all(unit.end - unit.begin <= block for unit in units)
+    read = [np.column_stack(source.read(unit).columns) for unit in units]
+    np.testing.assert_array_equal(np.concatenate(read), matrix)
+    assert units[0] == Unit(0, min(block, 5))
+
+
+def test_units_hold_rows():
+    with pytest.raises(ParameterError, match="at least 1 row"):
+        MemorySource(Table.read([[0.0]]), block=0)

@@ -1,0 +1,176 @@
+"""A tree as text: every kind of test, odd names, and any depth."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.errors import ParameterError
+from hornbeam.export import text
+from hornbeam.tree import Skeleton, Tree
+from hornbeam.tree.walk import pull_up
+from strategies import chain, trees
+
+nan = np.nan
+
+
+def split(feature, *, slots=(), threshold=nan, n_children=2, missing_slot=-1):
+    leaves = n_children
+    skeleton = Skeleton.of(
+        [n_children] + [0] * leaves,
+        [0] + [-1] * leaves,
+        [threshold] + [nan] * leaves,
+        missing_slot=[missing_slot] + [-1] * leaves,
+        slot_start=[0] + [len(slots)] * (leaves + 1),
+        slot_of=slots,
+    )
+    return Tree.raw(Schema((feature,), ("a",)), skeleton, np.zeros((leaves + 1, 1), np.int64))
+
+
+def branches(tree, **options):
+    return [re.sub(r" ··.*", "", line)[3:] for line in text(tree, **options).splitlines()[1:]]
+
+
+def test_iris_as_everybody_knows_it():
+    schema = Schema(
+        (Feature("petal length (cm)"), Feature("petal width (cm)")), ("setosa", "versicolor", "virginica")
+    )
+    skeleton = Skeleton.of(
+        [2, 0, 2, 2, 0, 0, 0], [0, -1, 1, 0, -1, -1, -1], [2.45, nan, 1.75, 4.95, nan, nan, nan]
+    )
+    leaves = np.array([[0] * 3, [50, 0, 0], [0] * 3, [0] * 3, [0, 1, 45], [0, 47, 1], [0, 2, 4]])
+    assert text(Tree.raw(schema, skeleton, pull_up(skeleton, leaves))).splitlines() == [
+        "every row",
+        "├─ petal length (cm) ≤ 2.45 ········ setosa      1.000  50 setosa",
+        "└─ petal length (cm) > 2.45",
+        "   ├─ petal width (cm) ≤ 1.75",
+        "   │  ├─ petal length (cm) ≤ 4.95 ·· versicolor  0.979  47 versicolor, 1 virginica",
+        "   │  └─ petal length (cm) > 4.95 ·· virginica   0.667  4 virginica, 2 versicolor",
+        "   └─ petal width (cm) > 1.75 ······ virginica   0.978  45 virginica, 1 versicolor",
+    ]
+
+
+def test_a_single_leaf():
+    tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[1, 3]]))
+    assert text(tree) == "every row ·· yes  0.750  3 yes, 1 no"
+
+
+@pytest.mark.parametrize(
+    ("threshold", "written"),
+    [
+        (2.0, "2"),
+        (-0.0, "0"),
+        (0.1, "0.1"),
+        (1e300, "1e+300"),
+        (np.inf, "inf"),
+        (1 / 3, "0.3333333333333333"),
+    ],
+)
+def test_thresholds_are_shortest_decimals(threshold, written):
+    assert branches(split(Feature("x"), threshold=threshold)) == [f"x ≤ {written}", f"x > {written}"]
+
+
+def test_missing_values_are_named_where_they_go():
+    x = Feature("x")
+    assert branches(split(x, threshold=1.0, missing_slot=1)) == ["x ≤ 1", "x > 1 or missing"]
+    assert branches(split(x, threshold=1.0, n_children=3, missing_slot=2)) == ["x ≤ 1", "x > 1", "x missing"]
+    shared = ["x ≤ 1, or missing in part", "x > 1, or missing in part"]
+    assert branches(split(x, threshold=1.0, missing_slot=-2)) == shared
+    colour = Feature("c", Kind.NOMINAL, ("red", "blue"))
+    assert branches(split(colour, slots=[0, 0], missing_slot=1)) == ["c in {red, blue}", "c missing"]
+
+
+def test_categories_are_listed_and_long_lists_cut():
+    feature = Feature("c", Kind.NOMINAL, tuple(range(20)))
+    tree = split(feature, slots=[0] + [1] * 18 + [-1])
+    assert branches(tree) == ["c = 0", "c in {1, 2, 3, 4, 5, 6, 7, 8, … 10 more}"]
+    assert branches(tree, max_categories=1)[1] == "c in {1, … 17 more}"
+    assert branches(tree, max_categories=18)[1].endswith("17, 18}")
+
+
+def test_ordinal_thresholds_are_categories():
+    size = Feature("size", Kind.ORDINAL, ("small", "medium", "large"))
+    assert branches(split(size, threshold=0.5)) == ["size ≤ small", "size > small"]
+    assert branches(split(size, threshold=1.0)) == ["size ≤ medium", "size > medium"]
+    assert branches(split(size, threshold=np.inf)) == ["size ≤ inf", "size > inf"]
+
+
+@pytest.mark.parametrize(
+    ("category", "written"),
+    [
+        ("plain word", "plain word"),
+        ("größe", "größe"),
+        ("<=50K", "<=50K"),
+        ("", "''"),
+        (" x", "' x'"),
+        ("a, b", "'a, b'"),
+        ("1", "'1'"),
+        (1, "1"),
+        (1.5, "1.5"),
+        (True, "True"),
+        ("True", "'True'"),
+        ("missing", "'missing'"),
+        ("a\nb", r"'a\nb'"),
+        ("\x1b[31m", r"'\x1b[31m'"),
+        ("\u202eabc", r"'\u202eabc'"),
+    ],
+)
+def test_categories_cannot_be_mistaken(category, written):
+    feature = Feature("c", Kind.NOMINAL, (category, "other"))
+    assert branches(split(feature, slots=[0, 1]))[0] == f"c = {written}"
+
+
+def test_control_characters_in_names_are_escaped():
+    tree = split(Feature("evil\r\x1b[2J"), threshold=1.0)
+    assert branches(tree)[0] == r"'evil\r\x1b[2J' ≤ 1"
+
+
+def test_almost_certain_is_not_certain():
+    tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[99_999, 1]]))
+    assert "  0.999  " in text(tree)
+
+
+def test_evidence_is_told_in_rows_and_the_rest_in_sum():
+    schema = Schema((), tuple("abcdef"))
+    tree = Tree.raw(schema, Skeleton.leaf(), np.array([[1, 2, 4, 8, 16, 32]]), unit=0.25)
+    assert text(tree).endswith("8 f, 4 e, 2 d, 1 c, 0.75 of 2 more classes")
+    assert text(Tree.raw(schema, Skeleton.leaf(), np.zeros((1, 6), np.int64))).endswith(
+        "a  0.167  no evidence"
+    )
+
+
+def test_cutting_at_a_depth_counts_the_leaves_left_out():
+    deep = chain(4)
+    evidence = pull_up(deep, np.where(deep.is_leaf, 1, 0)[:, None])
+    tree = Tree.raw(Schema((Feature("x"),), ("a",)), deep, evidence)
+    assert text(tree, max_depth=0) == "every row ·· a  1.000  5 a (5 leaves below)"
+    last = text(tree, max_depth=2).splitlines()[-1]
+    assert last == "   └─ x > 1 ·· a  1.000  3 a (3 leaves below)"
+    assert text(tree, max_depth=4) == text(tree)
+
+
+def test_a_very_deep_tree_is_written_without_recursion_and_in_narrow_lines():
+    deep = chain(10_000)
+    tree = Tree.raw(Schema((Feature("x"),), ("a",)), deep, np.zeros((deep.n_nodes, 1), np.int64))
+    lines = text(tree).splitlines()
+    assert len(lines) == deep.n_nodes
+    assert max(map(len, lines)) < 200
+    assert lines[-1].startswith("⋯9968 ")
+
+
+@given(trees())
+def test_every_node_has_its_line_and_nothing_else_breaks_one(tree):
+    lines = text(tree).split("\n")
+    assert len(lines) == tree.n_nodes
+    assert all(line.isprintable() for line in lines)
+    assert sum(" ··" in line for line in lines) >= tree.n_leaves
+
+
+def test_limits_make_sense():
+    tree = Tree.raw(Schema((), ("a",)), Skeleton.leaf(), np.array([[1]]))
+    with pytest.raises(ParameterError, match="max_depth is -1"):
+        text(tree, -1)
+    with pytest.raises(ParameterError, match="max_categories is 0"):
+        text(tree, max_categories=0)

@@ -1,0 +1,53 @@
+"""Slow, obvious twins of the kernels of binning."""
+
+import numpy as np
+
+LOWEST = -np.finfo(np.float64).max
+
+
+def distinct(column):
+    """Sorted distinct values: -0.0 is 0.0, and the lowest finite number counts as -inf (no cut could part them)."""
+    values = column[~np.isnan(column)] + 0.0
+    return np.unique(np.where(values == LOWEST, -np.inf, values))
+
+
+def codes_of(columns, edges, n_codes, nominal):
+    """Number of edges below each value; categories as they are; missing last."""
+    codes = np.empty((len(columns[0]), len(columns)), np.int64)
+    for f, column in enumerate(columns):
+        if nominal[f]:
+            codes[:, f] = np.where(column < 0, n_codes[f], column)
+        else:
+            codes[:, f] = np.where(np.isnan(column), n_codes[f], np.searchsorted(edges[f], column, side="left"))
+    return codes
+
+
+def key_of(value):
+    """The rank of a float among all floats, as an unsigned integer."""
+    bits = int(np.float64(value + 0.0).view(np.uint64))
+    key = bits ^ (1 << 63) if bits < 1 << 63 else bits ^ ((1 << 64) - 1)
+    return key - (key == 0x0010000000000000)
+
+
+def share(counts, max_bins):
+    """Bins as lists of indices: heavy entries alone, the others by equal shares of what is left."""
+    total = sum(counts)
+    heavy = [count * max_bins > total for count in counts]
+    spare = max_bins - sum(heavy)
+    left = sum(count for count, is_heavy in zip(counts, heavy, strict=True) if not is_heavy)
+    bins, previous = [[]], None
+    for i, count in enumerate(counts):
+        light = sum(counts[j] for j in bins[-1] if not heavy[j])
+        if heavy[i]:
+            close = i > 0
+        elif previous:
+            close = spare > 0
+        else:
+            close = light > 0 and spare > 1 and light + count / 2 > left / spare
+        if close:
+            left -= light
+            spare -= light > 0
+            bins.append([])
+        bins[-1].append(i)
+        previous = heavy[i]
+    return bins

@@ -1,0 +1,238 @@
+"""The makers against slow twins and worked numbers."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+from hornbeam.data.schema import Feature, Schema
+from hornbeam.data.table import Table
+from hornbeam.errors import DataError, ParameterError, TreeError
+from hornbeam.tree import Skeleton, Step, believe, collapse, count, raise_child, raw_belief, walk
+from hornbeam.tree.share import _floor_of_product
+from reference import count_nodes, route_nodes
+from strategies import schemas, skeletons, tables, trees
+
+nan = np.nan
+
+
+@st.composite
+def counted(draw, fractional=True):
+    schema = draw(schemas(max_classes=4))
+    return draw(skeletons(schema, fractional=fractional)), draw(tables(schema))
+
+
+def weights(table):
+    return [1] * table.n_rows if table.weight is None else table.weight.tolist()
+
+
+# ---------------------------------------------------------------------------------------------------- count
+
+
+@given(counted())
+def test_count_agrees_with_one_row_at_a_time(given_pair):
+    skeleton, table = given_pair
+    tree = count(skeleton, table)
+    evidence, rows = count_nodes(
+        skeleton, table.columns, table.target, weights(table), table.schema.n_classes
+    )
+    assert tree.evidence.tolist() == evidence
+    assert tree.rows.tolist() == rows
+    assert (tree.unit == table.unit).all()
+    np.testing.assert_array_equal(tree.belief, raw_belief(skeleton, tree.evidence))
+    assert not tree.borrowed.any()
+
+
+@given(counted(fractional=False))
+def test_rows_are_counted_where_they_stop(given_pair):
+    skeleton, table = given_pair
+    stop = route_nodes(skeleton, table.columns)
+    own = np.bincount(stop, minlength=skeleton.n_nodes)
+    assert count(skeleton, table).rows.tolist() == walk.pull_up(skeleton, own).tolist()
+
+
+@given(counted())
+def test_a_row_given_twice_is_a_row_of_weight_two(given_pair):
+    skeleton, table = given_pair
+    unweighted = replace(table, weight=None, unit=1.0)
+    twice = replace(
+        unweighted,
+        columns=tuple(np.concatenate((column, column)) for column in table.columns),
+        target=np.concatenate((table.target, table.target)),
+    )
+    heavy = replace(unweighted, weight=np.full(table.n_rows, 2))
+    if (skeleton.missing_slot != -2).all():
+        assert count(skeleton, heavy).digest == count(skeleton, twice).digest
+    assert count(skeleton, heavy).evidence[0].tolist() == count(skeleton, twice).evidence[0].tolist()
+
+
+@given(counted(), st.randoms(use_true_random=False))
+def test_the_order_of_rows_does_not_matter(given_pair, random):
+    skeleton, table = given_pair
+    order = random.sample(range(table.n_rows), table.n_rows)
+    shuffled = replace(
+        table,
+        columns=tuple(column[order] for column in table.columns),
+        target=table.target[order],
+        weight=None if table.weight is None else table.weight[order],
+    )
+    assert count(skeleton, shuffled).digest == count(skeleton, table).digest
+
+
+def shared_table(weight=None):
+    values = np.array([0.0, 0.0, 1.0, nan])
+    return Table(
+        Schema((Feature("x"),), ("a", "b")), (values,), np.array([0, 0, 1, 0], np.int32), weight, 1.0, None
+    )
+
+
+SHARING = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, nan, nan], missing_slot=[-2, -1, -1])
+
+
+def test_a_missing_value_is_shared_in_whole_steps():
+    # Known 20 : 10, so of 10 missing steps floor(6.67) go left, floor(3.33) right, the one left over right.
+    tree = count(SHARING, shared_table(np.full(4, 10)))
+    assert tree.evidence.tolist() == [[30, 10], [26, 0], [4, 10]]
+    assert tree.rows.tolist() == [4, 3, 2]
+
+
+def test_a_finer_unit_shares_more_finely():
+    assert count(SHARING, shared_table()).evidence.tolist() == [[3, 1], [2, 0], [1, 1]]
+    fine = count(SHARING, shared_table(), unit=2.0**-30)
+    np.testing.assert_allclose(fine.evidence * fine.unit, [[3, 1], [8 / 3, 0], [1 / 3, 1]], atol=1e-8)
+
+
+def test_a_missing_value_stops_where_no_known_row_shows_the_way():
+    table = shared_table()
+    lost = replace(table, columns=(np.full(4, nan),))
+    assert count(SHARING, lost).evidence.tolist() == [[3, 1], [0, 0], [0, 0]]
+
+
+@given(st.integers(0, 2**50 - 1), st.integers(0, 2**50 - 1), st.integers(1, 2**50 - 1))
+def test_shares_are_exact_beyond_64_bits(a, b, d):
+    b = min(b, d)
+    assert _floor_of_product(np.array([a]), np.array([b]), np.array([d])).tolist() == [a * b // d]
+
+
+def test_count_says_what_it_needs():
+    table = shared_table()
+    with pytest.raises(DataError, match="no target"):
+        count(SHARING, replace(table, target=None))
+    for unit in (0.3, 2.0):
+        with pytest.raises(ParameterError, match=re.escape(f"unit is {unit}")):
+            count(SHARING, table, unit=unit)
+    with pytest.raises(DataError, match=r"weigh 4503599627370496 steps, expected below 2\*\*50"):
+        count(SHARING, table, unit=2.0**-50)
+
+
+# ------------------------------------------------------------------------------------------------- collapse
+
+
+@given(trees(), st.data())
+def test_collapse_keeps_exactly_the_nodes_with_no_leaf_above(tree, data):
+    mask = data.draw(npst.arrays(np.bool_, tree.n_nodes))
+    s = tree.skeleton
+    kept = [i for i in range(tree.n_nodes) if not mask[walk.path(s, i)[:-1]].any()]
+    small = collapse(tree, mask, Step.of("prune"))
+    assert small.n_nodes == len(kept)
+    assert small.evidence.tolist() == tree.evidence[kept].tolist()
+    assert small.belief.tolist() == tree.belief[kept].tolist()
+    assert small.borrowed.tolist() == tree.borrowed[kept].tolist()
+    assert small.rows.tolist() == tree.rows[kept].tolist()
+    assert small.history == (*tree.history, Step("prune"))
+    for new, old in enumerate(kept):
+        leaf = mask[old] or s.n_children[old] == 0
+        assert small.skeleton.n_children[new] == (0 if leaf else s.n_children[old])
+        assert small.skeleton.feature[new] == (-1 if leaf else s.feature[old])
+        if not leaf:
+            np.testing.assert_equal(small.skeleton.threshold[new], s.threshold[old])
+            np.testing.assert_equal(small.gain[new], tree.gain[old])
+            assert small.skeleton.missing_slot[new] == s.missing_slot[old]
+            run = slice(s.slot_start[old], s.slot_start[old + 1])
+            new_run = slice(small.skeleton.slot_start[new], small.skeleton.slot_start[new + 1])
+            assert small.skeleton.slot_of[new_run].tolist() == s.slot_of[run].tolist()
+
+
+@given(counted(fractional=False), st.data())
+def test_collapse_sends_rows_to_the_nearest_kept_node(given_pair, data):
+    skeleton, table = given_pair
+    mask = data.draw(npst.arrays(np.bool_, skeleton.n_nodes))
+    tree = count(skeleton, table)
+    assert collapse(tree, mask).digest == count(collapse(tree, mask).skeleton, table).digest
+
+
+@given(trees())
+def test_collapsing_nothing_or_leaves_changes_nothing(tree):
+    assert collapse(tree, np.zeros(tree.n_nodes, np.bool_)).digest == tree.digest
+    assert collapse(tree, tree.skeleton.is_leaf).digest == tree.digest
+
+
+def test_collapse_takes_a_mask():
+    tree = count(SHARING, shared_table())
+    for mask in (np.array([0, 1, 2]), np.array([True])):
+        with pytest.raises(TreeError, match="expected bool of shape"):
+            collapse(tree, mask)
+
+
+# ---------------------------------------------------------------------------------------------- raise_child
+
+
+@given(counted(), st.data())
+def test_a_raised_child_answers_for_its_parent(given_pair, data):
+    skeleton, table = given_pair
+    inner = np.flatnonzero(skeleton.n_children)
+    if not len(inner):
+        return
+    node = int(data.draw(st.sampled_from(inner.tolist())))
+    slot = data.draw(st.integers(0, int(skeleton.n_children[node]) - 1))
+    child = int(skeleton.first_child[node]) + slot
+    gain = np.where(skeleton.is_leaf, nan, 1.0)
+    tree = raise_child(count(skeleton, table, gain=gain), node, slot, table, Step.of("raise"))
+
+    # Walk old and new tree side by side: the child stands where its parent stood, all else is where it was.
+    pairs = [(child if node == 0 else 0, 0)]
+    below = set(walk.descendants(skeleton, child).tolist())
+    for old, new in pairs:
+        assert skeleton.feature[old] == tree.skeleton.feature[new]
+        assert skeleton.n_children[old] == tree.skeleton.n_children[new]
+        np.testing.assert_equal(skeleton.threshold[old], tree.skeleton.threshold[new])
+        np.testing.assert_equal(tree.gain[new], nan if old in below else gain[old])
+        for i in range(skeleton.n_children[old]):
+            branch = int(skeleton.first_child[old]) + i
+            pairs.append((child if branch == node else branch, int(tree.skeleton.first_child[new]) + i))
+    assert len(pairs) == tree.n_nodes
+    assert tree.evidence.tolist() == count(tree.skeleton, table).evidence.tolist()
+    assert tree.history == (Step("raise"),)
+
+
+def test_only_a_child_can_be_raised():
+    table = shared_table()
+    tree = count(SHARING, table)
+    for node, slot in ((0, 2), (0, -1), (1, 0), (3, 0), (-3, 0)):
+        with pytest.raises(TreeError, match=f"node {node} has no slot {slot}"):
+            raise_child(tree, node, slot, table)
+
+
+# -------------------------------------------------------------------------------------------------- believe
+
+
+@given(trees())
+def test_believe_changes_belief_alone(tree):
+    uniform = np.full((tree.n_nodes, tree.n_classes), 1 / tree.n_classes)
+    smooth = believe(tree, uniform, np.ones(tree.n_nodes), Step.of("uniform"))
+    assert smooth.belief.tolist() == uniform.tolist()
+    assert smooth.borrowed.tolist() == [1.0] * tree.n_nodes
+    assert smooth.evidence.tolist() == tree.evidence.tolist()
+    assert smooth.skeleton is tree.skeleton
+    assert smooth.history == (*tree.history, Step("uniform"))
+    assert smooth.digest != tree.digest
+
+
+def test_a_step_left_out_leaves_the_history():
+    tree = count(SHARING, shared_table(), history=(Step("grow"),))
+    assert believe(tree, tree.belief, tree.borrowed).history == (Step("grow"),)
+    assert collapse(tree, np.array([True, False, False])).history == (Step("grow"),)
