@@ -12,7 +12,7 @@ namespace hornbeam {
 
 // Rows handled together. A block of a few dozen features stays in the cache, so a row-major matrix is read from memory
 // once and not once per feature.
-constexpr std::ptrdiff_t kBlock = 512;
+constexpr std::ptrdiff_t kBlock = 1024;
 
 template <class T>
 struct Column {

@@ -6,7 +6,7 @@ LOWEST = -np.finfo(np.float64).max
 
 
 def distinct(column):
-    """Sorted distinct values: -0.0 is 0.0, and the lowest finite number counts as -inf (no cut could part them)."""
+    """Sorted distinct values: -0.0 is 0.0, the lowest finite number is -inf (no cut could part them)."""
     values = column[~np.isnan(column)] + 0.0
     return np.unique(np.where(values == LOWEST, -np.inf, values))
 
@@ -18,7 +18,9 @@ def codes_of(columns, edges, n_codes, nominal):
         if nominal[f]:
             codes[:, f] = np.where(column < 0, n_codes[f], column)
         else:
-            codes[:, f] = np.where(np.isnan(column), n_codes[f], np.searchsorted(edges[f], column, side="left"))
+            codes[:, f] = np.where(
+                np.isnan(column), n_codes[f], np.searchsorted(edges[f], column, side="left")
+            )
     return codes
 
 

@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam.data.cuts import bit_length, cut, midpoint, readable
+from hornbeam.data.cells import bit_length
+from hornbeam.data.cuts import cut
+from hornbeam.data.edges import midpoint, readable
 from hornbeam.data.engine import LocalEngine
 from hornbeam.data.table import Table
 from hornbeam.data.units import MemorySource
@@ -98,7 +100,8 @@ def test_bins_are_nearly_equal(shape, max_bins):
     assert len(edges) == max_bins - 1
     assert (np.diff(edges) > 0).all()
     rows = np.bincount(np.searchsorted(edges, column), minlength=max_bins)
-    # A cell holds at most a quarter of an equal bin; each end of a bin may be off by half a cell, and slide by one.
+    # A cell holds at most a quarter of an equal bin; each end of a bin may be off by half a cell, and slide
+    # by one.
     equal = len(column) / max_bins
     assert rows.max() <= 1.75 * equal + 1
     assert rows.min() >= 0.25 * equal - 1
