@@ -28,6 +28,22 @@ inline int bit_length(std::uint64_t bits) {
     return length + static_cast<int>(bits);
 }
 
+// Into the order of their keys, byte by byte from the lowest; bytes that do not vary cost nothing.
+inline void sort_by_key(Counted& items) {
+    if (items.size() < 512) return std::sort(items.begin(), items.end());
+    std::uint64_t varying = 0;
+    for (const auto& item : items) varying |= item.first ^ items[0].first;
+    Counted sorted(items.size());
+    for (int shift = 0; shift < 64; shift += 8) {
+        if (!(varying >> shift & 255)) continue;
+        std::size_t place[257] = {};
+        for (const auto& item : items) ++place[(item.first >> shift & 255) + 1];
+        for (int byte = 0; byte < 256; ++byte) place[byte + 1] += place[byte];
+        for (const auto& item : items) sorted[place[item.first >> shift & 255]++] = item;
+        items.swap(sorted);
+    }
+}
+
 // Keys with their counts, open addressing, at most half full.
 class CountedSet {
    public:
@@ -50,7 +66,7 @@ class CountedSet {
         found.reserve(size_);
         for (const Entry& entry : entries_)
             if (entry.key) found.emplace_back(entry.key, entry.count);
-        std::sort(found.begin(), found.end());
+        sort_by_key(found);
         return found;
     }
 
@@ -73,9 +89,9 @@ class CountedSet {
             if (entry.key) entries_[place(entry.key)] = entry;
     }
 
-    std::vector<Entry> entries_{64};
+    std::vector<Entry> entries_{1024};  // sparse while the values are few: searches seldom collide
     std::size_t size_ = 0;
-    int shift_ = 64 - 6;
+    int shift_ = 64 - 10;
 };
 
 // Rows per cell. Octaves without a row take no memory; counts are narrow, to stay in the cache, and carry what is beyond.
@@ -136,7 +152,7 @@ class FeatureCensus {
         for (std::size_t i = 0; i < n; ++i) {
             block_ones &= keys[i];
             block_any |= keys[i];
-            block_zeros += keys[i] == kTop;
+            block_zeros += keys[i] == kZero;
         }
         ones = block_ones;
         any = block_any;

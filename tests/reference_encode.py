@@ -25,10 +25,11 @@ def codes_of(columns, edges, n_codes, nominal):
 
 
 def key_of(value):
-    """The rank of a float among all floats, as an unsigned integer."""
-    bits = int(np.float64(value + 0.0).view(np.uint64))
-    key = bits ^ (1 << 63) if bits < 1 << 63 else bits ^ ((1 << 64) - 1)
-    return key - (key == 0x0010000000000000)
+    """How many floats lie between zero and a float, up or down from 2**63."""
+    if value == LOWEST:
+        value = -np.inf
+    size = int(np.abs(np.float64(value)).view(np.uint64))
+    return 2**63 + (size if value > 0 else -size)
 
 
 def share(counts, max_bins):

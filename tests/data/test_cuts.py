@@ -145,3 +145,10 @@ def test_many_features_are_counted_in_batches():
     found = cut(MemorySource(Table.read(matrix)), LocalEngine(), list(range(70)), 16, exact=False)
     for feature in (0, 63, 64, 69):
         np.testing.assert_array_equal(found[feature].edges, edges_of(matrix[:, feature], 16))
+
+
+def test_the_smallest_numbers_beside_zero():
+    column = np.repeat([-5e-324, 0.0, 5e-324, 1.0, 2.0, 3.0], [1, 20, 1, 1, 1, 1])
+    edges = edges_of(column, 5)
+    assert (np.diff(edges) > 0).all()
+    assert set(column[np.searchsorted(edges, column) == np.searchsorted(edges, 0.0)]) == {0.0}

@@ -86,7 +86,7 @@ def divide(source: Source, engine: Engine, crowded: dict[int, Cells], max_bins: 
 
 
 def division_of(feature: int, cells: Cells, max_bins: int) -> Division | None:
-    """Which cells of a feature to divide, by how many of their bits; None if all are light or single values."""
+    """Which cells of a feature to divide, by how many bits; None if all are light or single values."""
     light = max(1, int(cells.count.sum()) // (LIGHT * max_bins))
     heavy = np.flatnonzero((cells.count > light) & (cells.low != cells.high))
     if not len(heavy):
@@ -160,11 +160,12 @@ def parted(cells: Cells, division: Division, tally: Tally, at: int) -> Cells:
     above = ~((ONE << (shift + division.digits[cell].astype(np.uint64))) - ONE)
     first = division.low[cell] & above | (part - begins[cell]).astype(np.uint64) << shift
 
-    kept = ~np.isin(cells.low, division.low[run])
+    kept = np.ones(len(cells.low), np.bool_)
+    kept[np.searchsorted(cells.low, division.low[run])] = False
     low = np.concatenate([cells.low[kept], first | tally.ones[part] & below])
     high = np.concatenate([cells.high[kept], first | tally.some[part] & below])
     count = np.concatenate([cells.count[kept], tally.counts[part]])
-    order = np.argsort(low)
+    order = np.argsort(low, kind="stable")  # which merges two runs that are in order
     return Cells(low[order], high[order], count[order])
 
 

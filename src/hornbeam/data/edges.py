@@ -8,8 +8,10 @@ __all__ = ["midpoint", "readable"]
 
 LARGEST = np.finfo(np.float64).max
 # Powers of ten beyond 10**22 are not exact as floats.
-FINEST = 22
-POWERS_OF_TEN = np.array([float(f"1e{exponent}") for exponent in range(-FINEST, FINEST + 1)])
+POWERS_OF_TEN = np.array([float(f"1e{exponent}") for exponent in range(-22, 23)])
+# 10**e as a factor and a divisor, both exact, for e from -24 to 23 (those beyond 22 as 22).
+FACTORS = np.array([10.0 ** min(max(exponent, 0), 22) for exponent in range(-24, 24)])
+DIVISORS = np.array([10.0 ** min(max(-exponent, 0), 22) for exponent in range(-24, 24)])
 
 
 def midpoint(left: Floats, right: Floats) -> Floats:
@@ -41,18 +43,11 @@ def readable(left: Floats, right: Floats) -> Floats:
     found = middle = midpoint(left, right)
     low, high = midpoint(left, middle), midpoint(middle, right)
     with np.errstate(over="ignore", invalid="ignore"):  # of floats too close for a decimal
-        exponent = np.searchsorted(POWERS_OF_TEN, high - low, side="right") - 1 - FINEST
-        # Of the power of ten above the width there is one multiple inside at most, of the one below it one to
-        # ten.
-        for step, toward in ((-1, middle), (0, middle), (1, high)):
-            power = np.clip(exponent + step, -FINEST, FINEST)
-            # Multiplied or divided by a power that is exact, a decimal is rounded once and prints as short as
-            # it is.
-            up, down = (
-                POWERS_OF_TEN[FINEST + np.maximum(power, 0)],
-                POWERS_OF_TEN[FINEST - np.minimum(power, 0)],
-            )
-            multiple = toward / up * down
-            number = (np.floor(multiple) if step > 0 else np.rint(multiple)) * up / down
-            found = np.where((low <= number) & (number <= high) & (number < right), number, found)
+        # Of the power of ten above the width there is one multiple inside at most, of the one below one to ten.
+        power = np.searchsorted(POWERS_OF_TEN, high - low, side="right") + 1
+        for step, toward, rounded in ((-1, middle, np.rint), (0, middle, np.rint), (1, high, np.floor)):
+            # With factor and divisor exact, a decimal is rounded once and prints as short as it is.
+            factor, divisor = FACTORS[power + step], DIVISORS[power + step]
+            number = rounded(toward / factor * divisor) * factor / divisor
+            found = np.where((low <= number) & (number <= high), number, found)
     return found + 0.0

@@ -1,7 +1,7 @@
 """Counting values by the leading bits of their keys: what binning needs to know of the rows.
 
-A *key* is an unsigned 64-bit integer in the order of the floats: negative numbers have their bits inverted,
-the others their sign bit set. Everything here is a sum of counts or an and/or of bits, so the order of the
+A *key* is an unsigned 64-bit integer in the order of the floats: their bits without the sign, counted up or
+down from the key of zero. Everything here is a sum of counts or an and/or of bits, so the order of the
 rows and the way they are grouped cannot change a result.
 """
 
@@ -23,8 +23,9 @@ type Keys = NDArray[np.uint64]
 CELL_SHIFT = 42
 # Into at most 2**16 parts is a cell divided at once.
 MOST_DIGITS = 16
-# The key of 0.0; those of negative numbers are below.
+# The key of 0.0.
 ZERO = np.uint64(1 << 63)
+ONE = np.uint64(1)
 
 
 class Entries(NamedTuple):
@@ -100,10 +101,10 @@ def floats_of(keys: Keys) -> Floats:
     Examples
     --------
     >>> import numpy as np
-    >>> floats_of(np.array([1 << 63, 0x000FFFFFFFFFFFFF], np.uint64))
+    >>> floats_of(np.array([1 << 63, 0x0010000000000000], np.uint64))
     array([  0., -inf])
     """
-    return np.where(keys >= ZERO, keys ^ ZERO, ~keys).view(np.float64)
+    return np.where(keys >= ZERO, keys ^ ZERO, ~keys + ONE).view(np.float64)
 
 
 def tally(
