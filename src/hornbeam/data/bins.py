@@ -1,7 +1,7 @@
 """Values as small codes: cut points and categories, there and back."""
 
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
