@@ -69,27 +69,28 @@ def bin_(options: Namespace, report: Report) -> None:
 
 
 def predict(options: Namespace, report: Report) -> None:
-    """Probabilities of many rows by one tree of a given size, or with --single the latency of one row."""
+    """Probabilities of many rows by one tree of a given size; with --single the latency of one row."""
     job = Job(options.classes, leaves=options.leaves, threads=options.threads)
     train = make(options.train_rows, options.classes, options.features)
     X, y = make(1 if options.single else options.rows, options.classes, options.features, seed=1)
-    runners: dict[str, Runner] = {}
+    runners: dict[tuple[str | None, str], Runner] = {}
     for peer in field(PREDICTORS, options, job, report):
         try:
             with threadpool_limits(options.threads):
                 model = peer.fit(*train)
             facts: Facts = {"leaves": peer.n_leaves(model)}
             if options.single:
-                runners |= {name: partial(_ask, call, facts) for name, call in peer.single(model, X).items()}
+                for way, call in peer.single(model, X).items():
+                    runners[way, peer.name] = _limited(options.threads, partial(_ask, call, facts))
             else:
-                runners[peer.name] = partial(_score, peer, model, X, y, facts)
+                score = partial(_score, peer, model, X, y, facts)
+                runners[None, peer.name] = _limited(options.threads, score)
         except Exception as error:
             report.add_error(peer.name, describe(error))
-    limited = {name: _limited(options.threads, runner) for name, runner in runners.items()}
-    for name, result in race(limited, repeats=options.repeats, patience=options.patience).items():
-        if not result.error:
+    for (case, name), result in race(runners, repeats=options.repeats, patience=options.patience).items():
+        if not (result.error or options.single):
             result.facts["million_rows_per_cpu_second"] = len(y) / result.best().cpu / 1e6
-        report.add_result(name, result)
+        report.add_result(name, result, case)
 
 
 def small(options: Namespace, report: Report) -> None:

@@ -130,7 +130,7 @@ class M2cgen(Converted):
         out = np.empty(self.job.classes)
         score = model[0].score
         source, target = row.ctypes.data_as(ctypes.c_void_p), out.ctypes.data_as(ctypes.c_void_p)
-        return {**super().single(model, row), f"{self.name} lean": lambda: score(source, target)}
+        return {**super().single(model, row), "lean": lambda: score(source, target)}
 
 
 def compiled(source: str) -> Path:

@@ -40,7 +40,7 @@ class NotInstalledError(ImportError):
     """A peer that is not there is reported, and the others go on."""
 
     def __init__(self, module: str) -> None:
-        super().__init__(f"{module} is not installed: pip install hornbeam[bench]")
+        super().__init__(f"{module.partition('.')[0]} is not installed: pip install hornbeam[bench]")
 
 
 class Peer:
@@ -90,8 +90,8 @@ class Peer:
         raise NotImplementedError
 
     def single(self, model: Any, row: Floats) -> dict[str, Call]:
-        """Ways to ask for one row (float64[1, features]), by name."""
-        return {self.name: lambda: self.predict(model, row)}
+        """Ways to ask for one row (float64[1, features]): the usual one and, where it exists, a lean one."""
+        return {"usual": lambda: self.predict(model, row)}
 
 
 class Sklearn(Peer):
@@ -118,7 +118,7 @@ class Sklearn(Peer):
 
     def single(self, model: Any, row: Floats) -> dict[str, Call]:
         lean, row32 = model.tree_, row.astype(np.float32)
-        return {**super().single(model, row), f"{self.name} lean": lambda: lean.predict(row32)}
+        return {**super().single(model, row), "lean": lambda: lean.predict(row32)}
 
 
 class SklearnGini(Sklearn):
@@ -367,8 +367,7 @@ class Hornbeam(Peer):
         from hornbeam.tree import route
 
         tree = model.tree_
-        lean = {f"{self.name} lean": lambda: tree.belief[route(tree.skeleton, row)]}
-        return {**super().single(model, row), **lean}
+        return {**super().single(model, row), "lean": lambda: tree.belief[route(tree.skeleton, row)]}
 
 
 def hornbeam_parts(X: Floats, y: Labels, job: Job, watch: Stopwatch, *, grow: bool = True) -> Any:
