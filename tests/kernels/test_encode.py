@@ -206,3 +206,15 @@ def test_shares_are_nearly_equal(counts, max_bins):
     sums = np.add.reduceat(counts, [0, *(share(np.array(counts), max_bins) + 1)])
     assert len(sums) == max_bins
     assert np.abs(sums - total / max_bins).max() <= 2 * max(counts)
+
+
+def test_counts_beyond_32_bits():
+    census = Census(1, 2)
+    census.add((np.array([1.0, 2.0, 3.0]),))
+    entries = census.entries()
+    many = entries._replace(counts=np.array([2**32 - 1, 5, 2**40]))
+    census.__setstate__((1, 2, many))
+    census.add((np.array([1.0, 3.0]),))
+    other = Census(1, 2)
+    other.__setstate__((1, 2, many))
+    assert other.absorb(census).entries().counts.tolist() == [2**33 - 1, 10, 2**41 + 1]
