@@ -206,8 +206,12 @@ void bind_encode(nb::module_& module) {
         .def("absorb", &census_absorb)
         .def("entries", &census_entries)
         .def("restore", &census_restore);
-    module.def("tally", &tally);
+    // What is written to is never converted: the numbers would end in a copy.
+    module.def("tally", &tally, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+               nb::arg("counts").noconvert(), nb::arg("ones").noconvert(), nb::arg("some").noconvert());
     module.def("share", &share_counts);
-    module.def("encode_uint8", &encode<std::uint8_t>);
-    module.def("encode_uint16", &encode<std::uint16_t>);
+    module.def("encode_uint8", &encode<std::uint8_t>, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+               nb::arg(), nb::arg("out").noconvert());
+    module.def("encode_uint16", &encode<std::uint16_t>, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+               nb::arg(), nb::arg(), nb::arg("out").noconvert());
 }

@@ -182,6 +182,14 @@ def test_tally_counts_parts_of_cells():
     np.testing.assert_array_equal(ones, any_)
 
 
+def test_tally_writes_into_no_copy():
+    low = high = np.array([key_of(1.0)], np.uint64)
+    ones, some = np.full(1, ~np.uint64(0)), np.zeros(1, np.uint64)
+    zero = np.array([0])
+    with pytest.raises(TypeError):
+        tally((np.ones(3),), np.array([0, 1]), low, high, zero, zero, np.zeros(1, np.int32), ones, some)
+
+
 def test_tally_refuses_cells_of_two_octaves():
     low, high = np.array([key_of(1.0)], np.uint64), np.array([key_of(2.0)], np.uint64)
     counts, ones, any_ = np.zeros(4, np.int64), np.full(4, ~np.uint64(0)), np.zeros(4, np.uint64)
