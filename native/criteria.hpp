@@ -2,7 +2,8 @@
 //
 // Each criterion gives a branch a value; a split is worth the sum of its branches' values minus the node's own.
 // `Sum` is kept while rows move from one branch to another, one class at a time; `value` turns it into the branch's
-// value. `at(k)` reads the branch's weight of class k, for criteria that need more than the running sum.
+// value. `at(k)` reads the branch's weight of class k, for criteria that need more than the running sum. `within(n,
+// action)` calls the action with the criterion in the form that is fastest for weights up to n.
 #pragma once
 
 #include <cmath>
@@ -28,10 +29,21 @@ class Entropy {
     double gain(Value split, Value node, int64_t n) const {
         return static_cast<double>(split - node) * xlogx_.step() / static_cast<double>(n);
     }
+    template <class Action>
+    auto within(int64_t n, Action&& action) const {
+        return n < xlogx_.limit() ? action(Table{xlogx_.table()}) : action(*this);
+    }
     // n times the entropy of branch weights is -(sum of terms) + term(total): split information in bits times weight.
     double bits(int64_t fixed) const { return static_cast<double>(fixed) * xlogx_.step(); }
 
   private:
+    struct Table {  // every number is in the table: no need to ask
+        const int64_t* xlogx;
+        Sum term(int64_t x) const { return xlogx[x]; }
+        template <class At>
+        Value value(Sum sum, int64_t n, const At&) const { return sum - xlogx[n]; }
+    };
+
     XLogX xlogx_;
 };
 
@@ -50,6 +62,8 @@ class Gini {
         return n ? static_cast<double>(sum) / static_cast<double>(n) : 0.0;
     }
     double gain(Value split, Value node, int64_t n) const { return (split - node) / static_cast<double>(n); }
+    template <class Action>
+    auto within(int64_t, Action&& action) const { return action(*this); }
 };
 
 // Squared Hellinger distance between a class and the rest over the branches, averaged over the classes present (0 to 1).
@@ -81,6 +95,8 @@ class Hellinger {
         return -sum;
     }
     double gain(Value split, Value node, int64_t) const { return present_ ? (split - node) / present_ : 0.0; }
+    template <class Action>
+    auto within(int64_t, Action&& action) const { return action(*this); }
 
   private:
     std::vector<double> inverse_;

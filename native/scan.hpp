@@ -132,11 +132,14 @@ class Scanner {
     // keeps or drops the result without a branch.
     Cut sweep(int f, Span<Entry> known, const Whole& whole, Span<Entry> start) {
         const bool careful = features_.monotone || features_.value;
-        return careful ? sweep<true>(f, known, whole, start) : sweep<false>(f, known, whole, start);
+        return criterion_.within(whole.weight, [&](const auto& criterion) {
+            return careful ? sweep<true>(criterion, f, known, whole, start)
+                           : sweep<false>(criterion, f, known, whole, start);
+        });
     }
 
-    template <bool careful>
-    Cut sweep(int f, Span<Entry> known, const Whole& whole, Span<Entry> start) {
+    template <bool careful, class Form>
+    Cut sweep(const Form& criterion, int f, Span<Entry> known, const Whole& whole, Span<Entry> start) {
                 const int64_t min_rows = rules_.min_rows_leaf, min_weight = min_side_weight(f, whole);
         const Value margin = rules_.gain_ratio ? tolerance() : Value{};
         int64_t* left = branch_.data();
@@ -146,8 +149,8 @@ class Scanner {
         const auto move = [&](const Entry& entry) {
             const uint32_t k = label_of(entry.key);
             const int64_t w = entry.weight(), l = left[k], r = counts[k] - l;
-            sum_left += criterion_.term(l + w) - criterion_.term(l);
-            sum_right += criterion_.term(r - w) - criterion_.term(r);
+            sum_left += criterion.term(l + w) - criterion.term(l);
+            sum_right += criterion.term(r - w) - criterion.term(r);
             left[k] = l + w;
             weight += w;
             rows += entry.rows();
@@ -155,7 +158,7 @@ class Scanner {
         for (const Entry* entry = start.first; entry < start.last; ++entry) move(*entry);
         Value bar = std::numeric_limits<Value>::lowest(), best{};
         if (rules_.gain_ratio)
-            bar = criterion_.value(whole.sum, whole.weight, [&](int k) { return counts[k]; }) + margin;
+            bar = criterion.value(whole.sum, whole.weight, [&](int k) { return counts[k]; }) + margin;
         const Entry* at = nullptr;
         int64_t weight_left = 0, n_allowed = 0;
         for (const Entry *entry = known.first, *last = known.last - 1; entry < last; ++entry) {
@@ -168,8 +171,8 @@ class Scanner {
                           monotone(f, left, weight, counts, whole.weight - weight);
             n_allowed += allowed;
             const Value value =
-                criterion_.value(sum_left, weight, [&](int k) { return left[k]; }) +
-                criterion_.value(sum_right, whole.weight - weight, [&](int k) { return counts[k] - left[k]; });
+                criterion.value(sum_left, weight, [&](int k) { return left[k]; }) +
+                criterion.value(sum_right, whole.weight - weight, [&](int k) { return counts[k] - left[k]; });
             const bool better = allowed & (value > bar);
             bar = better ? value + margin : bar;
             best = better ? value : best;
