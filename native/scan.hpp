@@ -2,8 +2,7 @@
 //
 // One sweep over the entries of a feature moves rows from the right branch to the left, class by class, and looks at
 // every cut between two codes. Ties go to the earlier feature and the lower cut. Subset splits are the same sweep over
-// relabelled codes: categories ordered by their share of the second class (two classes: exact), or along the principal
-// direction of their class shares (more).
+// categories in the order of their affinity.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "affinity.hpp"
 #include "criteria.hpp"
 #include "entries.hpp"
 #include "split.hpp"
@@ -32,7 +32,7 @@ class Scanner {
   public:
     Scanner(const Features& features, const Rules& rules, int n_classes)
         : features_(features), rules_(rules), n_classes_(n_classes), criterion_(rules.total_weight),
-          branch_(n_classes, 0), known_(n_classes, 0), candidates_(features.count) {}
+          branch_(n_classes, 0), known_(n_classes, 0), candidates_(features.count), affinity_(n_classes) {}
 
     // `entries(f)` gives the node's entries of feature f.
     template <class Entries>
@@ -89,8 +89,9 @@ class Scanner {
         if (known.first == known.last) return {};
         if (!features_.nominal[f]) return ordered(f, known, missing, missing_code);
         if (rules_.nominal == Nominal::multiway) return multiway(f, known, missing);
-        if (rules_.missing == Missing::learned) return ordered(f, by_affinity(span), {nullptr, nullptr}, 0);
-        return ordered(f, by_affinity(known), missing, n_ranks_);
+        if (rules_.missing == Missing::learned) return ordered(f, affinity_.order(span), {nullptr, nullptr}, 0);
+        const Span<Entry> ranked = affinity_.order(known);
+        return ordered(f, ranked, missing, static_cast<uint32_t>(affinity_.codes().size()));
     }
 
     // ---- ordered tests ------------------------------------------------------------------------------------------
@@ -326,9 +327,9 @@ class Scanner {
             if (rules_.missing != Missing::learned)
                 while (code_of(last[-1].key) == static_cast<uint32_t>(missing_code)) --last;
             any_missing = last < span.last;
-            by_affinity({span.first, last});
-            for (uint32_t rank = 0; rank < n_ranks_; ++rank)
-                split.slot_of[code_at_rank_[rank]] = static_cast<int>(rank) <= c.left ? 0 : 1;
+            affinity_.order({span.first, last});
+            int rank = 0;
+            for (const uint32_t code : affinity_.codes()) split.slot_of[code] = rank++ <= c.left ? 0 : 1;
             split.left = split.right = -1;
             split.n_slots = 2;
         } else {
@@ -438,81 +439,6 @@ class Scanner {
         return value[code_of(entry->key)] + 1e-5 < value[code_of(entry[1].key)];
     }
 
-    // Entries with each category's code replaced by its rank along the classes; ties by code.
-    Span<Entry> by_affinity(Span<Entry> span) {
-        groups_.clear();
-        for (const Entry* entry = span.first; entry < span.last;) {
-            const Entry* first = entry;
-            double weight = 0;
-            for (; entry < span.last && code_of(entry->key) == code_of(first->key); ++entry)
-                weight += static_cast<double>(entry->weight());
-            groups_.push_back({first, entry, weight, 0.0});
-        }
-        project();
-        std::stable_sort(groups_.begin(), groups_.end(),
-                         [](const Group& a, const Group& b) { return a.place < b.place; });
-        relabelled_.clear();
-        code_at_rank_.clear();
-        for (const Group& group : groups_) {
-            const uint32_t rank = static_cast<uint32_t>(code_at_rank_.size());
-            code_at_rank_.push_back(code_of(group.first->key));
-            for (const Entry* entry = group.first; entry < group.last; ++entry) {
-                relabelled_.push_back(*entry);
-                relabelled_.back().key = make_key(rank, label_of(entry->key));
-            }
-        }
-        n_ranks_ = static_cast<uint32_t>(groups_.size());
-        return {relabelled_.data(), relabelled_.data() + relabelled_.size()};
-    }
-
-    // Two classes: the share of the second. More: the first principal component of the class shares, weighted by the
-    // categories' weights, by power iteration from the heaviest class.
-    void project() {
-        direction_.assign(n_classes_, 0.0);
-        if (n_classes_ == 2) {
-            direction_[1] = 1.0;
-        } else {
-            double total = 0;
-            mean_.assign(n_classes_, 0.0);
-            for (const Group& group : groups_) {
-                total += group.weight;
-                for (const Entry* e = group.first; e < group.last; ++e)
-                    mean_[label_of(e->key)] += static_cast<double>(e->weight());
-            }
-            for (double& m : mean_) m /= total;
-            direction_[std::max_element(mean_.begin(), mean_.end()) - mean_.begin()] = 1.0;
-            for (int step = 0; step < kPowerSteps; ++step) {
-                double centre = 0;
-                for (int k = 0; k < n_classes_; ++k) centre += mean_[k] * direction_[k];
-                next_.assign(n_classes_, 0.0);
-                for (Group& group : groups_) {
-                    double dot = 0;
-                    for (const Entry* e = group.first; e < group.last; ++e)
-                        dot += static_cast<double>(e->weight()) * direction_[label_of(e->key)];
-                    group.place = dot / group.weight - centre;
-                    for (const Entry* e = group.first; e < group.last; ++e)
-                        next_[label_of(e->key)] += group.place * static_cast<double>(e->weight());
-                }
-                double largest = 0;
-                for (double x : next_) largest = std::max(largest, std::fabs(x));
-                if (largest == 0) break;
-                for (int k = 0; k < n_classes_; ++k) direction_[k] = next_[k] / largest;
-            }
-        }
-        for (Group& group : groups_) {
-            double dot = 0;
-            for (const Entry* e = group.first; e < group.last; ++e)
-                dot += static_cast<double>(e->weight()) * direction_[label_of(e->key)];
-            group.place = dot / group.weight;
-        }
-    }
-
-    struct Group {
-        const Entry *first, *last;
-        double weight, place;
-    };
-    static constexpr int kPowerSteps = 24;
-
     const Features& features_;
     const Rules& rules_;
     int n_classes_;
@@ -522,11 +448,7 @@ class Scanner {
     Value node_value_{};
     std::vector<int64_t> branch_, known_, branches_;
     std::vector<Candidate> candidates_;
-    std::vector<Group> groups_;
-    std::vector<Entry> relabelled_;
-    std::vector<uint32_t> code_at_rank_;
-    std::vector<double> direction_, mean_, next_;
-    uint32_t n_ranks_ = 0;
+    Affinity<Entry> affinity_;
 };
 
 }  // namespace hornbeam
