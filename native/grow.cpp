@@ -23,6 +23,7 @@ struct Columns {  // what the features are, checked once
     In<int32_t> n_codes;
     In<uint8_t> nominal;
     Signs monotone;
+    std::optional<In<double>> value;
     int n_classes;
 
     Features features() const {
@@ -32,7 +33,10 @@ struct Columns {  // what the features are, checked once
         for (size_t f = 0; f < n; ++f)
             expect(n_codes.data()[f] >= 0 && n_codes.data()[f] <= 65535, "between 0 and 65,535 codes expected");
         expect(!monotone || n_classes == 2, "monotone constraints need two classes");
-        return Features(static_cast<int>(n), n_codes.data(), nominal.data(), monotone ? monotone->data() : nullptr);
+        Features features(static_cast<int>(n), n_codes.data(), nominal.data(), monotone ? monotone->data() : nullptr,
+                          value ? value->data() : nullptr);
+        expect(!value || static_cast<int64_t>(value->shape(0)) == features.cells(), "one value a cell expected");
+        return features;
     }
 };
 
@@ -234,10 +238,12 @@ void bind_grow(nanobind::module_& module) {
         .def_rw("total_weight", &Rules::total_weight)
         .def_rw("total_rows", &Rules::total_rows);
     nb::class_<Columns>(module, "Columns")
-        .def("__init__", [](Columns* self, In<int32_t> n_codes, In<uint8_t> nominal, Signs monotone, int n_classes) {
-            new (self) Columns{n_codes, nominal, monotone, n_classes};
+        .def("__init__", [](Columns* self, In<int32_t> n_codes, In<uint8_t> nominal, Signs monotone,
+                            std::optional<In<double>> value, int n_classes) {
+            new (self) Columns{n_codes, nominal, monotone, value, n_classes};
             (void)self->features();
-        }, nb::arg("n_codes"), nb::arg("nominal"), nb::arg("monotone").none(), nb::arg("n_classes"));
+        }, nb::arg("n_codes"), nb::arg("nominal"), nb::arg("monotone").none(), nb::arg("value").none(),
+             nb::arg("n_classes"));
     const auto weight = nb::arg("weight").none();
     module.def("check_codes", &check_codes<uint8_t>, nb::arg("codes"), nb::arg("label"), nb::arg("columns"));
     module.def("check_codes", &check_codes<uint16_t>, nb::arg("codes"), nb::arg("label"), nb::arg("columns"));

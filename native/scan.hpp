@@ -131,13 +131,13 @@ class Scanner {
     // Whether two neighbours differ in code or a cut is better is a coin toss: the loop looks after every entry and
     // keeps or drops the result without a branch.
     Cut sweep(int f, Span<Entry> known, const Whole& whole, Span<Entry> start) {
-        return features_.monotone ? sweep<true>(f, known, whole, start) : sweep<false>(f, known, whole, start);
+        const bool careful = features_.monotone || features_.value;
+        return careful ? sweep<true>(f, known, whole, start) : sweep<false>(f, known, whole, start);
     }
 
-    template <bool constrained>
+    template <bool careful>
     Cut sweep(int f, Span<Entry> known, const Whole& whole, Span<Entry> start) {
-        const int sign = constrained && !features_.nominal[f] ? features_.monotone[f] : 0;
-        const int64_t min_rows = rules_.min_rows_leaf, min_weight = min_side_weight(f, whole);
+                const int64_t min_rows = rules_.min_rows_leaf, min_weight = min_side_weight(f, whole);
         const Value margin = rules_.gain_ratio ? tolerance() : Value{};
         int64_t* left = branch_.data();
         const int64_t* counts = whole.counts;
@@ -163,8 +163,9 @@ class Scanner {
             bool allowed = (code_of(entry->key) != code_of(entry[1].key)) & (rows >= min_rows) &
                            (whole.rows - rows >= min_rows) & (weight >= min_weight) &
                            (whole.weight - weight >= min_weight);
-            if constexpr (constrained)
-                allowed = allowed && monotone(sign, left[1], weight, counts[1] - left[1], whole.weight - weight);
+            if constexpr (careful)
+                allowed = allowed && wide_enough(f, entry) &&
+                          monotone(f, left, weight, counts, whole.weight - weight);
             n_allowed += allowed;
             const Value value =
                 criterion_.value(sum_left, weight, [&](int k) { return left[k]; }) +
@@ -419,10 +420,19 @@ class Scanner {
         }
         return inside(second, weight);
     }
-    bool monotone(int sign, int64_t second_left, int64_t left, int64_t second_right, int64_t right) const {
-        if (!inside(second_left, left) || !inside(second_right, right)) return false;
-        const Wide difference = static_cast<Wide>(second_left) * right - static_cast<Wide>(second_right) * left;
-        return sign * difference <= 0;
+    bool monotone(int f, const int64_t* left, int64_t weight_left, const int64_t* whole, int64_t weight_right) const {
+        if (!features_.monotone) return true;
+        const int64_t second_left = left[1], second_right = whole[1] - left[1];
+        if (!inside(second_left, weight_left) || !inside(second_right, weight_right)) return false;
+        const Wide difference =
+            static_cast<Wide>(second_left) * weight_right - static_cast<Wide>(second_right) * weight_left;
+        return features_.nominal[f] || features_.monotone[f] * difference <= 0;
+    }
+    // C4.5 does not cut between values closer than this.
+    bool wide_enough(int f, const Entry* entry) const {
+        if (!features_.value || features_.nominal[f]) return true;
+        const double* value = features_.value + features_.offset[f];
+        return value[code_of(entry->key)] + 1e-5 < value[code_of(entry[1].key)];
     }
 
     // Entries with each category's code replaced by its rank along the classes; ties by code.

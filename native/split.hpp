@@ -31,10 +31,13 @@ struct Features {
     const int32_t* n_codes = nullptr;
     const uint8_t* nominal = nullptr;
     const int8_t* monotone = nullptr;  // nullptr: none; else -1, 0 or +1 for each feature
+    const double* value = nullptr;     // nullptr, or the value behind each cell's code: C4.5 minds the gap at a cut
     std::vector<int64_t> offset;
 
-    Features(int count_, const int32_t* n_codes_, const uint8_t* nominal_, const int8_t* monotone_)
-        : count(count_), n_codes(n_codes_), nominal(nominal_), monotone(monotone_), offset(count_ + 1, 0) {
+    Features(int count_, const int32_t* n_codes_, const uint8_t* nominal_, const int8_t* monotone_,
+             const double* value_ = nullptr)
+        : count(count_), n_codes(n_codes_), nominal(nominal_), monotone(monotone_), value(value_),
+          offset(count_ + 1, 0) {
         for (int f = 0; f < count; ++f) offset[f + 1] = offset[f] + n_codes[f] + 1;
     }
     int64_t cells() const { return offset[count]; }

@@ -124,7 +124,9 @@ class Bins:
             )
         return codes
 
-    def threshold(self, feature: ArrayLike, left: ArrayLike, right: ArrayLike) -> Floats:
+    def threshold(
+        self, feature: ArrayLike, left: ArrayLike, right: ArrayLike, *, at_values: bool = False
+    ) -> Floats:
         """The number that parts two codes of a numeric feature, for each triple of the arrays.
 
         Parameters
@@ -133,6 +135,9 @@ class Bins:
             Numeric features.
         left, right : array of int
             The highest code left of the cut and the lowest one right of it among the rows of a node.
+        at_values : bool
+            Exact bins: lower the midpoint to the largest value of the feature that does not exceed it (C4.5), a
+            millionth more being forgiven.
 
         Returns
         -------
@@ -147,9 +152,29 @@ class Bins:
         begin = self._value_starts[feature]
         known = self._value_starts[feature + 1] > begin
         if known.all():
-            return midpoint(self._values[begin + left], self._values[begin + right])
+            between = midpoint(self._values[begin + left], self._values[begin + right])
+            return self._lowered(feature, between) if at_values else between
         between = midpoint(self._value_at(begin + left), self._value_at(begin + right))
         return np.where(known, between, self._edges[np.minimum(middle, len(self._edges) - 1)])
+
+    def cell_values(self) -> Floats | None:
+        """Return the value behind each code and missing code, feature after feature; None if bins hold several values."""
+        if self.values is None:
+            return None
+        cells = [
+            np.append(values if len(values) == n else np.arange(n, dtype=np.float64), np.nan)
+            for values, n in zip(self.values, self.n_codes.tolist(), strict=True)
+        ]
+        return np.concatenate(cells)
+
+    def _lowered(self, feature: Any, between: Floats) -> Floats:
+        lowered = between.copy()
+        assert self.values is not None
+        for f in np.unique(feature).tolist():
+            mine = np.flatnonzero(feature == f)
+            place = np.searchsorted(self.values[f], between[mine] + 1e-6, side="left") - 1
+            lowered[mine] = self.values[f][place]
+        return lowered
 
     def _value_at(self, place: Any) -> Floats:
         """Values by their place; any number where a feature without values points beyond them."""

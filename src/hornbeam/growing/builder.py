@@ -13,15 +13,21 @@ from hornbeam.typing import Floats, Indices
 __all__ = ["build_tree"]
 
 
-def build_tree(nodes: Nodes, bins: Bins, schema: Schema, unit: float, step: Step) -> Tree:
-    """Make a tree of nodes whose tests are still on codes."""
+def build_tree(
+    nodes: Nodes, bins: Bins, schema: Schema, unit: float, step: Step, *, at_values: bool = False
+) -> Tree:
+    """Make a tree of nodes whose tests are still on codes.
+
+    Thresholds lie midway between the node's neighbouring values; with ``at_values`` they are then lowered to a value of
+    the training set, as C4.5 does.
+    """
     order = level_order(nodes.parent, nodes.slot)
     feature = nodes.feature[order]
     slot_start, slot_of = _slot_maps(nodes, order, bins, feature)
     skeleton = Skeleton.of(
         n_children=np.bincount(nodes.parent[1:], minlength=len(order))[order],
         feature=feature,
-        threshold=_thresholds(feature, nodes.left[order], nodes.right[order], bins),
+        threshold=_thresholds(feature, nodes.left[order], nodes.right[order], bins, at_values),
         slot_start=slot_start,
         slot_of=slot_of,
         missing_slot=nodes.missing_slot[order],
@@ -37,7 +43,7 @@ def build_tree(nodes: Nodes, bins: Bins, schema: Schema, unit: float, step: Step
     )
 
 
-def _thresholds(feature: Indices, left: Indices, right: Indices, bins: Bins) -> Floats:
+def _thresholds(feature: Indices, left: Indices, right: Indices, bins: Bins, at_values: bool) -> Floats:
     """Cut points of the numeric tests; a test that only parts known from missing values lets every number pass."""
     threshold = np.full(len(feature), np.nan)
     numeric = np.flatnonzero(left >= 0)
@@ -46,7 +52,7 @@ def _thresholds(feature: Indices, left: Indices, right: Indices, bins: Bins) -> 
     f, lo, hi = feature[numeric], left[numeric], right[numeric]
     known = hi < bins.n_codes[f]
     threshold[numeric[~known]] = np.finfo(np.float64).max
-    threshold[numeric[known]] = bins.threshold(f[known], lo[known], hi[known])
+    threshold[numeric[known]] = bins.threshold(f[known], lo[known], hi[known], at_values=at_values)
     return threshold
 
 

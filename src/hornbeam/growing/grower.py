@@ -197,12 +197,14 @@ class Grower:
         rules.total_rows = total_rows
         nominal = bins.nominal.astype(np.uint8)
         offsets = np.concatenate([[0], np.cumsum(bins.n_codes + 1, dtype=np.int64)])
-        columns = Columns(bins.n_codes, nominal, monotone, schema.n_classes)
+        gaps = bins.cell_values() if self.criterion is Criterion.GAIN_RATIO else None
+        columns = Columns(bins.n_codes, nominal, monotone, gaps, schema.n_classes)
         kind = "entropy" if self.criterion is Criterion.GAIN_RATIO else self.criterion.value
         return Terms(columns, CRITERIA[kind], rules, nominal, monotone, offsets, int(offsets[-1]), schema.n_classes)
 
     def _finish(self, nodes: Nodes, bins: Bins, schema: Schema, unit: float) -> Tree:
-        tree = build_tree(nodes, bins, schema, unit, Step.of("grow", **asdict(self)))
+        at_values = self.criterion is Criterion.GAIN_RATIO
+        tree = build_tree(nodes, bins, schema, unit, Step.of("grow", **asdict(self)), at_values=at_values)
         return tree if self.max_leaf_nodes is None else keep_best_leaves(tree, self.max_leaf_nodes)
 
 
