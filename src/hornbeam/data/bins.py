@@ -153,7 +153,7 @@ class Bins:
         known = self._value_starts[feature + 1] > begin
         if known.all():
             between = midpoint(self._values[begin + left], self._values[begin + right])
-            return self._lowered(feature, between) if at_values else between
+            return self._lowered(feature, left, between) if at_values else between
         between = midpoint(self._value_at(begin + left), self._value_at(begin + right))
         return np.where(known, between, self._edges[np.minimum(middle, len(self._edges) - 1)])
 
@@ -167,14 +167,16 @@ class Bins:
         ]
         return np.concatenate(cells)
 
-    def _lowered(self, feature: Any, between: Floats) -> Floats:
-        lowered = between.copy()
+    def _lowered(self, feature: Any, left: Any, between: Floats) -> Floats:
         assert self.values is not None
+        lowered = np.atleast_1d(between).copy()
+        feature, left = np.broadcast_to(feature, lowered.shape), np.broadcast_to(left, lowered.shape)
         for f in np.unique(feature).tolist():
             mine = np.flatnonzero(feature == f)
-            place = np.searchsorted(self.values[f], between[mine] + 1e-6, side="left") - 1
-            lowered[mine] = self.values[f][place]
-        return lowered
+            place = np.searchsorted(self.values[f], lowered[mine] + 1e-6, side="left") - 1
+            # Among huge neighbours the midpoint is the left one, and a millionth more is no more.
+            lowered[mine] = self.values[f][np.maximum(place, left[mine])]
+        return lowered.reshape(between.shape)
 
     def _value_at(self, place: Any) -> Floats:
         """Values by their place; any number where a feature without values points beyond them."""
