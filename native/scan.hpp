@@ -437,13 +437,19 @@ class Scanner {
         return value[code_of(entry->key)] + 1e-5 < value[code_of(entry[1].key)];
     }
 
-    // Entries with each category's code replaced by its rank along the classes; ties by code.
+    // Entries with each category's code replaced by its rank along the classes; ties by code. Equal pairs become one
+    // first: directions are floats, and their sums must not depend on how the rows came.
     Span<Entry> by_affinity(Span<Entry> span) {
+        merged_.clear();
+        for (const Entry* entry = span.first; entry < span.last; ++entry) {
+            if (!merged_.empty() && merged_.back().key == entry->key) merged_.back().absorb(*entry);
+            else merged_.push_back(*entry);
+        }
         groups_.clear();
-        for (const Entry* entry = span.first; entry < span.last;) {
+        for (const Entry *entry = merged_.data(), *last = entry + merged_.size(); entry < last;) {
             const Entry* first = entry;
             double weight = 0;
-            for (; entry < span.last && code_of(entry->key) == code_of(first->key); ++entry)
+            for (; entry < last && code_of(entry->key) == code_of(first->key); ++entry)
                 weight += static_cast<double>(entry->weight());
             groups_.push_back({first, entry, weight, 0.0});
         }
@@ -465,21 +471,14 @@ class Scanner {
     }
 
     // Two classes: the share of the second. More: the first principal component of the class shares, weighted by the
-    // categories' weights, by power iteration from the heaviest class.
+    // categories' weights, by power iteration from the class whose share varies most (one that does not vary at all
+    // would lead nowhere).
     void project() {
         direction_.assign(n_classes_, 0.0);
         if (n_classes_ == 2) {
             direction_[1] = 1.0;
         } else {
-            double total = 0;
-            mean_.assign(n_classes_, 0.0);
-            for (const Group& group : groups_) {
-                total += group.weight;
-                for (const Entry* e = group.first; e < group.last; ++e)
-                    mean_[label_of(e->key)] += static_cast<double>(e->weight());
-            }
-            for (double& m : mean_) m /= total;
-            direction_[std::max_element(mean_.begin(), mean_.end()) - mean_.begin()] = 1.0;
+            direction_[most_varied()] = 1.0;
             for (int step = 0; step < kPowerSteps; ++step) {
                 double centre = 0;
                 for (int k = 0; k < n_classes_; ++k) centre += mean_[k] * direction_[k];
@@ -506,6 +505,28 @@ class Scanner {
         }
     }
 
+    // Fills `mean_` with the classes' shares on the way. Of classes that vary alike (but for rounding) the first.
+    int most_varied() {
+        double total = 0;
+        mean_.assign(n_classes_, 0.0);
+        next_.assign(n_classes_, 0.0);
+        for (const Group& group : groups_) {
+            total += group.weight;
+            for (const Entry* e = group.first; e < group.last; ++e) {
+                const double weight = static_cast<double>(e->weight());
+                mean_[label_of(e->key)] += weight;
+                next_[label_of(e->key)] += weight * (weight / group.weight);
+            }
+        }
+        int most = 0;
+        for (int k = 0; k < n_classes_; ++k) {
+            mean_[k] /= total;
+            next_[k] -= mean_[k] * mean_[k] * total;
+            if (next_[k] > next_[most] + 1e-9 * total) most = k;
+        }
+        return most;
+    }
+
     struct Group {
         const Entry *first, *last;
         double weight, place;
@@ -523,7 +544,7 @@ class Scanner {
     std::vector<int64_t> branch_, known_, branches_;
     std::vector<Candidate> candidates_;
     std::vector<Group> groups_;
-    std::vector<Entry> relabelled_;
+    std::vector<Entry> merged_, relabelled_;
     std::vector<uint32_t> code_at_rank_;
     std::vector<double> direction_, mean_, next_;
     uint32_t n_ranks_ = 0;
