@@ -110,7 +110,8 @@ class Scanner {
         // Known against missing: a test of its own, whatever the mode.
         const Value apart = value_of(missing);
         Candidate best;
-        if (feasible(seen.rows, seen.weight) && feasible(all.rows - seen.rows, lost) && bounded(missing)) {
+        const bool within = bounded(missing) && (!features_.monotone || inside(seen.counts[1], seen.weight));
+        if (feasible(seen.rows, seen.weight) && feasible(all.rows - seen.rows, lost) && within) {
             Cut cut;
             cut.found = true;
             cut.value = criterion_.value(seen.sum, seen.weight, [&](int k) { return seen.counts[k]; }) + apart;
