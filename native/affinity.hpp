@@ -63,7 +63,8 @@ class Affinity {
     };
 
     // Two classes: the share of the second. More: the first principal component of the class shares, weighted by the
-    // categories' weights, by power iteration from the heaviest class.
+    // categories' weights, by power iteration from the class whose share varies most (one that does not vary at all
+    // would lead nowhere).
     void project() {
         direction_.assign(n_classes_, 0.0);
         if (n_classes_ == 2) direction_[1] = 1.0;
@@ -72,15 +73,7 @@ class Affinity {
     }
 
     void find_direction() {
-        double total = 0;
-        mean_.assign(n_classes_, 0.0);
-        for (const Group& group : groups_) {
-            total += group.weight;
-            for (const Entry* e = group.first; e < group.last; ++e)
-                mean_[label_of(e->key)] += static_cast<double>(e->weight());
-        }
-        for (double& m : mean_) m /= total;
-        direction_[std::max_element(mean_.begin(), mean_.end()) - mean_.begin()] = 1.0;
+        direction_[most_varied()] = 1.0;
         for (int step = 0; step < kPowerSteps; ++step) {
             double centre = 0;
             for (int k = 0; k < n_classes_; ++k) centre += mean_[k] * direction_[k];
@@ -95,6 +88,28 @@ class Affinity {
             if (largest == 0) break;
             for (int k = 0; k < n_classes_; ++k) direction_[k] = next_[k] / largest;
         }
+    }
+
+    // Fills `mean_` with the classes' shares on the way. Of classes that vary alike (but for rounding) the first.
+    int most_varied() {
+        double total = 0;
+        mean_.assign(n_classes_, 0.0);
+        next_.assign(n_classes_, 0.0);
+        for (const Group& group : groups_) {
+            total += group.weight;
+            for (const Entry* e = group.first; e < group.last; ++e) {
+                const double weight = static_cast<double>(e->weight());
+                mean_[label_of(e->key)] += weight;
+                next_[label_of(e->key)] += weight * (weight / group.weight);
+            }
+        }
+        int most = 0;
+        for (int k = 0; k < n_classes_; ++k) {
+            mean_[k] /= total;
+            next_[k] -= mean_[k] * mean_[k] * total;
+            if (next_[k] > next_[most] + 1e-9 * total) most = k;
+        }
+        return most;
     }
 
     double along(const Group& group) const {

@@ -79,6 +79,8 @@ class Scanner {
         node_sum_ = Sum{};
         for (int k = 0; k < n_classes_; ++k) node_sum_ += criterion_.term(node.counts[k]);
         node_value_ = criterion_.value(node_sum_, node.weight, [&](int k) { return node.counts[k]; });
+        noise_ = rules_.gain_ratio ? tolerance() : criterion_.noise(node.weight, n_classes_);
+        tie_ = rules_.gain_ratio ? kTie : criterion_.gain(noise_, Value{}, node.weight);
     }
 
     Candidate scan(int f, Span<Entry> span) {
@@ -109,7 +111,8 @@ class Scanner {
         // Known against missing: a test of its own, whatever the mode.
         const Value apart = value_of(missing);
         Candidate best;
-        if (feasible(seen.rows, seen.weight) && feasible(all.rows - seen.rows, lost) && bounded(missing)) {
+        const bool within = bounded(missing) && (!features_.monotone || inside(seen.counts[1], seen.weight));
+        if (feasible(seen.rows, seen.weight) && feasible(all.rows - seen.rows, lost) && within) {
             Cut cut;
             cut.found = true;
             cut.value = criterion_.value(seen.sum, seen.weight, [&](int k) { return seen.counts[k]; }) + apart;
@@ -141,8 +144,8 @@ class Scanner {
 
     template <bool careful, class Form>
     Cut sweep(const Form& criterion, int f, Span<Entry> known, const Whole& whole, Span<Entry> start) {
-                const int64_t min_rows = rules_.min_rows_leaf, min_weight = min_side_weight(f, whole);
-        const Value margin = rules_.gain_ratio ? tolerance() : Value{};
+        const int64_t min_rows = rules_.min_rows_leaf, min_weight = min_side_weight(f, whole);
+        const Value margin = noise_;
         int64_t* left = branch_.data();
         const int64_t* counts = whole.counts;
         Sum sum_left{}, sum_right = whole.sum;
@@ -265,14 +268,14 @@ class Scanner {
 
     // ---- choosing -----------------------------------------------------------------------------------------------
 
-    static const Candidate& better(const Candidate& a, const Candidate& b) {
-        return b.found && (!a.found || b.ratio > a.ratio) ? b : a;
+    const Candidate& better(const Candidate& a, const Candidate& b) const {
+        return b.found && (!a.found || b.ratio > a.ratio + tie_) ? b : a;
     }
 
     const Candidate* best_gain() const {
         const Candidate* best = nullptr;
         for (const Candidate& c : candidates_)
-            if (c.found && (!best || c.gain > best->gain)) best = &c;
+            if (c.found && (!best || c.gain > best->gain + tie_)) best = &c;
         return best;
     }
 
@@ -445,7 +448,8 @@ class Scanner {
     Criterion criterion_;
     Node node_{};
     Sum node_sum_{};
-    Value node_value_{};
+    Value node_value_{}, noise_{};
+    double tie_ = 0;
     std::vector<int64_t> branch_, known_, branches_;
     std::vector<Candidate> candidates_;
     Affinity<Entry> affinity_;

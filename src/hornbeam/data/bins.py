@@ -178,7 +178,7 @@ class Bins:
             self._values.take(np.minimum(begin + upper, last)),
         )
         found = np.where(self._value_starts[at + 1] > begin, exact, found)
-        return self._lowered(at, found) if at_values else found
+        return self._lowered(at, lower, found) if at_values else found
 
     def cell_values(self) -> Floats | None:
         """Return the value behind each code and missing code, feature after feature; None if bins hold several."""
@@ -190,12 +190,13 @@ class Bins:
         ]
         return np.concatenate(cells)
 
-    def _lowered(self, feature: Any, between: Floats) -> Floats:
-        lowered = between.copy()
+    def _lowered(self, feature: Any, left: Any, between: Floats) -> Floats:
         assert self.values is not None
+        lowered = np.atleast_1d(between).copy()
+        feature, left = np.broadcast_to(feature, lowered.shape), np.broadcast_to(left, lowered.shape)
         for f in np.unique(feature).tolist():
-            if len(self.values[f]):
-                mine = np.flatnonzero(feature == f)
-                place = np.searchsorted(self.values[f], between[mine] + 1e-6, side="left") - 1
-                lowered[mine] = self.values[f][place]
-        return lowered
+            mine = np.flatnonzero(feature == f)
+            place = np.searchsorted(self.values[f], lowered[mine] + 1e-6, side="left") - 1
+            # Among huge neighbours the midpoint is the left one, and a millionth more is no more.
+            lowered[mine] = self.values[f][np.maximum(place, left[mine])]
+        return lowered.reshape(between.shape)

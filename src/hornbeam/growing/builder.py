@@ -51,7 +51,7 @@ def _thresholds(feature: Indices, left: Indices, right: Indices, bins: Bins, at_
         return threshold
     f, lo, hi = feature[numeric], left[numeric], right[numeric]
     known = hi < bins.n_codes[f]
-    threshold[numeric[~known]] = np.finfo(np.float64).max
+    threshold[numeric[~known]] = np.inf
     threshold[numeric[known]] = bins.threshold(f[known], lo[known], hi[known], at_values=at_values)
     return threshold
 
