@@ -158,8 +158,8 @@ class Bins:
         left, right : array of int
             The highest code left of the cut and the lowest one right of it among the rows of a node.
         at_values : bool
-            Exact bins: lower the midpoint to the largest value of the feature that does not exceed it (C4.5), a
-            millionth more being forgiven.
+            Exact bins: lower the midpoint to the largest value of the feature that does not exceed it (C4.5),
+            a millionth more being forgiven.
 
         Returns
         -------
@@ -181,7 +181,7 @@ class Bins:
         return self._lowered(at, lower, found) if at_values else found
 
     def cell_values(self) -> Floats | None:
-        """Return the value behind each code and missing code, feature after feature; None if bins hold several."""
+        """Return the value behind each code, NaN for the missing one; None if bins hold several values."""
         if self.values is None:
             return None
         cells = [
