@@ -91,7 +91,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     >>> clf.predict(X[:2])
     array([0, 0])
     >>> clf.predict_proba(X[:1]).round(3)
-    array([[0.968, 0.016, 0.016]])
+    array([[0.974, 0.013, 0.013]])
     """
 
     _doc_link_module = "hornbeam"

@@ -44,7 +44,7 @@ def build_tree(
 
 
 def _thresholds(feature: Indices, left: Indices, right: Indices, bins: Bins, at_values: bool) -> Floats:
-    """Cut points of the numeric tests; one that only parts known from missing values lets all numbers pass."""
+    """Cut points of the numeric tests; one that parts known from missing values lets all numbers pass."""
     threshold = np.full(len(feature), np.nan)
     numeric = np.flatnonzero(left >= 0)
     if len(numeric) == 0:

@@ -1,8 +1,8 @@
 """The level phase: the rows are elsewhere, and all we ask of them is sums.
 
 Level by level one ``reduce`` adds up the histograms of the open nodes over all units and finds the best
-splits where the total lies. Once a node's rows fit one worker, a last ``reduce`` brings each node's rows together
-and the local kernel finishes the subtree. Tasks are pure and know only the tree so far.
+splits where the total lies. Once a node's rows fit one worker, a last ``reduce`` brings each node's rows
+together and the local kernel finishes the subtree. Tasks are pure and know only the tree so far.
 """
 
 from collections.abc import Sequence

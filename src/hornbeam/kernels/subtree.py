@@ -1,7 +1,7 @@
 """The growing kernels: a subtree from a block of rows, and its pieces one by one.
 
 Rows are three arrays that move together: ``codes`` [n, F] (``uint8`` or ``uint16``), ``label`` (``uint16``)
-and ``weight`` (``int64``, or None where every row counts 1). ``grow`` and ``partition`` reorder them in place.
+and ``weight`` (``int64``, or None where every row counts 1). ``grow`` and ``partition`` reorder them.
 """
 
 from typing import NamedTuple
