@@ -168,21 +168,8 @@ def _best_splits(_: int, cells: Cells, shared: Shared) -> list[tuple[Split | Non
     for sprout, mine in zip(shared.open_nodes, per_node, strict=True):
         block = sprout.block
         split = subtree.best_split(mine, shared.terms, sprout.counts, sprout.n_rows, block.lower, block.upper)
-        found.append((split, None if split is None else _children_totals(mine, split, shared.terms)))
+        found.append((split, None if split is None else subtree.children_totals(mine, split, shared.terms)))
     return found
-
-
-def _children_totals(cells: Cells, split: Split, terms: Terms) -> tuple[Counts, Counts]:
-    """Class weights and rows of each child, read off the cells of the split's feature."""
-    table = cells.reshape(terms.n_cells, terms.n_classes, -1)
-    start = int(terms.offsets[split.feature])
-    mine = table[start : start + len(split.slot_of)].astype(np.int64)
-    counts = np.zeros((split.n_slots, terms.n_classes), dtype=np.int64)
-    n_rows = np.zeros(split.n_slots, dtype=np.int64)
-    present = split.slot_of >= 0
-    np.add.at(counts, split.slot_of[present], mine[present, :, 0])
-    np.add.at(n_rows, split.slot_of[present], mine[present, :, -1].sum(axis=1))
-    return counts, n_rows
 
 
 type _Gathered = list[list[Rows]]
