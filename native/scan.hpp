@@ -67,6 +67,11 @@ class Scanner {
         int64_t n_allowed = 0;
     };
 
+    struct Group {  // the entries of one category
+        const Entry *first, *last;
+        double weight, place;
+    };
+
     struct Whole {  // what a sweep shares out between left and right
         const int64_t* counts;
         Sum sum;
@@ -485,10 +490,7 @@ class Scanner {
                 for (int k = 0; k < n_classes_; ++k) centre += mean_[k] * direction_[k];
                 next_.assign(n_classes_, 0.0);
                 for (Group& group : groups_) {
-                    double dot = 0;
-                    for (const Entry* e = group.first; e < group.last; ++e)
-                        dot += static_cast<double>(e->weight()) * direction_[label_of(e->key)];
-                    group.place = dot / group.weight - centre;
+                    group.place = shadow(group) - centre;
                     for (const Entry* e = group.first; e < group.last; ++e)
                         next_[label_of(e->key)] += group.place * static_cast<double>(e->weight());
                 }
@@ -498,12 +500,15 @@ class Scanner {
                 for (int k = 0; k < n_classes_; ++k) direction_[k] = next_[k] / largest;
             }
         }
-        for (Group& group : groups_) {
-            double dot = 0;
-            for (const Entry* e = group.first; e < group.last; ++e)
-                dot += static_cast<double>(e->weight()) * direction_[label_of(e->key)];
-            group.place = dot / group.weight;
-        }
+        for (Group& group : groups_) group.place = shadow(group);
+    }
+
+    // Where a category's class shares fall on the direction. Equal shares are equal quotients, so they tie exactly.
+    double shadow(const Group& group) const {
+        double place = 0;
+        for (const Entry* e = group.first; e < group.last; ++e)
+            place += static_cast<double>(e->weight()) / group.weight * direction_[label_of(e->key)];
+        return place;
     }
 
     // Fills `mean_` with the classes' shares on the way. Of classes that vary alike (but for rounding) the first.
@@ -528,10 +533,6 @@ class Scanner {
         return most;
     }
 
-    struct Group {
-        const Entry *first, *last;
-        double weight, place;
-    };
     static constexpr int kPowerSteps = 24;
 
     const Features& features_;
