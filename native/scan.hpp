@@ -500,7 +500,10 @@ class Scanner {
                 for (int k = 0; k < n_classes_; ++k) direction_[k] = next_[k] / largest;
             }
         }
-        for (Group& group : groups_) group.place = shadow(group);
+        for (Group& group : groups_) {
+            group.place = shadow(group);
+            if (n_classes_ > 2) group.place = std::nearbyint(group.place * 0x1p40);  // rounding is no order
+        }
     }
 
     // Where a category's class shares fall on the direction. Equal shares are equal quotients, so they tie exactly.
