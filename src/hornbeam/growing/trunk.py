@@ -39,12 +39,14 @@ class Trunk:
         counts = self._class_weights(0, n_rows)
         sprouts = [Sprout(self.made.add(-1, 0, n_rows, counts), Block(0, n_rows), counts)]
         small: list[Sprout] = []
-        while sprouts:
+        while sprouts and not watch.stopped:
             small += [s for s in sprouts if s.n_rows <= self.grain]
-            big = [s for s in sprouts if s.n_rows > self.grain and may_split(s, self.terms)]
-            self._count(big)
-            splits = list(self.pool.map(self._best, big))
-            grown = [(s, split) for s, split in zip(big, splits, strict=True) if split is not None]
+            big = [s for s in sprouts if s.n_rows > self.grain]
+            asked = [s for s in big if may_split(s, self.terms)]
+            self._count(asked)
+            splits = list(self.pool.map(self._best, asked))
+            grown = [(s, split) for s, split in zip(asked, splits, strict=True) if split is not None]
+            watch.settle(sum(s.n_rows for s in big) - sum(s.n_rows for s, _ in grown))
             sprouts = self._divide(grown)
         # The biggest first: the last subtree to finish should be a small one.
         small.sort(key=lambda s: -s.n_rows)
