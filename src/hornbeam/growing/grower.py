@@ -123,17 +123,21 @@ class Grower:
             With raw frequencies for belief.
         """
         assert table.target is not None
+        known_good = codes is None
         if codes is None:
             codes = bins.encode(table, n_jobs)
         rows = Rows(codes, table.target.astype(np.uint16), None if table.weight is None else table.weight.copy())
         missing, unit = self.missing, table.unit
         if missing is Missing.FRACTIONAL:
             if (codes == bins.n_codes).any():
+                self._refuse_shared_constraints()
                 rows, unit = _finer(rows, unit)
             else:
                 missing = Missing.OWN
         total = table.n_rows if rows.weight is None else int(rows.weight.sum())
         terms = self._terms(table.schema, bins, missing, unit, total, table.n_rows)
+        if not known_good:
+            subtree.check_rows(rows, terms)
         return self._finish(grow_home(rows, terms, n_jobs, Watch(on_progress)), bins, table.schema, unit)
 
     def grow_by_level(
@@ -168,6 +172,14 @@ class Grower:
             size += part
         terms = self._terms(schema, bins, self.missing, unit, int(size[0]), int(size[1]))
         return self._finish(grow_by_level(source, terms, engine, home_rows), bins, schema, unit)
+
+    def _refuse_shared_constraints(self) -> None:
+        """Rows shared out over the branches mix them, and the bounds a constraint sets would no longer hold."""
+        if self.monotone is not None and any(self.monotone):
+            raise ParameterError(
+                "Monotone constraints do not hold for missing='fractional' where values are missing: expected "
+                "missing='own' or 'learned', or no constraints."
+            )
 
     def _terms(
         self, schema: Schema, bins: Bins, missing: Missing, unit: float, total_weight: int, total_rows: int
