@@ -145,17 +145,15 @@ class Bins:
             Exact bins: the midpoint of the two values, at least the left and below the right one. Else the edge in the
             middle of those between the two codes.
         """
-        feature, left, right = np.asarray(feature), np.asarray(left, np.int64), np.asarray(right, np.int64)
-        middle = self._edge_starts[feature] + (left + right - 1) // 2
+        feature, left, right = np.broadcast_arrays(feature, left, right)
+        between = self._edges[self._edge_starts[feature] + (left + right - 1) // 2]
         if self.values is None:
-            return self._edges[middle]
-        begin = self._value_starts[feature]
-        known = self._value_starts[feature + 1] > begin
-        if known.all():
-            between = midpoint(self._values[begin + left], self._values[begin + right])
-            return self._lowered(feature, left, between) if at_values else between
-        between = midpoint(self._value_at(begin + left), self._value_at(begin + right))
-        return np.where(known, between, self._edges[np.minimum(middle, len(self._edges) - 1)])
+            return between
+        exact = self._value_starts[feature + 1] > self._value_starts[feature]
+        if exact.any():
+            between = np.array(between)
+            between[exact] = self._midpoints(feature[exact], left[exact], right[exact], at_values)
+        return between[()]
 
     def cell_values(self) -> Floats | None:
         """Return the value behind each code and missing code, feature after feature; None if bins hold several values."""
@@ -167,17 +165,15 @@ class Bins:
         ]
         return np.concatenate(cells)
 
-    def _lowered(self, feature: Any, left: Any, between: Floats) -> Floats:
+    def _midpoints(self, feature: Indices, left: Indices, right: Indices, at_values: bool) -> Floats:
+        begin = self._value_starts[feature]
+        between = midpoint(self._values[begin + left], self._values[begin + right])
+        if not at_values:
+            return between
         assert self.values is not None
-        lowered = np.atleast_1d(between).copy()
-        feature, left = np.broadcast_to(feature, lowered.shape), np.broadcast_to(left, lowered.shape)
         for f in np.unique(feature).tolist():
             mine = np.flatnonzero(feature == f)
-            place = np.searchsorted(self.values[f], lowered[mine] + 1e-6, side="left") - 1
+            place = np.searchsorted(self.values[f], between[mine] + 1e-6, side="left") - 1
             # Among huge neighbours the midpoint is the left one, and a millionth more is no more.
-            lowered[mine] = self.values[f][np.maximum(place, left[mine])]
-        return lowered.reshape(between.shape)
-
-    def _value_at(self, place: Any) -> Floats:
-        """Values by their place; any number where a feature without values points beyond them."""
-        return self._values[np.minimum(place, len(self._values) - 1)]
+            between[mine] = self.values[f][np.maximum(place, left[mine])]
+        return between

@@ -10,7 +10,7 @@ from hornbeam.data.bins import Bins
 from hornbeam.data.engine import Engine
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
-from hornbeam.errors import ParameterError
+from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing.builder import build_tree
 from hornbeam.growing.criterion import Criterion, Missing, Nominal
 from hornbeam.growing.frontier import keep_best_leaves
@@ -25,6 +25,7 @@ from hornbeam.typing import Codes
 __all__ = ["Grower"]
 
 _UNLIMITED = np.iinfo(np.int32).max
+_MOST_CLASSES = 65_535
 _FRACTION_BITS = 48  # fractional rows: total weight is about 2**48 steps
 
 
@@ -184,6 +185,11 @@ class Grower:
     def _terms(
         self, schema: Schema, bins: Bins, missing: Missing, unit: float, total_weight: int, total_rows: int
     ) -> Terms:
+        if schema.n_classes > _MOST_CLASSES:
+            raise DataError(
+                f"The target has {schema.n_classes:,} classes; at most {_MOST_CLASSES:,} are supported. Merge the rare "
+                "ones; a target that measures rather than names needs a regression tree."
+            )
         monotone = None
         if self.monotone is not None and any(self.monotone):
             if schema.n_classes != 2:
