@@ -6,6 +6,7 @@ void bind_grow(nanobind::module_& module);
 void bind_route(nanobind::module_& module);
 
 NB_MODULE(_native, module) {
+    nanobind::set_leak_warnings(false);  // tracebacks that outlive the interpreter are no news to users
     module.doc() = "Hornbeam's compiled kernels: arrays in, arrays out.";
     bind_encode(module);
     bind_grow(module);

@@ -2,7 +2,8 @@
 //
 // Each criterion gives a branch a value; a split is worth the sum of its branches' values minus the node's own.
 // `Sum` is kept while rows move from one branch to another, one class at a time; `value` turns it into the branch's
-// value. `at(k)` reads the branch's weight of class k, for criteria that need more than the running sum.
+// value. `at(k)` reads the branch's weight of class k, for criteria that need more than the running sum. `within(n,
+// action)` calls the action with the criterion in the form that is fastest for weights up to n.
 #pragma once
 
 #include <cmath>
@@ -32,6 +33,10 @@ class Entropy {
     double gain(Value split, Value node, int64_t n) const {
         return static_cast<double>(split - node) * xlogx_.step() / static_cast<double>(n);
     }
+    template <class Action>
+    auto within(int64_t n, Action&& action) const {
+        return n < xlogx_.limit() ? action(Table{xlogx_.table()}) : action(*this);
+    }
     // In tiny nodes the fixed point is coarser: half a step for each class and the total of each branch.
     Value noise(int64_t n, int n_classes) const {
         return 2 * (n_classes + 1) + static_cast<Value>(kEqualGain * static_cast<double>(n) / xlogx_.step());
@@ -40,6 +45,13 @@ class Entropy {
     double bits(int64_t fixed) const { return static_cast<double>(fixed) * xlogx_.step(); }
 
   private:
+    struct Table {  // every number is in the table: no need to ask
+        const int64_t* xlogx;
+        Sum term(int64_t x) const { return xlogx[x]; }
+        template <class At>
+        Value value(Sum sum, int64_t n, const At&) const { return sum - xlogx[n]; }
+    };
+
     XLogX xlogx_;
 };
 
@@ -58,6 +70,8 @@ class Gini {
         return n ? static_cast<double>(sum) / static_cast<double>(n) : 0.0;
     }
     double gain(Value split, Value node, int64_t n) const { return (split - node) / static_cast<double>(n); }
+    template <class Action>
+    auto within(int64_t, Action&& action) const { return action(*this); }
     Value noise(int64_t n, int) const { return kEqualGain * static_cast<double>(n); }
 };
 
@@ -91,6 +105,8 @@ class Hellinger {
     }
     Value noise(int64_t, int) const { return kEqualGain * present_; }
     double gain(Value split, Value node, int64_t) const { return present_ ? (split - node) / present_ : 0.0; }
+    template <class Action>
+    auto within(int64_t, Action&& action) const { return action(*this); }
 
   private:
     std::vector<double> inverse_;

@@ -1,6 +1,7 @@
 // Counting values by the leading bits of their keys: what binning needs to know of the rows, in exact integers.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -27,6 +28,22 @@ inline int bit_length(std::uint64_t bits) {
     return length + static_cast<int>(bits);
 }
 
+// Into the order of their keys, byte by byte from the lowest; bytes that do not vary cost nothing.
+inline void sort_by_key(Counted& items) {
+    if (items.size() < 512) return std::sort(items.begin(), items.end());
+    std::uint64_t varying = 0;
+    for (const auto& item : items) varying |= item.first ^ items[0].first;
+    Counted sorted(items.size());
+    for (int shift = 0; shift < 64; shift += 8) {
+        if (!(varying >> shift & 255)) continue;
+        std::size_t place[257] = {};
+        for (const auto& item : items) ++place[(item.first >> shift & 255) + 1];
+        for (int byte = 0; byte < 256; ++byte) place[byte + 1] += place[byte];
+        for (const auto& item : items) sorted[place[item.first >> shift & 255]++] = item;
+        items.swap(sorted);
+    }
+}
+
 // Keys with their counts, open addressing, at most half full.
 class CountedSet {
    public:
@@ -49,7 +66,7 @@ class CountedSet {
         found.reserve(size_);
         for (const Entry& entry : entries_)
             if (entry.key) found.emplace_back(entry.key, entry.count);
-        std::sort(found.begin(), found.end());
+        sort_by_key(found);
         return found;
     }
 
@@ -60,7 +77,7 @@ class CountedSet {
 
     std::size_t place(std::uint64_t key) const {
         std::size_t at = (key * 0x9E3779B97F4A7C15u) >> shift_;
-        while (entries_[at].key != key && entries_[at].key != 0) at = (at + 1) % entries_.size();
+        while (entries_[at].key != key && entries_[at].key != 0) at = (at + 1) & (entries_.size() - 1);
         return at;
     }
 
@@ -72,54 +89,85 @@ class CountedSet {
             if (entry.key) entries_[place(entry.key)] = entry;
     }
 
-    std::vector<Entry> entries_{64};
+    std::vector<Entry> entries_{1024};  // sparse while the values are few: searches seldom collide
     std::size_t size_ = 0;
-    int shift_ = 64 - 6;
+    int shift_ = 64 - 10;
 };
 
-// Rows per cell. Octaves without a row take no memory.
+// Rows per cell. Octaves without a row take no memory; counts are narrow, to stay in the cache, and carry the rest.
 class CellCounts {
    public:
     void add(std::uint64_t key, std::uint64_t count) {
-        auto& octave = octaves_[key >> kOctaveShift];
-        if (!octave) octave.reset(new std::uint64_t[kCellsPerOctave]());
-        octave[(key >> kCellShift) % kCellsPerOctave] += count;
+        std::uint32_t& cell = cell_of(octaves_.data(), key);
+        const std::uint64_t sum = cell + count;
+        cell = static_cast<std::uint32_t>(sum);
+        if (sum >> 32) carried_[key >> kCellShift] += sum >> 32;
+    }
+
+    void add_each(const std::uint64_t* keys, std::size_t n) {
+        auto* octaves = octaves_.data();
+        for (std::size_t i = 0; i < n; ++i)
+            if (++cell_of(octaves, keys[i]) == 0) ++carried_[keys[i] >> kCellShift];
     }
 
     // The first keys of the cells that are not empty.
     Counted sorted() const {
         Counted found;
         for (std::uint64_t octave = 0; octave < octaves_.size(); ++octave)
-            for (std::uint64_t cell = 0; octaves_[octave] && cell < kCellsPerOctave; ++cell)
-                if (octaves_[octave][cell])
-                    found.emplace_back(octave << kOctaveShift | cell << kCellShift, octaves_[octave][cell]);
+            if (octaves_[octave]) append(octave, found);
         return found;
     }
 
    private:
-    std::vector<std::unique_ptr<std::uint64_t[]>> octaves_{kOctaves};
+    using Octave = std::unique_ptr<std::uint32_t[]>;
+
+    static std::uint32_t& cell_of(Octave* octaves, std::uint64_t key) {
+        Octave& octave = octaves[key >> kOctaveShift];
+        if (!octave) octave.reset(new std::uint32_t[kCellsPerOctave]());
+        return octave[(key >> kCellShift) % kCellsPerOctave];
+    }
+
+    // Without a branch on the counts: about half of the cells are empty.
+    void append(std::uint64_t octave, Counted& found) const {
+        std::size_t n = found.size();
+        found.resize(n + kCellsPerOctave);
+        for (std::uint64_t cell = 0; cell < kCellsPerOctave; ++cell) {
+            const std::uint64_t number = octave << (kOctaveShift - kCellShift) | cell;
+            std::uint64_t count = octaves_[octave][cell];
+            if (!carried_.empty() && carried_.count(number)) count += carried_.at(number) << 32;
+            found[n] = {number << kCellShift, count};
+            n += count != 0;
+        }
+        found.resize(n);
+    }
+
+    std::vector<Octave> octaves_{kOctaves};
+    std::map<std::uint64_t, std::uint64_t> carried_;  // in units of 2^32
 };
 
 // The first count of one feature: its distinct values while they are few, else its cells.
 class FeatureCensus {
    public:
     std::uint64_t missing = 0;
+    std::uint64_t zeros = 0;                 // the value that repeats most often
     std::uint64_t ones = ~std::uint64_t{0};  // bits set in every key
     std::uint64_t any = 0;                   // bits set in some key
 
     bool full() const { return cells_ != nullptr; }
 
     void add(const std::uint64_t* keys, std::size_t n, std::size_t limit) {
-        std::uint64_t block_ones = ones, block_any = any;
+        std::uint64_t block_ones = ones, block_any = any, block_zeros = 0;
         for (std::size_t i = 0; i < n; ++i) {
             block_ones &= keys[i];
             block_any |= keys[i];
+            block_zeros += keys[i] == kZero;
         }
         ones = block_ones;
         any = block_any;
+        zeros += block_zeros;
         std::size_t i = 0;
         for (; i < n && !full(); ++i) add(keys[i], std::uint64_t{1}, limit);
-        for (; i < n; ++i) cells_->add(keys[i], 1);
+        if (full()) cells_->add_each(keys + i, n - i);
     }
 
     // Some rows of one value or, if full, of one cell.
@@ -131,6 +179,7 @@ class FeatureCensus {
 
     void absorb(const FeatureCensus& other, std::size_t limit) {
         missing += other.missing;
+        zeros += other.zeros;
         ones &= other.ones;
         any |= other.any;
         if (other.full() && !full()) fill();
@@ -177,34 +226,65 @@ struct Census {
     }
 };
 
-// A cell to be divided: keys low..high, which differ in their lowest bits only, by `bits` digits above `shift`.
+// A cell to be divided: keys from low to high, which differ in their lowest bits only. The bits above `shift` that pass
+// `mask` number its parts, which begin at `offset`.
 struct Parent {
-    std::uint64_t low, high, ones, any;
-    std::int64_t offset;
+    std::uint64_t low, high;
+    std::size_t offset;
     int shift;
     std::uint64_t mask;
 };
 
-// How many keys of a block fall into each part of each parent. The parents of an octave are those from first[octave] up
-// to first[octave + 1].
-inline void tally_block(const std::uint64_t* keys, std::size_t n, const std::uint32_t* first, Parent* parents,
-                        std::int64_t* counts) {
-    for (std::size_t i = 0; i < n; ++i) {
-        const std::uint64_t key = keys[i];
-        const std::size_t octave = key >> kOctaveShift;
-        std::uint32_t at = first[octave], end = first[octave + 1];
-        if (at == end) continue;
-        while (end - at > 1) {
-            const std::uint32_t middle = at + (end - at) / 2;
-            (parents[middle].low <= key ? at : end) = middle;
+// The parents of one feature in order; those of an octave run from first[octave] up to first[octave + 1].
+struct Parents {
+    std::vector<Parent> cells;
+    std::vector<std::uint32_t> first = std::vector<std::uint32_t>(kOctaves + 1);
+
+    // Keeps, in place, the keys of a block that lie in a parent and says in which. Without branches on the keys:
+    // whether one lies in a parent cannot be foretold.
+    std::size_t select(std::uint64_t* keys, std::size_t n, std::uint32_t* parent) const {
+        std::size_t near = 0, inside = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::size_t octave = keys[i] >> kOctaveShift;
+            const bool used = first[octave] != first[octave + 1];
+            keys[near] = keys[i];
+            near += used;
         }
-        Parent& parent = parents[at];
-        if (key < parent.low || key > parent.high) continue;
-        parent.ones &= key;
-        parent.any |= key;
-        ++counts[parent.offset + static_cast<std::int64_t>((key >> parent.shift) & parent.mask)];
+        for (std::size_t i = 0; i < near; ++i) {
+            const std::uint64_t key = keys[i];
+            const std::size_t octave = key >> kOctaveShift;
+            std::uint32_t at = first[octave], size = first[octave + 1] - at;
+            while (size > 1) {
+                const std::uint32_t half = size / 2;
+                at += cells[at + half].low <= key ? half : 0;
+                size -= half;
+            }
+            parent[inside] = at;
+            keys[inside] = key;
+            inside += static_cast<std::size_t>(cells[at].low <= key) & static_cast<std::size_t>(key <= cells[at].high);
+        }
+        return inside;
     }
-}
+};
+
+// Rows of each part, and the bits that are set in every or in some key of it.
+struct Parts {
+    std::int64_t* counts;
+    std::uint64_t* ones;
+    std::uint64_t* any;
+
+    void add(const Parents& parents, std::uint64_t* keys, std::size_t n) {
+        std::uint32_t parent[kBlock];
+        n = parents.select(keys, n, parent);
+        for (std::size_t i = 0; i < n; ++i) {
+            const Parent& cell = parents.cells[parent[i]];
+            const std::size_t part = cell.offset + ((keys[i] >> cell.shift) & cell.mask);
+            ++counts[part];
+            ones[part] &= keys[i];
+            any[part] |= keys[i];
+        }
+    }
+};
 
 // Cuts an ordered run of counts into at most `max_bins` bins of nearly equal sums; returns the last index of every bin
 // but the last. An entry above the mean bin starts and ends a bin; the others share what bins remain. Greedy, in

@@ -3,8 +3,8 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/string.h>
 
+#include <numeric>
 #include <string>
 
 #include "cuts.hpp"
@@ -64,11 +64,12 @@ void census_absorb(Census& census, const Census& other) {
 }
 
 nb::tuple census_entries(const Census& census) {
-    std::vector<std::int64_t> missing, starts{0}, counts;
+    std::vector<std::int64_t> missing, zeros, starts{0}, counts;
     std::vector<std::uint64_t> ones, any, keys;
     std::vector<bool> full;
     for (const FeatureCensus& feature : census.features) {
         missing.push_back(static_cast<std::int64_t>(feature.missing));
+        zeros.push_back(static_cast<std::int64_t>(feature.zeros));
         ones.push_back(feature.ones);
         any.push_back(feature.any);
         full.push_back(feature.full());
@@ -78,16 +79,19 @@ nb::tuple census_entries(const Census& census) {
         }
         starts.push_back(static_cast<std::int64_t>(keys.size()));
     }
-    return nb::make_tuple(result_of<std::int64_t>(missing), result_of<std::uint64_t>(ones),
-                          result_of<std::uint64_t>(any), result_of<bool>(full), result_of<std::int64_t>(starts),
-                          result_of<std::uint64_t>(keys), result_of<std::int64_t>(counts));
+    return nb::make_tuple(result_of<std::int64_t>(missing), result_of<std::int64_t>(zeros),
+                          result_of<std::uint64_t>(ones), result_of<std::uint64_t>(any), result_of<bool>(full),
+                          result_of<std::int64_t>(starts), result_of<std::uint64_t>(keys),
+                          result_of<std::int64_t>(counts));
 }
 
-void census_restore(Census& census, Array<const std::int64_t> missing, Array<const std::uint64_t> ones,
-                    Array<const std::uint64_t> any, Array<const bool> full, Array<const std::int64_t> starts,
-                    Array<const std::uint64_t> keys, Array<const std::int64_t> counts) {
+void census_restore(Census& census, Array<const std::int64_t> missing, Array<const std::int64_t> zeros,
+                    Array<const std::uint64_t> ones, Array<const std::uint64_t> any, Array<const bool> full,
+                    Array<const std::int64_t> starts, Array<const std::uint64_t> keys,
+                    Array<const std::int64_t> counts) {
     const std::size_t n = census.features.size();
-    require(missing.size() == n && ones.size() == n && any.size() == n && full.size() == n && starts.size() == n + 1,
+    require(missing.size() == n && zeros.size() == n && ones.size() == n && any.size() == n && full.size() == n &&
+                starts.size() == n + 1,
             "one entry per feature is expected");
     require(keys.size() == counts.size() && starts(0) == 0 && starts(n) == static_cast<std::int64_t>(keys.size()),
             "starts must cover the keys");
@@ -95,6 +99,7 @@ void census_restore(Census& census, Array<const std::int64_t> missing, Array<con
         require(starts(f) <= starts(f + 1), "starts must not decrease");
         FeatureCensus& feature = census.features[f];
         feature.missing += static_cast<std::uint64_t>(missing(f));
+        feature.zeros += static_cast<std::uint64_t>(zeros(f));
         feature.ones &= ones(f);
         feature.any |= any(f);
         if (full(f)) feature.fill();
@@ -107,45 +112,41 @@ void tally(const nb::tuple& items, Array<const std::int64_t> starts, Array<const
            Array<const std::uint64_t> high, Array<const std::int64_t> digit_shift, Array<const std::int64_t> digits,
            Array<std::int64_t> counts, Array<std::uint64_t> ones, Array<std::uint64_t> any) {
     const auto columns = columns_of(items);
-    const std::size_t n_features = columns.size(), n_parents = low.size();
-    require(starts.size() == n_features + 1, "one entry per column is expected");
-    require(high.size() == n_parents && digit_shift.size() == n_parents && digits.size() == n_parents &&
-                ones.size() == n_parents && any.size() == n_parents,
+    const std::size_t n_features = columns.size();
+    const std::int64_t n_cells = static_cast<std::int64_t>(low.size());
+    require(starts.size() == n_features + 1 && starts(0) == 0 && starts(n_features) == n_cells,
+            "starts must cover the cells");
+    require(high.size() == low.size() && digit_shift.size() == low.size() && digits.size() == low.size(),
             "one entry per cell is expected");
-    std::vector<Parent> parents;
-    std::int64_t n_counts = 0;
-    for (std::size_t i = 0; i < n_parents; ++i) {
-        require(digits(i) >= 0 && digits(i) <= kMostDigits && digit_shift(i) >= 0 && digit_shift(i) + digits(i) <= 64,
-                "a cell is divided by 0 to 16 of its bits");
-        const std::uint64_t mask = (std::uint64_t{1} << digits(i)) - 1;
-        parents.push_back({low(i), high(i), ones(i), any(i), n_counts, static_cast<int>(digit_shift(i)), mask});
-        n_counts += static_cast<std::int64_t>(mask) + 1;
-    }
-    require(counts.size() == static_cast<std::size_t>(n_counts), "counts must have one entry per part of a cell");
-    std::vector<std::vector<std::uint32_t>> first(n_features, std::vector<std::uint32_t>(kOctaves + 1));
-    require(starts(0) == 0 && starts(n_features) == static_cast<std::int64_t>(n_parents), "starts must cover the cells");
+    std::vector<Parents> parents(n_features);
+    std::size_t n_parts = 0;
     for (std::size_t f = 0; f < n_features; ++f) {
         require(starts(f) <= starts(f + 1), "starts must not decrease");
         for (std::int64_t i = starts(f); i < starts(f + 1); ++i) {
+            require(0 <= digits(i) && digits(i) <= kMostDigits && 0 <= digit_shift(i) &&
+                        digit_shift(i) + digits(i) <= kOctaveShift,
+                    "a cell is divided by 0 to 16 of its bits");
             require(low(i) >> kOctaveShift == high(i) >> kOctaveShift, "a cell must lie in one octave");
             require(i == starts(f) || high(i - 1) < low(i), "cells must be in order");
-            ++first[f][(low(i) >> kOctaveShift) + 1];
+            const std::uint64_t mask = (std::uint64_t{1} << digits(i)) - 1;
+            parents[f].cells.push_back({low(i), high(i), n_parts, static_cast<int>(digit_shift(i)), mask});
+            ++parents[f].first[(low(i) >> kOctaveShift) + 1];
+            n_parts += mask + 1;
         }
-        for (std::size_t octave = 0; octave < kOctaves; ++octave) first[f][octave + 1] += first[f][octave];
+        std::partial_sum(parents[f].first.begin(), parents[f].first.end(), parents[f].first.begin());
     }
+    require(counts.size() == n_parts && ones.size() == n_parts && any.size() == n_parts,
+            "one entry per part of a cell is expected");
 
     nb::gil_scoped_release release;
+    Parts parts{counts.data(), ones.data(), any.data()};
     std::uint64_t keys[kBlock];
     const std::ptrdiff_t n_rows = columns.empty() ? 0 : columns[0].size;
     for (std::ptrdiff_t begin = 0; begin < n_rows; begin += kBlock)
         for (std::size_t f = 0; f < n_features; ++f) {
             const std::size_t n = gather_keys(columns[f], begin, std::min(begin + kBlock, n_rows), keys);
-            tally_block(keys, n, first[f].data(), parents.data() + starts(f), counts.data());
+            parts.add(parents[f], keys, n);
         }
-    for (std::size_t i = 0; i < n_parents; ++i) {
-        ones(i) = parents[i].ones;
-        any(i) = parents[i].any;
-    }
 }
 
 Result<std::int64_t> share_counts(Array<const std::int64_t> counts, std::int64_t max_bins) {
@@ -165,9 +166,10 @@ std::int64_t encode(const nb::tuple& items, Array<const double> edges, Array<con
     std::vector<Column<double>> numbers(n_features);
     std::vector<Column<std::int32_t>> categories(n_features);
     std::vector<Ladder> ladders;
+    const std::int64_t n_edges = static_cast<std::int64_t>(edges.size());
     for (std::size_t f = 0; f < n_features; ++f) {
         require(n_codes(f) >= 1 && n_codes(f) <= std::numeric_limits<Code>::max(), "codes do not fit the result");
-        require(0 <= starts(f) && starts(f) <= starts(f + 1) && starts(f + 1) <= static_cast<std::int64_t>(edges.size()),
+        require(0 <= starts(f) && starts(f) <= starts(f + 1) && starts(f + 1) <= n_edges,
                 "starts must not decrease nor leave the edges");
         require(starts(f + 1) - starts(f) < n_codes(f), "a feature has fewer edges than codes");
         ladders.emplace_back(edges.data() + starts(f), edges.data() + starts(f + 1), end - begin);
@@ -204,8 +206,12 @@ void bind_encode(nb::module_& module) {
         .def("absorb", &census_absorb)
         .def("entries", &census_entries)
         .def("restore", &census_restore);
-    module.def("tally", &tally);
+    // What is written to is never converted: the numbers would end in a copy.
+    module.def("tally", &tally, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+               nb::arg("counts").noconvert(), nb::arg("ones").noconvert(), nb::arg("some").noconvert());
     module.def("share", &share_counts);
-    module.def("encode_uint8", &encode<std::uint8_t>);
-    module.def("encode_uint16", &encode<std::uint16_t>);
+    module.def("encode_uint8", &encode<std::uint8_t>, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+               nb::arg(), nb::arg("out").noconvert());
+    module.def("encode_uint16", &encode<std::uint16_t>, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+               nb::arg(), nb::arg(), nb::arg("out").noconvert());
 }

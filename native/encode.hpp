@@ -12,7 +12,7 @@ namespace hornbeam {
 
 // Rows handled together. A block of a few dozen features stays in the cache, so a row-major matrix is read from memory
 // once and not once per feature.
-constexpr std::ptrdiff_t kBlock = 512;
+constexpr std::ptrdiff_t kBlock = 1024;
 
 template <class T>
 struct Column {
@@ -22,17 +22,18 @@ struct Column {
     T operator[](std::ptrdiff_t row) const { return data[row * stride]; }
 };
 
-constexpr std::uint64_t kTop = std::uint64_t{1} << 63;
-constexpr std::uint64_t kKeyOfLowest = 0x0010000000000000;  // of the most negative finite number
+constexpr std::uint64_t kZero = std::uint64_t{1} << 63;  // the key of 0.0
+constexpr std::uint64_t kLowest = 0x0010000000000001;  // the key of the most negative finite number
 
-// Unsigned integers in the order of the numbers. -0.0 equals 0.0, and the lowest finite number equals -inf because
-// no finite cut could part the two. Zero is the key of no number (it would be a NaN), so it can mark an empty place.
+// Unsigned integers in the order of the numbers: the bits of a number without its sign, counted up or down from kZero,
+// so -0.0 equals 0.0. The lowest finite number is given the key of -inf because no finite cut could part the two. No
+// number has the key 0, which can mark an empty place.
 inline std::uint64_t key_of(double value) {
-    value += 0.0;
     std::uint64_t bits;
     std::memcpy(&bits, &value, sizeof bits);
-    const std::uint64_t key = bits ^ ((std::uint64_t{0} - (bits >> 63)) | kTop);
-    return key - (key == kKeyOfLowest);
+    const std::uint64_t negative = std::uint64_t{0} - (bits >> 63);
+    const std::uint64_t key = kZero + (((bits & ~kZero) ^ negative) - negative);
+    return key - (key == kLowest);
 }
 
 // The keys of a block without its missing values; returns how many there are.
@@ -76,15 +77,16 @@ class Ladder {
     }
 
     int rung_of(double value) const {
-        double place = (value - lowest_) * scale_;
-        place = place > 0 ? place : 0;  // NaN too
-        return static_cast<int>(place < kRungs - 1 ? place : kRungs - 1);
+        double inside = value > lowest_ ? value : lowest_;  // NaN too
+        inside = inside < highest_ ? inside : highest_;
+        return static_cast<int>((inside - lowest_) * scale_);
     }
 
     void build() {
         const double scale = (kRungs - 1) / (edges_.back() - edges_.front());
         if (!(scale > 0 && scale <= std::numeric_limits<double>::max())) return;  // too far or too close together
         lowest_ = edges_.front();
+        highest_ = edges_.back();
         scale_ = scale;
         start_.resize(kRungs);
         std::size_t edge = 0, most = 0;
@@ -107,7 +109,8 @@ class Ladder {
             std::uint32_t code = start_[rung_of(x)];
             for (int step = Steps - 1; step >= 0; --step)
                 code += static_cast<std::uint32_t>(edges[code + (1u << step) - 1] < x) << step;
-            *out = x == x ? static_cast<Code>(code) : missing;
+            // No edge is below NaN, so the code is 0 and the missing one can be laid over it.
+            *out = static_cast<Code>(code | (missing & (0u - static_cast<std::uint32_t>(x != x))));
         }
     }
 
@@ -126,7 +129,7 @@ class Ladder {
 
     std::vector<double> edges_;
     int steps_ = 0;
-    double lowest_ = 0, scale_ = 0;
+    double lowest_ = 0, highest_ = 0, scale_ = 0;
     std::vector<std::uint16_t> start_ = std::vector<std::uint16_t>(1);
 };
 

@@ -103,7 +103,7 @@ class EntryReader {
     }
 
   private:
-    static constexpr int64_t kTiny = 16;    // up to this many rows comparing all pairs wins
+    static constexpr int64_t kTiny = 24;    // up to this many rows comparing all pairs wins
     static constexpr int64_t kSparse = 64;  // cells a row: beyond, walking the bitmap costs more than sorting
 
     Entry read(const Rows<Code>& rows, int64_t row, int f) const {

@@ -310,7 +310,7 @@ class Subtree {
         if (!cells.empty()) spare_.push_back(std::move(cells));
     }
 
-    static constexpr int64_t kBig = 512;
+    static constexpr int64_t kBig = 1024;
 
     const Features& features_;
     const Rules& rules_;

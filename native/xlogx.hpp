@@ -77,6 +77,10 @@ class XLogX {
         return static_cast<uint64_t>(x) < limit_ ? table_[x] : compute(x);
     }
 
+    // Numbers below this are in the table.
+    int64_t limit() const { return static_cast<int64_t>(limit_); }
+    const int64_t* table() const { return table_.data(); }
+
     // What one integer step is worth, in bits times weight.
     double step() const { return 1.0 / scale_; }
 

@@ -6,7 +6,7 @@ LOWEST = -np.finfo(np.float64).max
 
 
 def distinct(column):
-    """Sorted distinct values: -0.0 is 0.0, and the lowest finite number counts as -inf (no cut could part them)."""
+    """Sorted distinct values: -0.0 is 0.0, the lowest finite number is -inf (no cut could part them)."""
     values = column[~np.isnan(column)] + 0.0
     return np.unique(np.where(values == LOWEST, -np.inf, values))
 
@@ -18,15 +18,18 @@ def codes_of(columns, edges, n_codes, nominal):
         if nominal[f]:
             codes[:, f] = np.where(column < 0, n_codes[f], column)
         else:
-            codes[:, f] = np.where(np.isnan(column), n_codes[f], np.searchsorted(edges[f], column, side="left"))
+            codes[:, f] = np.where(
+                np.isnan(column), n_codes[f], np.searchsorted(edges[f], column, side="left")
+            )
     return codes
 
 
 def key_of(value):
-    """The rank of a float among all floats, as an unsigned integer."""
-    bits = int(np.float64(value + 0.0).view(np.uint64))
-    key = bits ^ (1 << 63) if bits < 1 << 63 else bits ^ ((1 << 64) - 1)
-    return key - (key == 0x0010000000000000)
+    """How many floats lie between zero and a float, up or down from 2**63."""
+    if value == LOWEST:
+        value = -np.inf
+    size = int(np.abs(np.float64(value)).view(np.uint64))
+    return 2**63 + (size if value > 0 else -size)
 
 
 def share(counts, max_bins):

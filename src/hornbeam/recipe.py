@@ -26,8 +26,8 @@ class Recipe:
     Parameters
     ----------
     max_bins : int, None or "auto"
-        Codes a numeric feature may have: quantile bins, or None for every distinct value (up to 65,535). "auto": every
-        value up to 20,000 rows, 255 bins beyond.
+        Codes a numeric feature may have: quantile bins, or None for every distinct value (up to 65,535).
+        "auto": every value up to 20,000 rows, 255 bins beyond.
     grower : Grower
         How the tree is grown.
     pruner : Pruner or None

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference_encode import codes_of, distinct
 
 from hornbeam.data.bins import Bins
 from hornbeam.data.engine import LocalEngine
@@ -14,11 +13,25 @@ from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
 from hornbeam.data.units import MemorySource
 from hornbeam.errors import DataError, ParameterError, SchemaError
+from reference_encode import codes_of, distinct
 
-SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -5e-324, 2.2e-308, 1.7976931348623157e308, -1.7976931348623157e308]
+SPECIAL = [
+    0.0,
+    -0.0,
+    np.inf,
+    -np.inf,
+    np.nan,
+    5e-324,
+    -5e-324,
+    2.2e-308,
+    1.7976931348623157e308,
+    -1.7976931348623157e308,
+]
 values = st.one_of(st.floats(), st.sampled_from(SPECIAL), st.integers(-9, 9).map(float), st.floats(-1, 1))
 matrices = st.integers(1, 4).flatmap(
-    lambda width: st.lists(st.lists(values, min_size=width, max_size=width), min_size=1, max_size=120).map(np.array)
+    lambda width: st.lists(st.lists(values, min_size=width, max_size=width), min_size=1, max_size=120).map(
+        np.array
+    )
 )
 
 
@@ -123,7 +136,12 @@ def test_a_threshold_parts_the_codes(matrix, data):
 
 
 def test_worked_example():
-    columns = [np.array([1.0, 2.0, 4.0, np.nan]), np.array([1, -1, 0, 1], np.int32), np.full(4, np.nan), np.full(4, 7.0)]
+    columns = [
+        np.array([1.0, 2.0, 4.0, np.nan]),
+        np.array([1, -1, 0, 1], np.int32),
+        np.full(4, np.nan),
+        np.full(4, 7.0),
+    ]
     table = table_of(columns, {1: ("a", "b")})
     bins = fit(table, None)
     assert bins.n_codes.tolist() == [3, 2, 1, 1]
@@ -135,7 +153,7 @@ def test_worked_example():
     assert fit(table, 2).edges[0].tolist() == [3.0]
 
 
-def test_missing_everywhere_and_no_features():
+def test_missing_everywhere():
     table = table_of([np.full(3, -1, np.int32)], {0: ()})
     bins = fit(table)
     assert bins.n_codes.tolist() == [1]
@@ -182,7 +200,9 @@ def test_the_same_quantiles_of_many_rows(groups):
     expected = fit(Table.read(matrix))
     assert expected.n_codes.tolist() == [255] * 5
     assert_same(fit(Table.read(matrix[::-1]), block=997, groups=groups), expected)
-    assert_same(fit(Table.read(rng.permutation(matrix)), block=997, groups=groups, reverse=True, n_jobs=2), expected)
+    assert_same(
+        fit(Table.read(rng.permutation(matrix)), block=997, groups=groups, reverse=True, n_jobs=2), expected
+    )
 
 
 def test_threads_give_the_same_codes():

@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam.data.cuts import bit_length, cut, midpoint, readable
+from hornbeam.data.cells import bit_length
+from hornbeam.data.cuts import cut
+from hornbeam.data.edges import midpoint, readable
 from hornbeam.data.engine import LocalEngine
 from hornbeam.data.table import Table
 from hornbeam.data.units import MemorySource
@@ -98,7 +100,8 @@ def test_bins_are_nearly_equal(shape, max_bins):
     assert len(edges) == max_bins - 1
     assert (np.diff(edges) > 0).all()
     rows = np.bincount(np.searchsorted(edges, column), minlength=max_bins)
-    # A cell holds at most a quarter of an equal bin; each end of a bin may be off by half a cell, and slide by one.
+    # A cell holds at most a quarter of an equal bin; each end of a bin may be off by half a cell, and slide
+    # by one.
     equal = len(column) / max_bins
     assert rows.max() <= 1.75 * equal + 1
     assert rows.min() >= 0.25 * equal - 1
@@ -142,3 +145,10 @@ def test_many_features_are_counted_in_batches():
     found = cut(MemorySource(Table.read(matrix)), LocalEngine(), list(range(70)), 16, exact=False)
     for feature in (0, 63, 64, 69):
         np.testing.assert_array_equal(found[feature].edges, edges_of(matrix[:, feature], 16))
+
+
+def test_the_smallest_numbers_beside_zero():
+    column = np.repeat([-5e-324, 0.0, 5e-324, 1.0, 2.0, 3.0], [1, 20, 1, 1, 1, 1])
+    edges = edges_of(column, 5)
+    assert (np.diff(edges) > 0).all()
+    assert set(column[np.searchsorted(edges, column) == np.searchsorted(edges, 0.0)]) == {0.0}

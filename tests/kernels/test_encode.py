@@ -6,14 +6,30 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference_encode import codes_of, distinct, key_of, share as slow_share
 
 from hornbeam.kernels.cuts import CELL_SHIFT, Census, floats_of, share, tally
 from hornbeam.kernels.encode import encode
+from reference_encode import codes_of, distinct, key_of
+from reference_encode import share as slow_share
 
-SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -5e-324, 2.2e-308, 1.7976931348623157e308, -1.7976931348623157e308]
+SPECIAL = [
+    0.0,
+    -0.0,
+    np.inf,
+    -np.inf,
+    np.nan,
+    5e-324,
+    -5e-324,
+    2.2e-308,
+    1.7976931348623157e308,
+    -1.7976931348623157e308,
+]
 floats = st.one_of(
-    st.floats(), st.sampled_from(SPECIAL), st.integers(-5, 5).map(float), st.floats(0, 1), st.integers(0, 2**53).map(float)
+    st.floats(),
+    st.sampled_from(SPECIAL),
+    st.integers(-5, 5).map(float),
+    st.floats(0, 1),
+    st.integers(0, 2**53).map(float),
 )
 columns = st.lists(floats, max_size=200).map(np.array)
 
@@ -40,7 +56,11 @@ def test_codes_of_mixed_columns(data):
     nominal = np.array(data.draw(st.lists(st.booleans(), min_size=1, max_size=5)))
     edges, values, n_codes = [], [], []
     for is_nominal in nominal:
-        run = [] if is_nominal else data.draw(st.lists(st.floats(allow_nan=False, allow_infinity=False), unique=True))
+        run = (
+            []
+            if is_nominal
+            else data.draw(st.lists(st.floats(allow_nan=False, allow_infinity=False), unique=True))
+        )
         edges.append(np.sort(np.array(run) + 0.0))
         n_codes.append(data.draw(st.integers(1, 300)) if is_nominal else len(np.unique(edges[-1])) + 1)
         edges[-1] = np.unique(edges[-1])
@@ -60,7 +80,13 @@ def test_threads_share_the_rows():
     rng = np.random.default_rng(0)
     matrix = rng.normal(size=(70_001, 3))
     edges = np.sort(rng.normal(size=100))
-    arguments = (tuple(matrix.T), edges, np.array([0, 30, 60, 100]), np.array([31, 31, 41], np.int32), np.zeros(3, bool))
+    arguments = (
+        tuple(matrix.T),
+        edges,
+        np.array([0, 30, 60, 100]),
+        np.array([31, 31, 41], np.int32),
+        np.zeros(3, bool),
+    )
     one, _ = encode(*arguments, len(matrix))
     three, _ = encode(*arguments, len(matrix), n_jobs=3)
     np.testing.assert_array_equal(one, three)
@@ -71,7 +97,12 @@ def test_codes_out_of_range_are_reported(code):
     column = np.array([0, code, 1], np.int32)
     fine = np.zeros(3, np.int32)
     _, unknown = encode(
-        (fine, column), np.empty(0), np.zeros(3, np.int64), np.array([3, 3], np.int32), np.array([True, True]), 3
+        (fine, column),
+        np.empty(0),
+        np.zeros(3, np.int64),
+        np.array([3, 3], np.int32),
+        np.array([True, True]),
+        3,
     )
     assert unknown == 1
 
@@ -89,7 +120,9 @@ def test_codes_out_of_range_are_reported(code):
 )
 def test_wrong_arrays_are_refused(columns, n_codes, error):
     with pytest.raises(error):
-        encode(columns, np.empty(0), np.zeros(2, np.int64), np.array([n_codes], np.int32), np.array([False]), 3)
+        encode(
+            columns, np.empty(0), np.zeros(2, np.int64), np.array([n_codes], np.int32), np.array([False]), 3
+        )
 
 
 @given(columns, st.integers(1, 60))
@@ -141,22 +174,32 @@ def test_tally_counts_parts_of_cells():
     # The cell 1 <= x < 1 + 1/16 in four parts of a 64th each.
     column = np.array([1.0, 1 + 1 / 64, 1 + 2 / 64, 1 + 3 / 64, 1 + 3 / 64, np.nan, 1 + 4 / 64, 2.0, -1.0])
     low, high = (np.array([key_of(value)], np.uint64) for value in (1.0, np.nextafter(1 + 1 / 16, 0)))
-    counts, ones, any_ = np.zeros(4, np.int64), np.full(1, ~np.uint64(0)), np.zeros(1, np.uint64)
+    counts, ones, any_ = np.zeros(4, np.int64), np.full(4, ~np.uint64(0)), np.zeros(4, np.uint64)
     for _ in range(2):
         tally((column,), np.array([0, 1]), low, high, np.array([46]), np.array([2]), counts, ones, any_)
     np.testing.assert_array_equal(counts, [2, 2, 2, 4])
-    assert floats_of(ones)[0] == 1.0
-    assert floats_of(any_)[0] == 1 + 3 / 64
+    np.testing.assert_array_equal(floats_of(ones), 1 + np.arange(4) / 64)
+    np.testing.assert_array_equal(ones, any_)
+
+
+def test_tally_writes_into_no_copy():
+    low = high = np.array([key_of(1.0)], np.uint64)
+    ones, some = np.full(1, ~np.uint64(0)), np.zeros(1, np.uint64)
+    zero = np.array([0])
+    with pytest.raises(TypeError):
+        tally((np.ones(3),), np.array([0, 1]), low, high, zero, zero, np.zeros(1, np.int32), ones, some)
 
 
 def test_tally_refuses_cells_of_two_octaves():
     low, high = np.array([key_of(1.0)], np.uint64), np.array([key_of(2.0)], np.uint64)
-    counts, ones, any_ = np.zeros(4, np.int64), np.full(1, ~np.uint64(0)), np.zeros(1, np.uint64)
+    counts, ones, any_ = np.zeros(4, np.int64), np.full(4, ~np.uint64(0)), np.zeros(4, np.uint64)
     with pytest.raises(ValueError, match="one octave"):
         tally((np.ones(3),), np.array([0, 1]), low, high, np.array([46]), np.array([2]), counts, ones, any_)
 
 
-@given(st.lists(st.one_of(st.integers(1, 9), st.integers(1, 500)), min_size=1, max_size=60), st.integers(1, 20))
+@given(
+    st.lists(st.one_of(st.integers(1, 9), st.integers(1, 500)), min_size=1, max_size=60), st.integers(1, 20)
+)
 def test_share_like_its_twin(counts, max_bins):
     bins = slow_share(counts, max_bins)
     assert len(bins) <= max_bins
@@ -171,3 +214,15 @@ def test_shares_are_nearly_equal(counts, max_bins):
     sums = np.add.reduceat(counts, [0, *(share(np.array(counts), max_bins) + 1)])
     assert len(sums) == max_bins
     assert np.abs(sums - total / max_bins).max() <= 2 * max(counts)
+
+
+def test_counts_beyond_32_bits():
+    census = Census(1, 2)
+    census.add((np.array([1.0, 2.0, 3.0]),))
+    entries = census.entries()
+    many = entries._replace(counts=np.array([2**32 - 1, 5, 2**40]))
+    census.__setstate__((1, 2, many))
+    census.add((np.array([1.0, 3.0]),))
+    other = Census(1, 2)
+    other.__setstate__((1, 2, many))
+    assert other.absorb(census).entries().counts.tolist() == [2**33 - 1, 10, 2**41 + 1]

@@ -1,12 +1,13 @@
 """Values as small codes: cut points and categories, there and back."""
 
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hornbeam.data.cuts import cut, midpoint
+from hornbeam.data.cuts import cut
+from hornbeam.data.edges import midpoint
 from hornbeam.data.engine import Engine
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
@@ -19,6 +20,8 @@ __all__ = ["Bins"]
 
 MOST_BINS = 65_535
 NOTHING: Floats = np.empty(0)
+# Stands behind the last edge and value, so that a place beyond them is still a place.
+BEYOND: Floats = np.array([np.nan])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,14 +31,15 @@ class Bins:
     Parameters
     ----------
     edges : tuple of arrays
-        Per numeric feature finite numbers, strictly increasing: the code of ``x`` is the number of edges below it, so
-        ``x <= edges[c]`` means ``code <= c``. Empty for a nominal feature, whose codes are those of its categories.
+        Per numeric feature finite numbers, strictly increasing: the code of ``x`` is the number of edges
+        below it, so ``x <= edges[c]`` means ``code <= c``. Empty for a nominal feature, whose codes are those
+        of its categories.
     values : tuple of arrays or None
         Exact bins: the distinct values of each numeric feature, one more than its edges. Empty for a nominal
         feature and for one with more than 65,535 values. None if the bins are quantiles.
     n_codes : array of int32
-        Codes per feature, at least 1; a missing value has code ``n_codes[f]``. (A feature without any value keeps the code
-        0, which no row has.)
+        Codes per feature, at least 1; a missing value has code ``n_codes[f]``. (A feature without any value
+        keeps the code 0, which no row has.)
     nominal : array of bool
         Which features are nominal.
 
@@ -67,7 +71,7 @@ class Bins:
             starts = [0]
             for run in runs:
                 starts.append(starts[-1] + len(run))
-            object.__setattr__(self, f"_{name}", np.concatenate((NOTHING, *runs)))
+            object.__setattr__(self, f"_{name}", np.concatenate((*runs, BEYOND)))
             object.__setattr__(self, f"_{name[:-1]}_starts", np.array(starts, np.int64))
 
     @classmethod
@@ -81,21 +85,25 @@ class Bins:
         engine : Engine
             Where they are counted; the bins do not depend on it.
         max_bins : int or None
-            A numeric feature with no more distinct values gets a bin for each, any other so many bins of nearly equal size, a
-            value that fills more than an equal bin getting its own. None: exact, up to 65,535 values.
+            A numeric feature with no more distinct values gets a bin for each, any other so many bins of
+            nearly equal size, a value that fills more than an equal bin getting its own. None: exact, up to
+            65,535 values.
 
         Returns
         -------
         Bins
         """
         if max_bins is not None and not 1 <= max_bins <= MOST_BINS:
-            raise ParameterError(f"max_bins is {max_bins}; expected 1 to {MOST_BINS:,}, or None for exact bins")
+            raise ParameterError(
+                f"max_bins is {max_bins}; expected 1 to {MOST_BINS:,}, or None for exact bins"
+            )
         exact = max_bins is None
         features = source.schema.features
         numeric = [at for at, feature in enumerate(features) if feature.kind != Kind.NOMINAL]
         edges, values = [NOTHING] * len(features), [NOTHING] * len(features)
         n_codes = [max(1, len(feature.categories)) for feature in features]
-        for at, found in zip(numeric, cut(source, engine, numeric, max_bins or MOST_BINS, exact=exact), strict=True):
+        cuts = cut(source, engine, numeric, max_bins or MOST_BINS, exact=exact)
+        for at, found in zip(numeric, cuts, strict=True):
             edges[at] = found.edges
             n_codes[at] = len(found.edges) + 1
             if found.values is not None:
@@ -108,7 +116,20 @@ class Bins:
         )
 
     def encode(self, table: Table, n_jobs: int = 1) -> Codes:
-        """Codes of the rows of a table, C-contiguous (n_rows, n_features): uint8 if every code fits, else uint16."""
+        """Codes of the rows of a table.
+
+        Parameters
+        ----------
+        table : Table
+            Rows with the columns these bins were made for.
+        n_jobs : int
+            Threads that share the rows.
+
+        Returns
+        -------
+        array, C-contiguous (n_rows, n_features)
+            uint8 if every code fits, else uint16.
+        """
         if len(table.columns) != len(self.n_codes):
             raise SchemaError(
                 f"the table has {len(table.columns)} columns; these bins were made for {len(self.n_codes)}. "
@@ -119,8 +140,9 @@ class Bins:
         )
         if unknown >= 0:
             raise DataError(
-                f"feature {table.schema.features[unknown].name!r} holds a category that has no code; only rows whose "
-                "categories are all in the schema can be encoded. Read the table without a schema to train on it"
+                f"feature {table.schema.features[unknown].name!r} holds a category that has no code; "
+                "only rows whose categories are all in the schema can be encoded. "
+                "Read the table without a schema to train on it"
             )
         return codes
 
@@ -136,27 +158,28 @@ class Bins:
         left, right : array of int
             The highest code left of the cut and the lowest one right of it among the rows of a node.
         at_values : bool
-            Exact bins: lower the midpoint to the largest value of the feature that does not exceed it (C4.5), a
-            millionth more being forgiven.
+            Exact bins: lower the midpoint to the largest value of the feature that does not exceed it (C4.5),
+            a millionth more being forgiven.
 
         Returns
         -------
         array of float64
-            Exact bins: the midpoint of the two values, at least the left and below the right one. Else the edge in the
-            middle of those between the two codes.
+            Exact bins: the midpoint of the two values, at least the left and below the right one. Else the
+            edge in the middle of those between the two codes.
         """
-        feature, left, right = np.broadcast_arrays(feature, left, right)
-        between = self._edges[self._edge_starts[feature] + (left + right - 1) // 2]
+        at, lower, upper = np.broadcast_arrays(feature, left, right)
+        found: Floats = self._edges[self._edge_starts[at] + (lower + upper - 1) // 2]
         if self.values is None:
-            return between
-        exact = self._value_starts[feature + 1] > self._value_starts[feature]
+            return found
+        # A feature with too many values keeps none.
+        exact = self._value_starts[at + 1] > self._value_starts[at]
         if exact.any():
-            between = np.array(between)
-            between[exact] = self._midpoints(feature[exact], left[exact], right[exact], at_values)
-        return between[()]
+            found = np.array(found)
+            found[exact] = self._midpoints(at[exact], lower[exact], upper[exact], at_values)
+        return found
 
     def cell_values(self) -> Floats | None:
-        """Return the value behind each code and missing code, feature after feature; None if bins hold several values."""
+        """Return the value behind each code, NaN for the missing one; None if bins hold several values."""
         if self.values is None:
             return None
         cells = [

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from operator import iadd
 from typing import Any, Protocol
 
@@ -45,7 +46,8 @@ class Engine(Protocol):
         shared : object
             Small; sent to every task.
         combine : callable (part, part) -> part
-            Associative, commutative and exact; may work in place on its first argument. Default: integer addition.
+            Associative, commutative and exact; may work in place on its first argument. Default: integer
+            addition.
         blocks : int
             How many parts a task returns.
         finish : callable (block, part, shared) -> result, optional
@@ -74,8 +76,8 @@ class LocalEngine:
     groups : int, optional
         Into how many tasks the units are dealt; one per thread by default.
     reverse : bool
-        Take units and combine parts from the last to the first. With `groups` this is how tests ask whether a result
-        depends on how the rows were dealt.
+        Take units and combine parts from the last to the first. With `groups` this is how tests ask whether a
+        result depends on how the rows were dealt.
 
     Examples
     --------
@@ -130,7 +132,7 @@ class LocalEngine:
         if self.reverse:
             units = units[::-1]
         bounds = [len(units) * group // n_groups for group in range(n_groups + 1)]
-        return [units[begin:end] for begin, end in zip(bounds, bounds[1:], strict=False)]
+        return [units[begin:end] for begin, end in pairwise(bounds)]
 
     def _run(self, task: Task, groups: list[Sequence[Any]], shared: Any) -> Iterable[Sequence[Any]]:
         if self.n_jobs == 1 or len(groups) == 1:

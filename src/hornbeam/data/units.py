@@ -29,10 +29,14 @@ class Source(Protocol):
     """Rows of one schema that can be read unit by unit."""
 
     @property
-    def schema(self) -> Schema: ...
+    def schema(self) -> Schema:
+        """What the columns are."""
+        ...
 
     @property
-    def n_rows(self) -> int: ...
+    def n_rows(self) -> int:
+        """Rows of all units together."""
+        ...
 
     def units(self) -> Sequence[Unit]:
         """Addresses that together cover every row once."""
@@ -73,10 +77,12 @@ class MemorySource:
 
     @property
     def schema(self) -> Schema:
+        """What the columns are."""
         return self.table.schema
 
     @property
     def n_rows(self) -> int:
+        """Rows of the table."""
         return self.table.n_rows
 
     def units(self) -> list[Unit]:

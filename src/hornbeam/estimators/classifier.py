@@ -28,17 +28,18 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     preset : {"pet", "cart", "c4.5", "c4.4", "id3"}, default="pet"
-        The recipe to start from; every other parameter set to "auto" is what the preset says. ``pet``: entropy, subset
-        splits, missing values to a child of their own, hierarchical smoothing. ``cart``: Gini, subset splits, learned
-        direction for missing values. ``c4.5``: gain ratio, multiway splits, fractional rows, collapse; ``c4.4``: the
-        same without collapse, with Laplace. ``id3``: entropy, multiway splits.
+        The recipe to start from; every other parameter set to "auto" is what the preset says. ``pet``:
+        entropy, subset splits, missing values to a child of their own, hierarchical smoothing. ``cart``:
+        Gini, subset splits, learned direction for missing values. ``c4.5``: gain ratio, multiway splits,
+        fractional rows, collapse; ``c4.4``: the same without collapse, with Laplace. ``id3``: entropy,
+        multiway splits.
     criterion : {"auto", "entropy", "gain_ratio", "gini", "hellinger"}, default="auto"
         What a split is worth.
     nominal : {"auto", "multiway", "subset"}, default="auto"
         How a nominal feature splits: a child for each category, or two for the best subset.
     missing : {"auto", "own", "learned", "fractional"}, default="auto"
-        Where rows go whose tested value is missing: to a child of their own, to the better child, or to every child in
-        proportion.
+        Where rows go whose tested value is missing: to a child of their own, to the better child, or to every
+        child in proportion.
     max_depth : int, default=None
         Tests on a path at most.
     min_samples_split, min_samples_leaf : int, default=2 and 1
@@ -48,8 +49,8 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     max_leaf_nodes : int, default=None
         Leaves at most, best first.
     max_bins : int, None or "auto", default="auto"
-        Quantile bins for each numeric feature; None tries every distinct value. "auto": every value up to 20,000 rows,
-        255 bins beyond.
+        Quantile bins for each numeric feature; None tries every distinct value. "auto": every value up to
+        20,000 rows, 255 bins beyond.
     smoothing : {"auto", "hgs", "laplace"}, a smoother or None, default="auto"
         How probabilities are estimated; None for raw frequencies.
     pruning : {"auto", "collapse"}, a pruner or None, default="auto"
@@ -57,8 +58,8 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     class_weight : dict, "balanced" or None, default=None
         Factors for the rows of each class.
     monotonic_cst : array-like of int, dict or None, default=None
-        For two classes: +1 where the second class's probability must not fall as the feature rises, -1 where it must not
-        rise, 0 elsewhere; or a dict from feature names.
+        For two classes: +1 where the second class's probability must not fall as the feature rises, -1 where
+        it must not rise, 0 elsewhere; or a dict from feature names.
     random_state : int, default=None
         Accepted for company: nothing here is random.
     n_jobs : int, default=None
@@ -77,8 +78,9 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    The same rows give the same tree, bit for bit, in any order and on any number of threads. A category never seen at a
-    node, or a missing value where training had none, stops there: the row is answered with that node's probabilities.
+    The same rows give the same tree, bit for bit, in any order and on any number of threads. A category never
+    seen at a node, or a missing value where training had none, stops there: the row is answered with that
+    node's probabilities.
 
     Examples
     --------
@@ -89,11 +91,13 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     >>> clf.predict(X[:2])
     array([0, 0])
     >>> clf.predict_proba(X[:1]).round(3)
-    array([[0.968, 0.016, 0.016]])
+    array([[0.974, 0.013, 0.013]])
     """
 
     _doc_link_module = "hornbeam"
-    _doc_link_template = "https://hornbeam.readthedocs.io/en/stable/api/{estimator_module}.{estimator_name}.html"
+    _doc_link_template = (
+        "https://hornbeam.readthedocs.io/en/stable/api/{estimator_module}.{estimator_name}.html"
+    )
 
     def __init__(
         self,
@@ -160,7 +164,8 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """
         if y is None:
             raise DataError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None. Pass one label a row."
+                f"{type(self).__name__} requires y to be passed, but the target y is None. "
+                "Pass one label a row."
             )
         validate_data(self, X, skip_check_array=True)
         labels = read_labels(column_or_1d(y, warn=True) if isinstance(y, np.ndarray | list) else y)
@@ -243,7 +248,8 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         callable
-            Takes a float64 array or a tuple of numbers (a nominal value as its position in the schema's categories).
+            Takes a float64 array or a tuple of numbers (a nominal value as its position in the schema's
+            categories).
 
         Examples
         --------

@@ -1,7 +1,8 @@
 """The leaf budget: best-first growing as a replay over gains.
 
-A node's split does not depend on what happens elsewhere in the tree, so the tree a best-first grower would stop at is
-the full tree cut back: open the nodes in order of their gain times their weight, parents before children.
+A node's split does not depend on what happens elsewhere in the tree, so the tree a best-first grower would
+stop at is the full tree cut back: open the nodes in order of their gain times their weight, parents before
+children.
 """
 
 import heapq
@@ -17,7 +18,8 @@ __all__ = ["keep_best_leaves"]
 def keep_best_leaves(tree: Tree, max_leaf_nodes: int) -> Tree:
     """Keep the splits a best-first grower makes until the tree has ``max_leaf_nodes`` leaves.
 
-    Ties go to the node that comes first in level order. A multiway split that would overrun the budget ends the growing.
+    Ties go to the node that comes first in level order. A multiway split that would overrun the budget ends
+    the growing.
     """
     if tree.n_leaves <= max_leaf_nodes:
         return tree
@@ -37,4 +39,6 @@ def keep_best_leaves(tree: Tree, max_leaf_nodes: int) -> Tree:
         for child in range(first, first + n_children):
             if skeleton.n_children[child]:
                 heapq.heappush(frontier, (-float(worth[child]), child))
-    return collapse(tree, ~opened & ~skeleton.is_leaf, Step.of("keep_best_leaves", max_leaf_nodes=max_leaf_nodes))
+    return collapse(
+        tree, ~opened & ~skeleton.is_leaf, Step.of("keep_best_leaves", max_leaf_nodes=max_leaf_nodes)
+    )

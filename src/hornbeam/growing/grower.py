@@ -1,6 +1,6 @@
 """The grower: parameters, and the one way from coded rows to a tree."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from math import ceil
 
@@ -10,6 +10,7 @@ from hornbeam.data.bins import Bins
 from hornbeam.data.engine import Engine
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
+from hornbeam.data.units import Unit
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing.builder import build_tree
 from hornbeam.growing.criterion import Criterion, Missing, Nominal
@@ -20,7 +21,7 @@ from hornbeam.growing.watch import Watch
 from hornbeam.kernels import subtree
 from hornbeam.kernels.subtree import CRITERIA, Columns, Nodes, Rows, Rules, Terms
 from hornbeam.tree.tree import Step, Tree
-from hornbeam.typing import Codes
+from hornbeam.typing import Codes, Counts
 
 __all__ = ["Grower"]
 
@@ -52,13 +53,13 @@ class Grower:
     max_leaf_nodes : int or None
         Leaves at most, best first.
     monotone : tuple of int or None
-        For two classes: +1 where the second class's probability must not fall as the feature rises, -1 where it must not
-        rise, 0 elsewhere.
+        For two classes: +1 where the second class's probability must not fall as the feature rises, -1 where
+        it must not rise, 0 elsewhere.
 
     Notes
     -----
-    Ties go to the feature that stands first and to its lowest cut. All sums are integers: neither the order of rows nor
-    the number of threads or partitions can change the tree.
+    Ties go to the feature that stands first and to its lowest cut. All sums are integers: neither the order
+    of rows nor the number of threads or partitions can change the tree.
 
     Examples
     --------
@@ -127,7 +128,9 @@ class Grower:
         known_good = codes is None
         if codes is None:
             codes = bins.encode(table, n_jobs)
-        rows = Rows(codes, table.target.astype(np.uint16), None if table.weight is None else table.weight.copy())
+        rows = Rows(
+            codes, table.target.astype(np.uint16), None if table.weight is None else table.weight.copy()
+        )
         missing, unit = self.missing, table.unit
         if missing is Missing.FRACTIONAL:
             if (codes == bins.n_codes).any():
@@ -142,7 +145,14 @@ class Grower:
         return self._finish(grow_home(rows, terms, n_jobs, Watch(on_progress)), bins, table.schema, unit)
 
     def grow_by_level(
-        self, source: CodedSource, bins: Bins, schema: Schema, engine: Engine, *, unit: float = 1.0, home_rows: int = 0
+        self,
+        source: CodedSource,
+        bins: Bins,
+        schema: Schema,
+        engine: Engine,
+        *,
+        unit: float = 1.0,
+        home_rows: int = 0,
     ) -> Tree:
         """Grow the same tree from sums alone, through an engine.
 
@@ -159,7 +169,7 @@ class Grower:
         unit : float
             What one step of the rows' weight is worth.
         home_rows : int
-            Nodes of at most this many rows are finished by the local kernel, where their rows are brought together.
+            Nodes of at most this many rows are finished by the local kernel, their rows brought together.
 
         Returns
         -------
@@ -167,7 +177,9 @@ class Grower:
             The tree `grow` would have grown from the same rows.
         """
         if self.missing is Missing.FRACTIONAL:
-            raise ParameterError("missing='fractional' needs all rows at home: expected 'own' or 'learned' here.")
+            raise ParameterError(
+                "missing='fractional' needs all rows at home: expected 'own' or 'learned' through an engine."
+            )
         size = np.zeros(2, dtype=np.int64)
         for part in engine.reduce(_measure, source.units(), source):
             size += part
@@ -194,11 +206,13 @@ class Grower:
         if self.monotone is not None and any(self.monotone):
             if schema.n_classes != 2:
                 raise ParameterError(
-                    f"Monotone constraints need a target of two classes; found {schema.n_classes}. Drop monotonic_cst."
+                    f"Monotone constraints need a target of two classes; found {schema.n_classes}. "
+                    "Drop monotonic_cst."
                 )
             if len(self.monotone) != schema.n_features:
                 raise ParameterError(
-                    f"{len(self.monotone)} monotone constraints for {schema.n_features} features: expected one each."
+                    f"{len(self.monotone)} monotone constraints for {schema.n_features} features: "
+                    "expected one each."
                 )
             monotone = np.array(self.monotone, dtype=np.int8)
         rules = Rules()
@@ -218,7 +232,9 @@ class Grower:
         gaps = bins.cell_values() if self.criterion is Criterion.GAIN_RATIO else None
         columns = Columns(bins.n_codes, nominal, monotone, gaps, schema.n_classes)
         kind = "entropy" if self.criterion is Criterion.GAIN_RATIO else self.criterion.value
-        return Terms(columns, CRITERIA[kind], rules, nominal, monotone, offsets, int(offsets[-1]), schema.n_classes)
+        return Terms(
+            columns, CRITERIA[kind], rules, nominal, monotone, offsets, int(offsets[-1]), schema.n_classes
+        )
 
     def _finish(self, nodes: Nodes, bins: Bins, schema: Schema, unit: float) -> Tree:
         at_values = self.criterion is Criterion.GAIN_RATIO
@@ -226,7 +242,7 @@ class Grower:
         return tree if self.max_leaf_nodes is None else keep_best_leaves(tree, self.max_leaf_nodes)
 
 
-def _measure(units: list, source: CodedSource) -> list:
+def _measure(units: Sequence[Unit], source: CodedSource) -> list[Counts]:
     """Total weight and number of rows of some units."""
     size = np.zeros(2, dtype=np.int64)
     for unit in units:

@@ -1,10 +1,11 @@
 """The level phase: the rows are elsewhere, and all we ask of them is sums.
 
-Level by level one ``reduce`` adds up the histograms of the open nodes over all units and finds the best splits where the
-total lies. Once a node's rows fit one worker, a last ``reduce`` brings each node's rows together and the local kernel
-finishes the subtree. Tasks are pure and know only the tree so far.
+Level by level one ``reduce`` adds up the histograms of the open nodes over all units and finds the best
+splits where the total lies. Once a node's rows fit one worker, a last ``reduce`` brings each node's rows
+together and the local kernel finishes the subtree. Tasks are pure and know only the tree so far.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -27,7 +28,7 @@ _OPEN_CELLS = 1 << 25  # cells counted in one pass: 128 MB of counts
 class CodedSource(Protocol):
     """Where coded rows come from: units, and the rows behind one."""
 
-    def units(self) -> list[Unit]:
+    def units(self) -> Sequence[Unit]:
         """Addresses of all rows."""
         ...
 
@@ -100,7 +101,7 @@ class Shared:
 
 
 def grow_by_level(source: CodedSource, terms: Terms, engine: Engine, home_rows: int) -> Nodes:
-    """Grow a tree from summed histograms; nodes of at most ``home_rows`` rows are finished by the local kernel."""
+    """Grow a tree from summed histograms; the local kernel finishes nodes of at most ``home_rows`` rows."""
     young = _YoungTree(terms)
     counts = engine.reduce(_count_classes, source.units(), Shared(source, terms, *young.codes(), ()))[0]
     n_rows = int(counts[-1])
@@ -119,7 +120,9 @@ def grow_by_level(source: CodedSource, terms: Terms, engine: Engine, home_rows: 
     if not small:
         return young.nodes()
     shared = Shared(source, terms, *young.codes(), tuple(small))
-    subtrees = engine.reduce(_gather_rows, source.units(), shared, combine=_join_rows, finish=_grow_subtrees)[0]
+    subtrees = engine.reduce(_gather_rows, source.units(), shared, combine=_join_rows, finish=_grow_subtrees)[
+        0
+    ]
     return graft(young.nodes(), list(zip([s.node for s in small], subtrees, strict=True)))
 
 
@@ -174,11 +177,11 @@ class _YoungTree:
         return self.made.nodes()
 
 
-# ---- tasks ------------------------------------------------------------------------------------------------------
+# ---- tasks ---------------------------------------------------------------------------------------------
 
 
-def _count_classes(units: list[Unit], shared: Shared) -> list[Counts]:
-    """Weight of each class, then the number of rows. Every row is checked here, before a kernel counts it."""
+def _count_classes(units: Sequence[Unit], shared: Shared) -> list[Counts]:
+    """Weight of each class, then the number of rows. Rows are checked here, before a kernel counts them."""
     total = np.zeros(shared.terms.n_classes + 1, dtype=np.int64)
     for unit in units:
         rows = shared.source.read(unit)
@@ -189,7 +192,7 @@ def _count_classes(units: list[Unit], shared: Shared) -> list[Counts]:
     return [total]
 
 
-def _count_cells(units: list[Unit], shared: Shared) -> list[Cells]:
+def _count_cells(units: Sequence[Unit], shared: Shared) -> list[Cells]:
     """Cells of all open nodes."""
     cells: Cells | None = None
     for unit in units:
@@ -204,11 +207,10 @@ def _count_cells(units: list[Unit], shared: Shared) -> list[Cells]:
 def _best_splits(_: int, cells: Cells, shared: Shared) -> list[tuple[Split | None, Any]]:
     """Find each open node's best split, and what its children will hold."""
     found: list[tuple[Split | None, Any]] = []
-    for sprout, mine in zip(shared.open_nodes, cells.reshape(len(shared.open_nodes), -1), strict=True):
+    per_node: list[Cells] = list(cells.reshape(len(shared.open_nodes), -1))
+    for sprout, mine in zip(shared.open_nodes, per_node, strict=True):
         block = sprout.block
-        split = subtree.best_split(
-            mine, shared.terms, sprout.counts, sprout.n_rows, block.lower, block.upper
-        )
+        split = subtree.best_split(mine, shared.terms, sprout.counts, sprout.n_rows, block.lower, block.upper)
         found.append((split, None if split is None else _children_totals(mine, split, shared.terms)))
     return found
 
@@ -229,7 +231,7 @@ def _children_totals(cells: Cells, split: Split, terms: Terms) -> tuple[Counts, 
 type _Gathered = list[list[Rows]]
 
 
-def _gather_rows(units: list[Unit], shared: Shared) -> list[_Gathered]:
+def _gather_rows(units: Sequence[Unit], shared: Shared) -> list[_Gathered]:
     """Rows of each small node."""
     gathered: _Gathered = [[] for _ in shared.open_nodes]
     for unit in units:
@@ -251,7 +253,11 @@ def _grow_subtrees(_: int, gathered: _Gathered, shared: Shared) -> list[Nodes]:
     slip = np.zeros(2, dtype=np.int64)
     grown = []
     for sprout, parts in zip(shared.open_nodes, gathered, strict=True):
-        weight = None if parts[0].weight is None else np.concatenate([p.weight for p in parts if p.weight is not None])
-        rows = Rows(np.concatenate([p.codes for p in parts]), np.concatenate([p.label for p in parts]), weight)
+        weights = [part.weight for part in parts if part.weight is not None]
+        rows = Rows(
+            np.concatenate([part.codes for part in parts]),
+            np.concatenate([part.label for part in parts]),
+            np.concatenate(weights) if weights else None,
+        )
         grown.append(subtree.grow(rows, shared.terms, sprout.block, slip))
     return grown

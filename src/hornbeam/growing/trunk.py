@@ -1,7 +1,7 @@
 """The trunk: nodes with so many rows that threads share each one.
 
-Level by level every thread counts a share of each big node's rows; then whole subtrees are handed out. All sums are
-integers, so the tree is the one a single thread grows.
+Level by level every thread counts a share of each big node's rows; then whole subtrees are handed out. All
+sums are integers, so the tree is the one a single thread grows.
 """
 
 from concurrent.futures import ThreadPoolExecutor

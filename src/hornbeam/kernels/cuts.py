@@ -1,8 +1,8 @@
 """Counting values by the leading bits of their keys: what binning needs to know of the rows.
 
-A *key* is an unsigned 64-bit integer in the order of the floats: negative numbers have their bits inverted, the
-others their sign bit set. Everything here is a sum of counts or an and/or of bits, so the order of the rows and the way
-they are grouped cannot change a result.
+A *key* is an unsigned 64-bit integer in the order of the floats: their bits without the sign, counted up or
+down from the key of zero. Everything here is a sum of counts or an and/or of bits, so the order of the
+rows and the way they are grouped cannot change a result.
 """
 
 from typing import Any, NamedTuple, Self
@@ -15,7 +15,7 @@ from hornbeam._native import share as native_share
 from hornbeam._native import tally as native_tally
 from hornbeam.typing import Bools, Counts, Floats
 
-__all__ = ["CELL_SHIFT", "Census", "Entries", "MOST_DIGITS", "TOP", "Keys", "floats_of", "share", "tally"]
+__all__ = ["CELL_SHIFT", "MOST_DIGITS", "ZERO", "Census", "Entries", "Keys", "floats_of", "share", "tally"]
 
 type Keys = NDArray[np.uint64]
 
@@ -23,21 +23,23 @@ type Keys = NDArray[np.uint64]
 CELL_SHIFT = 42
 # Into at most 2**16 parts is a cell divided at once.
 MOST_DIGITS = 16
-# The key of zero.
-TOP = np.uint64(1 << 63)
+# The key of 0.0.
+ZERO = np.uint64(1 << 63)
+ONE = np.uint64(1)
 
 
 class Entries(NamedTuple):
     """What a census found, feature after feature.
 
-    Feature ``f`` has ``keys[starts[f]:starts[f + 1]]`` in order, with ``counts``: its distinct values or, where
-    ``full``, the first keys of its cells. ``ones`` has the bits set in every
-    key, ``any`` those set in some key; ``missing`` counts the rows without a value.
+    Feature ``f`` has ``keys[starts[f]:starts[f + 1]]`` in order, with ``counts``: its distinct values or,
+    where ``full``, the first keys of its cells. ``ones`` has the bits set in every key, ``some`` those set in
+    some key; ``missing`` and ``zeros`` count the rows without a value and those with the value 0.
     """
 
     missing: Counts
+    zeros: Counts
     ones: Keys
-    any: Keys
+    some: Keys
     full: Bools
     starts: Counts
     keys: Keys
@@ -99,10 +101,10 @@ def floats_of(keys: Keys) -> Floats:
     Examples
     --------
     >>> import numpy as np
-    >>> floats_of(np.array([1 << 63, 0x000FFFFFFFFFFFFF], np.uint64))
+    >>> floats_of(np.array([1 << 63, 0x0010000000000000], np.uint64))
     array([  0., -inf])
     """
-    return np.where(keys >= TOP, keys ^ TOP, ~keys).view(np.float64)
+    return np.where(keys >= ZERO, keys ^ ZERO, ~keys + ONE).view(np.float64)
 
 
 def tally(
@@ -114,7 +116,7 @@ def tally(
     digits: Counts,
     counts: Counts,
     ones: Keys,
-    any: Keys,
+    some: Keys,
 ) -> None:
     """Count the parts of some cells, in place.
 
@@ -125,14 +127,12 @@ def tally(
     starts : array of int64
         The cells of column ``f`` are those from ``starts[f]`` up to ``starts[f + 1]``, in order.
     low, high, digit_shift, digits : array
-        Per cell: its first and last key, and the bits (``digits`` of them above ``digit_shift``) that number its
-        2**digits parts.
-    counts : array of int64, in and out
-        One entry per part, cell after cell.
-    ones, any : array of uint64, in and out
-        Per cell: the bits set in every key, in some key.
+        Per cell: its first and last key, and the bits (``digits`` of them above ``digit_shift``) that number
+        its 2**digits parts.
+    counts, ones, some : array of int64, uint64, uint64; in and out
+        Per part, cell after cell: its rows, the bits set in every key and those set in some key.
     """
-    native_tally(columns, starts, low, high, digit_shift, digits, counts, ones, any)
+    native_tally(columns, starts, low, high, digit_shift, digits, counts, ones, some)
 
 
 def share(counts: Counts, max_bins: int) -> Counts:

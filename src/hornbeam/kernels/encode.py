@@ -64,15 +64,13 @@ def encode(
     narrow = max(n_codes.tolist(), default=0) <= 255
     codes: Codes = np.empty((n_rows, len(columns)), np.uint8 if narrow else np.uint16)
     kernel = encode_uint8 if narrow else encode_uint16
-    shared = (columns, edges, starts, n_codes, nominal)
+
+    def fill(begin: int, end: int) -> int:
+        return int(kernel(columns, edges, starts, n_codes, nominal, begin, end, codes))
+
     threads = min(n_jobs, n_rows // ROWS_PER_THREAD)
     if threads <= 1:
-        return codes, int(kernel(*shared, 0, n_rows, codes))
+        return codes, fill(0, n_rows)
     bounds = [n_rows * thread // threads for thread in range(threads + 1)]
     with ThreadPoolExecutor(threads) as pool:
-        jobs = [
-            pool.submit(kernel, *shared, begin, end, codes)
-            for begin, end in zip(bounds, bounds[1:], strict=False)
-        ]
-        unknown = [int(job.result()) for job in jobs]
-    return codes, max(unknown)
+        return codes, max(pool.map(fill, bounds[:-1], bounds[1:]))

@@ -1,7 +1,7 @@
 """The growing kernels: a subtree from a block of rows, and its pieces one by one.
 
-Rows are three arrays that move together: ``codes`` [n, F] (``uint8`` or ``uint16``), ``label`` (``uint16``) and ``weight``
-(``int64``, or None where every row counts 1). ``grow`` and ``partition`` reorder them in place.
+Rows are three arrays that move together: ``codes`` [n, F] (``uint8`` or ``uint16``), ``label`` (``uint16``)
+and ``weight`` (``int64``, or None where every row counts 1). ``grow`` and ``partition`` reorder them.
 """
 
 from typing import NamedTuple
@@ -104,7 +104,7 @@ def check_rows(rows: Rows, terms: Terms) -> None:
 
 
 def grow(rows: Rows, terms: Terms, block: Block, watch: Counts, cells: Cells | None = None) -> Nodes:
-    """Grow a whole subtree from a block of rows; ``cells`` is the block's histogram if it is known already."""
+    """Grow a whole subtree from a block of rows; ``cells`` is its histogram if it is known already."""
     return Nodes(
         *_native.grow(*rows, terms.columns, terms.criterion, terms.rules, *block, watch=watch, cells=cells)
     )
@@ -117,7 +117,9 @@ def empty_cells(rows: Rows, terms: Terms, n_slots: int = 1) -> Cells:
     return np.zeros(n_slots * terms.n_cells * terms.n_classes * 2, dtype=np.int64)
 
 
-def histogram(rows: Rows, terms: Terms, begin: int, end: int, cells: Cells, slots: Indices | None = None) -> None:
+def histogram(
+    rows: Rows, terms: Terms, begin: int, end: int, cells: Cells, slots: Indices | None = None
+) -> None:
     """Count rows [begin, end) into cells; ``slots`` names each row's block, -1 for none."""
     _native.histogram(*rows, terms.columns, slots, begin, end, cells)
 

@@ -11,19 +11,20 @@ __all__ = ["HGS"]
 
 @dataclass(frozen=True, slots=True)
 class HGS:
-    """Every ancestor lends a leaf ``alpha`` rows of its own mixture of classes; nobody in particular lends ``prior`` more.
+    """Every ancestor lends a leaf ``alpha`` rows of its own mixture of classes, nobody ``prior`` even ones.
 
     Parameters
     ----------
     alpha : float
-        Rows lent by each ancestor. The published optimiser starts at 1 and, on data sets of more than a few dozen rows,
-        stops there after one step.
+        Rows lent by each ancestor. The published optimiser starts at 1 and, on data sets of more than a few
+        dozen rows, stops there after one step.
     prior : float
         Rows of the uniform distribution lent to every node, so that no probability is ever 0.
 
     Notes
     -----
-    Equation 4 of the paper, with a uniform pseudo-ancestor above the root. Inner nodes are smoothed as if they were leaves.
+    Equation 4 of the paper, with a uniform pseudo-ancestor above the root. Inner nodes are smoothed as if
+    they were leaves.
 
     Examples
     --------

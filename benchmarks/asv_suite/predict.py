@@ -1,0 +1,22 @@
+"""From rows to probabilities."""
+
+from typing import ClassVar
+
+from data import make
+from hornbeam import TreeClassifier
+
+
+class Predict:
+    """A tree grown on 20,000 rows answers for one row, a thousand, a hundred thousand."""
+
+    param_names = ("rows", "classes")
+    params: ClassVar = ([1, 1000, 100_000], [2, 5])
+
+    def setup(self, rows: int, classes: int) -> None:
+        self.tree = TreeClassifier(criterion="entropy", smoothing=None, pruning=None).fit(
+            *make(20_000, classes)
+        )
+        self.X, _ = make(rows, classes, seed=1)
+
+    def time_predict_proba(self, *_: object) -> None:
+        self.tree.predict_proba(self.X)
