@@ -69,7 +69,10 @@ class Affinity {
         direction_.assign(n_classes_, 0.0);
         if (n_classes_ == 2) direction_[1] = 1.0;
         else find_direction();
-        for (Group& group : groups_) group.place = along(group);
+        for (Group& group : groups_) {
+            group.place = along(group);
+            if (n_classes_ > 2) group.place = std::nearbyint(group.place * 0x1p40);  // rounding is no order
+        }
     }
 
     void find_direction() {
@@ -112,11 +115,12 @@ class Affinity {
         return most;
     }
 
+    // Equal shares are equal quotients, so categories alike in every class tie exactly.
     double along(const Group& group) const {
-        double dot = 0;
+        double place = 0;
         for (const Entry* e = group.first; e < group.last; ++e)
-            dot += static_cast<double>(e->weight()) * direction_[label_of(e->key)];
-        return dot / group.weight;
+            place += static_cast<double>(e->weight()) / group.weight * direction_[label_of(e->key)];
+        return place;
     }
 
     int n_classes_;

@@ -1,7 +1,7 @@
 """Values as small codes: cut points and categories, there and back."""
 
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -167,18 +167,16 @@ class Bins:
             Exact bins: the midpoint of the two values, at least the left and below the right one. Else the
             edge in the middle of those between the two codes.
         """
-        at, lower, upper = np.asarray(feature), np.asarray(left, np.int64), np.asarray(right, np.int64)
+        at, lower, upper = np.broadcast_arrays(feature, left, right)
         found: Floats = self._edges[self._edge_starts[at] + (lower + upper - 1) // 2]
         if self.values is None:
             return found
-        # A feature with too many values has none here; what its places point at is not used.
-        begin, last = self._value_starts[at], len(self._values) - 1
-        exact = midpoint(
-            self._values.take(np.minimum(begin + lower, last)),
-            self._values.take(np.minimum(begin + upper, last)),
-        )
-        found = np.where(self._value_starts[at + 1] > begin, exact, found)
-        return self._lowered(at, lower, found) if at_values else found
+        # A feature with too many values keeps none.
+        exact = self._value_starts[at + 1] > self._value_starts[at]
+        if exact.any():
+            found = np.array(found)
+            found[exact] = self._midpoints(at[exact], lower[exact], upper[exact], at_values)
+        return found
 
     def cell_values(self) -> Floats | None:
         """Return the value behind each code, NaN for the missing one; None if bins hold several values."""
@@ -190,13 +188,15 @@ class Bins:
         ]
         return np.concatenate(cells)
 
-    def _lowered(self, feature: Any, left: Any, between: Floats) -> Floats:
+    def _midpoints(self, feature: Indices, left: Indices, right: Indices, at_values: bool) -> Floats:
+        begin = self._value_starts[feature]
+        between = midpoint(self._values[begin + left], self._values[begin + right])
+        if not at_values:
+            return between
         assert self.values is not None
-        lowered = np.atleast_1d(between).copy()
-        feature, left = np.broadcast_to(feature, lowered.shape), np.broadcast_to(left, lowered.shape)
         for f in np.unique(feature).tolist():
             mine = np.flatnonzero(feature == f)
-            place = np.searchsorted(self.values[f], lowered[mine] + 1e-6, side="left") - 1
+            place = np.searchsorted(self.values[f], between[mine] + 1e-6, side="left") - 1
             # Among huge neighbours the midpoint is the left one, and a millionth more is no more.
-            lowered[mine] = self.values[f][np.maximum(place, left[mine])]
-        return lowered.reshape(between.shape)
+            between[mine] = self.values[f][np.maximum(place, left[mine])]
+        return between

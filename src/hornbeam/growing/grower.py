@@ -11,7 +11,7 @@ from hornbeam.data.engine import Engine
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
 from hornbeam.data.units import Unit
-from hornbeam.errors import ParameterError
+from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing.builder import build_tree
 from hornbeam.growing.criterion import Criterion, Missing, Nominal
 from hornbeam.growing.frontier import keep_best_leaves
@@ -26,6 +26,7 @@ from hornbeam.typing import Codes, Counts
 __all__ = ["Grower"]
 
 _UNLIMITED = np.iinfo(np.int32).max
+_MOST_CLASSES = 65_535
 _FRACTION_BITS = 48  # fractional rows: total weight is about 2**48 steps
 
 
@@ -124,6 +125,7 @@ class Grower:
             With raw frequencies for belief.
         """
         assert table.target is not None
+        known_good = codes is None
         if codes is None:
             codes = bins.encode(table, n_jobs)
         rows = Rows(
@@ -132,11 +134,14 @@ class Grower:
         missing, unit = self.missing, table.unit
         if missing is Missing.FRACTIONAL:
             if (codes == bins.n_codes).any():
+                self._refuse_shared_constraints()
                 rows, unit = _finer(rows, unit)
             else:
                 missing = Missing.OWN
         total = table.n_rows if rows.weight is None else int(rows.weight.sum())
         terms = self._terms(table.schema, bins, missing, unit, total, table.n_rows)
+        if not known_good:
+            subtree.check_rows(rows, terms)
         return self._finish(grow_home(rows, terms, n_jobs, Watch(on_progress)), bins, table.schema, unit)
 
     def grow_by_level(
@@ -181,9 +186,22 @@ class Grower:
         terms = self._terms(schema, bins, self.missing, unit, int(size[0]), int(size[1]))
         return self._finish(grow_by_level(source, terms, engine, home_rows), bins, schema, unit)
 
+    def _refuse_shared_constraints(self) -> None:
+        """Rows shared out over the branches mix them, and the bounds a constraint sets would no longer hold."""
+        if self.monotone is not None and any(self.monotone):
+            raise ParameterError(
+                "Monotone constraints do not hold for missing='fractional' where values are missing: expected "
+                "missing='own' or 'learned', or no constraints."
+            )
+
     def _terms(
         self, schema: Schema, bins: Bins, missing: Missing, unit: float, total_weight: int, total_rows: int
     ) -> Terms:
+        if schema.n_classes > _MOST_CLASSES:
+            raise DataError(
+                f"The target has {schema.n_classes:,} classes; at most {_MOST_CLASSES:,} are supported. Merge the rare "
+                "ones; a target that measures rather than names needs a regression tree."
+            )
         monotone = None
         if self.monotone is not None and any(self.monotone):
             if schema.n_classes != 2:

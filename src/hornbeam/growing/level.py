@@ -13,13 +13,14 @@ import numpy as np
 
 from hornbeam.data.engine import Engine
 from hornbeam.data.units import Unit
+from hornbeam.errors import ParameterError
 from hornbeam.growing.nodes import NodeList, graft
 from hornbeam.growing.sprout import Sprout, child_bounds, may_split
 from hornbeam.kernels import subtree
 from hornbeam.kernels.subtree import Block, Cells, Nodes, Rows, Split, Terms
 from hornbeam.typing import Counts, Indices
 
-__all__ = ["CodedSource", "grow_by_level"]
+__all__ = ["CodedSource", "MemoryRows", "grow_by_level"]
 
 _OPEN_CELLS = 1 << 25  # cells counted in one pass: 128 MB of counts
 
@@ -34,6 +35,47 @@ class CodedSource(Protocol):
     def read(self, unit: Unit) -> Rows:
         """Read the coded rows of a unit."""
         ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MemoryRows:
+    """Coded rows in memory, read in blocks.
+
+    Parameters
+    ----------
+    rows : Rows
+        All of them.
+    block : int
+        Rows per unit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = Rows(np.zeros((3, 1), np.uint8), np.array([0, 1, 1], np.uint16), None)
+    >>> source = MemoryRows(rows, block=2)
+    >>> source.units()
+    [Unit(begin=0, end=2), Unit(begin=2, end=3)]
+    >>> source.read(source.units()[1]).label
+    array([1], dtype=uint16)
+    """
+
+    rows: Rows
+    block: int = 65_536
+
+    def __post_init__(self) -> None:
+        if self.block < 1:
+            raise ParameterError(f"block is {self.block}; a unit holds at least 1 row")
+
+    def units(self) -> list[Unit]:
+        """Blocks of rows in order."""
+        n_rows = len(self.rows.label)
+        return [Unit(begin, min(begin + self.block, n_rows)) for begin in range(0, n_rows, self.block)]
+
+    def read(self, unit: Unit) -> Rows:
+        """Read the rows of one unit, as views."""
+        mine = slice(unit.begin, unit.end)
+        weight = self.rows.weight
+        return Rows(self.rows.codes[mine], self.rows.label[mine], None if weight is None else weight[mine])
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +181,11 @@ class _YoungTree:
 
 
 def _count_classes(units: Sequence[Unit], shared: Shared) -> list[Counts]:
-    """Weight of each class, then the number of rows."""
+    """Weight of each class, then the number of rows. Rows are checked here, before a kernel counts them."""
     total = np.zeros(shared.terms.n_classes + 1, dtype=np.int64)
     for unit in units:
         rows = shared.source.read(unit)
+        subtree.check_rows(rows, shared.terms)
         weight = np.ones(len(rows.label), dtype=np.int64) if rows.weight is None else rows.weight
         np.add.at(total, rows.label, weight)
         total[-1] += len(rows.label)

@@ -41,11 +41,13 @@ class Trunk:
         self._count([root])
         sprouts = [root]
         small: list[Sprout] = []
-        while sprouts:
+        while sprouts and not watch.stopped:
             small += [s for s in sprouts if s.n_rows <= self.grain]
-            big = [s for s in sprouts if s.n_rows > self.grain and may_split(s, self.terms)]
-            splits = list(self.pool.map(self._best, big))
-            grown = [(s, split) for s, split in zip(big, splits, strict=True) if split is not None]
+            big = [s for s in sprouts if s.n_rows > self.grain]
+            asked = [s for s in big if may_split(s, self.terms)]
+            splits = list(self.pool.map(self._best, asked))
+            grown = [(s, split) for s, split in zip(asked, splits, strict=True) if split is not None]
+            watch.settle(sum(s.n_rows for s in big) - sum(s.n_rows for s, _ in grown))
             sprouts = self._divide(grown)
         # The biggest first: the last subtree to finish should be a small one.
         small.sort(key=lambda s: -s.n_rows)
@@ -117,7 +119,7 @@ class Trunk:
         heirs = []
         for parent, family in zip(parents, families, strict=True):
             largest = max(family, key=lambda s: s.n_rows)
-            if largest.n_rows > _SMALLEST_GRAIN and may_split(largest, self.terms):
+            if any(s.n_rows > _SMALLEST_GRAIN and may_split(s, self.terms) for s in family):
                 heirs.append((parent, largest, [s for s in family if s is not largest]))
         self._count([s for _, _, siblings in heirs for s in siblings])
         for parent, largest, siblings in heirs:

@@ -24,12 +24,18 @@ class Watch:
     def __init__(self, on_progress: Callable[[int], None] | None = None) -> None:
         self._on_progress = on_progress
         self._slips: list[Counts] = []
+        self.stopped = False
 
     def slip(self) -> Counts:
         """Hand out the two numbers a kernel shares with us: rows settled, and whether to stop."""
         slip = np.zeros(2, dtype=np.int64)
         self._slips.append(slip)
+        slip[1] = self.stopped  # after it is in the list: a stop meanwhile reaches it either way
         return slip
+
+    def settle(self, n_rows: int) -> None:
+        """Count rows that reached their leaf outside the kernels."""
+        self.slip()[0] = n_rows
 
     @property
     def settled(self) -> int:
@@ -37,7 +43,8 @@ class Watch:
         return sum(int(slip[0]) for slip in self._slips)
 
     def stop(self) -> None:
-        """Ask every kernel to give up."""
+        """Ask every kernel to give up, those that have not begun too."""
+        self.stopped = True
         for slip in self._slips:
             slip[1] = 1
 
