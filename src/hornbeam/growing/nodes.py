@@ -1,5 +1,7 @@
 """Nodes on their way to a tree: made one by one near the root, and joined with subtrees the kernel made."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from hornbeam.kernels.subtree import Nodes, Split, Terms
