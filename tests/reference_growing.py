@@ -7,7 +7,7 @@ declared order: features as they stand, within a feature known against missing f
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import ceil, log2, sqrt
 from typing import NamedTuple
 
@@ -169,7 +169,9 @@ class Twin:
     def hellinger(self, node: Node, cases: Cases) -> float:
         """Overlap of each class with the rest in a branch, averaged over the classes that have a rest."""
         total, mine = weight_of(node.cases), weight_of(cases)
-        pairs = [(n, x) for n, x in zip(self.counts(node.cases), self.counts(cases), strict=True) if 0 < n < total]
+        pairs = [
+            (n, x) for n, x in zip(self.counts(node.cases), self.counts(cases), strict=True) if 0 < n < total
+        ]
         return sum(sqrt(x * (mine - x)) / sqrt(n * (total - n)) for n, x in pairs) / len(pairs)
 
     def split_information(self, node: Node, branches: list[Cases]) -> float:
@@ -208,7 +210,9 @@ class Twin:
             return self.best_cut(node, f, node.cases, lambda left, right: [left, right])
         if self.missing is Missing.FRACTIONAL:
             return self.best_cut(node, f, known, lambda left, right: [left, right])
-        apart = self.enough(known) and self.enough(lost) and self.inside(node, known) and self.inside(node, lost)
+        apart = (
+            self.enough(known) and self.enough(lost) and self.inside(node, known) and self.inside(node, lost)
+        )
         trials = [self.make(node, f, [known, lost], None, 1)] if apart else []
         if apart and self.missing is Missing.OWN:
             trials.append(self.best_cut(node, f, known, lambda left, right: [left, right, lost]))
@@ -231,7 +235,7 @@ class Twin:
         """The best cut between two neighbouring codes, or between two categories in order of affinity."""
         order = self.affinity(cases, f) if self.bins.nominal[f] else sorted({c.codes[f] for c in cases})
         allowed = []
-        for place, (left_code, right_code) in enumerate(zip(order, order[1:], strict=False), start=1):
+        for place, (left_code, right_code) in enumerate(pairwise(order), start=1):
             low = set(order[:place])
             left = [case for case in cases if case.codes[f] in low]
             right = [case for case in cases if case.codes[f] not in low]
@@ -240,9 +244,9 @@ class Twin:
                 allowed.append((self.gain(node, branches), branches, (left_code, right_code)))
         best = None
         for trial in allowed:
-            if best is None and (not self.ratio or self.cut_gain(node, trial[1]) > C45_TIE):
-                best = trial
-            elif best is not None and trial[0] > best[0] + (C45_TIE if self.ratio else TIE):
+            if (best is None and (not self.ratio or self.cut_gain(node, trial[1]) > C45_TIE)) or (
+                best is not None and trial[0] > best[0] + (C45_TIE if self.ratio else TIE)
+            ):
                 best = trial
         return None if best is None else self.make(node, f, best[1], best[2], len(allowed))
 
@@ -307,7 +311,9 @@ class Twin:
     def affinity(self, cases: Cases, f: int) -> list[int]:
         """Categories by their share of the second class; of more classes, along the principal direction."""
         categories = sorted({case.codes[f] for case in cases})
-        counts = np.array([self.counts([c for c in cases if c.codes[f] == code]) for code in categories], float)
+        counts = np.array(
+            [self.counts([c for c in cases if c.codes[f] == code]) for code in categories], float
+        )
         shares = counts / counts.sum(axis=1, keepdims=True)
         if self.n_classes == 2:
             place = shares[:, 1]

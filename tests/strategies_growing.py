@@ -44,7 +44,9 @@ def random_table(
     features += [Feature(f"c{f}", Kind.NOMINAL, names) for f in range(n_nominal)]
     columns += [rng.integers(0, n_categories, n_rows, dtype=np.int32) for _ in range(n_nominal)]
     lean = sum((column * (at + 1) for at, column in enumerate(columns)), start=np.zeros(n_rows))
-    target = np.where(rng.random(n_rows) < noise, rng.integers(0, n_classes, n_rows), lean.astype(int) % n_classes)
+    target = np.where(
+        rng.random(n_rows) < noise, rng.integers(0, n_classes, n_rows), lean.astype(int) % n_classes
+    )
     for column in columns:
         column[rng.random(n_rows) < missing] = np.nan if column.dtype == np.float64 else -1
     weight, unit = None, 1.0
@@ -78,7 +80,9 @@ def growers(draw: DrawFn, table: Table, *, criteria: Any = Criterion, missing: A
     """Growers for a table; constraints only where it has two classes."""
     signs = st.lists(st.sampled_from([-1, 0, 1]), min_size=len(table.columns), max_size=len(table.columns))
     kept = draw(st.sampled_from(list(missing)))
-    constrained = table.schema.n_classes == 2 and kept is not Missing.FRACTIONAL and draw(st.integers(0, 3)) == 0
+    constrained = (
+        table.schema.n_classes == 2 and kept is not Missing.FRACTIONAL and draw(st.integers(0, 3)) == 0
+    )
     return Grower(
         criterion=draw(st.sampled_from(list(criteria))),
         nominal=draw(st.sampled_from(Nominal)),
