@@ -1,6 +1,6 @@
 """The grower: parameters, and the one way from coded rows to a tree."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, inf
 
@@ -11,18 +11,18 @@ from hornbeam.data.bins import Bins
 from hornbeam.data.engine import Engine
 from hornbeam.data.schema import Kind, Schema
 from hornbeam.data.table import Table
-from hornbeam.data.units import Unit
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing.builder import build_tree
 from hornbeam.growing.criterion import Criterion, Missing, Nominal
 from hornbeam.growing.frontier import keep_best_leaves
 from hornbeam.growing.home import grow_home
-from hornbeam.growing.level import CodedSource, grow_by_level
+from hornbeam.growing.level import CodedSource, count_classes, grow_by_level
+from hornbeam.growing.sprout import Sprout
 from hornbeam.growing.watch import Watch
 from hornbeam.kernels import subtree
-from hornbeam.kernels.subtree import CRITERIA, Columns, Nodes, Rows, Rules, Terms
+from hornbeam.kernels.subtree import CRITERIA, Block, Columns, Nodes, Rows, Rules, Terms
 from hornbeam.tree.tree import Step, Tree
-from hornbeam.typing import Codes, Counts
+from hornbeam.typing import Codes
 
 __all__ = ["Grower"]
 
@@ -156,7 +156,7 @@ class Grower:
             else:
                 missing = Missing.OWN
         total = table.n_rows if rows.weight is None else int(rows.weight.sum())
-        terms = self._terms(table.schema, bins, missing, unit, total, table.n_rows)
+        terms = self._terms(table.schema, bins, self._rules(missing, unit, total, table.n_rows))
         if not known_good:
             subtree.check_rows(rows, terms)
         return self._finish(grow_home(rows, terms, n_jobs, Watch(on_progress)), bins, table.schema, unit)
@@ -199,11 +199,11 @@ class Grower:
                 "missing='fractional' needs all rows in one place; expected 'own' or 'learned' here. "
                 "Choose one of these, or grow at home."
             )
-        size = np.zeros(2, dtype=np.int64)
-        for part in engine.reduce(_measure, source.units(), source):
-            size += part
-        terms = self._terms(schema, bins, self.missing, unit, int(size[0]), int(size[1]))
-        return self._finish(grow_by_level(source, terms, engine, home_rows), bins, schema, unit)
+        terms = self._terms(schema, bins, Rules())
+        counts, n_rows = count_classes(source, terms, engine)
+        terms = terms._replace(rules=self._rules(self.missing, unit, int(counts.sum()), n_rows))
+        root = Sprout(0, Block(0, n_rows), counts)
+        return self._finish(grow_by_level(source, terms, engine, root, home_rows), bins, schema, unit)
 
     def _refuse_shared_constraints(self) -> None:
         """Rows shared out over the branches mix them, and the bounds a constraint sets would no longer hold."""
@@ -213,14 +213,22 @@ class Grower:
                 "missing='own' or 'learned', or no constraints."
             )
 
-    def _terms(
-        self, schema: Schema, bins: Bins, missing: Missing, unit: float, total_weight: int, total_rows: int
-    ) -> Terms:
+    def _terms(self, schema: Schema, bins: Bins, rules: Rules) -> Terms:
         if schema.n_classes > _MOST_CLASSES:
             raise DataError(
                 f"The target has {schema.n_classes:,} classes; at most {_MOST_CLASSES:,} are supported. "
                 "Merge the rare ones; a target that measures rather than names needs a regression tree."
             )
+        nominal, monotone = bins.nominal.astype(np.uint8), self._signs(schema)
+        offsets = np.concatenate([[0], np.cumsum(bins.n_codes + 1, dtype=np.int64)])
+        gaps = bins.cell_values() if self.criterion is Criterion.GAIN_RATIO else None
+        columns = Columns(bins.n_codes, nominal, monotone, gaps, schema.n_classes)
+        kind = "entropy" if self.criterion is Criterion.GAIN_RATIO else self.criterion.value
+        return Terms(
+            columns, CRITERIA[kind], rules, nominal, monotone, offsets, int(offsets[-1]), schema.n_classes
+        )
+
+    def _rules(self, missing: Missing, unit: float, total_weight: int, total_rows: int) -> Rules:
         rules = Rules()
         rules.nominal = getattr(subtree.Nominal, self.nominal)
         rules.missing = getattr(subtree.Missing, missing)
@@ -235,14 +243,7 @@ class Grower:
         rules.unit = unit
         rules.total_weight = total_weight
         rules.total_rows = total_rows
-        nominal, monotone = bins.nominal.astype(np.uint8), self._signs(schema)
-        offsets = np.concatenate([[0], np.cumsum(bins.n_codes + 1, dtype=np.int64)])
-        gaps = bins.cell_values() if self.criterion is Criterion.GAIN_RATIO else None
-        columns = Columns(bins.n_codes, nominal, monotone, gaps, schema.n_classes)
-        kind = "entropy" if self.criterion is Criterion.GAIN_RATIO else self.criterion.value
-        return Terms(
-            columns, CRITERIA[kind], rules, nominal, monotone, offsets, int(offsets[-1]), schema.n_classes
-        )
+        return rules
 
     def _signs(self, schema: Schema) -> NDArray[np.int8] | None:
         """The monotone constraints as the kernels want them; None if there are none."""
@@ -271,15 +272,6 @@ class Grower:
         step = Step("grow", tuple([(name, getattr(self, name)) for name in self.__slots__]))
         tree = build_tree(nodes, bins, schema, unit, step, at_values=at_values)
         return tree if self.max_leaf_nodes is None else keep_best_leaves(tree, self.max_leaf_nodes)
-
-
-def _measure(units: Sequence[Unit], source: CodedSource) -> list[Counts]:
-    """Total weight and number of rows of some units."""
-    size = np.zeros(2, dtype=np.int64)
-    for unit in units:
-        rows = source.read(unit)
-        size += (len(rows.label) if rows.weight is None else int(rows.weight.sum()), len(rows.label))
-    return [size]
 
 
 def _finer(rows: Rows, unit: float) -> tuple[Rows, float]:
