@@ -187,11 +187,11 @@ class Grower:
         return self._finish(grow_by_level(source, terms, engine, home_rows), bins, schema, unit)
 
     def _refuse_shared_constraints(self) -> None:
-        """Rows shared out over the branches mix them, and the bounds a constraint sets would no longer hold."""
+        """Rows shared out over the branches mix them: the bounds a constraint sets would no longer hold."""
         if self.monotone is not None and any(self.monotone):
             raise ParameterError(
-                "Monotone constraints do not hold for missing='fractional' where values are missing: expected "
-                "missing='own' or 'learned', or no constraints."
+                "Monotone constraints do not hold for missing='fractional' where values are missing: "
+                "expected missing='own' or 'learned', or no constraints."
             )
 
     def _terms(
@@ -199,8 +199,8 @@ class Grower:
     ) -> Terms:
         if schema.n_classes > _MOST_CLASSES:
             raise DataError(
-                f"The target has {schema.n_classes:,} classes; at most {_MOST_CLASSES:,} are supported. Merge the rare "
-                "ones; a target that measures rather than names needs a regression tree."
+                f"The target has {schema.n_classes:,} classes; at most {_MOST_CLASSES:,} are supported. "
+                "Merge the rare ones; a target that measures rather than names needs a regression tree."
             )
         monotone = None
         if self.monotone is not None and any(self.monotone):
