@@ -1,14 +1,16 @@
 """A slow, obvious twin of the grower: one node, one test, one row at a time.
 
-Weights are Python's own integers, gains are floats. Every test a node could ask is written out as its branches, in the
-declared order: features as they stand, within a feature known against missing first, then the cuts from the lowest up
-(missing values on the right, then on the left). Of gains closer than `TIE` the first in that order wins.
+Weights are Python's own integers, gains are floats. Every test a node could ask is written out as its
+branches, in the declared order: features as they stand, within a feature known against missing first, then
+the cuts from the lowest up (missing values on the right, then on the left). Of gains closer than `TIE` the
+first in that order wins.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 from math import ceil, log2, sqrt
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -96,8 +98,9 @@ class Twin:
         self.total = weight_of(self.cases)
         self.least = max(0, ceil((grower.min_weight_leaf - 1e-6) / self.unit))
         self.ratio = grower.criterion is Criterion.GAIN_RATIO
+        self.tie = C45_TIE if self.ratio else TIE
 
-    # ---- the tree -------------------------------------------------------------------------------------------
+    # ---- the tree
 
     def grow(self) -> list[Node]:
         """Return all nodes in level order."""
@@ -132,7 +135,7 @@ class Twin:
         return branches
 
     def spread(self, node: Node) -> list[Cases]:
-        """Known rows go where they belong, the others everywhere: floors of their shares, the rest to the last."""
+        """Known rows go where they belong, the others everywhere: floored shares, the rest to the last."""
         assert node.trial is not None
         f, n_slots = node.trial.feature, node.trial.n_slots
         known, lost = self.known_and_missing(node.cases, f)
@@ -151,7 +154,7 @@ class Twin:
         known = [case for case in cases if case.codes[f] != self.n_codes[f]]
         return known, [case for case in cases if case.codes[f] == self.n_codes[f]]
 
-    # ---- what a test is worth ---------------------------------------------------------------------------------
+    # ---- what a test is worth
 
     def gain(self, node: Node, branches: list[Cases]) -> float:
         """Worth of sending the rows of some branches apart, for each unit of the node's weight."""
@@ -169,9 +172,8 @@ class Twin:
     def hellinger(self, node: Node, cases: Cases) -> float:
         """Overlap of each class with the rest in a branch, averaged over the classes that have a rest."""
         total, mine = weight_of(node.cases), weight_of(cases)
-        pairs = [
-            (n, x) for n, x in zip(self.counts(node.cases), self.counts(cases), strict=True) if 0 < n < total
-        ]
+        counts = zip(self.counts(node.cases), self.counts(cases), strict=True)
+        pairs = [(n, x) for n, x in counts if 0 < n < total]
         return sum(sqrt(x * (mine - x)) / sqrt(n * (total - n)) for n, x in pairs) / len(pairs)
 
     def split_information(self, node: Node, branches: list[Cases]) -> float:
@@ -179,25 +181,25 @@ class Twin:
         sizes = [weight_of(branch) for branch in branches]
         return entropy([*sizes, weight_of(node.cases) - sum(sizes)])
 
-    # ---- which tests there are --------------------------------------------------------------------------------
+    # ---- which tests there are
 
     def best(self, node: Node) -> Trial | None:
         """The test a node asks."""
-        trials = [self.best_of_feature(node, f) for f in range(len(self.n_codes))]
-        winner = self.by_ratio(trials) if self.ratio else first_best([t for t in trials if t], TIE)
+        trials = [t for f in range(len(self.n_codes)) if (t := self.best_of_feature(node, f))]
+        winner = self.by_ratio(trials) if self.ratio else first_best(trials, TIE)
         if winner is None:
             return None
         decrease = winner.gain * weight_of(node.cases) / self.total
         return winner if decrease >= self.grower.min_impurity_decrease else None
 
-    def by_ratio(self, trials: list[Trial | None]) -> Trial | None:
+    def by_ratio(self, trials: list[Trial]) -> Trial | None:
         """C4.5: of the tests with at least average gain, the first with the best ratio."""
         few = [not self.bins.nominal[f] or n < 0.3 * len(self.cases) for f, n in enumerate(self.n_codes)]
-        gains = [t.gain for t in trials if t and (few[t.feature] or not any(few))]
+        gains = [t.gain for t in trials if few[t.feature] or not any(few)]
         if not gains:
             return None
         bar = sum(gains) / len(gains) - 1e-3
-        return first_best([t for t in trials if t and t.gain >= bar and t.score > C45_TIE], C45_TIE)
+        return first_best([t for t in trials if t.gain >= bar and t.score > C45_TIE], C45_TIE)
 
     def best_of_feature(self, node: Node, f: int) -> Trial | None:
         known, lost = self.known_and_missing(node.cases, f)
@@ -210,16 +212,14 @@ class Twin:
             return self.best_cut(node, f, node.cases, lambda left, right: [left, right])
         if self.missing is Missing.FRACTIONAL:
             return self.best_cut(node, f, known, lambda left, right: [left, right])
-        apart = (
-            self.enough(known) and self.enough(lost) and self.inside(node, known) and self.inside(node, lost)
-        )
+        apart = all(self.enough(cases) and self.inside(node, cases) for cases in (known, lost))
         trials = [self.make(node, f, [known, lost], None, 1)] if apart else []
         if apart and self.missing is Missing.OWN:
             trials.append(self.best_cut(node, f, known, lambda left, right: [left, right, lost]))
         else:
             trials.append(self.best_cut(node, f, known, lambda left, right: [left, [*right, *lost]]))
             trials.append(self.best_cut(node, f, known, lambda left, right: [[*left, *lost], right]))
-        return first_best([t for t in trials if t], C45_TIE if self.ratio else TIE)
+        return first_best([t for t in trials if t], self.tie)
 
     def multiway(self, node: Node, f: int, known: Cases, lost: Cases) -> Trial | None:
         branches = [[c for c in known if c.codes[f] == code] for code in sorted({c.codes[f] for c in known})]
@@ -242,17 +242,10 @@ class Twin:
             branches = deal(left, right)
             if self.allowed(node, f, branches[:2]) and self.wide(f, left_code, right_code):
                 allowed.append((self.gain(node, branches), branches, (left_code, right_code)))
-        best = None
-        for trial in allowed:
-            if (best is None and (not self.ratio or self.cut_gain(node, trial[1]) > C45_TIE)) or (
-                best is not None and trial[0] > best[0] + (C45_TIE if self.ratio else TIE)
-            ):
-                best = trial
+        # C4.5 wants gain from the cut itself, not from a third branch of missing values.
+        useful = [cut for cut in allowed if not self.ratio or self.gain(node, cut[1][:2]) > C45_TIE]
+        best = first_best(useful, self.tie, lambda cut: cut[0])
         return None if best is None else self.make(node, f, best[1], best[2], len(allowed))
-
-    def cut_gain(self, node: Node, branches: list[Cases]) -> float:
-        """Gain of the cut itself, without what a third branch of missing values brings."""
-        return self.gain(node, branches[:2])
 
     def allowed(self, node: Node, f: int, sides: list[Cases]) -> bool:
         left, right = sides
@@ -306,14 +299,13 @@ class Twin:
             cut = (max(code for code, slot in slot_of.items() if slot == 0), self.n_codes[f])
         return Trial(f, slot_of, len(branches), gain, score, None if self.bins.nominal[f] else cut, spreads)
 
-    # ---- categories in order ----------------------------------------------------------------------------------
+    # ---- categories in order
 
     def affinity(self, cases: Cases, f: int) -> list[int]:
         """Categories by their share of the second class; of more classes, along the principal direction."""
         categories = sorted({case.codes[f] for case in cases})
-        counts = np.array(
-            [self.counts([c for c in cases if c.codes[f] == code]) for code in categories], float
-        )
+        by_category = [[case for case in cases if case.codes[f] == code] for code in categories]
+        counts = np.array([self.counts(group) for group in by_category], float)
         shares = counts / counts.sum(axis=1, keepdims=True)
         if self.n_classes == 2:
             place = shares[:, 1]
@@ -321,7 +313,7 @@ class Twin:
             place = (shares @ principal_direction(counts.sum(axis=1), shares) * 2**40).round()
         return [code for _, code in sorted(zip(place.tolist(), categories, strict=True))]
 
-    # ---- monotone constraints ---------------------------------------------------------------------------------
+    # ---- monotone constraints
 
     def inside(self, node: Node, cases: Cases) -> bool:
         if self.grower.monotone is None:
@@ -345,17 +337,19 @@ class Twin:
         return (node.bounds[0], middle) if (slot == 0) == (sign > 0) else (middle, node.bounds[1])
 
 
-def first_best(trials: Sequence[Trial], tie: float) -> Trial | None:
+def first_best[T](
+    trials: Sequence[T], tie: float, score: Callable[[T], float] = attrgetter("score")
+) -> T | None:
     """The first of the best scores."""
-    best: Trial | None = None
+    best: T | None = None
     for trial in trials:
-        if best is None or trial.score > best.score + tie:
+        if best is None or score(trial) > score(best) + tie:
             best = trial
     return best
 
 
 def principal_direction(weight: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """24 power steps with the weighted covariance of the class shares, from the class whose share varies most."""
+    """24 power steps with the weighted covariance of the class shares, from the class that varies most."""
     centred = shares - np.average(shares, axis=0, weights=weight)
     covariance = (weight[:, None] * centred).T @ centred
     direction = np.zeros(len(covariance))
@@ -421,11 +415,3 @@ def _test(trial: Trial | None, twin: Twin) -> tuple[int, float, int, list[int]]:
     if right == missing_code:
         return f, np.inf, missing_slot, []
     return f, float(twin.bins.threshold(f, left, right, at_values=twin.ratio)), missing_slot, []
-
-
-def cells_of(codes: np.ndarray, label: np.ndarray, n_codes: Sequence[int], n_classes: int) -> Iterator[int]:
-    """The cell [feature, code, class] each value of a table is counted in, row by row."""
-    offset = np.concatenate([[0], np.cumsum(np.asarray(n_codes) + 1)])
-    for row, k in zip(codes.tolist(), label.tolist(), strict=True):
-        for f, code in enumerate(row):
-            yield (int(offset[f]) + code) * n_classes + k

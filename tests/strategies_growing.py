@@ -44,9 +44,8 @@ def random_table(
     features += [Feature(f"c{f}", Kind.NOMINAL, names) for f in range(n_nominal)]
     columns += [rng.integers(0, n_categories, n_rows, dtype=np.int32) for _ in range(n_nominal)]
     lean = sum((column * (at + 1) for at, column in enumerate(columns)), start=np.zeros(n_rows))
-    target = np.where(
-        rng.random(n_rows) < noise, rng.integers(0, n_classes, n_rows), lean.astype(int) % n_classes
-    )
+    blurred = rng.random(n_rows) < noise
+    target = np.where(blurred, rng.integers(0, n_classes, n_rows), lean.astype(int) % n_classes)
     for column in columns:
         column[rng.random(n_rows) < missing] = np.nan if column.dtype == np.float64 else -1
     weight, unit = None, 1.0
@@ -60,7 +59,7 @@ def random_table(
 
 @st.composite
 def training_tables(draw: DrawFn, *, max_rows: int = 40, max_classes: int = 6, missing: bool = True) -> Table:
-    """Tables of numeric and nominal features, 1 to `max_classes` classes, with and without weights and holes."""
+    """Tables of numeric and nominal features, 1 to `max_classes` classes, weights or none, holes or none."""
     return random_table(
         draw(st.integers(0, 2**32 - 1)),
         n_rows=draw(st.integers(1, max_rows)),
@@ -80,9 +79,8 @@ def growers(draw: DrawFn, table: Table, *, criteria: Any = Criterion, missing: A
     """Growers for a table; constraints only where it has two classes."""
     signs = st.lists(st.sampled_from([-1, 0, 1]), min_size=len(table.columns), max_size=len(table.columns))
     kept = draw(st.sampled_from(list(missing)))
-    constrained = (
-        table.schema.n_classes == 2 and kept is not Missing.FRACTIONAL and draw(st.integers(0, 3)) == 0
-    )
+    may_bind = table.schema.n_classes == 2 and kept is not Missing.FRACTIONAL
+    constrained = may_bind and draw(st.integers(0, 3)) == 0
     return Grower(
         criterion=draw(st.sampled_from(list(criteria))),
         nominal=draw(st.sampled_from(Nominal)),

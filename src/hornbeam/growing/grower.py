@@ -206,11 +206,11 @@ class Grower:
         return self._finish(grow_by_level(source, terms, engine, root, home_rows), bins, schema, unit)
 
     def _refuse_shared_constraints(self) -> None:
-        """Rows shared out over the branches mix them, and the bounds a constraint sets would no longer hold."""
+        """Rows shared out over the branches mix them: the bounds a constraint sets would no longer hold."""
         if self.monotone is not None and any(self.monotone):
             raise ParameterError(
-                "Monotone constraints do not hold for missing='fractional' where values are missing: expected "
-                "missing='own' or 'learned', or no constraints."
+                "Monotone constraints do not hold for missing='fractional' where values are missing: "
+                "expected missing='own' or 'learned', or no constraints."
             )
 
     def _terms(self, schema: Schema, bins: Bins, rules: Rules) -> Terms:

@@ -1,7 +1,8 @@
 """Looking on while kernels work: progress out, interruption in."""
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 
 import numpy as np
 
@@ -50,10 +51,13 @@ class Watch:
 
     def run[T](self, work: Callable[[], T]) -> T:
         """Run ``work`` in a thread; report progress ten times a second; on an interrupt stop the kernels."""
+        done = Lock()  # plain: an interrupt inside a Condition can surface as a RuntimeError
+        done.acquire()
         with ThreadPoolExecutor(1) as pool:
-            future: Future[T] = pool.submit(work)
             try:
-                while not wait([future], timeout=_TICK_SECONDS).done:
+                future = pool.submit(work)
+                future.add_done_callback(lambda _: done.release())
+                while not done.acquire(timeout=_TICK_SECONDS):
                     if self._on_progress is not None:
                         self._on_progress(self.settled)
                 return future.result()
