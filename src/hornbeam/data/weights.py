@@ -60,9 +60,9 @@ def read_weights(
 
     Notes
     -----
-    Weights that add up to 1 at most are shares, as boosting hands them out: they count as if they added up
-    to the number of rows. Taken at their word, all rows together would be worth a single one: too little for
-    any minimum weight of a leaf, and next to nothing beside the pseudo-rows of a smoother.
+    Sample weights that add up to 1 at most are shares, as boosting hands them out: they count as if they
+    added up to the number of rows. Taken at their word, all rows together would be worth a single one: too
+    little for any minimum weight of a leaf, and next to nothing beside the pseudo-rows of a smoother.
 
     Examples
     --------
@@ -72,19 +72,23 @@ def read_weights(
     >>> (steps * unit).tolist()
     [1.5, 0.75, 0.75]
     """
-    weight = None if sample_weight is None else _read_sample_weight(sample_weight, n_rows)
+    if sample_weight is None and class_weight is None:
+        return Weights(None, 1.0, None)
+    weight = np.ones(n_rows) if sample_weight is None else _read_sample_weight(sample_weight, n_rows)
     if class_weight is not None:
         return _by_class(weight, class_weight, labels)
-    if weight is None:
-        return Weights(None, 1.0, None)
     kept = _kept(weight)
-    return _weights(*fixed_point(weight if kept is None else weight[kept]), kept)
+    steps, unit = fixed_point(weight if kept is None else weight[kept])
+    if steps is None or not _are_shares(steps, unit):
+        return Weights(steps, unit, kept)
+    if steps.min() == steps.max():
+        return Weights(None, 1.0, kept)
+    return Weights(steps, len(steps) / int(steps.sum()), kept)
 
 
-def _by_class(weight: Floats | None, class_weight: Any, labels: Labels | None) -> Weights:
+def _by_class(weight: Floats, class_weight: Any, labels: Labels | None) -> Weights:
     """Sample weights times class weights."""
     factors, codes = _class_factors(class_weight, labels, weight)
-    weight = np.ones(len(codes)) if weight is None else weight
     with np.errstate(over="ignore"):  # an overflow is told below, in words
         product = weight * factors[codes]
     if not np.isfinite(product).all():
@@ -95,13 +99,18 @@ def _by_class(weight: Floats | None, class_weight: Any, labels: Labels | None) -
     if kept is not None:
         weight, codes, product = weight[kept], codes[kept], product[kept]
     if not _is_whole(weight, len(weight)):
-        return _weights(*fixed_point(product), kept)
+        steps, unit = fixed_point(weight)
+        assert steps is not None  # there are weights that are not whole
+        share = len(steps) / (int(steps.sum()) * unit) if _are_shares(steps, unit) else 1.0
+        steps, unit = fixed_point(product)
+        return Weights(steps, unit * share, kept)
     # A class's factor is rounded once, for a row of weight 1, so that weight 2 is exactly a row given twice.
-    counted = factors > 0
-    steps = np.zeros(len(factors), dtype=np.int64)
-    of_class, unit = fixed_point(factors[counted], int(weight.sum()))
-    steps[counted] = 1 if of_class is None else of_class
-    return _weights(weight.astype(np.int64) * steps[codes], unit, kept)
+    present = np.bincount(codes, minlength=len(factors)) > 0
+    of_class = np.zeros(len(factors), dtype=np.int64)
+    rounded, unit = fixed_point(factors[present], int(weight.sum()))
+    of_class[present] = 1 if rounded is None else rounded
+    steps = weight.astype(np.int64) * of_class[codes]
+    return Weights(None if unit == 1.0 and steps.max() == 1 else steps, unit, kept)
 
 
 def _kept(weight: Floats) -> Bools | None:
@@ -114,15 +123,8 @@ def _kept(weight: Floats) -> Bools | None:
     return kept
 
 
-def _weights(steps: Counts | None, unit: float, kept: Bools | None) -> Weights:
-    """Weights whose shares, if such they are, add up to the number of rows."""
-    if steps is None:
-        return Weights(None, 1.0, kept)
-    total, lightest = int(steps.sum()), int(steps.min())
-    shares = total * unit <= SHARES
-    if lightest == steps.max() and (shares or lightest * unit == 1.0):
-        return Weights(None, 1.0, kept)
-    return Weights(steps, len(steps) / total if shares else unit, kept)
+def _are_shares(steps: Counts, unit: float) -> bool:
+    return int(steps.sum()) * unit <= SHARES
 
 
 def _is_whole(weight: Floats, n_rows: int) -> bool:

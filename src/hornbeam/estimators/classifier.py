@@ -216,7 +216,8 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_rows,)
             Class labels.
         """
-        best = self.predict_proba(X).argmax(axis=1)
+        table = self._read(X)
+        best = answer(self.tree_, table, n_threads(self.n_jobs)).argmax(axis=1)
         return self.classes_[best]
 
     def apply(self, X: Any) -> Indices:
