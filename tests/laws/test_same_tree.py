@@ -91,8 +91,9 @@ def test_any_order_of_rows(data, seed):
 @settings(max_examples=200)
 @given(st.data(), seeds)
 def test_a_row_of_weight_two_is_two_rows(data, seed):
-    """Save where rows are counted (the least in a leaf, C4.5's 0.3 N) and where they are shared out: the floor of
-    a share taken twice is not that of twice the share.
+    """Save where rows are counted (the least in a leaf, C4.5's 0.3 N) and where they are shared out.
+
+    There the floor of a share taken twice is not that of twice the share.
     """
     table = data.draw(training_tables(max_rows=60))
     table = Table(table.schema, table.columns, table.target, None, 1.0, None)
@@ -140,7 +141,7 @@ def test_narrow_codes_and_wide_codes(data):
     st.sampled_from(Nominal),
 )
 def test_big_nodes_and_small_ones(seed, n_rows, n_classes, n_values, weights, criterion, nominal):
-    """At home big nodes count cells and small ones read their rows; level by level every node counts cells."""
+    """At home big nodes count cells and small ones read rows; level by level every node counts cells."""
     table = random_table(
         seed,
         n_rows=n_rows,
