@@ -1,7 +1,19 @@
 """Steps that change what a tree believes."""
 
-from hornbeam.smoothing.estimates import Laplace
-from hornbeam.smoothing.hgs import HGS
+from hornbeam.smoothing.estimates import Laplace, MEstimate, Raw
+from hornbeam.smoothing.hgs import HGS, GradientHGS, LeaveOneOutHGS
+from hornbeam.smoothing.m_branch import MBranch
+from hornbeam.smoothing.shrinkage import HierarchicalShrinkage
 from hornbeam.smoothing.smoother import Smoother
 
-__all__ = ["HGS", "Laplace", "Smoother"]
+__all__ = [
+    "HGS",
+    "GradientHGS",
+    "HierarchicalShrinkage",
+    "Laplace",
+    "LeaveOneOutHGS",
+    "MBranch",
+    "MEstimate",
+    "Raw",
+    "Smoother",
+]
