@@ -1,12 +1,14 @@
 """Steps that change what a tree believes."""
 
 from hornbeam.smoothing.estimates import Laplace, MEstimate, Raw
+from hornbeam.smoothing.hdp import HDP, Tying
 from hornbeam.smoothing.hgs import HGS, GradientHGS, LeaveOneOutHGS
 from hornbeam.smoothing.m_branch import MBranch
 from hornbeam.smoothing.shrinkage import HierarchicalShrinkage
 from hornbeam.smoothing.smoother import Smoother
 
 __all__ = [
+    "HDP",
     "HGS",
     "GradientHGS",
     "HierarchicalShrinkage",
@@ -16,4 +18,5 @@ __all__ = [
     "MEstimate",
     "Raw",
     "Smoother",
+    "Tying",
 ]

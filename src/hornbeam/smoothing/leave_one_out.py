@@ -10,8 +10,8 @@ import numpy as np
 
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Tree
-from hornbeam.tree.walk import pull_up, push_down
-from hornbeam.typing import Counts, Floats
+from hornbeam.tree.walk import pull_up, push_down, stopped
+from hornbeam.typing import Floats
 
 __all__ = ["LeaveOneOut"]
 
@@ -70,7 +70,7 @@ class LeaveOneOut:
         rest = np.maximum(np.concatenate((weight, total), axis=1) - row, 0.0)
         lends = (rest[:, -1:] > 0) & ~skeleton.is_leaf[:, None]
         lent = np.divide(rest, rest[:, -1:], out=np.zeros_like(rest), where=lends)
-        own = _stopped(skeleton, tree.evidence) * tree.unit
+        own = stopped(skeleton, tree.evidence) * tree.unit
         if prior == 0:
             own[:, rest[0, :-1] == 0] = 0.0
         return cls(skeleton, own, rest, lent, prior)
@@ -92,12 +92,3 @@ class LeaveOneOut:
         slope[:, -1] = -np.divide(own, whole, out=np.zeros_like(own), where=scored).sum(axis=1)
         below = pull_up(skeleton, slope) - slope  # a node lends to those below it, not to itself
         return cost, -scale * np.einsum("ij,ij->i", below, self.lent)
-
-
-def _stopped(skeleton: Skeleton, evidence: Counts) -> Counts:
-    """Count the evidence that went no further than each node."""
-    own = evidence.copy()
-    inner = np.flatnonzero(skeleton.n_children)
-    if len(inner):
-        own[inner] -= np.add.reduceat(evidence[1:], skeleton.first_child[inner] - 1, axis=0)
-    return own
