@@ -7,6 +7,7 @@ from math import log
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Tree
@@ -27,8 +28,10 @@ class LeaveOneOut:
     Parameters
     ----------
     skeleton : Skeleton
-    own : float64 array of shape (n, K)
-        Weight of the rows that stop at each node: a leaf's evidence, and what inner nodes keep for themselves.
+    node, column : int arrays of shape (m,)
+        The pairs of node and class with rows that stop there: at a leaf, or at an inner node that keeps some.
+    weight : float64 array of shape (m,)
+        The weight of those rows.
     rest : float64 array of shape (n, K + 1)
         Weight of each class at each node without one row of that class, and of all classes without one row.
     lent : float64 array of shape (n, K + 1)
@@ -56,7 +59,9 @@ class LeaveOneOut:
     """
 
     skeleton: Skeleton
-    own: Floats
+    node: NDArray[np.intp]
+    column: NDArray[np.intp]
+    weight: Floats
     rest: Floats
     lent: Floats
     prior: float
@@ -65,30 +70,30 @@ class LeaveOneOut:
     def of(cls, tree: Tree, prior: float = 1.0) -> Self:
         """Take one row out of every node of a tree."""
         skeleton, weight = tree.skeleton, tree.evidence * tree.unit
-        total = weight.sum(axis=1, keepdims=True)
+        total = np.einsum("ij->i", weight)[:, None]
         row = float(total[0, 0]) / max(int(tree.rows[0]), 1)
         rest = np.maximum(np.concatenate((weight, total), axis=1) - row, 0.0)
         lends = (rest[:, -1:] > 0) & ~skeleton.is_leaf[:, None]
         lent = np.divide(rest, rest[:, -1:], out=np.zeros_like(rest), where=lends)
-        own = stopped(skeleton, tree.evidence) * tree.unit
+        own = stopped(skeleton, tree.evidence)
         if prior == 0:
-            own[:, rest[0, :-1] == 0] = 0.0
-        return cls(skeleton, own, rest, lent, prior)
+            own[:, rest[0, :-1] == 0] = 0
+        node, column = np.nonzero(own)
+        return cls(skeleton, node, column, own[node, column] * tree.unit[0], rest, lent, prior)
 
     def __call__(self, alpha: Floats) -> tuple[float, Floats]:
         """Return the cost, and its derivative by the alpha of every node (0 where there is nothing to lend)."""
-        skeleton, own = self.skeleton, self.own
-        n_classes = own.shape[1]
+        skeleton, node, column, weight = self.skeleton, self.node, self.column, self.weight
+        n_classes = self.rest.shape[1] - 1
         from_parent = (alpha[:, None] * self.lent)[skeleton.parent]
         from_parent[0, :-1], from_parent[0, -1] = self.prior / n_classes, self.prior
         left = push_down(skeleton, from_parent) + self.rest
-        scored = own > 0
-        share, whole = left[:, :-1], np.broadcast_to(left[:, -1:], own.shape)
-        scale = 1 / (max(float(own.sum()), np.finfo(float).tiny) * log(2))
-        cost = scale * float(own[scored] @ np.log(whole[scored] / share[scored]))
+        share, whole = left[node, column], left[node, -1]
+        scale = 1 / (log(2) * max(float(weight.sum()), np.finfo(float).tiny))
+        cost = scale * float(weight @ np.log(whole / share))
 
         slope = np.zeros_like(left)
-        np.divide(own, share, out=slope[:, :-1], where=scored)
-        slope[:, -1] = -np.divide(own, whole, out=np.zeros_like(own), where=scored).sum(axis=1)
+        slope[node, column] = weight / share
+        slope[:, -1] = -np.bincount(node, weight / whole, len(left))
         below = pull_up(skeleton, slope) - slope  # a node lends to those below it, not to itself
         return cost, -scale * np.einsum("ij,ij->i", below, self.lent)
