@@ -15,6 +15,7 @@ from hornbeam.typing import Counts, Indices
 
 __all__ = ["HDP", "Tying"]
 
+_MOST_ROWS = 10_000_000  # of a class at a node: the table of ratios takes seconds to reach that far
 _MOST_CONCENTRATION = 1e6  # beyond it products of 21 ratios may overflow
 _SHAPE = 2.0  # of the gamma prior of a concentration, whose mean is 2 / K: as in the authors' program
 
@@ -136,6 +137,11 @@ class HDP:
 
 def _whole_rows(tree: Tree) -> Counts:
     weight = tree.evidence * tree.unit
+    if weight.max() > _MOST_ROWS:
+        raise ParameterError(
+            f"a node has {weight.max():.0f} rows of a class, expected at most {_MOST_ROWS} for the HDP: with so many rows "
+            "sampling brings nothing; smooth with HGS."
+        )
     rows: Counts = np.rint(weight).astype(np.int64)
     if (rows != weight).any():
         raise ParameterError(

@@ -45,12 +45,13 @@ class HierarchicalShrinkage:
     def __call__(self, tree: Tree) -> Tree:
         """Return the smoothed tree."""
         skeleton, raw = tree.skeleton, raw_belief(tree.skeleton, tree.evidence)
+        parent = np.maximum(skeleton.parent, 0)
         total = np.einsum("ij->i", tree.evidence) * tree.unit[0]
-        # The root makes no step. Below a node without rows every step is 0, whatever it is multiplied by.
-        above = np.maximum(total[skeleton.parent], np.finfo(float).tiny)
-        step = raw - raw[skeleton.parent]
+        # Below a node without rows every step is 0, whatever it is multiplied by.
+        above = np.maximum(total[parent], np.finfo(float).tiny)
+        step = raw - raw[parent]
         step *= (above / (above + self.strength))[:, None]
-        step[0] = raw[0]
+        step[0] = raw[0]  # there the path begins
         belief = np.maximum(push_down(skeleton, step), 0.0)  # rounding may go below 0
         belief /= belief.sum(axis=1, keepdims=True)
         borrowed = self.strength * total / above
