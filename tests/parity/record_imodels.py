@@ -53,13 +53,16 @@ def shrink(X: Any, y: Any, weight: Any, n_leaves: int, strength: float) -> dict[
 
 
 def main() -> None:
-
-
-    about = {"imodels": version("imodels"), "scikit-learn": version("scikit-learn"), "date": str(datetime.date.today())}
-    trees = []
-    for name, case in cases().items():
-        for strength in STRENGTHS if name == "iris" else (1.0, 10.0):
-            trees.append({"name": name, "strength": strength, **shrink(*case, strength)})
+    about = {
+        "imodels": version("imodels"),
+        "scikit-learn": version("scikit-learn"),
+        "date": str(datetime.date.today()),
+    }
+    trees = [
+        {"name": name, "strength": strength, **shrink(*case, strength)}
+        for name, case in cases().items()
+        for strength in (STRENGTHS if name == "iris" else (1.0, 10.0))
+    ]
     lines = ",\n".join(json.dumps(tree) for tree in trees)
     RECORDING.write_text(f'{{"about": {json.dumps(about)},\n"trees": [\n{lines}\n]}}\n', encoding="utf-8")
 

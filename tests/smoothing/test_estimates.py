@@ -60,12 +60,12 @@ def test_m_is_a_number_of_rows(m):
 
 @pytest.mark.parametrize("base", ["rot", (0.5, 0.6), (-0.5, 1.5), ()])
 def test_a_base_rate_is_a_distribution(base):
-    with pytest.raises(ParameterError, match="^base="):
+    with pytest.raises(ParameterError, match=r"^base="):
         MEstimate(1.0, base)
 
 
 def test_a_base_rate_has_every_class():
-    with pytest.raises(ParameterError, match="base has 3 probabilities: expected 2"):
+    with pytest.raises(ParameterError, match="base has 3 probabilities"):
         MEstimate(1.0, (0.2, 0.3, 0.5))(T0)
 
 

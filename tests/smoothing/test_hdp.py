@@ -35,7 +35,11 @@ def test_stirling_numbers_and_one_conditional_by_hand():
 
 @pytest.mark.parametrize(
     ("c", "root", "l1", "l2", "tables"),
-    [(0.5, 0.6077, 0.9440, 0.3725, 3.517), (1.0, 0.6125, 0.9031, 0.4031, 3.865), (4.0, 0.6224, 0.7842, 0.4985, 4.802)],
+    [
+        (0.5, 0.6077, 0.9440, 0.3725, 3.517),
+        (1.0, 0.6125, 0.9031, 0.4031, 3.865),
+        (4.0, 0.6224, 0.7842, 0.4985, 4.802),
+    ],
 )
 def test_worked_numbers(c, root, l1, l2, tables):
     belief, _, total = exact_hdp(TWO_LEAVES, np.zeros(3, int), c)

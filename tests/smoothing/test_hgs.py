@@ -32,7 +32,9 @@ def test_equation_4_agrees_with_a_walk_up_every_path(tree, alpha, prior):
     raw = Raw()(tree).belief
     for node in range(tree.n_nodes):
         ancestors = path(tree.skeleton, node)[:-1]
-        estimate = tree.evidence[node] * tree.unit + alpha * raw[ancestors].sum(axis=0) + prior / tree.n_classes
+        estimate = (
+            tree.evidence[node] * tree.unit + alpha * raw[ancestors].sum(axis=0) + prior / tree.n_classes
+        )
         size = estimate.sum()
         assert_allclose(smoothed.belief[node], estimate / size if size else raw[node], rtol=1e-9, atol=1e-12)
         assert smoothed.borrowed[node] == pytest.approx(alpha * len(ancestors) + prior)

@@ -21,7 +21,16 @@ from hornbeam.smoothing import (
 )
 from strategies import trees
 
-PLAIN = [Raw(), Laplace(), MEstimate(), MEstimate(3.0, "root"), HGS(), HGS(2.0, 0.0), HierarchicalShrinkage(), MBranch()]
+PLAIN = [
+    Raw(),
+    Laplace(),
+    MEstimate(),
+    MEstimate(3.0, "root"),
+    HGS(),
+    HGS(2.0, 0.0),
+    HierarchicalShrinkage(),
+    MBranch(),
+]
 ALL = [*PLAIN, GradientHGS(), LeaveOneOutHGS(tolerance=1e-6)]
 named = pytest.mark.parametrize
 few = settings(max_examples=25)
@@ -109,4 +118,6 @@ def test_who_borrows_without_end_believes_the_ancestors(tree):
     for node in range(1, tree.n_nodes):
         lines[node] = [*lines[parent[node]], parent[node]]
         assert_allclose(smoothed[node], raw[lines[node]].mean(axis=0), rtol=0, atol=1e-8)
-    assert_allclose(HierarchicalShrinkage(1e14)(tree).belief, raw[:1].repeat(tree.n_nodes, 0), rtol=0, atol=1e-8)
+    assert_allclose(
+        HierarchicalShrinkage(1e14)(tree).belief, raw[:1].repeat(tree.n_nodes, 0), rtol=0, atol=1e-8
+    )

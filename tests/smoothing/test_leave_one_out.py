@@ -16,7 +16,7 @@ from worked import ROOT, T0, A, tree_of
 
 @st.composite
 def scored(draw):
-    """A small tree with rows in leaves and inner nodes, some leaves empty; an alpha for every node; a prior."""
+    """A small tree with rows in leaves and inner nodes, some leaves empty; an alpha a node; a prior."""
     schema = draw(schemas(max_classes=4))
     skeleton = draw(skeletons(schema, max_inner=6, fractional=False))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))

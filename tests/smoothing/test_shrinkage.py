@@ -29,7 +29,8 @@ def test_a_belief_is_a_mixture_of_the_frequencies_on_its_path(tree, strength):
         if line:
             kept = [1.0, *(total[u] / (total[u] + strength) for u in line[:-1]), 0.0]
             mixture = sum(
-                (kept[i] - kept[i + 1]) * tree.evidence[u] / tree.evidence[u].sum() for i, u in enumerate(line)
+                (kept[i] - kept[i + 1]) * tree.evidence[u] / tree.evidence[u].sum()
+                for i, u in enumerate(line)
             )
             assert_allclose(smoothed.belief[node], mixture, rtol=0, atol=1e-9)
 

@@ -73,8 +73,8 @@ class MEstimate:
 
     Notes
     -----
-    Cestnik ("Estimating probabilities: a crucial task in machine learning", ECAI 1990). With rare classes take
-    the root's frequencies: the uniform base rate pulls every leaf towards 1/K.
+    Cestnik ("Estimating probabilities: a crucial task in machine learning", ECAI 1990). With rare classes
+    take the root's frequencies: the uniform base rate pulls every leaf towards 1/K.
 
     Examples
     --------
@@ -95,7 +95,9 @@ class MEstimate:
         check_rows("m", self.m)
         if isinstance(self.base, str):
             if self.base not in ("uniform", "root"):
-                raise ParameterError(f"base={self.base!r}: expected 'uniform', 'root' or a probability a class.")
+                raise ParameterError(
+                    f"base={self.base!r}: expected 'uniform', 'root' or a probability a class."
+                )
             return
         base = tuple(map(float, self.base))
         if not (min(base, default=-1.0) >= 0 and abs(sum(base) - 1) <= 1e-9):
@@ -117,5 +119,7 @@ class MEstimate:
         if isinstance(self.base, str):
             return root if self.base == "root" else np.full(len(root), 1 / len(root))
         if len(self.base) != len(root):
-            raise ParameterError(f"base has {len(self.base)} probabilities: expected {len(root)}, one a class.")
+            raise ParameterError(
+                f"base has {len(self.base)} probabilities: expected {len(root)}, one a class."
+            )
         return np.array(self.base)

@@ -43,19 +43,22 @@ class Tying(StrEnum):
         none [0, 1, 2, 3]
         """
         n = skeleton.n_nodes
-        group = {
-            Tying.SINGLE: lambda: np.zeros(n),
-            Tying.LEVEL: lambda: depths(skeleton) - 1,
-            Tying.PARENT: lambda: np.cumsum(~skeleton.is_leaf)[skeleton.parent] - 1,
-            Tying.NONE: lambda: np.arange(n) - 1,
-        }[self]()
+        match self:
+            case Tying.SINGLE:
+                group = np.zeros(n, np.int32)
+            case Tying.LEVEL:
+                group = depths(skeleton) - np.int32(1)
+            case Tying.PARENT:
+                group = np.cumsum(~skeleton.is_leaf, dtype=np.int32)[skeleton.parent] - np.int32(1)
+            case Tying.NONE:
+                group = np.arange(-1, n - 1, dtype=np.int32)
         group[0] = 0
-        return group.astype(np.int32)
+        return group
 
 
 @dataclass(frozen=True, slots=True)
 class HDP:
-    """Every node's classes are drawn around its parent's, as closely as the rows say: the mean of Gibbs sweeps.
+    """Draw every node's classes around its parent's, as closely as the rows say: the mean of Gibbs sweeps.
 
     Parameters
     ----------
@@ -74,12 +77,13 @@ class HDP:
 
     Notes
     -----
-    "Accurate parameter estimation for Bayesian network classifiers using hierarchical Dirichlet processes" (doi
-    10.1007/s10994-018-5718-0), equation 3 averaged over sweeps, and section 4 for the sampler; applied to trees in the
-    HGS paper. Rows count where they stop, so an inner node knows of the rows below it through their tables alone.
-    The root, whose base is discrete, is integrated out exactly. Of a class with more than 21 possible numbers of
-    tables a window of 21 is drawn from; it is placed at random, so that the chain keeps its target (windows
-    centred on the present number, as in the authors' program, do not). A class has at most 2,047 tables at a node.
+    "Accurate parameter estimation for Bayesian network classifiers using hierarchical Dirichlet processes"
+    (doi 10.1007/s10994-018-5718-0), equation 3 averaged over sweeps, and section 4 for the sampler; applied
+    to trees in the HGS paper. Rows count where they stop, so an inner node knows of the rows below it
+    through their tables alone. The root, whose base is discrete, is integrated out exactly. Of a class with
+    more than 21 possible numbers of tables a window of 21 is drawn from; it is placed at random, so that
+    the chain keeps its target (windows centred on the present number, as in the authors' program, do not).
+    A class has at most 2,047 tables at a node.
 
     ``borrowed`` is the mean concentration of each node.
 
@@ -88,7 +92,7 @@ class HDP:
     >>> from hornbeam import TreeClassifier
     >>> tree = TreeClassifier(preset="cart").fit([[0], [1], [2]], [0, 1, 1]).tree_
     >>> HDP(sweeps=20_000)(tree).belief.round(1).tolist()
-    [[0.5, 0.5], [0.7, 0.3], [0.2, 0.8]]
+    [[0.5, 0.5], [0.8, 0.2], [0.1, 0.9]]
     """
 
     sweeps: int = 1000
@@ -104,7 +108,9 @@ class HDP:
             raise ParameterError(f"tying={self.tying!r}: expected one of {known}.")
         object.__setattr__(self, "tying", Tying(self.tying))
         if not 0 <= self.burn_in < self.sweeps:
-            raise ParameterError(f"burn_in={self.burn_in}, sweeps={self.sweeps}: expected sweeps after the burn-in.")
+            raise ParameterError(
+                f"burn_in={self.burn_in}, sweeps={self.sweeps}: expected sweeps after the burn-in."
+            )
         if not 0 <= self.seed < 2**64:
             raise ParameterError(f"seed={self.seed}: expected a whole number from 0 to 2**64 - 1.")
         for name in ("concentration", "root_concentration"):
@@ -139,13 +145,13 @@ def _whole_rows(tree: Tree) -> Counts:
     weight = tree.evidence * tree.unit
     if weight.max() > _MOST_ROWS:
         raise ParameterError(
-            f"a node has {weight.max():.0f} rows of a class, expected at most {_MOST_ROWS} for the HDP: with so many rows "
-            "sampling brings nothing; smooth with HGS."
+            f"a node has {weight.max():.0f} rows of a class, expected at most {_MOST_ROWS} for the HDP: "
+            "with so many rows sampling brings nothing; smooth with HGS."
         )
     rows: Counts = np.rint(weight).astype(np.int64)
     if (rows != weight).any():
         raise ParameterError(
-            f"the tree's evidence has parts of rows (one step is worth {tree.unit[0]}), expected whole rows: the HDP seats "
-            "whole customers; fit with whole weights and missing='own' or 'learned', or smooth with HGS or MBranch."
+            f"the tree's evidence has parts of rows (one step is worth {tree.unit[0]}), expected whole rows: "
+            "fit with whole weights and missing='own' or 'learned', or smooth with HGS or MBranch."
         )
     return rows

@@ -20,20 +20,21 @@ _LEAST, _MOST = 1e-4, 1e4
 
 @dataclass(frozen=True, slots=True)
 class HGS:
-    """Every ancestor lends a node `alpha` rows of its own frequencies; nobody in particular lends `prior` more.
+    """Every ancestor lends a node `alpha` rows of its frequencies; nobody in particular lends `prior` more.
 
     Parameters
     ----------
     alpha : float, default 1.0
-        Rows lent by each ancestor. The published optimiser starts at 1 and, on data sets of more than a few dozen rows,
-        stops there after one step (`GradientHGS`).
+        Rows lent by each ancestor. The published optimiser starts at 1 and, on data sets of more than a few
+        dozen rows, stops there after one step (`GradientHGS`).
     prior : float, default 1.0
-        Rows of the uniform distribution lent to every node, so that no probability is ever 0; 0 is the published form.
+        Rows of the uniform distribution lent to every node, so that no probability is ever 0; 0 is the
+        published form.
 
     Notes
     -----
-    Equation 4 of "Hierarchical gradient smoothing for probability estimation trees" (PAKDD 2020), with a uniform
-    pseudo-ancestor above the root. Inner nodes are smoothed as if they were leaves.
+    Equation 4 of "Hierarchical gradient smoothing for probability estimation trees" (PAKDD 2020), with a
+    uniform pseudo-ancestor above the root. Inner nodes are smoothed as if they were leaves.
 
     Examples
     --------
@@ -71,11 +72,12 @@ class GradientHGS:
 
     Notes
     -----
-    Algorithm 1 of the paper: start at alpha = 1 and descend the leave-one-out log loss (equations 5 to 8, divided by
-    the number of rows as in the authors' program). The first step lowers the cost by about ``step`` times the squared
-    length of the gradient, which on all but tiny data sets is less than the tolerance: the descent ends after one
-    step and alpha stays 1. The history of the tree says how many steps there were. Unlike the authors' program we
-    keep alpha above 0.0001 and take back a step that raised the cost.
+    Algorithm 1 of the paper: start at alpha = 1 and descend the leave-one-out log loss (equations 5 to 8,
+    divided by the number of rows as in the authors' program). The first step lowers the cost by about
+    ``step`` times the squared length of the gradient, which on all but tiny data sets is less than the
+    tolerance: the descent ends after one step and alpha stays 1. The history of the tree says how many
+    steps there were. Unlike the authors' program we keep alpha above 0.0001 and take back a step that
+    raised the cost.
 
     Examples
     --------
@@ -132,10 +134,10 @@ class LeaveOneOutHGS:
 
     Notes
     -----
-    What the paper's descent would reach if it did not stop: L-BFGS-B on log alpha, between log 0.0001 and log 10000. **It is
-    optimistic.** The tests were chosen with the left-out row among the others, so leaves look purer than they are and the
-    optimum borrows far too little: on noisy data it predicts worse than ``HGS()``, nearly as badly as raw
-    frequencies. It is here for those who compare.
+    What the paper's descent would reach if it did not stop: L-BFGS-B on log alpha, between log 0.0001 and
+    log 10000. **It is optimistic.** The tests were chosen with the left-out row among the others, so leaves
+    look purer than they are and the optimum borrows far too little: on noisy data it predicts worse than
+    ``HGS()``, nearly as badly as raw frequencies. It is here for those who compare.
 
     Examples
     --------
@@ -143,7 +145,7 @@ class LeaveOneOutHGS:
     >>> X, y = [[0], [1], [2], [3], [4], [5], [6], [7]], [0, 0, 1, 0, 1, 0, 1, 1]
     >>> tree = TreeClassifier(preset="cart", max_depth=1).fit(X, y).tree_
     >>> LeaveOneOutHGS()(tree).belief.round(3).tolist()
-    [[0.5, 0.5], [0.75, 0.25], [0.25, 0.75]]
+    [[0.5, 0.5], [0.833, 0.167], [0.357, 0.643]]
     """
 
     prior: float = 1.0

@@ -21,9 +21,9 @@ __all__ = ["LeaveOneOut"]
 class LeaveOneOut:
     """The leave-one-out log loss of HGS as a function of alpha, and its gradient, in two sweeps.
 
-    Each row is taken out of its leaf and of every ancestor (the tree's shape stays), its leaf is smoothed without it,
-    and the probability of its class is scored. Rows of one leaf and class share their score, so the cost of all
-    of them is a sum over nodes and classes.
+    Each row is taken out of its leaf and of every ancestor (the tree's shape stays), its leaf is smoothed
+    without it, and the probability of its class is scored. Rows of one leaf and class share their score, so
+    the cost of all of them is a sum over nodes and classes.
 
     Parameters
     ----------
@@ -43,9 +43,9 @@ class LeaveOneOut:
     Notes
     -----
     Equations 5 to 8 of Zhang, Petitjean and Buntine (PAKDD 2020), in bits a row. Evidence does not say what
-    each row weighs, so a left-out row takes the mean weight of all rows with it: exact if all rows weigh the same, an
-    approximation otherwise (exact treatment would need evidence grouped by weight). A class of a single row
-    cannot be scored without a prior, whatever alpha is; such rows are left out of the cost.
+    each row weighs, so a left-out row takes the mean weight of all rows with it: exact if all rows weigh
+    the same, an approximation otherwise (exact treatment would need evidence grouped by weight). A class of
+    a single row cannot be scored without a prior, whatever alpha is; such rows are left out of the cost.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class LeaveOneOut:
     >>> tree = Tree.raw(Schema((Feature("x"),), (0, 1)), stump, np.array([[7, 3], [6, 1], [1, 2]]))
     >>> cost, gradient = LeaveOneOut.of(tree, prior=0.0)(np.array([1.0, 0.0, 0.0]))
     >>> round(cost, 4), gradient.round(4).tolist()
-    (0.9981, [-0.1053, 0.0, 0.0])
+    (1.1567, [-0.1543, 0.0, 0.0])
     """
 
     skeleton: Skeleton
@@ -82,7 +82,7 @@ class LeaveOneOut:
         return cls(skeleton, node, column, own[node, column] * tree.unit[0], rest, lent, prior)
 
     def __call__(self, alpha: Floats) -> tuple[float, Floats]:
-        """Return the cost, and its derivative by the alpha of every node (0 where there is nothing to lend)."""
+        """Return the cost, and its derivative by every node's alpha (0 where there is nothing to lend)."""
         skeleton, node, column, weight = self.skeleton, self.node, self.column, self.weight
         n_classes = self.rest.shape[1] - 1
         from_parent = (alpha[:, None] * self.lent)[skeleton.parent]
@@ -93,7 +93,7 @@ class LeaveOneOut:
         cost = scale * float(weight @ np.log(whole / share))
 
         slope = np.zeros_like(left)
-        slope[node, column] = weight / share
-        slope[:, -1] = -np.bincount(node, weight / whole, len(left))
+        slope[node, column] = -weight / share
+        slope[:, -1] = np.bincount(node, weight / whole, len(left))
         below = pull_up(skeleton, slope) - slope  # a node lends to those below it, not to itself
-        return cost, -scale * np.einsum("ij,ij->i", below, self.lent)
+        return cost, scale * np.einsum("ij,ij->i", below, self.lent)

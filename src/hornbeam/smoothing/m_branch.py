@@ -16,19 +16,19 @@ __all__ = ["MBranch"]
 
 @dataclass(frozen=True, slots=True)
 class MBranch:
-    """Smooth each branch from the root down: every node borrows from the one above, most of all near the root.
+    """Smooth each branch from the root down: every node borrows from the one above, most near the root.
 
     Parameters
     ----------
     m : float, default 1.0
-        Rows a leaf borrows from its parent's smoothed estimate. A node of height h on a branch borrows
-        ``m (1 + (1 - 1/h) sqrt(N))``, where a leaf has height 1 and N is the weight of the whole training set.
+        Rows a leaf borrows from its parent's smoothed estimate. A node of height h on a branch borrows ``m
+        (1 + (1 - 1/h) sqrt(N))``, where a leaf has height 1 and N is the weight of the whole training set.
 
     Notes
     -----
-    "Improving the AUC of probabilistic estimation trees" (ECML 2003), section 4, exactly as published: heights are
-    counted along each branch, so a node has another value on each branch of another length. The belief of an
-    inner node is the one it has as the end of its own branch.
+    "Improving the AUC of probabilistic estimation trees" (ECML 2003), section 4, exactly as published:
+    heights are counted along each branch, so a node has another value on each branch of another length. The
+    belief of an inner node is the one it has as the end of its own branch.
 
     A node has one value for each number of levels below it, so the work is a node's classes times its height
     in the tree, which is less than a walk from every leaf.
@@ -38,7 +38,7 @@ class MBranch:
     >>> from hornbeam import TreeClassifier
     >>> tree = TreeClassifier(preset="cart").fit([[0], [1], [2]], [0, 1, 1]).tree_
     >>> MBranch()(tree).belief.round(4).tolist()
-    [[0.375, 0.625], [0.7011, 0.2989], [0.1341, 0.8659]]
+    [[0.375, 0.625], [0.6986, 0.3014], [0.1324, 0.8676]]
     """
 
     m: float = 1.0
@@ -58,17 +58,16 @@ class MBranch:
         run = heights(skeleton) + 1
         lent = self.m * (1 + (1 - 1 / (1 + np.arange(run[0]))) * np.sqrt(total[0]))
         belief = np.empty(weight.shape)
-        above, begin_above, parent_begin = np.full((run[0] + 1, tree.n_classes), 1 / tree.n_classes), 0, 0
-        begins = np.zeros(1, np.intp)
+        # Above the root every class is alike, however long the branch.
+        values = np.full((run[0] + 1, tree.n_classes), 1 / tree.n_classes)
+        start = np.zeros(tree.n_nodes, np.intp)  # where the run of each node begins, within its level
         for begin, end in pairwise(skeleton.levels):
-            parent = np.maximum(skeleton.parent[begin:end], 0) - begin_above
             size = run[begin:end]
-            node = np.repeat(np.arange(end - begin), size)
-            starts = np.cumsum(size) - size
-            levels = np.arange(len(node)) - starts[node]
-            prior = above[begins[parent][node] + levels + 1]
-            m = lent[levels]
-            above = (weight[begin:end][node] + m[:, None] * prior) / (total[begin:end][node] + m)[:, None]
-            belief[begin:end] = above[starts]
-            begins, begin_above = starts, begin
+            start[begin:end] = np.cumsum(size) - size
+            node = np.repeat(np.arange(begin, end), size)
+            below = np.arange(len(node)) - start[node]
+            prior = values[start[skeleton.parent[node]] * (begin > 0) + below + 1]
+            m = lent[below]
+            values = (weight[node] + m[:, None] * prior) / (total[node] + m)[:, None]
+            belief[begin:end] = values[start[begin:end]]
         return belief

@@ -19,15 +19,16 @@ class HierarchicalShrinkage:
     Parameters
     ----------
     strength : float, default 1.0
-        The paper's lambda, in rows: a step out of a parent of n rows is divided by ``1 + strength / n``. 0 leaves the raw
-        frequencies; as it grows every node believes what the root does.
+        The paper's lambda, in rows: a step out of a parent of n rows is divided by ``1 + strength / n``. 0
+        leaves the raw frequencies; as it grows every node believes what the root does.
 
     Notes
     -----
-    Equation 1 of "Hierarchical Shrinkage: improving the accuracy and interpretability of tree-based methods", as
-    implemented in imodels. The frequencies of a node of n rows count ``1 / (1 + strength / n_parent)``, so it borrows
-    ``strength * n / n_parent`` rows from above: unlike in HGS, no more if it is small. A node without rows believes what its
-    parent does. There is no uniform pseudo-ancestor: a class that the root lacks has probability 0.
+    Equation 1 of "Hierarchical Shrinkage: improving the accuracy and interpretability of tree-based
+    methods", as implemented in imodels. The frequencies of a node of n rows count ``1 / (1 + strength /
+    n_parent)``, so it borrows ``strength * n / n_parent`` rows from above: unlike in HGS, no more if it is
+    small. A node without rows believes what its parent does. There is no uniform pseudo-ancestor: a class
+    that the root lacks has probability 0.
 
     Examples
     --------

@@ -18,7 +18,7 @@ class Smoother(Protocol):
 
 
 def check_rows(name: str, value: float, *, some: bool = False) -> None:
-    """Raise `ParameterError` unless a setting is a number of rows: finite and 0 or more (more than 0 if `some`).
+    """Raise `ParameterError` unless a setting is a finite number of rows, 0 or more (if `some`, above 0).
 
     Examples
     --------
