@@ -31,7 +31,7 @@ PLAIN = [
     HierarchicalShrinkage(),
     MBranch(),
 ]
-ALL = [*PLAIN, GradientHGS(), LeaveOneOutHGS(tolerance=1e-6)]
+ALL = [*PLAIN, GradientHGS(), LeaveOneOutHGS()]
 named = pytest.mark.parametrize
 few = settings(max_examples=25)
 

@@ -129,7 +129,7 @@ class LeaveOneOutHGS:
     ----------
     prior : float, default 1.0
         Rows of the uniform distribution lent to every node.
-    tolerance : float, default 1e-9
+    tolerance : float, default 1e-6
         Stop when an iteration lowers the cost by less than this part of it.
 
     Notes
@@ -149,7 +149,7 @@ class LeaveOneOutHGS:
     """
 
     prior: float = 1.0
-    tolerance: float = 1e-9
+    tolerance: float = 1e-6
 
     def __post_init__(self) -> None:
         check_rows("prior", self.prior)
