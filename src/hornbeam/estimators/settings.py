@@ -89,7 +89,9 @@ def _bins(value: Any, recipe: Recipe) -> Any:
         return recipe.max_bins
     if value is None or (isinstance(value, int | np.integer) and 2 <= value <= 65_535):
         return value
-    raise ParameterError(f"max_bins={value!r}: expected 'auto', None for every value, or a number from 2 to 65,535.")
+    raise ParameterError(
+        f"max_bins={value!r}: expected 'auto', None for every value, or a number from 2 to 65,535."
+    )
 
 
 def _step(name: str, value: Any, named: Mapping[str, Any], default: Any) -> Any:
@@ -97,7 +99,9 @@ def _step(name: str, value: Any, named: Mapping[str, Any], default: Any) -> Any:
         if value == "auto":
             return default
         if value not in named:
-            raise ParameterError(f"{name}={value!r}: expected 'auto', None, one of {_listed(named)}, or a step.")
+            raise ParameterError(
+                f"{name}={value!r}: expected 'auto', None, one of {_listed(named)}, or a step."
+            )
         return named[value]
     if value is not None and not callable(value):
         raise ParameterError(f"{name}={value!r}: expected 'auto', None, one of {_listed(named)}, or a step.")
@@ -110,6 +114,8 @@ def _monotone(value: Any, names: tuple[str, ...]) -> tuple[int, ...] | None:
     if isinstance(value, Mapping):
         unknown = [name for name in value if name not in names]
         if unknown:
-            raise ParameterError(f"monotonic_cst names {unknown[0]!r}, which is not a feature: expected names of X.")
+            raise ParameterError(
+                f"monotonic_cst names {unknown[0]!r}, which is not a feature: expected names of X."
+            )
         return tuple(int(value.get(name, 0)) for name in names)
     return tuple(int(sign) for sign in value)
