@@ -78,7 +78,7 @@ class HDP:
     Notes
     -----
     "Accurate parameter estimation for Bayesian network classifiers using hierarchical Dirichlet processes"
-    (doi 10.1007/s10994-018-5718-0), equation 3 averaged over sweeps, and section 4 for the sampler; applied
+    (doi 10.1007/s10994-018-5718-0), equation 3 averaged over Gibbs sweeps; applied
     to trees in the HGS paper. Rows count where they stop, so an inner node knows of the rows below it
     through their tables alone. The root, whose base is discrete, is integrated out exactly. Of a class with
     more than 21 possible numbers of tables a window of 21 is drawn from; it is placed at random, so that

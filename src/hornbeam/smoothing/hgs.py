@@ -72,7 +72,7 @@ class GradientHGS:
 
     Notes
     -----
-    Algorithm 1 of the paper: start at alpha = 1 and descend the leave-one-out log loss (equations 5 to 8,
+    The algorithm of the paper: start at alpha = 1 and descend the leave-one-out log loss (equations 5 to 8,
     divided by the number of rows as in the authors' program). The first step lowers the cost by about
     ``step`` times the squared length of the gradient, which on all but tiny data sets is less than the
     tolerance: the descent ends after one step and alpha stays 1. The history of the tree says how many

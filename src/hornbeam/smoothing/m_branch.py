@@ -21,14 +21,15 @@ class MBranch:
     Parameters
     ----------
     m : float, default 1.0
-        Rows a leaf borrows from its parent's smoothed estimate. A node of height h on a branch borrows ``m
-        (1 + (1 - 1/h) sqrt(N))``, where a leaf has height 1 and N is the weight of the whole training set.
+        Rows a leaf borrows from its parent's smoothed estimate. A node of height h on a branch borrows
+        ``m (1 + (1 - 1/h) sqrt(N))``, where a leaf has height 1 and N is the weight of the whole training set.
 
     Notes
     -----
-    "Improving the AUC of probabilistic estimation trees" (ECML 2003), section 4, exactly as published:
-    heights are counted along each branch, so a node has another value on each branch of another length. The
-    belief of an inner node is the one it has as the end of its own branch.
+    "Improving the AUC of probabilistic estimation trees" (ECML 2003, pp. 121-132), with the formulas as the
+    authors of the HGS paper programmed them. Heights are counted along each branch, so a node has another
+    value on each branch of another length; the belief of an inner node is the one it has as the end of its
+    own branch.
 
     A node has one value for each number of levels below it, so the work is a node's classes times its height
     in the tree, which is less than a walk from every leaf.

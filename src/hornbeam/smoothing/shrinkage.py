@@ -24,7 +24,7 @@ class HierarchicalShrinkage:
 
     Notes
     -----
-    Equation 1 of "Hierarchical Shrinkage: improving the accuracy and interpretability of tree-based
+    The estimator of "Hierarchical Shrinkage: improving the accuracy and interpretability of tree-based
     methods", as implemented in imodels. The frequencies of a node of n rows count ``1 / (1 + strength /
     n_parent)``, so it borrows ``strength * n / n_parent`` rows from above: unlike in HGS, no more if it is
     small. A node without rows believes what its parent does. There is no uniform pseudo-ancestor: a class
