@@ -22,7 +22,7 @@ class MBranch:
     ----------
     m : float, default 1.0
         Rows a leaf borrows from its parent's smoothed estimate. A node of height h on a branch borrows
-        ``m (1 + (1 - 1/h) sqrt(N))``, where a leaf has height 1 and N is the weight of the whole training set.
+        ``m (1 + (1 - 1/h) sqrt(N))``, where a leaf has height 1 and N is the weight of all training rows.
 
     Notes
     -----
