@@ -164,8 +164,14 @@ def test_missing_values_have_their_own_child_if_there_are_enough():
         ({"min_samples_split": 1}, "min_samples_split=1: expected a number of at least 2"),
         ({"min_samples_leaf": 0}, "min_samples_leaf=0: expected a number of at least 1"),
         ({"min_weight_leaf": -1.0}, "min_weight_leaf=-1.0: expected a number of at least 0"),
-        ({"min_impurity_decrease": float("nan")}, "min_impurity_decrease=nan: expected a number of at least 0"),
-        ({"monotone": (0, 2)}, r"monotone=\(0, 2\): expected for each feature 1 \(rises\), -1 \(falls\) or 0 \(free\)"),
+        (
+            {"min_impurity_decrease": float("nan")},
+            "min_impurity_decrease=nan: expected a number of at least 0",
+        ),
+        (
+            {"monotone": (0, 2)},
+            r"monotone=\(0, 2\): expected for each feature 1 \(rises\), -1 \(falls\) or 0 \(free\)",
+        ),
     ],
 )
 def test_parameters_out_of_range_are_refused(parameters, words):

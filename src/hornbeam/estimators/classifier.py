@@ -59,8 +59,9 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     max_bins : int, None or "auto", default="auto"
         Quantile bins for each numeric feature; None tries every distinct value. "auto": every value up to
         20,000 rows, 255 bins beyond.
-    smoothing : {"auto", "hgs", "laplace"}, a smoother or None, default="auto"
-        How probabilities are estimated; None for raw frequencies.
+    smoothing : str, a smoother or None, default="auto"
+        How probabilities are estimated: "raw", "laplace", "m-estimate", "m-branch", "shrinkage", "hgs",
+        "hgs-gradient", "hgs-loo", "hdp", or a step of `hornbeam.smoothing`; None for raw frequencies.
     pruning : {"auto", "collapse"}, a pruner or None, default="auto"
         What cuts the tree back.
     class_weight : dict, "balanced" or None, default=None

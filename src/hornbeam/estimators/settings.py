@@ -13,12 +13,33 @@ from hornbeam.errors import ParameterError
 from hornbeam.growing import Criterion, Missing, Nominal
 from hornbeam.pruning import Collapse, Pruner
 from hornbeam.recipe import PRESETS, Recipe
-from hornbeam.smoothing import HGS, Laplace, Smoother
+from hornbeam.smoothing import (
+    HDP,
+    HGS,
+    GradientHGS,
+    HierarchicalShrinkage,
+    Laplace,
+    LeaveOneOutHGS,
+    MBranch,
+    MEstimate,
+    Raw,
+    Smoother,
+)
 
 __all__ = ["recipe_of"]
 
 _PRUNERS: dict[str, Pruner] = {"collapse": Collapse()}
-_SMOOTHERS: dict[str, Smoother] = {"hgs": HGS(), "laplace": Laplace()}
+_SMOOTHERS: dict[str, Smoother] = {
+    "raw": Raw(),
+    "laplace": Laplace(),
+    "m-estimate": MEstimate(),
+    "m-branch": MBranch(),
+    "shrinkage": HierarchicalShrinkage(),
+    "hgs": HGS(),
+    "hgs-gradient": GradientHGS(),
+    "hgs-loo": LeaveOneOutHGS(),
+    "hdp": HDP(),
+}
 _MOST_BINS = 65_535
 
 
