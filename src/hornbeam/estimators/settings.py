@@ -100,7 +100,7 @@ def _step(name: str, value: Any, known: Mapping[str, Any], default: Any) -> Any:
             return default
         if value in known:
             return known[value]
-    elif value is None or callable(value):
+    elif value is None or (callable(value) and not isinstance(value, type)):
         return value
     raise _misnamed(name, value, ["auto", *known], ", None for none, or a step from tree to tree")
 
