@@ -36,9 +36,10 @@ class Trunk:
     def grow(self, watch: Watch) -> Nodes:
         """Grow the tree of all rows."""
         n_rows = len(self.rows.label)
-        root = Sprout(0, Block(0, n_rows), self._class_weights())
-        self.made.add(-1, 0, n_rows, root.counts)
+        root = Sprout(0, Block(0, n_rows), np.zeros(self.terms.n_classes, dtype=np.int64))
         self._count([root])
+        root.counts = self._class_weights(root)
+        self.made.add(-1, 0, n_rows, root.counts)
         sprouts = [root]
         small: list[Sprout] = []
         while sprouts and not watch.stopped:
@@ -66,11 +67,11 @@ class Trunk:
             sprout.cells, self.terms, sprout.counts, sprout.n_rows, block.lower, block.upper
         )
 
-    def _class_weights(self) -> Counts:
-        if self.rows.weight is None:
-            return np.bincount(self.rows.label, minlength=self.terms.n_classes)
-        counts = np.zeros(self.terms.n_classes, dtype=np.int64)
-        np.add.at(counts, self.rows.label, self.rows.weight)
+    def _class_weights(self, sprout: Sprout) -> Counts:
+        """Read off the cells of the first feature: every row has one of its codes."""
+        assert sprout.cells is not None
+        cells = sprout.cells.reshape(self.terms.n_cells, self.terms.n_classes, -1)
+        counts: Counts = cells[: self.terms.offsets[1], :, 0].sum(axis=0, dtype=np.int64)
         return counts
 
     def _count(self, sprouts: list[Sprout]) -> None:
