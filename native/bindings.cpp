@@ -3,6 +3,7 @@
 
 void bind_encode(nanobind::module_& module);
 void bind_grow(nanobind::module_& module);
+void bind_hdp(nanobind::module_& module);
 void bind_route(nanobind::module_& module);
 
 NB_MODULE(_native, module) {
@@ -10,5 +11,6 @@ NB_MODULE(_native, module) {
     module.doc() = "Hornbeam's compiled kernels: arrays in, arrays out.";
     bind_encode(module);
     bind_grow(module);
+    bind_hdp(module);
     bind_route(module);
 }

@@ -110,6 +110,15 @@ class CellCounts {
             if (++cell_of(octaves, keys[i]) == 0) ++carried_[keys[i] >> kCellShift];
     }
 
+    void absorb(const CellCounts& other) {
+        for (std::uint64_t octave = 0; octave < kOctaves; ++octave) {
+            if (!other.octaves_[octave]) continue;
+            for (std::uint64_t cell = 0; cell < kCellsPerOctave; ++cell)
+                add((octave << (kOctaveShift - kCellShift) | cell) << kCellShift, other.octaves_[octave][cell]);
+        }
+        for (const auto& [number, rest] : other.carried_) carried_[number] += rest;
+    }
+
     // The first keys of the cells that are not empty.
     Counted sorted() const {
         Counted found;
@@ -182,8 +191,11 @@ class FeatureCensus {
         zeros += other.zeros;
         ones &= other.ones;
         any |= other.any;
-        if (other.full() && !full()) fill();
-        for (const auto& [key, count] : other.sorted()) add(key, count, limit);
+        if (other.full()) {
+            if (!full()) fill();
+            return cells_->absorb(*other.cells_);
+        }
+        for (const auto& [key, count] : other.values_.sorted()) add(key, count, limit);
     }
 
     // From now on count cells.

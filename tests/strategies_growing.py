@@ -76,8 +76,9 @@ def training_tables(draw: DrawFn, *, max_rows: int = 40, max_classes: int = 6, m
 
 @st.composite
 def growers(draw: DrawFn, table: Table, *, criteria: Any = Criterion, missing: Any = Missing) -> Grower:
-    """Growers for a table; constraints only where it has two classes."""
-    signs = st.lists(st.sampled_from([-1, 0, 1]), min_size=len(table.columns), max_size=len(table.columns))
+    """Growers for a table; constraints only where it has two classes, on features with an order."""
+    free, any_sign = st.just(0), st.sampled_from([-1, 0, 1])
+    signs = st.tuples(*(free if f.kind is Kind.NOMINAL else any_sign for f in table.schema.features))
     kept = draw(st.sampled_from(list(missing)))
     may_bind = table.schema.n_classes == 2 and kept is not Missing.FRACTIONAL
     constrained = may_bind and draw(st.integers(0, 3)) == 0
@@ -90,5 +91,5 @@ def growers(draw: DrawFn, table: Table, *, criteria: Any = Criterion, missing: A
         min_samples_leaf=draw(st.sampled_from([1, 1, 3])),
         min_weight_leaf=draw(st.sampled_from([0.0, 2.0])),
         min_impurity_decrease=draw(st.sampled_from([0.0, 0.0, 0.013])),
-        monotone=tuple(draw(signs)) if constrained else None,
+        monotone=draw(signs) if constrained else None,
     )

@@ -4,6 +4,7 @@
 
     HornbeamError
     ├── DataError         (ValueError)    rows, columns, labels or weights that cannot be used
+    │   └── ContainerError (TypeError)    X of a type that cannot be read
     ├── SchemaError       (ValueError)    columns that do not fit the schema a tree was made with
     ├── ParameterError    (ValueError)    a setting outside its range, or two that exclude each other
     ├── TreeError         (ValueError)    arrays that do not make a tree
@@ -14,6 +15,7 @@ Each message says what was found, what was expected and what to do.
 """
 
 __all__ = [
+    "ContainerError",
     "DataError",
     "EngineError",
     "HornbeamError",
@@ -40,6 +42,10 @@ class HornbeamError(Exception):
 
 class DataError(HornbeamError, ValueError):
     """Rows, columns, labels or weights that cannot be used."""
+
+
+class ContainerError(DataError, TypeError):
+    """X of a type that cannot be read: sparse, lazy, or no table at all."""
 
 
 class SchemaError(HornbeamError, ValueError):

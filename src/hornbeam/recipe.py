@@ -9,9 +9,10 @@ from hornbeam.data.bins import Bins
 from hornbeam.data.engine import LocalEngine
 from hornbeam.data.table import Table
 from hornbeam.data.units import MemorySource
+from hornbeam.errors import ParameterError
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.pruning import Collapse, Pruner
-from hornbeam.smoothing import HGS, Laplace, Smoother
+from hornbeam.smoothing import HGS, Laplace, Monotone, Smoother
 from hornbeam.tree.tree import Tree
 
 __all__ = ["PRESETS", "Recipe"]
@@ -53,10 +54,23 @@ class Recipe:
         """Make the tree of a table; ``n_jobs`` threads cannot change it."""
         bins = Bins.fit(MemorySource(table), LocalEngine(n_jobs), max_bins=self.bins_for(table.n_rows))
         tree = self.grower.grow(table, bins, n_jobs=n_jobs, on_progress=on_progress)
-        for step in (self.pruner, self.smoother):
-            if step is not None:
-                tree = step(tree)
+        for step in self._steps():
+            made = step(tree)
+            if not isinstance(made, Tree):
+                raise ParameterError(
+                    f"{step!r} returned {made!r}; expected a Tree. "
+                    "Pass a function or an object, not a class, that takes a tree and returns one."
+                )
+            tree = made
         return tree
+
+    def _steps(self) -> list[Callable[[Tree], Tree]]:
+        """What happens to the grown tree, in order."""
+        steps = [step for step in (self.pruner, self.smoother) if step is not None]
+        monotone = self.grower.monotone
+        if self.smoother is not None and monotone is not None and any(monotone):
+            steps.append(Monotone(monotone))
+        return steps
 
     def bins_for(self, n_rows: int) -> int | None:
         """Return the number of bins for so many rows; None for every value."""
@@ -67,6 +81,7 @@ class Recipe:
 
 PRESETS = MappingProxyType(
     {
+        "pet": Recipe(grower=Grower(Criterion.ENTROPY, Nominal.SUBSET, Missing.OWN), smoother=HGS()),
         "id3": Recipe(max_bins=None, grower=Grower(Criterion.ENTROPY, Nominal.MULTIWAY, Missing.OWN)),
         "c4.5": Recipe(
             max_bins=None,
@@ -79,7 +94,6 @@ PRESETS = MappingProxyType(
             smoother=Laplace(),
         ),
         "cart": Recipe(max_bins=None, grower=Grower(Criterion.GINI, Nominal.SUBSET, Missing.LEARNED)),
-        "pet": Recipe(grower=Grower(Criterion.ENTROPY, Nominal.SUBSET, Missing.OWN), smoother=HGS()),
     }
 )
-"""The trees of the literature: ID3, C4.5 and C4.4, CART; and PET, our own for probabilities."""
+"""PET, our own for probabilities; and the trees of the literature: ID3, C4.5, C4.4 and CART."""

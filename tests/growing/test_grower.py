@@ -159,13 +159,19 @@ def test_missing_values_have_their_own_child_if_there_are_enough():
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"max_depth": 0}, "max_depth=0: expected None or a whole number of at least 1"),
-        ({"max_leaf_nodes": 1}, "max_leaf_nodes=1: expected None or a whole number of at least 2"),
-        ({"min_samples_split": 1}, "min_samples_split=1: expected at least 2"),
-        ({"min_samples_leaf": 0}, "min_samples_leaf=0: expected at least 1"),
-        ({"min_weight_leaf": -1.0}, "min_weight_leaf=-1.0: expected at least 0"),
-        ({"min_impurity_decrease": float("nan")}, "min_impurity_decrease=nan: expected 0 or more"),
-        ({"monotone": (0, 2)}, r"monotone=\(0, 2\): expected -1, 0 or 1 for each feature"),
+        ({"max_depth": 0}, "max_depth=0: expected a number of at least 1, or None for no limit"),
+        ({"max_leaf_nodes": 1}, "max_leaf_nodes=1: expected a number of at least 2, or None for no limit"),
+        ({"min_samples_split": 1}, "min_samples_split=1: expected a number of at least 2"),
+        ({"min_samples_leaf": 0}, "min_samples_leaf=0: expected a number of at least 1"),
+        ({"min_weight_leaf": -1.0}, "min_weight_leaf=-1.0: expected a number of at least 0"),
+        (
+            {"min_impurity_decrease": float("nan")},
+            "min_impurity_decrease=nan: expected a number of at least 0",
+        ),
+        (
+            {"monotone": (0, 2)},
+            r"monotone=\(0, 2\): expected for each feature 1 \(rises\), -1 \(falls\) or 0 \(free\)",
+        ),
     ],
 )
 def test_parameters_out_of_range_are_refused(parameters, words):
@@ -175,10 +181,10 @@ def test_parameters_out_of_range_are_refused(parameters, words):
 
 def test_constraints_must_fit_the_table():
     table = random_table(1, n_classes=3)
-    with pytest.raises(ParameterError, match="need a target of two classes; found 3"):
+    with pytest.raises(ParameterError, match="second of two classes; found 3 classes"):
         Grower(monotone=(1, 0, 0)).grow(table, bins_of(table))
     table = random_table(1, n_classes=2)
-    with pytest.raises(ParameterError, match="2 monotone constraints for 3 features"):
+    with pytest.raises(ParameterError, match="monotonic_cst has 2 entries for 3 features"):
         Grower(monotone=(1, 0)).grow(table, bins_of(table))
 
 
@@ -216,6 +222,7 @@ def test_history_tells_every_parameter():
         "min_samples_split": 2,
         "min_samples_leaf": 1,
         "min_weight_leaf": 0.0,
+        "min_weight_fraction_leaf": 0.0,
         "min_impurity_decrease": 0.0,
         "max_leaf_nodes": None,
         "monotone": None,

@@ -47,14 +47,14 @@ def test_blocks_of_memory_cover_every_row_once():
 
 
 def test_one_reduction_a_level_and_one_for_the_rest():
-    """Two to measure, one for each level whose nodes are too big for home, one to bring the others home."""
+    """One to measure, one for each level whose nodes are too big for home, one to bring the others home."""
     table = random_table(0, n_rows=300, noise=1.0)
     bins, engine = bins_of(table), Counting()
     tree = Grower(max_depth=4).grow_by_level(coded(table, bins), bins, table.schema, engine)
-    assert (tree.depth, engine.n_calls) == (4, 2 + 4)
+    assert (tree.depth, engine.n_calls) == (4, 1 + 4)
     engine = Counting()
     Grower(max_depth=4).grow_by_level(coded(table, bins), bins, table.schema, engine, home_rows=300)
-    assert engine.n_calls == 2 + 1
+    assert engine.n_calls == 1 + 1
 
 
 def test_many_open_nodes_are_counted_in_several_passes(monkeypatch):
@@ -81,7 +81,7 @@ def test_rows_out_of_range_are_refused():
 def test_fractional_rows_must_be_at_home():
     table = random_table(0)
     bins = bins_of(table)
-    with pytest.raises(ParameterError, match="missing='fractional' needs all rows at home"):
+    with pytest.raises(ParameterError, match="missing='fractional' needs all rows in one place"):
         Grower(missing=Missing.FRACTIONAL).grow_by_level(
             coded(table, bins), bins, table.schema, LocalEngine()
         )

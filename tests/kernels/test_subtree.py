@@ -25,7 +25,8 @@ def coded(table, dtype=np.uint16):
 
 def terms_of(grower: Grower, table, bins) -> Terms:
     total = table.n_rows if table.weight is None else int(table.weight.sum())
-    return grower._terms(table.schema, bins, grower.missing, table.unit, total, table.n_rows)
+    rules = grower._rules(grower.missing, table.unit, total, table.n_rows)
+    return grower._terms(table.schema, bins, rules)
 
 
 def copy(rows: Rows) -> Rows:

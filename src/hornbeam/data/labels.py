@@ -66,6 +66,10 @@ def read_labels(y: Any) -> Labels:
         return _read_floats(labels)
     if kind in "OUT":
         return _read_strings(labels)
+    if kind == "c":
+        raise DataError(
+            f"Complex data not supported: y holds {labels.dtype}; expected class labels. Name the classes."
+        )
     raise DataError(
         f"Unknown label type: y holds values of type {labels.dtype}; expected strings, integers or booleans. "
         "Convert the labels to one of these."

@@ -12,7 +12,7 @@ from hornbeam.data.schema import Schema, generated_names, numeric_features
 from hornbeam.errors import DataError, SchemaError
 from hornbeam.typing import Bools, Floats, Label
 
-__all__ = ["Sheet", "check_shape"]
+__all__ = ["Sheet", "check_shape", "renamed"]
 
 RESHAPE = (
     "Reshape your data either using array.reshape(-1, 1) if your data has a single feature "
@@ -94,19 +94,13 @@ class Sheet:
 
     def check(self, schema: Schema) -> None:
         """Refuse columns whose number or names differ from the schema's."""
+        if self.names is not None and not schema.has_generated_names and self.names != schema.names:
+            raise renamed(self.names, schema.names)
         if self.shape[1] != schema.n_features:
             raise SchemaError(
-                f"X has {self.shape[1]} features, but the tree is expecting {schema.n_features} features as "
+                f"X has {self.shape[1]} features, but Tree is expecting {schema.n_features} features as "
                 f"input: {_shortened(schema.names)}. Pass the columns of the training data."
             )
-        if self.names is None or self.names == schema.names or schema.has_generated_names:
-            return
-        unexpected = [name for name in self.names if name not in schema.names]
-        raise SchemaError(
-            "The feature names should match those that were passed during fit, in the same order. "
-            + (f"Not known then: {_shortened(unexpected)}. " if unexpected else "The order differs. ")
-            + f"Select the columns {_shortened(schema.names)}."
-        )
 
 
 def check_shape(X: Any) -> tuple[int, int]:
@@ -123,7 +117,8 @@ def check_shape(X: Any) -> tuple[int, int]:
     shape = tuple(X.shape)
     if len(shape) < 2:
         found = "1D" if shape else "scalar"
-        raise DataError(f"Expected 2D array, got {found} array instead:\narray={X}.\n{RESHAPE}")
+        with np.printoptions(threshold=10):
+            raise DataError(f"Expected 2D array, got {found} array instead:\narray={X}.\n{RESHAPE}")
     if len(shape) > 2:
         raise DataError(f"Found array with dim {len(shape)}, while dim <= 2 is required. {RESHAPE}")
     for size, thing in zip(shape, ("sample", "feature"), strict=True):
@@ -132,6 +127,34 @@ def check_shape(X: Any) -> tuple[int, int]:
                 f"Found array with 0 {thing}(s) (shape={shape}) while a minimum of 1 is required."
             )
     return shape
+
+
+def renamed(found: Sequence[str], expected: Sequence[str]) -> SchemaError:
+    """Return the error of columns whose names or order changed, worded as scikit-learn's.
+
+    Examples
+    --------
+    >>> print(renamed(["age", "size"], ["age", "dose"]))
+    The feature names should match those that were passed during fit.
+    Feature names unseen at fit time:
+    - size
+    Feature names seen at fit time, yet now missing:
+    - dose
+    Select the columns ['age', 'dose'], in this order.
+    """
+    lines = ["The feature names should match those that were passed during fit."]
+    unexpected, missing = sorted(set(found) - set(expected)), sorted(set(expected) - set(found))
+    if unexpected:
+        lines += ["Feature names unseen at fit time:", *_listed(unexpected)]
+    if missing:
+        lines += ["Feature names seen at fit time, yet now missing:", *_listed(missing)]
+    if not unexpected and not missing:
+        lines += ["Feature names must be in the same order as they were in fit."]
+    return SchemaError("\n".join([*lines, f"Select the columns {_shortened(expected)}, in this order."]))
+
+
+def _listed(names: Sequence[str]) -> list[str]:
+    return [f"- {name}" for name in names[:5]] + ["- ..."] * (len(names) > 5)
 
 
 def _as_array(X: Any) -> NDArray[Any]:

@@ -12,7 +12,7 @@ from hornbeam.data.labels import Labels, match_labels, read_labels
 from hornbeam.data.schema import Schema, generated_names
 from hornbeam.data.sheet import Sheet, check_shape
 from hornbeam.data.weights import read_weights
-from hornbeam.errors import DataError, MissingExtraError
+from hornbeam.errors import ContainerError, DataError, MissingExtraError
 from hornbeam.typing import Counts, Floats, Indices
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ class Table:
         What one step of weight is worth.
     matrix : ndarray of float64 or None
         The 2-D array whose columns `columns` are, if there is one.
+    names : tuple of str or None
+        The names that X itself brought for its columns.
 
     Examples
     --------
@@ -57,6 +59,7 @@ class Table:
     weight: Counts | None = None
     unit: float = 1.0
     matrix: Floats | None = None
+    names: tuple[str, ...] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -78,6 +81,7 @@ class Table:
             None if self.weight is None else self.weight[begin:end],
             self.unit,
             None if self.matrix is None else self.matrix[begin:end],
+            self.names,
         )
 
     @classmethod
@@ -154,7 +158,7 @@ class Table:
         else:
             target = None if labels is None else match_labels(labels, schema.classes)
         columns, matrix = sheet.encode(schema)
-        return cls(schema, columns, target, weight, unit, matrix)
+        return cls(schema, columns, target, weight, unit, matrix, sheet.names)
 
 
 def _open(X: Any, names: Sequence[str] | None) -> Sheet:
@@ -162,13 +166,13 @@ def _open(X: Any, names: Sequence[str] | None) -> Sheet:
     if isinstance(X, (np.ndarray, list, tuple)):
         return Sheet.read(X, names)
     if hasattr(X, "nnz") and hasattr(X, "toarray"):
-        raise DataError("X is a sparse matrix, but dense data is required. Convert it with X.toarray().")
+        raise ContainerError("X is a sparse matrix, but dense data is required. Convert it with X.toarray().")
     frame = _as_frame(X)
     if frame is not None:
         return _read_frame(frame)
     if hasattr(X, "__array__"):
         return Sheet.read(X, names)
-    raise DataError(
+    raise ContainerError(
         f"X is a {type(X).__name__}; expected a 2-D array, a list of rows or a data frame "
         "(pandas, polars, pyarrow or another that speaks Arrow). Convert it to one of these."
     )
@@ -183,9 +187,9 @@ def _as_frame(X: Any) -> "nw.DataFrame[Any] | None":
     except nw.exceptions.DuplicateError as error:
         raise DataError(f"X has two columns of the same name. {error}. Rename one of them.") from error
     if isinstance(frame, nw.Series):
-        check_shape(frame)
+        check_shape(frame.to_numpy())
     if isinstance(frame, nw.LazyFrame):
-        raise DataError(
+        raise ContainerError(
             f"X is a lazy frame ({type(X).__module__}); expected rows in memory. Call collect() first."
         )
     if isinstance(frame, nw.DataFrame):

@@ -8,7 +8,7 @@ import numpy as np
 
 from hornbeam.data.labels import Labels
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.typing import Bools, Counts, Floats
+from hornbeam.typing import Bools, Counts, Floats, Indices
 
 __all__ = ["Weights", "fixed_point", "read_weights"]
 
@@ -16,6 +16,8 @@ __all__ = ["Weights", "fixed_point", "read_weights"]
 WHOLE_LIMIT = 2.0**50
 SCALED_BITS = 49
 SMALLEST_EXPONENT = -1074  # of the smallest positive float64
+# All rows together weigh one row at most: then weights are shares. The slack is for sums that should be 1.
+SHARES = 1.0 + 1e-6
 
 
 class Weights(NamedTuple):
@@ -56,36 +58,85 @@ def read_weights(
     Weights
         Their product in fixed point, its unit, and which rows are kept.
 
+    Notes
+    -----
+    Sample weights that add up to 1 at most are shares, as boosting hands them out: they count as if they
+    added up to the number of rows. Taken at their word, all rows together would be worth a single one: too
+    little for any minimum weight of a leaf, and next to nothing beside the pseudo-rows of a smoother.
+
     Examples
     --------
     >>> read_weights([2, 0, 1], 3)
     Weights(steps=array([2, 1]), unit=1.0, kept=array([ True, False,  True]))
+    >>> steps, unit, _ = read_weights([0.5, 0.25, 0.25], 3)
+    >>> (steps * unit).tolist()
+    [1.5, 0.75, 0.75]
     """
-    weight = None if sample_weight is None else _read_sample_weight(sample_weight, n_rows)
-    if class_weight is not None:
-        factor = _class_factors(class_weight, labels, weight)
-        with np.errstate(over="ignore"):  # an overflow is told below, in words
-            weight = factor if weight is None else weight * factor
-        if not np.isfinite(weight).all():
-            raise DataError(
-                "sample_weight times class_weight is too large for a float. Divide both by their maximum."
-            )
-    if weight is None:
+    if sample_weight is None and class_weight is None:
         return Weights(None, 1.0, None)
+    weight = np.ones(n_rows) if sample_weight is None else _read_sample_weight(sample_weight, n_rows)
+    if class_weight is not None:
+        return _by_class(weight, class_weight, labels)
+    kept = _kept(weight)
+    steps, unit = fixed_point(weight if kept is None else weight[kept])
+    if steps is None or not _are_shares(steps, unit):
+        return Weights(steps, unit, kept)
+    if steps.min() == steps.max():
+        return Weights(None, 1.0, kept)
+    return Weights(steps, len(steps) / int(steps.sum()), kept)
+
+
+def _by_class(weight: Floats, class_weight: Any, labels: Labels | None) -> Weights:
+    """Sample weights times class weights."""
+    factors, codes = _class_factors(class_weight, labels, weight)
+    with np.errstate(over="ignore"):  # an overflow is told below, in words
+        product = weight * factors[codes]
+    if not np.isfinite(product).all():
+        raise DataError(
+            "sample_weight times class_weight is too large for a float. Divide both by their maximum."
+        )
+    kept = _kept(product)
+    if kept is not None:
+        weight, codes, product = weight[kept], codes[kept], product[kept]
+    if not _is_whole(weight, len(weight)):
+        steps, unit = fixed_point(weight)
+        assert steps is not None  # there are weights that are not whole
+        share = len(steps) / (int(steps.sum()) * unit) if _are_shares(steps, unit) else 1.0
+        steps, unit = fixed_point(product)
+        return Weights(steps, unit * share, kept)
+    # A class's factor is rounded once, for a row of weight 1, so that weight 2 is exactly a row given twice.
+    present = np.bincount(codes, minlength=len(factors)) > 0
+    of_class = np.zeros(len(factors), dtype=np.int64)
+    rounded, unit = fixed_point(factors[present], int(weight.sum()))
+    of_class[present] = 1 if rounded is None else rounded
+    steps = weight.astype(np.int64) * of_class[codes]
+    return Weights(None if unit == 1.0 and steps.max() == 1 else steps, unit, kept)
+
+
+def _kept(weight: Floats) -> Bools | None:
+    """Which rows count; None if all do."""
     kept = weight > 0
     if kept.all():
-        return Weights(*fixed_point(weight), None)
+        return None
     if not kept.any():
         raise DataError("Every row has weight 0. Sample weights must contain at least one non-zero number.")
-    return Weights(*fixed_point(weight[kept]), kept)
+    return kept
 
 
-def fixed_point(weight: Floats) -> tuple[Counts | None, float]:
+def _are_shares(steps: Counts, unit: float) -> bool:
+    return int(steps.sum()) * unit <= SHARES
+
+
+def _is_whole(weight: Floats, n_rows: int) -> bool:
+    return n_rows * float(weight.max()) < WHOLE_LIMIT and bool((np.rint(weight) == weight).all())
+
+
+def fixed_point(weight: Floats, n_rows: int | None = None) -> tuple[Counts | None, float]:
     """Hold positive weights as integer steps of one unit that the order of rows cannot change.
 
     Whole weights keep the unit 1, so that weight 2 is exactly a row given twice. For others the unit is the
     power of two by which all rows, at the largest weight, would add up to more than 2**48 and at most 2**49
-    steps; a weight too small for a step gets one.
+    steps; a weight too small for a step gets one. There are as many rows as weights unless `n_rows` says so.
 
     Examples
     --------
@@ -97,13 +148,14 @@ def fixed_point(weight: Floats) -> tuple[Counts | None, float]:
     >>> fixed_point(np.array([1.0, 1.0]))
     (None, 1.0)
     """
+    n_rows = len(weight) if n_rows is None else n_rows
     largest = float(weight.max())
-    if len(weight) * largest < WHOLE_LIMIT and (np.rint(weight) == weight).all():
+    if _is_whole(weight, n_rows):
         steps = weight.astype(np.int64)
         return (None if largest == 1.0 and float(weight.min()) == 1.0 else steps), 1.0
     # n * largest = fraction * 2**exponent, in two steps because the product may overflow
     mantissa, exponent = math.frexp(largest)
-    fraction, carry = math.frexp(len(weight) * mantissa)
+    fraction, carry = math.frexp(n_rows * mantissa)
     bits = SCALED_BITS + (fraction == 0.5)
     power = max(exponent + carry - bits, SMALLEST_EXPONENT)
     steps = np.rint(np.ldexp(weight, -power)).astype(np.int64)
@@ -135,22 +187,25 @@ def _read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
     return weight
 
 
-def _class_factors(class_weight: Any, labels: Labels | None, weight: Floats | None) -> Floats:
-    """The factor of every row by its class."""
+def _class_factors(class_weight: Any, labels: Labels | None, weight: Floats | None) -> tuple[Floats, Indices]:
+    """The factor of every class, and the class of every row."""
     if labels is None:
         raise ParameterError(
             "class_weight was given without y. Pass the labels too, or leave class_weight out."
         )
     if isinstance(class_weight, str):
         if class_weight != "balanced":
-            raise ParameterError(f"class_weight is {class_weight!r}; expected 'balanced', a mapping or None.")
-        return _balanced(labels, weight)[labels.codes]
+            raise ParameterError(
+                f"class_weight is {class_weight!r}; expected 'balanced', a mapping or None. "
+                "Pass a mapping of class labels to numbers, e.g. {'ill': 5}."
+            )
+        return _balanced(labels, weight), labels.codes
     if not isinstance(class_weight, Mapping):
         raise ParameterError(
             f"class_weight is a {type(class_weight).__name__}; expected 'balanced', a mapping of class "
             "labels to numbers, or None. Lists of mappings are for several targets; pass one mapping."
         )
-    return _named(class_weight, labels)[labels.codes]
+    return _named(class_weight, labels), labels.codes
 
 
 def _balanced(labels: Labels, weight: Floats | None) -> Floats:
@@ -176,7 +231,14 @@ def _named(class_weight: Mapping[Any, Any], labels: Labels) -> Floats:
             f"The classes, {unnamed}, are not in class_weight, and it names classes that are not in y: "
             f"{[label for label in class_weight if label not in classes]}. Name classes of y: {classes}."
         )
-    factors = np.array([float(class_weight.get(label, 1.0)) for label in classes])
+    given = [class_weight.get(label, 1.0) for label in classes]
+    try:
+        factors = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        factors = np.array([np.nan])
     if not ((factors >= 0) & np.isfinite(factors)).all():
-        raise ParameterError(f"class_weight has {factors.tolist()}; expected finite numbers of zero or more.")
+        raise ParameterError(
+            f"class_weight has {given} for the classes {classes}; expected finite numbers of zero or more. "
+            "Give a class that should not count the weight 0."
+        )
     return factors

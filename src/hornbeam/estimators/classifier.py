@@ -1,15 +1,18 @@
 """A classification tree in scikit-learn's manners."""
 
+import warnings
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import column_or_1d
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.validation import check_is_fitted
 
-from hornbeam.data.labels import read_labels
+from hornbeam.data.labels import Labels, read_labels
+from hornbeam.data.sheet import renamed
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
@@ -42,8 +45,13 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         child in proportion.
     max_depth : int, default=None
         Tests on a path at most.
-    min_samples_split, min_samples_leaf : int, default=2 and 1
-        Rows a node must hold to be split, and each child after it.
+    min_samples_split : int or float, default=2
+        Rows a node must hold to be split; between 0 and 1, a share of all rows.
+    min_samples_leaf : int or float, default=1
+        Rows each child of a split must hold; between 0 and 1, a share of all rows.
+    min_weight_fraction_leaf : float, default=0.0
+        Share of all weight each child of a split must hold; beside it ``c4.5`` and ``c4.4`` ask for a weight
+        of 2.
     min_impurity_decrease : float, default=0.0
         Gain times the node's share of all weight must reach this.
     max_leaf_nodes : int, default=None
@@ -51,15 +59,16 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     max_bins : int, None or "auto", default="auto"
         Quantile bins for each numeric feature; None tries every distinct value. "auto": every value up to
         20,000 rows, 255 bins beyond.
-    smoothing : {"auto", "hgs", "laplace"}, a smoother or None, default="auto"
-        How probabilities are estimated; None for raw frequencies.
+    smoothing : str, a smoother or None, default="auto"
+        How probabilities are estimated: "raw", "laplace", "m-estimate", "m-branch", "shrinkage", "hgs",
+        "hgs-gradient", "hgs-loo", "hdp", or a step of `hornbeam.smoothing`; None for raw frequencies.
     pruning : {"auto", "collapse"}, a pruner or None, default="auto"
         What cuts the tree back.
     class_weight : dict, "balanced" or None, default=None
         Factors for the rows of each class.
     monotonic_cst : array-like of int, dict or None, default=None
         For two classes: +1 where the second class's probability must not fall as the feature rises, -1 where
-        it must not rise, 0 elsewhere; or a dict from feature names.
+        it must not rise, 0 elsewhere; or a dict from feature names. Smoothed probabilities keep to it too.
     random_state : int, default=None
         Accepted for company: nothing here is random.
     n_jobs : int, default=None
@@ -71,6 +80,8 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         The fitted tree as data.
     classes_ : ndarray of shape (n_classes,)
         The class labels.
+    n_classes_ : int
+        Number of classes.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -81,6 +92,10 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     The same rows give the same tree, bit for bit, in any order and on any number of threads. A category never
     seen at a node, or a missing value where training had none, stops there: the row is answered with that
     node's probabilities.
+
+    Weights that add up to 1 at most are taken for shares, as boosting hands them out, and count as if they
+    added up to the number of rows: otherwise no leaf would reach C4.5's least weight of 2, and smoothing
+    would outweigh all data.
 
     Examples
     --------
@@ -96,7 +111,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     _doc_link_module = "hornbeam"
     _doc_link_template = (
-        "https://hornbeam.readthedocs.io/en/stable/api/{estimator_module}.{estimator_name}.html"
+        "https://hornbeam.readthedocs.io/en/stable/api/generated/hornbeam.{estimator_name}.html"
     )
 
     def __init__(
@@ -107,8 +122,9 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         nominal: Any = "auto",
         missing: Any = "auto",
         max_depth: int | None = None,
-        min_samples_split: int = 2,
-        min_samples_leaf: int = 1,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
         max_leaf_nodes: int | None = None,
         max_bins: Any = "auto",
@@ -126,6 +142,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
         self.max_leaf_nodes = max_leaf_nodes
         self.max_bins = max_bins
@@ -162,20 +179,13 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         TreeClassifier
             Itself, fitted.
         """
-        if y is None:
-            raise DataError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None. "
-                "Pass one label a row."
-            )
-        validate_data(self, X, skip_check_array=True)
-        labels = read_labels(column_or_1d(y, warn=True) if isinstance(y, np.ndarray | list) else y)
-        table = Table.read(X, labels, sample_weight=sample_weight, class_weight=self.class_weight)
-        recipe = recipe_of(self, table.schema.names)
-        progress = Progress(self, table.n_rows, X, y)
-        self.tree_: Tree = recipe.fit(table, n_jobs=n_threads(self.n_jobs), on_progress=progress.listener)
-        self.classes_: NDArray[Any] = labels.classes
-        self.n_classes_ = len(labels.classes)
-        progress.end(X, y)
+        with Progress(self, X, y, sample_weight) as progress:
+            labels = _labels(self, y)
+            table = Table.read(X, labels, sample_weight=sample_weight, class_weight=self.class_weight)
+            recipe = recipe_of(self, table)
+            listener = progress.listener(table.n_rows)
+            tree = recipe.fit(table, n_jobs=n_threads(self.n_jobs), on_progress=listener)
+            self._learn(tree, labels.classes, table.names)
         return self
 
     def predict_proba(self, X: Any) -> Floats:
@@ -191,7 +201,8 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_rows, n_classes)
             Probabilities in the order of `classes_`.
         """
-        return answer(self.tree_, self._read(X), n_threads(self.n_jobs))
+        table = self._read(X)
+        return answer(self.tree_, table, n_threads(self.n_jobs))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Name the most probable class of each row; the first in the order of `classes_` on a tie.
@@ -206,8 +217,9 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_rows,)
             Class labels.
         """
-        named: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
-        return named
+        table = self._read(X)
+        best = answer(self.tree_, table, n_threads(self.n_jobs)).argmax(axis=1)
+        return self.classes_[best]
 
     def apply(self, X: Any) -> Indices:
         """Find the node that answers for each row.
@@ -222,7 +234,8 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ndarray of int32 of shape (n_rows,)
             A leaf; an inner node where a row stops early.
         """
-        return route(self.tree_.skeleton, self._read(X), n_threads(self.n_jobs))
+        table = self._read(X)
+        return route(self.tree_.skeleton, table, n_threads(self.n_jobs))
 
     def decision_path(self, X: Any) -> csr_matrix:
         """Mark the nodes each row passes, from the root to the one that answers.
@@ -242,29 +255,64 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ones = np.ones(len(indices), dtype=np.int64)
         return csr_matrix((ones, indices, indptr), shape=(table.n_rows, self.tree_.n_nodes))
 
-    def lean(self) -> Any:
+    def lean(self) -> Callable[[Floats | Sequence[float]], tuple[float, ...]]:
         """Return a function from one row of numbers to its probabilities, with nothing around it.
 
         Returns
         -------
         callable
             Takes a float64 array or a tuple of numbers (a nominal value as its position in the schema's
-            categories).
+            categories) and returns a tuple of probabilities.
 
         Examples
         --------
         >>> from hornbeam import TreeClassifier
         >>> score = TreeClassifier(smoothing=None).fit([[0.0], [1.0]], ["no", "yes"]).lean()
-        >>> tuple(map(float, score((1.0,))))
+        >>> score((1.0,))
         (0.0, 1.0)
         """
         check_is_fitted(self, "tree_")
         return lean(self.tree_)
 
+    def _learn(self, tree: Tree, classes: NDArray[Any], names: tuple[str, ...] | None) -> None:
+        """Remember a fit; nothing is touched before it is certain."""
+        self.tree_ = tree
+        self.classes_ = classes
+        self.n_classes_ = len(classes)
+        self.n_features_in_ = tree.schema.n_features
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
     def _read(self, X: Any) -> Table:
+        """Read rows like those of `fit`; names are handled as scikit-learn does."""
         if not hasattr(self, "tree_"):
             check_is_fitted(self, "tree_")
-        plain = isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == self.n_features_in_
-        if not plain or hasattr(self, "feature_names_in_"):
-            validate_data(self, X, reset=False, skip_check_array=True)
-        return Table.read(X, schema=self.tree_.schema)
+        table = Table.read(X, schema=self.tree_.schema)
+        named = hasattr(self, "feature_names_in_")
+        if named != (table.names is not None):
+            own = type(self).__name__
+            warnings.warn(
+                f"X does not have valid feature names, but {own} was fitted with feature names"
+                if named
+                else f"X has feature names, but {own} was fitted without feature names",
+                stacklevel=3,
+            )
+        elif named and table.names != self.tree_.schema.names:
+            raise renamed(table.names or (), self.tree_.schema.names)
+        return table
+
+
+def _labels(estimator: Any, y: Any) -> Labels:
+    if y is None:
+        name = type(estimator).__name__
+        raise DataError(f"{name} requires y to be passed, but the target y is None. Pass one label a row.")
+    if getattr(y, "shape", ())[1:] == (1,):
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
+            "(n_samples,), for example using ravel().",
+            DataConversionWarning,
+            stacklevel=4,
+        )
+    return read_labels(y)

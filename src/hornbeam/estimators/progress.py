@@ -4,7 +4,7 @@ A fit is one task of a hundred subtasks: each ends when another hundredth of the
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -24,31 +24,41 @@ _PARTS = 100
 
 
 class Progress:
-    """Tells an estimator's callbacks how far its fit has come."""
+    """Tells an estimator's callbacks that a fit begins, how far it is, and that it ends, well or not."""
 
-    def __init__(self, estimator: Any, n_rows: int, X: Any, y: Any) -> None:
+    def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> None:
         self._estimator = estimator
-        self._n_rows = n_rows
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        self._data = {"X": X, "y": y, "metadata": metadata}
         self._n_done = 0
         self._root: Any = None
-        if hasattr(estimator, "_skl_callbacks"):
-            self._root = estimator._init_callback_context(max_subtasks=_PARTS)
-            self._root.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
 
-    @property
-    def listener(self) -> Callable[[int], None] | None:
-        """Who wants to know how many rows are settled; None if nobody does."""
-        return None if self._root is None else self._advance
+    def __enter__(self) -> Self:
+        if hasattr(self._estimator, "_skl_callbacks"):
+            self._root = self._estimator._init_callback_context(max_subtasks=_PARTS)
+            self._root.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+        return self
 
-    def _advance(self, n_settled: int) -> None:
-        for _ in range(self._n_done, min(_PARTS, n_settled * _PARTS // self._n_rows)):
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        if self._root is None:
+            return
+        fitted: dict[str, Any] | None = None
+        if error is None:
+            self._advance(_PARTS)
+            fitted = {}  # nothing to add: the estimator itself can answer
+        self._root.call_on_fit_task_end(
+            estimator=self._estimator, reconstruction_attributes=fitted, **self._data
+        )
+
+    def listener(self, n_rows: int) -> Callable[[int], None] | None:
+        """Who wants to know how many of so many rows are settled; None if nobody does."""
+        if self._root is None:
+            return None
+        return lambda n_settled: self._advance(min(_PARTS, n_settled * _PARTS // n_rows))
+
+    def _advance(self, parts: int) -> None:
+        while self._n_done < parts:
+            self._n_done += 1
             part = self._root.subcontext(task_name="rows settled")
             part.call_on_fit_task_begin(estimator=self._estimator)
             part.call_on_fit_task_end(estimator=self._estimator)
-            self._n_done += 1
-
-    def end(self, X: Any, y: Any) -> None:
-        """Close the task: all rows are settled."""
-        if self._root is not None:
-            self._advance(self._n_rows)
-            self._root.call_on_fit_task_end(estimator=self._estimator, X=X, y=y)

@@ -1,40 +1,64 @@
 """From an estimator's parameters to a recipe: the one place where strings become objects."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 from enum import StrEnum
+from math import ceil
+from numbers import Integral, Real
 from typing import Any
 
-import numpy as np
-
+from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Criterion, Missing, Nominal
 from hornbeam.pruning import Collapse, Pruner
 from hornbeam.recipe import PRESETS, Recipe
-from hornbeam.smoothing import HGS, Laplace, Smoother
+from hornbeam.smoothing import (
+    HDP,
+    HGS,
+    GradientHGS,
+    HierarchicalShrinkage,
+    Laplace,
+    LeaveOneOutHGS,
+    MBranch,
+    MEstimate,
+    Raw,
+    Smoother,
+)
 
 __all__ = ["recipe_of"]
 
 _PRUNERS: dict[str, Pruner] = {"collapse": Collapse()}
-_SMOOTHERS: dict[str, Smoother] = {"hgs": HGS(), "laplace": Laplace()}
+_SMOOTHERS: dict[str, Smoother] = {
+    "raw": Raw(),
+    "laplace": Laplace(),
+    "m-estimate": MEstimate(),
+    "m-branch": MBranch(),
+    "shrinkage": HierarchicalShrinkage(),
+    "hgs": HGS(),
+    "hgs-gradient": GradientHGS(),
+    "hgs-loo": LeaveOneOutHGS(),
+    "hdp": HDP(),
+}
+_MOST_BINS = 65_535
 
 
-def recipe_of(estimator: Any, feature_names: tuple[str, ...]) -> Recipe:
+def recipe_of(estimator: Any, table: Table) -> Recipe:
     """Translate the parameters of a `TreeClassifier`; "auto" is what the preset says."""
-    if estimator.preset not in PRESETS:
-        raise ParameterError(f"preset={estimator.preset!r}: expected one of {_listed(PRESETS)}.")
-    recipe = PRESETS[estimator.preset]
+    recipe = _named("preset", estimator.preset, PRESETS)
+    grower = recipe.grower
     grower = replace(
-        recipe.grower,
-        criterion=_choice("criterion", estimator.criterion, Criterion, recipe.grower.criterion),
-        nominal=_choice("nominal", estimator.nominal, Nominal, recipe.grower.nominal),
-        missing=_choice("missing", estimator.missing, Missing, recipe.grower.missing),
-        max_depth=_whole("max_depth", estimator.max_depth),
-        min_samples_split=_whole("min_samples_split", estimator.min_samples_split),
-        min_samples_leaf=_whole("min_samples_leaf", estimator.min_samples_leaf),
-        min_impurity_decrease=estimator.min_impurity_decrease,
-        max_leaf_nodes=_whole("max_leaf_nodes", estimator.max_leaf_nodes),
-        monotone=_monotone(estimator.monotonic_cst, feature_names),
+        grower,
+        criterion=_choice("criterion", estimator.criterion, Criterion, grower.criterion),
+        nominal=_choice("nominal", estimator.nominal, Nominal, grower.nominal),
+        missing=_choice("missing", estimator.missing, Missing, grower.missing),
+        max_depth=_limit("max_depth", estimator.max_depth),
+        min_samples_split=_rows("min_samples_split", estimator.min_samples_split, 2, table.n_rows),
+        min_samples_leaf=_rows("min_samples_leaf", estimator.min_samples_leaf, 1, table.n_rows),
+        min_weight_fraction_leaf=_number("min_weight_fraction_leaf", estimator.min_weight_fraction_leaf),
+        min_impurity_decrease=_number("min_impurity_decrease", estimator.min_impurity_decrease),
+        max_leaf_nodes=_limit("max_leaf_nodes", estimator.max_leaf_nodes),
+        monotone=_signs(estimator.monotonic_cst, table.schema.names),
     )
     return Recipe(
         max_bins=_bins(estimator.max_bins, recipe),
@@ -44,57 +68,97 @@ def recipe_of(estimator: Any, feature_names: tuple[str, ...]) -> Recipe:
     )
 
 
-def _listed(names: Any) -> str:
-    return ", ".join(repr(str(name)) for name in names)
+def _refuse(name: str, value: Any, expected: str, advice: str) -> ParameterError:
+    return ParameterError(f"{name}={value!r}: expected {expected}. {advice}")
+
+
+def _misnamed(name: str, value: Any, known: Iterable[str], others: str = "") -> ParameterError:
+    known = list(map(str, known))
+    close = get_close_matches(value.lower(), known, n=1) if isinstance(value, str) else []
+    advice = f"Did you mean {close[0]!r}?" if close else f"Pass {name}={known[0]!r}, say."
+    return _refuse(name, value, f"one of {', '.join(map(repr, known))}{others}", advice)
+
+
+def _named[T](name: str, value: Any, known: Mapping[str, T]) -> T:
+    if not isinstance(value, str) or value not in known:
+        raise _misnamed(name, value, known)
+    return known[value]
 
 
 def _choice[E: StrEnum](name: str, value: Any, choices: type[E], default: E) -> E:
-    if isinstance(value, str) and value == "auto":
-        return default
-    try:
-        return choices(value)
-    except ValueError:
-        raise ParameterError(f"{name}={value!r}: expected 'auto' or one of {_listed(choices)}.") from None
+    if isinstance(value, str):
+        if value == "auto":
+            return default
+        if value in choices:
+            return choices(value)
+    raise _misnamed(name, value, ["auto", *choices])
 
 
-def _whole(name: str, value: Any) -> Any:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int | np.integer)):
-        raise ParameterError(f"{name}={value!r}: expected a whole number.")
-    return value
+def _step(name: str, value: Any, known: Mapping[str, Any], default: Any) -> Any:
+    if isinstance(value, str):
+        if value == "auto":
+            return default
+        if value in known:
+            return known[value]
+    elif value is None or callable(value):
+        return value
+    raise _misnamed(name, value, ["auto", *known], ", None for none, or a step from tree to tree")
+
+
+def _is_whole(value: object) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Integral)
+
+
+def _is_number(value: object) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Real)
+
+
+def _limit(name: str, value: Any) -> int | None:
+    if value is None or _is_whole(value):
+        return value  # type: ignore[no-any-return]
+    raise _refuse(name, value, "a whole number, or None for no limit", f"Pass {name}=None or {name}=5, say.")
+
+
+def _number(name: str, value: Any) -> float:
+    if _is_number(value):
+        return float(value)
+    raise _refuse(name, value, "a number", f"Pass {name}=0.0 to ask for nothing.")
+
+
+def _rows(name: str, value: Any, least: int, n_rows: int) -> int:
+    """So many rows, or such a share of all rows, as in scikit-learn."""
+    if _is_whole(value):
+        return int(value)
+    if _is_number(value) and 0.0 < value < 1.0:
+        return max(least, ceil(float(value) * n_rows))
+    expected = "a whole number of rows, or a share of all rows between 0 and 1"
+    raise _refuse(name, value, expected, f"Pass {name}={least}, say.")
 
 
 def _bins(value: Any, recipe: Recipe) -> Any:
     if isinstance(value, str) and value == "auto":
         return recipe.max_bins
-    if value is None or (isinstance(value, int | np.integer) and 2 <= value <= 65_535):
+    if value is None or (_is_whole(value) and 2 <= value <= _MOST_BINS):
         return value
-    raise ParameterError(
-        f"max_bins={value!r}: expected 'auto', None for every value, or a number from 2 to 65,535."
-    )
+    expected = f"'auto', None for every value, or a whole number from 2 to {_MOST_BINS:,}"
+    raise _refuse("max_bins", value, expected, "Pass max_bins=255, say.")
 
 
-def _step(name: str, value: Any, named: Mapping[str, Any], default: Any) -> Any:
-    if isinstance(value, str):
-        if value == "auto":
-            return default
-        if value not in named:
-            raise ParameterError(
-                f"{name}={value!r}: expected 'auto', None, one of {_listed(named)}, or a step."
-            )
-        return named[value]
-    if value is not None and not callable(value):
-        raise ParameterError(f"{name}={value!r}: expected 'auto', None, one of {_listed(named)}, or a step.")
-    return value
-
-
-def _monotone(value: Any, names: tuple[str, ...]) -> tuple[int, ...] | None:
+def _signs(value: Any, names: tuple[str, ...]) -> tuple[int, ...] | None:
     if value is None:
         return None
+    expected = "for each feature 1 (rises), -1 (falls) or 0 (free), or a dict of these by feature name"
     if isinstance(value, Mapping):
         unknown = [name for name in value if name not in names]
         if unknown:
-            raise ParameterError(
-                f"monotonic_cst names {unknown[0]!r}, which is not a feature: expected names of X."
-            )
-        return tuple(int(value.get(name, 0)) for name in names)
-    return tuple(int(sign) for sign in value)
+            first = ", ".join(map(repr, names[:5]))
+            advice = f"Name features: {unknown[0]!r} is none, the first ones are {first}."
+            raise _refuse("monotonic_cst", value, expected, advice)
+        value = [value.get(name, 0) for name in names]
+    try:
+        signs = list(value)
+    except TypeError:
+        signs = [None]
+    if not all(isinstance(sign, Real) and sign in (-1, 0, 1) for sign in signs):
+        raise _refuse("monotonic_cst", value, expected, "Pass None for no constraints.")
+    return tuple(map(int, signs))

@@ -1,14 +1,19 @@
 """How many threads ``n_jobs`` means."""
 
-import os
+from numbers import Integral
+from typing import Any
+
+from joblib import cpu_count
 
 from hornbeam.errors import ParameterError
 
 __all__ = ["n_threads"]
 
 
-def n_threads(n_jobs: int | None) -> int:
+def n_threads(n_jobs: Any) -> int:
     """Translate scikit-learn's ``n_jobs``: None is 1, -1 all cores, -2 all but one.
+
+    Cores are those this process may use, within the limits of its container.
 
     Examples
     --------
@@ -17,6 +22,10 @@ def n_threads(n_jobs: int | None) -> int:
     """
     if n_jobs is None:
         return 1
-    if n_jobs == 0:
-        raise ParameterError("n_jobs=0: expected None, a number of threads, or -1 for all cores.")
-    return n_jobs if n_jobs > 0 else max(1, len(os.sched_getaffinity(0)) + 1 + n_jobs)
+    if not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise ParameterError(
+            f"n_jobs={n_jobs!r}: expected None, a whole number of threads, or -1 for all cores. "
+            "Pass n_jobs=1 for a single one."
+        )
+    count = int(n_jobs)
+    return count if count > 0 else max(1, int(cpu_count()) + 1 + count)

@@ -1,32 +1,42 @@
 """The grower: parameters, and the one way from coded rows to a tree."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from math import ceil
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil, inf
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornbeam.data.bins import Bins
 from hornbeam.data.engine import Engine
-from hornbeam.data.schema import Schema
+from hornbeam.data.schema import Kind, Schema
 from hornbeam.data.table import Table
-from hornbeam.data.units import Unit
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing.builder import build_tree
 from hornbeam.growing.criterion import Criterion, Missing, Nominal
 from hornbeam.growing.frontier import keep_best_leaves
 from hornbeam.growing.home import grow_home
-from hornbeam.growing.level import CodedSource, grow_by_level
+from hornbeam.growing.level import CodedSource, count_classes, grow_by_level
+from hornbeam.growing.sprout import Sprout
 from hornbeam.growing.watch import Watch
 from hornbeam.kernels import subtree
-from hornbeam.kernels.subtree import CRITERIA, Columns, Nodes, Rows, Rules, Terms
+from hornbeam.kernels.subtree import CRITERIA, Block, Columns, Nodes, Rows, Rules, Terms
 from hornbeam.tree.tree import Step, Tree
-from hornbeam.typing import Codes, Counts
+from hornbeam.typing import Codes
 
 __all__ = ["Grower"]
 
 _UNLIMITED = np.iinfo(np.int32).max
 _MOST_CLASSES = 65_535
+_RANGES = (
+    ("max_depth", 1, inf),
+    ("max_leaf_nodes", 2, inf),
+    ("min_samples_split", 2, inf),
+    ("min_samples_leaf", 1, inf),
+    ("min_weight_leaf", 0, inf),
+    ("min_weight_fraction_leaf", 0, 0.5),
+    ("min_impurity_decrease", 0, inf),
+)
 _FRACTION_BITS = 48  # fractional rows: total weight is about 2**48 steps
 
 
@@ -48,6 +58,8 @@ class Grower:
         Rows a node must hold to be split, and each child after it. Multiway tests need two such children.
     min_weight_leaf : float
         Weight each child must hold (C4.5's minimum number of objects).
+    min_weight_fraction_leaf : float
+        Share of all weight each child must hold.
     min_impurity_decrease : float
         Gain times the node's share of all weight must reach this.
     max_leaf_nodes : int or None
@@ -78,22 +90,28 @@ class Grower:
     min_samples_split: int = 2
     min_samples_leaf: int = 1
     min_weight_leaf: float = 0.0
+    min_weight_fraction_leaf: float = 0.0
     min_impurity_decrease: float = 0.0
     max_leaf_nodes: int | None = None
     monotone: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (("max_depth", 1), ("max_leaf_nodes", 2)):
+        for name, least, most in _RANGES:
             value = getattr(self, name)
-            if value is not None and value < least:
-                raise ParameterError(f"{name}={value}: expected None or a whole number of at least {least}.")
-        for name, least in (("min_samples_split", 2), ("min_samples_leaf", 1), ("min_weight_leaf", 0)):
-            if getattr(self, name) < least:
-                raise ParameterError(f"{name}={getattr(self, name)}: expected at least {least}.")
-        if not self.min_impurity_decrease >= 0:
-            raise ParameterError(f"min_impurity_decrease={self.min_impurity_decrease}: expected 0 or more.")
+            if value is None and name.startswith("max"):
+                continue
+            if not least <= value <= most:
+                expected = f"of at least {least}" if most == inf else f"from {least} to {most}"
+                unlimited = ", or None for no limit" if name.startswith("max") else ""
+                raise ParameterError(
+                    f"{name}={value}: expected a number {expected}{unlimited}. "
+                    f"Pass {name}={least} for the smallest."
+                )
         if self.monotone is not None and any(sign not in (-1, 0, 1) for sign in self.monotone):
-            raise ParameterError(f"monotone={self.monotone}: expected -1, 0 or 1 for each feature.")
+            raise ParameterError(
+                f"monotone={self.monotone}: expected for each feature 1 (rises), -1 (falls) or 0 (free). "
+                "Pass None for no constraints."
+            )
 
     def grow(
         self,
@@ -128,9 +146,8 @@ class Grower:
         known_good = codes is None
         if codes is None:
             codes = bins.encode(table, n_jobs)
-        rows = Rows(
-            codes, table.target.astype(np.uint16), None if table.weight is None else table.weight.copy()
-        )
+        weight = None if table.weight is None else table.weight.copy()
+        rows = Rows(codes, table.target.astype(np.uint16), weight)
         missing, unit = self.missing, table.unit
         if missing is Missing.FRACTIONAL:
             if (codes == bins.n_codes).any():
@@ -139,7 +156,7 @@ class Grower:
             else:
                 missing = Missing.OWN
         total = table.n_rows if rows.weight is None else int(rows.weight.sum())
-        terms = self._terms(table.schema, bins, missing, unit, total, table.n_rows)
+        terms = self._terms(table.schema, bins, self._rules(missing, unit, total, table.n_rows))
         if not known_good:
             subtree.check_rows(rows, terms)
         return self._finish(grow_home(rows, terms, n_jobs, Watch(on_progress)), bins, table.schema, unit)
@@ -169,7 +186,8 @@ class Grower:
         unit : float
             What one step of the rows' weight is worth.
         home_rows : int
-            Nodes of at most this many rows are finished by the local kernel, their rows brought together.
+            Nodes of at most this many rows are finished by the local kernel, where their rows are brought
+            together.
 
         Returns
         -------
@@ -178,13 +196,14 @@ class Grower:
         """
         if self.missing is Missing.FRACTIONAL:
             raise ParameterError(
-                "missing='fractional' needs all rows at home: expected 'own' or 'learned' through an engine."
+                "missing='fractional' needs all rows in one place; expected 'own' or 'learned' here. "
+                "Choose one of these, or grow at home."
             )
-        size = np.zeros(2, dtype=np.int64)
-        for part in engine.reduce(_measure, source.units(), source):
-            size += part
-        terms = self._terms(schema, bins, self.missing, unit, int(size[0]), int(size[1]))
-        return self._finish(grow_by_level(source, terms, engine, home_rows), bins, schema, unit)
+        terms = self._terms(schema, bins, Rules())
+        counts, n_rows = count_classes(source, terms, engine)
+        terms = terms._replace(rules=self._rules(self.missing, unit, int(counts.sum()), n_rows))
+        root = Sprout(0, Block(0, n_rows), counts)
+        return self._finish(grow_by_level(source, terms, engine, root, home_rows), bins, schema, unit)
 
     def _refuse_shared_constraints(self) -> None:
         """Rows shared out over the branches mix them: the bounds a constraint sets would no longer hold."""
@@ -194,40 +213,13 @@ class Grower:
                 "expected missing='own' or 'learned', or no constraints."
             )
 
-    def _terms(
-        self, schema: Schema, bins: Bins, missing: Missing, unit: float, total_weight: int, total_rows: int
-    ) -> Terms:
+    def _terms(self, schema: Schema, bins: Bins, rules: Rules) -> Terms:
         if schema.n_classes > _MOST_CLASSES:
             raise DataError(
                 f"The target has {schema.n_classes:,} classes; at most {_MOST_CLASSES:,} are supported. "
                 "Merge the rare ones; a target that measures rather than names needs a regression tree."
             )
-        monotone = None
-        if self.monotone is not None and any(self.monotone):
-            if schema.n_classes != 2:
-                raise ParameterError(
-                    f"Monotone constraints need a target of two classes; found {schema.n_classes}. "
-                    "Drop monotonic_cst."
-                )
-            if len(self.monotone) != schema.n_features:
-                raise ParameterError(
-                    f"{len(self.monotone)} monotone constraints for {schema.n_features} features: "
-                    "expected one each."
-                )
-            monotone = np.array(self.monotone, dtype=np.int8)
-        rules = Rules()
-        rules.nominal = getattr(subtree.Nominal, self.nominal)
-        rules.missing = getattr(subtree.Missing, missing)
-        rules.gain_ratio = self.criterion is Criterion.GAIN_RATIO
-        rules.min_rows_split = self.min_samples_split
-        rules.min_rows_leaf = self.min_samples_leaf
-        rules.min_weight_leaf = max(0, ceil((self.min_weight_leaf - 1e-6) / unit))
-        rules.max_depth = self.max_depth or _UNLIMITED
-        rules.min_decrease = self.min_impurity_decrease
-        rules.unit = unit
-        rules.total_weight = total_weight
-        rules.total_rows = total_rows
-        nominal = bins.nominal.astype(np.uint8)
+        nominal, monotone = bins.nominal.astype(np.uint8), self._signs(schema)
         offsets = np.concatenate([[0], np.cumsum(bins.n_codes + 1, dtype=np.int64)])
         gaps = bins.cell_values() if self.criterion is Criterion.GAIN_RATIO else None
         columns = Columns(bins.n_codes, nominal, monotone, gaps, schema.n_classes)
@@ -236,19 +228,50 @@ class Grower:
             columns, CRITERIA[kind], rules, nominal, monotone, offsets, int(offsets[-1]), schema.n_classes
         )
 
+    def _rules(self, missing: Missing, unit: float, total_weight: int, total_rows: int) -> Rules:
+        rules = Rules()
+        rules.nominal = getattr(subtree.Nominal, self.nominal)
+        rules.missing = getattr(subtree.Missing, missing)
+        rules.gain_ratio = self.criterion is Criterion.GAIN_RATIO
+        rules.min_rows_split = self.min_samples_split
+        rules.min_rows_leaf = self.min_samples_leaf
+        rules.min_weight_leaf = max(
+            ceil((self.min_weight_leaf - 1e-6) / unit), ceil(self.min_weight_fraction_leaf * total_weight), 0
+        )
+        rules.max_depth = min(self.max_depth or _UNLIMITED, _UNLIMITED)
+        rules.min_decrease = self.min_impurity_decrease
+        rules.unit = unit
+        rules.total_weight = total_weight
+        rules.total_rows = total_rows
+        return rules
+
+    def _signs(self, schema: Schema) -> NDArray[np.int8] | None:
+        """The monotone constraints as the kernels want them; None if there are none."""
+        if self.monotone is None or not any(self.monotone):
+            return None
+        if schema.n_classes != 2:
+            raise ParameterError(
+                f"monotonic_cst is about the probability of the second of two classes; found "
+                f"{schema.n_classes} classes. Leave it out, or train a tree for each class against the rest."
+            )
+        if len(self.monotone) != schema.n_features:
+            raise ParameterError(
+                f"monotonic_cst has {len(self.monotone)} entries for {schema.n_features} features; expected "
+                "one each. Pass a dict from feature names to leave out those that are free."
+            )
+        for sign, feature in zip(self.monotone, schema.features, strict=True):
+            if sign and feature.kind is Kind.NOMINAL:
+                raise ParameterError(
+                    f"monotonic_cst constrains {feature.name!r}, which is nominal; expected features with an "
+                    "order. Make it an ordered category, or leave it free (0)."
+                )
+        return np.array(self.monotone, dtype=np.int8)
+
     def _finish(self, nodes: Nodes, bins: Bins, schema: Schema, unit: float) -> Tree:
         at_values = self.criterion is Criterion.GAIN_RATIO
-        tree = build_tree(nodes, bins, schema, unit, Step.of("grow", **asdict(self)), at_values=at_values)
+        step = Step("grow", tuple([(name, getattr(self, name)) for name in self.__slots__]))
+        tree = build_tree(nodes, bins, schema, unit, step, at_values=at_values)
         return tree if self.max_leaf_nodes is None else keep_best_leaves(tree, self.max_leaf_nodes)
-
-
-def _measure(units: Sequence[Unit], source: CodedSource) -> list[Counts]:
-    """Total weight and number of rows of some units."""
-    size = np.zeros(2, dtype=np.int64)
-    for unit in units:
-        rows = source.read(unit)
-        size += (len(rows.label) if rows.weight is None else int(rows.weight.sum()), len(rows.label))
-    return [size]
 
 
 def _finer(rows: Rows, unit: float) -> tuple[Rows, float]:

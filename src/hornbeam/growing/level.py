@@ -20,7 +20,7 @@ from hornbeam.kernels import subtree
 from hornbeam.kernels.subtree import Block, Cells, Nodes, Rows, Split, Terms
 from hornbeam.typing import Counts, Indices
 
-__all__ = ["CodedSource", "MemoryRows", "grow_by_level"]
+__all__ = ["CodedSource", "MemoryRows", "count_classes", "grow_by_level"]
 
 _OPEN_CELLS = 1 << 25  # cells counted in one pass: 128 MB of counts
 
@@ -100,12 +100,16 @@ class Shared:
         ]
 
 
-def grow_by_level(source: CodedSource, terms: Terms, engine: Engine, home_rows: int) -> Nodes:
+def count_classes(source: CodedSource, terms: Terms, engine: Engine) -> tuple[Counts, int]:
+    """Add up the weight of each class, and the rows. They are checked here, before a kernel counts them."""
+    [total] = engine.reduce(_count_classes, source.units(), (source, terms))
+    return total[:-1], int(total[-1])
+
+
+def grow_by_level(source: CodedSource, terms: Terms, engine: Engine, root: Sprout, home_rows: int) -> Nodes:
     """Grow a tree from summed histograms; the local kernel finishes nodes of at most ``home_rows`` rows."""
     young = _YoungTree(terms)
-    counts = engine.reduce(_count_classes, source.units(), Shared(source, terms, *young.codes(), ()))[0]
-    n_rows = int(counts[-1])
-    sprouts = [young.add(-1, 0, Block(0, n_rows), counts[:-1])]
+    sprouts = [young.add(-1, 0, root.block, root.counts)]
     small: list[Sprout] = []
     while sprouts:
         small += [s for s in sprouts if s.n_rows <= home_rows]
@@ -113,16 +117,16 @@ def grow_by_level(source: CodedSource, terms: Terms, engine: Engine, home_rows: 
         sprouts = []
         for batch in _batches(opened, terms):
             shared = Shared(source, terms, *young.codes(), tuple(batch))
-            found = engine.reduce(_count_cells, source.units(), shared, finish=_best_splits)[0]
+            [found] = engine.reduce(_count_cells, source.units(), shared, finish=_best_splits)
             for sprout, (split, totals) in zip(batch, found, strict=True):
                 if split is not None:
                     sprouts += young.split(sprout, split, totals)
     if not small:
         return young.nodes()
     shared = Shared(source, terms, *young.codes(), tuple(small))
-    subtrees = engine.reduce(_gather_rows, source.units(), shared, combine=_join_rows, finish=_grow_subtrees)[
-        0
-    ]
+    [subtrees] = engine.reduce(
+        _gather_rows, source.units(), shared, combine=_join_rows, finish=_grow_subtrees
+    )
     return graft(young.nodes(), list(zip([s.node for s in small], subtrees, strict=True)))
 
 
@@ -180,12 +184,13 @@ class _YoungTree:
 # ---- tasks ---------------------------------------------------------------------------------------------
 
 
-def _count_classes(units: Sequence[Unit], shared: Shared) -> list[Counts]:
-    """Weight of each class, then the number of rows. Rows are checked here, before a kernel counts them."""
-    total = np.zeros(shared.terms.n_classes + 1, dtype=np.int64)
+def _count_classes(units: Sequence[Unit], shared: tuple[CodedSource, Terms]) -> list[Counts]:
+    """Weight of each class, then the number of rows."""
+    source, terms = shared
+    total = np.zeros(terms.n_classes + 1, dtype=np.int64)
     for unit in units:
-        rows = shared.source.read(unit)
-        subtree.check_rows(rows, shared.terms)
+        rows = source.read(unit)
+        subtree.check_rows(rows, terms)
         weight = np.ones(len(rows.label), dtype=np.int64) if rows.weight is None else rows.weight
         np.add.at(total, rows.label, weight)
         total[-1] += len(rows.label)
@@ -211,21 +216,8 @@ def _best_splits(_: int, cells: Cells, shared: Shared) -> list[tuple[Split | Non
     for sprout, mine in zip(shared.open_nodes, per_node, strict=True):
         block = sprout.block
         split = subtree.best_split(mine, shared.terms, sprout.counts, sprout.n_rows, block.lower, block.upper)
-        found.append((split, None if split is None else _children_totals(mine, split, shared.terms)))
+        found.append((split, None if split is None else subtree.children_totals(mine, split, shared.terms)))
     return found
-
-
-def _children_totals(cells: Cells, split: Split, terms: Terms) -> tuple[Counts, Counts]:
-    """Class weights and rows of each child, read off the cells of the split's feature."""
-    table = cells.reshape(terms.n_cells, terms.n_classes, -1)
-    start = int(terms.offsets[split.feature])
-    mine = table[start : start + len(split.slot_of)].astype(np.int64)
-    counts = np.zeros((split.n_slots, terms.n_classes), dtype=np.int64)
-    n_rows = np.zeros(split.n_slots, dtype=np.int64)
-    present = split.slot_of >= 0
-    np.add.at(counts, split.slot_of[present], mine[present, :, 0])
-    np.add.at(n_rows, split.slot_of[present], mine[present, :, -1].sum(axis=1))
-    return counts, n_rows
 
 
 type _Gathered = list[list[Rows]]

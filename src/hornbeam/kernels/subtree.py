@@ -27,6 +27,7 @@ __all__ = [
     "Terms",
     "best_split",
     "check_rows",
+    "children_totals",
     "descend",
     "empty_cells",
     "grow",
@@ -133,6 +134,19 @@ def best_split(
         cells, weighted, terms.columns, terms.criterion, terms.rules, counts, n_rows, lower, upper
     )
     return None if found is None else Split(*found)
+
+
+def children_totals(cells: Cells, split: Split, terms: Terms) -> tuple[Counts, Counts]:
+    """Class weights and rows of each child, read off the cells of the split's feature."""
+    table = cells.reshape(terms.n_cells, terms.n_classes, -1)
+    start = int(terms.offsets[split.feature])
+    mine = table[start : start + len(split.slot_of)].astype(np.int64)
+    counts = np.zeros((split.n_slots, terms.n_classes), dtype=np.int64)
+    n_rows = np.zeros(split.n_slots, dtype=np.int64)
+    present = split.slot_of >= 0
+    np.add.at(counts, split.slot_of[present], mine[present, :, 0])
+    np.add.at(n_rows, split.slot_of[present], mine[present, :, -1].sum(axis=1))
+    return counts, n_rows
 
 
 def partition(rows: Rows, terms: Terms, begin: int, end: int, split: Split) -> Counts:

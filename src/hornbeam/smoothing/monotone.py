@@ -1,0 +1,60 @@
+"""Beliefs that keep the order monotone constraints demand."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hornbeam.tree.edit import believe
+from hornbeam.tree.tree import Step, Tree
+
+__all__ = ["Monotone"]
+
+
+@dataclass(frozen=True, slots=True)
+class Monotone:
+    """Move beliefs back where smoothing has broken a monotone constraint.
+
+    A grower sees to it that raw frequencies keep the constraints. A smoother need not: a small leaf borrows
+    more than a large one, and may be drawn past it. Here the middle between the two sides of a constrained
+    test is a bound for all beliefs below it; beliefs that keep it are left alone.
+
+    Parameters
+    ----------
+    signs : tuple of int
+        For each feature +1 where the second class's probability must not fall as the feature rises, -1 where
+        it must not rise, 0 elsewhere.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> from hornbeam.smoothing import Laplace
+    >>> X, y = [[0]] * 10 + [[1]] * 2, [0] + [1] * 11
+    >>> tree = Laplace()(TreeClassifier("cart").fit(X, y).tree_)
+    >>> tree.belief[1:, 1].round(3).tolist()
+    [0.833, 0.75]
+    >>> Monotone(signs=(1,))(tree).belief[1:, 1].round(3).tolist()
+    [0.792, 0.792]
+    """
+
+    signs: tuple[int, ...]
+
+    def __call__(self, tree: Tree) -> Tree:
+        """Return the tree with its beliefs in order."""
+        skeleton = tree.skeleton
+        belief = tree.belief[:, 1].copy()
+        lower, upper = np.zeros(tree.n_nodes), np.ones(tree.n_nodes)
+        numeric = skeleton.threshold == skeleton.threshold
+        sign = np.where(numeric, np.array([*self.signs, 0])[skeleton.feature], 0)
+        for begin, end in zip(skeleton.levels[1:-1], skeleton.levels[2:], strict=True):
+            level = slice(begin, end)
+            parent = skeleton.parent[level]
+            lower[level], upper[level] = lower[parent], upper[parent]
+            belief[level] = belief[level].clip(lower[level], upper[level])
+            tested = np.unique(parent[sign[parent] != 0])
+            left = skeleton.first_child[tested]
+            low, high = np.where(sign[tested] > 0, (left, left + 1), (left + 1, left))
+            upper[low] = lower[high] = (belief[low] + belief[high]) / 2
+            belief[level] = belief[level].clip(lower[level], upper[level])
+        moved = belief != tree.belief[:, 1]
+        ordered = np.where(moved[:, None], np.stack((1 - belief, belief), axis=1), tree.belief)
+        return believe(tree, ordered, tree.borrowed, Step.of("monotone", signs=self.signs))

@@ -1,0 +1,132 @@
+"""What the parameters mean, below the names scikit-learn gave them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer
+from sklearn.tree import DecisionTreeClassifier
+
+from hornbeam import TreeClassifier
+from hornbeam.growing import Criterion, Missing, Nominal
+from hornbeam.recipe import PRESETS
+from hornbeam.smoothing import HGS, Laplace
+
+X, y = load_breast_cancer(return_X_y=True)
+
+
+def grown(classifier):
+    """The step that grew the tree, as a dict."""
+    return dict(classifier.tree_.history[0].parameters)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_auto_is_what_the_preset_says(preset):
+    classifier = TreeClassifier(preset).fit(X, y)
+    recipe = PRESETS[preset]
+    assert grown(classifier)["criterion"] is recipe.grower.criterion
+    assert grown(classifier)["min_weight_leaf"] == (2.0 if preset.startswith("c4") else 0.0)
+    steps = [type(step).__name__.lower() for step in (recipe.pruner, recipe.smoother) if step is not None]
+    assert [step.name for step in classifier.tree_.history] == ["grow", *steps]
+
+
+def test_a_parameter_given_beside_a_preset_wins():
+    classifier = TreeClassifier(
+        "c4.5", criterion="gini", nominal="subset", missing="learned", smoothing="laplace", pruning=None
+    ).fit(X, y)
+    made = grown(classifier)
+    assert (made["criterion"], made["nominal"], made["missing"]) == (
+        Criterion.GINI,
+        Nominal.SUBSET,
+        Missing.LEARNED,
+    )
+    assert [step.name for step in classifier.tree_.history] == ["grow", "laplace"]
+
+
+def test_choices_may_be_members_and_steps_objects():
+    named = TreeClassifier(criterion="gini", smoothing="hgs").fit(X, y)
+    given = TreeClassifier(criterion=Criterion.GINI, smoothing=HGS()).fit(X, y)
+    assert named.tree_.digest == given.tree_.digest
+    doubled = TreeClassifier(criterion="gini", smoothing=lambda tree: Laplace()(Laplace()(tree))).fit(X, y)
+    assert [step.name for step in doubled.tree_.history] == ["grow", "laplace", "laplace"]
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"max_depth": 3},
+        {"max_depth": np.int64(3)},
+        {"min_samples_split": 40},
+        {"min_samples_split": 0.1},
+        {"min_samples_leaf": 20},
+        {"min_samples_leaf": 0.05},
+        {"min_weight_fraction_leaf": 0.05},
+        {"min_impurity_decrease": 0.01},
+        {"max_leaf_nodes": 5},
+    ],
+)
+def test_limits_are_those_of_scikit_learn(setting):
+    ours = TreeClassifier("cart", **setting).fit(X, y).tree_
+    theirs = DecisionTreeClassifier(random_state=0, **setting).fit(X, y)
+    assert ours.n_leaves == theirs.get_n_leaves()
+    assert ours.depth == theirs.get_depth()
+    assert 1 < ours.n_leaves < TreeClassifier("cart").fit(X, y).tree_.n_leaves
+
+
+def test_a_share_of_the_weight_is_kept_by_every_leaf():
+    weight = np.random.default_rng(0).uniform(0.1, 9.0, len(y))
+    tree = TreeClassifier("cart", min_weight_fraction_leaf=0.1).fit(X, y, sample_weight=weight).tree_
+    held = (tree.evidence * tree.unit).sum(axis=1) / weight.sum()
+    assert held.min() >= 0.1 - 1e-9
+    assert tree.n_leaves > 2
+
+
+def test_limits_beyond_all_rows_leave_the_root():
+    assert TreeClassifier(min_samples_split=10**12).fit(X, y).tree_.n_leaves == 1
+    assert TreeClassifier(min_samples_leaf=10**12).fit(X, y).tree_.n_leaves == 1
+    assert TreeClassifier(max_depth=10**12).fit(X, y).tree_.n_leaves > 1
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_fewer_bins_make_fewer_cuts(preset):
+    tree = TreeClassifier(preset, max_bins=4).fit(X, y).tree_
+    asked = tree.skeleton.feature
+    cuts = {(f, t) for f, t in zip(asked.tolist(), tree.skeleton.threshold.tolist(), strict=True) if f >= 0}
+    assert all(sum(f == feature for f, _ in cuts) <= 3 for feature in range(X.shape[1]))
+
+
+def test_auto_bins_are_exact_on_small_data():
+    automatic, exact = TreeClassifier().fit(X, y), TreeClassifier(max_bins=None).fit(X, y)
+    assert automatic.tree_.digest == exact.tree_.digest
+    assert automatic.tree_.digest != TreeClassifier(max_bins=16).fit(X, y).tree_.digest
+
+
+def test_threads_and_random_state_change_nothing():
+    digest = TreeClassifier().fit(X, y).tree_.digest
+    assert TreeClassifier(n_jobs=-1, random_state=3).fit(X, y).tree_.digest == digest
+
+
+@settings(max_examples=40)
+@given(st.data())
+@pytest.mark.parametrize("smoothing", [None, "laplace", "hgs", HGS(alpha=5.0, prior=0.1)])
+@pytest.mark.parametrize("missing", ["own", "learned"])
+def test_probabilities_keep_monotone_constraints(missing, smoothing, data):
+    n = data.draw(st.integers(4, 60))
+    seed = data.draw(st.integers(0, 2**32 - 1))
+    signs = data.draw(st.tuples(st.sampled_from([-1, 1]), st.sampled_from([-1, 0, 1])))
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 6, size=(n, 2)).astype(float)
+    y = np.r_[0, 1, rng.random(n - 2) < X[2:, 0] / 6].astype(int)
+    classifier = TreeClassifier("cart", missing=missing, smoothing=smoothing, monotonic_cst=signs).fit(X, y)
+    grid = np.linspace(-0.5, 6.5, 15)
+    answers = classifier.predict_proba(np.stack(np.meshgrid(grid, grid, indexing="ij"), -1).reshape(-1, 2))
+    assert (np.diff(answers[:, 1].reshape(15, 15), axis=0) * signs[0] >= -1e-12).all()
+    assert (np.diff(answers[:, 1].reshape(15, 15), axis=1) * signs[1] >= -1e-12).all()
+    np.testing.assert_allclose(answers.sum(axis=1), 1.0, rtol=1e-12)
+
+
+def test_constraints_by_name_are_constraints_by_place():
+    by_name = TreeClassifier(monotonic_cst={"x1": -1}).fit(X[:, :3], y)
+    by_place = TreeClassifier(monotonic_cst=[0, -1, 0]).fit(X[:, :3], y)
+    assert by_name.tree_.digest == by_place.tree_.digest
+    assert by_name.tree_.digest != TreeClassifier().fit(X[:, :3], y).tree_.digest

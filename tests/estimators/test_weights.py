@@ -1,0 +1,110 @@
+"""Weights: two for a row given twice, none for a row that is not there, shares for boosting."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+from sklearn.datasets import load_breast_cancer
+
+from hornbeam import TreeClassifier
+from hornbeam.recipe import PRESETS
+
+tables = st.integers(2, 25).flatmap(
+    lambda n: st.tuples(
+        npst.arrays(np.float64, (n, 3), elements=st.sampled_from([0.0, 1.0, 2.0, 3.0])),
+        npst.arrays(np.int64, n, elements=st.integers(0, 2)),
+        npst.arrays(np.int64, n, elements=st.integers(0, 3)).filter(np.any),
+    )
+)
+
+
+@settings(max_examples=30)
+@given(tables)
+@pytest.mark.parametrize("class_weight", [None, "balanced", {0: 0.3, 1: 1.7}])
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_row_of_weight_two_is_that_row_twice(preset, class_weight, table):
+    X, y, weight = table
+    again = np.repeat(np.arange(len(y)), weight)
+    assume(set(y[again]) == set(y))  # a class that loses all its weight stays a class
+    if isinstance(class_weight, dict):
+        class_weight = {label: factor for label, factor in class_weight.items() if label in y}
+    classifier = TreeClassifier(preset, class_weight=class_weight)
+    weighted = classifier.fit(X, y, sample_weight=weight).tree_
+    repeated = classifier.fit(X[again], y[again]).tree_
+    assert weighted.digest == repeated.digest
+
+
+@settings(max_examples=30)
+@given(tables, st.randoms(use_true_random=False))
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_the_order_of_rows_changes_nothing(class_weight, table, random):
+    X, y, weight = table
+    order = list(range(len(y)))
+    random.shuffle(order)
+    classifier = TreeClassifier(class_weight=class_weight)
+    straight = classifier.fit(X, y, sample_weight=weight / 7).tree_.digest
+    shuffled = classifier.fit(X[order], y[order], sample_weight=weight[order] / 7).tree_.digest
+    assert straight == shuffled
+
+
+@settings(max_examples=30)
+@given(tables)
+@pytest.mark.parametrize("preset", PRESETS)
+def test_shares_count_as_if_they_added_up_to_the_rows(preset, table):
+    X, y, weight = table
+    n_rows = np.count_nonzero(weight)
+    # A power of two, so that no rounding parts the two.
+    whole = weight * 2.0 ** np.ceil(np.log2(n_rows))
+    tree = TreeClassifier(preset).fit(X, y, sample_weight=whole / whole.sum()).tree_
+    evidence = tree.evidence * tree.unit
+    np.testing.assert_allclose(evidence[0].sum(), n_rows, rtol=1e-12)
+    np.testing.assert_allclose(
+        evidence[0], n_rows * np.bincount(y, weight, 3)[np.unique(y)] / weight.sum(), rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_equal_shares_are_no_weights_at_all(preset):
+    X, y = load_breast_cancer(return_X_y=True)
+    plain = TreeClassifier(preset).fit(X, y)
+    shared = TreeClassifier(preset).fit(X, y, sample_weight=np.full(len(y), 1 / len(y)))
+    assert shared.tree_.digest == plain.tree_.digest
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_shares_hardly_differ_from_the_weights_they_came_from(preset):
+    X, y = load_breast_cancer(return_X_y=True)
+    weight = np.random.default_rng(0).uniform(0.5, 1.5, len(y))
+    weight *= len(y) / weight.sum()
+    whole = TreeClassifier(preset).fit(X, y, sample_weight=weight)
+    shared = TreeClassifier(preset).fit(X, y, sample_weight=weight / weight.sum())
+    np.testing.assert_array_equal(whole.apply(X), shared.apply(X))
+    np.testing.assert_allclose(whole.predict_proba(X), shared.predict_proba(X), rtol=1e-9)
+
+
+def test_weights_beyond_one_are_taken_at_their_word():
+    X, y = np.array([[0.0], [0.0], [1.0], [1.0]]), [0, 0, 1, 1]
+    half = TreeClassifier(smoothing="laplace").fit(X, y, sample_weight=[0.5] * 4)
+    # One row's worth a leaf: (1 + 1) / (1 + 2)
+    np.testing.assert_allclose(half.predict_proba([[0.0]]), [[2 / 3, 1 / 3]])
+    share = TreeClassifier(smoothing="laplace").fit(X, y, sample_weight=[0.25] * 4)
+    np.testing.assert_allclose(share.predict_proba([[0.0]]), [[3 / 4, 1 / 4]])
+
+
+@pytest.mark.parametrize("preset", ["c4.5", "c4.4"])
+def test_c45_asks_for_a_weight_of_two_in_two_branches(preset):
+    X, y = np.array([[0.0], [0.0], [1.0], [1.0], [1.0], [1.0]]), [0, 0, 1, 1, 1, 1]
+    light = [0.5, 0.5, 1, 1, 1, 1]
+    assert TreeClassifier(preset).fit(X, y).tree_.n_leaves == 2
+    assert TreeClassifier(preset).fit(X, y, sample_weight=light).tree_.n_leaves == 1
+
+
+def test_weight_zero_is_a_row_that_is_not_there():
+    X, y = load_breast_cancer(return_X_y=True)
+    weight = np.arange(len(y)) % 2
+    kept = weight > 0
+    assert (
+        TreeClassifier().fit(X, y, sample_weight=weight).tree_.digest
+        == TreeClassifier().fit(X[kept], y[kept]).tree_.digest
+    )
