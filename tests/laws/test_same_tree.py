@@ -88,6 +88,23 @@ def test_any_order_of_rows(data, seed):
     assert_same(grower.grow(shuffled, bins_of(shuffled)), grower.grow(table, bins_of(table)))
 
 
+@pytest.mark.parametrize("seed", [2077, 5095, 8083])
+def test_any_order_of_rows_where_categories_all_but_tie(seed):
+    """Places of categories along the classes are floats: summed row by row they told these orders apart."""
+    table = random_table(
+        seed,
+        n_rows=20 + seed % 60,
+        n_classes=3 + seed % 4,
+        n_numeric=0,
+        n_nominal=2,
+        n_categories=7,
+        weights=["real", "whole", "none"][seed % 3],
+        noise=1.0,
+    )
+    shuffled = taken(table, np.random.default_rng(seed).permutation(table.n_rows))
+    assert_same(Grower().grow(shuffled, bins_of(shuffled)), Grower().grow(table, bins_of(table)))
+
+
 @settings(max_examples=200)
 @given(st.data(), seeds)
 def test_a_row_of_weight_two_is_two_rows(data, seed):
