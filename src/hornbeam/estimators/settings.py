@@ -106,11 +106,11 @@ def _step(name: str, value: Any, known: Mapping[str, Any], default: Any) -> Any:
 
 
 def _is_whole(value: object) -> bool:
-    return not isinstance(value, bool) and isinstance(value, Integral)
+    return type(value) is int or (not isinstance(value, bool) and isinstance(value, Integral))
 
 
 def _is_number(value: object) -> bool:
-    return not isinstance(value, bool) and isinstance(value, Real)
+    return type(value) is float or (not isinstance(value, bool) and isinstance(value, Real))
 
 
 def _limit(name: str, value: Any) -> int | None:

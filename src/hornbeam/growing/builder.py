@@ -49,10 +49,11 @@ def _thresholds(feature: Indices, left: Indices, right: Indices, bins: Bins, at_
     numeric = np.flatnonzero(left >= 0)
     if len(numeric) == 0:
         return threshold
-    f, lo, hi = feature[numeric], left[numeric], right[numeric]
-    known = hi < bins.n_codes[f]
-    threshold[numeric[~known]] = np.inf
-    threshold[numeric[known]] = bins.threshold(f[known], lo[known], hi[known], at_values=at_values)
+    known = right[numeric] < bins.n_codes[feature[numeric]]
+    if not known.all():
+        threshold[numeric[~known]] = np.inf
+        numeric = numeric[known]
+    threshold[numeric] = bins.threshold(feature[numeric], left[numeric], right[numeric], at_values=at_values)
     return threshold
 
 

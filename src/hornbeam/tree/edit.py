@@ -133,6 +133,8 @@ def collapse(tree: Tree, mask: Bools, step: Step | None = None) -> Tree:
             f"mask is {mask.dtype} of shape {mask.shape}, expected bool of shape ({tree.n_nodes},): "
             "one entry a node"
         )
+    if not (mask & ~tree.skeleton.is_leaf).any():
+        return replace(tree, history=_add(tree.history, step))
     under = push_down(tree.skeleton, mask, np.logical_or)
     keep = np.flatnonzero(~under[tree.skeleton.parent] | (tree.skeleton.parent < 0))
     return replace(

@@ -132,14 +132,12 @@ def level_order(parent: NDArray[Any], rank: NDArray[Any]) -> NDArray[np.intp]:
             f"no child of node {family} has rank {hole - begin[family]}; expected the ranks 0 to "
             f"{n_children[family] - 1} once each: number siblings by their slot"
         )
-    order = np.zeros(n, np.intp)
-    begins, ends = 0, 1
-    while ends < n:
-        level = order[begins:ends]
-        below = child[runs(begin[level], n_children[level])]
-        order[ends : ends + below.size] = below
-        begins, ends = ends, ends + below.size
-    return order
+    # A list that grows while it is read: on small trees, and on deep ones, far cheaper than arrays level by level.
+    family, begins = child.tolist(), [*begin.tolist(), n - 1]
+    order = [0]
+    for node in order:
+        order += family[begins[node] : begins[node + 1]]
+    return np.array(order, np.intp)
 
 
 def pull_up[T: np.generic](skeleton: Skeleton, values: NDArray[T], combine: np.ufunc = np.add) -> NDArray[T]:

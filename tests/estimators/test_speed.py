@@ -1,0 +1,54 @@
+"""Small fits and single rows do not feel heavy: held against scikit-learn, the best of many rounds."""
+
+import os
+from time import perf_counter
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, make_classification
+from sklearn.tree import DecisionTreeClassifier
+
+from hornbeam import TreeClassifier
+from hornbeam.recipe import PRESETS
+
+pytestmark = pytest.mark.skipif(
+    "libasan" in os.environ.get("LD_PRELOAD", ""), reason="kernels are slowed down by the sanitizers"
+)
+
+SETS = {"150 x 4": load_iris(return_X_y=True), "1,000 x 10": make_classification(1_000, 10, random_state=0)}
+
+
+def race(ours, theirs, rounds=50, calls=1):
+    """Our best time over theirs; they run by turns, so that both meet the same weather."""
+    best = [np.inf, np.inf]
+    for _ in range(rounds):
+        for at, run in enumerate((ours, theirs)):
+            begin = perf_counter()
+            for _ in range(calls):
+                run()
+            best[at] = min(best[at], perf_counter() - begin)
+    return best[0] / best[1]
+
+
+@pytest.mark.parametrize("size", SETS)
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_small_fit_takes_no_longer_than_a_few_of_scikit_learns(preset, size):
+    X, y = SETS[size]
+    ours, theirs = TreeClassifier(preset), DecisionTreeClassifier(random_state=0)
+    assert race(lambda: ours.fit(X, y), lambda: theirs.fit(X, y)) < 3.0
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba"])
+def test_a_single_row_is_answered_faster_than_by_scikit_learn(method):
+    X, y = SETS["1,000 x 10"]
+    ours = getattr(TreeClassifier().fit(X, y), method)
+    theirs = getattr(DecisionTreeClassifier(random_state=0).fit(X, y), method)
+    row = X[:1].copy()
+    assert race(lambda: ours(row), lambda: theirs(row), calls=5) < 1.0
+
+
+def test_the_lean_function_is_another_ten_times_faster():
+    X, y = SETS["1,000 x 10"]
+    fitted = TreeClassifier().fit(X, y)
+    ask, row, alone = fitted.lean(), tuple(X[0].tolist()), X[:1].copy()
+    assert race(lambda: ask(row), lambda: fitted.predict_proba(alone), calls=20) < 0.2
