@@ -4,10 +4,12 @@
 void bind_encode(nanobind::module_& module);
 void bind_grow(nanobind::module_& module);
 void bind_route(nanobind::module_& module);
+void bind_sweep(nanobind::module_& module);
 
 NB_MODULE(_native, module) {
     module.doc() = "Hornbeam's compiled kernels: arrays in, arrays out.";
     bind_encode(module);
     bind_grow(module);
     bind_route(module);
+    bind_sweep(module);
 }
