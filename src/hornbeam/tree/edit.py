@@ -20,7 +20,7 @@ from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import descendants, level_order, pull_up, push_down, runs, slots
 from hornbeam.typing import Bools, Counts, Floats
 
-__all__ = ["believe", "collapse", "count", "raise_child"]
+__all__ = ["believe", "collapse", "count", "raise_child", "steps"]
 
 _MOST_WEIGHT = 2**50  # sums and products of shares below it are exact in float64 and int64
 
@@ -30,6 +30,7 @@ def count(
     table: Table,
     *,
     unit: float | None = None,
+    shares: Counts | None = None,
     gain: Floats | None = None,
     history: tuple[Step, ...] = (),
 ) -> Tree:
@@ -44,6 +45,9 @@ def count(
         What one step of evidence is worth: the table's unit (the default) divided by a whole number. Where
         missing values go to every child a finer unit shares them more finely: a row of a single step cannot
         be shared at all, and goes to the last child as a whole.
+    shares : int64 array of shape (n,), optional
+        What missing values are shared by where they go to every child: the weight of each node in the rows
+        the tree was grown from. Default: the rows of this table whose value is known.
     gain : float64 array of shape (n,), optional
     history : tuple of Step, default ()
 
@@ -70,16 +74,22 @@ def count(
     if table.target is None:
         raise DataError("the table has no target, expected one to count: read it with y")
     unit = table.unit if unit is None else unit
-    weight = _steps(table, unit)
+    weight = steps(table, unit)
     if (skeleton.missing_slot == -2).any():
-        evidence, rows = count_shared(skeleton, table, table.target, weight)
+        evidence, rows = count_shared(skeleton, table, table.target, weight, shares)
     else:
         evidence, rows = _count_whole(skeleton, table, table.target, weight)
     return Tree.raw(table.schema, skeleton, evidence, unit=unit, rows=rows, gain=gain, history=history)
 
 
-def _steps(table: Table, unit: float) -> Counts | None:
-    """Weigh the rows in steps of `unit`; None if each row is one step."""
+def steps(table: Table, unit: float) -> Counts | None:
+    """Weigh the rows of a table in steps of `unit`; None if each row is one step.
+
+    Examples
+    --------
+    >>> steps(Table.read([[1.0], [2.0]]), 0.25).tolist()
+    [4, 4]
+    """
     factor = table.unit / unit
     if not (factor >= 1 and factor.is_integer()):
         raise ParameterError(f"unit is {unit}, expected a whole part of the table's unit {table.unit}")
