@@ -6,6 +6,7 @@ test and children stand there: to raise a branch is to write one number.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,17 +74,23 @@ def raise_branches(
         )
     work.prune(0)
     pruned, places = transplant(skeleton, work.standing, old | (work.rows > 0))
-    evidence, was = work.evidence[places], origin[work.standing[places]]
-    gain = np.append(tree.gain, np.full(len(origin) - tree.n_nodes, np.nan))[was]
-    same = (evidence == np.append(tree.evidence, evidence[:1], axis=0)[np.minimum(was, tree.n_nodes)]).all(axis=1)
-    gain[pruned.is_leaf | ~same] = np.nan
+    return _finish(tree, pruned, origin[work.standing[places]], work.evidence[places], work.rows[places], step)
+
+
+def _finish(
+    tree: Tree, skeleton: Skeleton, was: NDArray[np.intp], evidence: Counts, rows: Counts, step: Step
+) -> Tree:
+    """Make the tree; nodes that kept their rows also keep their gain and their way with missing values."""
+    before = np.minimum(was, tree.n_nodes - 1)
+    same = (was == before) & (evidence == tree.evidence[before]).all(axis=1)
+    stops = same & (tree.skeleton.missing_slot[before] == -1)
     return Tree.raw(
         tree.schema,
-        pruned,
+        replace(skeleton, missing_slot=np.where(stops, np.int32(-1), skeleton.missing_slot)),
         evidence,
         unit=float(tree.unit[0]),
-        rows=work.rows[places],
-        gain=gain,
+        rows=rows,
+        gain=np.where(same & ~skeleton.is_leaf, tree.gain[before], np.nan),
         history=(*tree.history, step),
     )
 

@@ -17,6 +17,8 @@ type _Ids = NDArray[np.intp]
 def open_branches(skeleton: Skeleton) -> tuple[Skeleton, _Ids]:
     """Give every nominal test a leaf for each category it has never seen.
 
+    Missing values that would stop go to every child, as in C4.5, unless some test has a branch for them.
+
     Returns
     -------
     Skeleton
@@ -39,6 +41,9 @@ def open_branches(skeleton: Skeleton) -> tuple[Skeleton, _Ids]:
     rank = skeleton.n_children[mother] + np.arange(len(mother)) - (np.cumsum(born) - born)[mother]
     slot_of = skeleton.slot_of.copy()
     slot_of[unseen] = rank
+    missing_slot = skeleton.missing_slot
+    if not (missing_slot >= 0).any():
+        missing_slot = np.where(skeleton.is_leaf, np.int32(-1), np.int32(-2))
     origin = level_order(
         np.concatenate((skeleton.parent, mother)), np.concatenate((slots(skeleton), rank))
     )
@@ -52,7 +57,7 @@ def open_branches(skeleton: Skeleton) -> tuple[Skeleton, _Ids]:
         n_children=grown(skeleton.n_children + born.astype(np.int32), 0),
         feature=grown(skeleton.feature, -1),
         threshold=grown(skeleton.threshold, np.nan),
-        missing_slot=grown(skeleton.missing_slot, -1),
+        missing_slot=grown(missing_slot, -1),
         slot_start=np.concatenate(([0], np.cumsum(run))),
         slot_of=slot_of[runs(begin, run)],
     )
@@ -108,7 +113,7 @@ def transplant(skeleton: Skeleton, standing: Indices, kept: Bools) -> tuple[Skel
         n_children=np.where(n_children > 0, before[first + n_children] - before[first], 0),
         feature=skeleton.feature[node],
         threshold=skeleton.threshold[node],
-        missing_slot=np.where(missing >= 0, new_slot[first + missing], missing),
+        missing_slot=np.where(missing >= 0, new_slot[np.maximum(first + missing, 0)], missing),
         slot_start=np.concatenate(([0], np.cumsum(run))),
         slot_of=np.where(slot_of >= 0, new_slot[led], -1),
     ), places
