@@ -9,13 +9,18 @@ import numpy as np
 
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Criterion, Missing, Nominal
-from hornbeam.pruning import Collapse, Pruner
+from hornbeam.pruning import BayesRisk, Collapse, ErrorBased, MinimumError, Pruner
 from hornbeam.recipe import PRESETS, Recipe
 from hornbeam.smoothing import HGS, Laplace, Smoother
 
 __all__ = ["recipe_of"]
 
-_PRUNERS: dict[str, Pruner] = {"collapse": Collapse()}
+_PRUNERS: dict[str, Pruner] = {
+    "bayes-risk": BayesRisk(),
+    "collapse": Collapse(),
+    "error-based": ErrorBased(),
+    "minimum-error": MinimumError(),
+}
 _SMOOTHERS: dict[str, Smoother] = {"hgs": HGS(), "laplace": Laplace()}
 
 

@@ -3,6 +3,7 @@
 from hornbeam.pruning.bayes_risk import BayesRisk
 from hornbeam.pruning.collapse import Collapse
 from hornbeam.pruning.cost_complexity import CostComplexity, CostComplexityPath, cost_complexity_path
+from hornbeam.pruning.error_based import ErrorBased, expected_errors
 from hornbeam.pruning.frontiers import WorkSpan, frontiers, work_span
 from hornbeam.pruning.leaf_budget import LeafBudget
 from hornbeam.pruning.minimum_error import MinimumError
@@ -14,12 +15,14 @@ __all__ = [
     "Collapse",
     "CostComplexity",
     "CostComplexityPath",
+    "ErrorBased",
     "LeafBudget",
     "MinimumError",
     "Pruner",
     "ReducedError",
     "WorkSpan",
     "cost_complexity_path",
+    "expected_errors",
     "frontiers",
     "work_span",
 ]

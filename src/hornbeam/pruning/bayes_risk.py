@@ -59,7 +59,7 @@ class BayesRisk:
     **With raw training frequencies the literal rule never prunes.** The least expected cost of a node's rows is
     the minimum, over answers, of linear functions of the class counts: a concave and homogeneous function of
     the counts, hence never smaller for the sum of the children's counts than the sum of the children's values. The same
-    holds for ``per-example`` with equal costs, ``n - sum(n_k ** 2) / n``. So "prune if the parent risks
+    holds for ``per-example`` with equal costs, ``n - sum(n_k ** 2) / n``. So where every row reaches a leaf "prune if the parent risks
     strictly less" is never true, and "no more" only removes splits that change no answer. ``rate`` errs on the
     other side: a sum of rates grows with the number of leaves and flattens good trees.
 
@@ -102,11 +102,18 @@ class BayesRisk:
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the pruned tree."""
-        costs = self._costs_for(tree.n_classes)
-        counts = tree.evidence * tree.unit if self.table is None else held_out(tree, self.table)
-        cut = (self._sequential if self.method == "sequential" else self._frontier)(tree, counts, costs)
         step = Step.of("bayes-risk", costs=self.costs, reading=self.reading, strict=self.strict)
-        return collapse(tree, cut, step)
+        return collapse(tree, self.verdicts(tree), step)
+
+    def verdicts(self, tree: Tree) -> Bools:
+        """Say of every node whether it risks no more as a leaf than what is kept below it.
+
+        Returns
+        -------
+        bool array of shape (n_nodes,)
+        """
+        costs = self._costs_for(tree.n_classes)
+        return (self._sequential if self.method == "sequential" else self._frontier)(tree, costs)
 
     def _costs_for(self, n_classes: int) -> Floats:
         if self.costs is None:
@@ -118,6 +125,10 @@ class BayesRisk:
             )
         return np.array(self.costs)
 
+    def _counts(self, tree: Tree) -> Floats:
+        """The class weights whose risk is compared."""
+        return tree.evidence * tree.unit if self.table is None else held_out(tree, self.table)
+
     @property
     def _margin(self) -> tuple[float, float]:
         """Slack in favour of the leaf, absolute and relative; against it if a tie is to be kept."""
@@ -125,36 +136,44 @@ class BayesRisk:
 
     # ------------------------------------------------------------------------------------ all nodes of a height
 
-    def _frontier(self, tree: Tree, counts: Floats, costs: Floats) -> Bools:
-        as_leaf, staying = self._risks(tree, counts, costs)
+    def _frontier(self, tree: Tree, costs: Floats) -> Bools:
+        if self.reading == "per-example":
+            as_leaf, staying = self._lots(tree, costs)
+        else:
+            as_leaf, staying = self._least(tree, costs)
+        if self.reading == "rate":
+            staying = np.zeros(tree.n_nodes)
         slack, relative = self._margin
         return bottom_up(
             tree.skeleton, as_leaf, staying, slack=slack, relative=relative, n_jobs=self.n_jobs
         )
 
-    def _risks(self, tree: Tree, counts: Floats, costs: Floats) -> tuple[Floats, Floats]:
-        """The risk of every node as a leaf, and of the rows that stop there."""
-        if self.reading == "per-example":
-            lot = tree.belief @ (costs * (1 - np.eye(len(costs)))).T  # of a row of each class
-            return _dot(counts, lot), _dot(stopped(tree.skeleton, counts), lot)
-        least, action = _least(tree.belief, costs, self.n_jobs)
+    def _least(self, tree: Tree, costs: Floats) -> tuple[Floats, Floats]:
+        """The risk of every node as a leaf, and of the rows that stop there, if each answers what is cheapest."""
+        least, action = _cheapest(tree.belief, costs, self.n_jobs)
         if self.table is None:
-            total = np.einsum("ij->i", counts)
             if self.reading == "rate":
-                return least, np.zeros(tree.n_nodes)
-            return total * least, stopped(tree.skeleton, total) * least
-        charged = costs.T[action]
+                return least, least
+            total, unit = np.einsum("ij->i", tree.evidence), float(tree.unit[0])
+            return total * unit * least, stopped(tree.skeleton, total) * unit * least
+        counts, charged = self._counts(tree), costs.T[action]
         risk = _dot(counts, charged)
         if self.reading == "rate":
             total = np.einsum("ij->i", counts)
-            return np.divide(risk, total, out=np.zeros_like(risk), where=total > 0), np.zeros(tree.n_nodes)
+            risk = np.divide(risk, total, out=np.zeros_like(risk), where=total > 0)
         return risk, _dot(stopped(tree.skeleton, counts), charged)
+
+    def _lots(self, tree: Tree, costs: Floats) -> tuple[Floats, Floats]:
+        """The same, if each answers by lot."""
+        counts = self._counts(tree)
+        lot = tree.belief @ (costs * (1 - np.eye(len(costs)))).T  # for a row of each class
+        return _dot(counts, lot), _dot(stopped(tree.skeleton, counts), lot)
 
     # -------------------------------------------------------------------------------------- node after node
 
-    def _sequential(self, tree: Tree, counts: Floats, costs: Floats) -> Bools:
+    def _sequential(self, tree: Tree, costs: Floats) -> Bools:
         skeleton, belief = tree.skeleton, tree.belief.tolist()
-        weight, prices = counts.tolist(), costs.tolist()
+        weight, prices = self._counts(tree).tolist(), costs.tolist()
         slack, relative = self._margin
         value = [0.0] * tree.n_nodes
         cut = np.zeros(tree.n_nodes, np.bool_)
@@ -192,7 +211,7 @@ def _dot(counts: Floats, prices: Floats) -> Floats:
     return found
 
 
-def _least(belief: Floats, costs: Floats, n_jobs: int) -> tuple[Floats, Indices]:
+def _cheapest(belief: Floats, costs: Floats, n_jobs: int) -> tuple[Floats, Indices]:
     """The least expected cost of every node and the answer that has it."""
     n = len(belief)
     least, action = np.empty(n), np.empty(n, np.int32)

@@ -56,10 +56,10 @@ def bottom_up(
     [True, False, False]
     """
     settler = Settler(skeleton.first_child, skeleton.n_children, as_leaf, staying, slack, relative)
-    order, begin = frontiers(skeleton)
     if n_jobs == 1 or skeleton.n_nodes < 2 * _SLICE:
-        settler.settle(order)
+        settler.settle(np.arange(skeleton.n_nodes - 1, -1, -1, dtype=np.int32))  # level order, backwards
     else:
+        order, begin = frontiers(skeleton)
         _in_rounds(settler, order, begin.tolist(), n_jobs)
     return settler.cut
 
@@ -91,7 +91,7 @@ def stopped[T: np.generic](skeleton: Skeleton, counts: NDArray[T]) -> NDArray[T]
     """
     out: NDArray[Any] = np.zeros_like(counts)
     inner = np.flatnonzero(skeleton.n_children)
-    if len(inner):
+    if not np.array_equal(counts[skeleton.is_leaf].sum(axis=0), counts[0]):  # else every row is in a leaf
         below = np.add.reduceat(counts[1:], skeleton.first_child[inner] - 1, axis=0)
         out[inner] = np.subtract(counts[inner], below)
     return out

@@ -4,7 +4,7 @@ import numpy as np
 
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
-from hornbeam.tree.edit import count
+from hornbeam.tree.edit import tally
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats, Indices
 
@@ -40,13 +40,11 @@ def held_out(tree: Tree, table: Table) -> Floats:
             "read it with Table.read(X, y, schema=tree.schema)"
         )
     unit = table.unit
-    shares = tree.evidence.sum(axis=1)
     if (tree.skeleton.missing_slot == -2).any():
         total = table.n_rows if table.weight is None else int(table.weight.sum())
         unit /= 1 << max(0, 48 - total.bit_length())  # steps fine enough to be shared out again and again
-    counted = count(tree.skeleton, table, unit=unit, shares=shares)
-    weight: Floats = counted.evidence * counted.unit
-    return weight
+    evidence, _ = tally(tree.skeleton, table, unit, shares=tree.evidence.sum(axis=1))
+    return evidence * unit
 
 
 def answers(belief: Floats) -> Indices:
