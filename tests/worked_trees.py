@@ -26,7 +26,7 @@ def over_leaves(skeleton: Skeleton, leaves: list[list[int]]) -> Tree:
 
 
 def worked_tree() -> Tree:
-    """root (6,4) -> A (5,1), B (1,3); A -> A1 (3,0), A2 (2,1); nodes in this order. x is 0 in A1, 1 in A2, 2 in B."""
+    """root (6,4) -> A (5,1), B (1,3); A -> A1 (3,0), A2 (2,1), where x is 0 in A1, 1 in A2, 2 in B."""
     skeleton = Skeleton.of([2, 2, 0, 0, 0], [0, 0, -1, -1, -1], [1.5, 0.5, np.nan, np.nan, np.nan])
     return over_leaves(skeleton, [[1, 3], [3, 0], [2, 1]])
 

@@ -1,6 +1,7 @@
 """Hornbeam prunes to the very trees Weka's J48 was recorded to prune to.
 
-Columns are coded in the order J48 declares their values, because of equally large branches it raises the last.
+Columns are coded in the order J48 declares their values, because of equally large branches it raises the
+last.
 """
 
 from __future__ import annotations
@@ -106,8 +107,8 @@ def skeleton_of(recorded: dict[str, Any], data: Dataset, schema: Schema) -> Skel
 def reduced_error(data: Dataset, held: list[int]) -> Tree:
     """J48 -R from where growing ends.
 
-    J48 lowers thresholds to values of ALL rows, the held-back ones included, and ours does not look at them: so the
-    twin grows, and ours counts and prunes.
+    J48 lowers thresholds to values of ALL rows, the held-back ones included, and ours does not look at
+    them: so the twin grows, and ours counts and prunes.
     """
     table = table_of(data)
     rest = np.setdiff1d(np.arange(data.n_rows), held)
@@ -116,7 +117,8 @@ def reduced_error(data: Dataset, held: list[int]) -> Tree:
     return ReducedError(take(table, np.array(held)))(tree)
 
 
-# J48 sends rows up to a millionth above a threshold to its left, and the small set near-values has them; ours does not.
+# J48 sends rows up to a millionth above a threshold to its left, and the small set near-values has them;
+# ours does not.
 @pytest.mark.parametrize("name", [name for name in small_recording()["sets"] if name != "near-values"])
 def test_small_trees_pruned_on_held_back_rows(name: str) -> None:
     data, recorded = small_set(name), small_recording()["sets"][name]["trees"]["reduced_error"]

@@ -1,11 +1,11 @@
 """Bayes-risk pruning: worked numbers, the theorem, and two implementations that agree."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from strategies import schemas, skeletons, tables, trees
-from worked_trees import rows_at, worked_tree
 
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.kernels.sweep import Settler
@@ -14,6 +14,8 @@ from hornbeam.pruning.bottom_up import bottom_up, stopped
 from hornbeam.smoothing import Laplace
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import pull_up
+from strategies import schemas, skeletons, tables, trees
+from worked_trees import rows_at, worked_tree
 
 READINGS = ["bayes", "per-example", "rate"]
 ASYMMETRIC = [[0, 1], [5, 0]]
@@ -100,7 +102,7 @@ def test_the_order_within_a_frontier_does_not_matter(tree, seed):
     as_leaf, staying = rng.integers(0, 5, (2, tree.n_nodes)).astype(float)
     order, begin = frontiers(skeleton)
     settler = Settler(skeleton.first_child, skeleton.n_children, as_leaf, staying)
-    for here, end in zip(begin, begin[1:], strict=False):
+    for here, end in pairwise(begin):
         settler.settle(rng.permutation(order[here:end]))
     assert np.array_equal(settler.cut, bottom_up(skeleton, as_leaf, staying))
 
@@ -160,6 +162,8 @@ def test_costs_for_other_classes_and_tables_of_other_schemas():
         BayesRisk(np.zeros((3, 3)))(worked_tree())
     other = Laplace()(worked_tree())
     table = rows_at(other, {0: [1, 1]})
-    stranger = type(table)(type(table.schema)(table.schema.features, ("no", "yes")), table.columns, table.target)
-    with pytest.raises(DataError, match="schema=tree.schema"):
+    stranger = type(table)(
+        type(table.schema)(table.schema.features, ("no", "yes")), table.columns, table.target
+    )
+    with pytest.raises(DataError, match=r"schema=tree\.schema"):
         BayesRisk(table=stranger)(other)

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from sklearn.tree import DecisionTreeClassifier
-from strategies import chain, trees
-from worked_trees import over_leaves, worked_tree
 
 from hornbeam.data.schema import Feature, Schema
 from hornbeam.errors import ParameterError
@@ -13,6 +11,8 @@ from hornbeam.pruning import CostComplexity, cost_complexity_path
 from hornbeam.pruning.bottom_up import stopped
 from hornbeam.tree import Skeleton, Tree, level_order
 from hornbeam.tree.walk import path, pull_up
+from strategies import chain, trees
+from worked_trees import over_leaves, worked_tree
 
 IMPURITIES = ["gini", "entropy", "error"]
 
@@ -42,7 +42,9 @@ def converted(fitted):
     order = level_order(parent, rank)
     inner = old.children_left[order] >= 0
     skeleton = Skeleton.of(
-        np.where(inner, 2, 0), np.where(inner, old.feature[order], -1), np.where(inner, old.threshold[order], np.nan)
+        np.where(inner, 2, 0),
+        np.where(inner, old.feature[order], -1),
+        np.where(inner, old.threshold[order], np.nan),
     )
     counts = np.rint(old.value[:, 0] * old.weighted_n_node_samples[:, None]).astype(np.int64)
     features = tuple(Feature(f"x{i}") for i in range(old.n_features))
@@ -111,7 +113,7 @@ def obvious_path(tree, impurity):
 
 
 def closed(tree):
-    """The tree as if no row stopped on the way: where rows do, a cut may save something, and alphas are negative."""
+    """The tree as if no row stopped on the way; where rows do, alphas may be negative."""
     leaves = tree.evidence * tree.skeleton.is_leaf[:, None]
     return Tree.raw(tree.schema, tree.skeleton, pull_up(tree.skeleton, leaves), unit=float(tree.unit[0]))
 

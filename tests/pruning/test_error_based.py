@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import trees
-from worked_trees import over_leaves, rows_at, worked_tree
 
 from hornbeam import TreeClassifier
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.pruning import ErrorBased, expected_errors
 from hornbeam.tree import Skeleton, count
+from strategies import trees
+from worked_trees import over_leaves, rows_at, worked_tree
 
 
 @pytest.mark.parametrize(
@@ -73,9 +73,7 @@ def raisable():
     x = np.column_stack([np.r_[[0.0] * 2, [1.0] * 40], np.r_[0.0, 1.0, [0.0] * 20, [1.0] * 20]])
     y = np.r_[0, 1, [0] * 20, [1] * 20].astype(np.int32)
     table = Table.read(x, y)
-    skeleton = Skeleton.of(
-        [2, 0, 2, 0, 0], [0, -1, 1, -1, -1], [0.5, np.nan, 0.5, np.nan, np.nan]
-    )
+    skeleton = Skeleton.of([2, 0, 2, 0, 0], [0, -1, 1, -1, -1], [0.5, np.nan, 0.5, np.nan, np.nan])
     return count(skeleton, table, gain=np.array([0.1, np.nan, 0.9, np.nan, np.nan])), table
 
 
@@ -141,5 +139,5 @@ def test_rows_of_another_table_are_refused():
 def test_settings_out_of_range():
     with pytest.raises(ParameterError, match="between 0 and 1"):
         ErrorBased(0.0)
-    with pytest.raises(ParameterError, match="'j48' or 'c4.5'"):
+    with pytest.raises(ParameterError, match=r"'j48' or 'c4\.5'"):
         ErrorBased(constants="c5.0")

@@ -1,19 +1,21 @@
 """Frontiers, work and span."""
 
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import given
-from strategies import chain, trees
-from worked_trees import binary
 
 from hornbeam.pruning import frontiers, work_span
 from hornbeam.tree.walk import heights
+from strategies import chain, trees
+from worked_trees import binary
 
 
 def test_the_example_of_the_note():
-    """Its nodes 1 to 11 are 0, 1, 3, 7, 8, 4, 9, 10, 2, 5, 6 in level order; nodes 10 and 11 stand under 9."""
+    """Its nodes 1 to 11 are 0, 1, 3, 7, 8, 4, 9, 10, 2, 5, 6 in level order."""
     skeleton = binary([2, 2, 2, 2, 2, 0, 0, 0, 0, 0, 0])
     order, begin = frontiers(skeleton)
-    assert [set(order[a:b].tolist()) for a, b in zip(begin, begin[1:], strict=False)] == [
+    assert [set(order[a:b].tolist()) for a, b in pairwise(begin)] == [
         {5, 6, 7, 8, 9, 10},
         {2, 3, 4},
         {1},
@@ -38,6 +40,6 @@ def test_a_chain_has_nothing_to_share():
 def test_frontiers_hold_the_nodes_of_one_height(tree):
     order, begin = frontiers(tree.skeleton)
     height = heights(tree.skeleton)
-    for h, (here, end) in enumerate(zip(begin, begin[1:], strict=False)):
+    for h, (here, end) in enumerate(pairwise(begin)):
         assert np.array_equal(order[here:end], np.flatnonzero(height == h))
     assert end == tree.n_nodes

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import trees
-from worked_trees import worked_tree
 
 from hornbeam import TreeClassifier
 from hornbeam.errors import ParameterError
 from hornbeam.pruning import LeafBudget, MinimumError
+from strategies import trees
+from worked_trees import worked_tree
 
 
 def test_worked_example():
@@ -22,7 +22,7 @@ def test_no_imaginary_rows_cut_only_what_brings_nothing():
 
 
 def test_worked_m():
-    """m = 2: root 4; A 6 * (1.8/8) = 1.35, B 4 * (2.2/6) = 1.4667, A1 3 * (.8/5) = .48, A2 3 * (1.8/5) = 1.08."""
+    """Errors with m = 2: root 4; A 6 * 1.8/8, B 4 * 2.2/6, A1 3 * .8/5, A2 3 * 1.8/5."""
     pruned = MinimumError(m=2)(worked_tree())
     assert pruned.n_nodes == 3  # A: 1.35 <= 1.56; root: 4 > 2.8167
 

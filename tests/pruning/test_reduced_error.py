@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import tables, trees
-from worked_trees import over_leaves, rows_at, worked_tree
 
 from hornbeam.data.schema import Feature, Schema
 from hornbeam.data.table import Table
@@ -13,6 +11,8 @@ from hornbeam.errors import ParameterError
 from hornbeam.pruning import ReducedError
 from hornbeam.pruning.held_out import answers, held_out
 from hornbeam.tree import Skeleton, count
+from strategies import tables, trees
+from worked_trees import over_leaves, rows_at, worked_tree
 
 
 def errors(tree, table):

@@ -42,32 +42,37 @@ class BayesRisk:
         Rows that growing did not see. Their costs are compared instead of expected ones; the answers are
         still those of the tree's belief.
     reading : {"bayes", "per-example", "rate"}, default "bayes"
-        What the risk of a node is. ``bayes``: the node's weight times the least expected cost. The other two
-        are there for comparison: ``per-example``, as the 2021 note writes it, is the sum over the node's rows of
-        the expected cost of answering by lot, in proportion to the node's probabilities; ``rate`` is the least
-        expected cost, not weighted by rows, so that a subtree's is the sum of its leaves' rates.
+        What the risk of a node is. ``bayes``: the node's weight times the least expected cost. The other
+        two are there for comparison: ``per-example``, as the 2021 note writes it, is the sum over the
+        node's rows of the expected cost of answering by lot, in proportion to the node's probabilities;
+        ``rate`` is the least expected cost, not weighted by rows, so that a subtree's is the sum of its
+        leaves' rates.
     strict : bool, default False
-        Keep a subtree that risks as much as its root, as the note does; by default ties go to the smaller tree.
+        Keep a subtree that risks as much as its root, as the note does; by default ties go to the smaller
+        tree.
     method : {"frontier", "sequential"}, default "frontier"
-        All nodes of one height at a time, in compiled code; or one node after the other, in plain Python, which is
-        the reference. The tree is the same.
+        ``frontier``: in compiled code, nodes of the same height side by side if there is more than one
+        thread. ``sequential``: one node after the other, children first, in plain Python; the reference.
+        The tree is the same.
     n_jobs : int, default 1
         Threads that share a frontier. They pay off beyond a million nodes, if at all.
 
     Notes
     -----
-    **With raw training frequencies the literal rule never prunes.** The least expected cost of a node's rows is
-    the minimum, over answers, of linear functions of the class counts: a concave and homogeneous function of
-    the counts, hence never smaller for the sum of the children's counts than the sum of the children's values. The same
-    holds for ``per-example`` with equal costs, ``n - sum(n_k ** 2) / n``. So where every row reaches a leaf "prune if the parent risks
-    strictly less" is never true, and "no more" only removes splits that change no answer. ``rate`` errs on the
-    other side: a sum of rates grows with the number of leaves and flattens good trees.
+    **With raw training frequencies the literal rule never prunes.** The least expected cost of a node's
+    rows is the minimum, over answers, of linear functions of the class counts: a concave and homogeneous
+    function of the counts, hence never smaller for the sum of the children's counts than the sum of the
+    children's values. The same holds for ``per-example`` with equal costs, ``n - sum(n_k ** 2) / n``. So
+    where every row reaches a leaf "prune if the parent risks strictly less" is never true, and "no more"
+    only removes splits that change no answer. ``rate`` errs on the other side: a sum of rates grows with
+    the number of leaves and flattens good trees.
 
     With smoothed probabilities a leaf of few rows risks more than its counts show, and splits have to earn
-    that. Under Laplace's estimate and equal costs this is minimum-error pruning, (n - n_max + K - 1) / (n + K) a row.
+    that. Under Laplace's estimate and equal costs this is minimum-error pruning:
+    (n - n_max + K - 1) / (n + K) a row.
 
-    A tree of S nodes takes S * K * K operations; the rounds of the frontier method are as many as the tree is high
-    (`work_span`).
+    A tree of S nodes takes S * K * K operations; the rounds of the frontier method are as many as the tree
+    is high (`work_span`).
 
     Examples
     --------
@@ -96,7 +101,8 @@ class BayesRisk:
             costs = np.asarray(self.costs, dtype=np.float64)
             if costs.ndim != 2 or costs.shape[0] != costs.shape[1] or not np.isfinite(costs).all():
                 raise ParameterError(
-                    f"costs of shape {costs.shape}: expected a square matrix of numbers, costs[true][predicted]."
+                    f"costs of shape {costs.shape}: expected a square matrix of numbers, "
+                    "costs[true][predicted]."
                 )
             object.__setattr__(self, "costs", tuple(map(tuple, costs.tolist())))
 
@@ -134,7 +140,7 @@ class BayesRisk:
         """Slack in favour of the leaf, absolute and relative; against it if a tie is to be kept."""
         return (-float_info.min, -_TOLERANCE) if self.strict else (0.0, _TOLERANCE)
 
-    # ------------------------------------------------------------------------------------ all nodes of a height
+    # ------------------------------------------------------------------------------- frontier by frontier
 
     def _frontier(self, tree: Tree, costs: Floats) -> Bools:
         if self.reading == "per-example":
@@ -144,12 +150,10 @@ class BayesRisk:
         if self.reading == "rate":
             staying = np.zeros(tree.n_nodes)
         slack, relative = self._margin
-        return bottom_up(
-            tree.skeleton, as_leaf, staying, slack=slack, relative=relative, n_jobs=self.n_jobs
-        )
+        return bottom_up(tree.skeleton, as_leaf, staying, slack=slack, relative=relative, n_jobs=self.n_jobs)
 
     def _least(self, tree: Tree, costs: Floats) -> tuple[Floats, Floats]:
-        """The risk of every node as a leaf, and of the rows that stop there, if each answers what is cheapest."""
+        """The risk of each node as a leaf, and of rows that stop there, if it answers what is cheapest."""
         least, action = _cheapest(tree.belief, costs, self.n_jobs)
         if self.table is None:
             if self.reading == "rate":
@@ -169,7 +173,7 @@ class BayesRisk:
         lot = tree.belief @ (costs * (1 - np.eye(len(costs)))).T  # for a row of each class
         return _dot(counts, lot), _dot(stopped(tree.skeleton, counts), lot)
 
-    # -------------------------------------------------------------------------------------- node after node
+    # ------------------------------------------------------------------------------------- node after node
 
     def _sequential(self, tree: Tree, costs: Floats) -> Bools:
         skeleton, belief = tree.skeleton, tree.belief.tolist()

@@ -1,4 +1,4 @@
-"""The sweep most pruners share: from the leaves up, a node becomes a leaf where it costs no more than its subtree.
+"""The sweep most pruners share: from the leaves up, a node becomes a leaf where that costs no more.
 
 Rows that stop at an inner node, at a category never seen or a missing value without a branch, are answered by
 that node whatever stands below it, so their cost counts on both sides.

@@ -63,8 +63,8 @@ class CostComplexityPath:
     Parameters
     ----------
     alphas : float64 array
-        ``CostComplexity(alphas[i])`` makes the i-th subtree; from there on up to ``alphas[i + 1]`` it is the best one.
-        Increasing.
+        ``CostComplexity(alphas[i])`` makes the i-th subtree; from there on up to ``alphas[i + 1]`` it is
+        the best one. Increasing.
     impurities : float64 array
         Impurity of its leaves, weighted by their share of the rows.
     n_leaves : int64 array
@@ -96,8 +96,9 @@ def cost_complexity_path(tree: Tree, impurity: str = "gini") -> CostComplexityPa
 
     Notes
     -----
-    Links that are equally weak are cut together, so alphas increase strictly (scikit-learn's path repeats an alpha for each
-    of them). One sweep from the leaves up finds them all in S log S steps, however deep the tree.
+    Links that are equally weak are cut together, so alphas increase strictly (scikit-learn's path repeats
+    an alpha for each of them). One sweep from the leaves up finds them all in S log S steps, however deep
+    the tree.
 
     Examples
     --------

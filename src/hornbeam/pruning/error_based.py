@@ -28,8 +28,8 @@ _DEVIATES = (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.00)
 class ErrorBased:
     """Replace a subtree by a leaf, or by its largest branch, where that is not expected to make more errors.
 
-    A leaf's errors on new rows are taken to be the upper limit, at a level of confidence, of its errors on the
-    training rows, as if those were a sample.
+    A leaf's errors on new rows are taken to be the upper limit, at a level of confidence, of its errors on
+    the training rows, as if those were a sample.
 
     Parameters
     ----------
@@ -46,9 +46,9 @@ class ErrorBased:
 
     Notes
     -----
-    Collapse the tree first, as C4.5 and J48 do (`Collapse`); the preset ``c4.5`` does. The trees are then those of
-    J48 with option -C, raised branches included. Categories a raised test never saw get leaves of their own if
-    rows of the parent have them, as J48 gives them.
+    Collapse the tree first, as C4.5 and J48 do (`Collapse`); the preset ``c4.5`` does. The trees are then
+    those of J48 with option -C, raised branches included. Categories a raised test never saw get leaves of
+    their own if rows of the parent have them, as J48 gives them.
 
     Examples
     --------
@@ -75,9 +75,7 @@ class ErrorBased:
         """Return the pruned tree."""
         estimate = partial(expected_errors, confidence=self.confidence, constants=self.constants)
         raising = self.raising and self.table is not None
-        step = Step.of(
-            "error-based", confidence=self.confidence, constants=self.constants, raising=raising
-        )
+        step = Step.of("error-based", confidence=self.confidence, constants=self.constants, raising=raising)
         if raising:
             assert self.table is not None
             return raise_branches(tree, self.table, estimate, _SLACK + _TOLERANCE, step)
@@ -112,7 +110,7 @@ def expected_errors(weight: Floats, confidence: float = 0.25, constants: str = "
     array([2.476])
     """
     n = np.einsum("ij->i", weight)
-    e = n - weight.max(axis=1)
+    e: Floats = n - weight.max(axis=1)
     if constants == "j48" and confidence > 0.5:
         return e
     some = n > _TOLERANCE
@@ -121,7 +119,8 @@ def expected_errors(weight: Floats, confidence: float = 0.25, constants: str = "
     one_seen = 1 + _added(safe, np.ones_like(e), confidence, constants)
     few = none_seen + e * (one_seen - none_seen)
     many = e + _added(safe, np.maximum(e, 1.0), confidence, constants)
-    return np.where(some, np.where(e < 1 - _TOLERANCE, few, many), 0.0)
+    expected: Floats = np.where(some, np.where(e < 1 - _TOLERANCE, few, many), 0.0)
+    return expected
 
 
 def _added(n: Floats, e: Floats, confidence: float, constants: str) -> Floats:

@@ -44,7 +44,7 @@ def held_out(tree: Tree, table: Table) -> Floats:
         total = table.n_rows if table.weight is None else int(table.weight.sum())
         unit /= 1 << max(0, 48 - total.bit_length())  # steps fine enough to be shared out again and again
     evidence, _ = tally(tree.skeleton, table, unit, shares=tree.evidence.sum(axis=1))
-    return evidence * unit
+    return evidence.astype(np.float64) * unit
 
 
 def answers(belief: Floats) -> Indices:

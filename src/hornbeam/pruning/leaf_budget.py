@@ -20,8 +20,9 @@ class LeafBudget:
 
     Notes
     -----
-    A split depends on its own rows alone, so growing best first is the full tree, opened from the root in the order of gain
-    times weight (Friedman, Hastie and Tibshirani, Annals of Statistics 28, 2000). Splits of unknown gain come last.
+    A split depends on its own rows alone, so growing best first is the full tree, opened from the root in
+    the order of gain times weight (Friedman, Hastie and Tibshirani, Annals of Statistics 28, 2000). Splits
+    of unknown gain come last.
 
     Examples
     --------

@@ -19,9 +19,10 @@ class MinimumError:
     Parameters
     ----------
     m : float, optional
-        A node that has n rows, n_k of them of class k, expects ``n * min_k (1 - (n_k + m * p_k) / (n + m))``
-        errors, where p is the mixture of classes at the root: m imaginary rows of the average kind. The larger m, the
-        more a split must show, and usually the smaller the tree. Default: Laplace's estimate, K imaginary rows, one of each class.
+        A node that has n rows, n_k of them of class k, expects ``n * min_k (1 - (n_k + m * p_k) / (n +
+        m))`` errors, where p is the mixture of classes at the root: m imaginary rows of the average kind.
+        The larger m, the more a split must show, and usually the smaller the tree. Default: Laplace's
+        estimate, K imaginary rows, one of each class.
 
     Notes
     -----

@@ -1,8 +1,8 @@
 """Subtree raising: the largest branch in the place of its parent (Quinlan, C4.5, 1993, section 4.3).
 
-A raised branch takes in all rows of its parent, so its tests are asked of rows they were not made for, and everything
-below is counted, and judged, anew. Nodes are not moved about for that. Each has a place, and `standing` says whose
-test and children stand there: to raise a branch is to write one number.
+A raised branch takes in all rows of its parent, so its tests are asked of rows they were not made for, and
+everything below is counted, and judged, anew. Nodes are not moved about for that. Each has a place, and
+`standing` says whose test and children stand there: to raise a branch is to write one number.
 """
 
 from collections.abc import Callable
@@ -74,7 +74,9 @@ def raise_branches(
         )
     work.prune(0)
     pruned, places = transplant(skeleton, work.standing, old | (work.rows > 0))
-    return _finish(tree, pruned, origin[work.standing[places]], work.evidence[places], work.rows[places], step)
+    return _finish(
+        tree, pruned, origin[work.standing[places]], work.evidence[places], work.rows[places], step
+    )
 
 
 def _finish(
@@ -117,7 +119,10 @@ class _Raising:
         self.errors = np.zeros(n)  # expected of what stands in each place
         self.arrived: dict[int, _Rows] = {}  # the rows of places that have tests
         weight = steps(table, self.unit)
-        self.arrived[0] = np.arange(table.n_rows), np.ones(table.n_rows, np.int64) if weight is None else weight
+        self.arrived[0] = (
+            np.arange(table.n_rows),
+            np.ones(table.n_rows, np.int64) if weight is None else weight,
+        )
         self.feed(0)
 
     def prune(self, place: int) -> None:
@@ -166,13 +171,14 @@ class _Raising:
     def errors_of(self, place: int, rows: _Rows) -> float:
         """The errors to expect of what stands in a place, if these rows came to it."""
         k, expected = self.n_classes, 0.0
-        above: Floats | None = None  # what the inner places of the level above have
+        # What the tests of the last level had, and where their families begin.
+        above, first = np.zeros((0, k)), np.zeros(0, np.intp)
         for places, at, row, weight in descend(
             self.skeleton, self.table, *rows, place=place, standing=self.standing
         ):
             size = len(places)
             counts = np.bincount(at * k + self.target[row], weight, minlength=size * k).reshape(size, k)
-            if above is not None:
+            if len(first):  # rows that stop at a test are judged like a leaf
                 expected += float(self.estimate((above - np.add.reduceat(counts, first)) * self.unit).sum())
             n_children = self.skeleton.n_children[self.standing[places]]
             inner = n_children > 0

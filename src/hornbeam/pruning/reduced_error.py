@@ -30,13 +30,13 @@ class ReducedError:
         The pruning rows, read with ``schema=tree.schema``.
     search : {"bottom-up", "greedy"}, default "bottom-up"
         ``bottom-up`` judges every node once, children first, and ends at the smallest of the most accurate
-        prunings. ``greedy`` is what lectures describe: of all nodes cut the one that saves most errors, and again until
-        no cut is free; of equals the first in level order. It may end with more errors.
+        prunings. ``greedy`` is what lectures describe: of all nodes cut the one that saves most errors, and
+        again until no cut is free; of equals the first in level order. It may end with more errors.
 
     Notes
     -----
-    A node answers what the tree believes, from its training rows. A subtree no pruning row reaches is cut: 0 <= 0.
-    Given the same two parts of the data this is J48 with option -R.
+    A node answers what the tree believes, from its training rows. A subtree no pruning row reaches is cut:
+    0 <= 0. Given the same two parts of the data this is J48 with option -R.
 
     Examples
     --------

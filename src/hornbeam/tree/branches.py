@@ -1,4 +1,4 @@
-"""Branches that may come and go: a leaf for every category a test might meet, and trees with nodes moved up."""
+"""Branches that come and go: leaves for the categories a test might meet, and nodes moved up."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def open_branches(skeleton: Skeleton) -> tuple[Skeleton, _Ids]:
     Examples
     --------
     >>> import numpy as np
-    >>> colour = Skeleton.of([2, 0, 0], [0, -1, -1], [np.nan] * 3, slot_start=[0, 3, 3, 3], slot_of=[0, -1, 1])
+    >>> run = {"slot_start": [0, 3, 3, 3], "slot_of": [0, -1, 1]}
+    >>> colour = Skeleton.of([2, 0, 0], [0, -1, -1], [np.nan] * 3, **run)
     >>> opened, origin = open_branches(colour)
     >>> opened.slot_of.tolist(), origin.tolist()
     ([0, 2, 1], [0, 1, 2, 3])
@@ -44,9 +45,7 @@ def open_branches(skeleton: Skeleton) -> tuple[Skeleton, _Ids]:
     missing_slot = skeleton.missing_slot
     if not (missing_slot >= 0).any():
         missing_slot = np.where(skeleton.is_leaf, np.int32(-1), np.int32(-2))
-    origin = level_order(
-        np.concatenate((skeleton.parent, mother)), np.concatenate((slots(skeleton), rank))
-    )
+    origin = level_order(np.concatenate((skeleton.parent, mother)), np.concatenate((slots(skeleton), rank)))
 
     def grown(values: NDArray[np.generic], leaf: float) -> NDArray[np.generic]:
         return np.concatenate((values, np.full(len(mother), leaf, values.dtype)))[origin]

@@ -51,4 +51,6 @@ def keep_best_leaves(tree: Tree, max_leaf_nodes: int) -> Tree:
         for child in range(first, first + n_children):
             if skeleton.n_children[child]:
                 heapq.heappush(frontier, (-float(worth[child]), child))
-    return collapse(tree, ~opened & ~skeleton.is_leaf, Step.of("keep_best_leaves", max_leaf_nodes=max_leaf_nodes))
+    return collapse(
+        tree, ~opened & ~skeleton.is_leaf, Step.of("keep_best_leaves", max_leaf_nodes=max_leaf_nodes)
+    )
