@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hornbeam.data.schema import Feature, Schema
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.kernels.sweep import Settler
 from hornbeam.pruning import BayesRisk, MinimumError, ReducedError, frontiers
@@ -84,6 +85,20 @@ def test_frontiers_give_the_sequential_tree(tree, seed, reading, strict):
             pruned = BayesRisk(costs, reading=reading, strict=strict, n_jobs=n_jobs)(tree)
         assert pruned.digest == sequential.digest
         assert pruned.history == sequential.history
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_risks_that_cancel_are_rounded_alike(reading):
+    """Gains and costs may add up to nothing but rounding, which decides then: in both methods the same way."""
+    k = 10
+    for seed in range(50):
+        costs = np.random.default_rng(seed).integers(-2, 4, (k, k))
+        skeleton = worked_tree().skeleton
+        tree = Tree.raw(Schema((Feature("x"),), tuple(range(k))), skeleton, np.zeros((5, k), np.int64))
+        one = BayesRisk(costs, reading=reading, strict=True, method="sequential")
+        assert np.array_equal(
+            one.verdicts(tree), BayesRisk(costs, reading=reading, strict=True).verdicts(tree)
+        )
 
 
 @given(trees(), seeds, st.data())
