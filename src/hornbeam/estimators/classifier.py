@@ -62,8 +62,8 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     smoothing : str, a smoother or None, default="auto"
         How probabilities are estimated: "raw", "laplace", "m-estimate", "m-branch", "shrinkage", "hgs",
         "hgs-gradient", "hgs-loo", "hdp", or a step of `hornbeam.smoothing`; None for raw frequencies.
-    pruning : {"auto", "collapse"}, a pruner or None, default="auto"
-        What cuts the tree back.
+    pruning : {"auto", "bayes-risk", "collapse", "error-based", "minimum-error"}, a pruner or None, default="auto"
+        What cuts the tree back; `hornbeam.pruning` has pruners with parameters.
     class_weight : dict, "balanced" or None, default=None
         Factors for the rows of each class.
     monotonic_cst : array-like of int, dict or None, default=None

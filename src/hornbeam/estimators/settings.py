@@ -11,7 +11,7 @@ from typing import Any
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Criterion, Missing, Nominal
-from hornbeam.pruning import Collapse, Pruner
+from hornbeam.pruning import BayesRisk, Collapse, ErrorBased, MinimumError, Pruner
 from hornbeam.recipe import PRESETS, Recipe
 from hornbeam.smoothing import (
     HDP,
@@ -28,7 +28,12 @@ from hornbeam.smoothing import (
 
 __all__ = ["recipe_of"]
 
-_PRUNERS: dict[str, Pruner] = {"collapse": Collapse()}
+_PRUNERS: dict[str, Pruner] = {
+    "bayes-risk": BayesRisk(),
+    "collapse": Collapse(),
+    "error-based": ErrorBased(),
+    "minimum-error": MinimumError(),
+}
 _SMOOTHERS: dict[str, Smoother] = {
     "raw": Raw(),
     "laplace": Laplace(),

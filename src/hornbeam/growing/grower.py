@@ -14,13 +14,13 @@ from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing.builder import build_tree
 from hornbeam.growing.criterion import Criterion, Missing, Nominal
-from hornbeam.growing.frontier import keep_best_leaves
 from hornbeam.growing.home import grow_home
 from hornbeam.growing.level import CodedSource, count_classes, grow_by_level
 from hornbeam.growing.sprout import Sprout
 from hornbeam.growing.watch import Watch
 from hornbeam.kernels import subtree
 from hornbeam.kernels.subtree import CRITERIA, Block, Columns, Nodes, Rows, Rules, Terms
+from hornbeam.tree.budget import keep_best_leaves
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Codes
 
