@@ -133,10 +133,10 @@ def level_order(parent: NDArray[Any], rank: NDArray[Any]) -> NDArray[np.intp]:
             f"{n_children[family] - 1} once each: number siblings by their slot"
         )
     # A list that grows while it is read: on small trees, and on deep ones, far cheaper than arrays level by level.
-    family, begins = child.tolist(), [*begin.tolist(), n - 1]
+    children, begins = child.tolist(), [*begin.tolist(), n - 1]
     order = [0]
-    for node in order:
-        order += family[begins[node] : begins[node + 1]]
+    for at in order:
+        order += children[begins[at] : begins[at + 1]]
     return np.array(order, np.intp)
 
 
