@@ -89,7 +89,7 @@ def test_frontiers_give_the_sequential_tree(tree, seed, reading, strict):
 
 @pytest.mark.parametrize("reading", READINGS)
 def test_risks_that_cancel_are_rounded_alike(reading):
-    """Gains and costs may add up to nothing but rounding, which decides then: in both methods the same way."""
+    """Gains and costs may add up to nothing but rounding, which then decides in both methods alike."""
     k = 10
     for seed in range(50):
         costs = np.random.default_rng(seed).integers(-2, 4, (k, k))
