@@ -20,7 +20,7 @@ class Collapse:
     Examples
     --------
     >>> import numpy as np
-    >>> from hornbeam import Step, TreeClassifier
+    >>> from hornbeam import TreeClassifier
     >>> X, y = np.array([[0], [1], [2], [3], [4], [5]]), [0, 0, 1, 0, 0, 0]
     >>> tree = TreeClassifier(preset="id3", max_depth=1).fit(X, y).tree_
     >>> tree.n_leaves, Collapse()(tree).n_leaves
