@@ -116,7 +116,9 @@ def _self(task: str, peer: type[Peer], options: Namespace) -> tuple[str, str, st
 def _python(*arguments: str) -> Any:
     # A user's modules are compiled once, so ours must not be compiled in every process that we time.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env=environment)
+    done = subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, env=environment, check=False
+    )
     if done.returncode:
         complaint = done.stderr.strip().splitlines() or [f"ended with code {done.returncode}"]
         remedy = ": pip install hornbeam[bench]" if "No module named" in complaint[-1] else ""

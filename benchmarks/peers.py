@@ -364,16 +364,15 @@ class Hornbeam(Peer):
         return model.predict_proba(X)
 
     def single(self, model: Any, row: Floats) -> dict[str, Call]:
-        from hornbeam.tree import route
-
-        tree = model.tree_
-        return {**super().single(model, row), "lean": lambda: tree.belief[route(tree.skeleton, row)]}
+        score = model.lean()
+        row = row.ravel()
+        return {**super().single(model, row[None]), "lean": lambda: score(row)}
 
 
 def hornbeam_parts(X: Floats, y: Labels, job: Job, watch: Stopwatch, *, grow: bool = True) -> Any:
     """Walk the floors below the estimator, a lap for each."""
     from hornbeam.data import Bins, LocalEngine, MemorySource, Table
-    from hornbeam.growing import Grower
+    from hornbeam.growing import Criterion, Grower
 
     with watch("read", extra=True):
         table = Table.read(X, y)
@@ -383,4 +382,4 @@ def hornbeam_parts(X: Floats, y: Labels, job: Job, watch: Stopwatch, *, grow: bo
     if not grow:
         return codes
     with watch("grow", extra=True):
-        return Grower(criterion="entropy", max_depth=job.depth).grow(table, bins, codes, n_jobs=job.threads)
+        return Grower(Criterion.ENTROPY, max_depth=job.depth).grow(table, bins, codes, n_jobs=job.threads)

@@ -20,6 +20,7 @@ from typing import Any
 
 import contests
 import fresh
+import pruning
 from report import Report
 
 
@@ -39,6 +40,7 @@ BENCHMARKS = {
     "predict": Benchmark(contests.predict, "cpu", "seconds", {"rows": 1_000_000}),
     "small": Benchmark(contests.small, "cpu", "seconds", {}),
     "threads": Benchmark(contests.threads, "wall", "seconds", {"rows": 1_000_000, "threads": 2, "depth": 8}),
+    "prune": Benchmark(pruning.prune, "wall", "seconds", {"threads": 2, "patience": 2.0}),
     "start": Benchmark(fresh.start, "import_cpu", "seconds", {"rows": 1000, "repeats": 5}),
     "memory": Benchmark(fresh.memory, "growth_gb", "gigabytes", {"rows": 20_000_000, "depth": 8}),
 }
@@ -83,6 +85,8 @@ def parser() -> argparse.ArgumentParser:
             add("--leaves", type=int, default=5000, help="leaves of the tree")
             add("--train-rows", type=int, default=100_000, help="rows it is grown on")
             add("--single", action="store_true", help="latency of one row instead")
+        if name == "prune":
+            add("--nodes", type=int, default=100_000, metavar="N", help="nodes of the tree, about")
         if name == "start":
             add("--wheel", type=Path, default=None, help="a wheel whose size to report")
         command.set_defaults(**benchmark.defaults)
@@ -97,7 +101,7 @@ def depth(text: str) -> int | None:
 def names(text: str) -> list[str]:
     """Peers from their comma separated names."""
     wanted = [name.strip() for name in text.split(",") if name.strip()]
-    known = dict.fromkeys(peer.name for peer in contests.GROWERS + contests.PREDICTORS)
+    known = dict.fromkeys([peer.name for peer in contests.GROWERS + contests.PREDICTORS] + [*pruning.PEERS])
     for name in wanted:
         if not any(peer.startswith(name) for peer in known):
             raise argparse.ArgumentTypeError(f"no peer is called {name!r}; there are {', '.join(known)}")

@@ -3,11 +3,16 @@
 
 void bind_encode(nanobind::module_& module);
 void bind_grow(nanobind::module_& module);
+void bind_hdp(nanobind::module_& module);
 void bind_route(nanobind::module_& module);
+void bind_sweep(nanobind::module_& module);
 
 NB_MODULE(_native, module) {
+    nanobind::set_leak_warnings(false);  // tracebacks that outlive the interpreter are no news to users
     module.doc() = "Hornbeam's compiled kernels: arrays in, arrays out.";
     bind_encode(module);
     bind_grow(module);
+    bind_hdp(module);
     bind_route(module);
+    bind_sweep(module);
 }

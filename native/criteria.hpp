@@ -2,7 +2,8 @@
 //
 // Each criterion gives a branch a value; a split is worth the sum of its branches' values minus the node's own.
 // `Sum` is kept while rows move from one branch to another, one class at a time; `value` turns it into the branch's
-// value. `at(k)` reads the branch's weight of class k, for criteria that need more than the running sum.
+// value. `at(k)` reads the branch's weight of class k, for criteria that need more than the running sum. `within(n,
+// action)` calls the action with the criterion in the form that is fastest for weights up to n.
 #pragma once
 
 #include <cmath>
@@ -13,6 +14,10 @@
 namespace hornbeam {
 
 using Wide = __int128;  // squares of 64-bit weights
+
+// Gains that differ by less are equal, and the declared order decides: rounding and shared-out rows must not.
+// Each criterion's `noise` says so in its own values.
+constexpr double kEqualGain = 0x1p-36;
 
 // sum_k n_k log2 n_k - n log2 n, in the fixed point of XLogX: minus n times the entropy.
 class Entropy {
@@ -28,10 +33,25 @@ class Entropy {
     double gain(Value split, Value node, int64_t n) const {
         return static_cast<double>(split - node) * xlogx_.step() / static_cast<double>(n);
     }
+    template <class Action>
+    auto within(int64_t n, Action&& action) const {
+        return n < xlogx_.limit() ? action(Table{xlogx_.table()}) : action(*this);
+    }
+    // In tiny nodes the fixed point is coarser: half a step for each class and the total of each branch.
+    Value noise(int64_t n, int n_classes) const {
+        return 2 * (n_classes + 1) + static_cast<Value>(kEqualGain * static_cast<double>(n) / xlogx_.step());
+    }
     // n times the entropy of branch weights is -(sum of terms) + term(total): split information in bits times weight.
     double bits(int64_t fixed) const { return static_cast<double>(fixed) * xlogx_.step(); }
 
   private:
+    struct Table {  // every number is in the table: no need to ask
+        const int64_t* xlogx;
+        Sum term(int64_t x) const { return xlogx[x]; }
+        template <class At>
+        Value value(Sum sum, int64_t n, const At&) const { return sum - xlogx[n]; }
+    };
+
     XLogX xlogx_;
 };
 
@@ -50,6 +70,9 @@ class Gini {
         return n ? static_cast<double>(sum) / static_cast<double>(n) : 0.0;
     }
     double gain(Value split, Value node, int64_t n) const { return (split - node) / static_cast<double>(n); }
+    template <class Action>
+    auto within(int64_t, Action&& action) const { return action(*this); }
+    Value noise(int64_t n, int) const { return kEqualGain * static_cast<double>(n); }
 };
 
 // Squared Hellinger distance between a class and the rest over the branches, averaged over the classes present (0 to 1).
@@ -80,7 +103,10 @@ class Hellinger {
         }
         return -sum;
     }
+    Value noise(int64_t, int) const { return kEqualGain * present_; }
     double gain(Value split, Value node, int64_t) const { return present_ ? (split - node) / present_ : 0.0; }
+    template <class Action>
+    auto within(int64_t, Action&& action) const { return action(*this); }
 
   private:
     std::vector<double> inverse_;

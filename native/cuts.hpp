@@ -94,7 +94,7 @@ class CountedSet {
     int shift_ = 64 - 10;
 };
 
-// Rows per cell. Octaves without a row take no memory; counts are narrow, to stay in the cache, and carry what is beyond.
+// Rows per cell. Octaves without a row take no memory; counts are narrow, to stay in the cache, and carry the rest.
 class CellCounts {
    public:
     void add(std::uint64_t key, std::uint64_t count) {
@@ -110,17 +110,20 @@ class CellCounts {
             if (++cell_of(octaves, keys[i]) == 0) ++carried_[keys[i] >> kCellShift];
     }
 
+    void absorb(const CellCounts& other) {
+        for (std::uint64_t octave = 0; octave < kOctaves; ++octave) {
+            if (!other.octaves_[octave]) continue;
+            for (std::uint64_t cell = 0; cell < kCellsPerOctave; ++cell)
+                add((octave << (kOctaveShift - kCellShift) | cell) << kCellShift, other.octaves_[octave][cell]);
+        }
+        for (const auto& [number, rest] : other.carried_) carried_[number] += rest;
+    }
+
     // The first keys of the cells that are not empty.
     Counted sorted() const {
         Counted found;
         for (std::uint64_t octave = 0; octave < octaves_.size(); ++octave)
-            for (std::uint64_t cell = 0; octaves_[octave] && cell < kCellsPerOctave; ++cell) {
-                const std::uint64_t key = octave << kOctaveShift | cell << kCellShift;
-                std::uint64_t count = octaves_[octave][cell];
-                if (!carried_.empty() && carried_.count(key >> kCellShift))
-                    count += carried_.at(key >> kCellShift) << 32;
-                if (count) found.emplace_back(key, count);
-            }
+            if (octaves_[octave]) append(octave, found);
         return found;
     }
 
@@ -131,6 +134,20 @@ class CellCounts {
         Octave& octave = octaves[key >> kOctaveShift];
         if (!octave) octave.reset(new std::uint32_t[kCellsPerOctave]());
         return octave[(key >> kCellShift) % kCellsPerOctave];
+    }
+
+    // Without a branch on the counts: about half of the cells are empty.
+    void append(std::uint64_t octave, Counted& found) const {
+        std::size_t n = found.size();
+        found.resize(n + kCellsPerOctave);
+        for (std::uint64_t cell = 0; cell < kCellsPerOctave; ++cell) {
+            const std::uint64_t number = octave << (kOctaveShift - kCellShift) | cell;
+            std::uint64_t count = octaves_[octave][cell];
+            if (!carried_.empty() && carried_.count(number)) count += carried_.at(number) << 32;
+            found[n] = {number << kCellShift, count};
+            n += count != 0;
+        }
+        found.resize(n);
     }
 
     std::vector<Octave> octaves_{kOctaves};
@@ -174,8 +191,11 @@ class FeatureCensus {
         zeros += other.zeros;
         ones &= other.ones;
         any |= other.any;
-        if (other.full() && !full()) fill();
-        for (const auto& [key, count] : other.sorted()) add(key, count, limit);
+        if (other.full()) {
+            if (!full()) fill();
+            return cells_->absorb(*other.cells_);
+        }
+        for (const auto& [key, count] : other.values_.sorted()) add(key, count, limit);
     }
 
     // From now on count cells.
@@ -232,8 +252,8 @@ struct Parents {
     std::vector<Parent> cells;
     std::vector<std::uint32_t> first = std::vector<std::uint32_t>(kOctaves + 1);
 
-    // Keeps, in place, the keys of a block that lie in a parent and says in which. Without branches on the keys: whether
-    // one lies in a parent cannot be foretold.
+    // Keeps, in place, the keys of a block that lie in a parent and says in which. Without branches on the keys:
+    // whether one lies in a parent cannot be foretold.
     std::size_t select(std::uint64_t* keys, std::size_t n, std::uint32_t* parent) const {
         std::size_t near = 0, inside = 0;
         for (std::size_t i = 0; i < n; ++i) {

@@ -24,9 +24,10 @@ void descend(const Matrix<Code>& codes, int64_t begin, int64_t end, const In<int
         const Code* code = codes.data() + row * n_features;
         int64_t at = node.data()[row - begin];
         while (good && at >= 0 && at < n_nodes && feature.data()[at] >= 0) {
-            const int64_t place = map_start.data()[at] + code[feature.data()[at]];
-            good = feature.data()[at] < n_features && place < n_map;
-            if (!good) break;
+            const int64_t f = feature.data()[at];
+            if (!(good = f < n_features)) break;
+            const int64_t place = map_start.data()[at] + code[f];
+            if (!(good = 0 <= place && place < n_map)) break;
             const int64_t child = first_child.data()[at] + map.data()[place];
             good = child > at;
             at = child;

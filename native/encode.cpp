@@ -3,7 +3,6 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/string.h>
 
 #include <numeric>
 #include <string>
@@ -167,9 +166,10 @@ std::int64_t encode(const nb::tuple& items, Array<const double> edges, Array<con
     std::vector<Column<double>> numbers(n_features);
     std::vector<Column<std::int32_t>> categories(n_features);
     std::vector<Ladder> ladders;
+    const std::int64_t n_edges = static_cast<std::int64_t>(edges.size());
     for (std::size_t f = 0; f < n_features; ++f) {
         require(n_codes(f) >= 1 && n_codes(f) <= std::numeric_limits<Code>::max(), "codes do not fit the result");
-        require(0 <= starts(f) && starts(f) <= starts(f + 1) && starts(f + 1) <= static_cast<std::int64_t>(edges.size()),
+        require(0 <= starts(f) && starts(f) <= starts(f + 1) && starts(f + 1) <= n_edges,
                 "starts must not decrease nor leave the edges");
         require(starts(f + 1) - starts(f) < n_codes(f), "a feature has fewer edges than codes");
         ladders.emplace_back(edges.data() + starts(f), edges.data() + starts(f + 1), end - begin);
@@ -206,8 +206,12 @@ void bind_encode(nb::module_& module) {
         .def("absorb", &census_absorb)
         .def("entries", &census_entries)
         .def("restore", &census_restore);
-    module.def("tally", &tally);
+    // What is written to is never converted: the numbers would end in a copy.
+    module.def("tally", &tally, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+               nb::arg("counts").noconvert(), nb::arg("ones").noconvert(), nb::arg("some").noconvert());
     module.def("share", &share_counts);
-    module.def("encode_uint8", &encode<std::uint8_t>);
-    module.def("encode_uint16", &encode<std::uint16_t>);
+    module.def("encode_uint8", &encode<std::uint8_t>, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+               nb::arg(), nb::arg("out").noconvert());
+    module.def("encode_uint16", &encode<std::uint16_t>, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+               nb::arg(), nb::arg(), nb::arg("out").noconvert());
 }

@@ -22,12 +22,12 @@ struct Column {
     T operator[](std::ptrdiff_t row) const { return data[row * stride]; }
 };
 
-constexpr std::uint64_t kZero = std::uint64_t{1} << 63;     // the key of 0.0
+constexpr std::uint64_t kZero = std::uint64_t{1} << 63;  // the key of 0.0
 constexpr std::uint64_t kLowest = 0x0010000000000001;  // the key of the most negative finite number
 
-// Unsigned integers in the order of the numbers: the bits of a number without its sign are counted up or down from kZero, so
-// -0.0 equals 0.0. The lowest finite number is given the key of -inf because no finite cut could part the two. No number
-// has the key 0, which can mark an empty place.
+// Unsigned integers in the order of the numbers: the bits of a number without its sign, counted up or down from kZero,
+// so -0.0 equals 0.0. The lowest finite number is given the key of -inf because no finite cut could part the two. No
+// number has the key 0, which can mark an empty place.
 inline std::uint64_t key_of(double value) {
     std::uint64_t bits;
     std::memcpy(&bits, &value, sizeof bits);

@@ -24,11 +24,11 @@ struct CountEntry {  // every row counts 1
 
     int64_t weight() const { return n; }
     int64_t rows() const { return n; }
+    void absorb(const CountEntry& other) { n += other.n; }
     static CountEntry make(uint32_t key, Cell cell) { return {key, cell}; }
     static bool occupied(Cell cell) { return cell != 0; }
     static void add(Cell& cell, const int64_t*, int64_t) { ++cell; }
     static Cell one(const int64_t*, int64_t) { return 1; }
-    static void merge(Cell& into, Cell from) { into += from; }
     static void take(Cell& from, Cell part) { from -= part; }
 };
 
@@ -44,6 +44,10 @@ struct WeightEntry {  // rows carry fixed-point weights
 
     int64_t weight() const { return cell.weight; }
     int64_t rows() const { return cell.rows; }
+    void absorb(const WeightEntry& other) {
+        cell.weight += other.cell.weight;
+        cell.rows += other.cell.rows;
+    }
     static WeightEntry make(uint32_t key, Cell cell) { return {key, cell}; }
     static bool occupied(const Cell& cell) { return cell.rows != 0; }
     static void add(Cell& cell, const int64_t* weight, int64_t row) {
@@ -51,10 +55,6 @@ struct WeightEntry {  // rows carry fixed-point weights
         ++cell.rows;
     }
     static Cell one(const int64_t* weight, int64_t row) { return {weight[row], 1}; }
-    static void merge(Cell& into, const Cell& from) {
-        into.weight += from.weight;
-        into.rows += from.rows;
-    }
     static void take(Cell& from, const Cell& part) {
         from.weight -= part.weight;
         from.rows -= part.rows;
@@ -103,7 +103,7 @@ class EntryReader {
     }
 
   private:
-    static constexpr int64_t kTiny = 16;    // up to this many rows comparing all pairs wins
+    static constexpr int64_t kTiny = 24;    // up to this many rows comparing all pairs wins
     static constexpr int64_t kSparse = 64;  // cells a row: beyond, walking the bitmap costs more than sorting
 
     Entry read(const Rows<Code>& rows, int64_t row, int f) const {

@@ -2,24 +2,35 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "entries.hpp"
 #include "split.hpp"
 
 namespace hornbeam {
 
-// K = 0: the number of classes is known at run time only.
+// K = 0: the number of classes is known at run time only. Four places are worked out before the first is counted: a code may
+// alias anything, so the compiler would not do it.
 template <int K, class Entry, class Code>
 void fill_rows(typename Entry::Cell* cells, const Rows<Code>& rows, int64_t begin, int64_t end,
                const Features& features, int n_classes) {
     const int n_features = features.count;
     const int k = K ? K : n_classes;
-    const int64_t* offset = features.offset.data();
+    std::vector<int64_t> offset(n_features);
+    for (int f = 0; f < n_features; ++f) offset[f] = features.offset[f] * k;
     const Code* code = rows.codes + begin * n_features;
     for (int64_t row = begin; row < end; ++row, code += n_features) {
         typename Entry::Cell* mine = cells + rows.label[row];
-        for (int f = 0; f < n_features; ++f)
-            Entry::add(mine[(offset[f] + code[f]) * k], rows.weight, row);
+        int f = 0;
+        for (; f + 4 <= n_features; f += 4) {
+            const int64_t a = offset[f] + code[f] * k, b = offset[f + 1] + code[f + 1] * k,
+                          c = offset[f + 2] + code[f + 2] * k, d = offset[f + 3] + code[f + 3] * k;
+            Entry::add(mine[a], rows.weight, row);
+            Entry::add(mine[b], rows.weight, row);
+            Entry::add(mine[c], rows.weight, row);
+            Entry::add(mine[d], rows.weight, row);
+        }
+        for (; f < n_features; ++f) Entry::add(mine[offset[f] + code[f] * k], rows.weight, row);
     }
 }
 

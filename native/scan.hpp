@@ -2,8 +2,7 @@
 //
 // One sweep over the entries of a feature moves rows from the right branch to the left, class by class, and looks at
 // every cut between two codes. Ties go to the earlier feature and the lower cut. Subset splits are the same sweep over
-// relabelled codes: categories ordered by their share of the second class (two classes: exact), or along the principal
-// direction of their class shares (more).
+// categories in the order of their affinity.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "affinity.hpp"
 #include "criteria.hpp"
 #include "entries.hpp"
 #include "split.hpp"
@@ -32,7 +32,7 @@ class Scanner {
   public:
     Scanner(const Features& features, const Rules& rules, int n_classes)
         : features_(features), rules_(rules), n_classes_(n_classes), criterion_(rules.total_weight),
-          branch_(n_classes, 0), known_(n_classes, 0), candidates_(features.count) {}
+          branch_(n_classes, 0), known_(n_classes, 0), candidates_(features.count), affinity_(n_classes) {}
 
     // `entries(f)` gives the node's entries of feature f.
     template <class Entries>
@@ -79,6 +79,8 @@ class Scanner {
         node_sum_ = Sum{};
         for (int k = 0; k < n_classes_; ++k) node_sum_ += criterion_.term(node.counts[k]);
         node_value_ = criterion_.value(node_sum_, node.weight, [&](int k) { return node.counts[k]; });
+        noise_ = rules_.gain_ratio ? tolerance() : criterion_.noise(node.weight, n_classes_);
+        tie_ = rules_.gain_ratio ? kTie : criterion_.gain(noise_, Value{}, node.weight);
     }
 
     Candidate scan(int f, Span<Entry> span) {
@@ -89,8 +91,9 @@ class Scanner {
         if (known.first == known.last) return {};
         if (!features_.nominal[f]) return ordered(f, known, missing, missing_code);
         if (rules_.nominal == Nominal::multiway) return multiway(f, known, missing);
-        if (rules_.missing == Missing::learned) return ordered(f, by_affinity(span), {nullptr, nullptr}, 0);
-        return ordered(f, by_affinity(known), missing, n_ranks_);
+        if (rules_.missing == Missing::learned) return ordered(f, affinity_.order(span), {nullptr, nullptr}, 0);
+        const Span<Entry> ranked = affinity_.order(known);
+        return ordered(f, ranked, missing, static_cast<uint32_t>(affinity_.codes().size()));
     }
 
     // ---- ordered tests ------------------------------------------------------------------------------------------
@@ -108,7 +111,8 @@ class Scanner {
         // Known against missing: a test of its own, whatever the mode.
         const Value apart = value_of(missing);
         Candidate best;
-        if (feasible(seen.rows, seen.weight) && feasible(all.rows - seen.rows, lost) && bounded(missing)) {
+        const bool within = bounded(missing) && (!features_.monotone || inside(seen.counts[1], seen.weight));
+        if (feasible(seen.rows, seen.weight) && feasible(all.rows - seen.rows, lost) && within) {
             Cut cut;
             cut.found = true;
             cut.value = criterion_.value(seen.sum, seen.weight, [&](int k) { return seen.counts[k]; }) + apart;
@@ -132,13 +136,16 @@ class Scanner {
     // keeps or drops the result without a branch.
     Cut sweep(int f, Span<Entry> known, const Whole& whole, Span<Entry> start) {
         const bool careful = features_.monotone || features_.value;
-        return careful ? sweep<true>(f, known, whole, start) : sweep<false>(f, known, whole, start);
+        return criterion_.within(whole.weight, [&](const auto& criterion) {
+            return careful ? sweep<true>(criterion, f, known, whole, start)
+                           : sweep<false>(criterion, f, known, whole, start);
+        });
     }
 
-    template <bool careful>
-    Cut sweep(int f, Span<Entry> known, const Whole& whole, Span<Entry> start) {
-                const int64_t min_rows = rules_.min_rows_leaf, min_weight = min_side_weight(f, whole);
-        const Value margin = rules_.gain_ratio ? tolerance() : Value{};
+    template <bool careful, class Form>
+    Cut sweep(const Form& criterion, int f, Span<Entry> known, const Whole& whole, Span<Entry> start) {
+        const int64_t min_rows = rules_.min_rows_leaf, min_weight = min_side_weight(f, whole);
+        const Value margin = noise_;
         int64_t* left = branch_.data();
         const int64_t* counts = whole.counts;
         Sum sum_left{}, sum_right = whole.sum;
@@ -146,8 +153,8 @@ class Scanner {
         const auto move = [&](const Entry& entry) {
             const uint32_t k = label_of(entry.key);
             const int64_t w = entry.weight(), l = left[k], r = counts[k] - l;
-            sum_left += criterion_.term(l + w) - criterion_.term(l);
-            sum_right += criterion_.term(r - w) - criterion_.term(r);
+            sum_left += criterion.term(l + w) - criterion.term(l);
+            sum_right += criterion.term(r - w) - criterion.term(r);
             left[k] = l + w;
             weight += w;
             rows += entry.rows();
@@ -155,7 +162,7 @@ class Scanner {
         for (const Entry* entry = start.first; entry < start.last; ++entry) move(*entry);
         Value bar = std::numeric_limits<Value>::lowest(), best{};
         if (rules_.gain_ratio)
-            bar = criterion_.value(whole.sum, whole.weight, [&](int k) { return counts[k]; }) + margin;
+            bar = criterion.value(whole.sum, whole.weight, [&](int k) { return counts[k]; }) + margin;
         const Entry* at = nullptr;
         int64_t weight_left = 0, n_allowed = 0;
         for (const Entry *entry = known.first, *last = known.last - 1; entry < last; ++entry) {
@@ -168,8 +175,8 @@ class Scanner {
                           monotone(f, left, weight, counts, whole.weight - weight);
             n_allowed += allowed;
             const Value value =
-                criterion_.value(sum_left, weight, [&](int k) { return left[k]; }) +
-                criterion_.value(sum_right, whole.weight - weight, [&](int k) { return counts[k] - left[k]; });
+                criterion.value(sum_left, weight, [&](int k) { return left[k]; }) +
+                criterion.value(sum_right, whole.weight - weight, [&](int k) { return counts[k] - left[k]; });
             const bool better = allowed & (value > bar);
             bar = better ? value + margin : bar;
             best = better ? value : best;
@@ -261,14 +268,14 @@ class Scanner {
 
     // ---- choosing -----------------------------------------------------------------------------------------------
 
-    static const Candidate& better(const Candidate& a, const Candidate& b) {
-        return b.found && (!a.found || b.ratio > a.ratio) ? b : a;
+    const Candidate& better(const Candidate& a, const Candidate& b) const {
+        return b.found && (!a.found || b.ratio > a.ratio + tie_) ? b : a;
     }
 
     const Candidate* best_gain() const {
         const Candidate* best = nullptr;
         for (const Candidate& c : candidates_)
-            if (c.found && (!best || c.gain > best->gain)) best = &c;
+            if (c.found && (!best || c.gain > best->gain + tie_)) best = &c;
         return best;
     }
 
@@ -323,9 +330,9 @@ class Scanner {
             if (rules_.missing != Missing::learned)
                 while (code_of(last[-1].key) == static_cast<uint32_t>(missing_code)) --last;
             any_missing = last < span.last;
-            by_affinity({span.first, last});
-            for (uint32_t rank = 0; rank < n_ranks_; ++rank)
-                split.slot_of[code_at_rank_[rank]] = static_cast<int>(rank) <= c.left ? 0 : 1;
+            affinity_.order({span.first, last});
+            int rank = 0;
+            for (const uint32_t code : affinity_.codes()) split.slot_of[code] = rank++ <= c.left ? 0 : 1;
             split.left = split.right = -1;
             split.n_slots = 2;
         } else {
@@ -435,95 +442,17 @@ class Scanner {
         return value[code_of(entry->key)] + 1e-5 < value[code_of(entry[1].key)];
     }
 
-    // Entries with each category's code replaced by its rank along the classes; ties by code.
-    Span<Entry> by_affinity(Span<Entry> span) {
-        groups_.clear();
-        for (const Entry* entry = span.first; entry < span.last;) {
-            const Entry* first = entry;
-            double weight = 0;
-            for (; entry < span.last && code_of(entry->key) == code_of(first->key); ++entry)
-                weight += static_cast<double>(entry->weight());
-            groups_.push_back({first, entry, weight, 0.0});
-        }
-        project();
-        std::stable_sort(groups_.begin(), groups_.end(),
-                         [](const Group& a, const Group& b) { return a.place < b.place; });
-        relabelled_.clear();
-        code_at_rank_.clear();
-        for (const Group& group : groups_) {
-            const uint32_t rank = static_cast<uint32_t>(code_at_rank_.size());
-            code_at_rank_.push_back(code_of(group.first->key));
-            for (const Entry* entry = group.first; entry < group.last; ++entry) {
-                relabelled_.push_back(*entry);
-                relabelled_.back().key = make_key(rank, label_of(entry->key));
-            }
-        }
-        n_ranks_ = static_cast<uint32_t>(groups_.size());
-        return {relabelled_.data(), relabelled_.data() + relabelled_.size()};
-    }
-
-    // Two classes: the share of the second. More: the first principal component of the class shares, weighted by the
-    // categories' weights, by power iteration from the heaviest class.
-    void project() {
-        direction_.assign(n_classes_, 0.0);
-        if (n_classes_ == 2) {
-            direction_[1] = 1.0;
-        } else {
-            double total = 0;
-            mean_.assign(n_classes_, 0.0);
-            for (const Group& group : groups_) {
-                total += group.weight;
-                for (const Entry* e = group.first; e < group.last; ++e)
-                    mean_[label_of(e->key)] += static_cast<double>(e->weight());
-            }
-            for (double& m : mean_) m /= total;
-            direction_[std::max_element(mean_.begin(), mean_.end()) - mean_.begin()] = 1.0;
-            for (int step = 0; step < kPowerSteps; ++step) {
-                double centre = 0;
-                for (int k = 0; k < n_classes_; ++k) centre += mean_[k] * direction_[k];
-                next_.assign(n_classes_, 0.0);
-                for (Group& group : groups_) {
-                    double dot = 0;
-                    for (const Entry* e = group.first; e < group.last; ++e)
-                        dot += static_cast<double>(e->weight()) * direction_[label_of(e->key)];
-                    group.place = dot / group.weight - centre;
-                    for (const Entry* e = group.first; e < group.last; ++e)
-                        next_[label_of(e->key)] += group.place * static_cast<double>(e->weight());
-                }
-                double largest = 0;
-                for (double x : next_) largest = std::max(largest, std::fabs(x));
-                if (largest == 0) break;
-                for (int k = 0; k < n_classes_; ++k) direction_[k] = next_[k] / largest;
-            }
-        }
-        for (Group& group : groups_) {
-            double dot = 0;
-            for (const Entry* e = group.first; e < group.last; ++e)
-                dot += static_cast<double>(e->weight()) * direction_[label_of(e->key)];
-            group.place = dot / group.weight;
-        }
-    }
-
-    struct Group {
-        const Entry *first, *last;
-        double weight, place;
-    };
-    static constexpr int kPowerSteps = 24;
-
     const Features& features_;
     const Rules& rules_;
     int n_classes_;
     Criterion criterion_;
     Node node_{};
     Sum node_sum_{};
-    Value node_value_{};
+    Value node_value_{}, noise_{};
+    double tie_ = 0;
     std::vector<int64_t> branch_, known_, branches_;
     std::vector<Candidate> candidates_;
-    std::vector<Group> groups_;
-    std::vector<Entry> relabelled_;
-    std::vector<uint32_t> code_at_rank_;
-    std::vector<double> direction_, mean_, next_;
-    uint32_t n_ranks_ = 0;
+    Affinity<Entry> affinity_;
 };
 
 }  // namespace hornbeam

@@ -282,11 +282,13 @@ class Subtree {
                       static_cast<int32_t>(first + slot), {}});
     }
 
-    // Below a test on a monotone feature the two sides stay on their sides of the middle.
+    // Below a cut of a monotone feature the two sides stay on their sides of the middle. Known and missing values are
+    // in no order: a test that parts only them binds nobody.
     Bounds bounds_of(const Open& node, const Split& split, int slot) const {
         Bounds bounds = node.bounds;
         const int sign = features_.monotone ? features_.monotone[split.feature] : 0;
-        if (sign == 0 || features_.nominal[split.feature] || slot > 1) return bounds;
+        const bool cuts = !features_.nominal[split.feature] && split.right < features_.n_codes[split.feature];
+        if (sign == 0 || !cuts || slot > 1) return bounds;
         const int64_t first = static_cast<int64_t>(nodes_.parent.size()) - split.n_slots;
         const auto second_share = [&](int child) {
             const int64_t* counts = counts_of(static_cast<int32_t>(first + child));
@@ -308,7 +310,7 @@ class Subtree {
         if (!cells.empty()) spare_.push_back(std::move(cells));
     }
 
-    static constexpr int64_t kBig = 512;
+    static constexpr int64_t kBig = 1024;
 
     const Features& features_;
     const Rules& rules_;

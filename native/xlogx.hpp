@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <vector>
 
 namespace hornbeam {
@@ -58,40 +59,52 @@ class Log2 {
     std::array<double, kCells> centre_inverse_, log2_centre_;
 };
 
-// round(x log2 x * 2^shift), the shift as large as the total allows.
+// round(x log2 x * 2^shift), the shift as large as the total allows. Small numbers are looked up: one table for each shift,
+// made when first needed and kept.
 class XLogX {
   public:
     explicit XLogX(int64_t total) {
-        const Log2& log2 = Log2::instance();
-        const double largest = total < 2 ? 1.0 : static_cast<double>(total) * log2(static_cast<double>(total));
-        shift_ = 30;
-        while (shift_ > -16 && std::ldexp(largest, shift_) >= 0x1p61) --shift_;
-        scale_ = std::ldexp(1.0, shift_);
-        const int64_t size = total < kTable ? total + 1 : kTable;
-        table_.resize(size);
-        for (int64_t x = 0; x < size; ++x) table_[x] = x < 2 ? 0 : compute(x);
-        limit_ = static_cast<uint64_t>(size);
+        const double n = static_cast<double>(total);
+        const double largest = total < 2 ? 1.0 : n * Log2::instance()(n);
+        int shift = kMostShift;
+        while (shift > kLeastShift && std::ldexp(largest, shift) >= 0x1p61) --shift;
+        scale_ = std::ldexp(1.0, shift);
+        table_ = table_for(shift);
     }
 
     int64_t operator()(int64_t x) const {
-        return static_cast<uint64_t>(x) < limit_ ? table_[x] : compute(x);
+        return static_cast<uint64_t>(x) < kTable ? table_[x] : compute(x, scale_);
     }
+
+    // Numbers below this are in the table.
+    static constexpr int64_t limit() { return kTable; }
+    const int64_t* table() const { return table_; }
 
     // What one integer step is worth, in bits times weight.
     double step() const { return 1.0 / scale_; }
 
   private:
     static constexpr int64_t kTable = 1 << 14;
+    static constexpr int kMostShift = 30, kLeastShift = -16;
 
-    int64_t compute(int64_t x) const {
+    static int64_t compute(int64_t x, double scale) {
         const double value = static_cast<double>(x);
-        return static_cast<int64_t>(value * Log2::instance()(value) * scale_ + 0.5);
+        return static_cast<int64_t>(value * Log2::instance()(value) * scale + 0.5);
     }
 
-    std::vector<int64_t> table_;
-    uint64_t limit_;
+    static const int64_t* table_for(int shift) {
+        static std::array<std::once_flag, kMostShift - kLeastShift + 1> made;
+        static std::array<std::vector<int64_t>, kMostShift - kLeastShift + 1> tables;
+        const int i = shift - kLeastShift;
+        std::call_once(made[i], [&] {
+            tables[i].resize(kTable, 0);
+            for (int64_t x = 2; x < kTable; ++x) tables[i][x] = compute(x, std::ldexp(1.0, shift));
+        });
+        return tables[i].data();
+    }
+
+    const int64_t* table_;
     double scale_;
-    int shift_;
 };
 
 }  // namespace hornbeam

@@ -153,7 +153,7 @@ def test_worked_example():
     assert fit(table, 2).edges[0].tolist() == [3.0]
 
 
-def test_missing_everywhere_and_no_features():
+def test_missing_everywhere():
     table = table_of([np.full(3, -1, np.int32)], {0: ()})
     bins = fit(table)
     assert bins.n_codes.tolist() == [1]

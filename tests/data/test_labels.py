@@ -139,7 +139,7 @@ def test_missing_labels_are_refused(y):
         ([decimal.Decimal(1), "a"], "Unknown label type: unknown"),
         ([{"a": 1}, {"b": 2}], "Unknown label type: unknown"),
         ([b"a", b"b"], "Unknown label type"),
-        ([1j, 2], "Unknown label type"),
+        ([1j, 2], "Complex data not supported"),
         (np.array(["2020-01-01"], dtype="M8[D]"), "Unknown label type"),
         ([[0, 1], [1, 0]], r"y should be a 1d array, got an array of shape \(2, 2\)"),
         (3, r"y should be a 1d array, got an array of shape \(\)"),

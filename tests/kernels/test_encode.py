@@ -182,6 +182,14 @@ def test_tally_counts_parts_of_cells():
     np.testing.assert_array_equal(ones, any_)
 
 
+def test_tally_writes_into_no_copy():
+    low = high = np.array([key_of(1.0)], np.uint64)
+    ones, some = np.full(1, ~np.uint64(0)), np.zeros(1, np.uint64)
+    zero = np.array([0])
+    with pytest.raises(TypeError):
+        tally((np.ones(3),), np.array([0, 1]), low, high, zero, zero, np.zeros(1, np.int32), ones, some)
+
+
 def test_tally_refuses_cells_of_two_octaves():
     low, high = np.array([key_of(1.0)], np.uint64), np.array([key_of(2.0)], np.uint64)
     counts, ones, any_ = np.zeros(4, np.int64), np.full(4, ~np.uint64(0)), np.zeros(4, np.uint64)
@@ -206,3 +214,15 @@ def test_shares_are_nearly_equal(counts, max_bins):
     sums = np.add.reduceat(counts, [0, *(share(np.array(counts), max_bins) + 1)])
     assert len(sums) == max_bins
     assert np.abs(sums - total / max_bins).max() <= 2 * max(counts)
+
+
+def test_counts_beyond_32_bits():
+    census = Census(1, 2)
+    census.add((np.array([1.0, 2.0, 3.0]),))
+    entries = census.entries()
+    many = entries._replace(counts=np.array([2**32 - 1, 5, 2**40]))
+    census.__setstate__((1, 2, many))
+    census.add((np.array([1.0, 3.0]),))
+    other = Census(1, 2)
+    other.__setstate__((1, 2, many))
+    assert other.absorb(census).entries().counts.tolist() == [2**33 - 1, 10, 2**41 + 1]

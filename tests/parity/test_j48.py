@@ -1,7 +1,7 @@
 """Hornbeam's C4.5 grows the very trees Weka's J48 was recorded to grow.
 
-J48 -U does not prune but still collapses, and so does the preset. J48 makes a branch for every declared value; ours exist where
-training rows do, and a category without one stops at the node, which answers alike.
+J48 -U does not prune but still collapses, and so does the preset. J48 makes a branch for every declared
+value; ours exist where training rows do, and a category without one stops at the node, which answers alike.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from hornbeam.data import Table
 from hornbeam.recipe import PRESETS
 from hornbeam.tree import Tree
 
-# Weka looks for the value at or below a midpoint in the order of the rows, and passes over one that is less than a millionth larger
-# than the one it holds; ours is the largest whatever the order of the rows, up to a millionth above Weka's.
+# Weka looks for the value at or below a midpoint in the order of the rows, and passes over one that is less
+# than a millionth larger than the one it holds; ours is the largest whatever the order of the rows, up to a
+# millionth above Weka's.
 ROW_ORDER = {"near-values", "anuran", "messidor", "mfeat-fourier", "segment"}
 
 

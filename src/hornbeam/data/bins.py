@@ -1,7 +1,7 @@
 """Values as small codes: cut points and categories, there and back."""
 
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -158,8 +158,8 @@ class Bins:
         left, right : array of int
             The highest code left of the cut and the lowest one right of it among the rows of a node.
         at_values : bool
-            Exact bins: lower the midpoint to the largest value of the feature that does not exceed it (C4.5), a
-            millionth more being forgiven.
+            Exact bins: lower the midpoint to the largest value of the feature that does not exceed it (C4.5),
+            a millionth more being forgiven.
 
         Returns
         -------
@@ -167,21 +167,19 @@ class Bins:
             Exact bins: the midpoint of the two values, at least the left and below the right one. Else the
             edge in the middle of those between the two codes.
         """
-        at, lower, upper = np.asarray(feature), np.asarray(left, np.int64), np.asarray(right, np.int64)
+        at, lower, upper = np.broadcast_arrays(feature, left, right)
         found: Floats = self._edges[self._edge_starts[at] + (lower + upper - 1) // 2]
         if self.values is None:
             return found
-        # A feature with too many values has none here; what its places point at is not used.
-        begin, last = self._value_starts[at], len(self._values) - 1
-        exact = midpoint(
-            self._values.take(np.minimum(begin + lower, last)),
-            self._values.take(np.minimum(begin + upper, last)),
-        )
-        found = np.where(self._value_starts[at + 1] > begin, exact, found)
-        return self._lowered(at, found) if at_values else found
+        # A feature with too many values keeps none.
+        exact = self._value_starts[at + 1] > self._value_starts[at]
+        if exact.any():
+            found = np.array(found)
+            found[exact] = self._midpoints(at[exact], lower[exact], upper[exact], at_values)
+        return found
 
     def cell_values(self) -> Floats | None:
-        """Return the value behind each code and missing code, feature after feature; None if bins hold several."""
+        """Return the value behind each code, NaN for the missing one; None if bins hold several values."""
         if self.values is None:
             return None
         cells = [
@@ -190,12 +188,15 @@ class Bins:
         ]
         return np.concatenate(cells)
 
-    def _lowered(self, feature: Any, between: Floats) -> Floats:
-        lowered = between.copy()
+    def _midpoints(self, feature: Indices, left: Indices, right: Indices, at_values: bool) -> Floats:
+        begin = self._value_starts[feature]
+        between = midpoint(self._values[begin + left], self._values[begin + right])
+        if not at_values:
+            return between
         assert self.values is not None
         for f in np.unique(feature).tolist():
-            if len(self.values[f]):
-                mine = np.flatnonzero(feature == f)
-                place = np.searchsorted(self.values[f], between[mine] + 1e-6, side="left") - 1
-                lowered[mine] = self.values[f][place]
-        return lowered
+            mine = np.flatnonzero(feature == f)
+            place = np.searchsorted(self.values[f], between[mine] + 1e-6, side="left") - 1
+            # Among huge neighbours the midpoint is the left one, and a millionth more is no more.
+            between[mine] = self.values[f][np.maximum(place, left[mine])]
+        return between

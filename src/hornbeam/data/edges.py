@@ -43,7 +43,7 @@ def readable(left: Floats, right: Floats) -> Floats:
     found = middle = midpoint(left, right)
     low, high = midpoint(left, middle), midpoint(middle, right)
     with np.errstate(over="ignore", invalid="ignore"):  # of floats too close for a decimal
-        # Of the power of ten above the width there is one multiple inside at most, of the one below one to ten.
+        # Of the power of ten above the width one multiple lies inside at most, of the one below one to ten.
         power = np.searchsorted(POWERS_OF_TEN, high - low, side="right") + 1
         for step, toward, rounded in ((-1, middle, np.rint), (0, middle, np.rint), (1, high, np.floor)):
             # With factor and divisor exact, a decimal is rounded once and prints as short as it is.

@@ -59,10 +59,11 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     max_bins : int, None or "auto", default="auto"
         Quantile bins for each numeric feature; None tries every distinct value. "auto": every value up to
         20,000 rows, 255 bins beyond.
-    smoothing : {"auto", "hgs", "laplace"}, a smoother or None, default="auto"
-        How probabilities are estimated; None for raw frequencies.
-    pruning : {"auto", "collapse"}, a pruner or None, default="auto"
-        What cuts the tree back.
+    smoothing : str, a smoother or None, default="auto"
+        How probabilities are estimated: "raw", "laplace", "m-estimate", "m-branch", "shrinkage", "hgs",
+        "hgs-gradient", "hgs-loo", "hdp", or a step of `hornbeam.smoothing`; None for raw frequencies.
+    pruning : {"auto", "bayes-risk", "collapse", "error-based", "minimum-error"}, a pruner or None, default="auto"
+        What cuts the tree back; `hornbeam.pruning` has pruners with parameters.
     class_weight : dict, "balanced" or None, default=None
         Factors for the rows of each class.
     monotonic_cst : array-like of int, dict or None, default=None

@@ -11,14 +11,40 @@ from typing import Any
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Criterion, Missing, Nominal
-from hornbeam.pruning import Collapse, Pruner
+from hornbeam.pruning import BayesRisk, Collapse, ErrorBased, MinimumError, Pruner
 from hornbeam.recipe import PRESETS, Recipe
-from hornbeam.smoothing import HGS, Laplace, Smoother
+from hornbeam.smoothing import (
+    HDP,
+    HGS,
+    GradientHGS,
+    HierarchicalShrinkage,
+    Laplace,
+    LeaveOneOutHGS,
+    MBranch,
+    MEstimate,
+    Raw,
+    Smoother,
+)
 
 __all__ = ["recipe_of"]
 
-_PRUNERS: dict[str, Pruner] = {"collapse": Collapse()}
-_SMOOTHERS: dict[str, Smoother] = {"hgs": HGS(), "laplace": Laplace()}
+_PRUNERS: dict[str, Pruner] = {
+    "bayes-risk": BayesRisk(),
+    "collapse": Collapse(),
+    "error-based": ErrorBased(),
+    "minimum-error": MinimumError(),
+}
+_SMOOTHERS: dict[str, Smoother] = {
+    "raw": Raw(),
+    "laplace": Laplace(),
+    "m-estimate": MEstimate(),
+    "m-branch": MBranch(),
+    "shrinkage": HierarchicalShrinkage(),
+    "hgs": HGS(),
+    "hgs-gradient": GradientHGS(),
+    "hgs-loo": LeaveOneOutHGS(),
+    "hdp": HDP(),
+}
 _MOST_BINS = 65_535
 
 
@@ -79,7 +105,7 @@ def _step(name: str, value: Any, known: Mapping[str, Any], default: Any) -> Any:
             return default
         if value in known:
             return known[value]
-    elif value is None or callable(value):
+    elif value is None or (callable(value) and not isinstance(value, type)):
         return value
     raise _misnamed(name, value, ["auto", *known], ", None for none, or a step from tree to tree")
 

@@ -18,8 +18,8 @@ def build_tree(
 ) -> Tree:
     """Make a tree of nodes whose tests are still on codes.
 
-    Thresholds lie midway between the node's neighbouring values; with ``at_values`` they are then lowered to a value of
-    the training set, as C4.5 does.
+    Thresholds lie midway between the node's neighbouring values; with ``at_values`` they are then lowered to
+    a value of the training set, as C4.5 does.
     """
     order = level_order(nodes.parent, nodes.slot)
     feature = nodes.feature[order]
@@ -44,14 +44,14 @@ def build_tree(
 
 
 def _thresholds(feature: Indices, left: Indices, right: Indices, bins: Bins, at_values: bool) -> Floats:
-    """Cut points of the numeric tests; a test that only parts known from missing values lets every number pass."""
+    """Cut points of the numeric tests; one that parts known from missing values lets all numbers pass."""
     threshold = np.full(len(feature), np.nan)
     numeric = np.flatnonzero(left >= 0)
     if len(numeric) == 0:
         return threshold
     known = right[numeric] < bins.n_codes[feature[numeric]]
     if not known.all():
-        threshold[numeric[~known]] = np.finfo(np.float64).max
+        threshold[numeric[~known]] = np.inf
         numeric = numeric[known]
     threshold[numeric] = bins.threshold(feature[numeric], left[numeric], right[numeric], at_values=at_values)
     return threshold

@@ -1,4 +1,4 @@
-"""The choices a grower is made of: what a split is worth, how nominal features split, where missing values go."""
+"""What a split is worth, how nominal features split, where missing values go."""
 
 from enum import StrEnum
 
@@ -17,8 +17,8 @@ class Criterion(StrEnum):
     ENTROPY = "entropy"
     """Information gain in bits (ID3)."""
     GAIN_RATIO = "gain_ratio"
-    """Gain over split information among tests of at least average gain, with the MDL penalty and the minimum-split
-    rule for numeric tests (C4.5 Release 8)."""
+    """Gain over split information among tests of at least average gain, with the MDL penalty and the
+    minimum-split rule for numeric tests (C4.5 Release 8)."""
     GINI = "gini"
     """Decrease of the Gini impurity (CART)."""
     HELLINGER = "hellinger"

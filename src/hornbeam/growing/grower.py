@@ -1,10 +1,9 @@
 """The grower: parameters, and the one way from coded rows to a tree."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from math import ceil, inf
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,21 +12,23 @@ from hornbeam.data.bins import Bins
 from hornbeam.data.engine import Engine
 from hornbeam.data.schema import Kind, Schema
 from hornbeam.data.table import Table
-from hornbeam.errors import ParameterError
+from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing.builder import build_tree
 from hornbeam.growing.criterion import Criterion, Missing, Nominal
-from hornbeam.growing.frontier import keep_best_leaves
 from hornbeam.growing.home import grow_home
-from hornbeam.growing.level import CodedSource, grow_by_level
+from hornbeam.growing.level import CodedSource, count_classes, grow_by_level
+from hornbeam.growing.sprout import Sprout
 from hornbeam.growing.watch import Watch
 from hornbeam.kernels import subtree
-from hornbeam.kernels.subtree import CRITERIA, Columns, Nodes, Rows, Rules, Terms
+from hornbeam.kernels.subtree import CRITERIA, Block, Columns, Nodes, Rows, Rules, Terms
+from hornbeam.tree.budget import keep_best_leaves
 from hornbeam.tree.tree import Step, Tree
-from hornbeam.typing import Codes, Counts
+from hornbeam.typing import Codes
 
 __all__ = ["Grower"]
 
 _UNLIMITED = np.iinfo(np.int32).max
+_MOST_CLASSES = 65_535
 _RANGES = (
     ("max_depth", 1, inf),
     ("max_leaf_nodes", 2, inf),
@@ -143,6 +144,7 @@ class Grower:
             With raw frequencies for belief.
         """
         assert table.target is not None
+        known_good = codes is None
         if codes is None:
             codes = bins.encode(table, n_jobs)
         weight = None if table.weight is None else table.weight.copy()
@@ -150,11 +152,14 @@ class Grower:
         missing, unit = self.missing, table.unit
         if missing is Missing.FRACTIONAL:
             if (codes == bins.n_codes).any():
+                self._refuse_shared_constraints()
                 rows, unit = _finer(rows, unit)
             else:
                 missing = Missing.OWN
         total = table.n_rows if rows.weight is None else int(rows.weight.sum())
-        terms = self._terms(table.schema, bins, missing, unit, total, table.n_rows)
+        terms = self._terms(table.schema, bins, self._rules(missing, unit, total, table.n_rows))
+        if not known_good:
+            subtree.check_rows(rows, terms)
         return self._finish(grow_home(rows, terms, n_jobs, Watch(on_progress)), bins, table.schema, unit)
 
     def grow_by_level(
@@ -195,15 +200,36 @@ class Grower:
                 "missing='fractional' needs all rows in one place; expected 'own' or 'learned' here. "
                 "Choose one of these, or grow at home."
             )
-        size = np.zeros(2, dtype=np.int64)
-        for part in engine.reduce(_measure, source.units(), source):
-            size += part
-        terms = self._terms(schema, bins, self.missing, unit, int(size[0]), int(size[1]))
-        return self._finish(grow_by_level(source, terms, engine, home_rows), bins, schema, unit)
+        terms = self._terms(schema, bins, Rules())
+        counts, n_rows = count_classes(source, terms, engine)
+        terms = terms._replace(rules=self._rules(self.missing, unit, int(counts.sum()), n_rows))
+        root = Sprout(0, Block(0, n_rows), counts)
+        return self._finish(grow_by_level(source, terms, engine, root, home_rows), bins, schema, unit)
 
-    def _terms(
-        self, schema: Schema, bins: Bins, missing: Missing, unit: float, total_weight: int, total_rows: int
-    ) -> Terms:
+    def _refuse_shared_constraints(self) -> None:
+        """Rows shared out over the branches mix them: the bounds a constraint sets would no longer hold."""
+        if self.monotone is not None and any(self.monotone):
+            raise ParameterError(
+                "Monotone constraints do not hold for missing='fractional' where values are missing: "
+                "expected missing='own' or 'learned', or no constraints."
+            )
+
+    def _terms(self, schema: Schema, bins: Bins, rules: Rules) -> Terms:
+        if schema.n_classes > _MOST_CLASSES:
+            raise DataError(
+                f"The target has {schema.n_classes:,} classes; at most {_MOST_CLASSES:,} are supported. "
+                "Merge the rare ones; a target that measures rather than names needs a regression tree."
+            )
+        nominal, monotone = bins.nominal.astype(np.uint8), self._signs(schema)
+        offsets = np.concatenate([[0], np.cumsum(bins.n_codes + 1, dtype=np.int64)])
+        gaps = bins.cell_values() if self.criterion is Criterion.GAIN_RATIO else None
+        columns = Columns(bins.n_codes, nominal, monotone, gaps, schema.n_classes)
+        kind = "entropy" if self.criterion is Criterion.GAIN_RATIO else self.criterion.value
+        return Terms(
+            columns, CRITERIA[kind], rules, nominal, monotone, offsets, int(offsets[-1]), schema.n_classes
+        )
+
+    def _rules(self, missing: Missing, unit: float, total_weight: int, total_rows: int) -> Rules:
         rules = Rules()
         rules.nominal = getattr(subtree.Nominal, self.nominal)
         rules.missing = getattr(subtree.Missing, missing)
@@ -218,14 +244,7 @@ class Grower:
         rules.unit = unit
         rules.total_weight = total_weight
         rules.total_rows = total_rows
-        nominal, monotone = bins.nominal.astype(np.uint8), self._signs(schema)
-        offsets = np.concatenate([[0], np.cumsum(bins.n_codes + 1, dtype=np.int64)])
-        gaps = bins.cell_values() if self.criterion is Criterion.GAIN_RATIO else None
-        columns = Columns(bins.n_codes, nominal, monotone, gaps, schema.n_classes)
-        kind = "entropy" if self.criterion is Criterion.GAIN_RATIO else self.criterion.value
-        return Terms(
-            columns, CRITERIA[kind], rules, nominal, monotone, offsets, int(offsets[-1]), schema.n_classes
-        )
+        return rules
 
     def _signs(self, schema: Schema) -> NDArray[np.int8] | None:
         """The monotone constraints as the kernels want them; None if there are none."""
@@ -259,15 +278,6 @@ class Grower:
         values = [getattr(self, name) for name in self.__slots__]
         plain = [value.value if isinstance(value, StrEnum) else value for value in values]
         return Step("grow", tuple(zip(self.__slots__, plain, strict=True)))
-
-
-def _measure(units: Sequence[Any], source: CodedSource) -> list[Counts]:
-    """Total weight and number of rows of some units."""
-    size = np.zeros(2, dtype=np.int64)
-    for unit in units:
-        rows = source.read(unit)
-        size += (len(rows.label) if rows.weight is None else int(rows.weight.sum()), len(rows.label))
-    return [size]
 
 
 def _finer(rows: Rows, unit: float) -> tuple[Rows, float]:

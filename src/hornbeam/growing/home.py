@@ -10,15 +10,16 @@ from hornbeam.kernels.subtree import Block, Nodes, Rows, Terms
 __all__ = ["grow_home"]
 
 _SERIAL_ROWS = 50_000  # below, threads cost more than they bring
+_QUICK_CODES = 1_000_000  # below, the tree is there before anybody could want to interrupt it
 
 
 def grow_home(rows: Rows, terms: Terms, n_jobs: int, watch: Watch) -> Nodes:
     """Grow a tree from coded rows in memory."""
     n_rows = len(rows.label)
     fractional = terms.rules.missing == subtree.Missing.fractional
-    if n_rows < _SERIAL_ROWS:
+    if rows.codes.size < _QUICK_CODES and not fractional:
         return subtree.grow(rows, terms, Block(0, n_rows), watch.slip())
-    if n_jobs == 1 or fractional:
+    if n_jobs == 1 or n_rows < _SERIAL_ROWS or fractional:
         return watch.run(lambda: subtree.grow(rows, terms, Block(0, n_rows), watch.slip()))
     with ThreadPoolExecutor(n_jobs) as pool:
         return watch.run(lambda: Trunk(rows, terms, n_jobs, pool).grow(watch))

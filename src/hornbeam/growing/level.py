@@ -1,10 +1,11 @@
 """The level phase: the rows are elsewhere, and all we ask of them is sums.
 
-Level by level one ``reduce`` adds up the histograms of the open nodes over all units and finds the best splits where the
-total lies. Once a node's rows fit one worker, a last ``reduce`` brings each node's rows together and the local kernel
-finishes the subtree. Tasks are pure and know only the tree so far.
+Level by level one ``reduce`` adds up the histograms of the open nodes over all units and finds the best
+splits where the total lies. Once a node's rows fit one worker, a last ``reduce`` brings each node's rows
+together and the local kernel finishes the subtree. Tasks are pure and know only the tree so far.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -12,13 +13,14 @@ import numpy as np
 
 from hornbeam.data.engine import Engine
 from hornbeam.data.units import Unit
+from hornbeam.errors import ParameterError
 from hornbeam.growing.nodes import NodeList, graft
 from hornbeam.growing.sprout import Sprout, child_bounds, may_split
 from hornbeam.kernels import subtree
 from hornbeam.kernels.subtree import Block, Cells, Nodes, Rows, Split, Terms
 from hornbeam.typing import Counts, Indices
 
-__all__ = ["CodedSource", "grow_by_level"]
+__all__ = ["CodedSource", "MemoryRows", "count_classes", "grow_by_level"]
 
 _OPEN_CELLS = 1 << 25  # cells counted in one pass: 128 MB of counts
 
@@ -26,13 +28,54 @@ _OPEN_CELLS = 1 << 25  # cells counted in one pass: 128 MB of counts
 class CodedSource(Protocol):
     """Where coded rows come from: units, and the rows behind one."""
 
-    def units(self) -> list[Unit]:
+    def units(self) -> Sequence[Unit]:
         """Addresses of all rows."""
         ...
 
     def read(self, unit: Unit) -> Rows:
         """Read the coded rows of a unit."""
         ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MemoryRows:
+    """Coded rows in memory, read in blocks.
+
+    Parameters
+    ----------
+    rows : Rows
+        All of them.
+    block : int
+        Rows per unit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = Rows(np.zeros((3, 1), np.uint8), np.array([0, 1, 1], np.uint16), None)
+    >>> source = MemoryRows(rows, block=2)
+    >>> source.units()
+    [Unit(begin=0, end=2), Unit(begin=2, end=3)]
+    >>> source.read(source.units()[1]).label
+    array([1], dtype=uint16)
+    """
+
+    rows: Rows
+    block: int = 65_536
+
+    def __post_init__(self) -> None:
+        if self.block < 1:
+            raise ParameterError(f"block is {self.block}; a unit holds at least 1 row")
+
+    def units(self) -> list[Unit]:
+        """Blocks of rows in order."""
+        n_rows = len(self.rows.label)
+        return [Unit(begin, min(begin + self.block, n_rows)) for begin in range(0, n_rows, self.block)]
+
+    def read(self, unit: Unit) -> Rows:
+        """Read the rows of one unit, as views."""
+        mine = slice(unit.begin, unit.end)
+        weight = self.rows.weight
+        return Rows(self.rows.codes[mine], self.rows.label[mine], None if weight is None else weight[mine])
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +100,16 @@ class Shared:
         ]
 
 
-def grow_by_level(source: CodedSource, terms: Terms, engine: Engine, home_rows: int) -> Nodes:
-    """Grow a tree from summed histograms; nodes of at most ``home_rows`` rows are finished by the local kernel."""
+def count_classes(source: CodedSource, terms: Terms, engine: Engine) -> tuple[Counts, int]:
+    """Add up the weight of each class, and the rows. They are checked here, before a kernel counts them."""
+    [total] = engine.reduce(_count_classes, source.units(), (source, terms))
+    return total[:-1], int(total[-1])
+
+
+def grow_by_level(source: CodedSource, terms: Terms, engine: Engine, root: Sprout, home_rows: int) -> Nodes:
+    """Grow a tree from summed histograms; the local kernel finishes nodes of at most ``home_rows`` rows."""
     young = _YoungTree(terms)
-    counts = engine.reduce(_count_classes, source.units(), Shared(source, terms, *young.codes(), ()))[0]
-    n_rows = int(counts[-1])
-    sprouts = [young.add(-1, 0, Block(0, n_rows), counts[:-1])]
+    sprouts = [young.add(-1, 0, root.block, root.counts)]
     small: list[Sprout] = []
     while sprouts:
         small += [s for s in sprouts if s.n_rows <= home_rows]
@@ -70,14 +117,16 @@ def grow_by_level(source: CodedSource, terms: Terms, engine: Engine, home_rows: 
         sprouts = []
         for batch in _batches(opened, terms):
             shared = Shared(source, terms, *young.codes(), tuple(batch))
-            found = engine.reduce(_count_cells, source.units(), shared, finish=_best_splits)[0]
+            [found] = engine.reduce(_count_cells, source.units(), shared, finish=_best_splits)
             for sprout, (split, totals) in zip(batch, found, strict=True):
                 if split is not None:
                     sprouts += young.split(sprout, split, totals)
     if not small:
         return young.nodes()
     shared = Shared(source, terms, *young.codes(), tuple(small))
-    subtrees = engine.reduce(_gather_rows, source.units(), shared, combine=_join_rows, finish=_grow_subtrees)[0]
+    [subtrees] = engine.reduce(
+        _gather_rows, source.units(), shared, combine=_join_rows, finish=_grow_subtrees
+    )
     return graft(young.nodes(), list(zip([s.node for s in small], subtrees, strict=True)))
 
 
@@ -132,21 +181,23 @@ class _YoungTree:
         return self.made.nodes()
 
 
-# ---- tasks ------------------------------------------------------------------------------------------------------
+# ---- tasks ---------------------------------------------------------------------------------------------
 
 
-def _count_classes(units: list[Unit], shared: Shared) -> list[Counts]:
+def _count_classes(units: Sequence[Unit], shared: tuple[CodedSource, Terms]) -> list[Counts]:
     """Weight of each class, then the number of rows."""
-    total = np.zeros(shared.terms.n_classes + 1, dtype=np.int64)
+    source, terms = shared
+    total = np.zeros(terms.n_classes + 1, dtype=np.int64)
     for unit in units:
-        rows = shared.source.read(unit)
+        rows = source.read(unit)
+        subtree.check_rows(rows, terms)
         weight = np.ones(len(rows.label), dtype=np.int64) if rows.weight is None else rows.weight
         np.add.at(total, rows.label, weight)
         total[-1] += len(rows.label)
     return [total]
 
 
-def _count_cells(units: list[Unit], shared: Shared) -> list[Cells]:
+def _count_cells(units: Sequence[Unit], shared: Shared) -> list[Cells]:
     """Cells of all open nodes."""
     cells: Cells | None = None
     for unit in units:
@@ -161,32 +212,18 @@ def _count_cells(units: list[Unit], shared: Shared) -> list[Cells]:
 def _best_splits(_: int, cells: Cells, shared: Shared) -> list[tuple[Split | None, Any]]:
     """Find each open node's best split, and what its children will hold."""
     found: list[tuple[Split | None, Any]] = []
-    for sprout, mine in zip(shared.open_nodes, cells.reshape(len(shared.open_nodes), -1), strict=True):
+    per_node: list[Cells] = list(cells.reshape(len(shared.open_nodes), -1))
+    for sprout, mine in zip(shared.open_nodes, per_node, strict=True):
         block = sprout.block
-        split = subtree.best_split(
-            mine, shared.terms, sprout.counts, sprout.n_rows, block.lower, block.upper
-        )
-        found.append((split, None if split is None else _children_totals(mine, split, shared.terms)))
+        split = subtree.best_split(mine, shared.terms, sprout.counts, sprout.n_rows, block.lower, block.upper)
+        found.append((split, None if split is None else subtree.children_totals(mine, split, shared.terms)))
     return found
-
-
-def _children_totals(cells: Cells, split: Split, terms: Terms) -> tuple[Counts, Counts]:
-    """Class weights and rows of each child, read off the cells of the split's feature."""
-    table = cells.reshape(terms.n_cells, terms.n_classes, -1)
-    start = int(terms.offsets[split.feature])
-    mine = table[start : start + len(split.slot_of)].astype(np.int64)
-    counts = np.zeros((split.n_slots, terms.n_classes), dtype=np.int64)
-    n_rows = np.zeros(split.n_slots, dtype=np.int64)
-    present = split.slot_of >= 0
-    np.add.at(counts, split.slot_of[present], mine[present, :, 0])
-    np.add.at(n_rows, split.slot_of[present], mine[present, :, -1].sum(axis=1))
-    return counts, n_rows
 
 
 type _Gathered = list[list[Rows]]
 
 
-def _gather_rows(units: list[Unit], shared: Shared) -> list[_Gathered]:
+def _gather_rows(units: Sequence[Unit], shared: Shared) -> list[_Gathered]:
     """Rows of each small node."""
     gathered: _Gathered = [[] for _ in shared.open_nodes]
     for unit in units:
@@ -208,7 +245,11 @@ def _grow_subtrees(_: int, gathered: _Gathered, shared: Shared) -> list[Nodes]:
     slip = np.zeros(2, dtype=np.int64)
     grown = []
     for sprout, parts in zip(shared.open_nodes, gathered, strict=True):
-        weight = None if parts[0].weight is None else np.concatenate([p.weight for p in parts if p.weight is not None])
-        rows = Rows(np.concatenate([p.codes for p in parts]), np.concatenate([p.label for p in parts]), weight)
+        weights = [part.weight for part in parts if part.weight is not None]
+        rows = Rows(
+            np.concatenate([part.codes for part in parts]),
+            np.concatenate([part.label for part in parts]),
+            np.concatenate(weights) if weights else None,
+        )
         grown.append(subtree.grow(rows, shared.terms, sprout.block, slip))
     return grown

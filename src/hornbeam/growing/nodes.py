@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from hornbeam.kernels.subtree import Nodes, Split, Terms
-from hornbeam.typing import Counts, Indices
+from hornbeam.typing import Counts
 
 __all__ = ["NodeList", "graft"]
 

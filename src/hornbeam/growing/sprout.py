@@ -39,9 +39,13 @@ def may_split(sprout: Sprout, terms: Terms) -> bool:
 def child_bounds(
     parent: Block, split: Split, slot: int, counts: list[Counts], terms: Terms
 ) -> tuple[float, float]:
-    """Bounds on the second class's probability in a child: below a monotone test each side keeps to its half."""
+    """Bounds on the second class's probability in a child: below a monotone cut each side keeps to its half.
+
+    Known and missing values are in no order: a test that parts only them binds nobody.
+    """
     sign = 0 if terms.monotone is None else int(terms.monotone[split.feature])
-    if sign == 0 or slot > 1 or terms.nominal[split.feature]:
+    cuts = not terms.nominal[split.feature] and split.right < len(split.slot_of) - 1
+    if sign == 0 or slot > 1 or not cuts:
         return parent.lower, parent.upper
     shares = [float(c[1]) / float(c[0] + c[1]) for c in counts[:2]]
     middle = (shares[0] + shares[1]) / 2

@@ -1,7 +1,7 @@
 """The trunk: nodes with so many rows that threads share each one.
 
-Level by level every thread counts a share of each big node's rows; then whole subtrees are handed out. All sums are
-integers, so the tree is the one a single thread grows.
+Level by level every thread counts a share of each big node's rows; then whole subtrees are handed out. All
+sums are integers, so the tree is the one a single thread grows.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -36,15 +36,19 @@ class Trunk:
     def grow(self, watch: Watch) -> Nodes:
         """Grow the tree of all rows."""
         n_rows = len(self.rows.label)
-        counts = self._class_weights(0, n_rows)
-        sprouts = [Sprout(self.made.add(-1, 0, n_rows, counts), Block(0, n_rows), counts)]
+        root = Sprout(0, Block(0, n_rows), np.zeros(self.terms.n_classes, dtype=np.int64))
+        self._count([root])
+        root.counts = self._class_weights(root)
+        self.made.add(-1, 0, n_rows, root.counts)
+        sprouts = [root]
         small: list[Sprout] = []
-        while sprouts:
+        while sprouts and not watch.stopped:
             small += [s for s in sprouts if s.n_rows <= self.grain]
-            big = [s for s in sprouts if s.n_rows > self.grain and may_split(s, self.terms)]
-            self._count(big)
-            splits = list(self.pool.map(self._best, big))
-            grown = [(s, split) for s, split in zip(big, splits, strict=True) if split is not None]
+            big = [s for s in sprouts if s.n_rows > self.grain]
+            asked = [s for s in big if may_split(s, self.terms)]
+            splits = list(self.pool.map(self._best, asked))
+            grown = [(s, split) for s, split in zip(asked, splits, strict=True) if split is not None]
+            watch.settle(sum(s.n_rows for s in big) - sum(s.n_rows for s, _ in grown))
             sprouts = self._divide(grown)
         # The biggest first: the last subtree to finish should be a small one.
         small.sort(key=lambda s: -s.n_rows)
@@ -63,17 +67,15 @@ class Trunk:
             sprout.cells, self.terms, sprout.counts, sprout.n_rows, block.lower, block.upper
         )
 
-    def _class_weights(self, begin: int, end: int) -> Counts:
-        label = self.rows.label[begin:end]
-        if self.rows.weight is None:
-            return np.bincount(label, minlength=self.terms.n_classes)
-        counts = np.zeros(self.terms.n_classes, dtype=np.int64)
-        np.add.at(counts, label, self.rows.weight[begin:end])
+    def _class_weights(self, sprout: Sprout) -> Counts:
+        """Read off the cells of the first feature: every row has one of its codes."""
+        assert sprout.cells is not None
+        cells = sprout.cells.reshape(self.terms.n_cells, self.terms.n_classes, -1)
+        counts: Counts = cells[: self.terms.offsets[1], :, 0].sum(axis=0, dtype=np.int64)
         return counts
 
     def _count(self, sprouts: list[Sprout]) -> None:
-        """Fill the cells of those that have none, each thread counting a share of the rows of each."""
-        todo = [s for s in sprouts if s.cells is None]
+        """Fill the cells of nodes, each thread counting a share of the rows of each."""
 
         def share(job: tuple[Sprout, int, int]) -> Cells:
             _, begin, end = job
@@ -81,7 +83,7 @@ class Trunk:
             subtree.histogram(self.rows, self.terms, begin, end, cells)
             return cells
 
-        jobs = [(s, begin, end) for s in todo for begin, end in self._shares(s)]
+        jobs = [(s, begin, end) for s in sprouts for begin, end in self._shares(s)]
         for (sprout, _, _), cells in zip(jobs, self.pool.map(share, jobs), strict=True):
             sprout.cells = cells if sprout.cells is None else sprout.cells + cells
 
@@ -91,36 +93,42 @@ class Trunk:
 
     def _divide(self, grown: list[tuple[Sprout, Split]]) -> list[Sprout]:
         """Partition the rows of every split node; the children are the next sprouts."""
-        if not grown:
-            return []
-        starts = list(self.pool.map(lambda g: self._partition(*g), grown))
-        children: list[Sprout] = []
-        for (parent, split), bounds in zip(grown, starts, strict=True):
-            self.made.test(parent.node, split, self.terms)
-            family = self._children(parent, split, bounds.tolist())
-            self._inherit(parent, family)
-            children += family
-        return children
+        starts = list(self.pool.map(lambda pair: self._partition(*pair), grown))
+        families = [
+            self._children(*pair, bounds.tolist()) for pair, bounds in zip(grown, starts, strict=True)
+        ]
+        self._count_children([parent for parent, _ in grown], families)
+        return [child for family in families for child in family]
 
     def _partition(self, sprout: Sprout, split: Split) -> Counts:
         return subtree.partition(self.rows, self.terms, sprout.block.begin, sprout.block.end, split)
 
     def _children(self, parent: Sprout, split: Split, bounds: list[int]) -> list[Sprout]:
-        counts = [self._class_weights(begin, end) for begin, end in pairwise(bounds)]
+        assert parent.cells is not None
+        self.made.test(parent.node, split, self.terms)
+        counts, _ = subtree.children_totals(parent.cells, split, self.terms)
         family = []
         for slot, (begin, end) in enumerate(pairwise(bounds)):
-            lower, upper = child_bounds(parent.block, split, slot, counts, self.terms)
+            lower, upper = child_bounds(parent.block, split, slot, list(counts), self.terms)
             block = Block(begin, end, parent.block.depth + 1, lower, upper)
             node = self.made.add(parent.node, slot, end - begin, counts[slot])
             family.append(Sprout(node, block, counts[slot]))
         return family
 
-    def _inherit(self, parent: Sprout, family: list[Sprout]) -> None:
-        """Give the largest child the parent's cells less those of its siblings."""
-        largest = max(family, key=lambda s: s.n_rows)
-        if largest.n_rows <= self.grain or not may_split(largest, self.terms):
-            return
-        siblings = [s for s in family if s is not largest]
-        self._count(siblings)
-        assert parent.cells is not None
-        largest.cells = parent.cells - sum(s.cells for s in siblings if s.cells is not None)
+    def _count_children(self, parents: list[Sprout], families: list[list[Sprout]]) -> None:
+        """Count all but the largest child of each node; the largest inherits what remains of the parent's."""
+        heirs = []
+        for parent, family in zip(parents, families, strict=True):
+            largest = max(family, key=lambda s: s.n_rows)
+            if any(s.n_rows > _SMALLEST_GRAIN and may_split(s, self.terms) for s in family):
+                heirs.append((parent, largest, [s for s in family if s is not largest]))
+        self._count([s for _, _, siblings in heirs for s in siblings])
+        for parent, largest, siblings in heirs:
+            assert parent.cells is not None
+            rest = parent.cells.copy()
+            for sibling in siblings:
+                assert sibling.cells is not None
+                rest -= sibling.cells
+                if sibling.n_rows <= _SMALLEST_GRAIN:
+                    sibling.cells = None
+            largest.cells = rest

@@ -1,7 +1,8 @@
 """Looking on while kernels work: progress out, interruption in."""
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 
 import numpy as np
 
@@ -24,12 +25,18 @@ class Watch:
     def __init__(self, on_progress: Callable[[int], None] | None = None) -> None:
         self._on_progress = on_progress
         self._slips: list[Counts] = []
+        self.stopped = False
 
     def slip(self) -> Counts:
         """Hand out the two numbers a kernel shares with us: rows settled, and whether to stop."""
         slip = np.zeros(2, dtype=np.int64)
         self._slips.append(slip)
+        slip[1] = self.stopped  # after it is in the list: a stop meanwhile reaches it either way
         return slip
+
+    def settle(self, n_rows: int) -> None:
+        """Count rows that reached their leaf outside the kernels."""
+        self.slip()[0] = n_rows
 
     @property
     def settled(self) -> int:
@@ -37,16 +44,20 @@ class Watch:
         return sum(int(slip[0]) for slip in self._slips)
 
     def stop(self) -> None:
-        """Ask every kernel to give up."""
+        """Ask every kernel to give up, those that have not begun too."""
+        self.stopped = True
         for slip in self._slips:
             slip[1] = 1
 
     def run[T](self, work: Callable[[], T]) -> T:
         """Run ``work`` in a thread; report progress ten times a second; on an interrupt stop the kernels."""
+        done = Lock()  # plain: an interrupt inside a Condition can surface as a RuntimeError
+        done.acquire()
         with ThreadPoolExecutor(1) as pool:
-            future: Future[T] = pool.submit(work)
             try:
-                while not wait([future], timeout=_TICK_SECONDS).done:
+                future = pool.submit(work)
+                future.add_done_callback(lambda _: done.release())
+                while not done.acquire(timeout=_TICK_SECONDS):
                     if self._on_progress is not None:
                         self._on_progress(self.settled)
                 return future.result()

@@ -19,8 +19,9 @@ class Router:
 
     Parameters
     ----------
-    first_child, n_children, feature, slot_start, slot_of, missing_slot : int32 arrays
+    first_child, n_children, feature : int32 arrays
     threshold : float64 array
+    slot_start, slot_of, missing_slot : int32 arrays
         The tree as data. Contents are not trusted: whatever could lead a walk astray raises `ValueError`.
 
     Notes

@@ -1,7 +1,7 @@
 """The growing kernels: a subtree from a block of rows, and its pieces one by one.
 
-Rows are three arrays that move together: ``codes`` [n, F] (``uint8`` or ``uint16``), ``label`` (``uint16``) and ``weight``
-(``int64``, or None where every row counts 1). ``grow`` and ``partition`` reorder them in place.
+Rows are three arrays that move together: ``codes`` [n, F] (``uint8`` or ``uint16``), ``label`` (``uint16``)
+and ``weight`` (``int64``, or None where every row counts 1). ``grow`` and ``partition`` reorder them.
 """
 
 from typing import NamedTuple
@@ -27,6 +27,7 @@ __all__ = [
     "Terms",
     "best_split",
     "check_rows",
+    "children_totals",
     "descend",
     "empty_cells",
     "grow",
@@ -104,7 +105,7 @@ def check_rows(rows: Rows, terms: Terms) -> None:
 
 
 def grow(rows: Rows, terms: Terms, block: Block, watch: Counts, cells: Cells | None = None) -> Nodes:
-    """Grow a whole subtree from a block of rows; ``cells`` is the block's histogram if it is known already."""
+    """Grow a whole subtree from a block of rows; ``cells`` is its histogram if it is known already."""
     return Nodes(
         *_native.grow(*rows, terms.columns, terms.criterion, terms.rules, *block, watch=watch, cells=cells)
     )
@@ -117,7 +118,9 @@ def empty_cells(rows: Rows, terms: Terms, n_slots: int = 1) -> Cells:
     return np.zeros(n_slots * terms.n_cells * terms.n_classes * 2, dtype=np.int64)
 
 
-def histogram(rows: Rows, terms: Terms, begin: int, end: int, cells: Cells, slots: Indices | None = None) -> None:
+def histogram(
+    rows: Rows, terms: Terms, begin: int, end: int, cells: Cells, slots: Indices | None = None
+) -> None:
     """Count rows [begin, end) into cells; ``slots`` names each row's block, -1 for none."""
     _native.histogram(*rows, terms.columns, slots, begin, end, cells)
 
@@ -131,6 +134,19 @@ def best_split(
         cells, weighted, terms.columns, terms.criterion, terms.rules, counts, n_rows, lower, upper
     )
     return None if found is None else Split(*found)
+
+
+def children_totals(cells: Cells, split: Split, terms: Terms) -> tuple[Counts, Counts]:
+    """Class weights and rows of each child, read off the cells of the split's feature."""
+    table = cells.reshape(terms.n_cells, terms.n_classes, -1)
+    start = int(terms.offsets[split.feature])
+    mine = table[start : start + len(split.slot_of)].astype(np.int64)
+    counts = np.zeros((split.n_slots, terms.n_classes), dtype=np.int64)
+    n_rows = np.zeros(split.n_slots, dtype=np.int64)
+    present = split.slot_of >= 0
+    np.add.at(counts, split.slot_of[present], mine[present, :, 0])
+    np.add.at(n_rows, split.slot_of[present], mine[present, :, -1].sum(axis=1))
+    return counts, n_rows
 
 
 def partition(rows: Rows, terms: Terms, begin: int, end: int, split: Split) -> Counts:

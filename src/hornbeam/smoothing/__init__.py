@@ -1,8 +1,24 @@
 """Steps that change what a tree believes."""
 
-from hornbeam.smoothing.estimates import Laplace
-from hornbeam.smoothing.hgs import HGS
+from hornbeam.smoothing.estimates import Laplace, MEstimate, Raw
+from hornbeam.smoothing.hdp import HDP, Tying
+from hornbeam.smoothing.hgs import HGS, GradientHGS, LeaveOneOutHGS
+from hornbeam.smoothing.m_branch import MBranch
 from hornbeam.smoothing.monotone import Monotone
+from hornbeam.smoothing.shrinkage import HierarchicalShrinkage
 from hornbeam.smoothing.smoother import Smoother
 
-__all__ = ["HGS", "Laplace", "Monotone", "Smoother"]
+__all__ = [
+    "HDP",
+    "HGS",
+    "GradientHGS",
+    "HierarchicalShrinkage",
+    "Laplace",
+    "LeaveOneOutHGS",
+    "MBranch",
+    "MEstimate",
+    "Monotone",
+    "Raw",
+    "Smoother",
+    "Tying",
+]

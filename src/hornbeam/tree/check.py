@@ -61,7 +61,7 @@ def check_skeleton(skeleton: Skeleton) -> None:
 
 
 def _types(s: Skeleton) -> None:
-    n = len(s.parent) if isinstance(s.parent, np.ndarray) and s.parent.ndim else 0
+    n = len(s.parent) if np.ndim(s.parent) else 0
     for name in ("parent", "first_child", "n_children", "feature", "missing_slot"):
         _expect_array(name, getattr(s, name), _INT32, (n,))
     _expect_array("threshold", s.threshold, _FLOAT64, (n,))

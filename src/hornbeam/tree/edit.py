@@ -20,7 +20,7 @@ from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import descendants, level_order, pull_up, push_down, runs, slots
 from hornbeam.typing import Bools, Counts, Floats
 
-__all__ = ["believe", "collapse", "count", "raise_child"]
+__all__ = ["believe", "collapse", "count", "raise_child", "steps", "tally"]
 
 _MOST_WEIGHT = 2**50  # sums and products of shares below it are exact in float64 and int64
 
@@ -67,19 +67,50 @@ def count(
     >>> count(Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan]), table).evidence.tolist()
     [[1, 3], [1, 1], [0, 2]]
     """
-    if table.target is None:
-        raise DataError("the table has no target, expected one to count: read it with y")
     unit = table.unit if unit is None else unit
-    weight = _steps(table, unit)
-    if (skeleton.missing_slot == -2).any():
-        evidence, rows = count_shared(skeleton, table, table.target, weight)
-    else:
-        evidence, rows = _count_whole(skeleton, table, table.target, weight)
+    evidence, rows = tally(skeleton, table, unit)
     return Tree.raw(table.schema, skeleton, evidence, unit=unit, rows=rows, gain=gain, history=history)
 
 
-def _steps(table: Table, unit: float) -> Counts | None:
-    """Weigh the rows in steps of `unit`; None if each row is one step."""
+def tally(
+    skeleton: Skeleton, table: Table, unit: float, shares: Counts | None = None
+) -> tuple[Counts, Counts]:
+    """Count the rows of a table at every node they pass, and make no tree of it.
+
+    Parameters
+    ----------
+    skeleton, table, unit
+        As of `count`.
+    shares : int64 array of shape (n,), optional
+        What missing values are shared by where they go to every child: the weight of each node in the rows
+        the tree was grown from. Default: the rows of this table whose value is known.
+
+    Returns
+    -------
+    evidence : int64 array of shape (n, n_classes)
+    rows : int64 array of shape (n,)
+
+    Examples
+    --------
+    >>> tally(Skeleton.leaf(), Table.read([[20.0], [25.0]], ["no", "yes"]), unit=0.5)
+    (array([[2, 2]]), array([2]))
+    """
+    if table.target is None:
+        raise DataError("the table has no target, expected one to count: read it with y")
+    weight = steps(table, unit)
+    if (skeleton.missing_slot == -2).any():
+        return count_shared(skeleton, table, table.target, weight, shares)
+    return _count_whole(skeleton, table, table.target, weight)
+
+
+def steps(table: Table, unit: float) -> Counts | None:
+    """Weigh the rows of a table in steps of `unit`; None if each row is one step.
+
+    Examples
+    --------
+    >>> steps(Table.read([[1.0], [2.0]]), 0.25).tolist()
+    [4, 4]
+    """
     factor = table.unit / unit
     if not (factor >= 1 and factor.is_integer()):
         raise ParameterError(f"unit is {unit}, expected a whole part of the table's unit {table.unit}")
@@ -140,27 +171,37 @@ def collapse(tree: Tree, mask: Bools, step: Step | None = None) -> Tree:
     return replace(
         tree,
         skeleton=_take(tree.skeleton, keep, mask | tree.skeleton.is_leaf),
-        evidence=tree.evidence[keep],
-        rows=tree.rows[keep],
-        gain=np.where(mask, np.nan, tree.gain)[keep],
-        belief=tree.belief[keep],
-        borrowed=tree.borrowed[keep],
+        evidence=_pick(tree.evidence, keep),
+        rows=_pick(tree.rows, keep),
+        gain=np.where(mask[keep], np.nan, tree.gain[keep]),
+        belief=_pick(tree.belief, keep),
+        borrowed=_pick(tree.borrowed, keep),
         history=_add(tree.history, step),
     )
+
+
+def _pick[T: np.generic](array: NDArray[T], nodes: NDArray[np.intp]) -> NDArray[T]:
+    """Copy some nodes' entries; nobody else holds the copy, so it need not be copied again to be frozen."""
+    picked: NDArray[T] = array.take(nodes, axis=0)
+    picked.flags.writeable = False
+    return picked
 
 
 def _take(skeleton: Skeleton, nodes: NDArray[np.intp], leaf: Bools) -> Skeleton:
     """Copy some nodes, given in their new level order; those in `leaf` as leaves."""
     leaf = leaf[nodes]
-    begin = skeleton.slot_start[nodes]
-    run = np.where(leaf, 0, skeleton.slot_start[nodes + 1] - begin)
+    slot_start, slot_of = None, skeleton.slot_of
+    if len(slot_of):
+        begin = skeleton.slot_start[nodes]
+        run = np.where(leaf, 0, skeleton.slot_start[nodes + 1] - begin)
+        slot_start, slot_of = np.concatenate(([0], np.cumsum(run))), slot_of[runs(begin, run)]
     return Skeleton.of(
-        n_children=np.where(leaf, 0, skeleton.n_children[nodes]),
-        feature=np.where(leaf, -1, skeleton.feature[nodes]),
+        n_children=np.where(leaf, np.int32(0), skeleton.n_children[nodes]),
+        feature=np.where(leaf, np.int32(-1), skeleton.feature[nodes]),
         threshold=np.where(leaf, np.nan, skeleton.threshold[nodes]),
-        missing_slot=np.where(leaf, -1, skeleton.missing_slot[nodes]),
-        slot_start=np.concatenate(([0], np.cumsum(run))),
-        slot_of=skeleton.slot_of[runs(begin, run)],
+        missing_slot=np.where(leaf, np.int32(-1), skeleton.missing_slot[nodes]),
+        slot_start=slot_start,
+        slot_of=slot_of,
     )
 
 

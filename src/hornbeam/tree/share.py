@@ -8,6 +8,9 @@ matter. A row stops where no known row shows the way.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,15 +19,37 @@ from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.walk import runs
 from hornbeam.typing import Bools, Counts
 
-__all__ = ["count_shared"]
+__all__ = ["Arrivals", "count_shared", "descend"]
 
 type _Ids = NDArray[np.intp]
 
 
+class Arrivals(NamedTuple):
+    """What reaches one level: parts of rows, each at one of the level's places."""
+
+    place: _Ids  #: the places of the level
+    at: _Ids  #: of each part, where in `place` it is
+    row: _Ids
+    weight: Counts
+
+
 def count_shared(
-    skeleton: Skeleton, table: Table, target: NDArray[np.int32], weight: Counts | None
+    skeleton: Skeleton,
+    table: Table,
+    target: NDArray[np.int32],
+    weight: Counts | None,
+    shares: Counts | None = None,
 ) -> tuple[Counts, Counts]:
     """Count the parts of rows that reach each node, level by level.
+
+    Parameters
+    ----------
+    skeleton : Skeleton
+    table : Table
+    target : int32 array of shape (n_rows,)
+    weight : int64 array of shape (n_rows,) or None
+    shares : int64 array of shape (n_nodes,), optional
+        What missing values are shared by; default: the known rows of the table.
 
     Returns
     -------
@@ -48,25 +73,76 @@ def count_shared(
     k = table.schema.n_classes
     evidence = np.zeros((skeleton.n_nodes, k), np.int64)
     rows = np.zeros(skeleton.n_nodes, np.int64)
-    row = np.arange(table.n_rows)
-    node = np.zeros(table.n_rows, np.intp)
     weight = np.ones(table.n_rows, np.int64) if weight is None else weight
-    levels = skeleton.levels
-    for begin, end, far in zip(levels, levels[1:], (*levels[2:], levels[-1]), strict=False):
-        size = end - begin
-        rows[begin:end] = np.bincount(node - begin, minlength=size)
-        cell = (node - begin) * k + target[row]
-        evidence[begin:end] = np.bincount(cell, weight, minlength=size * k).reshape(size, k)
-
-        slot, shared = _answer(skeleton, table, row, node)
-        moves = slot >= 0
-        child = skeleton.first_child[node[moves]] + slot[moves]
-        known = np.bincount(child - end, weight[moves], minlength=far - end).astype(np.int64)
-        part = _share(skeleton, known, end, row[shared], node[shared], weight[shared])
-        row = np.concatenate((row[moves], part[0]))
-        node = np.concatenate((child, part[1]))
-        weight = np.concatenate((weight[moves], part[2]))
+    for place, at, row, part in descend(skeleton, table, np.arange(table.n_rows), weight, shares=shares):
+        size = len(place)
+        rows[place] = np.bincount(at, minlength=size)
+        evidence[place] = np.bincount(at * k + target[row], part, minlength=size * k).reshape(size, k)
     return evidence, rows
+
+
+def descend(
+    skeleton: Skeleton,
+    table: Table,
+    row: _Ids,
+    weight: Counts,
+    *,
+    place: int = 0,
+    standing: NDArray[np.int32] | None = None,
+    shares: Counts | None = None,
+) -> Iterator[Arrivals]:
+    """Send rows down from a place, and tell for each level which parts of them arrive where.
+
+    Parameters
+    ----------
+    skeleton : Skeleton
+    table : Table
+    row : intp array
+        The rows, and
+    weight : int64 array
+        how much of each is at the place.
+    place : int, default 0
+        Where they start.
+    standing : int32 array of shape (n_nodes,), optional
+        The node whose test, and whose children, stand in each place; default: its own.
+    shares : int64 array of shape (n_nodes,), optional
+        What missing values are shared by; default: the known rows among these.
+
+    Yields
+    ------
+    Arrivals
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.table import Table
+    >>> table = Table.read(np.array([[0.0], [0.0], [1.0]]))
+    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan])
+    >>> for level in descend(stump, table, np.array([0, 2]), np.array([1, 1])):
+    ...     print(level.place[level.at].tolist())
+    [0, 0]
+    [1, 2]
+    """
+    places, at = np.array([place]), np.zeros(len(row), np.intp)
+    while len(places):
+        yield Arrivals(places, at, row, weight)
+        node = places if standing is None else standing[places]
+        n_children = skeleton.n_children[node]
+        first = np.cumsum(n_children) - n_children
+        places = runs(skeleton.first_child[node], n_children)
+
+        slot, shared = _answer(skeleton, table, row, node[at])
+        moves = slot >= 0
+        child = first[at[moves]] + slot[moves]
+        if shares is None:
+            known = np.bincount(child, weight[moves], minlength=len(places)).astype(np.int64)
+        else:
+            known = shares[places]
+        spread = at[shared]
+        part = _share(first[spread], n_children[spread], known, row[shared], weight[shared])
+        row = np.concatenate((row[moves], part[0]))
+        at = np.concatenate((child, part[1]))
+        weight = np.concatenate((weight[moves], part[2]))
 
 
 def _answer(skeleton: Skeleton, table: Table, row: _Ids, node: _Ids) -> tuple[_Ids, Bools]:
@@ -89,15 +165,14 @@ def _answer(skeleton: Skeleton, table: Table, row: _Ids, node: _Ids) -> tuple[_I
 
 
 def _share(
-    skeleton: Skeleton, known: Counts, begin: int, row: _Ids, node: _Ids, weight: Counts
+    begin: _Ids, n_children: NDArray[np.int32], known: Counts, row: _Ids, weight: Counts
 ) -> tuple[_Ids, _Ids, Counts]:
-    """Split rows over the children of their nodes; `known` is the known weight from node `begin` on."""
-    n_children = skeleton.n_children[node]
-    child = runs(skeleton.first_child[node], n_children)
+    """Split each row over its `n_children` children from `begin` on, by the known weight of each child."""
+    child = runs(begin, n_children)
     first = np.cumsum(n_children) - n_children
     if not len(child):
-        return row, node, weight
-    share = known[child - begin]
+        return row, begin, weight
+    share = known[child]
     total = np.add.reduceat(share, first)
     last = np.maximum.reduceat(np.where(share > 0, np.arange(len(child)), -1), first)
     known_here = np.repeat(np.maximum(total, 1), n_children)

@@ -33,6 +33,7 @@ __all__ = [
     "push_down",
     "runs",
     "slots",
+    "stopped",
 ]
 
 
@@ -132,10 +133,10 @@ def level_order(parent: NDArray[Any], rank: NDArray[Any]) -> NDArray[np.intp]:
             f"{n_children[family] - 1} once each: number siblings by their slot"
         )
     # A list that grows while it is read: on small trees, and on deep ones, far cheaper than arrays level by level.
-    family, begins = child.tolist(), [*begin.tolist(), n - 1]
+    children, begins = child.tolist(), [*begin.tolist(), n - 1]
     order = [0]
-    for node in order:
-        order += family[begins[node] : begins[node + 1]]
+    for at in order:
+        order += children[begins[at] : begins[at + 1]]
     return np.array(order, np.intp)
 
 
@@ -255,6 +256,24 @@ def slots(skeleton: Skeleton) -> Indices:
     slot = np.arange(skeleton.n_nodes, dtype=np.int32)
     slot[1:] -= skeleton.first_child[skeleton.parent[1:]]
     return slot
+
+
+def stopped(skeleton: Skeleton, evidence: Counts) -> Counts:
+    """Count the evidence that goes no further than each node: all of it at a leaf.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.tree import Skeleton
+    >>> skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan])
+    >>> stopped(skeleton, np.array([[5, 5], [4, 1], [1, 3]])).tolist()
+    [[0, 1], [4, 1], [1, 3]]
+    """
+    own = evidence.copy()
+    inner = np.flatnonzero(skeleton.n_children)
+    if len(inner):
+        own[inner] -= np.add.reduceat(evidence, skeleton.first_child[inner], axis=0)
+    return own
 
 
 def path(skeleton: Skeleton, node: int) -> list[int]:

@@ -1,7 +1,8 @@
 """The leaf budget: best-first growing as a replay over gains.
 
-A node's split does not depend on what happens elsewhere in the tree, so the tree a best-first grower would stop at is
-the full tree cut back: open the nodes in order of their gain times their weight, parents before children.
+A node's split does not depend on what happens elsewhere in the tree, so the tree a best-first grower would
+stop at is the full tree cut back: open the nodes in order of their gain times their weight, parents before
+children.
 """
 
 import heapq
@@ -17,7 +18,20 @@ __all__ = ["keep_best_leaves"]
 def keep_best_leaves(tree: Tree, max_leaf_nodes: int) -> Tree:
     """Keep the splits a best-first grower makes until the tree has ``max_leaf_nodes`` leaves.
 
-    Ties go to the node that comes first in level order. A multiway split that would overrun the budget ends the growing.
+    Ties go to the node that comes first in level order; splits of unknown gain come last. A multiway split
+    that would overrun the budget ends the growing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam.tree.skeleton import Skeleton
+    >>> test = [0.0, np.nan, 1.0, np.nan, np.nan]
+    >>> skeleton = Skeleton.of([2, 0, 2, 0, 0], [0, -1, 0, -1, -1], test)
+    >>> evidence = np.array([[3, 3], [2, 0], [1, 3], [1, 0], [0, 3]])
+    >>> tree = Tree.raw(Schema((Feature("age"),), ("no", "yes")), skeleton, evidence)
+    >>> keep_best_leaves(tree, 2)
+    Tree(3 nodes, 2 leaves, depth 1, 2 classes)
     """
     if tree.n_leaves <= max_leaf_nodes:
         return tree
@@ -37,4 +51,6 @@ def keep_best_leaves(tree: Tree, max_leaf_nodes: int) -> Tree:
         for child in range(first, first + n_children):
             if skeleton.n_children[child]:
                 heapq.heappush(frontier, (-float(worth[child]), child))
-    return collapse(tree, ~opened & ~skeleton.is_leaf, Step.of("keep_best_leaves", max_leaf_nodes=max_leaf_nodes))
+    return collapse(
+        tree, ~opened & ~skeleton.is_leaf, Step.of("keep_best_leaves", max_leaf_nodes=max_leaf_nodes)
+    )

@@ -1,0 +1,124 @@
+"""Sweeps from the leaves to the root: what to predict, what to cut, and from which price of a leaf on."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hornbeam import _native
+from hornbeam.typing import Bools, Counts, Floats, Indices
+
+__all__ = ["Settler", "WeakestLinks", "frontiers", "least_costs", "weakest_links"]
+
+
+def least_costs(belief: Floats, costs: Floats, least: Floats, action: Indices) -> None:
+    """Fill in the least expected cost of each row of `belief` and the class whose prediction has it.
+
+    Parameters
+    ----------
+    belief : float64 array of shape (n, K)
+    costs : float64 array of shape (K, K)
+        ``costs[true, predicted]``.
+    least : float64 array of shape (n,)
+    action : int32 array of shape (n,)
+        The first class of equals.
+
+    Notes
+    -----
+    The interpreter's lock is released: threads may fill slices at the same time.
+
+    Examples
+    --------
+    >>> least, action = np.empty(1), np.empty(1, np.int32)
+    >>> least_costs(np.array([[0.7, 0.3]]), np.array([[0.0, 1.0], [5.0, 0.0]]), least, action)
+    >>> least.tolist(), action.tolist()
+    ([0.7], [1])
+    """
+    _native.least_costs(belief, costs, least, action)
+
+
+def frontiers(first_child: Indices, n_children: Indices) -> tuple[Indices, Counts]:
+    """Order nodes by height: leaves first, each frontier in level order.
+
+    Returns
+    -------
+    order : int32 array of shape (n,)
+    begin : int64 array
+        Frontier ``h`` is ``order[begin[h]:begin[h + 1]]``.
+
+    Examples
+    --------
+    >>> order, begin = frontiers(np.array([1, -1, 3, -1, -1], np.int32), np.array([2, 0, 2, 0, 0], np.int32))
+    >>> order.tolist(), begin.tolist()
+    ([1, 3, 4, 2, 0], [0, 3, 4, 5])
+    """
+    order, begin = _native.frontiers(first_child, n_children)
+    return order, begin
+
+
+class Settler:
+    """What a node costs as a leaf against what its subtree costs, from the leaves up.
+
+    Parameters
+    ----------
+    first_child, n_children : int32 arrays of shape (n,)
+    as_leaf : float64 array of shape (n,)
+        Cost of each node if it is a leaf.
+    staying : float64 array of shape (n,)
+        Cost, at an inner node, of the rows that stop there.
+    slack, relative : float
+        A node is cut where ``as_leaf <= below + slack + relative * abs(below)``.
+
+    Examples
+    --------
+    >>> shape = np.array([1, -1, -1], np.int32), np.array([2, 0, 0], np.int32)
+    >>> settler = Settler(*shape, as_leaf=np.array([3.0, 1.0, 2.0]), staying=np.zeros(3))
+    >>> settler.settle(np.array([2, 1, 0], np.int32))
+    >>> settler.cut.tolist()
+    [True, False, False]
+    """
+
+    __slots__ = ("_settler", "cut")
+
+    def __init__(
+        self,
+        first_child: Indices,
+        n_children: Indices,
+        as_leaf: Floats,
+        staying: Floats,
+        slack: float = 0.0,
+        relative: float = 0.0,
+    ) -> None:
+        #: Which nodes become leaves.
+        self.cut: Bools = np.zeros(len(n_children), np.bool_)
+        self._settler: Any = _native.Settler(
+            first_child, n_children, as_leaf, staying, self.cut, slack, relative
+        )
+
+    def settle(self, order: Indices) -> None:
+        """Settle some nodes, whose children were settled before; threads may share a frontier."""
+        self._settler.settle(order)
+
+
+class WeakestLinks(NamedTuple):
+    """When each inner node is cut as leaves become dearer."""
+
+    alpha: Floats  #: the price of a leaf from which on a node is cut; infinite on a leaf
+    added: Floats  #: what the cut adds to the cost of the tree
+    fewer: Counts  #: by how many leaves the tree is smaller after it
+    happens: Bools  #: whether it happens before an ancestor is cut
+
+
+def weakest_links(
+    first_child: Indices, n_children: Indices, as_leaf: Floats, staying: Floats
+) -> WeakestLinks:
+    """Find for every node the price of a leaf at which its subtree is no longer worth its leaves.
+
+    Examples
+    --------
+    A root of cost 4 over leaves of cost 1 each: the second leaf saves 2.
+
+    >>> shape = np.array([1, -1, -1], np.int32), np.array([2, 0, 0], np.int32)
+    >>> weakest_links(*shape, as_leaf=np.array([4.0, 1.0, 1.0]), staying=np.zeros(3)).alpha.tolist()
+    [2.0, inf, inf]
+    """
+    return WeakestLinks(*_native.weakest_links(first_child, n_children, as_leaf, staying))

@@ -1,0 +1,97 @@
+"""The sweep most pruners share: from the leaves up, a node becomes a leaf where that costs no more.
+
+Rows that stop at an inner node, at a category never seen or a missing value without a branch, are answered by
+that node whatever stands below it, so their cost counts on both sides.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.kernels.sweep import Settler
+from hornbeam.pruning.frontiers import frontiers
+from hornbeam.tree.skeleton import Skeleton
+from hornbeam.typing import Bools, Floats, Indices
+
+__all__ = ["bottom_up", "stopped"]
+
+_SLICE = 16_384  # nodes that are worth a thread: a few times what handing them over costs
+
+
+def bottom_up(
+    skeleton: Skeleton,
+    as_leaf: Floats,
+    staying: Floats,
+    *,
+    slack: float = 0.0,
+    relative: float = 0.0,
+    n_jobs: int = 1,
+) -> Bools:
+    """Find the nodes that cost no more as leaves than what is kept of their subtrees.
+
+    Parameters
+    ----------
+    skeleton : Skeleton
+    as_leaf : float64 array of shape (n_nodes,)
+        Cost of each node if it is a leaf.
+    staying : float64 array of shape (n_nodes,)
+        Cost, at an inner node, of the rows that stop there.
+    slack, relative : float, default 0
+        A node is cut where ``as_leaf <= below + slack + relative * abs(below)``.
+    n_jobs : int, default 1
+        Threads that share each frontier of nodes of one height; they cannot change the result.
+
+    Returns
+    -------
+    bool array of shape (n_nodes,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan])
+    >>> bottom_up(stump, np.array([3.0, 1.0, 2.0]), np.zeros(3)).tolist()
+    [True, False, False]
+    """
+    settler = Settler(skeleton.first_child, skeleton.n_children, as_leaf, staying, slack, relative)
+    if n_jobs == 1 or skeleton.n_nodes < 2 * _SLICE:
+        settler.settle(np.arange(skeleton.n_nodes - 1, -1, -1, dtype=np.int32))  # level order, backwards
+    else:
+        order, begin = frontiers(skeleton)
+        _in_rounds(settler, order, begin.tolist(), n_jobs)
+    return settler.cut
+
+
+def _in_rounds(settler: Settler, order: Indices, begin: list[int], n_jobs: int) -> None:
+    """Settle wide frontiers in slices, one frontier after the other; runs of narrow ones in one go."""
+    with ThreadPoolExecutor(n_jobs) as pool:
+        waiting = 0
+        for here, end in pairwise(begin):
+            slices = min(n_jobs, (end - here) // _SLICE)
+            if slices < 2:
+                continue
+            settler.settle(order[waiting:here])
+            bounds = [here + (end - here) * i // slices for i in range(slices + 1)]
+            list(pool.map(lambda pair: settler.settle(order[pair[0] : pair[1]]), pairwise(bounds)))
+            waiting = end
+        settler.settle(order[waiting:])
+
+
+def stopped[T: np.generic](skeleton: Skeleton, counts: NDArray[T]) -> NDArray[T]:
+    """Count what stops at each inner node: what it has and its children have not; nothing on leaves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan])
+    >>> stopped(stump, np.array([5, 1, 3])).tolist()
+    [1, 0, 0]
+    """
+    out: NDArray[Any] = np.zeros_like(counts)
+    inner = np.flatnonzero(skeleton.n_children)
+    if not np.array_equal(counts[skeleton.is_leaf].sum(axis=0), counts[0]):  # else every row is in a leaf
+        below = np.add.reduceat(counts[1:], skeleton.first_child[inner] - 1, axis=0)
+        out[inner] = np.subtract(counts[inner], below)
+    return out

@@ -1,0 +1,149 @@
+"""Cost-complexity pruning (Breiman, Friedman, Olshen and Stone, CART, 1984, chapter 3)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hornbeam.errors import ParameterError
+from hornbeam.kernels.sweep import WeakestLinks, weakest_links
+from hornbeam.pruning.bottom_up import stopped
+from hornbeam.tree.edit import collapse
+from hornbeam.tree.tree import Step, Tree
+from hornbeam.typing import Counts, Floats
+
+__all__ = ["CostComplexity", "CostComplexityPath", "cost_complexity_path"]
+
+_IMPURITIES = ("gini", "entropy", "error")
+_TOLERANCE = 1e-12  # of the root's impurity: what rounding may put between two links that are equally weak
+
+
+@dataclass(frozen=True, slots=True)
+class CostComplexity:
+    """Keep the subtree whose impurity plus `alpha` for every leaf is least; the smallest of equals.
+
+    Parameters
+    ----------
+    alpha : float
+        What a leaf must save, as a share of all rows times their impurity: scikit-learn's ``ccp_alpha``.
+    impurity : {"gini", "entropy", "error"}, default "gini"
+        What a leaf's rows cost each.
+
+    See Also
+    --------
+    cost_complexity_path : every alpha at which the tree changes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from hornbeam import TreeClassifier
+    >>> tree = TreeClassifier("cart").fit(*load_breast_cancer(return_X_y=True)).tree_
+    >>> tree.n_leaves, CostComplexity(0.01)(tree).n_leaves
+    (22, 6)
+    """
+
+    alpha: float
+    impurity: str = "gini"
+
+    def __post_init__(self) -> None:
+        if not self.alpha >= 0:
+            raise ParameterError(f"alpha={self.alpha}: expected 0 or more.")
+        _check_impurity(self.impurity)
+
+    def __call__(self, tree: Tree) -> Tree:
+        """Return the pruned tree."""
+        links, scale = _links(tree, self.impurity)
+        cut = links.alpha <= self.alpha + _TOLERANCE * scale
+        return collapse(tree, cut, Step.of("cost-complexity", alpha=self.alpha, impurity=self.impurity))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CostComplexityPath:
+    """The nested subtrees of a tree, from the whole of it to its root.
+
+    Parameters
+    ----------
+    alphas : float64 array
+        ``CostComplexity(alphas[i])`` makes the i-th subtree; from there on up to ``alphas[i + 1]`` it is
+        the best one. Increasing.
+    impurities : float64 array
+        Impurity of its leaves, weighted by their share of the rows.
+    n_leaves : int64 array
+        Their number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> CostComplexityPath(np.array([0.0, 0.16]), np.array([0.32, 0.48]), np.array([2, 1])).n_leaves.tolist()
+    [2, 1]
+    """
+
+    alphas: Floats
+    impurities: Floats
+    n_leaves: Counts
+
+
+def cost_complexity_path(tree: Tree, impurity: str = "gini") -> CostComplexityPath:
+    """Find every price of a leaf at which the best subtree changes.
+
+    Parameters
+    ----------
+    tree : Tree
+    impurity : {"gini", "entropy", "error"}, default "gini"
+
+    Returns
+    -------
+    CostComplexityPath
+
+    Notes
+    -----
+    Links that are equally weak are cut together, so alphas increase strictly (scikit-learn's path repeats
+    an alpha for each of them). One sweep from the leaves up finds them all in S log S steps, however deep
+    the tree.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> X, y = [[1], [2], [3], [4], [5], [6]], ["a", "a", "b", "a", "b", "b"]
+    >>> path = cost_complexity_path(TreeClassifier("cart").fit(X, y).tree_)
+    >>> path.alphas.round(4).tolist(), path.n_leaves.tolist()
+    ([0.0, 0.125, 0.25], [4, 2, 1])
+    """
+    _check_impurity(impurity)
+    links, scale = _links(tree, impurity)
+    cuts = np.flatnonzero(links.happens)
+    cuts = cuts[np.argsort(links.alpha[cuts], kind="stable")]
+    alphas = np.maximum(links.alpha[cuts], 0.0)
+    added, fewer = np.cumsum(links.added[cuts]), np.cumsum(links.fewer[cuts])
+    # Of cuts that come together the last tells what is left; the first subtree is the one of alpha 0.
+    last = np.append(np.diff(alphas) > _TOLERANCE * scale, True)[: len(cuts)]
+    alphas, added, fewer = alphas[last], added[last], fewer[last]
+    if not len(alphas) or alphas[0] > _TOLERANCE * scale:
+        alphas, added, fewer = (np.append(0, array) for array in (alphas, added, fewer))
+    else:
+        alphas[0] = 0.0
+    impurities = scale - links.added[links.happens].sum() + added
+    return CostComplexityPath(alphas, impurities, tree.n_leaves - fewer.astype(np.int64))
+
+
+def _links(tree: Tree, impurity: str) -> tuple[WeakestLinks, float]:
+    """When each node is cut, and the impurity of the root."""
+    weight = tree.evidence * tree.unit
+    total = np.einsum("ij->i", weight)
+    share = np.divide(weight, total[:, None], out=np.zeros_like(weight), where=total[:, None] > 0)
+    if impurity == "gini":
+        each = 1 - np.einsum("ij,ij->i", share, share)
+    elif impurity == "entropy":
+        each = -(share * np.log2(share, out=np.zeros_like(share), where=share > 0)).sum(axis=1)
+    else:
+        each = 1 - share.max(axis=1)
+    each /= max(total[0], 1.0)
+    as_leaf = total * each
+    skeleton = tree.skeleton
+    staying = stopped(skeleton, total) * each
+    links = weakest_links(skeleton.first_child, skeleton.n_children, as_leaf, staying)
+    return links, float(as_leaf[0])
+
+
+def _check_impurity(impurity: str) -> None:
+    if impurity not in _IMPURITIES:
+        raise ParameterError(f"impurity={impurity!r}: expected one of {', '.join(_IMPURITIES)}.")

@@ -1,0 +1,97 @@
+"""Frontiers: nodes that can be pruned at the same time, and what that can save.
+
+A node's verdict waits for its children's alone, so all nodes of one height can be judged side by side, and
+the heights one after the other (Chou, Bayes Risk Pruning, 2021, section 4).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hornbeam.kernels import sweep
+from hornbeam.tree.skeleton import Skeleton
+from hornbeam.typing import Counts, Floats, Indices
+
+__all__ = ["WorkSpan", "frontiers", "work_span"]
+
+
+def frontiers(skeleton: Skeleton) -> tuple[Indices, Counts]:
+    """Order nodes by height, the steps to the deepest leaf below: leaves first, the root last.
+
+    Returns
+    -------
+    order : int32 array of shape (n_nodes,)
+    begin : int64 array of shape (height + 2,)
+        Frontier ``h`` is ``order[begin[h]:begin[h + 1]]``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> test = [0.5, np.nan, 0.7, np.nan, np.nan]
+    >>> order, begin = frontiers(Skeleton.of([2, 0, 2, 0, 0], [0, -1, 0, -1, -1], test))
+    >>> order.tolist(), begin.tolist()
+    ([1, 3, 4, 2, 0], [0, 3, 4, 5])
+    """
+    return sweep.frontiers(skeleton.first_child, skeleton.n_children)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkSpan:
+    """How much there is to do in pruning a tree, and how much of it one after the other.
+
+    Parameters
+    ----------
+    work : float
+        Operations in all; also the span of judging one node at a time.
+    span : float
+        Operations that must wait for each other if each frontier is judged at once: the largest node of
+        every frontier, added up.
+    sizes : tuple of int
+        Nodes of each frontier, leaves first.
+
+    Examples
+    --------
+    >>> WorkSpan(work=11.0, span=4.0, sizes=(6, 3, 1, 1))
+    WorkSpan(work=11.0, span=4.0, sizes=(6, 3, 1, 1))
+    """
+
+    work: float
+    span: float
+    sizes: tuple[int, ...]
+
+    @property
+    def rounds(self) -> int:
+        """Number of frontiers."""
+        return len(self.sizes)
+
+    @property
+    def parallelism(self) -> float:
+        """Work over span: no number of threads can be faster than one by more than this factor."""
+        return self.work / self.span
+
+
+def work_span(skeleton: Skeleton, work: Floats | None = None) -> WorkSpan:
+    """Compute work and span of judging every node of a tree once.
+
+    Parameters
+    ----------
+    skeleton : Skeleton
+    work : float64 array of shape (n_nodes,), optional
+        Operations each node takes; default 1 each. Bayes risk takes K * K + n_children of them.
+
+    Returns
+    -------
+    WorkSpan
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan])
+    >>> found = work_span(stump)
+    >>> found.work, found.span, found.rounds, found.parallelism
+    (3.0, 2.0, 2, 1.5)
+    """
+    order, begin = frontiers(skeleton)
+    each = np.ones(skeleton.n_nodes) if work is None else np.asarray(work, np.float64)
+    largest = np.maximum.reduceat(each[order], begin[:-1])
+    return WorkSpan(float(each.sum()), float(largest.sum()), tuple(np.diff(begin).tolist()))

@@ -1,0 +1,60 @@
+"""What rows that growing did not see say about every node."""
+
+import numpy as np
+
+from hornbeam.data.table import Table
+from hornbeam.errors import DataError
+from hornbeam.tree.edit import tally
+from hornbeam.tree.tree import Tree
+from hornbeam.typing import Floats, Indices
+
+__all__ = ["answers", "held_out"]
+
+_ROUNDING = 1e-9  # shares of rows are rounded to whole steps, so equal classes may differ by less than this
+
+
+def held_out(tree: Tree, table: Table) -> Floats:
+    """Weigh the classes of a table's rows at every node of a tree.
+
+    A missing value that goes to every child is shared as predictions are: by the evidence of the tree.
+
+    Returns
+    -------
+    float64 array of shape (n_nodes, n_classes)
+
+    Raises
+    ------
+    DataError
+        If the table was not read with the tree's schema, or has no target.
+
+    Examples
+    --------
+    >>> from hornbeam import Table, TreeClassifier
+    >>> tree = TreeClassifier("cart").fit([[1], [2], [3]], ["a", "a", "b"]).tree_
+    >>> held_out(tree, Table.read([[1], [3], [3]], ["a", "a", "b"], schema=tree.schema)).tolist()
+    [[2.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
+    """
+    if table.schema != tree.schema:
+        raise DataError(
+            "the table's schema is not the tree's, expected columns and classes coded alike: "
+            "read it with Table.read(X, y, schema=tree.schema)"
+        )
+    unit = table.unit
+    if (tree.skeleton.missing_slot == -2).any():
+        total = table.n_rows if table.weight is None else int(table.weight.sum())
+        unit /= 1 << max(0, 48 - total.bit_length())  # steps fine enough to be shared out again and again
+    evidence, _ = tally(tree.skeleton, table, unit, shares=tree.evidence.sum(axis=1))
+    return evidence.astype(np.float64) * unit
+
+
+def answers(belief: Floats) -> Indices:
+    """Name the most probable class of every node, the first of equals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> answers(np.array([[0.5, 0.5], [0.2, 0.8]])).tolist()
+    [0, 1]
+    """
+    near = belief >= belief.max(axis=1, keepdims=True) - _ROUNDING
+    return near.argmax(axis=1).astype(np.int32)

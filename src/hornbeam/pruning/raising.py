@@ -1,0 +1,199 @@
+"""Subtree raising: the largest branch in the place of its parent (Quinlan, C4.5, 1993, section 4.3).
+
+A raised branch takes in all rows of its parent, so its tests are asked of rows they were not made for, and
+everything below is counted, and judged, anew. Nodes are not moved about for that. Each has a place, and
+`standing` says whose test and children stand there: to raise a branch is to write one number.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.data.table import Table
+from hornbeam.errors import DataError
+from hornbeam.tree.branches import open_branches, transplant
+from hornbeam.tree.edit import steps
+from hornbeam.tree.share import descend
+from hornbeam.tree.skeleton import Skeleton
+from hornbeam.tree.tree import Step, Tree
+from hornbeam.typing import Counts, Floats
+
+__all__ = ["raise_branches"]
+
+_TOLERANCE = 1e-6  # of branch weights that are equal but for rounding
+type _Rows = tuple[NDArray[np.intp], Counts]
+
+
+def raise_branches(
+    tree: Tree, table: Table, estimate: Callable[[Floats], Floats], slack: float, step: Step
+) -> Tree:
+    """Prune from the leaves up: every node becomes a leaf, gives way to its largest branch, or stays.
+
+    Parameters
+    ----------
+    tree : Tree
+    table : Table
+        The rows the tree was grown from.
+    estimate : callable
+        From class weights of leaves to the errors to expect of them.
+    slack : float
+        How many errors more a simpler tree may be expected to make.
+    step : Step
+        Added to the history.
+
+    Returns
+    -------
+    Tree
+        With raw frequencies as belief. Gains are unknown where rows have come in.
+
+    Raises
+    ------
+    DataError
+        If the table's rows are not those of the tree's evidence.
+
+    Examples
+    --------
+    >>> from hornbeam.pruning.error_based import expected_errors
+    >>> table = Table.read([[1.0], [2.0], [3.0]], ["a", "a", "b"])
+    >>> from hornbeam.tree import Skeleton, count
+    >>> tree = count(Skeleton.of([2, 0, 0], [0, -1, -1], [1.5, np.nan, np.nan]), table)
+    >>> raise_branches(tree, table, expected_errors, 0.1, Step.of("example"))
+    Tree(1 node, 1 leaf, depth 0, 2 classes)
+    """
+    if table.target is None:
+        raise DataError("the table has no target, expected the rows the tree was grown from: read it with y")
+    skeleton, origin = open_branches(tree.skeleton)
+    work = _Raising(skeleton, table, table.target, tree, estimate, slack)
+    old = origin < tree.n_nodes
+    if not np.array_equal(work.evidence[old], tree.evidence[origin[old]]):
+        raise DataError(
+            "the table's rows are not those of the tree's evidence, expected the rows it was grown from: "
+            "pass that table, or prune without raising"
+        )
+    work.prune(0)
+    pruned, places = transplant(skeleton, work.standing, old | (work.rows > 0))
+    return _finish(
+        tree, pruned, origin[work.standing[places]], work.evidence[places], work.rows[places], step
+    )
+
+
+def _finish(
+    tree: Tree, skeleton: Skeleton, was: NDArray[np.intp], evidence: Counts, rows: Counts, step: Step
+) -> Tree:
+    """Make the tree; nodes that kept their rows also keep their gain and their way with missing values."""
+    before = np.minimum(was, tree.n_nodes - 1)
+    same = (was == before) & (evidence == tree.evidence[before]).all(axis=1)
+    stops = same & (tree.skeleton.missing_slot[before] == -1)
+    return Tree.raw(
+        tree.schema,
+        replace(skeleton, missing_slot=np.where(stops, np.int32(-1), skeleton.missing_slot)),
+        evidence,
+        unit=float(tree.unit[0]),
+        rows=rows,
+        gain=np.where(same & ~skeleton.is_leaf, tree.gain[before], np.nan),
+        history=(*tree.history, step),
+    )
+
+
+class _Raising:
+    """A tree while branches are raised in it: who stands where, and the rows of every place."""
+
+    def __init__(
+        self,
+        skeleton: Skeleton,
+        table: Table,
+        target: NDArray[np.int32],
+        tree: Tree,
+        estimate: Callable[[Floats], Floats],
+        slack: float,
+    ) -> None:
+        n, self.unit = skeleton.n_nodes, float(tree.unit[0])
+        self.skeleton, self.table, self.target = skeleton, table, target
+        self.n_classes, self.estimate, self.slack = tree.n_classes, estimate, slack
+        self.leaf = int(skeleton.is_leaf.argmax())  # stands wherever a subtree is cut off
+        self.standing = np.arange(n, dtype=np.int32)
+        self.evidence = np.zeros((n, self.n_classes), np.int64)
+        self.rows = np.zeros(n, np.int64)
+        self.errors = np.zeros(n)  # expected of what stands in each place
+        self.arrived: dict[int, _Rows] = {}  # the rows of places that have tests
+        weight = steps(table, self.unit)
+        self.arrived[0] = (
+            np.arange(table.n_rows),
+            np.ones(table.n_rows, np.int64) if weight is None else weight,
+        )
+        self.feed(0)
+
+    def prune(self, place: int) -> None:
+        """Judge all places from one on down, the deepest first; a raised branch again."""
+        waiting = self.inner_below(place)
+        while waiting:
+            place = waiting.pop()
+            if self.judge(place):
+                self.feed(place)
+                waiting += self.inner_below(place)
+
+    def judge(self, place: int) -> bool:
+        """Cut off, raise or keep what stands in a place whose children are judged; True if it was raised."""
+        children = self.children(place)
+        weight = self.evidence[children].sum(axis=1) * self.unit
+        largest = int(children[np.flatnonzero(weight >= weight.max() - _TOLERANCE)[-1]])
+        own = self.evidence[place] - self.evidence[children].sum(axis=0)  # of rows that stop here
+        here = self.estimate(np.stack([self.evidence[place], own]) * self.unit)
+        as_leaf, as_tree = float(here[0]), float(here[1] + self.errors[children].sum())
+        as_branch = self.errors_of(largest, self.arrived[place])
+        if as_leaf <= min(as_tree, as_branch) + self.slack:
+            self.standing[place] = self.leaf
+            self.errors[place] = as_leaf
+        elif as_branch <= as_tree + self.slack:
+            self.standing[place] = self.standing[largest]
+            return True
+        else:
+            self.errors[place] = as_tree
+        return False
+
+    def feed(self, place: int) -> None:
+        """Let the rows of a place come down to all places below it."""
+        k = self.n_classes
+        levels = descend(self.skeleton, self.table, *self.arrived[place], place=place, standing=self.standing)
+        for places, at, row, weight in levels:
+            size = len(places)
+            counts = np.bincount(at * k + self.target[row], weight, minlength=size * k).reshape(size, k)
+            self.evidence[places] = counts
+            self.errors[places] = self.estimate(counts * self.unit)
+            self.rows[places] = arrivals = np.bincount(at, minlength=size)
+            order, end = np.argsort(at, kind="stable"), np.cumsum(arrivals)
+            for i in np.flatnonzero(self.skeleton.n_children[self.standing[places]]):
+                mine = order[end[i] - arrivals[i] : end[i]]
+                self.arrived[int(places[i])] = row[mine], weight[mine]
+
+    def errors_of(self, place: int, rows: _Rows) -> float:
+        """The errors to expect of what stands in a place, if these rows came to it."""
+        k, expected = self.n_classes, 0.0
+        # What the tests of the last level had, and where their families begin.
+        above, first = np.zeros((0, k)), np.zeros(0, np.intp)
+        for places, at, row, weight in descend(
+            self.skeleton, self.table, *rows, place=place, standing=self.standing
+        ):
+            size = len(places)
+            counts = np.bincount(at * k + self.target[row], weight, minlength=size * k).reshape(size, k)
+            if len(first):  # rows that stop at a test are judged like a leaf
+                expected += float(self.estimate((above - np.add.reduceat(counts, first)) * self.unit).sum())
+            n_children = self.skeleton.n_children[self.standing[places]]
+            inner = n_children > 0
+            expected += float(self.estimate(counts[~inner] * self.unit).sum())
+            above, first = counts[inner], (np.cumsum(n_children) - n_children)[inner]
+        return expected
+
+    def children(self, place: int) -> NDArray[np.intp]:
+        node = int(self.standing[place])
+        first = self.skeleton.first_child.item(node)
+        return np.arange(first, first + self.skeleton.n_children.item(node))
+
+    def inner_below(self, place: int) -> list[int]:
+        """List the places with tests from one on down, in level order."""
+        found = [place]
+        for place in found:  # grows while it is walked
+            found += [c for c in self.children(place).tolist() if self.skeleton.n_children[self.standing[c]]]
+        return found if self.skeleton.n_children[self.standing[found[0]]] else []

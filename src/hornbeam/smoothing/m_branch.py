@@ -1,0 +1,74 @@
+"""M-branch smoothing (Ferri, Flach, Hernández-Orallo, ECML 2003)."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from hornbeam.smoothing.smoother import check_rows
+from hornbeam.tree.edit import believe
+from hornbeam.tree.tree import Step, Tree
+from hornbeam.tree.walk import heights
+from hornbeam.typing import Floats
+
+__all__ = ["MBranch"]
+
+
+@dataclass(frozen=True, slots=True)
+class MBranch:
+    """Smooth each branch from the root down: every node borrows from the one above, most near the root.
+
+    Parameters
+    ----------
+    m : float, default 1.0
+        Rows a leaf borrows from its parent's smoothed estimate. A node of height h on a branch borrows
+        ``m (1 + (1 - 1/h) sqrt(N))``, where a leaf has height 1 and N is the weight of all training rows.
+
+    Notes
+    -----
+    "Improving the AUC of probabilistic estimation trees" (ECML 2003, pp. 121-132), with the formulas as the
+    authors of the HGS paper programmed them. Heights are counted along each branch, so a node has another
+    value on each branch of another length; the belief of an inner node is the one it has as the end of its
+    own branch.
+
+    A node has one value for each number of levels below it, so the work is a node's classes times its height
+    in the tree, which is less than a walk from every leaf.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> tree = TreeClassifier(preset="cart").fit([[0], [1], [2]], [0, 1, 1]).tree_
+    >>> MBranch()(tree).belief.round(4).tolist()
+    [[0.375, 0.625], [0.6986, 0.3014], [0.1324, 0.8676]]
+    """
+
+    m: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_rows("m", self.m, some=True)
+
+    def __call__(self, tree: Tree) -> Tree:
+        """Return the smoothed tree."""
+        borrowed = np.full(tree.n_nodes, float(self.m))
+        return believe(tree, self._belief(tree), borrowed, Step.of("m-branch", m=self.m))
+
+    def _belief(self, tree: Tree) -> Floats:
+        skeleton, weight = tree.skeleton, tree.evidence * tree.unit
+        total = weight.sum(axis=1)
+        # The values of a node are a run, one for each number of levels below it: 0, ..., its height.
+        run = heights(skeleton) + 1
+        lent = self.m * (1 + (1 - 1 / (1 + np.arange(run[0]))) * np.sqrt(total[0]))
+        belief = np.empty(weight.shape)
+        # Above the root every class is alike, however long the branch.
+        values = np.full((run[0] + 1, tree.n_classes), 1 / tree.n_classes)
+        start = np.zeros(tree.n_nodes, np.intp)  # where the run of each node begins, within its level
+        for begin, end in pairwise(skeleton.levels):
+            size = run[begin:end]
+            start[begin:end] = np.cumsum(size) - size
+            node = np.repeat(np.arange(begin, end), size)
+            below = np.arange(len(node)) - start[node]
+            prior = values[start[skeleton.parent[node]] * (begin > 0) + below + 1]
+            m = lent[below]
+            values = (weight[node] + m[:, None] * prior) / (total[node] + m)[:, None]
+            belief[begin:end] = values[start[begin:end]]
+        return belief

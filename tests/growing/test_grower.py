@@ -1,0 +1,234 @@
+"""The grower against its slow twin, split by split, and the promises of its docstring."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from hornbeam import TreeClassifier
+from hornbeam.data import Table
+from hornbeam.errors import DataError, ParameterError
+from hornbeam.growing import Criterion, Grower, Missing, Nominal
+from hornbeam.tree import Tree
+from reference_growing import Node, Twin, best_subset_gain, entropy, grow_slowly
+from strategies_growing import bins_of, growers, random_table, training_tables
+
+
+def assert_same(tree: Tree, twin: Tree) -> None:
+    for name in ("n_children", "feature", "missing_slot", "slot_start", "slot_of", "threshold"):
+        np.testing.assert_array_equal(getattr(tree.skeleton, name), getattr(twin.skeleton, name), name)
+    np.testing.assert_array_equal(tree.evidence, twin.evidence)
+    np.testing.assert_array_equal(tree.rows, twin.rows)
+    np.testing.assert_allclose(tree.gain, twin.gain, rtol=0, atol=2e-9)
+    assert tree.digest == twin.digest
+
+
+@settings(max_examples=400)
+@given(st.data())
+def test_every_node_is_the_twins(data):
+    table = data.draw(training_tables())
+    grower = data.draw(growers(table))
+    bins = bins_of(table)
+    assert_same(grower.grow(table, bins), grow_slowly(grower, table, bins))
+
+
+@settings(max_examples=100)
+@given(st.data())
+def test_few_bins_give_the_twins_tree_too(data):
+    table = data.draw(training_tables(max_rows=60))
+    grower = data.draw(growers(table))
+    bins = bins_of(table, max_bins=data.draw(st.sampled_from([1, 2, 3, 10])))
+    assert_same(grower.grow(table, bins), grow_slowly(grower, table, bins))
+
+
+@settings(max_examples=200)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([Criterion.ENTROPY, Criterion.GINI]), st.integers(2, 8))
+def test_two_classes_get_the_best_of_all_subsets(seed, criterion, n_categories):
+    table = random_table(seed, n_numeric=0, n_categories=n_categories, missing=0.0, weights="whole")
+    grower, bins = Grower(criterion, max_depth=1), bins_of(table)
+    tree = grower.grow(table, bins)
+    assume(tree.n_nodes > 1)
+    twin = Twin(grower, table, bins)
+    root = Node(twin.cases, 0, (0.0, 1.0))
+    assert tree.gain[0] == pytest.approx(best_subset_gain(twin, root, 0), abs=2e-9)
+
+
+def test_categories_part_even_where_the_heaviest_class_is_everywhere_alike():
+    # Class 0 is half of every category, so its share tells nothing; a and c lean to class 1, b and d to 2.
+    rows = [(c, k) for c, other in zip("abcd", (1, 2, 1, 2), strict=True) for k in [0] * 5 + [other] * 5]
+    x, y = np.array([c for c, _ in rows], dtype=object)[:, None], [k for _, k in rows]
+    tree = TreeClassifier("cart", smoothing=None, max_depth=1).fit(x, y).tree_
+    assert sorted(map(sorted, tree.evidence[1:].tolist())) == [[0, 10, 10], [0, 10, 10]]
+    assert len(set(tree.skeleton.slot_of[[0, 2]])) == len(set(tree.skeleton.slot_of[[1, 3]])) == 1
+
+
+# ---- the declared order
+
+
+def test_of_equal_features_the_first_is_asked():
+    x = np.array([0.0, 0.0, 1.0, 1.0])
+    tree = TreeClassifier("cart").fit(np.c_[x, x, 1 - x], [0, 0, 1, 1]).tree_
+    assert tree.skeleton.feature[0] == 0
+
+
+@pytest.mark.parametrize("criterion", ["entropy", "gini", "hellinger"])
+def test_of_equal_cuts_the_lowest_is_taken(criterion):
+    x = np.arange(6.0)[:, None]
+    tree = TreeClassifier("cart", criterion=criterion, max_depth=1).fit(x, [0, 1, 1, 1, 1, 0]).tree_
+    assert tree.skeleton.threshold[0] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("criterion", "first", "second"),
+    [
+        ("gini", [(0, 1, 5), (1, 1, 1)], [(1, 2, 3), (0, 0, 3)]),
+        ("gini", [(0, 0, 1), (1, 4, 4)], [(1, 2, 4), (0, 2, 1)]),
+        ("entropy", [(0, 0, 1), (1, 2, 3)], [(1, 1, 2), (0, 1, 2)]),
+        ("entropy", [(0, 3, 3), (1, 0, 0)], [(1, 2, 0), (0, 1, 3)]),
+    ],
+)
+def test_gains_apart_by_rounding_alone_are_equal(criterion, first, second):
+    # Class counts left and right of two tests of the same worth; in rounded sums the second comes out higher.
+    sides = [
+        [(k, side) for side, counts in enumerate(test) for k, n in enumerate(counts) for _ in range(n)]
+        for test in (first, second)
+    ]
+    (y, one), (also_y, other) = (np.array(sorted(side)).T for side in sides)
+    assert (y == also_y).all()
+    tree = (
+        TreeClassifier("cart", criterion=criterion, max_depth=1).fit(np.c_[one, other].astype(float), y).tree_
+    )
+    assert tree.skeleton.feature[0] == 0
+
+
+# ---- limits
+
+
+def test_gain_must_reach_the_least_decrease():
+    x, y = np.arange(10.0)[:, None], np.array([1] * 6 + [0] * 4)
+    y[[5, 6]] = 0, 1
+    full = TreeClassifier("cart").fit(x, y).tree_
+    decrease = full.gain * full.rows / full.rows[0]
+    bar = np.nanmin(decrease) * 1.001
+    cut = TreeClassifier("cart", min_impurity_decrease=bar).fit(x, y).tree_
+    kept = cut.gain * cut.rows / cut.rows[0]
+    assert 1 < cut.n_leaves < full.n_leaves
+    assert np.nanmin(kept) >= bar
+
+
+@pytest.mark.parametrize(
+    ("limit", "least"), [("min_samples_split", 7), ("min_samples_leaf", 4), ("min_weight_leaf", 4.0)]
+)
+def test_no_node_is_smaller_than_allowed(limit, least):
+    table = random_table(5, n_rows=200, n_classes=3, noise=1.0, weights="whole")
+    tree = Grower(**{limit: least}).grow(table, bins_of(table))
+    size = tree.evidence.sum(axis=1) if limit == "min_weight_leaf" else tree.rows
+    judged = ~tree.skeleton.is_leaf if limit == "min_samples_split" else np.arange(tree.n_nodes) > 0
+    assert tree.n_leaves > 5
+    assert size[judged].min() >= least
+
+
+def test_depth_is_bounded():
+    table = random_table(6, n_rows=300, noise=1.0)
+    depths = [Grower(max_depth=depth).grow(table, bins_of(table)).depth for depth in (1, 2, 5)]
+    assert depths == [1, 2, 5]
+
+
+# ---- missing values and infinity
+
+
+def test_infinity_is_a_number_where_known_values_part_from_missing_ones():
+    x = np.array([[np.inf], [np.inf], [np.nan], [np.nan]])
+    clf = TreeClassifier("cart", smoothing=None).fit(x, ["known", "known", "lost", "lost"])
+    assert clf.predict(x).tolist() == ["known", "known", "lost", "lost"]
+    assert clf.tree_.skeleton.threshold[0] == np.inf
+
+
+def test_missing_values_have_their_own_child_if_there_are_enough():
+    x = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 1.0, np.nan, np.nan])[:, None]
+    y = [0, 0, 0, 1, 1, 1, 2, 2]
+    own = TreeClassifier("pet", smoothing=None).fit(x, y).tree_
+    assert (own.skeleton.n_children[0], own.skeleton.missing_slot[0]) == (3, 2)
+    few = TreeClassifier("pet", smoothing=None, min_samples_leaf=3).fit(x, y).tree_
+    assert (few.skeleton.n_children[0], few.skeleton.missing_slot[0]) == (2, 1)
+
+
+# ---- what is refused
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"max_depth": 0}, "max_depth=0: expected a number of at least 1, or None for no limit"),
+        ({"max_leaf_nodes": 1}, "max_leaf_nodes=1: expected a number of at least 2, or None for no limit"),
+        ({"min_samples_split": 1}, "min_samples_split=1: expected a number of at least 2"),
+        ({"min_samples_leaf": 0}, "min_samples_leaf=0: expected a number of at least 1"),
+        ({"min_weight_leaf": -1.0}, "min_weight_leaf=-1.0: expected a number of at least 0"),
+        (
+            {"min_impurity_decrease": float("nan")},
+            "min_impurity_decrease=nan: expected a number of at least 0",
+        ),
+        (
+            {"monotone": (0, 2)},
+            r"monotone=\(0, 2\): expected for each feature 1 \(rises\), -1 \(falls\) or 0 \(free\)",
+        ),
+    ],
+)
+def test_parameters_out_of_range_are_refused(parameters, words):
+    with pytest.raises(ParameterError, match=words):
+        Grower(**parameters)
+
+
+def test_constraints_must_fit_the_table():
+    table = random_table(1, n_classes=3)
+    with pytest.raises(ParameterError, match="second of two classes; found 3 classes"):
+        Grower(monotone=(1, 0, 0)).grow(table, bins_of(table))
+    table = random_table(1, n_classes=2)
+    with pytest.raises(ParameterError, match="monotonic_cst has 2 entries for 3 features"):
+        Grower(monotone=(1, 0)).grow(table, bins_of(table))
+
+
+def test_constraints_are_refused_where_rows_would_be_shared_out():
+    holes, whole = random_table(1), random_table(1, missing=0.0)
+    grower = Grower(missing=Missing.FRACTIONAL, monotone=(1, 0, 0))
+    with pytest.raises(ParameterError, match="expected missing='own' or 'learned', or no constraints"):
+        grower.grow(holes, bins_of(holes))
+    assert grower.grow(whole, bins_of(whole)).n_leaves > 1
+
+
+def test_codes_and_labels_out_of_range_are_refused():
+    table = random_table(1)
+    bins = bins_of(table)
+    codes = bins.encode(table)
+    codes[3, 1] = bins.n_codes[1] + 1
+    with pytest.raises(ValueError, match="codes and labels within their ranges expected"):
+        Grower().grow(table, bins, codes)
+
+
+def test_more_classes_than_codes_are_refused_in_words():
+    with pytest.raises(DataError, match="70,000 classes; at most 65,535 are supported"):
+        TreeClassifier().fit(np.zeros((70_000, 1)), np.arange(70_000))
+
+
+def test_history_tells_every_parameter():
+    table = Table.read([[0.0], [1.0]], ["a", "b"])
+    step = Grower(Criterion.GINI, Nominal.MULTIWAY, max_depth=3).grow(table, bins_of(table)).history[0]
+    assert step.name == "grow"
+    assert dict(step.parameters) == {
+        "criterion": "gini",
+        "nominal": "multiway",
+        "missing": "own",
+        "max_depth": 3,
+        "min_samples_split": 2,
+        "min_samples_leaf": 1,
+        "min_weight_leaf": 0.0,
+        "min_weight_fraction_leaf": 0.0,
+        "min_impurity_decrease": 0.0,
+        "max_leaf_nodes": None,
+        "monotone": None,
+    }
+
+
+def test_gain_of_a_pure_split_is_the_entropy_of_the_node():
+    tree = TreeClassifier("id3").fit(np.arange(6.0)[:, None], [0, 0, 1, 1, 1, 1]).tree_
+    assert tree.gain[0] == pytest.approx(entropy([2, 4]), abs=1e-9)

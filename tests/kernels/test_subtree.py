@@ -1,0 +1,333 @@
+"""The growing kernels one by one, against NumPy and against each other."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hornbeam.growing import Criterion, Grower, Missing
+from hornbeam.kernels import subtree
+from hornbeam.kernels.subtree import Block, Columns, Rows, Split, Terms
+from strategies_growing import bins_of, growers, random_table, training_tables
+
+CODES = (np.uint8, np.uint16)
+
+
+def coded(table, dtype=np.uint16):
+    """The rows of a table as kernels take them, exactly binned."""
+    bins = bins_of(table)
+    assert table.target is not None
+    weight = None if table.weight is None else table.weight.copy()
+    return Rows(bins.encode(table).astype(dtype), table.target.astype(np.uint16), weight), bins
+
+
+def terms_of(grower: Grower, table, bins) -> Terms:
+    total = table.n_rows if table.weight is None else int(table.weight.sum())
+    rules = grower._rules(grower.missing, table.unit, total, table.n_rows)
+    return grower._terms(table.schema, bins, rules)
+
+
+def copy(rows: Rows) -> Rows:
+    return Rows(*(None if array is None else array.copy() for array in rows))
+
+
+def as_set(rows: Rows, begin: int, end: int) -> np.ndarray:
+    """Rows of a block in an order that does not depend on theirs."""
+    weight = np.ones(len(rows.label), np.int64) if rows.weight is None else rows.weight
+    table = np.c_[rows.codes, rows.label, weight][begin:end].astype(np.int64)
+    return table[np.lexsort(table.T)]
+
+
+# ---- histograms
+
+
+@settings(max_examples=200)
+@given(training_tables(max_rows=80), st.sampled_from(CODES), st.data())
+def test_histogram_counts_every_value_once(table, dtype, data):
+    rows, bins = coded(table, dtype)
+    terms = terms_of(Grower(), table, bins)
+    n, k = table.n_rows, table.schema.n_classes
+    begin = data.draw(st.integers(0, n))
+    end = data.draw(st.integers(begin, n))
+    n_slots = data.draw(st.integers(1, 3))
+    slots = np.random.default_rng(n).integers(-1, n_slots, n, dtype=np.int32)
+    cells = subtree.empty_cells(rows, terms, n_slots)
+    subtree.histogram(rows, terms, begin, end, cells, slots)
+
+    expected = np.zeros((n_slots, terms.n_cells, k, 2), np.int64)
+    weight = np.ones(n, np.int64) if rows.weight is None else rows.weight
+    for row in range(begin, end):
+        for f, code in enumerate(rows.codes[row].tolist()):
+            if slots[row] >= 0:
+                expected[slots[row], terms.offsets[f] + code, rows.label[row]] += (weight[row], 1)
+    found = cells.reshape(n_slots, terms.n_cells, k, -1)
+    np.testing.assert_array_equal(found[..., 0], expected[..., 0])
+    np.testing.assert_array_equal(found[..., -1], expected[..., 1 if rows.weight is not None else 0])
+
+
+def test_cells_are_counts_or_pairs_of_weight_and_rows():
+    plain, bins = coded(table := random_table(0))
+    terms = terms_of(Grower(), table, bins)
+    weighted = plain._replace(weight=np.ones(len(plain.label), np.int64))
+    assert subtree.empty_cells(plain, terms).dtype == np.int32
+    assert subtree.empty_cells(weighted, terms).dtype == np.int64
+    assert len(subtree.empty_cells(weighted, terms, 3)) == 3 * 2 * terms.n_cells * terms.n_classes
+
+
+# ---- the best split, from cells and from rows
+
+
+@settings(max_examples=200)
+@given(st.data())
+def test_cells_and_rows_give_the_same_split(data):
+    """Up to 24 rows are ranked, then sorted or counted, from 1,024 on counted into all cells at once."""
+    n_rows = data.draw(st.sampled_from([2, 16, 24, 25, 100, 1023, 1024, 3000]))
+    table = random_table(
+        data.draw(st.integers(0, 2**32 - 1)),
+        n_rows=n_rows,
+        n_classes=data.draw(st.sampled_from([2, 3, 7])),
+        n_values=data.draw(st.sampled_from([2, 20, 20_000])),
+        n_categories=data.draw(st.sampled_from([3, 20])),
+        weights=data.draw(st.sampled_from(["none", "whole", "real"])),
+        noise=1.0,
+    )
+    grower = data.draw(growers(table, missing=[Missing.OWN, Missing.LEARNED]))
+    rows, bins = coded(table)
+    terms = terms_of(replace(grower, max_depth=1, min_samples_split=2), table, bins)
+    cells = subtree.empty_cells(rows, terms)
+    subtree.histogram(rows, terms, 0, n_rows, cells)
+    nodes = subtree.grow(copy(rows), terms, Block(0, n_rows), np.zeros(2, np.int64))
+    split = subtree.best_split(cells, terms, nodes.evidence[0], n_rows)
+    if len(nodes.parent) == 1:
+        may = n_rows >= 2 * grower.min_samples_leaf and np.count_nonzero(nodes.evidence[0]) > 1
+        assert split is None or not may or nodes.evidence[0].sum() < 2 * terms.rules.min_weight_leaf
+        return
+    assert split is not None
+    found = (nodes.feature[0], nodes.gain[0], nodes.left[0], nodes.right[0], nodes.missing_slot[0])
+    assert found == (split.feature, split.gain, split.left, split.right, split.missing_slot)
+    assert len(nodes.parent) == 1 + split.n_slots
+    if terms.nominal[split.feature]:
+        np.testing.assert_array_equal(nodes.map, split.slot_of[:-1])
+
+
+@settings(max_examples=100)
+@given(st.data())
+def test_a_histogram_brought_along_changes_nothing(data):
+    table = data.draw(training_tables(max_rows=80))
+    grower = data.draw(growers(table, missing=[Missing.OWN, Missing.LEARNED]))
+    rows, bins = coded(table)
+    terms = terms_of(grower, table, bins)
+    cells = subtree.empty_cells(rows, terms)
+    subtree.histogram(rows, terms, 0, table.n_rows, cells)
+    block, slip = Block(0, table.n_rows), np.zeros(2, np.int64)
+    alone = subtree.grow(copy(rows), terms, block, slip)
+    helped = subtree.grow(copy(rows), terms, block, slip, cells)
+    for mine, theirs in zip(alone, helped, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_a_node_of_one_code_has_no_split():
+    table = random_table(0, n_values=1, n_categories=1, missing=0.0)
+    rows, bins = coded(table)
+    terms = terms_of(Grower(), table, bins)
+    cells = subtree.empty_cells(rows, terms)
+    subtree.histogram(rows, terms, 0, table.n_rows, cells)
+    assert subtree.best_split(cells, terms, np.bincount(rows.label), table.n_rows) is None
+
+
+# ---- moving rows
+
+
+@settings(max_examples=200)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([0, 1, 2, 50, 255, 256, 257, 600, 2000]),
+    st.integers(2, 6),
+    st.sampled_from(CODES),
+    st.booleans(),
+)
+def test_partition_brings_each_slots_rows_together(seed, n, n_slots, dtype, weighted):
+    rng = np.random.default_rng(seed)
+    n_codes = 9
+    codes = rng.integers(0, n_codes + 1, (n, 3)).astype(dtype)
+    label = rng.integers(0, 3, n).astype(np.uint16)
+    rows = Rows(codes, label, rng.integers(1, 99, n) if weighted else None)
+    columns = Columns(np.full(3, n_codes, np.int32), np.zeros(3, np.uint8), None, None, 3)
+    terms = Terms(columns, 0, subtree.Rules(), np.zeros(3, np.uint8), None, np.zeros(1, np.int64), 30, 3)
+    slot_of = rng.integers(0, n_slots, n_codes + 1, dtype=np.int32)
+    begin, end = n // 5, n - n // 7
+    before = copy(rows)
+    starts = subtree.partition(rows, terms, begin, end, Split(1, 0.0, -1, -1, -1, n_slots, slot_of))
+    assert (starts[0], starts[-1], len(starts)) == (begin, end, n_slots + 1)
+    for slot in range(n_slots):
+        assert (slot_of[rows.codes[starts[slot] : starts[slot + 1], 1]] == slot).all()
+    np.testing.assert_array_equal(as_set(rows, begin, end), as_set(before, begin, end))
+    np.testing.assert_array_equal(as_set(rows, 0, begin), as_set(before, 0, begin))
+    np.testing.assert_array_equal(as_set(rows, end, n), as_set(before, end, n))
+
+
+@settings(max_examples=100)
+@given(st.data())
+def test_rows_stand_by_leaf_after_growing(data):
+    """Depth first: the rows of every node are a block, its children's blocks side by side."""
+    table = data.draw(training_tables(max_rows=80))
+    grower = data.draw(growers(table, missing=[Missing.OWN, Missing.LEARNED]))
+    rows, bins = coded(table)
+    moved = copy(rows)
+    nodes = subtree.grow(moved, terms_of(grower, table, bins), Block(0, table.n_rows), np.zeros(2, np.int64))
+    np.testing.assert_array_equal(as_set(moved, 0, table.n_rows), as_set(rows, 0, table.n_rows))
+    weight = np.ones(table.n_rows, int) if moved.weight is None else moved.weight
+    begin = {0: 0}
+    for node in range(1, len(nodes.parent)):  # parents first, siblings in slot order
+        parent = int(nodes.parent[node])
+        first = node - int(nodes.slot[node])
+        begin[node] = begin[parent] + int(nodes.rows[first:node].sum())
+    for node, start in begin.items():
+        mine = slice(start, start + int(nodes.rows[node]))
+        counts = np.zeros(table.schema.n_classes, int)
+        np.add.at(counts, moved.label[mine], weight[mine])
+        np.testing.assert_array_equal(counts, nodes.evidence[node])
+
+
+@settings(max_examples=100)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(CODES))
+def test_descent_follows_the_maps(seed, dtype):
+    rng = np.random.default_rng(seed)
+    n_codes, n_features = 4, 3
+    codes = rng.integers(0, n_codes + 1, (50, n_features)).astype(dtype)
+    feature, first_child, map_start, maps = [-1], [-1], [-1], []
+    for node in range(12):  # grow at random: open one leaf after the other
+        if node >= len(feature) or rng.random() < 0.2:
+            continue
+        n_children = int(rng.integers(2, 4))
+        feature[node], first_child[node] = int(rng.integers(n_features)), len(feature)
+        map_start[node] = len(maps) * (n_codes + 1)
+        maps.append(rng.integers(0, n_children, n_codes + 1))
+        for array, value in ((feature, -1), (first_child, -1), (map_start, -1)):
+            array += [value] * n_children
+    slot_map = np.concatenate([np.empty(0), *maps]).astype(np.int32)
+    arrays = (np.array(feature, np.int32), np.array(first_child, np.int32), np.array(map_start, np.int64))
+    found = subtree.descend(codes, *arrays, slot_map)
+    for row, stop in zip(codes.tolist(), found.tolist(), strict=True):
+        node = 0
+        while feature[node] >= 0:
+            node = first_child[node] + int(slot_map[map_start[node] + row[feature[node]]])
+        assert node == stop
+
+
+# ---- watching and refusing
+
+
+def test_settled_rows_are_all_rows_in_the_end():
+    table = random_table(0, n_rows=3000, noise=1.0)
+    rows, bins = coded(table)
+    slip = np.zeros(2, np.int64)
+    subtree.grow(rows, terms_of(Grower(), table, bins), Block(0, 3000), slip)
+    assert slip.tolist() == [3000, 0]
+
+
+def test_a_kernel_told_to_stop_does():
+    table = random_table(0, n_rows=3000, noise=1.0)
+    rows, bins = coded(table)
+    nodes = subtree.grow(rows, terms_of(Grower(), table, bins), Block(0, 3000), np.array([0, 1]))
+    assert len(nodes.parent) == 1
+
+
+@pytest.fixture
+def small():
+    table = random_table(0, n_rows=10)
+    rows, bins = coded(table)
+    return rows, terms_of(Grower(), table, bins)
+
+
+def test_blocks_outside_the_table_are_refused(small):
+    rows, terms = small
+    for begin, end in ((-1, 5), (6, 5), (0, 11)):
+        with pytest.raises(ValueError, match="rows within the table expected"):
+            subtree.grow(rows, terms, Block(begin, end), np.zeros(2, np.int64))
+        with pytest.raises(ValueError, match="rows within the table expected"):
+            subtree.histogram(rows, terms, begin, end, subtree.empty_cells(rows, terms))
+
+
+def test_arrays_that_do_not_fit_are_refused(small):
+    rows, terms = small
+    slip, block = np.zeros(2, np.int64), Block(0, 10)
+    with pytest.raises(ValueError, match="one label and one weight a row expected"):
+        subtree.grow(rows._replace(label=rows.label[:-1].copy()), terms, block, slip)
+    with pytest.raises(ValueError, match="one code a feature expected"):
+        subtree.grow(rows._replace(codes=rows.codes[:, :-1].copy()), terms, block, slip)
+    with pytest.raises(ValueError, match="rows settled, stop"):
+        subtree.grow(rows, terms, block, np.zeros(3, np.int64))
+    with pytest.raises(ValueError, match="the cells of one node expected"):
+        subtree.grow(rows, terms, block, slip, np.zeros(3, np.int32))
+    cells, slots = subtree.empty_cells(rows, terms), np.full(10, 1, np.int32)
+    with pytest.raises(ValueError, match="slots within the cells expected"):
+        subtree.histogram(rows, terms, 0, 10, cells, slots)
+    with pytest.raises(ValueError, match="one count a class expected"):
+        subtree.best_split(subtree.empty_cells(rows, terms), terms, np.zeros(5, np.int64), 10)
+    with pytest.raises(ValueError, match="one slot a code expected"):
+        subtree.partition(rows, terms, 0, 10, Split(0, 0.0, 0, 1, -1, 2, np.zeros(2, np.int32)))
+    with pytest.raises(ValueError, match="a feature of the table expected"):
+        subtree.partition(rows, terms, 0, 10, Split(9, 0.0, 0, 1, -1, 2, np.zeros(2, np.int32)))
+
+
+def test_fractional_rows_need_weights():
+    table = random_table(0, n_rows=10)
+    rows, bins = coded(table)
+    with pytest.raises(ValueError, match="fractional rows need weights"):
+        subtree.grow(
+            rows,
+            terms_of(Grower(missing=Missing.FRACTIONAL), table, bins),
+            Block(0, 10),
+            np.zeros(2, np.int64),
+        )
+
+
+@pytest.mark.parametrize(
+    ("n_codes", "nominal", "monotone", "n_classes", "words"),
+    [
+        ([3, 4], [0], None, 2, "one entry a feature"),
+        ([3], [0], [1, 0], 2, "one entry a feature"),
+        ([3], [0], None, 0, "between 1 and 65,535 classes"),
+        ([3], [0], None, 65_536, "between 1 and 65,535 classes"),
+        ([65_536], [0], None, 2, "between 0 and 65,535 codes"),
+        ([-1], [0], None, 2, "between 0 and 65,535 codes"),
+        ([3], [0], [1], 3, "monotone constraints need two classes"),
+    ],
+)
+def test_columns_that_cannot_be_are_refused(n_codes, nominal, monotone, n_classes, words):
+    with pytest.raises(ValueError, match=words):
+        Columns(
+            np.array(n_codes, np.int32),
+            np.array(nominal, np.uint8),
+            None if monotone is None else np.array(monotone, np.int8),
+            None,
+            n_classes,
+        )
+
+
+def test_a_tree_that_leads_nowhere_is_refused():
+    codes = np.zeros((2, 1), np.uint8)
+    one, start = np.array([0, -1], np.int32), np.array([0, -1], np.int64)
+    with pytest.raises(ValueError, match="a tree over these codes expected"):
+        subtree.descend(codes, one, np.array([0, -1], np.int32), start, np.zeros(2, np.int32))
+    with pytest.raises(ValueError, match="a tree over these codes expected"):
+        subtree.descend(codes, one, np.array([1, -1], np.int32), start, np.full(2, 7, np.int32))
+    with pytest.raises(ValueError, match="a tree over these codes expected"):
+        subtree.descend(codes, one, np.array([1, -1], np.int32), start - 1, np.zeros(2, np.int32))
+    with pytest.raises(ValueError, match="a tree over these codes expected"):
+        subtree.descend(codes, one + 5, np.array([1, -1], np.int32), start, np.zeros(2, np.int32))
+
+
+@pytest.mark.parametrize("criterion", Criterion)
+def test_every_criterion_has_a_kernel(criterion):
+    table = random_table(0, n_rows=100, noise=0.0)
+    assert Grower(criterion).grow(table, bins_of(table)).n_leaves > 1
+
+
+def test_an_unknown_criterion_is_refused(small):
+    rows, terms = small
+    with pytest.raises(ValueError, match=r"criterion 0 \(entropy\), 1 \(gini\) or 2 \(hellinger\) expected"):
+        subtree.grow(rows, terms._replace(criterion=9), Block(0, 10), np.zeros(2, np.int64))

@@ -1,0 +1,208 @@
+"""The same data, the same tree, bit for bit: any number of threads, any partition, any order, any door."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hornbeam import TreeClassifier
+from hornbeam.data import LocalEngine, Table
+from hornbeam.growing import Criterion, Grower, Missing, Nominal, home, trunk
+from hornbeam.growing.level import MemoryRows
+from hornbeam.kernels.subtree import Rows
+from hornbeam.recipe import PRESETS
+from hornbeam.tree import Tree
+from strategies_growing import bins_of, growers, random_table, training_tables
+
+at_home = (Missing.OWN, Missing.LEARNED)
+seeds = st.integers(0, 2**32 - 1)
+
+
+def assert_same(one: Tree, other: Tree) -> None:
+    assert one.digest == other.digest
+    np.testing.assert_array_equal(one.gain, other.gain)
+    np.testing.assert_array_equal(one.rows, other.rows)
+
+
+@contextmanager
+def trunk_for_all() -> Iterator[None]:
+    """Let small data go through the threads' trunk, down to nodes of a single row."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(home, "_QUICK_CODES", 0)
+        patch.setattr(home, "_SERIAL_ROWS", 0)
+        patch.setattr(trunk, "_SMALLEST_GRAIN", 1)
+        yield
+
+
+def taken(table: Table, rows: np.ndarray, weight: np.ndarray | None = None) -> Table:
+    """Some rows of a table, in some order."""
+    assert table.target is not None
+    own = None if table.weight is None else table.weight[rows]
+    columns = tuple(column[rows] for column in table.columns)
+    return Table(
+        table.schema, columns, table.target[rows], own if weight is None else weight, table.unit, None
+    )
+
+
+@settings(max_examples=200)
+@given(st.data())
+def test_any_number_of_threads(data):
+    table = data.draw(training_tables(max_rows=120))
+    grower, bins = data.draw(growers(table)), bins_of(table)
+    alone = grower.grow(table, bins)
+    with trunk_for_all():
+        for n_jobs in (1, 2, 3, 8):
+            assert_same(grower.grow(table, bins, n_jobs=n_jobs), alone)
+
+
+@settings(max_examples=200)
+@given(st.data())
+def test_any_partition_and_any_hand_over(data):
+    """Summed histograms all the way (0), or handed over to the local kernel below 5 or 50 rows."""
+    table = data.draw(training_tables(max_rows=80))
+    grower, bins = data.draw(growers(table, missing=at_home)), bins_of(table)
+    assert table.target is not None
+    rows = Rows(bins.encode(table), table.target.astype(np.uint16), table.weight)
+    source = MemoryRows(rows, block=data.draw(st.sampled_from([1, 3, 1000])))
+    alone = grower.grow(table, bins)
+    for home_rows in (0, 5, 50):
+        groups = data.draw(st.sampled_from([1, 2, 7, 31]))
+        engine = LocalEngine(data.draw(st.sampled_from([1, 2])), groups, reverse=data.draw(st.booleans()))
+        grown = grower.grow_by_level(source, bins, table.schema, engine, unit=table.unit, home_rows=home_rows)
+        assert_same(grown, alone)
+
+
+@settings(max_examples=200)
+@given(st.data(), seeds)
+def test_any_order_of_rows(data, seed):
+    table = data.draw(training_tables(max_rows=120))
+    grower = data.draw(growers(table))
+    shuffled = taken(table, np.random.default_rng(seed).permutation(table.n_rows))
+    assert_same(grower.grow(shuffled, bins_of(shuffled)), grower.grow(table, bins_of(table)))
+
+
+@pytest.mark.parametrize("seed", [2077, 5095, 8083])
+def test_any_order_of_rows_where_categories_all_but_tie(seed):
+    """Places of categories along the classes are floats: summed row by row they told these orders apart."""
+    table = random_table(
+        seed,
+        n_rows=20 + seed % 60,
+        n_classes=3 + seed % 4,
+        n_numeric=0,
+        n_nominal=2,
+        n_categories=7,
+        weights=["real", "whole", "none"][seed % 3],
+        noise=1.0,
+    )
+    shuffled = taken(table, np.random.default_rng(seed).permutation(table.n_rows))
+    assert_same(Grower().grow(shuffled, bins_of(shuffled)), Grower().grow(table, bins_of(table)))
+
+
+@settings(max_examples=200)
+@given(st.data(), seeds)
+def test_a_row_of_weight_two_is_two_rows(data, seed):
+    """Save where rows are counted (the least in a leaf, C4.5's 0.3 N) and where they are shared out.
+
+    There the floor of a share taken twice is not that of twice the share.
+    """
+    table = data.draw(training_tables(max_rows=60))
+    table = Table(table.schema, table.columns, table.target, None, 1.0, None)
+    weighing = set(Criterion) - {Criterion.GAIN_RATIO}
+    grower = data.draw(growers(table, criteria=sorted(weighing), missing=at_home))
+    grower = replace(grower, min_samples_split=2, min_samples_leaf=1)
+    times = np.random.default_rng(seed).integers(1, 4, table.n_rows)
+    heavy = taken(table, np.arange(table.n_rows), weight=times)
+    repeated = taken(table, np.repeat(np.arange(table.n_rows), times))
+    bins = bins_of(table)
+    one, other = grower.grow(heavy, bins), grower.grow(repeated, bins)
+    assert one.digest == other.digest
+    np.testing.assert_array_equal(one.gain, other.gain)
+
+
+@settings(max_examples=200)
+@given(seeds, st.integers(2, 5), st.sampled_from(sorted(PRESETS)))
+def test_class_weights_are_sample_weights(seed, n_classes, preset):
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 6, (50, 3)).astype(float), rng.integers(0, n_classes, 50)
+    factor = rng.exponential(size=n_classes) + 0.1
+    by_class = TreeClassifier(preset, class_weight=dict(enumerate(factor.tolist()))).fit(X, y)
+    by_row = TreeClassifier(preset).fit(X, y, sample_weight=factor[y])
+    assert_same(by_class.tree_, by_row.tree_)
+
+
+@settings(max_examples=200)
+@given(st.data())
+def test_narrow_codes_and_wide_codes(data):
+    table = data.draw(training_tables(max_rows=80))
+    grower, bins = data.draw(growers(table)), bins_of(table)
+    codes = bins.encode(table)
+    assert codes.dtype == np.uint8
+    assert_same(grower.grow(table, bins, codes.astype(np.uint16)), grower.grow(table, bins, codes))
+
+
+@settings(max_examples=200)
+@given(
+    seeds,
+    st.sampled_from([600, 1023, 1500, 4000]),
+    st.sampled_from([2, 3, 6]),
+    st.sampled_from([5, 40, 3000]),
+    st.sampled_from(["none", "whole", "real"]),
+    st.sampled_from(Criterion),
+    st.sampled_from(Nominal),
+)
+def test_big_nodes_and_small_ones(seed, n_rows, n_classes, n_values, weights, criterion, nominal):
+    """At home big nodes count cells and small ones read rows; level by level every node counts cells."""
+    table = random_table(
+        seed,
+        n_rows=n_rows,
+        n_classes=n_classes,
+        n_values=n_values,
+        n_categories=20,
+        missing=0.05,
+        weights=weights,
+        noise=0.4,
+    )
+    bins = bins_of(table)
+    grower = Grower(criterion, nominal, max_depth=3)
+    assert table.target is not None
+    source = MemoryRows(Rows(bins.encode(table), table.target.astype(np.uint16), table.weight))
+    by_level = grower.grow_by_level(source, bins, table.schema, LocalEngine(), unit=table.unit)
+    assert_same(by_level, grower.grow(table, bins))
+
+
+@settings(max_examples=200)
+@given(seeds, st.sampled_from(sorted(PRESETS)), st.booleans())
+def test_every_door_leads_to_the_same_tree(seed, preset, holes):
+    """A NumPy array of objects, pandas, polars and pyarrow hold the same rows."""
+    rng = np.random.default_rng(seed)
+    n = 30
+    numbers = rng.integers(0, 8, n) / 4
+    words = rng.choice(["red", "green", "blue"], n).astype(object)
+    truths = rng.random(n) < 0.5
+    y = rng.choice(["no", "yes", "perhaps"], n)
+    if holes:
+        numbers[rng.random(n) < 0.2] = np.nan
+        words[rng.random(n) < 0.2] = None
+    data = {
+        "x0": numbers.tolist(),
+        "x1": words.tolist(),
+        "x2": truths.tolist(),
+    }
+    objects = np.array(list(zip(*data.values(), strict=True)), dtype=object)
+    frames = (
+        pd.DataFrame(data),
+        pd.DataFrame(data).astype({"x1": "category"}),
+        pl.DataFrame(data),
+        pl.DataFrame(data).with_columns(pl.col("x1").cast(pl.Categorical)),
+        pa.table(data),
+    )
+    reference = TreeClassifier(preset).fit(objects, y).tree_
+    for frame in frames:
+        assert_same(TreeClassifier(preset).fit(frame, y).tree_, reference)

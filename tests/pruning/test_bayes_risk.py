@@ -1,0 +1,184 @@
+"""Bayes-risk pruning: worked numbers, the theorem, and two implementations that agree."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hornbeam.data.schema import Feature, Schema
+from hornbeam.errors import DataError, ParameterError
+from hornbeam.kernels.sweep import Settler
+from hornbeam.pruning import BayesRisk, MinimumError, ReducedError, frontiers
+from hornbeam.pruning.bottom_up import bottom_up, stopped
+from hornbeam.smoothing import Laplace
+from hornbeam.tree import Tree
+from hornbeam.tree.walk import pull_up
+from strategies import schemas, skeletons, tables, trees
+from worked_trees import rows_at, worked_tree
+
+READINGS = ["bayes", "per-example", "rate"]
+ASYMMETRIC = [[0, 1], [5, 0]]
+seeds = st.integers(0, 2**32 - 1)
+
+
+def risks(tree, **parameters):
+    """The risk of every node as a leaf, read off a tree cut down to it by hand."""
+    pruner = BayesRisk(**parameters)
+    costs = pruner._costs_for(tree.n_classes)
+    return (pruner._lots if pruner.reading == "per-example" else pruner._least)(tree, costs)[0]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "expected"),
+    [
+        ({}, [4, 1, 1, 0, 1]),
+        ({"reading": "per-example"}, [4.8, 5 / 3, 1.5, 0, 4 / 3]),
+        ({"reading": "rate"}, [0.4, 1 / 6, 0.25, 0, 1 / 3]),
+        ({"costs": ASYMMETRIC}, [6, 5, 1, 0, 2]),
+    ],
+)
+def test_worked_risks(parameters, expected):
+    assert risks(worked_tree(), **parameters) == pytest.approx(expected)
+
+
+def test_worked_risks_under_laplace():
+    assert risks(Laplace()(worked_tree())) == pytest.approx([4 + 1 / 6, 1.5, 4 / 3, 0.6, 1.2])
+
+
+@pytest.mark.parametrize("method", ["frontier", "sequential"])
+@pytest.mark.parametrize(
+    ("smoother", "parameters", "n_nodes"),
+    [
+        (None, {}, 3),  # A is a tie, and ties go to the smaller tree
+        (None, {"strict": True}, 5),
+        (None, {"reading": "per-example"}, 5),
+        (None, {"reading": "rate"}, 1),
+        (Laplace(), {}, 3),
+        (None, {"costs": ASYMMETRIC}, 5),
+    ],
+)
+def test_worked_prunings(smoother, parameters, n_nodes, method):
+    tree = worked_tree() if smoother is None else smoother(worked_tree())
+    assert BayesRisk(**parameters, method=method)(tree).n_nodes == n_nodes
+
+
+def test_three_rows_of_two_classes():
+    """The example that circulates about the method: [yes, no, no]."""
+    leaf = BayesRisk(reading="rate")(worked_tree())
+    three = Tree.raw(leaf.schema, leaf.skeleton, np.array([[1, 2]]))
+    assert risks(three) == pytest.approx([1])
+    assert risks(three, reading="per-example") == pytest.approx([4 / 3])
+
+
+@settings(max_examples=1000, suppress_health_check=[HealthCheck.too_slow])
+@given(trees(), seeds, st.sampled_from(READINGS), st.booleans())
+def test_frontiers_give_the_sequential_tree(tree, seed, reading, strict):
+    rng = np.random.default_rng(seed)
+    k = tree.n_classes
+    costs = rng.choice([rng.random((k, k)), rng.integers(-2, 4, (k, k)), 1.0 - np.eye(k)])
+    sequential = BayesRisk(costs, reading=reading, strict=strict, method="sequential")(tree)
+    for n_jobs in (1, 2):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("hornbeam.pruning.bottom_up._SLICE", 1)  # threads, however small the tree
+            pruned = BayesRisk(costs, reading=reading, strict=strict, n_jobs=n_jobs)(tree)
+        assert pruned.digest == sequential.digest
+        assert pruned.history == sequential.history
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_risks_that_cancel_are_rounded_alike(reading):
+    """Gains and costs may add up to nothing but rounding, which decides then: in both methods the same way."""
+    k = 10
+    for seed in range(50):
+        costs = np.random.default_rng(seed).integers(-2, 4, (k, k))
+        skeleton = worked_tree().skeleton
+        tree = Tree.raw(Schema((Feature("x"),), tuple(range(k))), skeleton, np.zeros((5, k), np.int64))
+        one = BayesRisk(costs, reading=reading, strict=True, method="sequential")
+        assert np.array_equal(
+            one.verdicts(tree), BayesRisk(costs, reading=reading, strict=True).verdicts(tree)
+        )
+
+
+@given(trees(), seeds, st.data())
+def test_frontiers_give_the_sequential_tree_on_a_pruning_set(tree, seed, data):
+    table = data.draw(tables(tree.schema))
+    costs = np.random.default_rng(seed).random((tree.n_classes, tree.n_classes))
+    for reading in READINGS:
+        one = BayesRisk(costs, table, reading, method="sequential")(tree)
+        assert BayesRisk(costs, table, reading)(tree).digest == one.digest
+
+
+@given(trees(), seeds)
+def test_the_order_within_a_frontier_does_not_matter(tree, seed):
+    rng = np.random.default_rng(seed)
+    skeleton = tree.skeleton
+    as_leaf, staying = rng.integers(0, 5, (2, tree.n_nodes)).astype(float)
+    order, begin = frontiers(skeleton)
+    settler = Settler(skeleton.first_child, skeleton.n_children, as_leaf, staying)
+    for here, end in pairwise(begin):
+        settler.settle(rng.permutation(order[here:end]))
+    assert np.array_equal(settler.cut, bottom_up(skeleton, as_leaf, staying))
+
+
+@given(schemas(), st.data(), seeds)
+def test_the_literal_rule_never_prunes_on_raw_frequencies(schema, data, seed):
+    """Risk is concave in the counts: a parent never risks strictly less than its children together."""
+    skeleton = data.draw(skeletons(schema))
+    rng = np.random.default_rng(seed)
+    leaves = rng.integers(0, 6, (skeleton.n_nodes, schema.n_classes)) * skeleton.is_leaf[:, None]
+    tree = Tree.raw(schema, skeleton, pull_up(skeleton, leaves))
+    costs = rng.integers(0, 9, (schema.n_classes, schema.n_classes))
+    assert BayesRisk(costs, strict=True)(tree).n_nodes == tree.n_nodes
+    assert BayesRisk(reading="per-example", strict=True)(tree).n_nodes == tree.n_nodes
+
+
+@given(trees())
+def test_laplace_makes_it_minimum_error_pruning(tree):
+    pruned = BayesRisk()(Laplace()(tree))
+    assert Laplace()(MinimumError()(tree)).digest == pruned.digest
+
+
+def test_a_pruning_set_with_equal_costs_is_reduced_error_pruning():
+    tree = worked_tree()
+    table = rows_at(tree, {0: [2, 1], 1: [0, 2], 2: [1, 3]})
+    assert BayesRisk(table=table)(tree).digest == ReducedError(table)(tree).digest
+    # A row of class 1 called 0 costs 10: A as a leaf still answers 1 only if its belief says so.
+    assert risks(tree, table=table, costs=[[0, 1], [10, 0]]) == pytest.approx([3, 2, 1, 10, 0])
+
+
+def test_rows_that_stop_cost_the_same_on_both_sides():
+    skeleton = worked_tree().skeleton
+    counts = np.array([12, 6, 4, 3, 2])
+    assert stopped(skeleton, counts).tolist() == [2, 1, 0, 0, 0]
+    # As leaves both children cost nothing, but rows of cost 3 stop at the root, whose leaf costs 4 in all.
+    assert not bottom_up(skeleton, np.array([4.0, 1, 0, 0, 0]), np.array([3.0, 0, 0, 0, 0]))[0]
+    assert bottom_up(skeleton, np.array([4.0, 1, 0, 0, 0]), np.array([4.0, 0, 0, 0, 0]))[0]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"costs": [[0, 1]]}, "square"),
+        ({"costs": [[0, np.nan], [1, 0]]}, "numbers"),
+        ({"reading": "gini"}, "one of bayes"),
+        ({"method": "magic"}, "one of frontier"),
+        ({"n_jobs": 0}, "at least 1"),
+    ],
+)
+def test_settings_out_of_range(parameters, message):
+    with pytest.raises(ParameterError, match=message):
+        BayesRisk(**parameters)
+
+
+def test_costs_for_other_classes_and_tables_of_other_schemas():
+    with pytest.raises(ParameterError, match="costs for 3 classes, expected 2"):
+        BayesRisk(np.zeros((3, 3)))(worked_tree())
+    other = Laplace()(worked_tree())
+    table = rows_at(other, {0: [1, 1]})
+    stranger = type(table)(
+        type(table.schema)(table.schema.features, ("no", "yes")), table.columns, table.target
+    )
+    with pytest.raises(DataError, match=r"schema=tree\.schema"):
+        BayesRisk(table=stranger)(other)

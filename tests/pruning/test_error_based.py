@@ -1,0 +1,143 @@
+"""Error-based pruning: worked numbers, both programs' constants, raising on a set small enough to follow."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hornbeam import TreeClassifier
+from hornbeam.data.table import Table
+from hornbeam.errors import DataError, ParameterError
+from hornbeam.pruning import ErrorBased, expected_errors
+from hornbeam.tree import Skeleton, count
+from strategies import trees
+from worked_trees import over_leaves, rows_at, worked_tree
+
+
+@pytest.mark.parametrize(
+    ("n", "e", "j48", "c45"),
+    [
+        (6, 0, 0.2063, 0.2063),
+        (9, 0, 0.1428, 0.1428),
+        (1, 0, 0.7500, 0.7500),
+        (16, 1, 0.1547, 0.1567),
+        (14, 5, 0.4829, 0.4854),
+    ],
+)
+def test_worked_limits(n, e, j48, c45):
+    weight = np.array([[n - e, e]], float)
+    assert expected_errors(weight)[0] / n == pytest.approx(j48, abs=5e-5)
+    assert expected_errors(weight, constants="c4.5")[0] / n == pytest.approx(c45, abs=5e-5)
+
+
+def test_nearly_all_wrong():
+    """One error of 1.5 rows: J48 expects all to be wrong, C4.5 two thirds of the rest."""
+    tight = np.array([[0.5, 0.5, 0.5]])
+    assert expected_errors(tight)[0] == pytest.approx(1.5)
+    assert expected_errors(tight, constants="c4.5")[0] == pytest.approx(1 + 0.67 * 0.5)
+
+
+def test_less_than_one_error_is_interpolated():
+    """Shares of rows make fractions of errors: half an error lies half way between none and one."""
+    none, one = expected_errors(np.array([[8.0, 0]])), expected_errors(np.array([[7.0, 1]]))
+    assert expected_errors(np.array([[7.5, 0.5]])) == pytest.approx((none + one) / 2)
+
+
+def test_leaves_without_rows_and_without_confidence():
+    assert expected_errors(np.zeros((1, 3))).tolist() == [0]
+    assert expected_errors(np.array([[3.0, 2]]), confidence=0.6).tolist() == [2]
+    assert expected_errors(np.array([[3.0, 2]]), confidence=0.6, constants="c4.5") > 2
+
+
+@pytest.mark.parametrize("constants", ["j48", "c4.5"])
+def test_three_pure_leaves_are_one_leaf(constants):
+    skeleton = Skeleton.of([2, 0, 2, 0, 0], [0, -1, 0, -1, -1], [0.5, np.nan, 1.5, np.nan, np.nan])
+    tree = over_leaves(skeleton, [[6, 0], [9, 0], [0, 1]])
+    assert expected_errors(tree.evidence[[1, 3, 4]].astype(float)).sum() == pytest.approx(3.273, abs=5e-4)
+    assert expected_errors(tree.evidence[:1].astype(float), constants=constants)[0] == pytest.approx(
+        {"j48": 2.476, "c4.5": 2.507}[constants], abs=5e-4
+    )
+    assert ErrorBased(constants=constants)(tree).n_nodes == 1
+
+
+@given(trees(), st.floats(0.01, 0.49), st.floats(0.01, 0.49))
+def test_less_confidence_expects_more_errors(tree, one, other):
+    less, more = sorted((one, other))
+    weight = tree.evidence * tree.unit
+    assert (expected_errors(weight, less) >= expected_errors(weight, more) * (1 - 1e-9)).all()
+    assert ErrorBased(less)(tree).n_leaves <= tree.n_leaves
+
+
+def raisable():
+    """The root sends two stray rows left; the large right branch sorts those just as well."""
+    x = np.column_stack([np.r_[[0.0] * 2, [1.0] * 40], np.r_[0.0, 1.0, [0.0] * 20, [1.0] * 20]])
+    y = np.r_[0, 1, [0] * 20, [1] * 20].astype(np.int32)
+    table = Table.read(x, y)
+    skeleton = Skeleton.of([2, 0, 2, 0, 0], [0, -1, 1, -1, -1], [0.5, np.nan, 0.5, np.nan, np.nan])
+    return count(skeleton, table, gain=np.array([0.1, np.nan, 0.9, np.nan, np.nan])), table
+
+
+def test_a_branch_is_raised_with_all_rows_of_its_parent():
+    tree, table = raisable()
+    pruned = ErrorBased(table=table)(tree)
+    assert pruned.skeleton.feature.tolist() == [1, -1, -1]
+    assert pruned.evidence.tolist() == [[21, 21], [21, 0], [0, 21]]
+    assert np.isnan(pruned.gain).all()  # measured on other rows
+    assert str(pruned.history[-1]) == "error-based(confidence=0.25, constants='j48', raising=True)"
+
+
+@pytest.mark.parametrize("parameters", [{}, {"raising": False}])
+def test_nothing_is_raised_without_rows_or_without_leave(parameters):
+    tree, table = raisable()
+    kept = ErrorBased(table=table if parameters else None, **parameters)(tree)
+    assert kept.skeleton.feature.tolist() == [0, -1, 1, -1, -1]
+    assert not dict(kept.history[-1].parameters)["raising"]
+
+
+def test_categories_that_come_to_a_raised_test_get_leaves():
+    """Only rows of the vanished sibling are green: the raised test had never seen the colour."""
+    colour = np.array(["red"] * 20 + ["blue"] * 20 + ["green"] * 3, dtype=object)
+    size = np.r_[[1.0] * 40, [0.0] * 3]
+    y = np.r_[[0] * 20, [1] * 20, 0, 0, 1].astype(np.int32)
+    table = Table.read(np.column_stack([size.astype(object), colour]), y)
+    assert table.schema.features[1].categories == ("blue", "green", "red")
+    skeleton = Skeleton.of(
+        [2, 0, 2, 0, 0],
+        [0, -1, 1, -1, -1],
+        [0.5, *[np.nan] * 4],
+        slot_start=[0, 0, 0, 3, 3, 3],
+        slot_of=[0, -1, 1],
+    )
+    pruned = ErrorBased(table=table)(count(skeleton, table))
+    assert pruned.skeleton.feature.tolist() == [1, -1, -1, -1]
+    assert pruned.skeleton.slot_of.tolist() == [0, 2, 1]
+    assert pruned.evidence.tolist() == [[22, 21], [0, 20], [20, 0], [2, 1]]
+
+
+def test_the_evidence_is_that_of_a_recount():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (300, 6)).astype(float)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = (np.nan_to_num(X[:, 0]) > 0) ^ (rng.random(300) < 0.3)
+    table = Table.read(X, y)
+    tree = TreeClassifier("c4.5").fit(X, y).tree_
+    pruned = ErrorBased(table=table)(tree)
+    assert 1 < pruned.n_leaves < tree.n_leaves
+    again = count(pruned.skeleton, table, unit=float(tree.unit[0]))
+    assert np.array_equal(again.evidence, pruned.evidence)
+    assert np.array_equal(again.rows, pruned.rows)
+
+
+def test_rows_of_another_table_are_refused():
+    tree = worked_tree()
+    with pytest.raises(DataError, match="not those of the tree's evidence"):
+        ErrorBased(table=rows_at(tree, {0: [1, 1]}))(tree)
+    with pytest.raises(DataError, match="no target"):
+        ErrorBased(table=Table(tree.schema, (np.zeros(3),)))(tree)
+
+
+def test_settings_out_of_range():
+    with pytest.raises(ParameterError, match="between 0 and 1"):
+        ErrorBased(0.0)
+    with pytest.raises(ParameterError, match=r"'j48' or 'c4\.5'"):
+        ErrorBased(constants="c5.0")

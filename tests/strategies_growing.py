@@ -1,0 +1,95 @@
+"""Hypothesis strategies for growing: small tables full of ties and holes, and growers of every kind."""
+
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+from numpy.typing import NDArray
+
+from hornbeam.data import Bins, LocalEngine, MemorySource, Table
+from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.data.weights import fixed_point
+from hornbeam.growing import Criterion, Grower, Missing, Nominal
+
+__all__ = ["bins_of", "growers", "random_table", "training_tables"]
+
+
+def bins_of(table: Table, max_bins: int | None = None) -> Bins:
+    """Exact bins of a table, or so many."""
+    return Bins.fit(MemorySource(table), LocalEngine(), max_bins=max_bins)
+
+
+def random_table(
+    seed: int,
+    *,
+    n_rows: int = 40,
+    n_classes: int = 2,
+    n_numeric: int = 2,
+    n_nominal: int = 1,
+    n_categories: int = 5,
+    n_values: int = 6,
+    missing: float = 0.1,
+    weights: str = "none",
+    noise: float = 0.5,
+) -> Table:
+    """Rows whose class leans on their features; few distinct values, so that ties abound.
+
+    `weights` are "none", "whole" (1, 2, 3) or "real".
+    """
+    rng = np.random.default_rng(seed)
+    features = [Feature(f"n{f}") for f in range(n_numeric)]
+    columns: list[NDArray[Any]] = [rng.integers(0, n_values, n_rows) / 2 for _ in range(n_numeric)]
+    names = tuple("abcdefghijklmnopqrstuvwxyz"[:n_categories])
+    features += [Feature(f"c{f}", Kind.NOMINAL, names) for f in range(n_nominal)]
+    columns += [rng.integers(0, n_categories, n_rows, dtype=np.int32) for _ in range(n_nominal)]
+    lean = sum((column * (at + 1) for at, column in enumerate(columns)), start=np.zeros(n_rows))
+    blurred = rng.random(n_rows) < noise
+    target = np.where(blurred, rng.integers(0, n_classes, n_rows), lean.astype(int) % n_classes)
+    for column in columns:
+        column[rng.random(n_rows) < missing] = np.nan if column.dtype == np.float64 else -1
+    weight, unit = None, 1.0
+    if weights == "whole":
+        weight = rng.integers(1, 4, n_rows)
+    elif weights == "real":
+        weight, unit = fixed_point(rng.exponential(size=n_rows) + 0.01)
+    schema = Schema(tuple(features), tuple(range(n_classes)))
+    return Table(schema, tuple(columns), target.astype(np.int32), weight, unit, None)
+
+
+@st.composite
+def training_tables(draw: DrawFn, *, max_rows: int = 40, max_classes: int = 6, missing: bool = True) -> Table:
+    """Tables of numeric and nominal features, 1 to `max_classes` classes, weights or none, holes or none."""
+    return random_table(
+        draw(st.integers(0, 2**32 - 1)),
+        n_rows=draw(st.integers(1, max_rows)),
+        n_classes=draw(st.one_of(st.just(2), st.integers(1, max_classes))),
+        n_numeric=draw(st.integers(0, 3)),
+        n_nominal=draw(st.integers(1, 2)),
+        n_categories=draw(st.integers(2, 7)),
+        n_values=draw(st.sampled_from([2, 6, 1000])),
+        missing=draw(st.sampled_from([0.0, 0.1, 0.5])) if missing else 0.0,
+        weights=draw(st.sampled_from(["none", "whole", "real"])),
+        noise=draw(st.sampled_from([0.1, 0.5, 1.0])),
+    )
+
+
+@st.composite
+def growers(draw: DrawFn, table: Table, *, criteria: Any = Criterion, missing: Any = Missing) -> Grower:
+    """Growers for a table; constraints only where it has two classes, on features with an order."""
+    free, any_sign = st.just(0), st.sampled_from([-1, 0, 1])
+    signs = st.tuples(*(free if f.kind is Kind.NOMINAL else any_sign for f in table.schema.features))
+    kept = draw(st.sampled_from(list(missing)))
+    may_bind = table.schema.n_classes == 2 and kept is not Missing.FRACTIONAL
+    constrained = may_bind and draw(st.integers(0, 3)) == 0
+    return Grower(
+        criterion=draw(st.sampled_from(list(criteria))),
+        nominal=draw(st.sampled_from(Nominal)),
+        missing=kept,
+        max_depth=draw(st.sampled_from([None, None, 1, 3])),
+        min_samples_split=draw(st.sampled_from([2, 2, 5])),
+        min_samples_leaf=draw(st.sampled_from([1, 1, 3])),
+        min_weight_leaf=draw(st.sampled_from([0.0, 2.0])),
+        min_impurity_decrease=draw(st.sampled_from([0.0, 0.0, 0.013])),
+        monotone=draw(signs) if constrained else None,
+    )

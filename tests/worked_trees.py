@@ -1,0 +1,38 @@
+"""Small trees whose numbers were worked out by hand."""
+
+import numpy as np
+
+from hornbeam.data.schema import Feature, Schema
+from hornbeam.data.table import Table
+from hornbeam.tree import Skeleton, Tree
+from hornbeam.tree.walk import pull_up
+from hornbeam.typing import Counts
+
+__all__ = ["binary", "over_leaves", "rows_at", "worked_tree"]
+
+
+def binary(n_children: list[int]) -> Skeleton:
+    """A skeleton of numeric tests of one feature, x <= 0 throughout."""
+    inner = np.array(n_children) > 0
+    return Skeleton.of(n_children, np.where(inner, 0, -1), np.where(inner, 0.0, np.nan))
+
+
+def over_leaves(skeleton: Skeleton, leaves: list[list[int]]) -> Tree:
+    """A raw tree from the class counts of its leaves, in level order."""
+    evidence: Counts = np.zeros((skeleton.n_nodes, len(leaves[0])), np.int64)
+    evidence[skeleton.is_leaf] = leaves
+    schema = Schema((Feature("x"),), tuple(range(len(leaves[0]))))
+    return Tree.raw(schema, skeleton, pull_up(skeleton, evidence))
+
+
+def worked_tree() -> Tree:
+    """root (6,4) -> A (5,1), B (1,3); A -> A1 (3,0), A2 (2,1), where x is 0 in A1, 1 in A2, 2 in B."""
+    skeleton = Skeleton.of([2, 2, 0, 0, 0], [0, 0, -1, -1, -1], [1.5, 0.5, np.nan, np.nan, np.nan])
+    return over_leaves(skeleton, [[1, 3], [3, 0], [2, 1]])
+
+
+def rows_at(tree: Tree, counts: dict[float, list[int]]) -> Table:
+    """A table of one feature with so many rows of each class at each value."""
+    pairs = [(x, k) for x, n in counts.items() for k, rows in enumerate(n) for _ in range(rows)]
+    x, y = zip(*pairs, strict=True)
+    return Table(tree.schema, (np.array(x, float),), np.array(y, np.int32))
