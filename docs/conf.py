@@ -15,6 +15,7 @@ extensions = [
     "sphinx.ext.mathjax",
 ]
 exclude_patterns = ["_build"]
+templates_path = ["_templates"]  # a class shows its own members, not those scikit-learn gave it
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 default_role = "autolink"
 nitpicky = False

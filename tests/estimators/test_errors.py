@@ -122,7 +122,7 @@ ROWS = [
     ),
     (X, [None, *y[1:]], None, DataError, "y contains NaN", "labels are missing", "Leave out the rows"),
     (X, X[:, 0] / 2, None, DataError, "continuous", "expects discrete classes", "Cut it into classes"),
-    (X, y * 1j, None, DataError, "y holds complex128", "expected class labels", "Name the classes"),
+    (X, y * 1j, None, DataError, "y holds complex128", "expected class labels", "name the classes"),
     (X, [*"abc", 1, 2, 3, 4, 5], None, DataError, "got ['int', 'str']", "uniformly", "Convert y to one type"),
     (X, np.stack([y, y], 1), None, DataError, "shape (8, 2)", "should be a 1d array", "Pass one label a row"),
     (X[:, 0], y, None, DataError, "got 1D array", "Expected 2D array", "Reshape your data"),

@@ -35,7 +35,7 @@ def test_beliefs_in_order_and_features_without_a_sign_are_left_alone(signs):
 
 
 def test_bounds_reach_down_through_free_tests():
-    # dose parts 30 rows of 0.4 from 30 of 0.6; on the low side age parts off a leaf of 0.55, above the middle.
+    # dose parts 30 rows of 0.4 from 30 of 0.6; low down, age parts off a leaf of 0.55, past the middle.
     grown = tree(
         [[30, 30], [18, 12], [12, 18], [9, 11], [9, 1]],
         [2, 2, 0, 0, 0],

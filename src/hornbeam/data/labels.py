@@ -68,7 +68,8 @@ def read_labels(y: Any) -> Labels:
         return _read_strings(labels)
     if kind == "c":
         raise DataError(
-            f"Complex data not supported: y holds {labels.dtype}; expected class labels. Name the classes."
+            f"Unknown label type: y holds {labels.dtype}; expected class labels. Complex data not supported: "
+            "name the classes."
         )
     raise DataError(
         f"Unknown label type: y holds values of type {labels.dtype}; expected strings, integers or booleans. "

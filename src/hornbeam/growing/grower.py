@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from math import ceil, inf
 
 import numpy as np
@@ -269,9 +270,14 @@ class Grower:
 
     def _finish(self, nodes: Nodes, bins: Bins, schema: Schema, unit: float) -> Tree:
         at_values = self.criterion is Criterion.GAIN_RATIO
-        step = Step("grow", tuple([(name, getattr(self, name)) for name in self.__slots__]))
-        tree = build_tree(nodes, bins, schema, unit, step, at_values=at_values)
+        tree = build_tree(nodes, bins, schema, unit, self._step(), at_values=at_values)
         return tree if self.max_leaf_nodes is None else keep_best_leaves(tree, self.max_leaf_nodes)
+
+    def _step(self) -> Step:
+        """Write the grower as a line of history, its choices as plain words."""
+        values = [getattr(self, name) for name in self.__slots__]
+        plain = [value.value if isinstance(value, StrEnum) else value for value in values]
+        return Step("grow", tuple(zip(self.__slots__, plain, strict=True)))
 
 
 def _finer(rows: Rows, unit: float) -> tuple[Rows, float]:
