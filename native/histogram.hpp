@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "entries.hpp"
 #include "split.hpp"
@@ -16,21 +15,20 @@ void fill_rows(typename Entry::Cell* cells, const Rows<Code>& rows, int64_t begi
                const Features& features, int n_classes) {
     const int n_features = features.count;
     const int k = K ? K : n_classes;
-    std::vector<int64_t> offset(n_features);
-    for (int f = 0; f < n_features; ++f) offset[f] = features.offset[f] * k;
+    const int64_t* offset = features.offset.data();
     const Code* code = rows.codes + begin * n_features;
     for (int64_t row = begin; row < end; ++row, code += n_features) {
         typename Entry::Cell* mine = cells + rows.label[row];
         int f = 0;
         for (; f + 4 <= n_features; f += 4) {
-            const int64_t a = offset[f] + code[f] * k, b = offset[f + 1] + code[f + 1] * k,
-                          c = offset[f + 2] + code[f + 2] * k, d = offset[f + 3] + code[f + 3] * k;
+            const int64_t a = (offset[f] + code[f]) * k, b = (offset[f + 1] + code[f + 1]) * k,
+                          c = (offset[f + 2] + code[f + 2]) * k, d = (offset[f + 3] + code[f + 3]) * k;
             Entry::add(mine[a], rows.weight, row);
             Entry::add(mine[b], rows.weight, row);
             Entry::add(mine[c], rows.weight, row);
             Entry::add(mine[d], rows.weight, row);
         }
-        for (; f < n_features; ++f) Entry::add(mine[offset[f] + code[f] * k], rows.weight, row);
+        for (; f < n_features; ++f) Entry::add(mine[(offset[f] + code[f]) * k], rows.weight, row);
     }
 }
 

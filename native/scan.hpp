@@ -317,7 +317,6 @@ class Scanner {
         Split split;
         split.feature = f;
         split.gain = c.gain;
-        split.ratio = c.ratio;
         split.left = c.left;
         split.right = c.right;
         const int missing_code = features_.n_codes[f];

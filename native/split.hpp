@@ -48,7 +48,6 @@ struct Features {
 struct Split {
     int feature = -1;
     double gain = 0;
-    double ratio = 0;            // gain ratio; equal to gain under the other criteria
     int left = -1, right = -1;   // ordered tests: the highest code on the left, the lowest code on the right
     int missing_slot = -1;       // -1: no missing value here, -2: into every child
     int n_slots = 0;

@@ -15,9 +15,9 @@ from hornbeam.data.engine import Engine
 from hornbeam.data.units import Unit
 from hornbeam.errors import ParameterError
 from hornbeam.growing.nodes import NodeList, graft
-from hornbeam.growing.sprout import Sprout, child_bounds, may_split
+from hornbeam.growing.sprout import Sprout, may_split
 from hornbeam.kernels import subtree
-from hornbeam.kernels.subtree import Block, Cells, Nodes, Rows, Split, Terms
+from hornbeam.kernels.subtree import Cells, Nodes, Rows, Split, Terms
 from hornbeam.typing import Counts, Indices
 
 __all__ = ["CodedSource", "MemoryRows", "count_classes", "grow_by_level"]
@@ -109,7 +109,7 @@ def count_classes(source: CodedSource, terms: Terms, engine: Engine) -> tuple[Co
 def grow_by_level(source: CodedSource, terms: Terms, engine: Engine, root: Sprout, home_rows: int) -> Nodes:
     """Grow a tree from summed histograms; the local kernel finishes nodes of at most ``home_rows`` rows."""
     young = _YoungTree(terms)
-    sprouts = [young.add(-1, 0, root.block, root.counts)]
+    sprouts = [young.plant(root)]
     small: list[Sprout] = []
     while sprouts:
         small += [s for s in sprouts if s.n_rows <= home_rows]
@@ -140,34 +140,31 @@ class _YoungTree:
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
-        self.made = NodeList(terms.n_classes)
+        self.made = NodeList()
         self.feature: list[int] = []
         self.first_child: list[int] = []
         self.map_start: list[int] = []
         self.maps: list[Indices] = []
         self.n_map = 0
 
-    def add(self, parent: int, slot: int, block: Block, counts: Counts) -> Sprout:
-        node = self.made.add(parent, slot, block.end - block.begin, counts)
-        self.feature.append(-1)
-        self.first_child.append(-1)
-        self.map_start.append(-1)
-        return Sprout(node, block, counts)
+    def plant(self, root: Sprout) -> Sprout:
+        self.made.add(-1, 0, root.n_rows, root.counts)
+        self._add_leaves(1)
+        return root
+
+    def _add_leaves(self, n: int) -> None:
+        for column in (self.feature, self.first_child, self.map_start):
+            column += [-1] * n
 
     def split(self, sprout: Sprout, split: Split, totals: tuple[Counts, Counts]) -> list[Sprout]:
-        self.made.test(sprout.node, split, self.terms)
         self.feature[sprout.node] = split.feature
         self.first_child[sprout.node] = len(self.feature)
         self.map_start[sprout.node] = self.n_map
         self.maps.append(split.slot_of)
         self.n_map += len(split.slot_of)
+        self._add_leaves(split.n_slots)
         counts, n_rows = totals
-        family = []
-        for slot in range(split.n_slots):
-            lower, upper = child_bounds(sprout.block, split, slot, list(counts), self.terms)
-            block = Block(0, int(n_rows[slot]), sprout.block.depth + 1, lower, upper)
-            family.append(self.add(sprout.node, slot, block, counts[slot]))
-        return family
+        return self.made.split(sprout, split, counts, [(0, n) for n in n_rows.tolist()], self.terms)
 
     def codes(self) -> tuple[Indices, Indices, Counts, Indices]:
         return (

@@ -1,10 +1,11 @@
 """Nodes on their way to a tree: made one by one near the root, and joined with subtrees the kernel made."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from hornbeam.kernels.subtree import Nodes, Split, Terms
+from hornbeam.growing.sprout import Sprout, child_bounds
+from hornbeam.kernels.subtree import Block, Nodes, Split, Terms
 from hornbeam.typing import Counts
 
 __all__ = ["NodeList", "graft"]
@@ -13,8 +14,7 @@ __all__ = ["NodeList", "graft"]
 class NodeList:
     """Nodes made one by one in Python: few, near the root."""
 
-    def __init__(self, n_classes: int) -> None:
-        self._n_classes = n_classes
+    def __init__(self) -> None:
         self._facts: list[tuple[int, int, int]] = []
         self._counts: list[Counts] = []
         self._splits: dict[int, Split] = {}
@@ -26,11 +26,20 @@ class NodeList:
         self._counts.append(counts)
         return len(self._facts) - 1
 
-    def test(self, node: int, split: Split, terms: Terms) -> None:
-        """Make an inner node of a leaf."""
-        self._splits[node] = split
+    def split(
+        self, parent: Sprout, split: Split, counts: Counts, blocks: Sequence[tuple[int, int]], terms: Terms
+    ) -> list[Sprout]:
+        """Make an inner node of a leaf; its children have these class weights and blocks of rows."""
+        self._splits[parent.node] = split
         if terms.nominal[split.feature]:
-            self._nominal.add(node)
+            self._nominal.add(parent.node)
+        family = []
+        for slot, (begin, end) in enumerate(blocks):
+            lower, upper = child_bounds(parent.block, split, slot, list(counts), terms)
+            node = self.add(parent.node, slot, end - begin, counts[slot])
+            block = Block(begin, end, parent.block.depth + 1, lower, upper)
+            family.append(Sprout(node, block, counts[slot]))
+        return family
 
     def nodes(self) -> Nodes:
         """All nodes as arrays."""

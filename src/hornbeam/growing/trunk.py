@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from hornbeam.growing.nodes import NodeList, graft
-from hornbeam.growing.sprout import Sprout, child_bounds, may_split
+from hornbeam.growing.sprout import Sprout, may_split
 from hornbeam.growing.watch import Watch
 from hornbeam.kernels import subtree
 from hornbeam.kernels.subtree import Block, Cells, Nodes, Rows, Split, Terms
@@ -31,7 +31,7 @@ class Trunk:
         self.n_jobs = n_jobs
         self.pool = pool
         self.grain = max(_SMALLEST_GRAIN, len(rows.label) // (_SUBTREES_PER_THREAD * n_jobs))
-        self.made = NodeList(terms.n_classes)
+        self.made = NodeList()
 
     def grow(self, watch: Watch) -> Nodes:
         """Grow the tree of all rows."""
@@ -105,15 +105,8 @@ class Trunk:
 
     def _children(self, parent: Sprout, split: Split, bounds: list[int]) -> list[Sprout]:
         assert parent.cells is not None
-        self.made.test(parent.node, split, self.terms)
         counts, _ = subtree.children_totals(parent.cells, split, self.terms)
-        family = []
-        for slot, (begin, end) in enumerate(pairwise(bounds)):
-            lower, upper = child_bounds(parent.block, split, slot, list(counts), self.terms)
-            block = Block(begin, end, parent.block.depth + 1, lower, upper)
-            node = self.made.add(parent.node, slot, end - begin, counts[slot])
-            family.append(Sprout(node, block, counts[slot]))
-        return family
+        return self.made.split(parent, split, counts, list(pairwise(bounds)), self.terms)
 
     def _count_children(self, parents: list[Sprout], families: list[list[Sprout]]) -> None:
         """Count all but the largest child of each node; the largest inherits what remains of the parent's."""
