@@ -18,6 +18,8 @@ from hornbeam.errors import DataError
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.settings import recipe_of
 from hornbeam.estimators.threads import n_threads
+from hornbeam.explain import Leaves, leaves, predict_interval
+from hornbeam.tree.base_rate import prior_factors, shift
 from hornbeam.tree.route import answer, decision_path, lean, route
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats, Indices
@@ -65,7 +67,10 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     pruning : {"auto", "bayes-risk", "collapse", "error-based", "minimum-error"}, a pruner or None, default="auto"
         What cuts the tree back; `hornbeam.pruning` has pruners with parameters.
     class_weight : dict, "balanced" or None, default=None
-        Factors for the rows of each class.
+        What a mistake about each class costs beside the others. It steers the choice of tests, and `predict`
+        names the class whose probability times weight is largest. Evidence, pruning, smoothing and
+        probabilities know nothing of it: they are on the base rate of the rows. A class of weight 0 is left
+        out.
     monotonic_cst : array-like of int, dict or None, default=None
         For two classes: +1 where the second class's probability must not fall as the feature rises, -1 where
         it must not rise, 0 elsewhere; or a dict from feature names. Smoothed probabilities keep to it too.
@@ -82,6 +87,8 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         The class labels.
     n_classes_ : int
         Number of classes.
+    class_weight_ : ndarray of shape (n_classes,)
+        The weight of every class when `predict` decides.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -186,40 +193,99 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             listener = progress.listener(table.n_rows)
             tree = recipe.fit(table, n_jobs=n_threads(self.n_jobs), on_progress=listener)
             self._learn(tree, labels.classes, table.names)
+            ones = np.ones(self.n_classes_)
+            self.class_weight_ = ones if table.class_weight is None else table.class_weight
         return self
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Any, prior: Any = None) -> Floats:
         """Estimate class probabilities.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
             Rows like those of `fit`.
+        prior : dict from label to rate, or array-like of shape (n_classes,), default=None
+            How common the classes are where these rows come from, if not as in training: probabilities are
+            moved there by Bayes' theorem.
 
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
             Probabilities in the order of `classes_`.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier(smoothing=None).fit([[0]] * 10, ["ill"] * 5 + ["well"] * 5)
+        >>> clf.predict_proba([[0]], prior={"ill": 0.1, "well": 0.9})
+        array([[0.1, 0.9]])
         """
         table = self._read(X)
-        return answer(self.tree_, table, n_threads(self.n_jobs))
+        return self._answer(table, prior)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Name the most probable class of each row; the first in the order of `classes_` on a tie.
+    def predict(self, X: Any, prior: Any = None) -> NDArray[Any]:
+        """Name a class for each row.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
             Rows like those of `fit`.
+        prior : dict from label to rate, or array-like of shape (n_classes,), default=None
+            As in `predict_proba`.
 
         Returns
         -------
         ndarray of shape (n_rows,)
-            Class labels.
+            The labels of the largest probability times class weight; on a tie, the first of `classes_`.
         """
         table = self._read(X)
-        best = answer(self.tree_, table, n_threads(self.n_jobs)).argmax(axis=1)
+        best = (self._answer(table, prior) * self.class_weight_).argmax(axis=1)
         return self.classes_[best]
+
+    def predict_interval(self, X: Any, level: float = 0.9, prior: Any = None) -> tuple[Floats, Floats]:
+        """Say how sure `predict_proba` is.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows like those of `fit`.
+        level : float, default=0.9
+            How often the true rate of the node that answers is to be within.
+        prior : dict from label to rate, or array-like of shape (n_classes,), default=None
+            As in `predict_proba`.
+
+        Returns
+        -------
+        low, high : ndarrays of shape (n_rows, n_classes)
+            Bounds of each probability.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier(smoothing=None).fit([[0]] * 20, ["ill"] * 5 + ["well"] * 15)
+        >>> low, high = clf.predict_interval([[0]])
+        >>> low.round(2), high.round(2)
+        (array([[0.11, 0.56]]), array([[0.44, 0.89]]))
+        """
+        table = self._read(X)
+        factors = None if prior is None else prior_factors(self.tree_, prior)
+        return predict_interval(self.tree_, table, level, factors=factors, n_jobs=n_threads(self.n_jobs))
+
+    def leaves(self, level: float = 0.9) -> Leaves:
+        """List the leaves: rows, raw rate, smoothed rate, interval, rows borrowed.
+
+        Parameters
+        ----------
+        level : float, default=0.9
+            How often the true rate is to be within the interval.
+
+        Returns
+        -------
+        Leaves
+            A table to print, or to make a data frame of with its `to_dict`.
+        """
+        check_is_fitted(self, "tree_")
+        return leaves(self.tree_, level)
 
     def apply(self, X: Any) -> Indices:
         """Find the node that answers for each row.
@@ -273,6 +339,10 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self, "tree_")
         return lean(self.tree_)
+
+    def _answer(self, table: Table, prior: Any) -> Floats:
+        probability = answer(self.tree_, table, n_threads(self.n_jobs))
+        return probability if prior is None else shift(probability, prior_factors(self.tree_, prior))
 
     def _learn(self, tree: Tree, classes: NDArray[Any], names: tuple[str, ...] | None) -> None:
         """Remember a fit; nothing is touched before it is certain."""

@@ -1,7 +1,8 @@
 """The makers: the one place that makes trees from skeletons and trees.
 
-`count` fills a skeleton with the evidence of a table, `collapse` turns nodes into leaves, `raise_child` puts
-a child in the place of its parent, `believe` says what to think of the evidence. Each returns a new tree.
+`count` fills a skeleton with the evidence of a table, `recount` that of a tree; `collapse` turns nodes into
+leaves, `raise_child` puts a child in the place of its parent, `believe` says what to think of the evidence.
+Each returns a new tree.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import descendants, level_order, pull_up, push_down, runs, slots
 from hornbeam.typing import Bools, Counts, Floats
 
-__all__ = ["believe", "collapse", "count", "raise_child", "steps", "tally"]
+__all__ = ["believe", "collapse", "count", "raise_child", "recount", "sharing_unit", "steps", "tally"]
 
+_SHARED_BITS = 48  # steps of all rows together that are fine enough to be shared out again and again
 _MOST_WEIGHT = 2**50  # sums and products of shares below it are exact in float64 and int64
 
 
@@ -70,6 +72,54 @@ def count(
     unit = table.unit if unit is None else unit
     evidence, rows = tally(skeleton, table, unit)
     return Tree.raw(table.schema, skeleton, evidence, unit=unit, rows=rows, gain=gain, history=history)
+
+
+def recount(tree: Tree, table: Table, step: Step | None = None) -> Tree:
+    """Count other rows, or the same rows at other weights, on the skeleton of a tree.
+
+    Parameters
+    ----------
+    tree : Tree
+    table : Table
+        With its target.
+    step : Step, optional
+        Added to the history.
+
+    Returns
+    -------
+    Tree
+        With the tests and gains of `tree`, the evidence of `table`, and raw frequencies as belief.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.table import Table
+    >>> x, y = np.array([[20.0], [25.0], [40.0], [50.0]]), ["no", "yes", "yes", "yes"]
+    >>> tree = count(Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan]), Table.read(x, y))
+    >>> recount(tree, Table.read(x, y, sample_weight=[5, 1, 1, 1])).evidence.tolist()
+    [[5, 3], [5, 1], [0, 2]]
+    """
+    return count(
+        tree.skeleton,
+        table,
+        unit=sharing_unit(tree.skeleton, table),
+        gain=tree.gain,
+        history=_add(tree.history, step),
+    )
+
+
+def sharing_unit(skeleton: Skeleton, table: Table) -> float:
+    """Choose the unit to count a table in: its own, or a finer one where missing values go to every child.
+
+    Examples
+    --------
+    >>> sharing_unit(Skeleton.leaf(), Table.read([[1.0], [2.0]]))
+    1.0
+    """
+    if not (skeleton.missing_slot == -2).any():
+        return table.unit
+    total = table.n_rows if table.weight is None else int(table.weight.sum())
+    return table.unit / (1 << max(0, _SHARED_BITS - total.bit_length()))
 
 
 def tally(
