@@ -127,7 +127,8 @@ def worth_of_borrowed(tree: Tree, opinion: Floats) -> float:
 
 def _lent(tree: Tree) -> Floats:
     weight = _weight(tree)
-    return np.minimum(tree.borrowed, weight[0] - weight)
+    lent: Floats = np.minimum(tree.borrowed, weight[0] - weight)
+    return lent
 
 
 def _weight(tree: Tree) -> Floats:
