@@ -12,7 +12,7 @@ from hornbeam.data.units import MemorySource
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.pruning import Collapse, Pruner
-from hornbeam.smoothing import HGS, Laplace, Monotone, Smoother
+from hornbeam.smoothing import Borrowing, Laplace, Monotone, Smoother
 from hornbeam.tree.tree import Tree
 
 __all__ = ["PRESETS", "Recipe"]
@@ -52,8 +52,15 @@ class Recipe:
 
     def fit(self, table: Table, *, n_jobs: int = 1, on_progress: Callable[[int], None] | None = None) -> Tree:
         """Make the tree of a table; ``n_jobs`` threads cannot change it."""
-        bins = Bins.fit(MemorySource(table), LocalEngine(n_jobs), max_bins=self.bins_for(table.n_rows))
-        tree = self.grower.grow(table, bins, n_jobs=n_jobs, on_progress=on_progress)
+        bins = self.bin(table, n_jobs)
+        return self.finish(self.grower.grow(table, bins, n_jobs=n_jobs, on_progress=on_progress))
+
+    def bin(self, table: Table, n_jobs: int = 1) -> Bins:
+        """Choose the bins of a table."""
+        return Bins.fit(MemorySource(table), LocalEngine(n_jobs), max_bins=self.bins_for(table.n_rows))
+
+    def finish(self, tree: Tree) -> Tree:
+        """Prune and smooth a grown tree."""
         for step in self._steps():
             made = step(tree)
             if not isinstance(made, Tree):
@@ -81,7 +88,7 @@ class Recipe:
 
 PRESETS = MappingProxyType(
     {
-        "pet": Recipe(grower=Grower(Criterion.ENTROPY, Nominal.SUBSET, Missing.OWN), smoother=HGS()),
+        "pet": Recipe(grower=Grower(Criterion.ENTROPY, Nominal.SUBSET, Missing.OWN), smoother=Borrowing()),
         "id3": Recipe(max_bins=None, grower=Grower(Criterion.ENTROPY, Nominal.MULTIWAY, Missing.OWN)),
         "c4.5": Recipe(
             max_bins=None,

@@ -89,6 +89,26 @@ class Table:
             self.class_weight,
         )
 
+    def take(self, rows: NDArray[Any]) -> "Table":
+        """Return some rows, in the order asked for, as copies.
+
+        Examples
+        --------
+        >>> Table.read([[1.0], [2.0], [3.0]]).take(np.array([2, 0])).columns
+        (array([3., 1.]),)
+        """
+        matrix = None if self.matrix is None else self.matrix[rows]
+        return Table(
+            self.schema,
+            tuple([column[rows] for column in self.columns] if matrix is None else matrix.T),
+            None if self.target is None else self.target[rows],
+            None if self.weight is None else self.weight[rows],
+            self.unit,
+            matrix,
+            self.names,
+            self.class_weight,
+        )
+
     @classmethod
     def read(
         cls,

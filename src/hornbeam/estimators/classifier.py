@@ -34,7 +34,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     ----------
     preset : {"pet", "cart", "c4.5", "c4.4", "id3"}, default="pet"
         The recipe to start from; every other parameter set to "auto" is what the preset says. ``pet``:
-        entropy, subset splits, missing values to a child of their own, hierarchical smoothing. ``cart``:
+        entropy, subset splits, missing values to a child of their own, honest smoothing. ``cart``:
         Gini, subset splits, learned direction for missing values. ``c4.5``: gain ratio, multiway splits,
         fractional rows, collapse; ``c4.4``: the same without collapse, with Laplace. ``id3``: entropy,
         multiway splits.
@@ -62,10 +62,15 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         Quantile bins for each numeric feature; None tries every distinct value. "auto": every value up to
         20,000 rows, 255 bins beyond.
     smoothing : str, a smoother or None, default="auto"
-        How probabilities are estimated: "raw", "laplace", "m-estimate", "m-branch", "shrinkage", "hgs",
+        How probabilities are estimated. "honest" (the preset ``pet``): how much to borrow from the nodes above
+        is found on rows held out of regrown trees. Or "raw", "laplace", "m-estimate", "m-branch", "shrinkage", "hgs",
         "hgs-gradient", "hgs-loo", "hdp", or a step of `hornbeam.smoothing`; None for raw frequencies.
     pruning : {"auto", "bayes-risk", "collapse", "error-based", "minimum-error"}, a pruner or None, default="auto"
-        What cuts the tree back; `hornbeam.pruning` has pruners with parameters.
+        What cuts the tree back; `hornbeam.pruning` has pruners with parameters. "auto": what the preset says;
+        with honest smoothing, leaves that make no difference are cut, and `simplicity` says what that means.
+    simplicity : float, default=0.0
+        With honest smoothing, a dial from 0, the most accurate tree, to 1, the smallest one whose squared loss
+        on held-out rows is within one standard error of it.
     class_weight : dict, "balanced" or None, default=None
         What a mistake about each class costs beside the others. It steers the choice of tests, and `predict`
         names the class whose probability times weight is largest. Evidence, pruning, smoothing and
@@ -74,8 +79,9 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     monotonic_cst : array-like of int, dict or None, default=None
         For two classes: +1 where the second class's probability must not fall as the feature rises, -1 where
         it must not rise, 0 elsewhere; or a dict from feature names. Smoothed probabilities keep to it too.
-    random_state : int, default=None
-        Accepted for company: nothing here is random.
+    random_state : int, RandomState instance or None, default=None
+        Deals the rows to other folds when honest smoothing asks them. Nothing else is random, and nothing
+        depends on the order of rows.
     n_jobs : int, default=None
         Threads; -1 for all cores. The tree does not depend on them.
 
@@ -137,6 +143,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         max_bins: Any = "auto",
         smoothing: Any = "auto",
         pruning: Any = "auto",
+        simplicity: float = 0.0,
         class_weight: Any = None,
         monotonic_cst: Any = None,
         random_state: Any = None,
@@ -155,6 +162,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.max_bins = max_bins
         self.smoothing = smoothing
         self.pruning = pruning
+        self.simplicity = simplicity
         self.class_weight = class_weight
         self.monotonic_cst = monotonic_cst
         self.random_state = random_state

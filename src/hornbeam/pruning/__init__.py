@@ -6,6 +6,7 @@ from hornbeam.pruning.cost_complexity import CostComplexity, CostComplexityPath,
 from hornbeam.pruning.error_based import ErrorBased, expected_errors
 from hornbeam.pruning.frontiers import WorkSpan, frontiers, work_span
 from hornbeam.pruning.leaf_budget import LeafBudget
+from hornbeam.pruning.leaf_price import LeafPrice
 from hornbeam.pruning.minimum_error import MinimumError
 from hornbeam.pruning.pruner import Pruner
 from hornbeam.pruning.reduced_error import ReducedError
@@ -17,6 +18,7 @@ __all__ = [
     "CostComplexityPath",
     "ErrorBased",
     "LeafBudget",
+    "LeafPrice",
     "MinimumError",
     "Pruner",
     "ReducedError",

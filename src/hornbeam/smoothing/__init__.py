@@ -1,6 +1,7 @@
 """Steps that change what a tree believes."""
 
 from hornbeam.smoothing.appraisal import Appraisal, effective_size, worth_of_borrowed
+from hornbeam.smoothing.borrowing import Borrowing
 from hornbeam.smoothing.estimates import Laplace, MEstimate, Raw
 from hornbeam.smoothing.hdp import HDP, Tying
 from hornbeam.smoothing.hgs import HGS, GradientHGS, LeaveOneOutHGS
@@ -13,6 +14,7 @@ __all__ = [
     "HDP",
     "HGS",
     "Appraisal",
+    "Borrowing",
     "GradientHGS",
     "HierarchicalShrinkage",
     "Laplace",
