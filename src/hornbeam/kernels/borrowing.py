@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from hornbeam import _native
 from hornbeam.typing import Floats, Indices
 
@@ -31,6 +29,7 @@ class Forest:
 
     Examples
     --------
+    >>> import numpy as np
     >>> parent = np.array([-1, 0, 0], np.int32)
     >>> forest = Forest(parent, np.array([[1.0, 2.0], [1.0, 0.0], [0.0, 2.0]]))
     >>> belief, borrowed = forest.believe(np.zeros(6))
@@ -48,6 +47,7 @@ class Forest:
 
         Examples
         --------
+        >>> import numpy as np
         >>> Forest(np.array([-1], np.int32), np.array([[3.0, 0.0]])).believe(np.zeros(6))
         (array([[0.875, 0.125]]), array([1.]))
         """
@@ -59,6 +59,7 @@ class Forest:
 
         Examples
         --------
+        >>> import numpy as np
         >>> forest = Forest(np.array([-1], np.int32), np.array([[3.0, 0.0]]), np.array([[1.0, 1.0]]))
         >>> cost, slope = forest.loss(np.zeros(6))
         >>> cost, slope.round(4).tolist()

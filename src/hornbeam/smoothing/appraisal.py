@@ -113,7 +113,7 @@ def worth_of_borrowed(tree: Tree, opinion: Floats) -> float:
     from scipy.optimize import brentq  # a tenth of a second to load: only for those who ask
 
     leaf = tree.skeleton.is_leaf & (tree.rows > 0)
-    belief, own, lent = tree.belief[leaf], np.minimum(_weight(tree), tree.rows)[leaf], _lent(tree)[leaf]
+    belief, own, lent = tree.belief[leaf], _weight(tree)[leaf], _lent(tree)[leaf]
     spread = (belief * (1 - belief)).sum(axis=1)
     seen = _ERRING_TOGETHER * ((belief - opinion[leaf]) ** 2).sum()
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,74 +15,106 @@ from hornbeam.tree.edit import sharing_unit, tally
 from hornbeam.tree.route import route
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import stopped
-from hornbeam.typing import Codes, Floats, Indices
+from hornbeam.typing import Codes, Counts, Floats, Indices
 
-__all__ = ["Regrown", "deal", "draw", "regrow"]
+__all__ = ["Deal", "Regrown", "draw", "regrow", "scatter"]
 
 type _Bits = NDArray[np.uint64]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-def draw(codes: Codes, table: Table, seed: int = 0) -> _Bits:
-    """Draw a number for every row by what it is, not by where it stands.
+def draw(codes: Codes, target: Indices, seed: int = 0) -> _Bits:
+    """Draw a number for every row by what it is, not by where it stands: rows that are alike get the same.
 
     Parameters
     ----------
     codes : array of shape (n_rows, n_features)
-    table : Table
-        With its target.
+    target : int array of shape (n_rows,)
     seed : int, default 0
         Another seed, other numbers.
 
     Returns
     -------
     uint64 array of shape (n_rows,)
-        Reordering the rows reorders the numbers; rows that are alike get different ones, in some order.
 
     Examples
     --------
-    >>> table = Table.read([[1.0], [2.0], [2.0]], [0, 1, 1])
-    >>> codes = np.array([[0], [1], [1]], np.uint8)
-    >>> there, back = draw(codes, table), draw(codes[::-1], table.take(np.array([2, 1, 0])))
-    >>> bool((np.sort(there) == np.sort(back)).all()), bool(there[1] == there[2])
+    >>> numbers = draw(np.array([[0], [1], [0]], np.uint8), np.array([0, 1, 0]))
+    >>> bool(numbers[0] == numbers[2]), bool(numbers[0] == numbers[1])
     (True, False)
     """
-    assert table.target is not None
-    factor = _mixed(np.arange(1, codes.shape[1] + 3, dtype=np.uint64) + np.uint64(seed) * _GOLDEN)
-    bits = table.target.astype(np.uint64) * factor[0]
-    if table.weight is not None:
-        bits += table.weight.view(np.uint64) * factor[1]
+    factor = _mixed(np.arange(1, codes.shape[1] + 2, dtype=np.uint64) * _GOLDEN + np.full(1, seed, np.uint64))
+    bits = target.astype(np.uint64) * factor[0]
     for feature in range(codes.shape[1]):
-        bits += codes[:, feature] * factor[feature + 2]
-    bits = _mixed(bits)
-    order = np.argsort(bits, kind="stable")
-    alike = np.append(False, np.diff(bits[order]) == 0)
-    if alike.any():
-        # The second of a kind is told from the first by its number.
-        place = np.arange(len(bits))
-        nth = place - np.maximum.accumulate(np.where(alike, 0, place))
-        bits[order] = _mixed(bits[order] + nth.astype(np.uint64) * _GOLDEN)
-    return bits
+        bits += codes[:, feature] * factor[feature + 1]
+    return _mixed(bits)
 
 
-def deal(numbers: _Bits, target: Indices, n_folds: int) -> Indices:
-    """Deal the rows out like cards, class by class: folds of equal size with the same mix of classes.
-
-    Returns
-    -------
-    int32 array of shape (n_rows,)
-        The fold of each row.
+def scatter(numbers: _Bits) -> _Bits:
+    """Give rows that drew the same number different ones, so that a sample does not take all or none of them.
 
     Examples
     --------
-    >>> numbers = np.array([5, 3, 8, 1], np.uint64)
-    >>> deal(numbers, np.array([0, 0, 1, 1]), 2).tolist()
-    [1, 0, 1, 0]
+    >>> len(set(scatter(np.array([7, 7, 7], np.uint64)).tolist()))
+    3
     """
-    fold = np.empty(len(numbers), np.int32)
-    fold[np.lexsort((numbers, target))] = np.arange(len(numbers)) % n_folds
-    return fold
+    order = np.argsort(numbers, kind="stable")
+    place, drawn = np.arange(len(numbers)), numbers[order]
+    begin = np.maximum.accumulate(np.where(np.append(False, drawn[1:] == drawn[:-1]), 0, place))
+    scattered = np.empty_like(numbers)
+    scattered[order] = _mixed(drawn + (place - begin).astype(np.uint64) * _GOLDEN)
+    return scattered
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Deal:
+    """Rows dealt out to folds like cards, class by class, and copies of a row one after the other.
+
+    Parameters
+    ----------
+    first : int64 array of shape (n_rows,)
+        When the first copy of each row was dealt; the card of turn t goes to fold ``t % n_folds``.
+    copies : int64 array of shape (n_rows,) or None
+        How many copies there are of each row: its weight, where weights are whole; None for one each.
+    n_folds : int
+
+    Examples
+    --------
+    >>> table = Table.read([[1.0], [2.0], [3.0]], [0, 0, 1], sample_weight=[1, 3, 1])
+    >>> cards = Deal.of(table, np.array([[0], [1], [2]], np.uint8), 2)
+    >>> cards.held(0).tolist(), cards.held(1).tolist()
+    ([1, 1, 1], [0, 2, 0])
+    """
+
+    first: Counts
+    copies: Counts | None
+    n_folds: int
+
+    @classmethod
+    def of(cls, table: Table, codes: Codes, n_folds: int, seed: int = 0) -> Self:
+        """Deal the rows of a table; their order plays no part, and weight 2 is the row twice."""
+        target, weight = table.target, table.weight
+        assert target is not None
+        numbers = draw(codes, target, seed)
+        order = np.lexsort((numbers, target) if weight is None else (weight, numbers, target))
+        copies = weight if table.unit == 1.0 else None
+        first = np.empty(len(target), np.int64)
+        if copies is None:
+            first[order] = np.arange(len(target))
+        else:
+            dealt = copies[order]
+            first[order] = np.cumsum(dealt) - dealt
+        return cls(first, copies, n_folds)
+
+    def held(self, fold: int) -> Counts:
+        """Count the copies of each row in a fold."""
+        if self.copies is None:
+            mine: Counts = (self.first % self.n_folds == fold).astype(np.int64)
+            return mine
+        end = self.first + self.copies
+        held: Counts = (end - 1 - fold) // self.n_folds - (self.first - 1 - fold) // self.n_folds
+        return held
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,6 +127,8 @@ class Regrown:
         Pruned, if the recipe prunes, and not smoothed.
     rows : array of int
         The rows held out.
+    weight : float64 array
+        What each of them weighs.
     node : int32 array or None
         Where each of them stops; None if missing values go to every child.
     held : float64 array of shape (n_nodes, n_classes)
@@ -102,12 +137,13 @@ class Regrown:
 
     tree: Tree
     rows: NDArray[np.intp]
+    weight: Floats
     node: Indices | None
     held: Floats
 
 
 def regrow(
-    recipe: Recipe, table: Table, bins: Bins, codes: Codes, fold: Indices, n_jobs: int = 1
+    recipe: Recipe, table: Table, bins: Bins, codes: Codes, cards: Deal, n_jobs: int = 1
 ) -> Sequence[Regrown]:
     """Grow and prune a tree without the rows of each fold, and send them down.
 
@@ -118,8 +154,8 @@ def regrow(
     bins : Bins
     codes : array
         ``bins.encode(table)``.
-    fold : int array of shape (n_rows,)
-        The fold of each row, from 0 on.
+    cards : Deal
+        Its rows, dealt out.
     n_jobs : int, default 1
         Threads; each tree is grown by one of them.
 
@@ -129,32 +165,40 @@ def regrow(
         One for each fold.
     """
 
-    def without(number: int) -> Regrown:
-        held, others = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
-        tree = recipe.grower.grow(table.take(others), bins, codes[others])
+    def without(fold: int) -> Regrown:
+        held = cards.held(fold)
+        others = (1 if cards.copies is None else cards.copies) - held
+        kept = np.flatnonzero(others)
+        tree = recipe.grower.grow(_copies(table, kept, others, cards), bins, codes[kept])
         tree = tree if recipe.pruner is None else recipe.pruner(tree)
-        return _send(tree, table.take(held), held)
+        asked = np.flatnonzero(held)
+        return _send(tree, _copies(table, asked, held, cards), asked)
 
-    numbers = range(int(fold.max()) + 1)
     if n_jobs == 1:
-        return list(map(without, numbers))
+        return list(map(without, range(cards.n_folds)))
     with ThreadPoolExecutor(n_jobs) as pool:
-        return list(pool.map(without, numbers))
+        return list(pool.map(without, range(cards.n_folds)))
+
+
+def _copies(table: Table, rows: NDArray[np.intp], copies: Counts, cards: Deal) -> Table:
+    """Some rows of a table, as often as they are there."""
+    taken = table.take(rows)
+    return taken if cards.copies is None else replace(taken, weight=copies[rows])
 
 
 def _send(tree: Tree, held: Table, rows: NDArray[np.intp]) -> Regrown:
     """Find where held-out rows stop."""
     skeleton, n_classes = tree.skeleton, tree.n_classes
+    weight: Floats = np.ones(len(rows)) if held.weight is None else np.multiply(held.weight, held.unit)
     if (skeleton.missing_slot == -2).any():
         unit = sharing_unit(skeleton, held)
         evidence, _ = tally(skeleton, held, unit, np.einsum("ij->i", tree.evidence))
-        return Regrown(tree, rows, None, stopped(skeleton, evidence) * unit)
+        return Regrown(tree, rows, weight, None, np.multiply(stopped(skeleton, evidence), unit))
     assert held.target is not None
     node = route(skeleton, held)
-    weight = None if held.weight is None else held.weight * held.unit
     cell = node.astype(np.intp) * n_classes + held.target
-    counts = np.bincount(cell, weight, minlength=tree.n_nodes * n_classes).astype(np.float64)
-    return Regrown(tree, rows, node, counts.reshape(-1, n_classes))
+    counts = np.bincount(cell, weight, minlength=tree.n_nodes * n_classes)
+    return Regrown(tree, rows, weight, node, counts.reshape(-1, n_classes))
 
 
 def _mixed(bits: _Bits) -> _Bits:

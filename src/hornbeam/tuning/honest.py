@@ -8,12 +8,11 @@ import numpy as np
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.borrowing import STRENGTHS, Forest
-from hornbeam.pruning import LeafPrice
 from hornbeam.recipe import Recipe
 from hornbeam.smoothing import Appraisal, Borrowing, worth_of_borrowed
 from hornbeam.tree.route import route
 from hornbeam.tree.tree import Tree
-from hornbeam.tuning.folds import Regrown, deal, draw, regrow
+from hornbeam.tuning.folds import Deal, Regrown, draw, regrow, scatter
 from hornbeam.tuning.size import choose_price
 from hornbeam.typing import Codes, Floats, Indices
 
@@ -57,7 +56,7 @@ class Honest:
     >>> from hornbeam.recipe import PRESETS
     >>> table = Table.read(*load_breast_cancer(return_X_y=True))
     >>> Honest(PRESETS["pet"]).fit(table).n_leaves, Honest(PRESETS["pet"], simplicity=1.0).fit(table).n_leaves
-    (13, 7)
+    (14, 9)
     """
 
     recipe: Recipe
@@ -85,10 +84,11 @@ class Honest:
         asked = self._sample(codes, table)
         few = table if asked is None else table.take(asked)
         regrown: Sequence[Regrown] = ()
-        if few.n_rows > 1:
+        n_folds = self._n_folds(few)
+        if n_folds > 1:
             some = codes if asked is None else codes[asked]
-            fold = deal(draw(some, few, self.seed), _target(few), self._n_folds(few.n_rows))
-            regrown = regrow(recipe, few, bins, some, fold, n_jobs)
+            cards = Deal.of(few, some, n_folds, self.seed)
+            regrown = regrow(recipe, few, bins, some, cards, n_jobs)
         smoother, beliefs = fit_strengths(regrown)
         tree = recipe.grower.grow(table, bins, codes, n_jobs=n_jobs, on_progress=on_progress)
         tree = replace(recipe, smoother=smoother).finish(tree)
@@ -96,15 +96,17 @@ class Honest:
             tree = choose_price(self.simplicity, regrown, beliefs)(tree)
         return _appraised(tree, few, regrown, beliefs)
 
-    def _n_folds(self, n_rows: int) -> int:
-        folds = self.folds or (10 if n_rows < _MANY_ROWS else 5)
-        return min(folds, n_rows)
+    def _n_folds(self, table: Table) -> int:
+        # A row of weight 2 is two rows.
+        n_rows = table.n_rows if table.weight is None or table.unit != 1.0 else int(table.weight.sum())
+        return min(self.folds or (10 if n_rows < _MANY_ROWS else 5), n_rows)
 
     def _sample(self, codes: Codes, table: Table) -> Indices | None:
         """Choose the rows that take part; None for all of them."""
         if table.n_rows <= self.rows:
             return None
-        numbers = draw(codes, table, self.seed)
+        assert table.target is not None
+        numbers = scatter(draw(codes, table.target, self.seed))
         chosen: Indices = np.sort(np.argpartition(numbers, self.rows)[: self.rows])
         return chosen
 
@@ -148,18 +150,13 @@ def fit_strengths(regrown: Sequence[Regrown]) -> tuple[Borrowing, list[Floats]]:
 
 def _appraised(tree: Tree, table: Table, regrown: Sequence[Regrown], beliefs: list[Floats]) -> Tree:
     """Say what borrowed rows are worth, by what the regrown trees think of the rows of each leaf."""
-    opinion = np.zeros((table.n_rows, tree.n_classes))
+    if any(one.node is None for one in regrown):
+        return tree
+    node, n = route(tree.skeleton, table), tree.n_nodes
+    rows, opinion = np.zeros(n), np.zeros(tree.belief.shape)
     for one, belief in zip(regrown, beliefs, strict=True):
-        if one.node is None:
-            return tree
-        opinion[one.rows] = belief[one.node]
-    node = route(tree.skeleton, table)
-    rows = np.bincount(node, minlength=tree.n_nodes)
-    mean = np.stack([np.bincount(node, each, tree.n_nodes) for each in opinion.T], axis=1)
-    mean /= np.maximum(rows, 1)[:, None]
-    return Appraisal(worth_of_borrowed(tree, mean))(tree)
-
-
-def _target(table: Table) -> Indices:
-    assert table.target is not None
-    return table.target
+        at, said = node[one.rows], belief[one.node] * one.weight[:, None]
+        rows += np.bincount(at, one.weight, n)
+        opinion += np.stack([np.bincount(at, each, n) for each in said.T], axis=1)
+    opinion /= np.where(rows > 0, rows, 1.0)[:, None]
+    return Appraisal(round(worth_of_borrowed(tree, opinion), 3))(tree)

@@ -41,16 +41,16 @@ def choose_price(simplicity: float, regrown: Sequence[Regrown], beliefs: Sequenc
         for one, belief in zip(regrown, beliefs, strict=True)
     ]
     held = [one.held for one in regrown]
-    base = _losses(trees, held, chosen)
+    base = _losses(trees, chosen)
     for price in map(LeafPrice, _PRICES):
-        rise, error = _difference(_losses(trees, held, price), base, held)
+        rise, error = _difference(_losses(trees, price), base, held)
         if rise > simplicity * error:
             break
         chosen = price
     return chosen
 
 
-def _losses(trees: Sequence[Tree], held: Sequence[Floats], pruner: LeafPrice) -> list[Floats]:
+def _losses(trees: Sequence[Tree], pruner: LeafPrice) -> list[Floats]:
     """Squared loss of a held-out row of each class at each node, answered where the pruned tree would."""
     found = []
     for tree in trees:
