@@ -118,7 +118,7 @@ def table_of(options: argparse.Namespace) -> Iterator[dict[str, object]]:
         for n in map(int, options.rows.split(",")):
             trials = max(1, min(options.trials, 6000 // n))
             for smoothing in options.smoothing.split(","):
-                runs = [trial(world, n, smoothing, seed, options.level) for seed in range(trials)]
+                runs = [trial(world, n, smoothing, options.seed + i, options.level) for i in range(trials)]
                 means = {name: round(float(np.mean([run[name] for run in runs])), 3) for name in runs[0]}
                 yield {"world": world, "rows": n, "smoothing": smoothing, "trials": trials, **means}
 
@@ -131,6 +131,7 @@ def main() -> None:
     parser.add_argument("--worlds", default=",".join(WORLDS))
     parser.add_argument("--rows", default="300,1000,10000")
     parser.add_argument("--trials", type=int, default=20, help="at most; 6,000 rows in all")
+    parser.add_argument("--seed", type=int, default=0, help="of the first trial")
     parser.add_argument("--level", type=float, default=0.9)
     parser.add_argument("--json", type=Path, help="also write the records to this file")
     options = parser.parse_args()

@@ -11,7 +11,7 @@ from worked_trees import star, worked_tree
 
 @pytest.mark.parametrize("worth", [0.1, 0.5, 0.9])
 def test_the_worth_that_made_the_opinions_is_found(worth):
-    """Opinions as far off as leaves of that worth are, less what both err together: half of the square."""
+    """Opinions as far off as leaves of that worth are, less what both err together: a third of the square."""
     rng = np.random.default_rng(0)
     yes = rng.integers(0, 5, 3000)
     raw = star(np.column_stack([4 - yes, yes]))
@@ -19,7 +19,7 @@ def test_the_worth_that_made_the_opinions_is_found(worth):
     tree = believe(raw, belief, np.full(raw.n_nodes, 40.0))
     p = belief[:, 1]
     size = 4 + worth * 40
-    off = rng.normal(size=len(p)) * np.sqrt(p * (1 - p) / (size + 1) / 2)
+    off = rng.normal(size=len(p)) * np.sqrt(p * (1 - p) / (size + 1) / 1.5)
     opinion = np.column_stack([1 - p - off, p + off])
     assert worth_of_borrowed(tree, opinion) == pytest.approx(worth, rel=0.15)
 
