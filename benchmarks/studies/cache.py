@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -61,7 +60,7 @@ class Cache:
         text = json.dumps({method: result.plain() for method, result in merged.items()})
         draft = path.with_suffix(".draft")
         draft.write_text(text, encoding="utf-8")
-        os.replace(draft, path)
+        draft.replace(path)
 
     def forget(self, group: str, methods: frozenset[str]) -> None:
         """Drop what some methods of a group gave, so that they are run again."""

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
-from studies.sets import SEED, Fold
 
 from hornbeam.data import Table
 from hornbeam.pruning.cost_complexity import cost_complexity_path, cut_alphas
@@ -20,6 +20,7 @@ from hornbeam.smoothing import HierarchicalShrinkage
 from hornbeam.tree.route import decision_path, route
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
+from studies.sets import SEED, Fold
 
 N_INNER = 3
 STRENGTHS = (0.0, 0.1, 1.0, 10.0, 50.0, 100.0, 500.0)  # imodels' grid
@@ -102,7 +103,7 @@ def _least_above(tree: Tree, alpha: Floats) -> Floats:
     """The least alpha of a node's ancestors: when it disappears."""
     least = np.full(tree.n_nodes, np.inf)
     levels = tree.skeleton.levels
-    for begin, end in zip(levels[1:-1], levels[2:], strict=True):
+    for begin, end in pairwise(levels[1:]):
         parent = tree.skeleton.parent[begin:end]
         least[begin:end] = np.minimum(alpha[parent], least[parent])
     return least

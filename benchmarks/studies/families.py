@@ -5,10 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from studies.choice import Inner, choose_alpha, choose_strength
-from studies.methods import Group, Outcome, timed
-from studies.sets import Fold
-
 from hornbeam.growing import Missing
 from hornbeam.pruning import CostComplexity
 from hornbeam.recipe import PRESETS, Recipe
@@ -26,8 +22,11 @@ from hornbeam.smoothing import (
 )
 from hornbeam.tree.route import answer, route
 from hornbeam.tree.tree import Tree
+from studies.choice import Inner, choose_alpha, choose_strength
+from studies.methods import Group, Outcome, timed
+from studies.sets import Fold
 
-HDP_BUDGET = 150_000  # nodes times classes: beyond it 1,000 sweeps take too long for ten folds
+HDP_BUDGET = 1_000_000  # nodes times classes: beyond it 1,000 sweeps take too long for ten folds
 
 SMOOTHERS: dict[str, Smoother] = {
     "raw": Raw(),

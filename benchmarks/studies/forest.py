@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
+
 from studies.methods import Group, Outcome, timed
 from studies.sets import SEED, Fold
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+
 from studies.methods import Group, Outcome, timed
 from studies.sets import Fold, StudySet
 
@@ -63,7 +64,9 @@ def arff(data: StudySet) -> str:
             cells.append(np.array([*values, "?"])[column.cat.codes.to_numpy()].tolist())
         else:
             header.append(f"@attribute a{i} numeric")
-            cells.append(["?" if value != value else repr(value) for value in column.to_numpy(float).tolist()])
+            cells.append(
+                ["?" if value != value else repr(value) for value in column.to_numpy(float).tolist()]
+            )
     header.append(f"@attribute class {{{','.join(f'c{k}' for k in range(len(data.classes)))}}}")
     cells.append([f"c{code}" for code in data.y.tolist()])
     lines = [",".join(row) for row in zip(*cells, strict=True)]

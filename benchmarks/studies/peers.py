@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
+
 from studies.methods import Group, Outcome, timed
 from studies.sets import SEED, Fold
 

@@ -16,11 +16,10 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from hornbeam.evaluation import Tally
 from studies.cache import Cache, Result
 from studies.methods import Group
 from studies.sets import N_FOLDS, Entry, Fold, load
-
-from hornbeam.evaluation import Tally
 
 TOO_SLOW = "too slow"
 
@@ -50,8 +49,11 @@ class Runner:
     def run(self, entries: Sequence[Entry]) -> None:
         """Run everything that is missing, smallest sets first."""
         todo = {entry.key: self._n_missing(entry) for entry in entries}
-        print(f"{len(entries)} sets, {sum(todo.values()):,} of {len(entries) * self.n_folds * len(self.groups):,} "
-              "tasks to run", flush=True)
+        print(
+            f"{len(entries)} sets, {sum(todo.values()):,} of {len(entries) * self.n_folds * len(self.groups):,} "
+            "tasks to run",
+            flush=True,
+        )
         log = _Log(todo)
         tasks = self._tasks(entries)
         workers = [_Worker() for _ in range(self.n_jobs)]
@@ -75,7 +77,9 @@ class Runner:
         )
 
     def _n_missing(self, entry: Entry) -> int:
-        return sum(bool(self._wanted(entry, fold, group)) for group in self.groups for fold in range(self.n_folds))
+        return sum(
+            bool(self._wanted(entry, fold, group)) for group in self.groups for fold in range(self.n_folds)
+        )
 
     def _tasks(self, entries: Sequence[Entry]) -> Iterator[Task]:
         for entry in entries:
@@ -122,7 +126,9 @@ class Runner:
         if reason and reason.startswith(TOO_SLOW):
             results |= {m: Result(None, reason=reason) for m in task.wanted if m not in results}
         elif reason:  # not kept: the next run tries again
-            print(f"{task.entry.key} {task.group.name} fold {task.fold}: {reason}", file=sys.stderr, flush=True)
+            print(
+                f"{task.entry.key} {task.group.name} fold {task.fold}: {reason}", file=sys.stderr, flush=True
+            )
         self.cache.add(task.entry.key, task.group.name, task.fold, results)
         return True
 

@@ -158,9 +158,7 @@ class Fold:
         schema = replace(whole.schema, classes=tuple(self.seen.tolist()))
         target = np.searchsorted(self.seen, whole.target[rows]).astype(np.int32)
         matrix = None if whole.matrix is None else np.ascontiguousarray(whole.matrix[rows])
-        columns = (
-            tuple(column[rows] for column in whole.columns) if matrix is None else tuple(matrix.T)
-        )
+        columns = tuple(column[rows] for column in whole.columns) if matrix is None else tuple(matrix.T)
         return Table(schema, columns, target, matrix=matrix)
 
     def spread(self, probabilities: Any, classes: Any = None) -> NDArray[np.float64]:

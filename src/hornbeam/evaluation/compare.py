@@ -177,7 +177,8 @@ class Comparison:
         against = self.methods if against is None else tuple(against)
         means, ranks = self.means(), self.ranks()
         lines = [
-            " | ".join(["| method", f"mean {self.measure}", "rank", *(f"against {name}" for name in against)]) + " |",
+            " | ".join(["| method", f"mean {self.measure}", "rank", *(f"against {name}" for name in against)])
+            + " |",
             "|---|--:|--:|" + "---|" * len(against),
         ]
         for i in np.argsort(means, kind="stable"):

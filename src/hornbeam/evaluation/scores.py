@@ -240,7 +240,9 @@ def _codes(y: Any, labels: Sequence[Label] | None, shape: tuple[int, ...]) -> Co
     """The column of each row's class."""
     y = np.asarray(y)
     if y.shape != shape[:1]:
-        raise DataError(f"y of shape {y.shape} beside {shape[0]} rows of probabilities; expected one label a row.")
+        raise DataError(
+            f"y of shape {y.shape} beside {shape[0]} rows of probabilities; expected one label a row."
+        )
     classes = np.unique(y) if labels is None else np.asarray(labels)
     if len(classes) != shape[1]:
         raise DataError(
