@@ -59,9 +59,9 @@ def ydf_cart(fold: Fold, wanted: frozenset[str]) -> Iterator[Outcome]:
 
 
 def _ydf_columns(frame: pd.DataFrame) -> dict[str, NDArray[np.generic]]:
-    """Numbers as float32, nominal values as text, "" where missing."""
+    """Numbers as float32, nominal values as text that looks like no number, "" where missing."""
     return {
-        str(name): column.astype(object).where(column.notna(), "").to_numpy(dtype=str)
+        str(name): np.array([*(f"v{i}" for i in range(len(column.cat.categories))), ""])[column.cat.codes]
         if isinstance(column.dtype, pd.CategoricalDtype)
         else column.to_numpy(np.float32)
         for name, column in frame.items()

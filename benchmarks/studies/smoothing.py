@@ -48,8 +48,8 @@ MAIN = (
     *FORESTS,
 )
 
-RULES = """Ten stratified folds, shuffled with a fixed seed; all folds pooled. RMSE is the root of the Brier score divided
-by the number of classes. Log loss in nats; the probability of the class that came counts as 1e-15 at least, and a
+RULES = """Ten stratified folds, shuffled with a fixed seed; all folds pooled. RMSE is the root of the Brier score
+divided by the number of classes. Log loss in nats; the probability of the class that came counts as 1e-15 at least, and a
 class that no training row had gets probability 0. Losses equal to four decimals are a draw; the two-sided sign test
 drops draws. Calibration error: 15 bins of equal width of the largest probability. Seconds are CPU seconds of training
 a fold, single-threaded; of k trees of a forest, k hundredths of the fit. scikit-learn gets nominal values as integer

@@ -67,7 +67,7 @@ def plot_critical_difference(comparison: Comparison, *, level: float = 0.05, ax:
         ax.text(tick, 0.3, str(tick), ha="center", va="bottom", fontsize=8)
     ax.plot([lowest, lowest + distance], [1.6, 1.6], color=COLORS[1], linewidth=2)
     ax.text(lowest + distance + 0.1, 1.6, f"critical difference {distance:.2f}", va="center", fontsize=8)
-    margin = 0.32 * n
+    margin = _margin(ax, max(map(len, comparison.methods)) + 6) * (n - 1)
     ax.set(xlim=(lowest - margin, highest + margin), ylim=(below - 0.75 * half, 2.1))
     ax.set_axis_off()
     return ax
@@ -191,6 +191,13 @@ def plot_forest_sizes(
     ax.minorticks_off()
     ax.legend(frameon=False)
     return ax
+
+
+def _margin(ax: Any, n_letters: int) -> float:
+    """Room for a text at either side, as a part of the line between; a letter of 9 points is 0.075 inches wide."""
+    width = ax.get_window_extent().width / ax.figure.dpi
+    share = min(0.4, n_letters * 0.075 / width + 0.03)
+    return share / (1 - 2 * share)
 
 
 def _alike(ranks: Floats, distance: float) -> list[tuple[int, int]]:
