@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
 from hornbeam.data import Table
-from hornbeam.pruning.cost_complexity import cost_complexity_path, cut_alphas
+from hornbeam.pruning import cost_complexity_path, cut_alphas
 from hornbeam.recipe import Recipe
 from hornbeam.smoothing import HierarchicalShrinkage
 from hornbeam.tree.route import decision_path, route

@@ -49,13 +49,14 @@ MAIN = (
 )
 
 RULES = """Ten stratified folds, shuffled with a fixed seed; all folds pooled. RMSE is the root of the Brier score
-divided by the number of classes. Log loss in nats; the probability of the class that came counts as 1e-15 at least, and a
-class that no training row had gets probability 0. Losses equal to four decimals are a draw; the two-sided sign test
-drops draws. Calibration error: 15 bins of equal width of the largest probability. Seconds are CPU seconds of training
-a fold, single-threaded; of k trees of a forest, k hundredths of the fit. scikit-learn gets nominal values as integer
-codes with missing as a code of its own, and missing numbers as NaN. Strengths and alphas are chosen by three inner
-folds that grow the tree anew: shrinkage by log loss, cost-complexity by squared error, there with and without the rule
-of one standard error, on raw frequencies. `hgs-published` is the paper's descent with a uniform pseudo-ancestor."""
+divided by the number of classes. Log loss in nats; the probability of the class that came counts as 1e-15
+at least, and a class that no training row had gets probability 0. Losses equal to four decimals are a draw;
+the two-sided sign test drops draws. Calibration error: 15 bins of equal width of the largest probability.
+Seconds are CPU seconds of training a fold, single-threaded; of k trees of a forest, k hundredths of the
+fit. scikit-learn gets nominal values as integer codes with missing as a code of its own, and missing
+numbers as NaN. Strengths and alphas are chosen by three inner folds that grow the tree anew: shrinkage by
+log loss, cost-complexity by squared error, there with and without the rule of one standard error, on raw
+frequencies. `hgs-published` is the paper's descent with a uniform pseudo-ancestor."""
 
 
 def report(cache: Cache, entries: Iterable[Entry], out: Path, commands: Sequence[str]) -> None:

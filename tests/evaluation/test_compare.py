@@ -15,7 +15,7 @@ METHODS = ("raw", "laplace", "hgs", "forest")
 @pytest.fixture
 def four() -> Comparison:
     """Four methods on fourteen sets, no two losses of a set alike."""
-    losses = np.random.default_rng(5).random((14, 4)) + [0.6, 0.4, 0.2, 0.0]
+    losses = np.random.default_rng(5).random((14, 4)) + np.array([0.6, 0.4, 0.2, 0.0])
     return Comparison(METHODS, tuple(f"set {i}" for i in range(14)), losses, "RMSE")
 
 

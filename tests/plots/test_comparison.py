@@ -27,7 +27,9 @@ def _close() -> Iterator[None]:
 def comparison() -> Comparison:
     noise = np.random.default_rng(0).random((40, 5))
     methods = ("honest", "hgs", "laplace", "raw", "a method with a rather long name")
-    return Comparison(methods, tuple(map(str, range(40))), noise + [0, 0.05, 0.3, 2.0, 2.02], "RMSE")
+    return Comparison(
+        methods, tuple(map(str, range(40))), noise + np.array([0, 0.05, 0.3, 2.0, 2.02]), "RMSE"
+    )
 
 
 def texts(ax: Any) -> list[str]:
