@@ -4,11 +4,12 @@ Scores are losses: less is better. Two scores that are equal to four decimals ar
 HGS paper, and draws are dropped from the sign test.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import binomtest, friedmanchisquare, rankdata, studentized_range
 
 from hornbeam.errors import DataError
@@ -135,7 +136,7 @@ class Comparison:
         methods = tuple(methods)
         return replace(self, methods=methods, losses=np.column_stack([self.of(name) for name in methods]))
 
-    def on(self, sets: Sequence[bool] | Floats) -> "Comparison":
+    def on(self, sets: ArrayLike) -> "Comparison":
         """The same methods on the marked sets alone."""
         kept = np.asarray(sets, bool)
         names = tuple(name for name, keep in zip(self.sets, kept, strict=True) if keep)
