@@ -114,32 +114,36 @@ def _pair(comparison: Comparison, one: str, other: str) -> str:
 
 
 def figures(scores: Scores, out: Path) -> None:
-    """The paper's figures 2, 3 and 4, and the critical differences."""
-    import matplotlib
+    """The paper's figures 2, 3 and 4, and the critical differences; those for which enough has been run."""
+    import matplotlib as mpl
 
-    matplotlib.use("agg")
+    mpl.use("agg")
     from hornbeam.plots import plot_critical_difference, plot_difference, plot_forest_sizes, plot_times
 
     rmse, rows = scores.comparison("RMSE"), scores.n_rows
-    drawn = {
-        "difference-published-hgs": plot_difference(rmse, HERO, "c4.4/hgs-published", rows),
-        "difference-forest-10": plot_difference(rmse, HERO, "sklearn-forest/rf-10", rows),
-        "hgs-against-hdp": plot_difference(rmse, "c4.4/hgs-published", "c4.4/hdp", rows),
-        "times": plot_times(
-            scores.seconds().among(
-                (HERO, *(f"c4.4/{name}" for name in ("laplace", "m-branch", "hdp", "hgs-published")))
-            ),
-            rows,
-        ),
+    timed = (HERO, *(f"c4.4/{name}" for name in ("laplace", "m-branch", "hdp", "hgs-published")))
+    pairs = {
+        "difference-published-hgs": (HERO, "c4.4/hgs-published"),
+        "difference-forest-10": (HERO, "sklearn-forest/rf-10"),
+        "hgs-against-hdp": ("c4.4/hgs-published", "c4.4/hdp"),
     }
-    forests = {"forest": PLAIN, "forest, every tree smoothed by HGS": SMOOTHED}
+    drawn = {
+        name: plot_difference(rmse, *pair, rows)
+        for name, pair in pairs.items()
+        if rmse.among(pair).complete().sets
+    }
+    if not np.isnan(rmse.among(timed).losses).all():
+        drawn["times"] = plot_times(scores.seconds().among(timed), rows)
     single = (HERO, "c4.4/hgs-published")
-    every = [f"sklearn-forest/{name}" for names in forests.values() for name in names]
-    means = dict(zip([*every, *single], rmse.among([*every, *single]).means(), strict=True))
-    curves = {title: [means[f"sklearn-forest/{name}"] for name in names] for title, names in forests.items()}
-    drawn["forest-sizes"] = plot_forest_sizes(SIZES, curves, {name: means[name] for name in single})
-    main = rmse.among(MAIN)
-    if len(main.complete().sets) > 1:
-        drawn["critical-difference"] = plot_critical_difference(main)
+    every = rmse.among([*FOREST.names, *single])
+    if every.complete().sets:
+        means = dict(zip(every.methods, every.means(), strict=True))
+        forests = {"forest": PLAIN, "forest, every tree smoothed by HGS": SMOOTHED}
+        curves = {
+            title: [means[f"{FOREST.name}/{name}"] for name in names] for title, names in forests.items()
+        }
+        drawn["forest-sizes"] = plot_forest_sizes(SIZES, curves, {name: means[name] for name in single})
+    if len(rmse.among(MAIN).complete().sets) > 1:
+        drawn["critical-difference"] = plot_critical_difference(rmse.among(MAIN))
     for name, ax in drawn.items():
         ax.figure.savefig(out / f"{name}.png", dpi=150)

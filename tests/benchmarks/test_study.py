@@ -75,7 +75,7 @@ def test_runs_resumes_and_reports(data: Path, tmp_path: Path) -> None:
     summary = (out / "summary.md").read_text()
     assert "| cart/hgs-published |" in summary
     assert str(data) not in summary, "where the folders lie is nobody's business"
-    assert {path.name for path in out.glob("*.png")} >= {"times.png", "forest-sizes.png"}
+    assert [path.name for path in out.glob("*.png")] == ["times.png"], "the others need methods not run"
 
 
 def test_too_slow_is_a_result_and_the_other_folds_are_spared(data: Path, tmp_path: Path) -> None:

@@ -195,7 +195,7 @@ def plot_forest_sizes(
 
 def _margin(ax: Any, n_letters: int) -> float:
     """Room for a text at either side, as a part of the line between; a letter of 9 points is 0.075 inches wide."""
-    width = ax.get_window_extent().width / ax.figure.dpi
+    width = float(ax.get_window_extent().width / ax.figure.dpi)
     share = min(0.4, n_letters * 0.075 / width + 0.03)
     return share / (1 - 2 * share)
 
