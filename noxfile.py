@@ -125,6 +125,13 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session(python=NEWEST)
+def study(session: nox.Session) -> None:
+    """Compare probabilities over many data sets; arguments go to the study (`smoothing --data DIR`)."""
+    session.install(".[bench]")
+    session.run("python", "benchmarks/study.py", *session.posargs)
+
+
+@nox.session(python=NEWEST)
 def news(session: nox.Session) -> None:
     """Show the changelog as the next release will print it."""
     session.install("towncrier")

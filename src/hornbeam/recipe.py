@@ -61,29 +61,33 @@ class Recipe:
 
     def finish(self, tree: Tree) -> Tree:
         """Prune and smooth a grown tree."""
-        for step in self._steps():
-            made = step(tree)
-            if not isinstance(made, Tree):
-                raise ParameterError(
-                    f"{step!r} returned {made!r}; expected a Tree. "
-                    "Pass a function or an object, not a class, that takes a tree and returns one."
-                )
-            tree = made
-        return tree
-
-    def _steps(self) -> list[Callable[[Tree], Tree]]:
-        """What happens to the grown tree, in order."""
-        steps = [step for step in (self.pruner, self.smoother) if step is not None]
+        tree = self.prune(tree)
+        if self.smoother is None:
+            return tree
+        tree = _taken(self.smoother, tree)
         monotone = self.grower.monotone
-        if self.smoother is not None and monotone is not None and any(monotone):
-            steps.append(Monotone(monotone))
-        return steps
+        return Monotone(monotone)(tree) if monotone is not None and any(monotone) else tree
+
+    def prune(self, tree: Tree) -> Tree:
+        """Prune a grown tree."""
+        return tree if self.pruner is None else _taken(self.pruner, tree)
 
     def bins_for(self, n_rows: int) -> int | None:
         """Return the number of bins for so many rows; None for every value."""
         if self.max_bins != "auto":
             return self.max_bins
         return None if n_rows <= _EXACT_ROWS else 255
+
+
+def _taken(step: Callable[[Tree], Tree], tree: Tree) -> Tree:
+    """What a step makes of a tree; steps may be anybody's."""
+    made = step(tree)
+    if not isinstance(made, Tree):
+        raise ParameterError(
+            f"{step!r} returned {made!r}; expected a Tree. "
+            "Pass a function or an object, not a class, that takes a tree and returns one."
+        )
+    return made
 
 
 PRESETS = MappingProxyType(

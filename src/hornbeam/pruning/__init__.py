@@ -2,7 +2,12 @@
 
 from hornbeam.pruning.bayes_risk import BayesRisk
 from hornbeam.pruning.collapse import Collapse
-from hornbeam.pruning.cost_complexity import CostComplexity, CostComplexityPath, cost_complexity_path
+from hornbeam.pruning.cost_complexity import (
+    CostComplexity,
+    CostComplexityPath,
+    cost_complexity_path,
+    cut_alphas,
+)
 from hornbeam.pruning.error_based import ErrorBased, expected_errors
 from hornbeam.pruning.frontiers import WorkSpan, frontiers, work_span
 from hornbeam.pruning.leaf_budget import LeafBudget
@@ -24,6 +29,7 @@ __all__ = [
     "ReducedError",
     "WorkSpan",
     "cost_complexity_path",
+    "cut_alphas",
     "expected_errors",
     "frontiers",
     "work_span",

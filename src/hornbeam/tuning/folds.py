@@ -169,8 +169,7 @@ def regrow(
         held = cards.held(fold)
         others = (1 if cards.copies is None else cards.copies) - held
         kept = np.flatnonzero(others)
-        tree = recipe.grower.grow(_copies(table, kept, others, cards), bins, codes[kept])
-        tree = tree if recipe.pruner is None else recipe.pruner(tree)
+        tree = recipe.prune(recipe.grower.grow(_copies(table, kept, others, cards), bins, codes[kept]))
         asked = np.flatnonzero(held)
         return _send(tree, _copies(table, asked, held, cards), asked)
 
