@@ -25,7 +25,7 @@ class Borrowing {
     // evidence[n * K] in rows; a root's parent is -1. A node without rows has the frequencies of its parent.
     Borrowing(const int32_t* parent, const double* evidence, int64_t n, int64_t K)
         : parent_(parent), evidence_(evidence), n_(n), K_(K), share_(n * K), total_(n), size_(n), depth_(n),
-          impurity_(n), lent_(n), own_(n), loan_(n * (K + 1)) {
+          impurity_(n), lent_(n), own_(n), loan_(n * (K + 1)), moves_(n), own_moves_(n) {
         const double most = K > 1 ? std::log(static_cast<double>(K)) : 1.0;
         std::vector<int32_t> level(n);
         for (int64_t v = 0; v < n; ++v) {
@@ -92,11 +92,11 @@ class Borrowing {
     // loan_[v] = what v is lent of each class, and in all.
     void lend(const Strengths& w) {
         prior_ = std::exp(std::clamp(w[4], least, most));
-        moves_.assign(n_, 0);
         for (int64_t v = 0; v < n_; ++v) {
             const double power = w[0] + w[1] * size_[v] + w[2] * depth_[v] + w[3] * impurity_[v];
             moves_[v] = power > least && power < most;
             lent_[v] = std::exp(std::clamp(power, least, most));
+            own_moves_[v] = w[5] * size_[v] > least && w[5] * size_[v] < most;
             own_[v] = std::exp(std::clamp(w[5] * size_[v], least, most));
             const int64_t p = parent_[v];
             double* loan = &loan_[v * (K_ + 1)];
@@ -128,7 +128,7 @@ class Borrowing {
             by_own += by_theta * evidence_[v * K_ + k];
         }
         below[K_] -= along;
-        slope[5] += (by_own - along * total_[v]) * own_[v] * size_[v];
+        if (own_moves_[v]) slope[5] += (by_own - along * total_[v]) * own_[v] * size_[v];
         return loss;
     }
 
@@ -137,7 +137,7 @@ class Borrowing {
     int64_t n_, K_;
     std::vector<double> share_, total_, size_, depth_, impurity_;
     std::vector<double> lent_, own_, loan_, slope_;
-    std::vector<uint8_t> moves_;  // whether a node's loan answers to the strengths at all
+    std::vector<uint8_t> moves_, own_moves_;  // whether a node's loan, or its own rows, answer to the strengths at all
     double prior_ = 0.0;
 };
 

@@ -119,7 +119,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     >>> clf.predict(X[:2])
     array([0, 0])
     >>> clf.predict_proba(X[:1]).round(3)
-    array([[0.974, 0.013, 0.013]])
+    array([[0.98, 0.01, 0.01]])
     """
 
     _doc_link_module = "hornbeam"

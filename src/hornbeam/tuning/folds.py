@@ -45,7 +45,7 @@ def draw(codes: Codes, target: Indices, seed: int = 0) -> _Bits:
     (True, False)
     """
     factor = _mixed(np.arange(1, codes.shape[1] + 2, dtype=np.uint64) * _GOLDEN + np.full(1, seed, np.uint64))
-    bits = target.astype(np.uint64) * factor[0]
+    bits = (target.astype(np.uint64) + np.uint64(1)) * factor[0]
     for feature in range(codes.shape[1]):
         bits += codes[:, feature] * factor[feature + 1]
     return _mixed(bits)
