@@ -26,7 +26,7 @@ seeds = st.integers(0, 2**32 - 1)
 def risks(tree, **parameters):
     """The risk of every node as a leaf, read off a tree cut down to it by hand."""
     pruner = BayesRisk(**parameters)
-    costs = pruner._costs_for(tree.n_classes)
+    costs = pruner._costs_for(tree)
     return (pruner._lots if pruner.reading == "per-example" else pruner._least)(tree, costs)[0]
 
 
@@ -161,7 +161,7 @@ def test_rows_that_stop_cost_the_same_on_both_sides():
     ("parameters", "message"),
     [
         ({"costs": [[0, 1]]}, "square"),
-        ({"costs": [[0, np.nan], [1, 0]]}, "numbers"),
+        ({"costs": [[0, np.nan], [1, 0]]}, r"costs\[0\]\[1\] is nan"),
         ({"reading": "gini"}, "one of bayes"),
         ({"method": "magic"}, "one of frontier"),
         ({"n_jobs": 0}, "at least 1"),
@@ -173,7 +173,7 @@ def test_settings_out_of_range(parameters, message):
 
 
 def test_costs_for_other_classes_and_tables_of_other_schemas():
-    with pytest.raises(ParameterError, match="costs for 3 classes, expected 2"):
+    with pytest.raises(ParameterError, match=r"costs of shape \(3, 3\): expected \(2, 2\)"):
         BayesRisk(np.zeros((3, 3)))(worked_tree())
     other = Laplace()(worked_tree())
     table = rows_at(other, {0: [1, 1]})

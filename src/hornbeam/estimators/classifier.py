@@ -18,6 +18,7 @@ from hornbeam.errors import DataError
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.settings import recipe_of
 from hornbeam.estimators.threads import n_threads
+from hornbeam.tree.costs import Costs
 from hornbeam.tree.route import answer, decision_path, lean, route
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats, Indices
@@ -63,7 +64,13 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         How probabilities are estimated: "raw", "laplace", "m-estimate", "m-branch", "shrinkage", "hgs",
         "hgs-gradient", "hgs-loo", "hdp", or a step of `hornbeam.smoothing`; None for raw frequencies.
     pruning : {"auto", "bayes-risk", "collapse", "error-based", "minimum-error"}, a pruner or None, default="auto"
-        What cuts the tree back; `hornbeam.pruning` has pruners with parameters.
+        What cuts the tree back; `hornbeam.pruning` has pruners with parameters. ``"bayes-risk"`` takes `costs`
+        and the probabilities of `smoothing`.
+    costs : array-like of shape (n_classes, n_classes), mapping or None, default=None
+        What it costs to predict one class where another is true: ``costs[true][predicted]`` in the order of
+        `classes_`, or ``{(true label, predicted label): cost}``, where a pair that is not named costs 1, and 0
+        if its labels are the same. Negative costs are benefits. `predict` gives the answer of least expected
+        cost; probabilities are not touched. None: every mistake costs 1.
     class_weight : dict, "balanced" or None, default=None
         Factors for the rows of each class.
     monotonic_cst : array-like of int, dict or None, default=None
@@ -130,6 +137,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         max_bins: Any = "auto",
         smoothing: Any = "auto",
         pruning: Any = "auto",
+        costs: Any = None,
         class_weight: Any = None,
         monotonic_cst: Any = None,
         random_state: Any = None,
@@ -148,6 +156,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.max_bins = max_bins
         self.smoothing = smoothing
         self.pruning = pruning
+        self.costs = costs
         self.class_weight = class_weight
         self.monotonic_cst = monotonic_cst
         self.random_state = random_state
@@ -204,13 +213,17 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         table = self._read(X)
         return answer(self.tree_, table, n_threads(self.n_jobs))
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Name the most probable class of each row; the first in the order of `classes_` on a tie.
+    def predict(self, X: Any, costs: Any = None) -> NDArray[Any]:
+        """Name the class each row is best taken for; the first in the order of `classes_` on a tie.
+
+        That is the most probable one, or with costs the one whose prediction is expected to cost least.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
             Rows like those of `fit`.
+        costs : array-like of shape (n_classes, n_classes) or (n_rows, n_classes, n_classes), or mapping, default=None
+            Costs for these rows, or for each of them, in the place of the estimator's.
 
         Returns
         -------
@@ -218,8 +231,44 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             Class labels.
         """
         table = self._read(X)
-        best = answer(self.tree_, table, n_threads(self.n_jobs)).argmax(axis=1)
-        return self.classes_[best]
+        belief = answer(self.tree_, table, n_threads(self.n_jobs))
+        costs = self.costs if costs is None else costs
+        if costs is None:
+            return self.classes_[belief.argmax(axis=1)]
+        return self.classes_[Costs.of(costs, self.classes_.tolist(), len(belief)).cheapest(belief)]
+
+    def expected_cost(self, X: Any, costs: Any = None) -> Floats:
+        """Estimate what each answer would cost.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows like those of `fit`.
+        costs : array-like of shape (n_classes, n_classes) or (n_rows, n_classes, n_classes), or mapping, default=None
+            Costs for these rows, or for each of them, in the place of the estimator's; where that has none,
+            every mistake costs 1.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            The expected cost of predicting each class, in the order of `classes_`. The least of a row is that
+            of the class `predict` names.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier(smoothing="laplace", costs={("ill", "well"): 20})
+        >>> clf.fit([[36.6], [36.8], [39.0], [39.5]], ["well", "well", "ill", "ill"]).classes_.tolist()
+        ['ill', 'well']
+        >>> clf.predict_proba([[36.7]]), clf.expected_cost([[36.7]])
+        (array([[0.25, 0.75]]), array([[0.75, 5.  ]]))
+        >>> clf.predict([[36.7]]).tolist()
+        ['ill']
+        """
+        table = self._read(X)
+        belief = answer(self.tree_, table, n_threads(self.n_jobs))
+        costs = self.costs if costs is None else costs
+        return Costs.of(costs, self.classes_.tolist(), len(belief)).expected(belief)
 
     def apply(self, X: Any) -> Indices:
         """Find the node that answers for each row.

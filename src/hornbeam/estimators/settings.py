@@ -25,6 +25,7 @@ from hornbeam.smoothing import (
     Raw,
     Smoother,
 )
+from hornbeam.tree.costs import Costs
 
 __all__ = ["recipe_of"]
 
@@ -65,12 +66,13 @@ def recipe_of(estimator: Any, table: Table) -> Recipe:
         max_leaf_nodes=_limit("max_leaf_nodes", estimator.max_leaf_nodes),
         monotone=_signs(estimator.monotonic_cst, table.schema.names),
     )
-    return Recipe(
-        max_bins=_bins(estimator.max_bins, recipe),
-        grower=grower,
-        pruner=_step("pruning", estimator.pruning, _PRUNERS, recipe.pruner),
-        smoother=_step("smoothing", estimator.smoothing, _SMOOTHERS, recipe.smoother),
-    )
+    smoother = _step("smoothing", estimator.smoothing, _SMOOTHERS, recipe.smoother)
+    pruner = _step("pruning", estimator.pruning, _PRUNERS, recipe.pruner)
+    costs = Costs.of(estimator.costs, table.schema.classes)  # wrong ones are refused here, not in predict
+    if pruner is _PRUNERS["bayes-risk"]:
+        # Risks are those of the probabilities the tree will have: raw ones would hardly ever prune.
+        pruner = BayesRisk(None if estimator.costs is None else costs, estimate=smoother)
+    return Recipe(_bins(estimator.max_bins, recipe), grower, pruner, smoother)
 
 
 def _refuse(name: str, value: Any, expected: str, advice: str) -> ParameterError:
