@@ -201,7 +201,7 @@ def _cut(skeleton: Skeleton, left: Rest) -> Skeleton:
 
 
 def _pick[T: np.generic](
-    array: NDArray[T], nodes: Counts, blank: float | None = None, where: Bools | None = None
+    array: NDArray[T], nodes: Counts, blank: float = np.nan, where: Bools | None = None
 ) -> NDArray[T]:
     """Copy some nodes' entries, some of them blank; nobody else holds the copy, so it is frozen as it is."""
     picked: NDArray[T] = array.take(nodes, axis=0)
