@@ -20,6 +20,7 @@ from hornbeam.estimators.settings import recipe_of
 from hornbeam.estimators.threads import n_threads
 from hornbeam.explain import Leaves, leaves, predict_interval
 from hornbeam.tree.base_rate import prior_factors, shift
+from hornbeam.tree.costs import Costs
 from hornbeam.tree.route import answer, decision_path, lean, route
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats, Indices
@@ -68,9 +69,15 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     pruning : {"auto", "bayes-risk", "collapse", "error-based", "minimum-error"}, a pruner or None, default="auto"
         What cuts the tree back; `hornbeam.pruning` has pruners with parameters. "auto": what the preset says;
         with honest smoothing, leaves that make no difference are cut, and `simplicity` says what that means.
+        "bayes-risk" takes `costs` and the probabilities of `smoothing`.
     simplicity : float, default=0.0
         With honest smoothing, a dial from 0, the most accurate tree, to 1, the smallest one whose squared loss
         on held-out rows is within one standard error of it.
+    costs : array-like of shape (n_classes, n_classes), mapping or None, default=None
+        What it costs to predict one class where another is true: ``costs[true][predicted]`` in the order of
+        `classes_`, or ``{(true label, predicted label): cost}``, where a pair that is not named costs 1, and 0
+        if its labels are the same. Negative costs are benefits. `predict` gives the answer of least expected
+        cost; probabilities are not touched. None: every mistake costs 1.
     class_weight : dict, "balanced" or None, default=None
         What a mistake about each class costs beside the others. It steers the choice of tests, and `predict`
         names the class whose probability times weight is largest. Evidence, pruning, smoothing and
@@ -144,6 +151,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         smoothing: Any = "auto",
         pruning: Any = "auto",
         simplicity: float = 0.0,
+        costs: Any = None,
         class_weight: Any = None,
         monotonic_cst: Any = None,
         random_state: Any = None,
@@ -163,6 +171,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.smoothing = smoothing
         self.pruning = pruning
         self.simplicity = simplicity
+        self.costs = costs
         self.class_weight = class_weight
         self.monotonic_cst = monotonic_cst
         self.random_state = random_state
@@ -231,8 +240,10 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         table = self._read(X)
         return self._answer(table, prior)
 
-    def predict(self, X: Any, prior: Any = None) -> NDArray[Any]:
-        """Name a class for each row.
+    def predict(self, X: Any, prior: Any = None, costs: Any = None) -> NDArray[Any]:
+        """Name the class each row is best taken for.
+
+        That is the most probable one, or with costs the one whose prediction is expected to cost least.
 
         Parameters
         ----------
@@ -240,15 +251,56 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             Rows like those of `fit`.
         prior : dict from label to rate, or array-like of shape (n_classes,), default=None
             As in `predict_proba`.
+        costs : array-like of shape (n_classes, n_classes) or (n_rows, n_classes, n_classes), or mapping, default=None
+            Costs for these rows, or for each of them, in the place of the estimator's.
 
         Returns
         -------
         ndarray of shape (n_rows,)
-            The labels of the largest probability times class weight; on a tie, the first of `classes_`.
+            The labels of the largest probability, or the least expected cost, each class counting by its
+            weight; on a tie, the first of `classes_`.
         """
         table = self._read(X)
-        best = (self._answer(table, prior) * self.class_weight_).argmax(axis=1)
-        return self.classes_[best]
+        stake = self._answer(table, prior) * self.class_weight_
+        costs = self.costs if costs is None else costs
+        if costs is None:
+            return self.classes_[stake.argmax(axis=1)]
+        return self.classes_[Costs.of(costs, self.classes_.tolist(), len(stake)).cheapest(stake)]
+
+    def expected_cost(self, X: Any, prior: Any = None, costs: Any = None) -> Floats:
+        """Estimate what each answer would cost.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows like those of `fit`.
+        prior : dict from label to rate, or array-like of shape (n_classes,), default=None
+            As in `predict_proba`.
+        costs : array-like of shape (n_classes, n_classes) or (n_rows, n_classes, n_classes), or mapping, default=None
+            Costs for these rows, or for each of them, in the place of the estimator's; where that has none,
+            every mistake costs 1.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            The expected cost of predicting each class, in the order of `classes_`. The least of a row is that
+            of the class `predict` names, unless class weights count beside the costs.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier(smoothing="laplace", costs={("ill", "well"): 20})
+        >>> clf.fit([[36.6], [36.8], [39.0], [39.5]], ["well", "well", "ill", "ill"]).classes_.tolist()
+        ['ill', 'well']
+        >>> clf.predict_proba([[36.7]]), clf.expected_cost([[36.7]])
+        (array([[0.25, 0.75]]), array([[0.75, 5.  ]]))
+        >>> clf.predict([[36.7]]).tolist()
+        ['ill']
+        """
+        table = self._read(X)
+        belief = self._answer(table, prior)
+        costs = self.costs if costs is None else costs
+        return Costs.of(costs, self.classes_.tolist(), len(belief)).expected(belief)
 
     def predict_interval(self, X: Any, level: float = 0.9, prior: Any = None) -> tuple[Floats, Floats]:
         """Say how sure `predict_proba` is.

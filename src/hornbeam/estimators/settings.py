@@ -26,6 +26,7 @@ from hornbeam.smoothing import (
     Raw,
     Smoother,
 )
+from hornbeam.tree.costs import Costs
 from hornbeam.tuning import Honest
 
 __all__ = ["recipe_of"]
@@ -68,18 +69,24 @@ def recipe_of(estimator: Any, table: Table) -> Recipe | Honest:
         max_leaf_nodes=_limit("max_leaf_nodes", estimator.max_leaf_nodes),
         monotone=_signs(estimator.monotonic_cst, table.schema.names),
     )
-    recipe = Recipe(
-        max_bins=_bins(estimator.max_bins, recipe),
-        grower=grower,
-        pruner=_step("pruning", estimator.pruning, _PRUNERS, recipe.pruner),
-        smoother=_step("smoothing", estimator.smoothing, _SMOOTHERS, recipe.smoother),
+    smoother = _step("smoothing", estimator.smoothing, _SMOOTHERS, recipe.smoother)
+    pruner = _step("pruning", estimator.pruning, _PRUNERS, recipe.pruner)
+    costs = Costs.of(estimator.costs, table.schema.classes)  # wrong ones are refused here, not in predict
+    honest = smoother is _SMOOTHERS["honest"] or (
+        estimator.smoothing == "auto" and isinstance(smoother, Borrowing)
     )
-    if not isinstance(recipe.smoother, Borrowing) or estimator.smoothing not in ("auto", "honest"):
+    at_risk = pruner is _PRUNERS["bayes-risk"]
+    if at_risk:
+        # Risks are those of the probabilities the tree will have: raw ones would hardly ever prune.
+        pruner = BayesRisk(None if estimator.costs is None else costs, estimate=None if honest else smoother)
+    recipe = Recipe(_bins(estimator.max_bins, recipe), grower, pruner, smoother)
+    if not honest:
         return recipe
-    sized = estimator.pruning == "auto" and recipe.pruner is None
+    sized = estimator.pruning == "auto" and pruner is None
     return Honest(
-        recipe,
+        replace(recipe, pruner=None) if at_risk else recipe,
         simplicity=_number("simplicity", estimator.simplicity) if sized else None,
+        pruner=pruner if at_risk else None,
         seed=_seed(estimator.random_state),
     )
 

@@ -8,6 +8,7 @@ import numpy as np
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.borrowing import STRENGTHS, Forest
+from hornbeam.pruning import Pruner
 from hornbeam.recipe import Recipe
 from hornbeam.smoothing import Appraisal, Borrowing, worth_of_borrowed
 from hornbeam.tree.route import route
@@ -38,6 +39,8 @@ class Honest:
     simplicity : float or None, default 0.0
         A dial from 0, the most accurate tree, to 1, the smallest one whose squared loss on the held-out rows
         is within one standard error of it; None keeps every leaf.
+    pruner : Pruner or None, default None
+        What else cuts the smoothed tree back, by its belief: `BayesRisk`, say.
     seed : int, default 0
         Deals the rows to other folds.
 
@@ -63,6 +66,7 @@ class Honest:
     folds: int | None = None
     rows: int = 50_000
     simplicity: float | None = 0.0
+    pruner: Pruner | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -94,6 +98,8 @@ class Honest:
         tree = replace(recipe, smoother=smoother).finish(tree)
         if self.simplicity is not None:
             tree = choose_price(self.simplicity, regrown, beliefs)(tree)
+        if self.pruner is not None:
+            tree = self.pruner(tree)
         return _appraised(tree, few, regrown, beliefs)
 
     def _n_folds(self, table: Table) -> int:
