@@ -52,11 +52,11 @@ def test_equal_costs_are_no_costs(preset):
 
 def test_costs_by_label_are_costs_by_place():
     labels = np.array(["malignant", "benign"])[y]  # in the order of classes_ benign comes first
-    named = TreeClassifier(costs={("malignant", "benign"): 20}).fit(X, labels)
-    placed = TreeClassifier(costs=[[0, 1], [20, 0]]).fit(X, labels)
+    named = TreeClassifier(smoothing="hgs", costs={("malignant", "benign"): 20}).fit(X, labels)
+    placed = TreeClassifier(smoothing="hgs", costs=[[0, 1], [20, 0]]).fit(X, labels)
     assert np.array_equal(named.predict(X), placed.predict(X))
     assert np.array_equal(
-        named.predict(X) == "benign", TreeClassifier(costs=TRIAGE).fit(X, y).predict(X) == 1
+        named.predict(X) == "benign", TreeClassifier(smoothing="hgs", costs=TRIAGE).fit(X, y).predict(X) == 1
     )
 
 

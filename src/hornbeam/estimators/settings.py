@@ -82,7 +82,7 @@ def recipe_of(estimator: Any, table: Table) -> Recipe | Honest:
     recipe = Recipe(_bins(estimator.max_bins, recipe), grower, pruner, smoother)
     if not honest:
         return recipe
-    sized = estimator.pruning == "auto" and pruner is None
+    sized = at_risk or (estimator.pruning == "auto" and pruner is None)
     return Honest(
         replace(recipe, pruner=None) if at_risk else recipe,
         simplicity=_number("simplicity", estimator.simplicity) if sized else None,
