@@ -71,14 +71,15 @@ def recipe_of(estimator: Any, table: Table) -> Recipe | Honest:
     )
     smoother = _step("smoothing", estimator.smoothing, _SMOOTHERS, recipe.smoother)
     pruner = _step("pruning", estimator.pruning, _PRUNERS, recipe.pruner)
-    costs = Costs.of(estimator.costs, table.schema.classes)  # wrong ones are refused here, not in predict
+    # Wrong costs are refused here, not in predict.
+    costs = None if estimator.costs is None else Costs.of(estimator.costs, table.schema.classes)
     honest = smoother is _SMOOTHERS["honest"] or (
         estimator.smoothing == "auto" and isinstance(smoother, Borrowing)
     )
     at_risk = pruner is _PRUNERS["bayes-risk"]
     if at_risk:
         # Risks are those of the probabilities the tree will have: raw ones would hardly ever prune.
-        pruner = BayesRisk(None if estimator.costs is None else costs, estimate=None if honest else smoother)
+        pruner = BayesRisk(costs, estimate=None if honest else smoother)
     recipe = Recipe(_bins(estimator.max_bins, recipe), grower, pruner, smoother)
     if not honest:
         return recipe
