@@ -17,6 +17,8 @@ from hornbeam.data import Table
 from hornbeam.pruning import CostComplexity, cost_complexity_path
 from hornbeam.tree.route import answer
 
+pytest.importorskip("matplotlib", reason="reports of a study have figures: they need the extra plots")
+
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 sys.path.append(str(BENCHMARKS))
 

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 
@@ -15,8 +14,9 @@ from hornbeam.errors import DataError, MissingExtraError
 from hornbeam.plots import ReliabilityDisplay
 from hornbeam.plots.canvas import COLORS
 
+mpl = pytest.importorskip("matplotlib", reason="pictures need the extra plots")
 mpl.use("agg")
-from matplotlib import pyplot
+from matplotlib import pyplot  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 
 from hornbeam.evaluation import Comparison
 from hornbeam.plots import plot_critical_difference, plot_difference, plot_forest_sizes, plot_times
 
+mpl = pytest.importorskip("matplotlib", reason="pictures need the extra plots")
 mpl.use("agg")
-from matplotlib import pyplot
+from matplotlib import pyplot  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
