@@ -1,7 +1,6 @@
 """What the columns mean: names, kinds, categories by value, class labels by value."""
 
 import math
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -166,7 +165,8 @@ class Schema:
 
 
 def _first_repeated(values: Iterable[Label]) -> Label:
-    return next(value for value, times in Counter(values).items() if times > 1)
+    first: dict[Label, int] = {}
+    return next(value for at, value in enumerate(values) if first.setdefault(value, at) != at)
 
 
 def sorted_categories(values: Iterable[Category]) -> tuple[Category, ...]:

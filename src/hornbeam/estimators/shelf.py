@@ -103,7 +103,7 @@ def load(path: str | PathLike[str]) -> Any:
     ...         hornbeam.load(path)
     ...     except hornbeam.errors.StorageError as error:
     ...         print(str(error).partition("model.hornbeam: ")[2])
-    version is 9.0; this Hornbeam, ..., reads 1.x: load it with the Hornbeam that wrote it, or a newer one
+    version is 9.0; this Hornbeam reads 1.x: load it with the Hornbeam that wrote it, or a newer one
     """
     return unpack(storage.read(path))
 

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam import __version__
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import DataError, SchemaError, StorageError, TreeError
 from hornbeam.storage.model import Model
@@ -89,7 +88,7 @@ _KEYS = {
     "history",
     "estimator",
 }
-_OPTIONAL = {"writer", "sha256"}
+_OPTIONAL = {"sha256"}
 
 
 def arrays_of(tree: Tree) -> dict[str, NDArray[Any]]:
@@ -110,7 +109,6 @@ def header_of(model: Model) -> dict[str, Any]:
     header = {
         "format": "hornbeam",
         "version": list(VERSION),
-        "writer": f"hornbeam {__version__}",
         "sha256": "",
         "kind": "tree",
         **sizes._asdict(),
@@ -144,7 +142,7 @@ def _estimator(model: Model) -> dict[str, Any] | None:
 
 
 def fingerprint(header: Mapping[str, Any], tree: Tree) -> str:
-    """Hash what a file says: not how it says it, nor who wrote it."""
+    """Hash what a file says, not how it says it: text and tensors of one model have the same."""
     said = {key: value for key, value in header.items() if key not in _OPTIONAL}
     sha = hashlib.sha256(json.dumps(said, sort_keys=True, separators=(",", ":")).encode())
     for name, array in arrays_of(tree).items():
@@ -174,8 +172,8 @@ def sizes_of(header: Mapping[str, Any]) -> Sizes:
             raise StorageError(f"version is {show(version)}; expected two numbers like {list(VERSION)}")
     if major != VERSION[0]:
         raise StorageError(
-            f"version is {major}.{minor}; this Hornbeam, {__version__}, reads {VERSION[0]}.x: "
-            "load it with the Hornbeam that wrote it, or a newer one"
+            f"version is {major}.{minor}; this Hornbeam reads {VERSION[0]}.x: load it with the Hornbeam that "
+            "wrote it, or a newer one"
         )
     missing = _KEYS - header.keys()
     if missing:

@@ -31,8 +31,8 @@ class Model:
     >>> import numpy as np
     >>> from hornbeam import Schema, Skeleton, Tree
     >>> tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]]))
-    >>> Model(tree, "TreeClassifier", {"max_depth": 0})
-    Model(tree=Tree(1 node, 1 leaf, depth 0, 2 classes), estimator='TreeClassifier', settings={'max_depth': 0}, learned={})
+    >>> Model(tree, "TreeClassifier", {"max_depth": 0}).settings
+    {'max_depth': 0}
     """
 
     tree: Tree

@@ -81,9 +81,9 @@ def _entries(said: dict[str, Any]) -> list[str]:
 
 def _block(head: str, entries: Iterable[str], tail: str) -> Iterator[str]:
     yield head
-    *others, last = entries or [""]
-    yield from (f"    {entry}," for entry in others)
-    yield f"    {last}"
+    lines = [f"    {entry}" for entry in entries]
+    if lines:
+        yield ",\n".join(lines)
     yield tail
 
 
@@ -100,7 +100,7 @@ def _starts(name: str, tree: Tree, length: int) -> list[int]:
     if ARRAYS[name].per[-1] == "n_classes":
         return list(range(0, length + 1, tree.n_classes))
     if name == "slot_of":
-        return np.unique(skeleton.slot_start).tolist()
+        return sorted(set(skeleton.slot_start.tolist()))
     # A level begins a line, so that a split far down leaves the lines above it alone.
     levels = pairwise(skeleton.levels)
     return [at for begin, end in levels for at in range(begin, end, _NODES_A_LINE)] + [length]
