@@ -38,7 +38,6 @@ from hornbeam.storage import Model
 from hornbeam.storage.file import decode, encode
 from hornbeam.tree.route import answer
 
-MEMORY = 256  # MB a worker may grow to
 PATIENCE = 1.0  # seconds of processor time for one mutant
 BATCH = 500  # mutants a worker makes before it reports
 
@@ -330,7 +329,7 @@ class Worker:
         return {"counts": {kind: 1}, "bad": [what]}, range(at + 1, self.seeds.stop)
 
 
-def mutants(n: int, first: int, workers: int) -> bool:
+def mutants(n: int, first: int, workers: int, memory: float = 256) -> bool:
     begin = time.perf_counter()
     batches = [range(at, min(at + BATCH, first + n)) for at in range(first, first + n, BATCH)]
     running: list[Worker] = []
@@ -356,7 +355,7 @@ def mutants(n: int, first: int, workers: int) -> bool:
         f"{counts.get('undeclared', 0)} undeclared errors, {counts.get('crash', 0)} crashes, "
         f"{counts.get('hang', 0)} hangs; slowest {1000 * slowest:.0f} ms, largest process {peak:.0f} MB"
     )
-    return not bad and peak < MEMORY
+    return not bad and peak < memory
 
 
 # ------------------------------------------------------------------------------------------------------------ savers
@@ -366,8 +365,8 @@ def kills(n: int, seed: int = 0) -> bool:
     """Kill processes that save to one path, one after the other; what is there must always load."""
     rng = random.Random(seed)
     numbers = np.random.default_rng(seed)
-    X, y = numbers.random((4000, 5)), numbers.integers(0, 3, 4000)
-    fits = [hornbeam.TreeClassifier(smoothing=None).fit(X[begin:], y[begin:]) for begin in (0, 2000)]
+    X, y = numbers.random((1500, 5)), numbers.integers(0, 3, 1500)
+    fits = [hornbeam.TreeClassifier(smoothing=None).fit(X[begin:], y[begin:]) for begin in (0, 700)]
     digests = [fit.tree_.digest for fit in fits]
     seen: dict[str, int] = {}
     begin = time.perf_counter()
@@ -406,6 +405,7 @@ def main() -> int:
     parser.add_argument("--n", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--memory", type=float, default=256, help="MB a worker may grow to")
     parser.add_argument("--only", type=int, help="judge the mutant of this seed, here")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # of forking, of column names: not what is asked here
@@ -416,7 +416,7 @@ def main() -> int:
         name, data = mutant(arguments.only)
         print(name, data[:2000], judge(data))
         return 0
-    return not mutants(arguments.n, arguments.seed, arguments.workers)
+    return not mutants(arguments.n, arguments.seed, arguments.workers, arguments.memory)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ __all__ = ["LARGEST", "parse", "read_text", "write_text"]
 
 # Together they keep reading below 256 MB, whatever the text: four bytes a character of a text that is not
 # Latin, 32 bytes a number, 200 an object.
-LARGEST = 2**25  # bytes
+LARGEST = 2**24  # bytes
 MOST_VALUES = 2**21
 MOST_BRACKETS = 2**18
 
