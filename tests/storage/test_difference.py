@@ -46,12 +46,9 @@ def test_a_model_does_not_differ_from_itself_saved_and_loaded(given_tree):
 
 def test_a_moved_threshold():
     found = hornbeam.diff(tree(), tree(threshold=31.5, missing=0))
-    assert found == Difference(
-        structure=(
-            "every row: age <= 30.0 / age > 30.0 (missing values stop), "
-            "now age <= 31.5 / age > 31.5 (missing values go with age <= 31.5)",
-        )
-    )
+    was, now = "age <= 30.0 / age > 30.0", "age <= 31.5 / age > 31.5"
+    change = f"every row: {was} (missing values stop), now {now} (missing values go with age <= 31.5)"
+    assert found == Difference(structure=(change,))
 
 
 def test_a_category_that_moved_and_the_counts_below():
@@ -107,4 +104,4 @@ def test_long_reports_are_cut():
     found = hornbeam.diff(one, Laplace()(Tree.raw(schema, skeleton, empty + 0)))
     assert len(found.belief) == skeleton.n_nodes
     assert "belief    … 5,981 more" in str(found)
-    assert found.belief[-1].startswith("… and x > 1488.0 and ")
+    assert found.belief[-1].startswith("… and x > 2988.0 and ")
