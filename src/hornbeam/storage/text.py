@@ -136,7 +136,7 @@ def parse(data: bytes) -> dict[str, Any]:
         ...
     hornbeam.errors.StorageError: 'a' is given twice; expected every key once
     """
-    _check_size(data, "a file of ours would not be")
+    _check_size(data, "no file of ours is larger")
     try:
         text = data.decode()
         document = json.loads(

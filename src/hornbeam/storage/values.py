@@ -21,9 +21,11 @@ __all__ = [
     "NUMBERS",
     "decode",
     "decode_scalar",
+    "decode_step",
     "decode_text",
     "encode",
     "encode_scalar",
+    "encode_step",
     "encode_text",
     "show",
 ]
