@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.errors import StorageError
-from hornbeam.storage.layout import ARRAYS, VERSION, arrays_of, header_of, model_of, sizes_of
+from hornbeam.storage.assembly import model_of
+from hornbeam.storage.layout import ARRAYS, VERSION, arrays_of, header_of, sizes_of
 from hornbeam.storage.model import Model
 from hornbeam.storage.text import parse
 from hornbeam.storage.values import show

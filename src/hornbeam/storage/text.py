@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.errors import StorageError
-from hornbeam.storage.layout import ARRAYS, VERSION, Array, arrays_of, header_of, model_of, sizes_of
+from hornbeam.storage.assembly import model_of
+from hornbeam.storage.layout import ARRAYS, VERSION, Array, arrays_of, header_of, sizes_of
 from hornbeam.storage.model import Model
 from hornbeam.storage.values import show
 from hornbeam.tree import Tree
