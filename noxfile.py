@@ -159,6 +159,14 @@ def study(session: nox.Session) -> None:
 
 
 @nox.session(python=NEWEST)
+def hostile(session: nox.Session) -> None:
+    """Load a hundred thousand damaged model files, and kill three hundred processes that save one."""
+    session.install(".")
+    session.run("python", "benchmarks/hostile.py", "mutants", "--n", "100000", *session.posargs)
+    session.run("python", "benchmarks/hostile.py", "kills", "--n", "300")
+
+
+@nox.session(python=NEWEST)
 def news(session: nox.Session) -> None:
     """Show the changelog as the next release will print it."""
     session.install("towncrier")

@@ -17,7 +17,10 @@ __all__ = [
     "Tree",
     "TreeClassifier",
     "__version__",
+    "diff",
     "errors",
+    "load",
+    "save",
 ]
 
 TYPE_CHECKING = False  # checkers read it as True; the module typing would be the one import of this file
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from hornbeam import errors
     from hornbeam.data import Feature, Schema, Table
     from hornbeam.estimators.classifier import TreeClassifier
+    from hornbeam.estimators.shelf import diff, load, save
     from hornbeam.growing.grower import Grower
     from hornbeam.recipe import Recipe
     from hornbeam.tree import Costs, Skeleton, Tree
@@ -39,6 +43,9 @@ else:
         "Table": "hornbeam.data",
         "Tree": "hornbeam.tree",
         "TreeClassifier": "hornbeam.estimators.classifier",
+        "diff": "hornbeam.estimators.shelf",
+        "load": "hornbeam.estimators.shelf",
+        "save": "hornbeam.estimators.shelf",
     }
 
     def __getattr__(name):

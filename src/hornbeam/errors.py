@@ -8,6 +8,7 @@
     ├── SchemaError       (ValueError)    columns that do not fit the schema a tree was made with
     ├── ParameterError    (ValueError)    a setting outside its range, or two that exclude each other
     ├── TreeError         (ValueError)    arrays that do not make a tree
+    ├── StorageError      (ValueError)    a file that holds no sound model, or a model no file can hold
     ├── EngineError       (RuntimeError)  a pass over the data that could not be finished
     └── MissingExtraError (RuntimeError)  an optional dependency that is not installed
 
@@ -22,6 +23,7 @@ __all__ = [
     "MissingExtraError",
     "ParameterError",
     "SchemaError",
+    "StorageError",
     "TreeError",
 ]
 
@@ -58,6 +60,10 @@ class ParameterError(HornbeamError, ValueError):
 
 class TreeError(HornbeamError, ValueError):
     """Arrays that do not make a tree."""
+
+
+class StorageError(HornbeamError, ValueError):
+    """A file that holds no sound model, or a model that no file can hold."""
 
 
 class EngineError(HornbeamError, RuntimeError):

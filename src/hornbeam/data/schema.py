@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from typing import Any, Self
 
 from hornbeam.errors import DataError, SchemaError
 from hornbeam.typing import Category, Label
@@ -74,6 +75,9 @@ class Feature:
         if self.categories:
             self._check_categories()
 
+    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
+        return type(self), (self.name, self.kind, self.categories)  # what is unpickled is checked too
+
     def _check_categories(self) -> None:
         if self.kind is Kind.NUMERIC:
             raise SchemaError(
@@ -88,7 +92,7 @@ class Feature:
                     "booleans, and no NaN. Leave missing values out and convert the others, e.g. with str."
                 )
         if len(set(self.categories)) < len(self.categories):
-            repeated = next(c for i, c in enumerate(self.categories) if c in self.categories[:i])
+            repeated = _first_repeated(self.categories)
             raise SchemaError(
                 f"Feature {self.name!r} lists the category {repeated!r} twice. List each value once."
             )
@@ -123,13 +127,16 @@ class Schema:
     def __post_init__(self) -> None:
         names = self.names
         if len(set(names)) < len(names):
-            repeated = next(name for i, name in enumerate(names) if name in names[:i])
             raise SchemaError(
-                f"Two columns are named {repeated!r}; expected different names. Rename one of them."
+                f"Two columns are named {_first_repeated(names)!r}; expected different names. "
+                "Rename one of them."
             )
         if len(set(self.classes)) < len(self.classes):
-            repeated_class = next(c for i, c in enumerate(self.classes) if c in self.classes[:i])
-            raise SchemaError(f"The class {repeated_class!r} is listed twice. List each label once.")
+            repeated = _first_repeated(self.classes)
+            raise SchemaError(f"The class {repeated!r} is listed twice. List each label once.")
+
+    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
+        return type(self), (self.features, self.classes)  # what is unpickled is checked too
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -155,6 +162,11 @@ class Schema:
     def has_generated_names(self) -> bool:
         """Whether the names are x0, x1, ...: those of columns that came without names."""
         return self.names == generated_names(len(self.features))
+
+
+def _first_repeated(values: Iterable[Label]) -> Label:
+    first: dict[Label, int] = {}
+    return next(value for at, value in enumerate(values) if first.setdefault(value, at) != at)
 
 
 def sorted_categories(values: Iterable[Category]) -> tuple[Category, ...]:

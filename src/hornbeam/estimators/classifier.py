@@ -209,9 +209,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             recipe = recipe_of(self, table)
             listener = progress.listener(table.n_rows)
             tree = recipe.fit(table, n_jobs=n_threads(self.n_jobs), on_progress=listener)
-            self._learn(tree, labels.classes, table.names)
-            ones = np.ones(self.n_classes_)
-            self.class_weight_ = ones if table.class_weight is None else table.class_weight
+            self._learn(tree, labels.classes, table.names, table.class_weight)
         return self
 
     def predict_proba(self, X: Any, prior: Any = None) -> Floats:
@@ -404,11 +402,18 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         probability = answer(self.tree_, table, n_threads(self.n_jobs))
         return probability if prior is None else shift(probability, prior_factors(self.tree_, prior))
 
-    def _learn(self, tree: Tree, classes: NDArray[Any], names: tuple[str, ...] | None) -> None:
+    def _learn(
+        self,
+        tree: Tree,
+        classes: NDArray[Any],
+        names: tuple[str, ...] | None,
+        class_weight: Floats | None = None,
+    ) -> None:
         """Remember a fit; nothing is touched before it is certain."""
         self.tree_ = tree
         self.classes_ = classes
         self.n_classes_ = len(classes)
+        self.class_weight_ = np.ones(len(classes)) if class_weight is None else class_weight
         self.n_features_in_ = tree.schema.n_features
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)

@@ -25,6 +25,8 @@ __all__ = ["check_belief", "check_skeleton", "check_tree", "read_only"]
 
 _INT32, _INT64, _FLOAT64 = np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.float64)
 _BELIEF_SLACK = 1e-9  # what rounding may add to a row of beliefs on the way down a very deep tree
+_MOST = 2.0**62  # all evidence of a tree; sums of 64-bit integers are exact well beyond
+_SURE = 2**34  # counts up to here cannot add up to that: memory would not hold so many
 
 
 def read_only[T: np.generic](array: NDArray[T]) -> NDArray[T]:
@@ -100,13 +102,15 @@ def _tests(s: Skeleton) -> None:
     pair = (s.n_children == 2) | ((s.n_children == 3) & (s.missing_slot == 2))
     _expect(~numeric | pair, "n_children", s.n_children, "2 on a numeric test, 3 if missing_slot is 2")
 
-    run = s.slot_start[1:] - s.slot_start[:-1]
     if s.slot_start[0] != 0 or s.slot_start[-1] != len(s.slot_of):
         raise TreeError(
             f"slot_start runs from {s.slot_start[0]} to {s.slot_start[-1]}, expected 0 to {len(s.slot_of)}, "
             "the length of slot_of"
         )
-    _expect(run >= 0, "slot_start", s.slot_start, "no more than the next entry")
+    # Compared, not subtracted: differences of hostile numbers wrap around.
+    in_order = s.slot_start[1:] >= s.slot_start[:-1]
+    _expect(in_order, "slot_start", s.slot_start, "no more than the next entry")
+    run = s.slot_start[1:] - s.slot_start[:-1]
     _expect((run > 0) ^ numeric ^ leaf, "slot_start", s.slot_start, "a run of slots on nominal tests alone")
     if len(s.slot_of):
         _slots(s, run)
@@ -159,6 +163,8 @@ def check_tree(tree: Tree) -> None:
     _features(tree)
     _numbers(tree)
     check_belief(tree.belief, tree.borrowed, n, k)
+    if max(tree.evidence.max(), tree.rows.max()) > _SURE:
+        _sums(tree)
     if n > 1:
         _families(tree)
 
@@ -207,6 +213,19 @@ def _numbers(tree: Tree) -> None:
     _expect(tree.rows >= 0, "rows", tree.rows, "0 or more")
     _expect((tree.gain != tree.gain) | ~leaf, "gain", tree.gain, "NaN on a leaf")
     _expect(np.abs(tree.gain) != np.inf, "gain", tree.gain, "a finite number, or NaN where unknown")
+
+
+def _sums(tree: Tree) -> None:
+    """Check that no sum over classes or siblings leaves 64 bits, where it would wrap around unseen."""
+    first = tree.skeleton.first_child[tree.skeleton.n_children > 0] - 1
+    for name, counts in (("evidence", tree.evidence.sum(axis=1, dtype=np.float64)), ("rows", tree.rows)):
+        sums = np.append(counts.astype(np.float64), 0.0)
+        if len(first):
+            sums = np.append(sums, np.add.reduceat(sums[1:-1], first))
+        if sums.max() > _MOST:
+            raise TreeError(
+                f"{name} adds up to {sums.max():.3g}, expected at most {_MOST:.3g}: rescale the weights"
+            )
 
 
 def _families(tree: Tree) -> None:

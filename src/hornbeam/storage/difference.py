@@ -1,0 +1,247 @@
+"""What changed between two models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from math import isnan
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.storage.model import Model
+from hornbeam.tree import Step, Tree
+
+__all__ = ["Difference", "compare"]
+
+_MOST_LINES = 20  # shown of each part
+_MOST_WORDS = 8  # categories, classes or numbers shown in a row
+_MOST_TESTS = 12  # shown of a path
+_LONGEST = 120  # characters shown of a test
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What changed between two models: false if nothing did, and in print a line for each change.
+
+    Nodes are named by the tests that lead to them. Where a test changed, what lies below it is not compared.
+
+    Parameters
+    ----------
+    schema : tuple of str
+        Features and classes.
+    settings : tuple of str
+        The estimator and its parameters.
+    history : tuple of str
+        The steps that made the tree.
+    structure : tuple of str
+        Tests.
+    evidence : tuple of str
+        Counts.
+    belief : tuple of str
+        Probabilities that differ by more than the tolerance.
+
+    Examples
+    --------
+    >>> bool(Difference()), print(Difference(settings=("max_depth: None, now 3",)))
+    settings  max_depth: None, now 3
+    (False, None)
+    """
+
+    schema: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    history: tuple[str, ...] = ()
+    structure: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+    belief: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, part.name) for part in fields(self))
+
+    def __str__(self) -> str:
+        lines = []
+        for part in fields(self):
+            changes = getattr(self, part.name)
+            lines += [f"{part.name:<9} {change}" for change in changes[:_MOST_LINES]]
+            if len(changes) > _MOST_LINES:
+                lines.append(f"{part.name:<9} … {len(changes) - _MOST_LINES:,} more")
+        return "\n".join(lines) or "no difference"
+
+
+def compare(old: Model, new: Model, tolerance: float = 1e-9) -> Difference:
+    """Compare two models part by part.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam import Schema, Skeleton, Tree
+    >>> from hornbeam.smoothing import Laplace
+    >>> tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 0]]))
+    >>> print(compare(Model(tree), Model(Laplace()(tree))))
+    history   added laplace()
+    belief    every row: [1, 0], now [0.8, 0.2]
+    """
+    schema = tuple(_of_schema(old.tree.schema, new.tree.schema))
+    structure, evidence, belief = _of_nodes(old.tree, new.tree, tolerance)
+    return Difference(
+        schema=schema,
+        settings=tuple(_of_settings(old, new)),
+        history=tuple(_of_history(old.tree, new.tree)),
+        structure=tuple(structure),
+        evidence=tuple(evidence),
+        belief=tuple(belief),
+    )
+
+
+def _of_schema(old: Schema, new: Schema) -> Iterator[str]:
+    before, after = ({feature.name: feature for feature in schema.features} for schema in (old, new))
+    yield from (f"feature {name!r} is gone" for name in before if name not in after)
+    yield from (f"feature {name!r} is new" for name in after if name not in before)
+    for name, feature in before.items():
+        if name in after and _typed(after[name]) != _typed(feature):
+            yield f"feature {name!r}: {_kind(feature)}, now {_kind(after[name])}"
+    if before.keys() == after.keys() and list(before) != list(after):
+        yield "features are in another order"
+    if _types(old.classes) != _types(new.classes):
+        yield f"classes: {_listed(old.classes)}, now {_listed(new.classes)}"
+
+
+def _typed(feature: Feature) -> tuple[Any, ...]:
+    return feature.kind, _types(feature.categories)
+
+
+def _types(values: tuple[Any, ...]) -> list[tuple[str, Any]]:
+    return [(type(value).__name__, value) for value in values]  # 1, 1.0 and True are three labels
+
+
+def _kind(feature: Feature) -> str:
+    if feature.kind is Kind.NUMERIC:
+        return "numeric"
+    return f"{feature.kind} {_listed(feature.categories)}"
+
+
+def _listed(values: tuple[Any, ...]) -> str:
+    shown = ", ".join(map(repr, values[:_MOST_WORDS]))
+    return f"[{shown}, … {len(values) - _MOST_WORDS} more]" if len(values) > _MOST_WORDS else f"[{shown}]"
+
+
+def _of_settings(old: Model, new: Model) -> Iterator[str]:
+    if old.estimator != new.estimator:
+        yield f"estimator: {old.estimator}, now {new.estimator}"
+    for before, after in ((old.settings, new.settings), (old.learned, new.learned)):
+        for name in sorted(before.keys() | after.keys()):
+            was, now = (_word(values[name]) if name in values else "not set" for values in (before, after))
+            if was != now:
+                yield f"{name}: {was}, now {now}"
+
+
+def _word(value: Any) -> str:
+    return str(value) if isinstance(value, Step) else repr(value)
+
+
+def _of_history(old: Tree, new: Tree) -> Iterator[str]:
+    before, after = list(map(str, old.history)), list(map(str, new.history))
+    same = 0
+    while same < min(len(before), len(after)) and before[same] == after[same]:
+        same += 1
+    yield from (f"left out {step}" for step in before[same:])
+    yield from (f"added {step}" for step in after[same:])
+
+
+# The branches from the root to a node, innermost first: (branch, the way to the node above).
+type _Way = tuple[str, _Way] | None
+
+
+class _Test(NamedTuple):
+    """What leads to each child of a node, in words that do not depend on codes, and where missing values go."""
+
+    branches: tuple[str, ...]
+    missing: int
+
+
+def _of_nodes(old: Tree, new: Tree, tolerance: float) -> tuple[list[str], list[str], list[str]]:
+    """Walk both trees from the root while their tests agree."""
+    structure: list[str] = []
+    evidence: list[str] = []
+    belief: list[str] = []
+    comparable = _types(old.schema.classes) == _types(new.schema.classes)
+    todo: list[tuple[int, int, _Way]] = [(0, 0, None)]
+    for before, after, way in todo:
+        if comparable:
+            evidence += (f"{_place(way)}: {change}" for change in _of_counts(old, before, new, after))
+            belief += (
+                f"{_place(way)}: {change}" for change in _of_belief(old, before, new, after, tolerance)
+            )
+        asked, asks = _test(old, before), _test(new, after)
+        if asked != asks:
+            structure.append(f"{_place(way)}: {_question(asked)}, now {_question(asks)}")
+        elif asked is not None:
+            first, second = old.skeleton.first_child.item(before), new.skeleton.first_child.item(after)
+            for slot, branch in enumerate(asked.branches):
+                todo.append((first + slot, second + slot, (branch, way)))
+    return structure, evidence, belief
+
+
+def _of_counts(old: Tree, before: int, new: Tree, after: int) -> Iterator[str]:
+    was, now = old.evidence[before] * old.unit, new.evidence[after] * new.unit
+    if not np.array_equal(was, now):
+        yield f"{_numbers(was)}, now {_numbers(now)}"
+    elif old.rows[before] != new.rows[after]:
+        yield f"{old.rows[before]:,} rows, now {new.rows[after]:,}"
+
+
+def _of_belief(old: Tree, before: int, new: Tree, after: int, tolerance: float) -> Iterator[str]:
+    was, now = old.belief[before], new.belief[after]
+    if np.abs(was - now).max() > tolerance:
+        yield f"{_numbers(was)}, now {_numbers(now)}"
+    elif abs(old.borrowed[before] - new.borrowed[after]) > tolerance:
+        yield f"borrows {old.borrowed[before]:.6g} rows, now {new.borrowed[after]:.6g}"
+
+
+def _place(way: _Way) -> str:
+    """Name a node by its path; of a long one the last tests."""
+    branches: list[str] = []
+    while way is not None and len(branches) < _MOST_TESTS:
+        branch, way = way
+        branches.append(_cut(branch))
+    if way is not None:
+        branches.append("…")
+    return " and ".join(reversed(branches)) or "every row"
+
+
+def _numbers(values: Any) -> str:
+    shown = [f"{value:.6g}" for value in values[:_MOST_WORDS]]
+    return f"[{', '.join(shown)}{', …' * (len(values) > _MOST_WORDS)}]"
+
+
+def _cut(words: str) -> str:
+    return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}…"
+
+
+def _question(test: _Test | None) -> str:
+    if test is None:
+        return "a leaf"
+    missing = {-1: "stop", -2: "go to every child"}.get(test.missing)
+    where = missing or f"go with {_cut(test.branches[test.missing])}"
+    return f"{_cut(' / '.join(test.branches))} (missing values {where})"
+
+
+def _test(tree: Tree, node: int) -> _Test | None:
+    skeleton = tree.skeleton
+    n_children = skeleton.n_children.item(node)
+    if n_children == 0:
+        return None
+    feature = tree.schema.features[skeleton.feature[node]]
+    threshold = skeleton.threshold.item(node) + 0.0  # -0.0 splits as 0.0 does
+    if isnan(threshold):
+        members: list[list[str]] = [[] for _ in range(n_children)]
+        run = skeleton.slot_of[skeleton.slot_start[node] : skeleton.slot_start[node + 1]].tolist()
+        for category, slot in zip(feature.categories, run, strict=True):
+            if slot >= 0:
+                members[slot].append(repr(category))
+        branches = [f"{feature.name} in {{{', '.join(words)}}}" if words else "" for words in members]
+    else:
+        branches = [f"{feature.name} <= {threshold!r}", f"{feature.name} > {threshold!r}", ""][:n_children]
+    missing = f"{feature.name} missing"
+    return _Test(tuple(branch or missing for branch in branches), skeleton.missing_slot.item(node))

@@ -1,0 +1,158 @@
+"""Files that hold models: written whole or not at all, read without trust."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterable
+from os import PathLike
+from pathlib import Path
+from typing import BinaryIO
+
+from hornbeam.errors import StorageError
+from hornbeam.storage import tensors, text
+from hornbeam.storage.model import Model
+
+if sys.platform != "win32":
+    from fcntl import LOCK_EX, flock
+
+__all__ = ["decode", "encode", "read", "write"]
+
+
+def encode(model: Model, *, as_tensors: bool = False) -> bytes:
+    """Write a model as the bytes of a file.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam import Schema, Skeleton, Tree
+    >>> tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]]))
+    >>> encode(Model(tree)).splitlines()[1]
+    b'  "format": "hornbeam",'
+    """
+    return b"".join(tensors.write_tensors(model)) if as_tensors else text.write_text(model)
+
+
+def decode(data: bytes) -> Model:
+    """Read a model from the bytes of a file, text or tensors.
+
+    Raises
+    ------
+    StorageError
+        If they hold no sound model.
+
+    Examples
+    --------
+    >>> decode(b'{"format": "horn')
+    Traceback (most recent call last):
+        ...
+    hornbeam.errors.StorageError: line 1 is no JSON: Unterminated string starting at
+    """
+    return tensors.read_tensors(data) if tensors.are_tensors(data) else text.read_text(data)
+
+
+def write(model: Model, path: str | PathLike[str]) -> None:
+    """Write a model to a file: as tensors if its name ends in ``.safetensors``, else as text.
+
+    Until the new file is complete and on the disk, the old one stays.
+
+    Raises
+    ------
+    StorageError
+        If the model has a value that cannot be written, or is too large for text.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from hornbeam import Schema, Skeleton, Tree
+    >>> tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(Model(tree), f"{folder}/model.hornbeam")
+    ...     read(f"{folder}/model.hornbeam").tree.digest == tree.digest
+    True
+    """
+    # Everything that can be refused is refused before a file is touched.
+    as_tensors = Path(path).suffix == ".safetensors"
+    parts = tensors.write_tensors(model) if as_tensors else [text.write_text(model)]
+    _replace(Path(os.path.realpath(path)), parts)
+
+
+def read(path: str | PathLike[str]) -> Model:
+    """Read a model from a file.
+
+    Raises
+    ------
+    StorageError
+        If the file holds no sound model; the message says what is wrong with it.
+    """
+    with Path(path).open("rb") as file:
+        try:
+            return decode(_contents(file))
+        except StorageError as error:
+            raise StorageError(f"{os.fspath(path)}: {error}") from error
+
+
+def _contents(file: BinaryIO) -> bytes:
+    status = os.fstat(file.fileno())
+    if not stat.S_ISREG(status.st_mode):
+        raise StorageError("this is no regular file; expected a model that was saved")
+    most = tensors.LARGEST if tensors.are_tensors(file.read(8)) else text.LARGEST
+    if status.st_size > most:
+        raise StorageError(f"the file has {status.st_size:,} bytes; expected at most {most:,}")
+    file.seek(0)
+    return file.read(most)
+
+
+def _replace(path: Path, parts: Iterable[bytes | memoryview]) -> None:
+    """Put a file in the place of another, or leave that one as it is.
+
+    The new file grows beside the old one under one fixed name, so that a killed process leaves one stray file at
+    most, and the next one that saves here takes it over. The lock ends with the process that holds it.
+    """
+    growing = path.with_name(f".{path.name}.saving")
+    with _locked(growing) as file:
+        try:
+            for part in parts:
+                file.write(part)
+            file.flush()
+            if path.exists():
+                growing.chmod(stat.S_IMODE(path.stat().st_mode))
+            os.fsync(file.fileno())
+            growing.replace(path)
+        except BaseException:
+            growing.unlink(missing_ok=True)
+            raise
+    _sync_folder(path.parent)
+
+
+def _locked(path: Path) -> BinaryIO:
+    """Open an empty file of this name that no other process writes to."""
+    while True:
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+        file = os.fdopen(os.open(path, flags, 0o666), "r+b")
+        if sys.platform != "win32":  # there, two who save to one path at the same time are on their own
+            flock(file.fileno(), LOCK_EX)
+        # While we waited, the one before us may have given the file its final name.
+        if _is_same(path, file):
+            file.truncate()
+            return file
+        file.close()
+
+
+def _is_same(path: Path, file: BinaryIO) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(file.fileno()))
+    except FileNotFoundError:
+        return False
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name last, where folders can be synced."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,141 @@
+"""A model as safetensors, for large trees: eight bytes of length, a JSON header, the arrays as they lie in memory.
+
+Any safetensors reader can open the arrays; the rest of the model is JSON in the metadata entry ``hornbeam``.
+"""
+
+from __future__ import annotations
+
+import json
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.errors import StorageError
+from hornbeam.storage.assembly import model_of
+from hornbeam.storage.layout import ARRAYS, VERSION, arrays_of, header_of, sizes_of
+from hornbeam.storage.model import Model
+from hornbeam.storage.text import parse
+from hornbeam.storage.values import show
+
+__all__ = ["LARGEST", "are_tensors", "read_tensors", "write_tensors"]
+
+LARGEST = 2**32  # bytes
+
+_TYPES = {"<i4": "I32", "<i8": "I64", "<f8": "F64"}
+
+
+def are_tensors(start: bytes) -> bool:
+    """Say whether a file that begins so is no text: its length, in eight bytes, has zeros.
+
+    Examples
+    --------
+    >>> are_tensors(b'{"format"'), are_tensors((1000).to_bytes(8, "little"))
+    (False, True)
+    """
+    return b"\0" in start[:8]
+
+
+def write_tensors(model: Model) -> list[Any]:
+    """Write a model as safetensors, in parts to be written one after the other.
+
+    Raises
+    ------
+    StorageError
+        If the model has a value that cannot be written.
+    """
+    arrays = arrays_of(model.tree)
+    entries: dict[str, Any] = {"__metadata__": {"hornbeam": json.dumps(header_of(model), ensure_ascii=False)}}
+    begin = 0
+    wide_first = sorted(
+        arrays, key=lambda name: -arrays[name].itemsize
+    )  # so that all lie where their width asks
+    for name in wide_first:
+        array = arrays[name]
+        end = begin + array.nbytes
+        entries[name] = {
+            "dtype": _TYPES[ARRAYS[name].dtype],
+            "shape": list(array.shape),
+            "data_offsets": [begin, end],
+        }
+        begin = end
+    head = json.dumps(entries, ensure_ascii=False, separators=(",", ":")).encode()
+    head += b" " * (-len(head) % 8)
+    return [len(head).to_bytes(8, "little"), head, *(arrays[name].data for name in wide_first)]
+
+
+def read_tensors(data: bytes) -> Model:
+    """Read a model from safetensors; the arrays of the tree are views of the data.
+
+    Raises
+    ------
+    StorageError
+        Whatever is not a sound model; the message names it.
+    """
+    length = int.from_bytes(data[:8], "little")
+    if len(data) < 8 or length > len(data) - 8:
+        raise StorageError(
+            f"the header should have {length:,} bytes; the file has {len(data):,}: it is not whole"
+        )
+    entries = parse(data[8 : 8 + length])
+    metadata = entries.pop("__metadata__", None)
+    match metadata:
+        case {"hornbeam": str(text)}:
+            header = parse(text.encode(errors="surrogatepass"))
+        case _:
+            raise StorageError("__metadata__ has no text 'hornbeam'; expected the header of a model")
+    sizes = sizes_of(header)
+    if ARRAYS.keys() - entries.keys():
+        raise StorageError(f"there are the arrays {show(list(entries))}; expected {', '.join(ARRAYS)}")
+    unknown = entries.keys() - ARRAYS.keys()
+    if unknown and header["version"][1] <= VERSION[1]:
+        raise StorageError(f"there is an array {show(min(unknown))}; expected only {', '.join(ARRAYS)}")
+    body = memoryview(data)[8 + length :]
+    _check_cover(entries, len(body))
+    arrays = {
+        name: _array(name, entries.pop(name), array.dtype, array.shape(sizes), body)
+        for name, array in ARRAYS.items()
+    }
+    return model_of(header, arrays)
+
+
+def _check_cover(entries: dict[str, Any], length: int) -> None:
+    """Check that the arrays lie one behind the other and fill the file: no byte is read twice, or never."""
+    at = 0
+    for name, begin, end in sorted(
+        ((name, *_offsets(name, said)) for name, said in entries.items()), key=_place
+    ):
+        if begin != at:
+            raise StorageError(
+                f"{show(name)} begins at byte {begin:,}; expected {at:,}, where the one before ends"
+            )
+        at = end
+    if at != length:
+        raise StorageError(f"the arrays end at byte {at:,}; the file has {length:,} bytes for them")
+
+
+def _place(entry: tuple[str, int, int]) -> tuple[int, int]:
+    return entry[1:]
+
+
+def _offsets(name: str, said: object) -> tuple[int, int]:
+    match said:
+        case {"dtype": str(), "shape": list(), "data_offsets": [int(begin), int(end)], **rest} if not rest:
+            if 0 <= begin <= end:
+                return begin, end
+    raise StorageError(f"{show(name)} is {show(said)}; expected dtype, shape and data_offsets")
+
+
+def _array(
+    name: str, said: dict[str, Any], dtype: str, shape: tuple[int, ...], body: memoryview
+) -> NDArray[Any]:
+    begin, end = said["data_offsets"]
+    expected = {"dtype": _TYPES[dtype], "shape": list(shape)}
+    found = {key: said[key] for key in expected}
+    if found != expected or end - begin != prod(shape) * np.dtype(dtype).itemsize:
+        raise StorageError(f"{name} is {show(found)} in {end - begin:,} bytes; expected {expected}")
+    # Other writers may leave arrays where the machine cannot read them, and machines may count the other way.
+    return np.require(np.frombuffer(body[begin:end], dtype), np.dtype(dtype).newbyteorder("="), "A").reshape(
+        shape
+    )

@@ -1,0 +1,385 @@
+"""Files nobody should have written: refused by name, in no time, in little memory."""
+
+import json
+import os
+import pickle
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hornbeam
+from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.errors import SchemaError, StorageError, TreeError
+from hornbeam.estimators.shelf import pack, unpack
+from hornbeam.storage import Model
+from hornbeam.storage.file import decode, encode
+from hornbeam.storage.text import parse
+from hornbeam.tree import Skeleton, Tree
+
+HOSTILE = Path(__file__).parents[2] / "benchmarks" / "hostile.py"
+SANITIZED = "asan" in os.environ.get("LD_PRELOAD", "")
+
+SCHEMA = Schema((Feature("age"), Feature("colour", Kind.NOMINAL, ("blue", "red"))), ("no", "yes"))
+SKELETON = Skeleton.of(
+    [2, 2, 0, 0, 0],
+    [0, 1, -1, -1, -1],
+    [30.0, *[np.nan] * 4],
+    slot_start=[0, 0, 2, 2, 2, 2],
+    slot_of=[0, 1],
+)
+TREE = Tree.raw(SCHEMA, SKELETON, np.array([[5, 5], [4, 1], [1, 4], [4, 0], [0, 1]]))
+
+
+def document(**changes):
+    said = json.loads(encode(Model(TREE)))
+    del said["sha256"]
+    for key, value in changes.items():
+        (said["tree"] if key in said["tree"] else said)[key] = value
+    return said
+
+
+def load(said):
+    return decode(json.dumps(said).encode())
+
+
+def test_the_document_is_sound_as_it_is():
+    assert load(document()).tree.digest == TREE.digest
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"format": "lightgbm"}, "format is 'lightgbm'; expected 'hornbeam'"),
+        ({"version": [2, 0]}, "version is 2.0; this Hornbeam reads 1.x"),
+        ({"version": [1]}, "version is [1]; expected two numbers"),
+        ({"version": [True, False]}, "version is [True, False]"),
+        ({"version": "1.0"}, "version is '1.0'"),
+        ({"kind": "forest"}, "kind is 'forest'; expected 'tree'"),
+        ({"extra": 1}, "'extra' is no key of version 1.0"),
+        ({"n_nodes": 10**9}, "n_nodes is 1000000000; expected a whole number from 0 to 16,777,216"),
+        ({"n_nodes": 4}, "n_children has 5 entries; expected a list of 4"),
+        ({"n_nodes": True}, "n_nodes is True"),
+        ({"n_nodes": 2**24, "n_classes": 2**16}, "n_nodes times n_classes is 1,099,511,627,776"),
+        ({"n_classes": -1}, "n_classes is -1"),
+        ({"n_features": 3}, "features has 2 entries; expected a list of 3"),
+        ({"n_slots": 3, "slot_of": [0, 1, 0]}, "n_slots is 3; expected 2, one for each category"),
+        ({"features": {}}, "features is {}"),
+        ({"features": [{"name": "a", "kind": "numeric"}] * 2}, "Two columns are named 'a'"),
+        ({"features": [{"name": "a", "kind": "wild"}, {}]}, "a feature is {'kind': 'wild', 'name': 'a'}"),
+        ({"features": [{"name": 1, "kind": "numeric"}, {}]}, "a feature's name is 1; expected a string"),
+        ({"classes": ["no", "no"]}, "The class 'no' is listed twice"),
+        ({"classes": ["no", None]}, "a class is None"),
+        ({"classes": ["no", {"float": "1"}]}, "a class is {'float': '1'}"),
+        ({"classes": ["no", "\ud800"]}, "half a surrogate pair"),
+        ({"history": {}}, "history is {}"),
+        ({"history": [{"step": "x"}]}, "history is {'step': 'x'}; expected a step"),
+        ({"estimator": "TreeClassifier"}, "estimator is 'TreeClassifier'; expected null"),
+        ({"sha256": "0" * 64}, "the file was changed since it was saved"),
+        ({"sha256": 1}, "the file was changed since it was saved"),
+        ({"tree": []}, "tree is []; expected the arrays n_children, feature"),
+        ({"feature": [0, 2, -1, -1, -1]}, "feature runs from -1 to 2"),
+        ({"feature": [0, 0, -1, -1, -1]}, "n_slots is 2; expected 0"),
+        ({"feature": [0, True, -1, -1, -1]}, "feature[1] is True; expected a whole number"),
+        ({"feature": [0, 1.0, -1, -1, -1]}, "feature[1] is 1.0; expected a whole number"),
+        ({"feature": [0, 2**31, -1, -1, -1]}, "feature has numbers from -1 to 2147483648; expected 32 bits"),
+        ({"rows": [10, 5, 5, 4, 2**63]}, "rows has numbers from 4 to 9223372036854775808; expected 64 bits"),
+        ({"threshold": ["nan", *[None] * 4]}, "threshold[0] is 'nan'; expected a number, null"),
+        ({"threshold": [[], *[None] * 4]}, "threshold[0] is []"),
+        ({"threshold": [True, *[None] * 4]}, "threshold[0] is True"),
+        ({"n_children": [2, 0, 2, 0, 0]}, "feature[2] is -1, expected 0 or more where"),
+        ({"n_children": [5, 0, 0, 0, 0]}, "n_children adds up to 5, expected 4"),
+        ({"n_children": [-1, 5, 0, 0, 0]}, "n_children[0] is -1"),
+        ({"n_children": [0, 2, 2, 0, 0]}, "children enough to reach the next node"),
+        ({"belief": [1.0, 1.0] * 5}, "belief[0] is [1.0, 1.0], expected probabilities that add up to 1"),
+        ({"belief": [None, 1.0] * 5}, "belief[0] is [nan, 1.0], expected no probability below 0"),
+        ({"evidence": [2**62] * 10}, "evidence adds up to 1.84e+19, expected at most 4.61e+18"),
+        ({"unit": [0.0, 0.0]}, "unit is [0.0, 0.0]"),
+        ({"n_children": 5}, "n_children is 5; expected a list of 5"),
+    ],
+)
+def test_a_wrong_document_is_refused_by_name(changes, message):
+    with pytest.raises(StorageError, match=re.escape(message)):
+        load(document(**changes))
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "line 1 is no JSON"),
+        (b"[1]", "the file holds [1]; expected a JSON object"),
+        (b'{"a": NaN}', "NaN is no JSON"),
+        (b'{"a": -Infinity}', "-Infinity is no JSON"),
+        (b'{"a": 1e999}', "the number 1e999 is too long, or beyond every float"),
+        (b'{"a": 0.' + b"0" * 10**6 + b"1}", "is too long"),
+        (b'{"a": ' + b"9" * 10**6 + b"}", "does not fit 64 bits"),
+        (b'{"a": 1, "b": {"c": 1, "c": 1}}', "'c' is given twice"),
+        (b'{"a": "\xff"}', "byte 7 is no UTF-8"),
+        (b"[" * 10**5, "nested too deep"),
+        (b'{"a":' * 10**5, "nested too deep"),
+        (b'{"a": 1} {', "line 1 is no JSON: Extra data"),
+    ],
+)
+def test_what_is_hardly_json_is_refused(data, message):
+    with pytest.raises(StorageError, match=re.escape(message)):
+        parse(data)
+
+
+WORST = """
+import resource
+from hornbeam.storage.text import parse
+from hornbeam.errors import StorageError
+for data in (
+    b"[" + b"[]," * (2**18 - 1),
+    b"[" + b"{}," * (2**18 - 1),
+    b"[" + b"1.5," * 2**21,
+    b'["' + b'ab","' * 2**21,
+    '["\U0001f333'.encode() + b"a" * (2**24 - 10) + b'"]',
+):
+    try:
+        parse(data)
+    except StorageError as error:
+        assert "expected at most" not in str(error), error
+    else:
+        raise AssertionError
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+
+
+@pytest.mark.skipif(SANITIZED, reason="the sanitizer needs memory of its own")
+def test_no_text_within_the_limits_takes_much_memory():
+    run = subprocess.run([sys.executable, "-c", WORST], capture_output=True, text=True, check=True)
+    assert float(run.stdout) < 256
+
+
+def test_texts_beyond_the_limits_are_refused_unread():
+    for data, message in (
+        (b" " * (2**24 + 1), "16,777,217 bytes"),
+        (b"," * (2**21 + 1), "2,097,153 values"),
+        (b"[" * (2**18 + 1), "262,145 lists and objects"),
+    ):
+        with pytest.raises(StorageError, match=message):
+            parse(data)
+
+
+def test_many_repeated_categories_are_found_at_once():
+    values = [str(i) for i in range(65_534)]
+    feature = {"name": "colour", "kind": "nominal", "categories": [*values[:-1], values[-2]]}
+    said = document(features=[{"name": "age", "kind": "numeric"}, feature])
+    begin = time.process_time()
+    with pytest.raises(StorageError, match="lists the category '65532' twice"):
+        load(said)
+    assert time.process_time() - begin < 1
+
+
+def tensors(change):
+    """The tree as tensors, its safetensors header changed."""
+    data = encode(Model(TREE), as_tensors=True)
+    length = int.from_bytes(data[:8], "little")
+    entries = json.loads(data[8 : 8 + length])
+    change(entries)
+    head = json.dumps(entries).encode()
+    return len(head).to_bytes(8, "little") + head + data[8 + length :]
+
+
+def test_tensors_that_are_not_padded_are_read():
+    assert decode(tensors(lambda entries: None)).tree.digest == TREE.digest
+    for spaces in range(8):
+        data = tensors(lambda entries, spaces=spaces: entries["__metadata__"].update(other=" " * spaces))
+        tree = decode(data).tree
+        assert tree.digest == TREE.digest
+        assert tree.evidence.flags.aligned
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda entries: entries.pop("__metadata__"), "__metadata__ has no text 'hornbeam'"),
+        (lambda entries: entries.pop("belief"), "expected n_children, feature"),
+        (lambda entries: entries.update(extra=entries["belief"]), "there is an array 'extra'"),
+        (lambda entries: entries["belief"].update(shape=[2, 5]), "'shape': [2, 5]"),
+        (lambda entries: entries["belief"].update(shape=[5.0, 2.0], dtype="I64"), "'dtype': 'I64'"),
+        (lambda entries: entries["belief"].update(data_offsets=[0, 2**40]), "begins at byte 0; expected"),
+        (
+            lambda entries: entries["belief"].update(data_offsets=[-8, 8]),
+            "expected dtype, shape and data_offsets",
+        ),
+        (lambda entries: entries.update(belief=entries["gain"]), "'belief' begins at byte"),
+    ],
+)
+def test_wrong_tensors_are_refused_by_name(change, message):
+    with pytest.raises(StorageError, match=re.escape(message)):
+        decode(tensors(change))
+
+
+def test_tensors_cut_short_or_long_are_refused():
+    data = encode(Model(TREE), as_tensors=True)
+    for wrong, message in (
+        (data[:-1], "the arrays end at byte"),
+        (data + b"\0", "the arrays end at byte"),
+        (data[:40], "it is not whole"),
+        (data[:5] + b"\0\0", "it is not whole"),
+        (b"\0" * 100, "line 1 is no JSON"),
+        (b"\xff" * 7 + b"\0" + data[8:], "it is not whole"),
+    ):
+        with pytest.raises(StorageError, match=message):
+            decode(wrong)
+
+
+def test_a_newer_minor_version_may_add_what_it_likes():
+    said = document(version=[1, 7], colour="blue")
+    said["tree"]["extra"] = [1, 2]
+    assert load(said).tree.digest == TREE.digest
+
+
+FITTED = pack(hornbeam.TreeClassifier().fit([[0.0], [1.0]], [0, 1]))
+
+
+@pytest.mark.parametrize(
+    ("part", "changes", "message"),
+    [
+        ("settings", {"smoothing": {"step": "Popen", "parameters": {}}}, "there is no step 'Popen'"),
+        ("settings", {"smoothing": {"step": "HGS", "parameters": {"alpha": "x"}}}, "cannot be made"),
+        ("settings", {"smoothing": {"step": "HGS", "parameters": {"beta": 1}}}, "cannot be made"),
+        ("settings", {"__class__": "os.system"}, "has no parameter '__class__'"),
+        ("settings", {"n_jobs": 0}, "n_jobs=0: expected None"),
+        ("settings", {"class_weight": {"dict": [[0, 1], [0.0, 2]]}}, "has the key 0.0 twice"),
+        ("settings", {"class_weight": {"dict": [[0]]}}, "expected a key and a value"),
+        ("settings", {"class_weight": {"array": [1, 300], "dtype": "int8"}}, "is no array of int8"),
+        ("settings", {"class_weight": {"array": [[1], [2, 3]], "dtype": "int8"}}, "is no array of int8"),
+        ("settings", {"class_weight": {"array": ["1"], "dtype": "int8"}}, "is no array of int8"),
+        ("settings", {"class_weight": {"array": [1], "dtype": "object"}}, "expected a string, a number"),
+        ("settings", {"class_weight": {"eval": "1"}}, "expected a string, a number or a boolean"),
+        ("learned", {"classes": "U3"}, "the classes are no array of 'U3'"),
+        ("learned", {"classes": "bool"}, "the classes are no array of 'bool'"),
+        ("learned", {"classes": "str9999999"}, "the classes are no array of 'str9999999'"),
+        ("learned", {"named": 1}, "expected to have learned"),
+        ("learned", {"class_weight": [1.0]}, "expected 2 numbers, 0 or more and finite"),
+        ("learned", {"class_weight": [1.0, -1.0]}, "expected 2 numbers, 0 or more and finite"),
+        ("learned", {"class_weight": 3.0}, "expected 2 numbers, 0 or more and finite"),
+        ("settings", {"costs": [[0, 1, 2]]}, "costs"),
+    ],
+)
+def test_a_wrong_estimator_is_refused_by_name(part, changes, message):
+    said = json.loads(encode(FITTED))
+    del said["sha256"]
+    said["estimator"][part].update(changes)
+    with pytest.raises(StorageError, match=re.escape(message)):
+        unpack(load(said))
+
+
+def test_settings_nested_without_end_are_refused():
+    nested = []
+    for _ in range(20):
+        nested = [nested]
+    said = json.loads(encode(FITTED))
+    said["estimator"]["settings"]["class_weight"] = nested
+    with pytest.raises(StorageError, match="nested more than 16 deep"):
+        load(said)
+
+
+def test_an_estimator_nobody_knows_is_refused():
+    said = json.loads(encode(FITTED))
+    said["estimator"]["name"] = "os.system"
+    said.pop("sha256")
+    with pytest.raises(StorageError, match=r"the estimator is a 'os.system'; expected TreeClassifier"):
+        unpack(load(said))
+
+
+def test_the_error_names_the_file(tmp_path):
+    path = tmp_path / "model.hornbeam"
+    path.write_bytes(b"{")
+    with pytest.raises(StorageError, match=r"model\.hornbeam: line 1 is no JSON"):
+        hornbeam.load(path)
+    with pytest.raises(StorageError, match="this is no regular file"):
+        hornbeam.load("/dev/null")
+
+
+# ---------------------------------------------------------------------------------------------------------- pickle
+
+
+def repickled(thing, **fields):
+    """A pickle of `thing` with other values in it."""
+    made, arguments = thing.__reduce__()
+    names = [name for name in thing.__slots__ if not name.startswith("_")]
+    arguments = [fields.get(name, value) for name, value in zip(names, arguments, strict=False)]
+
+    class Forged:
+        def __reduce__(self):
+            return made, tuple(arguments)
+
+    return pickle.dumps(Forged())
+
+
+def test_a_pickle_passes_the_same_checks():
+    wrapped = np.array([0, 2**31 - 1, -(2**31), -1, 2, 2], np.int32)  # every difference seems positive
+    for forged, error in (
+        (repickled(SKELETON, slot_start=wrapped), TreeError),
+        (repickled(TREE, belief=np.full((5, 2), np.nan)), TreeError),
+        (repickled(TREE, evidence=np.full((5, 2), 2**62)), TreeError),
+        (repickled(SCHEMA, classes=("a", "a")), SchemaError),
+        (repickled(SCHEMA.features[1], categories=(1, 1)), SchemaError),
+    ):
+        with pytest.raises(error):
+            pickle.loads(forged)
+
+
+def test_pickles_of_estimators_work():
+    clf = hornbeam.TreeClassifier().fit([[0.0], [1.0]], [0, 1])
+    again = pickle.loads(pickle.dumps(clf))
+    assert again.tree_.digest == clf.tree_.digest
+    assert pickle.loads(pickle.dumps(SCHEMA)) == SCHEMA
+
+
+# --------------------------------------------------------------------------------------------- mutants and kills
+
+
+def hostile(*arguments):
+    command = [sys.executable, str(HOSTILE), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the workers are forked")
+def test_mutants_are_sound_or_refused():
+    """`nox -s hostile` tries a hundred thousand."""
+    last = hostile("mutants", "--n", "2000", "--memory", "4000" if SANITIZED else "256").splitlines()[-1]
+    assert "0 undeclared errors, 0 crashes, 0 hangs" in last
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the savers are forked")
+def test_a_killed_saver_leaves_the_old_file_or_the_new_one():
+    """`nox -s hostile` kills three hundred."""
+    assert "{'sound': 20}" in hostile("kills", "--n", "20")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the workers are forked")
+def test_the_worker_reports_what_it_cannot_survive():
+    """A crash and a hang are counted and named, and the mutants after them still tried."""
+    script = f"""
+import importlib.util, os
+spec = importlib.util.spec_from_file_location("hostile", {str(HOSTILE)!r})
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+module.mutant = lambda seed: ("made", seed)
+def judge(seed):
+    if seed == 3: os.abort()
+    if seed == 5:
+        while True: pass
+    if seed == 7: raise KeyError(seed)
+    return "refused"
+module.judge = judge
+print(module.mutants(10, 0, 1))
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, check=True
+    )
+    assert "seed 3 (made): crash, exit status -6" in done.stdout
+    assert "seed 5 (made): hang" in done.stdout
+    assert "seed 7 (made): KeyError: 7" in done.stdout
+    assert done.stdout.endswith("False\n")
