@@ -118,6 +118,8 @@ class Scores:
 
 def means_table(scores: Scores, methods: Sequence[str], hero: str) -> str:
     """Means over the sets where all these methods answered, and the record of one of them against each."""
+    everywhere = scores.comparison("RMSE")
+    methods = [name for name in methods if len(everywhere.among([name]).complete().sets)]
     tables = {measure: scores.comparison(measure).among(methods) for measure in MEASURES}
     rmse, logs, errors = tables["RMSE"], tables["log loss"], tables["0-1 loss"]
     common = len(rmse.complete().sets)
