@@ -8,6 +8,7 @@
     ├── SchemaError       (ValueError)    columns that do not fit the schema a tree was made with
     ├── ParameterError    (ValueError)    a setting outside its range, or two that exclude each other
     ├── TreeError         (ValueError)    arrays that do not make a tree
+    ├── InteropError      (ValueError)    a model that the other library's words, or ours, cannot say
     ├── EngineError       (RuntimeError)  a pass over the data that could not be finished
     └── MissingExtraError (RuntimeError)  an optional dependency that is not installed
 
@@ -19,6 +20,7 @@ __all__ = [
     "DataError",
     "EngineError",
     "HornbeamError",
+    "InteropError",
     "MissingExtraError",
     "ParameterError",
     "SchemaError",
@@ -58,6 +60,10 @@ class ParameterError(HornbeamError, ValueError):
 
 class TreeError(HornbeamError, ValueError):
     """Arrays that do not make a tree."""
+
+
+class InteropError(HornbeamError, ValueError):
+    """A model of another library that no tree of ours can be, or the other way round."""
 
 
 class EngineError(HornbeamError, RuntimeError):
