@@ -12,6 +12,7 @@ __all__ = [
     "Recipe",
     "Schema",
     "Skeleton",
+    "SmoothedClassifier",
     "Table",
     "Tree",
     "TreeClassifier",
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from hornbeam import errors
     from hornbeam.data import Feature, Schema, Table
     from hornbeam.estimators.classifier import TreeClassifier
+    from hornbeam.estimators.smoothed import SmoothedClassifier
     from hornbeam.growing.grower import Grower
     from hornbeam.recipe import Recipe
     from hornbeam.tree import Skeleton, Tree
@@ -34,6 +36,7 @@ else:
         "Recipe": "hornbeam.recipe",
         "Schema": "hornbeam.data",
         "Skeleton": "hornbeam.tree",
+        "SmoothedClassifier": "hornbeam.estimators.smoothed",
         "Table": "hornbeam.data",
         "Tree": "hornbeam.tree",
         "TreeClassifier": "hornbeam.estimators.classifier",

@@ -46,11 +46,13 @@ def model(seed):
     shared = {"label": "y", "features": features, "min_examples": int(rng.integers(1, 6)), "num_threads": 1}
     shared["allow_na_conditions"] = bool(rng.random() < 0.3)
     shared["missing_value_policy"] = str(rng.choice(["GLOBAL_IMPUTATION", "LOCAL_IMPUTATION"]))
-    shared["categorical_algorithm"] = str(rng.choice(["CART", "ONE_HOT", "RANDOM"]))
+    algorithm = str(rng.choice(["CART", "ONE_HOT", "RANDOM"]))
     match rng.integers(3):
         case 0:
+            shared["categorical_algorithm"] = algorithm
             learner = ydf.CartLearner(validation_ratio=0.0, max_depth=8, **shared)
         case 1:
+            shared["categorical_algorithm"] = algorithm
             learner = ydf.RandomForestLearner(num_trees=2, compute_oob_performances=False, **shared)
         case _:
             learner = ydf.GradientBoostedTreesLearner(
@@ -86,3 +88,45 @@ def test_every_row_ends_in_the_same_leaf(seed):
         assert (graft.apply(rows) == forest.predict_leaves(rows.assign(y=y[0]))[:, tree]).all()
     with pytest.raises(InteropError, match="no tree"):
         from_ydf(forest, forest.num_trees())
+
+
+def cart(data, y, **settings):
+    learner = ydf.CartLearner(label="y", validation_ratio=0.0, **settings)
+    return learner.train(data.assign(y=y))
+
+
+def test_the_counts_are_those_of_counting_the_rows():
+    rng = np.random.default_rng(1)
+    data, signal = frame(rng)
+    y = labels(rng, signal, 3)
+    graft = from_ydf(cart(data, y))
+    assert graft.schema.classes == (0, 1, 2)
+    assert (graft.tree.evidence == graft.count(data[list(graft.schema.names)], y).evidence).all()
+    assert [step.name for step in HGS()(graft.tree).history] == ["ydf", "hgs"]
+
+
+def test_weights_and_boosting_leave_no_counts():
+    rng = np.random.default_rng(2)
+    data, signal = frame(rng)
+    y = labels(rng, signal, 2)
+    weighted = cart(data.assign(w=rng.random(len(data))), y, weights="w")
+    assert from_ydf(weighted).tree is None
+    boosted = ydf.GradientBoostedTreesLearner(label="y", num_trees=1, validation_ratio=0.0, early_stopping="NONE")
+    assert from_ydf(boosted.train(data.assign(y=y))).tree is None
+
+
+def test_words_outside_the_dictionary_are_one_category():
+    data = pd.DataFrame({"word": ["a"] * 30 + ["b"] * 30 + list("cdefgh")})
+    y = ["no"] * 30 + ["yes"] * 30 + ["no"] * 6
+    graft = from_ydf(cart(data, y, min_vocab_frequency=10))
+    assert graft.schema.features[0].categories == ("a", "b", OTHER)
+    assert graft.read([["b"], ["c"], ["zzz"], [None]]).columns[0].tolist() == [1, 2, 2, -1]
+
+
+def test_a_tree_of_sums_is_refused():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(200, 2))
+    data = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": X.sum(axis=1) > 0})
+    learner = ydf.RandomForestLearner(label="y", num_trees=1, split_axis="SPARSE_OBLIQUE")
+    with pytest.raises(InteropError, match=r"NumericalSparseOblique.*axis-aligned"):
+        from_ydf(learner.train(data))

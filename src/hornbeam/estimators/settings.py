@@ -26,7 +26,7 @@ from hornbeam.smoothing import (
     Smoother,
 )
 
-__all__ = ["recipe_of"]
+__all__ = ["recipe_of", "smoother_of"]
 
 _PRUNERS: dict[str, Pruner] = {
     "bayes-risk": BayesRisk(),
@@ -71,6 +71,17 @@ def recipe_of(estimator: Any, table: Table) -> Recipe:
         pruner=_step("pruning", estimator.pruning, _PRUNERS, recipe.pruner),
         smoother=_step("smoothing", estimator.smoothing, _SMOOTHERS, recipe.smoother),
     )
+
+
+def smoother_of(value: Any) -> Smoother | None:
+    """Translate ``smoothing``; "auto" is HGS.
+
+    Examples
+    --------
+    >>> smoother_of("laplace"), smoother_of(None)
+    (Laplace(), None)
+    """
+    return _step("smoothing", value, _SMOOTHERS, HGS())  # type: ignore[no-any-return]
 
 
 def _refuse(name: str, value: Any, expected: str, advice: str) -> ParameterError:

@@ -74,6 +74,11 @@ def grafts(model: Any) -> tuple[Graft, ...]:
     return _grafts(model, booster, booster.model_to_string())
 
 
+def n_rounds(model: Any) -> int:
+    """Count the rounds of boosting."""
+    return int(_booster(model).current_iteration())
+
+
 def _booster(model: Any) -> Any:
     return model if hasattr(model, "model_to_string") else model.booster_
 
@@ -162,7 +167,7 @@ def _graft(section: _Section, reading: Reading) -> Graft:
         numbered("left_child"),
         numbered("right_child"),
         np.concatenate((feature, leaves)),
-        np.concatenate((threshold, np.zeros(n_leaves))),
+        np.concatenate((_around_zero(threshold), np.zeros(n_leaves))),
         np.concatenate((_missing_left(kind, threshold), np.zeros(n_leaves, np.bool_))),
         {
             node: _slots(section, int(threshold[node]), reading, int(feature[node]))
@@ -171,6 +176,12 @@ def _graft(section: _Section, reading: Reading) -> Graft:
     )
     nodes = np.where(order >= n_inner, order - n_inner, -1).astype(np.int32)
     return Graft("lightgbm", reading, skeleton, nodes)
+
+
+def _around_zero(threshold: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Move thresholds so near to zero that LightGBM, which reads all values there as 0, does not see them."""
+    near = np.abs(threshold) <= _ZERO
+    return np.where(near, np.where(threshold < 0, np.nextafter(-_ZERO, -1.0), _ZERO), threshold)
 
 
 def _missing_left(kind: NDArray[np.uint8], threshold: NDArray[np.float64]) -> Bools:

@@ -69,6 +69,14 @@ def grafts(model: Any) -> tuple[Graft, ...]:
     return tuple(_graft(model, tree, reading) for tree in model.iter_trees())
 
 
+def n_rounds(model: Any) -> int:
+    """Count the rounds of boosting; a forest has one."""
+    if model.name() != "GRADIENT_BOOSTED_TREES":
+        return 1
+    n_classes = len(model.label_classes()) if model.task().name == "CLASSIFICATION" else 1
+    return int(model.num_trees()) // (n_classes if n_classes > 2 else 1)
+
+
 def _reading(model: Any) -> Reading:
     columns = model.data_spec().columns
     features = tuple(_feature(columns[i.column_idx], i.semantic.name) for i in model.input_features())
