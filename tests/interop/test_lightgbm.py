@@ -2,15 +2,27 @@
 
 import numpy as np
 import pytest
-from foreign import N_MODELS, labels, numbers, probes
 
+from foreign import N_MODELS, labels, numbers, probes
 from hornbeam.errors import InteropError
 from hornbeam.interop import OTHER, from_lightgbm
 from hornbeam.smoothing import HGS
 
 lightgbm = pytest.importorskip("lightgbm", reason="the extra 'interop' brings LightGBM")
 
-SPECIALS = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-35, -1e-35, float(np.float32(1e-35)), 1.1e-35, -1.1e-35, 1e300]
+SPECIALS = [
+    np.nan,
+    np.inf,
+    -np.inf,
+    0.0,
+    -0.0,
+    1e-35,
+    -1e-35,
+    float(np.float32(1e-35)),
+    1.1e-35,
+    -1.1e-35,
+    1e300,
+]
 CATEGORIES = [*range(-2, 40), 2.7, -0.5, -1.5, 1e9, 1e10, np.nan]
 
 
@@ -51,7 +63,9 @@ def test_every_row_ends_in_the_same_leaf(seed):
         rows = probes(rng, X, graft.skeleton, SPECIALS, CATEGORIES)
         leaves = booster.predict(rows, pred_leaf=True).reshape(len(rows), -1)[:, tree]
         assert (graft.apply(rows) == leaves).all()
-        near = rows.astype(np.float32) if np.abs(rows[np.isfinite(rows)]).max() < 3e38 else X.astype(np.float32)
+        near = (
+            rows.astype(np.float32) if np.abs(rows[np.isfinite(rows)]).max() < 3e38 else X.astype(np.float32)
+        )
         leaves = booster.predict(near, pred_leaf=True).reshape(len(near), -1)[:, tree]
         assert (graft.apply(near) == leaves).all()
 
@@ -77,13 +91,17 @@ def test_categories_of_a_frame_are_known_by_value(seed):
     import pandas as pd
 
     data, y = frame(seed)
-    clf = lightgbm.LGBMClassifier(n_estimators=1, min_child_samples=3, min_data_per_group=1, cat_smooth=1, verbose=-1)
+    clf = lightgbm.LGBMClassifier(
+        n_estimators=1, min_child_samples=3, min_data_per_group=1, cat_smooth=1, verbose=-1
+    )
     graft = from_lightgbm(clf.fit(data, y))
     assert graft.schema.features[2].categories == ("blue", "green", "red", OTHER)
     assert graft.schema.classes == ("ill", "well")
     asked = data.copy()
     asked["colour"] = pd.Categorical(np.where(data.index % 3 == 0, "mauve", data["colour"].astype(object)))
-    asked["decade"] = asked["decade"].cat.reorder_categories([50, 40, 30, 20, 10, 0]).mask(data.index % 5 == 0)
+    asked["decade"] = (
+        asked["decade"].cat.reorder_categories([50, 40, 30, 20, 10, 0]).mask(data.index % 5 == 0)
+    )
     for rows in (data, asked):
         ours = graft.apply(rows.rename(columns={"the dose": "the_dose"}))
         assert (ours == clf.predict(rows, pred_leaf=True)[:, 0]).all()

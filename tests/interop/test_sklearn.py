@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from foreign import LARGEST, N_MODELS, labels, numbers, probes
 from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
+from foreign import LARGEST, N_MODELS, labels, numbers, probes
 from hornbeam import Skeleton, Table, Tree, TreeClassifier
 from hornbeam.errors import InteropError, ParameterError
 from hornbeam.interop import from_sklearn, from_sklearn_forest, graft_sklearn, to_sklearn
@@ -155,9 +155,10 @@ def test_what_is_no_classification_tree_is_refused():
         from_sklearn(DecisionTreeRegressor().fit(X, [0.0, 1.0]))
     with pytest.raises(InteropError, match="one output"):
         from_sklearn(DecisionTreeClassifier().fit(X, [[0, 1], [1, 0]]))
+    bag = BaggingClassifier(DecisionTreeClassifier(), 2, max_features=1, random_state=0)
+    bag.fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
     with pytest.raises(InteropError, match="max_features"):
-        bag = BaggingClassifier(DecisionTreeClassifier(), 2, max_features=1, random_state=0)
-        from_sklearn_forest(bag.fit([[0.0, 1.0], [1.0, 0.0]], [0, 1]))
+        from_sklearn_forest(bag)
 
 
 def test_smoothed_probabilities_are_not_taken_for_counts():

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from foreign import LARGEST, N_MODELS, labels, numbers, probes
 
+from foreign import LARGEST, N_MODELS, labels, numbers, probes
 from hornbeam.errors import InteropError
 from hornbeam.interop import from_xgboost
 from hornbeam.smoothing import HGS
@@ -34,6 +34,7 @@ def model(seed):
         "gamma": float(rng.choice([0.0, 0.5])),
         "max_cat_to_onehot": int(rng.choice([1, 4, 64])),
         "nthread": 1,
+        "verbosity": 0,
         "seed": seed,
     }
     data = xgboost.DMatrix(X, labels(rng, X, n_classes), feature_types=types, enable_categorical=True)
@@ -64,7 +65,9 @@ def test_categories_below_zero_go_left():
     booster = xgboost.train({"max_depth": 1, "objective": "binary:logistic"}, data, 1)
     rows = np.array([[-0.5], [-3.0], [2.0**24], [5.0], [0.0], [1.0], [1.5]])
     asked = xgboost.DMatrix(rows, feature_types=["c"], enable_categorical=True)
-    assert from_xgboost(booster).apply(rows).tolist() == booster.predict(asked, pred_leaf=True).ravel().tolist()
+    assert (
+        from_xgboost(booster).apply(rows).tolist() == booster.predict(asked, pred_leaf=True).ravel().tolist()
+    )
 
 
 def frame(seed, n_rows=300):
@@ -91,7 +94,9 @@ def test_categories_of_a_frame_are_known_by_value(seed):
     graft = from_xgboost(clf)
     assert graft.schema.features[2].categories == ("blau", "grün", "rot")
     asked = data.copy()
-    asked["decade"] = asked["decade"].cat.reorder_categories([50, 40, 30, 20, 10, 0]).mask(data.index % 5 == 0)
+    asked["decade"] = (
+        asked["decade"].cat.reorder_categories([50, 40, 30, 20, 10, 0]).mask(data.index % 5 == 0)
+    )
     for rows in (data, asked):
         assert (graft.apply(rows) == clf.apply(rows).reshape(len(rows), -1)[:, 0]).all()
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from foreign import LARGEST, N_MODELS, around, labels, numbers
 
+from foreign import LARGEST, N_MODELS, around, labels, numbers
 from hornbeam.errors import InteropError
 from hornbeam.interop import OTHER, from_ydf
 from hornbeam.smoothing import HGS
@@ -26,7 +26,14 @@ def frame(rng):
     word = rng.choice(WORDS[: rng.integers(2, 9)], n_rows).astype(object)
     word[rng.random(n_rows) < rng.choice([0.0, 0.1])] = None
     code = rng.integers(-1, rng.integers(2, 8), n_rows)
-    data = {"a": X[:, 0], "b": X[:, 1], "word": word, "cut": X[:, 2], "code": code, "flag": rng.random(n_rows) < 0.5}
+    data = {
+        "a": X[:, 0],
+        "b": X[:, 1],
+        "word": word,
+        "cut": X[:, 2],
+        "code": code,
+        "flag": rng.random(n_rows) < 0.5,
+    }
     signal = np.column_stack([X, word == "red", code % 2, data["flag"]]).astype(float)
     return pd.DataFrame(data), signal
 
@@ -111,7 +118,9 @@ def test_weights_and_boosting_leave_no_counts():
     y = labels(rng, signal, 2)
     weighted = cart(data.assign(w=rng.random(len(data))), y, weights="w")
     assert from_ydf(weighted).tree is None
-    boosted = ydf.GradientBoostedTreesLearner(label="y", num_trees=1, validation_ratio=0.0, early_stopping="NONE")
+    boosted = ydf.GradientBoostedTreesLearner(
+        label="y", num_trees=1, validation_ratio=0.0, early_stopping="NONE"
+    )
     assert from_ydf(boosted.train(data.assign(y=y))).tree is None
 
 

@@ -32,10 +32,10 @@ class SmoothedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     estimator : estimator, default=None
-        What grows the trees: scikit-learn's ``DecisionTreeClassifier`` (the default) and forests,
-        ``LGBMClassifier`` or ``XGBClassifier`` of a single round, or any of them, a booster or a YDF model
-        already fitted and inside a `sklearn.frozen.FrozenEstimator`. Then `fit` counts rows alone, and rows
-        that the tree was not grown from make more honest counts.
+        What grows the trees: scikit-learn's ``DecisionTreeClassifier`` (the default, with
+        ``random_state=0``) and forests, ``LGBMClassifier`` or ``XGBClassifier`` of a single round, or any of
+        them, a booster or a YDF model already fitted and inside a `sklearn.frozen.FrozenEstimator`. Then
+        `fit` counts rows alone, and rows that the tree was not grown from make more honest counts.
     smoothing : str, a smoother or None, default="hgs"
         As in `TreeClassifier`.
     n_jobs : int, default=None
@@ -115,7 +115,9 @@ class SmoothedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         smoother = smoother_of(self.smoothing)
         y = column_or_1d(y, warn=True)
-        estimator = DecisionTreeClassifier() if self.estimator is None else clone(self.estimator)
+        estimator = (
+            DecisionTreeClassifier(random_state=0) if self.estimator is None else clone(self.estimator)
+        )
         if not isinstance(estimator, FrozenEstimator):
             weights = {} if sample_weight is None else {"sample_weight": sample_weight}
             estimator.fit(X, y, **weights)

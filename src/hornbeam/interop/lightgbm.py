@@ -61,7 +61,7 @@ def from_lightgbm(model: Any, tree: int = 0) -> Graft:
     [[10, 10], [10, 0], [0, 10]]
     """
     booster = _booster(model)
-    n_trees, width = booster.num_trees(), booster.num_model_per_iteration()
+    n_trees, width = int(booster.num_trees()), int(booster.num_model_per_iteration())
     if not 0 <= tree < n_trees:
         raise InteropError(f"The model has no tree {tree}, expected one of its {n_trees}, counted from 0.")
     text = booster.model_to_string(num_iteration=1, start_iteration=tree // width)
@@ -107,13 +107,13 @@ def _reading(model: Any, booster: Any, head: _Section, text: str, sections: list
     framed = _framed_categories(booster, text)
     features, numbered = [], set()
     for i, (name, info) in enumerate(zip(names, infos, strict=True)):
-        if info == "none" or info.startswith("["):
+        if i in framed:
+            features.append(Feature(name, Kind.NOMINAL, (*framed[i], OTHER)))
+        elif info == "none" or info.startswith("["):
             features.append(Feature(name))
-            continue
-        known = sorted(code for code in map(int, info.split(":")) if code >= 0)
-        categories: tuple[Category, ...] = framed.get(i, tuple(known))
-        features.append(Feature(name, Kind.NOMINAL, (*categories, OTHER)))
-        if i not in framed:
+        else:
+            known = sorted(code for code in map(int, info.split(":")) if code >= 0)
+            features.append(Feature(name, Kind.NOMINAL, (*known, OTHER)))
             numbered.add(i)
     classes = tuple(np.asarray(getattr(model, "classes_", ())).tolist())
     zero = frozenset(_zero_is_missing(sections))
@@ -139,7 +139,10 @@ def _zero_is_missing(sections: list[_Section]) -> set[int]:
     zero: set[int] = set()
     other: set[int] = set()
     for section in sections:
-        feature, kind = _numbers(section, "split_feature", np.intp), _numbers(section, "decision_type", np.uint8)
+        feature, kind = (
+            _numbers(section, "split_feature", np.intp),
+            _numbers(section, "decision_type", np.uint8),
+        )
         numeric, is_zero = kind & _NOMINAL == 0, kind >> 2 & 3 == _MISSING_ZERO
         zero |= set(feature[numeric & is_zero].tolist())
         other |= set(feature[numeric & ~is_zero].tolist())
@@ -186,8 +189,9 @@ def _around_zero(threshold: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _missing_left(kind: NDArray[np.uint8], threshold: NDArray[np.float64]) -> Bools:
     """A missing value is 0 where training saw none; a missing category goes right."""
-    left = np.where(kind >> 2 & 3 == 0, threshold >= 0.0, kind & _DEFAULT_LEFT != 0)
-    return left & (kind & _NOMINAL == 0)
+    left: Bools = np.where(kind >> 2 & 3 == 0, threshold >= 0.0, kind & _DEFAULT_LEFT != 0)
+    left &= kind & _NOMINAL == 0
+    return left
 
 
 def _slots(section: _Section, at: int, reading: Reading, feature: int) -> NDArray[Any]:

@@ -258,7 +258,7 @@ def _missing_left(tree: Tree, missing: str) -> Bools:
             raise InteropError(
                 f"Node {inner[where.argmax()]} {what}, which no scikit-learn tree does.{advice}"
             )
-    left = skeleton.missing_slot == 0
+    left: Bools = skeleton.missing_slot == 0
     first = skeleton.first_child[inner]
     larger = tree.rows[first] > tree.rows[first + 1]
     left[inner] |= (skeleton.missing_slot[inner] == -1) & larger

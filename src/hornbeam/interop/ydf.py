@@ -145,7 +145,7 @@ def _graft(model: Any, tree: Any, reading: Reading) -> Graft:
             threshold[i] = test.threshold
         else:
             slots[i] = test.slots
-    skeleton, order = plant(*children, feature, threshold, missing_left, slots)
+    skeleton, order = plant(children[0], children[1], feature, threshold, missing_left, slots)
     leaf = np.array([node.is_leaf for node, _, _ in found])
     nodes = np.where(leaf, np.cumsum(leaf) - 1, -1)[order].astype(np.int32)
     evidence = _evidence(skeleton, [found[i].node for i in order], reading.schema.n_classes)
