@@ -80,6 +80,13 @@ def doctests(session: nox.Session) -> None:
 
 
 @nox.session(python=NEWEST)
+def interop(session: nox.Session) -> None:
+    """Compare the leaves of a hundred random models of each library with ours."""
+    session.install(".[test]")
+    session.run("pytest", "tests/interop", *session.posargs, env={"HORNBEAM_INTEROP_MODELS": "100"})
+
+
+@nox.session(python=NEWEST)
 def coverage(session: nox.Session) -> None:
     """Measure which lines and branches the tests reach."""
     session.install(".[test]")

@@ -13,6 +13,7 @@ __all__ = [
     "Recipe",
     "Schema",
     "Skeleton",
+    "SmoothedClassifier",
     "Table",
     "Tree",
     "TreeClassifier",
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from hornbeam.data import Feature, Schema, Table
     from hornbeam.estimators.classifier import TreeClassifier
     from hornbeam.estimators.shelf import diff, load, save
+    from hornbeam.estimators.smoothed import SmoothedClassifier
     from hornbeam.growing.grower import Grower
     from hornbeam.recipe import Recipe
     from hornbeam.tree import Costs, Skeleton, Tree
@@ -40,6 +42,7 @@ else:
         "Recipe": "hornbeam.recipe",
         "Schema": "hornbeam.data",
         "Skeleton": "hornbeam.tree",
+        "SmoothedClassifier": "hornbeam.estimators.smoothed",
         "Table": "hornbeam.data",
         "Tree": "hornbeam.tree",
         "TreeClassifier": "hornbeam.estimators.classifier",

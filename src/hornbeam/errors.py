@@ -9,6 +9,7 @@
     ├── ParameterError    (ValueError)    a setting outside its range, or two that exclude each other
     ├── TreeError         (ValueError)    arrays that do not make a tree
     ├── StorageError      (ValueError)    a file that holds no sound model, or a model no file can hold
+    ├── InteropError      (ValueError)    a model that the other library's words, or ours, cannot say
     ├── EngineError       (RuntimeError)  a pass over the data that could not be finished
     └── MissingExtraError (RuntimeError)  an optional dependency that is not installed
 
@@ -20,6 +21,7 @@ __all__ = [
     "DataError",
     "EngineError",
     "HornbeamError",
+    "InteropError",
     "MissingExtraError",
     "ParameterError",
     "SchemaError",
@@ -64,6 +66,10 @@ class TreeError(HornbeamError, ValueError):
 
 class StorageError(HornbeamError, ValueError):
     """A file that holds no sound model, or a model that no file can hold."""
+
+
+class InteropError(HornbeamError, ValueError):
+    """A model of another library that no tree of ours can be, or the other way round."""
 
 
 class EngineError(HornbeamError, RuntimeError):

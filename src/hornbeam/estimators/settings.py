@@ -29,7 +29,7 @@ from hornbeam.smoothing import (
 from hornbeam.tree.costs import Costs
 from hornbeam.tuning import Honest
 
-__all__ = ["recipe_of"]
+__all__ = ["recipe_of", "smoother_of"]
 
 _PRUNERS: dict[str, Pruner] = {
     "bayes-risk": BayesRisk(),
@@ -90,6 +90,17 @@ def recipe_of(estimator: Any, table: Table) -> Recipe | Honest:
         pruner=pruner if at_risk else None,
         seed=_seed(estimator.random_state),
     )
+
+
+def smoother_of(value: Any) -> Smoother | None:
+    """Translate ``smoothing``; "auto" is HGS.
+
+    Examples
+    --------
+    >>> smoother_of("laplace"), smoother_of(None)
+    (Laplace(), None)
+    """
+    return _step("smoothing", value, _SMOOTHERS, HGS())  # type: ignore[no-any-return]
 
 
 def _refuse(name: str, value: Any, expected: str, advice: str) -> ParameterError:

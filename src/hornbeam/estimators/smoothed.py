@@ -1,0 +1,193 @@
+"""Any tree with smoothed probabilities, in scikit-learn's manners."""
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import column_or_1d
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from hornbeam.data.labels import read_labels
+from hornbeam.data.sheet import renamed
+from hornbeam.estimators.settings import smoother_of
+from hornbeam.estimators.threads import n_threads
+from hornbeam.interop.origin import grafts_of
+from hornbeam.interop.reading import Reading
+from hornbeam.tree.route import answer
+from hornbeam.typing import Floats
+
+__all__ = ["SmoothedClassifier"]
+
+
+class SmoothedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """A tree of another library with smoothed probabilities.
+
+    The estimator grows the tree, or trees; the rows of `fit` are counted in its nodes, a smoother says what
+    to think of the counts, and that is the answer. Several trees answer with the mean of theirs.
+
+    Parameters
+    ----------
+    estimator : estimator, default=None
+        What grows the trees: scikit-learn's ``DecisionTreeClassifier`` (the default, with
+        ``random_state=0``) and forests, ``LGBMClassifier`` or ``XGBClassifier`` of a single round, or any of
+        them, a booster or a YDF model already fitted and inside a `sklearn.frozen.FrozenEstimator`. Then
+        `fit` counts rows alone, and rows that the tree was not grown from make more honest counts.
+    smoothing : str, a smoother or None, default="hgs"
+        As in `TreeClassifier`.
+    n_jobs : int, default=None
+        Threads for predictions; -1 for all cores.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted estimator.
+    trees_ : tuple of Tree
+        The smoothed trees.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels.
+    n_classes_ : int
+        Number of classes.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if X had any.
+
+    See Also
+    --------
+    hornbeam.interop : the trees themselves.
+
+    Notes
+    -----
+    Rows go where the other library sends them, missing values and unseen categories too. Class weights of the
+    estimator steer which tests it chooses; probabilities are of the rows as they are.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from hornbeam import SmoothedClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = SmoothedClassifier(DecisionTreeClassifier(max_depth=2, random_state=0)).fit(X, y)
+    >>> clf.estimator_.predict_proba(X[:1])
+    array([[1., 0., 0.]])
+    >>> clf.predict_proba(X[:1]).round(3)
+    array([[0.974, 0.013, 0.013]])
+    """
+
+    _doc_link_module = "hornbeam"
+    _doc_link_template = (
+        "https://hornbeam.readthedocs.io/en/stable/api/generated/hornbeam.{estimator_name}.html"
+    )
+
+    def __init__(self, estimator: Any = None, smoothing: Any = "hgs", *, n_jobs: int | None = None) -> None:
+        self.estimator = estimator
+        self.smoothing = smoothing
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that missing values are welcome if the estimator, or the model of another library, says so."""
+        tags = super().__sklearn_tags__()
+        model = DecisionTreeClassifier() if self.estimator is None else _unwrapped(self.estimator)
+        inner = getattr(model, "__sklearn_tags__", None)
+        tags.input_tags.allow_nan = True if inner is None else inner().input_tags.allow_nan
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the estimator unless it is frozen, count the rows in its trees, and smooth.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Whatever the estimator takes, but no sparse matrix.
+        y : array-like of shape (n_rows,)
+            Class labels.
+        sample_weight : array-like of shape (n_rows,), default=None
+            For the estimator and for the counts.
+
+        Returns
+        -------
+        SmoothedClassifier
+            Itself, fitted.
+        """
+        smoother = smoother_of(self.smoothing)
+        y = column_or_1d(y, warn=True)
+        estimator = (
+            DecisionTreeClassifier(random_state=0) if self.estimator is None else clone(self.estimator)
+        )
+        if not isinstance(estimator, FrozenEstimator):
+            weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+            estimator.fit(X, y, **weights)
+        grafts = grafts_of(_unwrapped(estimator))
+        validate_data(self, X, skip_check_array=True)
+        reading = _named(grafts[0].reading, getattr(self, "feature_names_in_", None))
+        labels = read_labels(y)
+        table = reading.read(X, labels, sample_weight=sample_weight)
+        trees = [graft.fill(table) for graft in grafts]
+        self.trees_ = tuple(trees) if smoother is None else tuple(map(smoother, trees))
+        self._reading = replace(reading, schema=table.schema)
+        self.estimator_ = estimator
+        known = table.schema.classes  # a frozen model may know more of them than y has
+        self.classes_ = labels.classes if len(known) == len(labels.classes) else np.array(known)
+        self.n_classes_ = len(self.classes_)
+        return self
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Estimate class probabilities.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows like those of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities in the order of `classes_`.
+        """
+        check_is_fitted(self, "trees_")
+        table = self._reading.read(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        threads = n_threads(self.n_jobs)
+        total = answer(self.trees_[0], table, threads)
+        for tree in self.trees_[1:]:
+            total += answer(tree, table, threads)
+        return total / len(self.trees_)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Name the most probable class of each row; the first in the order of `classes_` on a tie.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows like those of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Class labels.
+        """
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
+
+
+def _unwrapped(estimator: Any) -> Any:
+    return estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator
+
+
+def _named(reading: Reading, names: NDArray[Any] | None) -> Reading:
+    """Give the features the names that X has; LightGBM knows them with underscores for spaces."""
+    schema = reading.schema
+    if names is None:
+        return reading
+    given = tuple(names.tolist())
+    underscored = tuple(name.replace(" ", "_") for name in given)
+    if not schema.has_generated_names and schema.names not in (given, underscored):
+        raise renamed(given, schema.names)
+    features = tuple(
+        replace(feature, name=name) for feature, name in zip(schema.features, given, strict=True)
+    )
+    return replace(reading, schema=replace(schema, features=features))

@@ -1,0 +1,265 @@
+"""Trees from scikit-learn and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hornbeam.data.schema import Schema, generated_names, numeric_features
+from hornbeam.data.weights import fixed_point
+from hornbeam.errors import InteropError, ParameterError
+from hornbeam.interop.graft import Graft, plant
+from hornbeam.interop.reading import Reading
+from hornbeam.interop.rounding import at_most
+from hornbeam.tree.skeleton import Skeleton
+from hornbeam.tree.tree import Step, Tree
+from hornbeam.tree.walk import pull_up
+from hornbeam.typing import Bools, Counts, Floats
+
+__all__ = ["from_sklearn", "from_sklearn_forest", "graft_sklearn", "to_sklearn"]
+
+_WHOLE = 1e-9  # relative rounding of a fraction times a weight
+_SMOOTHED = 1e-6  # what rounding and fixed point may change at most
+
+
+def from_sklearn(estimator: Any) -> Tree:
+    """Make a tree of a fitted scikit-learn tree, with all its class counts.
+
+    Parameters
+    ----------
+    estimator : DecisionTreeClassifier or ExtraTreeClassifier
+        Fitted, with one output.
+
+    Returns
+    -------
+    Tree
+        It sends every row, in float64 or float32, where the estimator does, missing values too, and its
+        raw frequencies are the estimator's probabilities. Weights are held in fixed point.
+
+    Raises
+    ------
+    InteropError
+        If the estimator is not a fitted classification tree, or has several outputs.
+
+    See Also
+    --------
+    graft_sklearn : the same with scikit-learn's numbers of the nodes.
+
+    Notes
+    -----
+    scikit-learn rounds every value to float32 before it compares it with a float64 threshold. Each threshold
+    is therefore replaced by the largest float64 that scikit-learn sends left.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from hornbeam.smoothing import HGS
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "no"]
+    >>> tree = from_sklearn(DecisionTreeClassifier(max_depth=1).fit(X, y))
+    >>> tree.evidence.tolist()
+    [[3, 1], [2, 0], [1, 1]]
+    >>> HGS()(tree).belief[1].round(3).tolist()
+    [0.812, 0.188]
+    """
+    tree = graft_sklearn(estimator).tree
+    assert tree is not None
+    return tree
+
+
+def from_sklearn_forest(estimator: Any) -> tuple[Tree, ...]:
+    """Make a tree of every tree of a fitted scikit-learn forest.
+
+    Parameters
+    ----------
+    estimator : RandomForestClassifier, ExtraTreesClassifier or BaggingClassifier
+        Bagged trees must have been given all features.
+
+    Returns
+    -------
+    tuple of Tree
+        With the counts of the rows each was grown from, as often as they were drawn.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> forest = RandomForestClassifier(3, random_state=0).fit([[0.0], [1.0], [2.0]], ["no", "no", "yes"])
+    >>> [tree.schema.classes for tree in from_sklearn_forest(forest)]
+    [('no', 'yes'), ('no', 'yes'), ('no', 'yes')]
+    """
+    return tuple(graft.tree for graft in grafts(estimator) if graft.tree is not None)
+
+
+def graft_sklearn(estimator: Any) -> Graft:
+    """Make a graft of a fitted scikit-learn tree: `from_sklearn` with scikit-learn's numbers of the nodes.
+
+    Parameters
+    ----------
+    estimator : DecisionTreeClassifier or ExtraTreeClassifier
+
+    Returns
+    -------
+    Graft
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 0]
+    >>> graft_sklearn(DecisionTreeClassifier(random_state=0).fit(X, y)).nodes.tolist()
+    [0, 1, 4, 2, 3]
+    """
+    return _graft(estimator, _schema(estimator))
+
+
+def grafts(estimator: Any) -> tuple[Graft, ...]:
+    """Make a graft of every tree of a fitted tree or forest."""
+    if not hasattr(estimator, "estimators_"):
+        return (graft_sklearn(estimator),)
+    schema = _schema(estimator)
+    for drawn in getattr(estimator, "estimators_features_", ()):
+        if not np.array_equal(drawn, np.arange(schema.n_features)):
+            raise InteropError(
+                f"A tree of {type(estimator).__name__} was given the features {np.asarray(drawn).tolist()} alone, "
+                "expected all, in order. Fit it with max_features=1.0 and bootstrap_features=False."
+            )
+    return tuple(_graft(member, schema) for member in np.ravel(estimator.estimators_))
+
+
+def _schema(estimator: Any) -> Schema:
+    classes = getattr(estimator, "classes_", None)
+    if classes is None or not hasattr(estimator, "n_features_in_") or isinstance(classes, list):
+        raise InteropError(
+            f"{estimator!r} is not a fitted classification tree with one output. Fit a DecisionTreeClassifier, "
+            "an ExtraTreeClassifier or a forest of them first, on one column of labels."
+        )
+    names = getattr(estimator, "feature_names_in_", generated_names(estimator.n_features_in_))
+    return Schema(numeric_features(tuple(map(str, names))), tuple(classes.tolist()))
+
+
+def _graft(estimator: Any, schema: Schema) -> Graft:
+    arrays = getattr(estimator, "tree_", None)
+    if arrays is None or arrays.value.shape[1:] != (1, schema.n_classes):
+        raise InteropError(
+            f"{type(estimator).__name__} holds no fitted classification tree of {schema.n_classes} classes. "
+            "Pass a tree, or a forest of classification trees; boosted regression trees have no class counts."
+        )
+    skeleton, order = plant(
+        arrays.children_left,
+        arrays.children_right,
+        arrays.feature,
+        at_most(arrays.threshold),
+        arrays.missing_go_to_left.astype(np.bool_),
+        {},
+    )
+    weight = arrays.value[order, 0] * arrays.weighted_n_node_samples[order, None]
+    rows = arrays.n_node_samples[order].astype(np.int64)
+    weighted = not np.array_equal(arrays.n_node_samples, arrays.weighted_n_node_samples)
+    evidence, unit = _evidence(skeleton, weight, weighted=weighted)
+    tree = Tree.raw(schema, skeleton, evidence, unit=unit, rows=rows, history=(Step.of("scikit-learn"),))
+    return Graft("scikit-learn", Reading(schema), skeleton, order.astype(np.int32), tree)
+
+
+def _evidence(skeleton: Skeleton, weight: Floats, *, weighted: bool) -> tuple[Counts, float]:
+    """Hold the weight of the leaves in integers, and add it up."""
+    leaf, total = skeleton.is_leaf, weight.sum(axis=1, keepdims=True)
+    nearest = np.rint(weight)
+    whole = bool((np.abs(weight - nearest) <= _WHOLE * total).all())
+    steps, unit = np.zeros(weight.shape, np.int64), 1.0
+    if whole:
+        steps[leaf] = nearest[leaf]
+    else:
+        some = leaf[:, None] & (weight > 0)
+        held, unit = fixed_point(weight[some], int(np.ceil(total[0, 0] / weight[some].max())))
+        steps[some] = 1 if held is None else held
+    evidence = pull_up(skeleton, steps)
+    # Rows that all count 1 have whole counts, and a node those of its children together.
+    if not (whole or weighted) or (np.abs(evidence * unit - weight) > _SMOOTHED * total).any():
+        raise InteropError(
+            "tree_.value does not hold the class frequencies of the rows the tree was grown from; it may have "
+            "been smoothed already. Fit the tree anew."
+        )
+    return evidence, unit
+
+
+def to_sklearn(tree: Tree, *, missing: str = "error") -> Any:
+    """Make a fitted scikit-learn tree of a tree, with the same numbers of nodes and the same probabilities.
+
+    Parameters
+    ----------
+    tree : Tree
+        With numeric tests of two children.
+    missing : {"error", "majority"}, default="error"
+        What to do with a test that stops missing values, which scikit-learn cannot: refuse the tree, or send
+        them to the child with more rows, as scikit-learn does where it saw none.
+
+    Returns
+    -------
+    DecisionTreeClassifier
+        Its probabilities are the tree's belief. It rounds values to float32 before it compares them: it
+        sends every float32 row where the tree does, and other rows but for those within that rounding of
+        a threshold.
+
+    Raises
+    ------
+    InteropError
+        If a test is nominal, has a child for missing values, shares them among its children, or stops them.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> clf = TreeClassifier().fit([[0.0], [1.0], [2.0]], ["no", "no", "yes"])
+    >>> to_sklearn(clf.tree_, missing="majority").predict_proba([[2.0]]).round(3).tolist()
+    [[0.389, 0.611]]
+    """
+    from sklearn.tree import DecisionTreeClassifier
+    from sklearn.tree._tree import Tree as Arrays  # the only way in that scikit-learn has
+
+    schema, n = tree.schema, tree.n_nodes
+    left = _missing_left(tree, missing)
+    nodes = np.zeros(n, Arrays(1, np.array([1], np.intp), 1).__getstate__()["nodes"].dtype)
+    leaf, first = tree.skeleton.is_leaf, tree.skeleton.first_child
+    nodes["left_child"] = first
+    nodes["right_child"] = np.where(leaf, -1, first + 1)
+    nodes["feature"] = np.where(leaf, -2, tree.skeleton.feature)
+    nodes["threshold"] = np.where(leaf, -2.0, tree.skeleton.threshold)
+    nodes["impurity"] = 1.0 - (tree.belief**2).sum(axis=1)
+    nodes["n_node_samples"] = tree.rows
+    nodes["weighted_n_node_samples"] = tree.evidence.sum(axis=1) * tree.unit[0]
+    nodes["missing_go_to_left"] = left
+    arrays = Arrays(schema.n_features, np.array([schema.n_classes], np.intp), 1)
+    values = np.ascontiguousarray(tree.belief[:, None, :])
+    arrays.__setstate__({"max_depth": tree.depth, "node_count": n, "nodes": nodes, "values": values})
+
+    made = DecisionTreeClassifier()
+    made.tree_ = arrays
+    made.classes_ = np.array(schema.classes)
+    made.n_classes_, made.n_outputs_ = schema.n_classes, 1
+    made.n_features_in_ = made.max_features_ = schema.n_features
+    if not schema.has_generated_names:
+        made.feature_names_in_ = np.array(schema.names, dtype=object)
+    return made
+
+
+def _missing_left(tree: Tree, missing: str) -> Bools:
+    """Whether missing values go left at each node; refuse whatever scikit-learn cannot say."""
+    if missing not in ("error", "majority"):
+        raise ParameterError(f"missing={missing!r}: expected 'error' or 'majority'.")
+    skeleton = tree.skeleton
+    inner = np.flatnonzero(skeleton.n_children)
+    other = {
+        "asks for a category": np.isnan(skeleton.threshold[inner]),
+        "has a child for missing values alone": skeleton.n_children[inner] > 2,
+        "sends missing values to every child": skeleton.missing_slot[inner] == -2,
+        "stops missing values": (skeleton.missing_slot[inner] == -1) & (missing == "error"),
+    }
+    for what, where in other.items():
+        if where.any():
+            advice = " Pass missing='majority'." if what.startswith("stops") else ""
+            raise InteropError(
+                f"Node {inner[where.argmax()]} {what}, which no scikit-learn tree does.{advice}"
+            )
+    left: Bools = skeleton.missing_slot == 0
+    first = skeleton.first_child[inner]
+    larger = tree.rows[first] > tree.rows[first + 1]
+    left[inner] |= (skeleton.missing_slot[inner] == -1) & larger
+    return left

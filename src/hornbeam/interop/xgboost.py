@@ -1,0 +1,160 @@
+"""Trees from XGBoost."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.data.schema import Feature, Kind, Schema, generated_names
+from hornbeam.errors import InteropError
+from hornbeam.interop.graft import Graft, plant
+from hornbeam.interop.reading import OTHER, Reading
+from hornbeam.interop.rounding import below
+from hornbeam.typing import Category, Floats
+
+__all__ = ["from_xgboost"]
+
+type _Json = dict[str, Any]
+
+
+def from_xgboost(model: Any, tree: int = 0) -> Graft:
+    """Take one tree out of an XGBoost model.
+
+    Parameters
+    ----------
+    model : Booster or XGBModel
+        Fitted, a booster of trees.
+    tree : int, default 0
+        Which tree; a round of a multiclass model has one for each class.
+
+    Returns
+    -------
+    Graft
+        It sends every row where the model does: XGBoost rounds a value to float32 and asks whether it is
+        below the threshold; missing values take the learned side; categories that are not in the set of a
+        test, never seen ones too, go left. XGBoost keeps no class counts: `Graft.count` makes a tree of it.
+        Its `nodes` are the numbers that ``predict(..., pred_leaf=True)`` gives.
+
+    Raises
+    ------
+    InteropError
+        If there is no such tree, or the model is linear or has a missing value other than NaN.
+
+    Notes
+    -----
+    Of a model trained on a data frame the categories are the values of its columns; such a model refuses
+    values it has never seen, and they stop at the first test that asks for them. Of any other model the
+    categories are whole numbers.
+
+    Examples
+    --------
+    >>> import xgboost
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+    >>> model = xgboost.XGBClassifier(n_estimators=1, max_depth=1, min_child_weight=0).fit(X, y)
+    >>> from_xgboost(model).count(X, y).evidence.tolist()
+    [[2, 2], [2, 0], [0, 2]]
+    """
+    learner, trees = _read(model)
+    if not 0 <= tree < len(trees):
+        raise InteropError(f"The model has no tree {tree}, expected one of its {len(trees)}, counted from 0.")
+    return _graft(trees[tree], _reading(model, learner, trees))
+
+
+def grafts(model: Any) -> tuple[Graft, ...]:
+    """Take every tree out of an XGBoost model."""
+    learner, trees = _read(model)
+    reading = _reading(model, learner, trees)
+    return tuple(_graft(tree, reading) for tree in trees)
+
+
+def n_rounds(model: Any) -> int:
+    """Count the rounds of boosting."""
+    return int(_booster(model).num_boosted_rounds())
+
+
+def _booster(model: Any) -> Any:
+    return model if hasattr(model, "save_raw") else model.get_booster()
+
+
+def _read(model: Any) -> tuple[_Json, list[_Json]]:
+    missing = getattr(model, "missing", np.nan)
+    if missing is not None and not np.isnan(missing):
+        raise InteropError(f"missing={missing} in the model, expected NaN. Turn those values into NaN first.")
+    learner = json.loads(bytes(_booster(model).save_raw("json")))["learner"]
+    booster = learner["gradient_booster"]
+    booster = booster.get("gbtree", booster)  # dart wraps one
+    if "trees" not in booster["model"]:
+        raise InteropError(f"The model is a {booster.get('name')} booster, expected trees: train a gbtree.")
+    learner["model"] = booster["model"]
+    return learner, booster["model"]["trees"]
+
+
+def _reading(model: Any, learner: _Json, trees: list[_Json]) -> Reading:
+    n_features = int(learner["learner_model_param"]["num_feature"])
+    names = tuple(learner["feature_names"]) or generated_names(n_features)
+    features = [Feature(name) for name in names]
+    numbered = set()
+    for i, known in _framed_categories(learner["model"]).items():
+        features[i] = Feature(names[i], Kind.NOMINAL, known)
+    for i, codes in _tested_categories(trees).items():
+        if features[i].kind is Kind.NUMERIC:
+            features[i] = Feature(names[i], Kind.NOMINAL, (*sorted(codes), OTHER))
+            numbered.add(i)
+    classes = tuple(np.asarray(getattr(model, "classes_", ())).tolist())
+    return Reading(Schema(tuple(features), classes), frozenset(numbered), _whole)
+
+
+def _whole(values: Floats) -> Floats:
+    """Cut values to the category they are to XGBoost; below 0 there is none."""
+    return np.floor(values.astype(np.float32)).astype(np.float64)
+
+
+def _framed_categories(model: _Json) -> dict[int, tuple[Category, ...]]:
+    """The categories of each column that came from a data frame, in the order of their codes."""
+    framed: dict[int, tuple[Category, ...]] = {}
+    for i, encoded in enumerate(model.get("cats", {}).get("enc", ())):
+        values = encoded["values"]
+        if "offsets" in encoded:
+            text = bytes(value % 256 for value in values)
+            values = [text[begin:end].decode() for begin, end in pairwise(encoded["offsets"])]
+        if values:
+            framed[i] = tuple(values)
+    return framed
+
+
+def _tested_categories(trees: list[_Json]) -> dict[int, set[int]]:
+    tested: dict[int, set[int]] = {}
+    for tree in trees:
+        for node, chosen in _chosen(tree).items():
+            tested.setdefault(tree["split_indices"][node], set()).update(chosen)
+    return tested
+
+
+def _chosen(tree: _Json) -> dict[int, list[int]]:
+    """The categories that go right, of each test that asks for one."""
+    runs = zip(tree["categories_nodes"], tree["categories_segments"], tree["categories_sizes"], strict=True)
+    return {node: tree["categories"][begin : begin + size] for node, begin, size in runs}
+
+
+def _graft(tree: _Json, reading: Reading) -> Graft:
+    feature = np.array(tree["split_indices"])
+    skeleton, order = plant(
+        np.array(tree["left_children"]),
+        np.array(tree["right_children"]),
+        feature,
+        below(np.array(tree["split_conditions"], np.float32)),
+        np.array(tree["default_left"], np.bool_),
+        {node: _slots(chosen, reading, int(feature[node])) for node, chosen in _chosen(tree).items()},
+    )
+    return Graft("xgboost", reading, skeleton, order.astype(np.int32))
+
+
+def _slots(chosen: list[int], reading: Reading, feature: int) -> NDArray[Any]:
+    categories = reading.schema.features[feature].categories
+    if feature in reading.numbered:
+        return np.append(np.isin(np.array(categories[:-1]), chosen), False).astype(np.int32)
+    return np.isin(np.arange(len(categories)), chosen).astype(np.int32)

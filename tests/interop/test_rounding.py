@@ -1,0 +1,30 @@
+"""Thresholds for values rounded to float32, against the rounding itself."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foreign import LARGEST, around
+from hornbeam.interop.rounding import at_most, below
+
+EDGES = [0.0, -0.0, 2.0**-149, -(2.0**-149), 1e-60, -1e-60, LARGEST, -LARGEST, 1e300, -1e300, 0.1, 1 / 3]
+
+
+def rounded(x):
+    with np.errstate(over="ignore"):
+        return x.astype(np.float32)
+
+
+@given(st.one_of(st.floats(allow_nan=False), st.floats(allow_nan=False, width=32), st.sampled_from(EDGES)))
+def test_a_threshold_sends_left_what_rounds_to_no_more(threshold):
+    t = np.array([threshold])
+    x = np.concatenate([around(np.concatenate([t, at_most(t)])), EDGES, [np.inf, -np.inf]])
+    assert ((x <= at_most(t)) == (rounded(x) <= t)).all()
+
+
+@given(st.one_of(st.floats(allow_nan=False, width=32), st.sampled_from(EDGES)))
+def test_a_threshold_sends_left_what_rounds_to_less(threshold):
+    t = rounded(np.array([threshold]))
+    x = np.concatenate([around(np.concatenate([t, below(t)])), EDGES])
+    x = x[np.isfinite(rounded(x))]  # no library asks whether infinity is below infinity
+    assert ((x <= below(t)) == (rounded(x) < t)).all()

@@ -1,0 +1,173 @@
+"""Trees from scikit-learn and back: the same leaves, the same probabilities."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
+
+from foreign import LARGEST, N_MODELS, labels, numbers, probes
+from hornbeam import Skeleton, Table, Tree, TreeClassifier
+from hornbeam.errors import InteropError, ParameterError
+from hornbeam.interop import from_sklearn, from_sklearn_forest, graft_sklearn, to_sklearn
+from hornbeam.smoothing import HGS, HierarchicalShrinkage
+from hornbeam.tree.route import answer, route
+
+
+def model(seed):
+    """A random tree, its rows and its labels."""
+    rng = np.random.default_rng(seed)
+    X = numbers(rng, int(rng.integers(5, 300)), int(rng.integers(1, 6)))
+    y = np.array(list("abcd"))[labels(rng, X, int(rng.integers(2, 5)))]
+    kind = DecisionTreeClassifier if rng.random() < 0.7 else ExtraTreeClassifier
+    clf = kind(
+        criterion=str(rng.choice(["gini", "entropy"])),
+        max_depth=rng.choice([None, 1, 3, 8]),
+        min_samples_leaf=int(rng.integers(1, 5)),
+        random_state=seed,
+    )
+    weight = rng.choice([None, "whole", "any"])
+    if weight is not None:
+        weight = rng.integers(1, 4, len(X)) if weight == "whole" else rng.random(len(X)) + 0.1
+    return rng, clf.fit(X, y, sample_weight=weight), X, y, weight
+
+
+@pytest.mark.parametrize("seed", range(N_MODELS))
+def test_every_row_ends_in_the_same_leaf_with_the_same_probabilities(seed):
+    rng, clf, X, _, _ = model(seed)
+    graft = graft_sklearn(clf)
+    rows = probes(rng, X, graft.skeleton, specials=[np.nan, 0.0, -0.0, 3e38], largest=LARGEST)
+    assert (graft.apply(rows) == clf.apply(rows)).all()
+    assert (graft.apply(rows.astype(np.float32)) == clf.apply(rows.astype(np.float32))).all()
+    believed = answer(graft.tree, graft.read(rows))
+    if graft.tree.unit[0] == 1.0:
+        assert (believed == clf.predict_proba(rows)).all()
+    else:  # weights are held in fixed point
+        np.testing.assert_allclose(believed, clf.predict_proba(rows), rtol=0, atol=1e-11)
+    assert (graft.tree.rows == clf.tree_.n_node_samples[graft.nodes]).all()
+
+
+@pytest.mark.parametrize("seed", range(N_MODELS // 5))
+def test_infinities_go_where_scikit_learns_arrays_send_them(seed):
+    rng, clf, X, _, _ = model(seed)
+    graft = graft_sklearn(clf)
+    rows = probes(rng, X, graft.skeleton, specials=[np.inf, -np.inf])
+    with np.errstate(over="ignore"):
+        assert (graft.apply(rows) == clf.tree_.apply(rows.astype(np.float32))).all()
+
+
+@pytest.mark.parametrize("seed", range(N_MODELS))
+def test_a_tree_there_and_back_is_the_same(seed):
+    rng, clf, X, _, _ = model(seed)
+    graft = graft_sklearn(clf)
+    back = to_sklearn(HGS()(graft.tree))
+    rows = probes(rng, X, graft.skeleton, specials=[np.nan], largest=LARGEST)
+    assert (graft.nodes[back.apply(rows)] == clf.apply(rows)).all()
+    table = graft.read(rows)
+    assert (back.predict_proba(rows) == answer(HGS()(graft.tree), table)).all()
+    assert (back.apply(rows) == route(graft.skeleton, table)).all()
+    assert back.get_depth() == clf.get_depth()
+    assert back.get_n_leaves() == clf.get_n_leaves()
+
+
+@pytest.mark.parametrize("seed", range(N_MODELS // 5))
+def test_the_counts_are_those_of_counting_the_rows(seed):
+    _, clf, X, y, weight = model(seed)
+    graft = graft_sklearn(clf)
+    counted = graft.count(X, y, sample_weight=weight)
+    assert (counted.rows == graft.tree.rows).all()
+    np.testing.assert_allclose(
+        counted.evidence * counted.unit, graft.tree.evidence * graft.tree.unit, rtol=1e-9, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    "forest",
+    [
+        RandomForestClassifier(5, random_state=0),
+        ExtraTreesClassifier(5, random_state=0),
+        BaggingClassifier(DecisionTreeClassifier(), 5, random_state=0),
+    ],
+)
+def test_a_forest_is_the_average_of_its_trees(forest):
+    rng = np.random.default_rng(0)
+    X = numbers(rng, 200, 4)
+    y = np.array(["x", "y", "z"])[labels(rng, X, 3)]
+    forest.fit(X, y)
+    trees = from_sklearn_forest(forest)
+    table = Table.read(X, schema=trees[0].schema)
+    mean = np.mean([answer(tree, table) for tree in trees], axis=0)
+    np.testing.assert_allclose(mean, forest.predict_proba(X), rtol=0, atol=1e-12)
+
+
+def test_shrinkage_of_a_scikit_learn_tree_by_hand():
+    """A step out of a parent of n rows is divided by 1 + 1 / n."""
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 0]
+    tree = from_sklearn(DecisionTreeClassifier().fit(X, y))
+    shrunk = HierarchicalShrinkage(strength=1.0)(tree)
+    left = 1 / 4 + (0 - 1 / 4) / (1 + 1 / 4)
+    right = 1 / 4 + (1 / 2 - 1 / 4) / (1 + 1 / 4)
+    sure = right + (1 - 1 / 2) / (1 + 1 / 2)
+    np.testing.assert_allclose(shrunk.belief[:4, 1], [1 / 4, left, right, sure], rtol=1e-12)
+
+
+def test_names_and_labels_come_along():
+    import pandas as pd
+
+    frame = pd.DataFrame({"age": [1.0, 2.0], "dose": [0.0, 0.0]})
+    tree = from_sklearn(DecisionTreeClassifier().fit(frame, [False, True]))
+    assert tree.schema.names == ("age", "dose")
+    assert tree.schema.classes == (False, True)
+    back = to_sklearn(tree)
+    assert list(back.feature_names_in_) == ["age", "dose"]
+    assert back.predict(frame).tolist() == [False, True]
+
+
+def test_a_test_that_stops_missing_values_goes_back_only_if_told_how():
+    tree = TreeClassifier().fit([[0.0], [1.0], [2.0]], ["no", "no", "yes"]).tree_
+    with pytest.raises(InteropError, match=r"Node 0 stops missing values.*missing='majority'"):
+        to_sklearn(tree)
+    back = to_sklearn(tree, missing="majority")
+    assert back.apply([[np.nan], [5.0]]).tolist() == [1, 2]
+    with pytest.raises(ParameterError, match="'error' or 'majority'"):
+        to_sklearn(tree, missing="left")
+
+
+@pytest.mark.parametrize(
+    ("rows", "preset", "what"),
+    [
+        ([["a"], ["b"], ["b"]], "pet", "asks for a category"),
+        ([[0.0], [1.0], [np.nan]], "pet", "a child for missing values"),
+        ([[0.0], [1.0], [np.nan], [0.0], [1.0]] * 4, "c4.5", "to every child"),
+    ],
+)
+def test_what_scikit_learn_cannot_say_is_refused(rows, preset, what):
+    y = [["no", "yes", "no"], ["no", "yes", "no", "no", "yes"] * 4][len(rows) > 3]
+    tree = TreeClassifier(preset, pruning=None).fit(rows, y).tree_
+    with pytest.raises(InteropError, match=what):
+        to_sklearn(tree, missing="majority")
+
+
+def test_what_is_no_classification_tree_is_refused():
+    X = [[0.0], [1.0]]
+    with pytest.raises(InteropError, match="not a fitted classification tree"):
+        from_sklearn(DecisionTreeClassifier())
+    with pytest.raises(InteropError, match="not a fitted classification tree"):
+        from_sklearn(DecisionTreeRegressor().fit(X, [0.0, 1.0]))
+    with pytest.raises(InteropError, match="one output"):
+        from_sklearn(DecisionTreeClassifier().fit(X, [[0, 1], [1, 0]]))
+    bag = BaggingClassifier(DecisionTreeClassifier(), 2, max_features=1, random_state=0)
+    bag.fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
+    with pytest.raises(InteropError, match="max_features"):
+        from_sklearn_forest(bag)
+
+
+def test_smoothed_probabilities_are_not_taken_for_counts():
+    tree = from_sklearn(DecisionTreeClassifier().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 0]))
+    smoothed = to_sklearn(HierarchicalShrinkage(2.0)(tree))
+    with pytest.raises(InteropError, match="class frequencies"):
+        from_sklearn(smoothed)
+
+
+def test_a_single_leaf_goes_there_and_back():
+    leaf = Tree.raw(Table.read([[1.0]], ["a"]).schema, Skeleton.leaf(), np.array([[3]]))
+    assert from_sklearn(to_sklearn(leaf)).evidence.tolist() == [[3]]
