@@ -72,14 +72,21 @@ def ask_c(models: list[tuple[Tree, Table]], folder: Path, **options: Any) -> Ans
     return [_ask(getattr(library, f"m{i}_many"), *models[i], options) for i in range(len(models))]
 
 
-def _ask(many: Any, tree: Tree, table: Table, options: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _ask(
+    many: Any, tree: Tree, table: Table, options: dict[str, Any]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     numbers = Vectors.of(tree, table).numbers()
     dtype = TYPES[options.get("input", "double")]
     missing = np.iinfo(dtype).min if np.issubdtype(dtype, np.integer) else np.nan
     x = np.ascontiguousarray(np.where(np.isnan(numbers), missing, numbers).astype(dtype))
     node, best = np.empty((2, len(x)), np.int32)
     p = np.empty((len(x), tree.n_classes), PROBABILITIES[options.get("probability", "double")])
-    many(*(ctypes.c_void_p(a.ctypes.data) if isinstance(a, np.ndarray) else a for a in (x, len(x), node, best, p)))
+    many(
+        *(
+            ctypes.c_void_p(a.ctypes.data) if isinstance(a, np.ndarray) else a
+            for a in (x, len(x), node, best, p)
+        )
+    )
     return node, best, p
 
 
@@ -102,10 +109,8 @@ def ask_javascript(models: list[tuple[Tree, Table]], folder: Path) -> Answers:
     script = ["const answers = [];"]
     for i, (tree, table) in enumerate(models):
         script += [to_javascript(tree, name=f"m{i}"), f"const rows{i} = {json.dumps(values(table))};"]
-        script += [
-            f"answers.push([rows{i}.map(m{i}.node), "
-            f"rows{i}.map((row) => m{i}.CLASSES.indexOf(m{i}.predict(row))), rows{i}.map(m{i}.probabilities)]);"
-        ]
+        best = f"rows{i}.map((row) => m{i}.CLASSES.indexOf(m{i}.predict(row)))"
+        script.append(f"answers.push([rows{i}.map(m{i}.node), {best}, rows{i}.map(m{i}.probabilities)]);")
     path = folder / "models.js"
     path.write_text("\n".join([*script, "process.stdout.write(JSON.stringify(answers));"]), encoding="ascii")
     run = subprocess.run(["node", str(path)], capture_output=True, text=True, check=False)

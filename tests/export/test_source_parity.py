@@ -4,12 +4,12 @@ import json
 
 import numpy as np
 import pytest
+from machines import ask_c, ask_javascript, ask_python, needs_node
 
 from hornbeam.data import Table
 from hornbeam.data.schema import Kind
 from hornbeam.export import to_json
 from hornbeam.tree.route import answer, route
-from machines import ask_c, ask_javascript, ask_python, needs_node
 from parity import MODELS, random_model, random_rows, values
 
 BATCH = 20  # models in one translation unit

@@ -12,7 +12,7 @@ __all__ = ["to_dot"]
 
 
 def to_dot(tree: Tree, *, max_categories: int = 8, max_width: int = 48) -> str:
-    """Write a tree as a DOT graph: inner nodes name what they ask, edges the answers, leaves the class.
+    r"""Write a tree as a DOT graph: inner nodes name what they ask, edges the answers, leaves the class.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ def to_dot(tree: Tree, *, max_categories: int = 8, max_width: int = 48) -> str:
       n0 [label="dose"];
       n0 -> n1 [label="≤ 0.5"];
       n0 -> n2 [label="> 0.5"];
-      n1 [label="ill 0.800\\n4 ill, 1 well", style="rounded,bold"];
-      n2 [label="well 0.800\\n4 well, 1 ill", style="rounded,bold"];
+      n1 [label="ill 0.800\n4 ill, 1 well", style="rounded,bold"];
+      n2 [label="well 0.800\n4 well, 1 ill", style="rounded,bold"];
     }
     """
     if max_categories < 1 or max_width < 1:
@@ -56,7 +56,11 @@ def to_dot(tree: Tree, *, max_categories: int = 8, max_width: int = 48) -> str:
     def quoted(*lines: str) -> str:
         return '"' + "\\n".join(_escaped(shortened(line, max_width)) for line in lines) + '"'
 
-    out = ["digraph tree {", '  node [shape=box, style=rounded, fontname="Helvetica"];', '  edge [fontname="Helvetica"];']
+    out = [
+        "digraph tree {",
+        '  node [shape=box, style=rounded, fontname="Helvetica"];',
+        '  edge [fontname="Helvetica"];',
+    ]
     for node in range(tree.n_nodes):
         if skeleton.n_children[node] == 0:
             answer = f"{classes[best[node]]} {probability(tree.belief[node].max())}"

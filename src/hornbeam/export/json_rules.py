@@ -110,14 +110,15 @@ def _shares(tree: Tree) -> dict[int, dict[int, float]]:
         here = slice(flat.spread_start[at], flat.spread_start[at + 1])
         leads = zip(flat.spread_lead[here].tolist(), flat.spread_share[here].tolist(), strict=True)
         first = tree.skeleton.first_child.item(node)
-        slot_of = {place.item(child): child - first for child in range(first, first + tree.skeleton.n_children.item(node))}
+        slot_of = {
+            place.item(child): child - first
+            for child in range(first, first + tree.skeleton.n_children.item(node))
+        }
         found[node] = {slot_of[lead if lead >= 0 else ~lead]: share for lead, share in leads}
     return found
 
 
-def _conditions(
-    tree: Tree, node: int, shares: dict[int, float]
-) -> tuple[_Conditions, dict[str, Any] | None]:
+def _conditions(tree: Tree, node: int, shares: dict[int, float]) -> tuple[_Conditions, dict[str, Any] | None]:
     """The condition of each child of a node, and that of rows which stop at it, if any can."""
     skeleton = tree.skeleton
     feature = tree.schema.features[skeleton.feature[node]]

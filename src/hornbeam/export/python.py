@@ -43,7 +43,8 @@ def to_python(tree: Tree, *, vectors: Table | None = None) -> str:
     """
     flat, features = Flat.of(tree), tree.schema.features
     codes = [
-        _dictionary(feature.categories) if feature.kind is not Kind.NUMERIC else "None" for feature in features
+        _dictionary(feature.categories) if feature.kind is not Kind.NUMERIC else "None"
+        for feature in features
     ]
     unknown = ["UNKNOWN" if feature.kind is Kind.NOMINAL else "None" for feature in features]
     tables = {

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from xml.sax.saxutils import escape
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornbeam.errors import ParameterError
 from hornbeam.export.tidy import tidy
 from hornbeam.export.words import conditions, evidence, feature_name, probability, shortened, word
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import leaves_below
-from hornbeam.typing import Floats
+from hornbeam.typing import Floats, Indices
 
 __all__ = ["to_svg"]
 
@@ -45,6 +46,7 @@ def to_svg(tree: Tree, max_depth: int | None = None, *, max_categories: int = 4,
     Examples
     --------
     >>> import numpy as np
+    from numpy.typing import NDArray
     >>> from hornbeam.data.schema import Feature, Schema
     >>> from hornbeam.tree import Skeleton, Tree
     >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
@@ -67,15 +69,22 @@ def to_svg(tree: Tree, max_depth: int | None = None, *, max_categories: int = 4,
     boxes, edges = _words(tree, n_children, max_categories)
     labels = [[shortened(line, max_width) for line in lines] for lines in boxes]
     width = np.array(
-        [max(map(_pixels, [*lines, shortened(edge, max_width)])) for lines, edge in zip(labels, edges, strict=True)]
+        [
+            max(map(_pixels, [*lines, shortened(edge, max_width)]))
+            for lines, edge in zip(labels, edges, strict=True)
+        ]
     )
     x = tidy(skeleton.first_child[:n], n_children, width + 36) + _MARGIN
     y = np.repeat(np.arange(len(levels) - 1), np.diff(levels)) * _LEVEL + _MARGIN
-    size = f"{x.max() + width.max() / 2 + 18 + _MARGIN:.0f} {y[-1] + _BOX + _BAR + _MARGIN:.0f}"
+    across = f"{(x + width / 2).max() + 18 + _MARGIN:.0f}"
+    down = f"{y[-1] + _BOX + _BAR + _MARGIN}"
+    frame = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {across} {down}" width="{across}" '
+        f'height="{down}" role="img" font-family="Helvetica, Arial, sans-serif" font-size="13" '
+        'text-anchor="middle" fill="#222">'
+    )
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" width="{size.split()[0]}" '
-        f'height="{size.split()[1]}" role="img" font-family="Helvetica, Arial, sans-serif" font-size="13" '
-        'text-anchor="middle" fill="#222">',
+        frame,
         f"<title>Decision tree of {tree.n_leaves} leaves</title>",
         *_edges(skeleton.parent[:n].tolist(), x, y, edges, max_width),
     ]
@@ -84,7 +93,7 @@ def to_svg(tree: Tree, max_depth: int | None = None, *, max_categories: int = 4,
     return "\n".join([*parts, "</svg>"])
 
 
-def _words(tree: Tree, n_children: np.ndarray, most: int) -> tuple[list[list[str]], list[str]]:
+def _words(tree: Tree, n_children: Indices, most: int) -> tuple[list[list[str]], list[str]]:
     """The lines in each node's box, and what leads there; the root is led to by nothing."""
     classes = [word(label) for label in tree.schema.classes]
     hidden = leaves_below(tree.skeleton)
@@ -106,7 +115,7 @@ def _pixels(words: str) -> float:
     return _LETTER * sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in words)
 
 
-def _edges(parent: list[int], x: Floats, y: Floats, edges: list[str], most: int) -> Iterator[str]:
+def _edges(parent: list[int], x: Floats, y: NDArray[np.intp], edges: list[str], most: int) -> Iterator[str]:
     yield '<g fill="none" stroke="#888">'
     for node in range(1, len(parent)):
         begin, end = y[parent[node]] + _BOX + _BAR, y[node]
@@ -121,7 +130,9 @@ def _edges(parent: list[int], x: Floats, y: Floats, edges: list[str], most: int)
     yield "</g>"
 
 
-def _box(x: float, y: float, width: float, lines: list[str], whole: list[str], belief: Floats) -> Iterator[str]:
+def _box(
+    x: float, y: float, width: float, lines: list[str], whole: list[str], belief: Floats
+) -> Iterator[str]:
     left = x - width / 2
     yield f'<rect x="{left:.1f}" y="{y}" width="{width:.1f}" height="{_BOX}" rx="5" fill="#fff" stroke="#888"/>'
     yield _text(x, y + 17, lines[0], whole[0], ' font-weight="bold"')

@@ -24,12 +24,12 @@ class _Outline:
 
 
 def tidy(first_child: Indices, n_children: Indices, width: Floats) -> Floats:
-    """Place nodes in level order so that none overlap, parents stand over the middle of their children, and
-    equal subtrees are drawn alike.
+    """Place nodes so that none overlap, parents stand over the middle, and equal subtrees are drawn alike.
 
     Parameters
     ----------
     first_child, n_children : int32 arrays of shape (n,)
+        The tree, in level order.
     width : float64 array of shape (n,)
         How wide each node is drawn, the space beside it included.
 

@@ -14,7 +14,17 @@ import numpy as np
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.tree import Tree
 
-__all__ = ["branches", "conditions", "evidence", "feature_name", "plain", "probability", "shortened", "word", "wrapped"]
+__all__ = [
+    "branches",
+    "conditions",
+    "evidence",
+    "feature_name",
+    "plain",
+    "probability",
+    "shortened",
+    "word",
+    "wrapped",
+]
 
 _MOST_CLASSES = 4  # listed of a node's evidence
 
@@ -91,12 +101,12 @@ def _amount(steps: np.int64, unit: float) -> str:
 
 
 def feature_name(name: str) -> str:
-    """Write the name of a feature on one line, quoted where it would not show.
+    r"""Write the name of a feature on one line, quoted where it would not show.
 
     Examples
     --------
-    >>> print(feature_name("age (years)"), feature_name(""), feature_name("a\\nb"))
-    age (years) '' 'a\\nb'
+    >>> print(feature_name("age (years)"), feature_name(""), feature_name("a\nb"))
+    age (years) '' 'a\nb'
     """
     return name if name.isprintable() and name and name == name.strip() else repr(name)
 

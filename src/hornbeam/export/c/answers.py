@@ -52,7 +52,9 @@ def accuracy(program: Program) -> str:
     error = float(np.abs(found - belief).max())
     if kind == "float":
         return f"the tree's, rounded to float: off by 2^-25 at most, here by {_power(error)}"
-    return f"in parts of {ONE[kind]}, which add up: off by less than 1/{ONE[kind]}, here by {error:.2g} at most"
+    return (
+        f"in parts of {ONE[kind]}, which add up: off by less than 1/{ONE[kind]}, here by {error:.2g} at most"
+    )
 
 
 def _power(error: float) -> str:
@@ -64,7 +66,9 @@ def answers(program: Program) -> str:
     name, flat = program.name, program.flat
     here = slice(program.first_stop, None)
     belief = stored(flat.belief[here], program.probability).tolist()
-    literal = (Real("float", np.float32) if program.probability == "float" else Real("double", np.float64)).literal
+    literal = (
+        Real("float", np.float32) if program.probability == "float" else Real("double", np.float64)
+    ).literal
     cells = [f"{{{', '.join(str(p) if isinstance(p, int) else literal(p) for p in row)}}}" for row in belief]
     parts = {
         "name": name,

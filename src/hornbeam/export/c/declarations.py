@@ -95,15 +95,25 @@ def _about(program: Program) -> str:
             f"{program.prefix}_UNKNOWN are what they say.",
             "",
         ]
-    how.append(f"A row has one {number.ctype} for each feature: a number, or the code of a category (see the enums).")
+    how.append(
+        f"A row has one {number.ctype} for each feature: a number, or the code of a category (see the enums)."
+    )
     if program.complete:
-        how.append("Values must not be missing: this file has no branches for them. A code that is not in the")
+        how.append(
+            "Values must not be missing: this file has no branches for them. A code that is not in the"
+        )
         how.append("list stops at the node that asks for it, which answers.")
     else:
-        how.append(f"A missing value is {missing}, a missing category {missing} or -1. A value without a branch, missing")
+        how.append(
+            f"A missing value is {missing}, a missing category {missing} or -1. A value without a branch, missing"
+        )
         how.append("or a code that is not in the list, stops at the node that asks for it, which answers.")
     how.append(f"Decisions are those of the tree for every {number.ctype}.")
     if program.spreads:
-        how.append("A missing value is shared by the branches; their sum has the tree's very bits where double")
-        how.append("arithmetic is not fused (-std=c99 or -ffp-contract=off) and not wider (FLT_EVAL_METHOD 0).")
+        how.append(
+            "A missing value is shared by the branches; their sum has the tree's very bits where double"
+        )
+        how.append(
+            "arithmetic is not fused (-std=c99 or -ffp-contract=off) and not wider (FLT_EVAL_METHOD 0)."
+        )
     return "/*\n" + "".join(f" * {line}".rstrip() + "\n" for line in how) + " */\n"

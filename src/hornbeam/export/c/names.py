@@ -9,7 +9,9 @@ __all__ = ["Identifiers", "comment", "string"]
 
 _LONGEST_PART = 16  # with prefix, feature, category and a number below the 63 characters that C99 tells apart
 _LONGEST_LITERAL = 4000  # C99 promises 4,095 characters
-_QUIET = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _.,:;+-=<>()[]{}#%&!@$^|~'")
+_QUIET = frozenset(
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _.,:;+-=<>()[]{}#%&!@$^|~'"
+)
 
 
 class Identifiers:
@@ -57,7 +59,9 @@ def comment(name: str, most: int = 60) -> str:
     >>> print(comment("size */ 2"), comment("Größe"))
     size \x2a\x2f 2 Gr\xf6\xdfe
     """
-    quiet = "".join(c if c in _QUIET else ascii(c)[1:-1] if ord(c) > 126 else f"\\x{ord(c):02x}" for c in name[:most])
+    quiet = "".join(
+        c if c in _QUIET else ascii(c)[1:-1] if ord(c) > 126 else f"\\x{ord(c):02x}" for c in name[:most]
+    )
     return quiet + "..." * (len(name) > most)
 
 

@@ -35,6 +35,8 @@ def nested(program: Program) -> str:
             else:
                 blocks = _blocks(program, lead)
                 todo += reversed(_written(blocks, tab, depth))
+        if not any("x[" in line or "(x)" in line for line in lines):
+            lines.insert(0, "    (void)x;")
         bodies.append(f"{signature % root}\n{{\n" + "\n".join(lines) + "\n}\n")
     declared = [f"{signature % root};" for root in roots[1:]]
     place = f"static int32_t {name}_place(const {name}_value *x)\n{{\n    return {name}_from_0(x);\n}}\n"

@@ -97,8 +97,8 @@ class Whole:
         >>> Whole("int16_t", 16).cut(2.5), Whole("int16_t", 16).cut(1e9), Whole("int16_t", 16).cut(-1e9)
         (2, 32767, -32768)
         """
-        most = 2 ** (self.bits - 1) - 1
-        return most if threshold >= most else max(floor(max(threshold, -2.0**62)), -most - 1)
+        most: int = 2 ** (self.bits - 1) - 1
+        return most if threshold >= most else max(floor(max(threshold, -(2.0**62))), -most - 1)
 
     def literal(self, value: float) -> str:
         """Write a number; NaN as the one that means missing."""

@@ -68,9 +68,7 @@ class Program:
     classes: list[str]
 
     @classmethod
-    def of(
-        cls, tree: Tree, name: str, number: Number, layout: str, probability: str, complete: bool
-    ) -> Self:
+    def of(cls, tree: Tree, name: str, number: Number, layout: str, probability: str, complete: bool) -> Self:
         """Give every feature, category and class an identifier of its own."""
         names = Identifiers(name.upper(), [f"{name.upper()}_{own}" for own in OWN_NAMES])
         features = [names.new(feature.name) for feature in tree.schema.features]

@@ -118,7 +118,9 @@ def _check_choices(name: str, **given: str) -> None:
         )
     for setting, value in given.items():
         if value not in _CHOICES[setting]:
-            raise ParameterError(f"{setting}={value!r}: expected one of {', '.join(map(repr, _CHOICES[setting]))}.")
+            raise ParameterError(
+                f"{setting}={value!r}: expected one of {', '.join(map(repr, _CHOICES[setting]))}."
+            )
 
 
 def _code_of_categories(program: Program) -> list[str]:
@@ -150,7 +152,9 @@ def _test(program: Program, table: Table) -> str:
     columns = [c if f.kind is Kind.NOMINAL else number.rounded(c) for f, c in features]
     vectors = Vectors.of(program.tree, Table(table.schema, tuple(columns)))
     if program.complete and np.isnan(vectors.numbers()).any():
-        raise ExportError("The vectors have missing values; expected none with complete=True. Drop these rows.")
+        raise ExportError(
+            "The vectors have missing values; expected none with complete=True. Drop these rows."
+        )
     rows = [f"{{{', '.join(map(number.literal, row))}}}" for row in vectors.numbers().tolist()]
     literal = NUMBERS["float" if program.probability == "float" else "double"].literal
     answer = stored(vectors.probabilities, program.probability).tolist()
@@ -165,7 +169,9 @@ def _test(program: Program, table: Table) -> str:
         answers=wrapped(
             f"{{{', '.join(str(p) if isinstance(p, int) else literal(p) for p in row)}}}" for row in answer
         ),
-        row=_BINNED_ROW.format(name=name, NAME=program.prefix) if program.layout == "bins" else f"{name}_test_x[i]",
+        row=_BINNED_ROW.format(name=name, NAME=program.prefix)
+        if program.layout == "bins"
+        else f"{name}_test_x[i]",
         bins=f"        {name}_value bins[{program.prefix}_FEATURES];\n" if program.layout == "bins" else "",
     )
 

@@ -25,7 +25,9 @@ def smallest(values: Iterable[int]) -> str:
     low, high = min(values, default=0), max(values, default=0)
     if low >= 0:
         return next(f"uint{bits}_t" for bits in (8, 16, 32) if high < 2**bits)
-    return next(f"int{bits}_t" for bits in (8, 16, 32) if -(2 ** (bits - 1)) <= low and high < 2 ** (bits - 1))
+    return next(
+        f"int{bits}_t" for bits in (8, 16, 32) if -(2 ** (bits - 1)) <= low and high < 2 ** (bits - 1)
+    )
 
 
 def array(name: str, values: list[int]) -> str:
@@ -42,7 +44,9 @@ def flat_walk(program: Program) -> str:
     """Write the walk over the values of a row: tables, and the function from a row and a lead to a place."""
     name, number = program.name, program.number
     cuts = [number.cut(t) if t == t else 0 for t in program.flat.threshold.tolist()]
-    written = f"static const {name}_value {name}_threshold[] = {{\n{wrapped(map(number.literal, cuts))}\n}};\n"
+    written = (
+        f"static const {name}_value {name}_threshold[] = {{\n{wrapped(map(number.literal, cuts))}\n}};\n"
+    )
     sizes = array(f"{name}_size", program.sizes) if program.nominal else ""
     return sizes + written + _walk(program, number.missing("value"))
 
@@ -92,7 +96,7 @@ def _known(flat: Flat) -> tuple[Indices, Indices]:
     """The leads without those of missing values, which are the last of each node."""
     keep = np.ones(len(flat.lead), np.bool_)
     keep[flat.start[1:] - 1] = False
-    return flat.start[:-1] - np.arange(flat.n_inner, dtype=np.int32), flat.lead[keep]
+    return (flat.start[:-1] - np.arange(flat.n_inner)).astype(np.int32), flat.lead[keep]
 
 
 _WALK = """
