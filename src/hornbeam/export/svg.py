@@ -46,7 +46,6 @@ def to_svg(tree: Tree, max_depth: int | None = None, *, max_categories: int = 4,
     Examples
     --------
     >>> import numpy as np
-    from numpy.typing import NDArray
     >>> from hornbeam.data.schema import Feature, Schema
     >>> from hornbeam.tree import Skeleton, Tree
     >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])

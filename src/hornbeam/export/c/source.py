@@ -101,7 +101,8 @@ def to_c(
             f"probability={probability!r}; expected layout='table' or 'bins' and probability='double'. Choose these, "
             "pass complete=True if rows have no missing values, or grow the tree with missing='own'."
         )
-    parts = [*_code_of_categories(program), *_walk(program), answers(program), class_names(program)]
+    walk = _walk(program)
+    parts = [*_code_of_categories(program, "".join(walk)), *walk, answers(program), class_names(program)]
     if isinstance(program.number, Real) and not complete:
         parts.insert(0, _NO_FAST_MATH)
     body = "\n".join(parts)
@@ -123,13 +124,20 @@ def _check_choices(name: str, **given: str) -> None:
             )
 
 
-def _code_of_categories(program: Program) -> list[str]:
+def _code_of_categories(program: Program, walk: str) -> list[str]:
     """Write the functions that read the code of a category, those that are called."""
-    codes = {"name": program.name, "NAME": program.prefix, "missing": program.number.missing("value")}
+    name, missing = program.name, program.number.missing("value")
+    written = {
+        "code_of": _CODE.format(
+            name=name, NAME=program.prefix, missing=missing, of="code_of", type=program.number.ctype
+        ),
+        "code": _CODE.format(
+            name=name, NAME=program.prefix, missing=missing, of="code", type=f"{name}_value"
+        ),
+    }
     if program.layout == "bins":
-        of_bins = [_BIN_CODE.format(**codes)] if program.nominal else []
-        return [_CODE.format(**codes, of="code_of", type=program.number.ctype), *of_bins]
-    return [_CODE.format(**codes, of="code", type=f"{program.name}_value")] if program.nominal else []
+        written["code"] = _BIN_CODE.format(name=name, NAME=program.prefix)
+    return [function for called, function in written.items() if f"{name}_{called}(" in walk]
 
 
 def _walk(program: Program) -> list[str]:
