@@ -118,9 +118,14 @@ int32_t {name}_class(const {name}_value *x)
     return {name}_best[{name}_place(x){stop}];
 }}
 
+const {name}_probability *{name}_answer(const {name}_value *x)
+{{
+    return {name}_belief[{name}_place(x){stop}];
+}}
+
 void {name}_probabilities(const {name}_value *x, {name}_probability *p)
 {{
-    const {name}_probability *belief = {name}_belief[{name}_place(x){stop}];
+    const {name}_probability *belief = {name}_answer(x);
     for (int32_t k = 0; k < {NAME}_CLASSES; ++k)
         p[k] = belief[k];
 }}

@@ -38,6 +38,8 @@ def declarations(program: Program) -> str:
         f"int32_t {name}_class(const {name}_value *x);",
         f"void {name}_probabilities(const {name}_value *x, {name}_probability *p);",
     ]
+    if not program.spreads:
+        lines.append(f"const {name}_probability *{name}_answer(const {name}_value *x);")
     if program.layout == "bins":
         lines.append(f"void {name}_bin(const {program.number.ctype} *x, {name}_value *bins);")
     lines.append(f"extern const char *const {name}_class_names[{program.prefix}_CLASSES];")
@@ -86,8 +88,10 @@ def _about(program: Program) -> str:
         f"{name}_node(x)              the node where the row x stops",
         f"{name}_class(x)             the code of its most probable class",
         f"{name}_probabilities(x, p)  the probability of each class, {accuracy(program)}",
-        "",
     ]
+    if not program.spreads:
+        how.append(f"{name}_answer(x)            the same probabilities, where they lie in the table")
+    how.append("")
     if program.layout == "bins":
         how += [
             f"{name}_bin(x, bins) puts a row of {number.ctype} into bins, which is what the others take. A bin is the",
