@@ -1,4 +1,4 @@
-"""Ten thousand hostile names through every exporter: it still parses, still agrees, and nothing gets out."""
+"""Hostile names: ten thousand through every source, some through every picture; nothing gets out."""
 
 import ctypes
 import json
