@@ -87,6 +87,13 @@ def interop(session: nox.Session) -> None:
 
 
 @nox.session(python=NEWEST)
+def exports(session: nox.Session) -> None:
+    """Try every export on 200 random models; the tests alone try 20."""
+    session.install(".[test]")
+    session.run("pytest", "tests/export", *session.posargs, env={"HORNBEAM_EXPORT_MODELS": "200"})
+
+
+@nox.session(python=NEWEST)
 def coverage(session: nox.Session) -> None:
     """Measure which lines and branches the tests reach."""
     session.install(".[test]")

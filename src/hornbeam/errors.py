@@ -10,6 +10,7 @@
     ├── TreeError         (ValueError)    arrays that do not make a tree
     ├── StorageError      (ValueError)    a file that holds no sound model, or a model no file can hold
     ├── InteropError      (ValueError)    a model that the other library's words, or ours, cannot say
+    ├── ExportError       (ValueError)    a tree that a target cannot say, or not exactly
     ├── EngineError       (RuntimeError)  a pass over the data that could not be finished
     └── MissingExtraError (RuntimeError)  an optional dependency that is not installed
 
@@ -20,6 +21,7 @@ __all__ = [
     "ContainerError",
     "DataError",
     "EngineError",
+    "ExportError",
     "HornbeamError",
     "InteropError",
     "MissingExtraError",
@@ -70,6 +72,10 @@ class StorageError(HornbeamError, ValueError):
 
 class InteropError(HornbeamError, ValueError):
     """A model of another library that no tree of ours can be, or the other way round."""
+
+
+class ExportError(HornbeamError, ValueError):
+    """A tree that a target cannot say, or not exactly."""
 
 
 class EngineError(HornbeamError, RuntimeError):

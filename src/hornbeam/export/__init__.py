@@ -1,5 +1,52 @@
 """A tree in other languages."""
 
+from typing import TYPE_CHECKING, Any
+
 from hornbeam.export.text import text
 
-__all__ = ["text"]
+if TYPE_CHECKING:
+    from hornbeam.export.c import to_c
+    from hornbeam.export.dot import to_dot
+    from hornbeam.export.javascript import to_javascript
+    from hornbeam.export.json_rules import to_json
+    from hornbeam.export.markdown import to_markdown
+    from hornbeam.export.python import to_python
+    from hornbeam.export.svg import to_svg
+    from hornbeam.export.vectors import Vectors
+
+__all__ = [
+    "Vectors",
+    "text",
+    "to_c",
+    "to_dot",
+    "to_javascript",
+    "to_json",
+    "to_markdown",
+    "to_python",
+    "to_svg",
+]
+
+_HOMES = {
+    "Vectors": "vectors",
+    "to_c": "c",
+    "to_dot": "dot",
+    "to_javascript": "javascript",
+    "to_json": "json_rules",
+    "to_markdown": "markdown",
+    "to_python": "python",
+    "to_svg": "svg",
+}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value  # the next look-up does not come here
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

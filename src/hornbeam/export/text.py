@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import floor, inf, isnan
+from math import inf
 
-import numpy as np
-
-from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import ParameterError
+from hornbeam.export.words import branches, evidence, probability, word
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import leaves_below
-from hornbeam.typing import Counts
 
 __all__ = ["text"]
 
 _DEEPEST = 32  # levels drawn by indentation; deeper lines say how many levels they leave out
 _WIDEST = 64  # answers stand in a column unless the tests before them are wider than this
-_MOST_CLASSES = 4  # listed of a leaf's evidence
 
 
 def text(tree: Tree, max_depth: int | None = None, *, max_categories: int = 8) -> str:
@@ -78,7 +74,7 @@ def text(tree: Tree, max_depth: int | None = None, *, max_categories: int = 8) -
         raise ParameterError(f"max_categories is {max_categories}, expected 1 or more")
     lines = list(_outline(tree, inf if max_depth is None else max_depth, max_categories))
     answering = [(left, node) for left, node in lines if node >= 0]
-    classes = [_word(label) for label in tree.schema.classes]
+    classes = [word(label) for label in tree.schema.classes]
     best = tree.belief.argmax(axis=1)
     class_width = max(len(classes[best[node]]) for _, node in answering)
     width = max((len(left) for left, _ in answering if len(left) <= _WIDEST), default=0)
@@ -88,8 +84,8 @@ def text(tree: Tree, max_depth: int | None = None, *, max_categories: int = 8) -
         if node < 0:
             return left
         leader = "·" * max(2, width + 2 - len(left))
-        answer = f"{classes[best[node]]:<{class_width}}  {_probability(tree.belief[node].max())}"
-        counts = _evidence(tree.evidence[node], float(tree.unit[0]), classes)
+        answer = f"{classes[best[node]]:<{class_width}}  {probability(tree.belief[node].max())}"
+        counts = evidence(tree, node, classes)
         below = f" ({hidden[node]} leaves below)" if tree.skeleton.n_children[node] else ""
         return f"{left} {leader} {answer}  {counts}{below}"
 
@@ -108,91 +104,10 @@ def _outline(tree: Tree, limit: float, most: int) -> Iterator[tuple[str, int]]:
         yield folded + guides + test, node if answers else -1
         if answers:
             continue
-        tests = _tests(tree, node, most)
+        tests = branches(tree, node, most)
         shown = inner_guides[-3 * (_DEEPEST - 1) :]
         for slot in range(len(tests) - 1, -1, -1):
             last = slot == len(tests) - 1
             branch, guide = ("└─ ", "   ") if last else ("├─ ", "│  ")
             child = first_child.item(node) + slot
             todo.append((child, depth + 1, shown + branch, shown + guide, tests[slot]))
-
-
-def _tests(tree: Tree, node: int, most: int) -> list[str]:
-    """Say in words what leads to each child of a node."""
-    skeleton = tree.skeleton
-    feature = tree.schema.features[skeleton.feature[node]]
-    threshold, missing = skeleton.threshold.item(node), skeleton.missing_slot.item(node)
-    if isnan(threshold):
-        members: list[list[str]] = [[] for _ in range(skeleton.n_children[node])]
-        run = skeleton.slot_of[skeleton.slot_start[node] : skeleton.slot_start[node + 1]].tolist()
-        for category, slot in zip(feature.categories, run, strict=True):
-            if slot >= 0:
-                members[slot].append(_word(category))
-        tests = [_membership(words, most) for words in members]
-    else:
-        cut = _cut(feature, threshold)
-        tests = [f"≤ {cut}", f"> {cut}", ""][: skeleton.n_children[node]]
-    name = _name(feature.name)
-    if missing == -2:
-        return [f"{name} {test}, or missing in part" for test in tests]
-    if missing >= 0:
-        tests[missing] += " or missing" if tests[missing] else "missing"
-    return [f"{name} {test}" for test in tests]
-
-
-def _membership(words: list[str], most: int) -> str:
-    if len(words) <= 1:
-        return "".join(f"= {word}" for word in words)
-    cut = [*words[:most], f"… {len(words) - most} more"] if len(words) > most else words
-    return f"in {{{', '.join(cut)}}}"
-
-
-def _cut(feature: Feature, threshold: float) -> str:
-    """Write a threshold: on an ordinal feature the last category on the left, else the shortest decimal."""
-    if feature.kind is Kind.ORDINAL and 0 <= threshold < len(feature.categories):
-        return _word(feature.categories[floor(threshold)])
-    return repr(threshold + 0.0).removesuffix(".0")
-
-
-def _probability(p: float) -> str:
-    # A probability that is not 1 must not look like it.
-    return f"{min(p, 0.999) if p < 1 else p:.3f}"
-
-
-def _evidence(counts: Counts, unit: float, classes: list[str]) -> str:
-    order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)].tolist()
-    if not order:
-        return "no evidence"
-    listed = [f"{_amount(counts[k], unit)} {classes[k]}" for k in order[:_MOST_CLASSES]]
-    rest = order[_MOST_CLASSES:]
-    if rest:
-        listed.append(f"{_amount(counts[rest].sum(), unit)} of {len(rest)} more classes")
-    return ", ".join(listed)
-
-
-def _amount(steps: np.int64, unit: float) -> str:
-    return str(steps) if unit == 1 else f"{steps * unit:.6g}"
-
-
-def _name(name: str) -> str:
-    return name if name.isprintable() and name and name == name.strip() else repr(name)
-
-
-def _word(value: object) -> str:
-    """Write a category or label so that it cannot be taken for another, nor for a part of the drawing."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, str):
-        clear = value.isprintable() and value and value == value.strip() and not set(value) & set("{},'\"\\")
-        return value if clear and not _mistakable(value) else repr(value)
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in repr(value))
-
-
-def _mistakable(word: str) -> bool:
-    if word in {"missing", "True", "False", "None"}:
-        return True
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True

@@ -1,0 +1,141 @@
+"""The numbers rows are made of: how C writes them, and where a threshold lies among them.
+
+A row goes left if ``x <= threshold``. For every ``x`` of a narrower type that is the same as to compare with the
+largest number of this type that is not above the threshold, so decisions stay exact for every row the type can hold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor, inf
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.errors import ExportError
+from hornbeam.typing import Floats
+
+__all__ = ["NUMBERS", "Number", "Real", "Whole"]
+
+type Branches = list[tuple[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Real:
+    """A floating point type; NaN is missing."""
+
+    ctype: str
+    dtype: type[np.floating[Any]]
+
+    def cut(self, threshold: float) -> float:
+        """Give the largest number of this type that is not above the threshold.
+
+        Examples
+        --------
+        >>> Real("float", np.float32).cut(0.1) < 0.1 == Real("double", np.float64).cut(0.1)
+        True
+        """
+        with np.errstate(over="ignore", under="ignore"):
+            near = self.dtype(threshold)
+            low = near if float(near) <= threshold else np.nextafter(near, self.dtype(-inf))
+            return float(low)
+
+    def literal(self, value: float) -> str:
+        """Write a number so that it is read back exactly."""
+        suffix = "f" if self.dtype is np.float32 else ""
+        if value != value:
+            return f"(0.0{suffix} / 0.0{suffix})"
+        if abs(value) == inf:
+            return f"({'-' * (value < 0)}1.0{suffix} / 0.0{suffix})"
+        digits = f"{value:.9g}" if suffix else repr(value)
+        return f"{digits}{'' if set(digits) & set('.e') else '.0'}{suffix}"
+
+    def _exact(self, value: float) -> str:
+        """Write a number that is the same however precisely a compiler reads it: in hexadecimal if need be."""
+        literal = self.literal(value)
+        if abs(value) == inf or Fraction(literal.rstrip("f")) == Fraction(value):
+            return literal
+        return f"{value.hex()}{'f' * literal.endswith('f')} /* {literal} */"
+
+    def missing(self, value: str) -> str:
+        """Write the test for a missing value."""
+        return f"{value} != {value}"
+
+    def branches(self, value: str, cut: float, leads: list[int], complete: bool) -> Branches:
+        """Write a test as conditions, each with its lead; NaN fails every comparison."""
+        low, high, missing = leads
+        if cut == inf:
+            known = [("", low)]
+            return known if complete or missing == low else [(f"{value} == {value}", low), ("", missing)]
+        at = self._exact(cut)
+        if complete or missing == high:
+            return [(f"{value} <= {at}", low), ("", high)]
+        if missing == low:
+            return [(f"!({value} > {at})", low), ("", high)]
+        return [(f"{value} <= {at}", low), (f"{value} > {at}", high), ("", missing)]
+
+    def rounded(self, column: Floats) -> Floats:
+        """Round a column to numbers of this type."""
+        with np.errstate(over="ignore", under="ignore"):
+            return column.astype(self.dtype).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """An integer type; its least number is missing."""
+
+    ctype: str
+    bits: int
+
+    def cut(self, threshold: float) -> float:
+        """Give the largest number of this type that is not above the threshold, or the least one.
+
+        Examples
+        --------
+        >>> Whole("int16_t", 16).cut(2.5), Whole("int16_t", 16).cut(1e9), Whole("int16_t", 16).cut(-1e9)
+        (2, 32767, -32768)
+        """
+        most: int = 2 ** (self.bits - 1) - 1
+        return most if threshold >= most else max(floor(max(threshold, -(2.0**62))), -most - 1)
+
+    def literal(self, value: float) -> str:
+        """Write a number; NaN as the one that means missing."""
+        least = f"INT{self.bits}_MIN"
+        return least if value != value or value < 1 - 2 ** (self.bits - 1) else str(int(value))
+
+    def missing(self, value: str) -> str:
+        """Write the test for a missing value."""
+        return f"{value} == INT{self.bits}_MIN"
+
+    def branches(self, value: str, cut: float, leads: list[int], complete: bool) -> Branches:
+        """Write a test as conditions, each with its lead; a missing value is below every other."""
+        low, high, missing = leads
+        if cut == 2 ** (self.bits - 1) - 1:
+            known = [("", low)]
+            return known if complete or missing == low else [(self.missing(value), missing), *known]
+        test: Branches = [(f"{value} <= {self.literal(cut)}", low), ("", high)]
+        return test if complete or missing == low else [(self.missing(value), missing), *test]
+
+    def rounded(self, column: Floats) -> Floats:
+        """Check that a column has whole numbers of this type, or none, and give it back."""
+        most = 2 ** (self.bits - 1) - 1
+        known: NDArray[Any] = column[~np.isnan(column)]
+        wrong = known[(np.abs(known) > most) | (np.floor(known) != known)]
+        if len(wrong):
+            raise ExportError(
+                f"The vectors have the value {wrong[0]}; expected whole numbers between {-most} and {most}, which "
+                f"{self.ctype} holds. Round these rows first, or export with input='float'."
+            )
+        return column
+
+
+type Number = Real | Whole
+
+NUMBERS: dict[str, Number] = {
+    "double": Real("double", np.float64),
+    "float": Real("float", np.float32),
+    "int32": Whole("int32_t", 32),
+    "int16": Whole("int16_t", 16),
+}

@@ -1,0 +1,80 @@
+"""A tree in DOT, the language of Graphviz."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hornbeam.errors import ParameterError
+from hornbeam.export.words import conditions, evidence, feature_name, probability, shortened, word
+from hornbeam.tree import Tree
+
+__all__ = ["to_dot"]
+
+
+def to_dot(tree: Tree, *, max_categories: int = 8, max_width: int = 48) -> str:
+    r"""Write a tree as a DOT graph: inner nodes name what they ask, edges the answers, leaves the class.
+
+    Parameters
+    ----------
+    tree : Tree
+    max_categories : int, default 8
+        Longer sets of categories are cut, with the number of those left out.
+    max_width : int, default 48
+        Longer lines of text are cut.
+
+    Returns
+    -------
+    str
+        A graph whose nodes are ``n0``, ``n1``, ...: the numbers of the tree's nodes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam.tree import Skeleton, Tree
+    >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
+    >>> tree = Tree.raw(Schema((Feature("dose"),), ("ill", "well")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
+    >>> print(to_dot(tree))
+    digraph tree {
+      node [shape=box, style=rounded, fontname="Helvetica"];
+      edge [fontname="Helvetica"];
+      n0 [label="dose"];
+      n0 -> n1 [label="≤ 0.5"];
+      n0 -> n2 [label="> 0.5"];
+      n1 [label="ill 0.800\n4 ill, 1 well", style="rounded,bold"];
+      n2 [label="well 0.800\n4 well, 1 ill", style="rounded,bold"];
+    }
+    """
+    if max_categories < 1 or max_width < 1:
+        raise ParameterError(
+            f"max_categories is {max_categories} and max_width {max_width}, expected 1 or more of each"
+        )
+    skeleton = tree.skeleton
+    classes = [word(label) for label in tree.schema.classes]
+    best = tree.belief.argmax(axis=1).tolist()
+
+    def quoted(*lines: str) -> str:
+        return '"' + "\\n".join(_escaped(shortened(line, max_width)) for line in lines) + '"'
+
+    out = [
+        "digraph tree {",
+        '  node [shape=box, style=rounded, fontname="Helvetica"];',
+        '  edge [fontname="Helvetica"];',
+    ]
+    for node in range(tree.n_nodes):
+        if skeleton.n_children[node] == 0:
+            answer = f"{classes[best[node]]} {probability(tree.belief[node].max())}"
+            label = quoted(answer, evidence(tree, node, classes))
+            out.append(f'  n{node} [label={label}, style="rounded,bold"];')
+            continue
+        name = feature_name(tree.schema.features[skeleton.feature[node]].name)
+        out.append(f"  n{node} [label={quoted(name)}];")
+        children = np.arange(skeleton.n_children[node]) + skeleton.first_child[node]
+        for child, test in zip(children, conditions(tree, node, max_categories), strict=True):
+            out.append(f"  n{node} -> n{child} [label={quoted(test)}];")
+    return "\n".join([*out, "}"])
+
+
+def _escaped(words: str) -> str:
+    r"""Escape what DOT reads in a quoted label: quotes, its own escapes like \N, and entities like &amp;."""
+    return words.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")

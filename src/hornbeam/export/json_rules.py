@@ -1,0 +1,173 @@
+"""A tree as rules in JSON, for programs that were not written yet."""
+
+from __future__ import annotations
+
+import json
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from hornbeam.data.schema import Feature, Kind
+from hornbeam.data.table import Table
+from hornbeam.export.flat import Flat
+from hornbeam.export.vectors import Vectors
+from hornbeam.export.words import plain
+from hornbeam.tree import Tree
+
+__all__ = ["to_json"]
+
+type _Conditions = list[dict[str, Any]]
+
+_READING = (
+    "A condition holds for a known value if the value is at_most the number, above it, in the list, not_in the "
+    "list, or if any known value will do; what a condition does not mention it does not ask, and one that "
+    "mentions nothing holds for no known value. For a missing value it holds with the weight `missing`, 0 where "
+    "it does not say. The weight of a rule is the product of the weights of its conditions, first to last, and "
+    "the answer to a row is the sum of weight times probabilities over the rules, first to last. Values of an "
+    "ordinal feature that are not in its categories are missing."
+)
+
+
+def to_json(tree: Tree, *, indent: int | None = None, vectors: Table | None = None) -> str:
+    """Write a tree as a list of rules in JSON: for each place where rows stop, what led there.
+
+    Parameters
+    ----------
+    tree : Tree
+    indent : int, optional
+        Spaces of indentation; default one line.
+    vectors : Table, optional
+        Rows to ship with the rules, each with its node and probabilities.
+
+    Returns
+    -------
+    str
+        A strict JSON object, in ASCII. Its field ``reading`` says how to apply the rules; whoever does so gets
+        the tree's probabilities, bit for bit.
+
+    Examples
+    --------
+    >>> import json
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam.tree import Skeleton, Tree
+    >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
+    >>> tree = Tree.raw(Schema((Feature("dose"),), ("ill", "well")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
+    >>> for rule in json.loads(to_json(tree))["rules"]:
+    ...     print(rule["if"], rule["probabilities"])
+    [{'feature': 'dose', 'at_most': 0.5}] [0.8, 0.2]
+    [{'feature': 'dose', 'above': 0.5}] [0.2, 0.8]
+    [{'feature': 'dose', 'missing': 1}] [0.5, 0.5]
+    """
+    schema = tree.schema
+    document: dict[str, Any] = {
+        "format": "hornbeam-rules",
+        "version": 1,
+        "digest": tree.digest,
+        "reading": _READING,
+        "features": [
+            {"name": f.name, "kind": f.kind.value, "categories": [_json(c) for c in f.categories]}
+            for f in schema.features
+        ],
+        "classes": [_json(label) for label in schema.classes],
+        "rules": _rules(tree),
+    }
+    if vectors is not None:
+        asked = Vectors.of(tree, vectors)
+        rows = [[_json(value) for value in row] for row in asked.values()]
+        answers = zip(rows, asked.nodes.tolist(), asked.probabilities.tolist(), strict=True)
+        document["vectors"] = [{"row": row, "node": node, "probabilities": p} for row, node, p in answers]
+    return json.dumps(document, indent=indent, allow_nan=False)
+
+
+def _rules(tree: Tree) -> list[dict[str, Any]]:
+    """List the rules, depth first, so that shares add up in the order of the tree's own walk."""
+    shares, skeleton = _shares(tree), tree.skeleton
+    rules: list[dict[str, Any]] = []
+    # What is still to write: a node with the conditions that lead there, and whether rows stop at it.
+    todo: list[tuple[int, _Conditions, bool]] = [(0, [], bool(skeleton.is_leaf[0]))]
+    while todo:
+        node, path, stops = todo.pop()
+        if stops:
+            rules.append(_rule(tree, node, path))
+            continue
+        children, rest = _conditions(tree, node, shares.get(node, {}))
+        if rest is not None:
+            todo.append((node, [*path, rest], True))
+        first = skeleton.first_child.item(node)
+        below = [(first + slot, [*path, condition]) for slot, condition in enumerate(children)]
+        todo += [(child, led, bool(skeleton.is_leaf[child])) for child, led in reversed(below)]
+    return rules
+
+
+def _shares(tree: Tree) -> dict[int, dict[int, float]]:
+    """The share of each child in the missing values of nodes that share them."""
+    flat = Flat.of(tree)
+    place = np.argsort(flat.node)
+    found: dict[int, dict[int, float]] = {}
+    for at, node in enumerate(flat.node[: flat.n_inner].tolist()):
+        here = slice(flat.spread_start[at], flat.spread_start[at + 1])
+        leads = zip(flat.spread_lead[here].tolist(), flat.spread_share[here].tolist(), strict=True)
+        first = tree.skeleton.first_child.item(node)
+        slot_of = {
+            place.item(child): child - first
+            for child in range(first, first + tree.skeleton.n_children.item(node))
+        }
+        found[node] = {slot_of[lead if lead >= 0 else ~lead]: share for lead, share in leads}
+    return found
+
+
+def _conditions(tree: Tree, node: int, shares: dict[int, float]) -> tuple[_Conditions, dict[str, Any] | None]:
+    """The condition of each child of a node, and that of rows which stop at it, if any can."""
+    skeleton = tree.skeleton
+    feature = tree.schema.features[skeleton.feature[node]]
+    n_children, missing = skeleton.n_children.item(node), skeleton.missing_slot.item(node)
+    children: _Conditions = [{"feature": feature.name} for _ in range(n_children)]
+    rest: dict[str, Any] = {"feature": feature.name}
+    if feature.kind is Kind.NOMINAL:
+        run = skeleton.slot_of[skeleton.slot_start[node] : skeleton.slot_start[node + 1]]
+        for slot, condition in enumerate(children):
+            condition["in"] = [_json(feature.categories[code]) for code in np.flatnonzero(run == slot)]
+        rest["not_in"] = [_json(feature.categories[code]) for code in np.flatnonzero(run >= 0)]
+    else:
+        _compare(feature, skeleton.threshold.item(node), children)
+    if missing >= 0:
+        children[missing]["missing"] = 1
+    elif shares:
+        for slot, share in shares.items():
+            children[slot]["missing"] = share
+    else:
+        rest["missing"] = 1
+    return children, rest if len(rest) > 1 else None
+
+
+def _compare(feature: Feature, threshold: float, children: _Conditions) -> None:
+    """Say what a comparison asks: of numbers, or of categories in their order."""
+    if feature.kind is Kind.ORDINAL:
+        left = sum(code <= threshold for code in range(len(feature.categories)))
+        children[0]["in"] = [_json(category) for category in feature.categories[:left]]
+        children[1]["in"] = [_json(category) for category in feature.categories[left:]]
+    elif threshold == inf:
+        children[0]["known"] = True
+    else:
+        children[0]["at_most"] = children[1]["above"] = threshold
+
+
+def _rule(tree: Tree, node: int, path: _Conditions) -> dict[str, Any]:
+    return {
+        "node": node,
+        "if": path,
+        "class": _json(tree.schema.classes[tree.belief[node].argmax()]),
+        "probabilities": tree.belief[node].tolist(),
+        "rows": tree.rows.item(node),
+        "evidence": (tree.evidence[node] * tree.unit).tolist(),
+    }
+
+
+def _json(value: object) -> Any:
+    """A category or label as JSON has it; what it has no word for, in words."""
+    if value is None:
+        return None
+    given = plain(value)
+    return repr(given) if isinstance(given, float) and given - given != 0 else given

@@ -1,0 +1,79 @@
+"""A tree as a Markdown table, for reviews and model cards."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+import numpy as np
+
+from hornbeam.errors import ParameterError
+from hornbeam.export.words import branches, evidence, probability, word
+from hornbeam.tree import Tree
+from hornbeam.tree.walk import path, slots
+
+__all__ = ["to_markdown"]
+
+
+def to_markdown(tree: Tree, *, max_categories: int = 8) -> str:
+    """Write a tree as a Markdown table of its leaves: what leads there, the class, its probability, evidence.
+
+    Parameters
+    ----------
+    tree : Tree
+    max_categories : int, default 8
+        Longer sets of categories are cut, with the number of those left out.
+
+    Returns
+    -------
+    str
+        A table as GitHub and MyST read it, leaves from left to right. Everything that comes from the data
+        stands in code spans, where no markup or link can begin.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam.tree import Skeleton, Tree
+    >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
+    >>> tree = Tree.raw(Schema((Feature("dose"),), ("ill", "well")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
+    >>> print(to_markdown(tree))
+    | leaf | if | class | probability | evidence |
+    |--:|---|---|--:|---|
+    | 1 | `dose ≤ 0.5` | `ill` | 0.800 | `4 ill, 1 well` |
+    | 2 | `dose > 0.5` | `well` | 0.800 | `4 well, 1 ill` |
+    """
+    if max_categories < 1:
+        raise ParameterError(f"max_categories is {max_categories}, expected 1 or more")
+    skeleton = tree.skeleton
+    slot = slots(skeleton)
+    inner = np.flatnonzero(skeleton.n_children).tolist()
+    tests = {node: branches(tree, node, max_categories) for node in inner}
+    classes = [word(label) for label in tree.schema.classes]
+    lines = ["| leaf | if | class | probability | evidence |", "|--:|---|---|--:|---|"]
+    for leaf in _left_to_right(tree):
+        steps = pairwise(path(skeleton, leaf))
+        led = " and ".join(_code(tests[above][slot[below]]) for above, below in steps) or "every row"
+        best = tree.belief[leaf].argmax()
+        answer = f"{_code(classes[best])} | {probability(tree.belief[leaf, best])}"
+        lines.append(f"| {leaf} | {led} | {answer} | {_code(evidence(tree, leaf, classes))} |")
+    return "\n".join(lines)
+
+
+def _left_to_right(tree: Tree) -> list[int]:
+    """The leaves in the order of a drawing."""
+    first, n_children = tree.skeleton.first_child, tree.skeleton.n_children
+    leaves, todo = [], [0]
+    while todo:
+        node = todo.pop()
+        if n_children[node] == 0:
+            leaves.append(node)
+        todo += range(first.item(node) + n_children.item(node) - 1, first.item(node) - 1, -1)
+    return leaves
+
+
+def _code(words: str) -> str:
+    """Put words into a code span that nothing inside can close; a table cell ends at a bare `|`."""
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", words)), default=0))
+    pad = " " if words[0] in "` " or words[-1] in "` " else ""
+    return fence + pad + words.replace("|", "\\|") + pad + fence

@@ -1,0 +1,175 @@
+"""A tree as a Python module that needs nothing but Python."""
+
+from __future__ import annotations
+
+from hornbeam.data.schema import Kind
+from hornbeam.data.table import Table
+from hornbeam.export.flat import Flat
+from hornbeam.export.vectors import Vectors
+from hornbeam.export.words import plain, wrapped
+from hornbeam.tree import Tree
+
+__all__ = ["to_python"]
+
+
+def to_python(tree: Tree, *, vectors: Table | None = None) -> str:
+    """Write a tree as the source of a Python module without imports.
+
+    Parameters
+    ----------
+    tree : Tree
+    vectors : Table, optional
+        Rows to ship with the code: its function ``check()`` counts those it answers otherwise than the tree,
+        and running the module as a script fails if there are any.
+
+    Returns
+    -------
+    str
+        ASCII source with ``node(row)``, ``probabilities(row)`` and ``predict(row)``. A row has one value a
+        feature, categories by value, None or NaN where missing. Nodes and probabilities are the tree's, bit
+        for bit, those of missing values that several branches share included.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam.tree import Skeleton, Tree
+    >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
+    >>> tree = Tree.raw(Schema((Feature("dose"),), ("ill", "well")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
+    >>> module = {}
+    >>> exec(to_python(tree), module)
+    >>> module["probabilities"]([0.9]), module["predict"]([0.1]), module["node"]([None])
+    ([0.2, 0.8], 'ill', 0)
+    """
+    flat, features = Flat.of(tree), tree.schema.features
+    codes = [
+        _dictionary(feature.categories) if feature.kind is not Kind.NUMERIC else "None"
+        for feature in features
+    ]
+    unknown = ["UNKNOWN" if feature.kind is Kind.NOMINAL else "None" for feature in features]
+    tables = {
+        "CLASSES": [_literal(plain(label)) for label in tree.schema.classes],
+        "FEATURES": [_literal(feature.name) for feature in features],
+        "_CODES": codes,
+        "_UNKNOWN": unknown,
+        "_NODE": flat.node.tolist(),
+        "_FEATURE": flat.feature.tolist(),
+        "_THRESHOLD": ["None" if t != t else _literal(t) for t in flat.threshold.tolist()],
+        "_START": flat.start.tolist(),
+        "_LEAD": flat.lead.tolist(),
+        "_BELIEF": flat.belief.tolist(),
+    }
+    if flat.fractional:
+        tables["_SHARED"] = flat.spread_start.tolist()
+        tables["_SHARED_LEAD"] = flat.spread_lead.tolist()
+        tables["_SHARE"] = flat.spread_share.tolist()
+    written = "\n".join(f"{name} = (\n{wrapped(items)}\n)" for name, items in tables.items())
+    source = _SOURCE.replace("$ROOT", "0" if flat.n_inner else "-1").replace("$TABLES", written)
+    source += _SHARED_ANSWER if flat.fractional else _ANSWER
+    return source if vectors is None else source + _check(Vectors.of(tree, vectors))
+
+
+def _dictionary(categories: tuple[object, ...]) -> str:
+    pairs = [f"{_literal(plain(category))}: {code}" for code, category in enumerate(categories)]
+    return f"{{\n{wrapped(pairs, indent='        ')}\n    }}"
+
+
+def _literal(value: str | int | float | bool) -> str:
+    """Write a plain value; `repr` of infinity is a name that Python does not know."""
+    return f"float('{value}')" if isinstance(value, float) and value - value != 0 else ascii(value)
+
+
+def _check(vectors: Vectors) -> str:
+    rows = [f"({', '.join(map(_cell, row))},)" for row in vectors.values()]
+    answers = zip(rows, vectors.nodes.tolist(), vectors.probabilities.tolist(), strict=True)
+    return _CHECK.replace("$VECTORS", wrapped(f"({row}, {node}, {answer})" for row, node, answer in answers))
+
+
+def _cell(value: str | float | None) -> str:
+    return "None" if value is None else _literal(value)
+
+
+_SOURCE = '''"""A decision tree, exported by Hornbeam.
+
+node(row) is the node where a row stops, probabilities(row) what the tree answers there, one number for each
+of CLASSES, and predict(row) the most probable class. A row has one value for each of FEATURES: a number, or a
+category by value; None or NaN where it is missing.
+"""
+
+UNKNOWN = -1
+$TABLES
+
+
+def _read(row):
+    values = []
+    for value, codes, unknown in zip(row, _CODES, _UNKNOWN, strict=True):
+        if value is None or value != value:
+            values.append(None)
+        else:
+            values.append(float(value) if codes is None else codes.get(value, unknown))
+    return values
+
+
+def _stop(values, at=$ROOT):
+    while at >= 0:
+        value, threshold = values[_FEATURE[at]], _THRESHOLD[at]
+        if value is None:
+            at = _LEAD[_START[at + 1] - 1]
+        elif threshold is not None:
+            at = _LEAD[_START[at] + (value > threshold)]
+        else:
+            at = ~at if value == UNKNOWN else _LEAD[_START[at] + value]
+    return ~at
+
+
+def node(row):
+    """The node where a row stops."""
+    return _NODE[_stop(_read(row))]
+
+
+def predict(row):
+    """The most probable class of a row."""
+    answer = probabilities(row)
+    return CLASSES[answer.index(max(answer))]
+
+
+'''
+
+_ANSWER = '''def probabilities(row):
+    """The probability of each class for a row."""
+    return list(_BELIEF[_stop(_read(row))])
+'''
+
+_SHARED_ANSWER = '''def probabilities(row):
+    """The probability of each class for a row; a missing value is shared by the branches that answer it."""
+    values = _read(row)
+    answer = [0.0] * len(CLASSES)
+    waiting = [(0, 1.0)]
+    while waiting:
+        at, share = waiting.pop()
+        place = _stop(values, at)
+        shared = ()
+        if place < len(_FEATURE) and values[_FEATURE[place]] is None:
+            shared = range(_SHARED[place + 1] - 1, _SHARED[place] - 1, -1)
+        if shared:
+            waiting += [(_SHARED_LEAD[i], share * _SHARE[i]) for i in shared]
+        else:
+            answer = [sum_ + share * p for sum_, p in zip(answer, _BELIEF[place], strict=True)]
+    return answer
+'''
+
+_CHECK = '''
+
+VECTORS = (
+$VECTORS
+)
+
+
+def check():
+    """The number of rows of VECTORS with another node or other probabilities than the tree's."""
+    return sum(node(row) != stop or probabilities(row) != answer for row, stop, answer in VECTORS)
+
+
+if __name__ == "__main__":
+    raise SystemExit(f"{check()} rows differ" if check() else 0)
+'''

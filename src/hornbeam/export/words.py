@@ -1,0 +1,185 @@
+"""What people read of a tree: its tests, names, probabilities and evidence in words.
+
+Every word that comes from the data leaves here printable, on one line, and not to be mistaken for another or for
+a part of a drawing. What is special to a target (HTML, DOT, Markdown) is escaped by that target's own file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import floor, isnan
+
+import numpy as np
+
+from hornbeam.data.schema import Feature, Kind
+from hornbeam.tree import Tree
+
+__all__ = [
+    "branches",
+    "conditions",
+    "evidence",
+    "feature_name",
+    "plain",
+    "probability",
+    "shortened",
+    "word",
+    "wrapped",
+]
+
+_MOST_CLASSES = 4  # listed of a node's evidence
+
+
+def branches(tree: Tree, node: int, most: int) -> list[str]:
+    """Say in words what leads to each child of a node."""
+    name = feature_name(tree.schema.features[tree.skeleton.feature[node]].name)
+    return [f"{name} {condition}" for condition in conditions(tree, node, most)]
+
+
+def conditions(tree: Tree, node: int, most: int) -> list[str]:
+    """Say what the tested value must be for each child of a node; of long sets only `most` categories."""
+    skeleton = tree.skeleton
+    feature = tree.schema.features[skeleton.feature[node]]
+    threshold, missing = skeleton.threshold.item(node), skeleton.missing_slot.item(node)
+    if isnan(threshold):
+        members: list[list[str]] = [[] for _ in range(skeleton.n_children[node])]
+        run = skeleton.slot_of[skeleton.slot_start[node] : skeleton.slot_start[node + 1]].tolist()
+        for category, slot in zip(feature.categories, run, strict=True):
+            if slot >= 0:
+                members[slot].append(word(category))
+        tests = [_membership(words, most) for words in members]
+    else:
+        at = _cut(feature, threshold)
+        tests = [f"≤ {at}", f"> {at}", ""][: skeleton.n_children[node]]
+    if missing == -2:
+        return [f"{test}, or missing in part" for test in tests]
+    if missing >= 0:
+        tests[missing] += " or missing" if tests[missing] else "missing"
+    return tests
+
+
+def _membership(words: list[str], most: int) -> str:
+    if len(words) <= 1:
+        return "".join(f"= {word}" for word in words)
+    listed = [*words[:most], f"… {len(words) - most} more"] if len(words) > most else words
+    return f"in {{{', '.join(listed)}}}"
+
+
+def _cut(feature: Feature, threshold: float) -> str:
+    """Write a threshold: on an ordinal feature the last category on the left, else the shortest decimal."""
+    if feature.kind is Kind.ORDINAL and 0 <= threshold < len(feature.categories):
+        return word(feature.categories[floor(threshold)])
+    return repr(threshold + 0.0).removesuffix(".0")
+
+
+def probability(p: float) -> str:
+    """Write a probability with three decimals.
+
+    Examples
+    --------
+    >>> probability(0.99999), probability(1.0)
+    ('0.999', '1.000')
+    """
+    # A probability that is not 1 must not look like it.
+    return f"{min(p, 0.999) if p < 1 else p:.3f}"
+
+
+def evidence(tree: Tree, node: int, classes: list[str]) -> str:
+    """Tell the evidence of a node, most frequent class first."""
+    counts, unit = tree.evidence[node], tree.unit.item(0)
+    order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)].tolist()
+    if not order:
+        return "no evidence"
+    listed = [f"{_amount(counts[k], unit)} {classes[k]}" for k in order[:_MOST_CLASSES]]
+    rest = order[_MOST_CLASSES:]
+    if rest:
+        listed.append(f"{_amount(counts[rest].sum(), unit)} of {len(rest)} more classes")
+    return ", ".join(listed)
+
+
+def _amount(steps: np.int64, unit: float) -> str:
+    return str(steps) if unit == 1 else f"{steps * unit:.6g}"
+
+
+def feature_name(name: str) -> str:
+    r"""Write the name of a feature on one line, quoted where it would not show.
+
+    Examples
+    --------
+    >>> print(feature_name("age (years)"), feature_name(""), feature_name("a\nb"))
+    age (years) '' 'a\nb'
+    """
+    return name if name.isprintable() and name and name == name.strip() else repr(name)
+
+
+def word(value: object) -> str:
+    """Write a category or label so that it cannot be taken for another, nor for a part of the drawing.
+
+    Examples
+    --------
+    >>> print(word("red"), word("1"), word(1), word("missing"))
+    red '1' 1 'missing'
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str):
+        clear = value.isprintable() and value and value == value.strip() and not set(value) & set("{},'\"\\")
+        return value if clear and not _mistakable(value) else repr(value)
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in repr(value))
+
+
+def plain(value: object) -> str | int | float | bool:
+    """Give a category or label as a plain value that source code can write; others as words.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plain(np.int64(3)), plain("a"), plain(("a", 1))
+    (3, 'a', "('a', 1)")
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    # Subclasses may write themselves as they like: only the plain types are trusted.
+    for kind in (bool, int, float, str):
+        if isinstance(value, kind):
+            return kind(value)
+    return repr(value)
+
+
+def shortened(words: str, most: int) -> str:
+    """Cut words that are too long.
+
+    Examples
+    --------
+    >>> shortened("petal width (cm)", 9)
+    'petal wi…'
+    """
+    return words if len(words) <= most else f"{words[: most - 1]}…"
+
+
+def wrapped(items: Iterable[object], width: int = 100, indent: str = "    ") -> str:
+    """Write the items of a table in source code, with commas, in lines of about this width.
+
+    Examples
+    --------
+    >>> print(wrapped([10, 20, 30, 40], width=12))
+        10, 20,
+        30, 40,
+    """
+    lines, line = [], indent
+    for item in items:
+        cell = f"{item}, "
+        if len(line) + len(cell) > width + 1 and line != indent:
+            lines.append(line.rstrip())
+            line = indent
+        line += cell
+    return "\n".join([*lines, line.rstrip()])
+
+
+def _mistakable(word: str) -> bool:
+    if word in {"missing", "True", "False", "None"}:
+        return True
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,118 @@
+"""Real compilers and interpreters, and what exported code answers there."""
+
+import ctypes
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hornbeam.data import Table
+from hornbeam.export import Vectors, to_c, to_javascript, to_python
+from hornbeam.tree import Tree
+from parity import values
+
+__all__ = ["GCC", "Answers", "ask_c", "ask_javascript", "ask_python", "compile_c", "needs_node"]
+
+GCC = ("gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic")
+TYPES = {"double": np.float64, "float": np.float32, "int32": np.int32, "int16": np.int16}
+PROBABILITIES = {"double": np.float64, "float": np.float32, "uint16": np.uint16, "uint8": np.uint8}
+
+needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
+
+type Answers = list[tuple[np.ndarray, np.ndarray, np.ndarray]]
+"""Of each model: nodes, class codes, probabilities."""
+
+_DRIVER = """
+void NAME_many(const INPUT *x, int32_t n, int32_t *node, int32_t *best, NAME_probability *p);
+void NAME_many(const INPUT *x, int32_t n, int32_t *node, int32_t *best, NAME_probability *p)
+{
+    for (int32_t i = 0; i < n; ++i) {
+        const INPUT *values = x + (int64_t)i * FEATURES;
+        ROW
+        node[i] = NAME_node(row);
+        best[i] = NAME_class(row);
+        NAME_probabilities(row, p + (int64_t)i * CLASSES);
+    }
+}
+"""
+_BINNED_ROW = "NAME_value row[FEATURES]; NAME_bin(values, row);"
+_PLAIN_ROW = "const INPUT *row = values;"
+
+
+def compile_c(source: str, folder: Path, *flags: str) -> Path:
+    """A library of the source; a warning is an error."""
+    path = folder / "models.c"
+    path.write_text(source, encoding="ascii")
+    made = folder / "models.so"
+    command = [*GCC, "-O1", *flags, "-shared", "-fPIC", "-o", str(made), str(path)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr[:4000]
+    return made
+
+
+def ask_c(models: list[tuple[Tree, Table]], folder: Path, **options: Any) -> Answers:
+    """Compile all models as one unit, and ask each about its rows."""
+    kind, bins = options.get("input", "double"), options.get("layout") == "bins"
+    sources = []
+    for i, (tree, _) in enumerate(models):
+        driver = _DRIVER.replace("ROW", _BINNED_ROW if bins else _PLAIN_ROW)
+        for word, written in {
+            "NAME": f"m{i}",
+            "INPUT": kind if kind in ("double", "float") else f"{kind}_t",
+            "FEATURES": str(tree.schema.n_features),
+            "CLASSES": str(tree.n_classes),
+        }.items():
+            driver = driver.replace(word, written)
+        sources += [to_c(tree, name=f"m{i}", **options), driver]
+    library = ctypes.CDLL(str(compile_c("\n".join(sources), folder)))
+    return [_ask(getattr(library, f"m{i}_many"), *models[i], options) for i in range(len(models))]
+
+
+def _ask(
+    many: Any, tree: Tree, table: Table, options: dict[str, Any]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    numbers = Vectors.of(tree, table).numbers()
+    dtype = TYPES[options.get("input", "double")]
+    missing = np.iinfo(dtype).min if np.issubdtype(dtype, np.integer) else np.nan
+    x = np.ascontiguousarray(np.where(np.isnan(numbers), missing, numbers).astype(dtype))
+    node, best = np.empty((2, len(x)), np.int32)
+    p = np.empty((len(x), tree.n_classes), PROBABILITIES[options.get("probability", "double")])
+    many(
+        *(
+            ctypes.c_void_p(a.ctypes.data) if isinstance(a, np.ndarray) else a
+            for a in (x, len(x), node, best, p)
+        )
+    )
+    return node, best, p
+
+
+def ask_python(models: list[tuple[Tree, Table]]) -> Answers:
+    """Run each model's module on its rows."""
+    found = []
+    for tree, table in models:
+        module: dict[str, Any] = {}
+        exec(to_python(tree), module)
+        rows = values(table)
+        p = [module["probabilities"](row) for row in rows]
+        classes = list(module["CLASSES"])
+        best = [classes.index(module["predict"](row)) for row in rows]
+        found.append((np.array([module["node"](row) for row in rows]), np.array(best), np.array(p)))
+    return found
+
+
+def ask_javascript(models: list[tuple[Tree, Table]], folder: Path) -> Answers:
+    """Run all models in one Node process."""
+    script = ["const answers = [];"]
+    for i, (tree, table) in enumerate(models):
+        script += [to_javascript(tree, name=f"m{i}"), f"const rows{i} = {json.dumps(values(table))};"]
+        best = f"rows{i}.map((row) => m{i}.CLASSES.indexOf(m{i}.predict(row)))"
+        script.append(f"answers.push([rows{i}.map(m{i}.node), {best}, rows{i}.map(m{i}.probabilities)]);")
+    path = folder / "models.js"
+    path.write_text("\n".join([*script, "process.stdout.write(JSON.stringify(answers));"]), encoding="ascii")
+    run = subprocess.run(["node", str(path)], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr[:4000]
+    return [(np.array(node), np.array(best), np.array(p)) for node, best, p in json.loads(run.stdout)]

@@ -1,0 +1,193 @@
+"""The C file itself: what it needs, what it promises, what it refuses."""
+
+import subprocess
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from machines import GCC, ask_c, compile_c
+
+from hornbeam.data import Table
+from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.errors import ExportError, ParameterError, SchemaError
+from hornbeam.export import to_c
+from hornbeam.export.c.answers import fixed_point
+from hornbeam.export.c.numbers import NUMBERS
+from hornbeam.tree import Skeleton, Tree
+from hornbeam.tree.route import answer, route
+from hornbeam.tree.walk import pull_up
+from parity import random_model, random_rows
+from strategies import chain
+
+nan = np.nan
+
+
+def stump(threshold=0.1, missing_slot=-1):
+    skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [threshold, nan, nan], missing_slot=[missing_slot, -1, -1])
+    return Tree.raw(Schema((Feature("x"),), ("no", "yes")), skeleton, np.array([[5, 5], [4, 1], [1, 4]]))
+
+
+def run_test(source, folder, name="tree"):
+    """Compile with the test switched on, for no operating system as far as the file is concerned, and run."""
+    path = folder / "tree.c"
+    path.write_text(source, encoding="ascii")
+    made = folder / "test"
+    subprocess.run([*GCC, f"-D{name.upper()}_TEST", "-o", str(made), str(path)], check=True)
+    return subprocess.run([str(made)], check=False).returncode
+
+
+def whole_tree(seed):
+    """The first random model from `seed` that shares no missing values."""
+    tree = random_model(seed)
+    return whole_tree(seed + 1) if (tree.skeleton.missing_slot == -2).any() else tree
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"layout": "table", "input": "float", "probability": "float"},
+        {"layout": "bins", "input": "float", "probability": "uint8"},
+        {"layout": "bins", "probability": "uint16"},
+    ],
+)
+def test_the_file_tests_itself(options, tmp_path):
+    tree = whole_tree(10)
+    table = random_rows(tree, 10).slice(0, 300)
+    source = to_c(tree, vectors=table, **options)
+    assert run_test(source, tmp_path) == 0
+    at = source.index("_test_node[]")
+    digit = next(i for i in range(at + 20, len(source)) if source[i] in "123456789")
+    assert run_test(source[:digit] + "0" + source[digit + 1 :], tmp_path) == 1
+
+
+def test_shared_missing_values_are_tested_too(tmp_path):
+    tree = random_model(2)
+    assert (tree.skeleton.missing_slot == -2).any()
+    assert run_test(to_c(tree, layout="table", vectors=random_rows(tree, 2)), tmp_path) == 0
+
+
+def test_nothing_is_included_but_stdint_and_nothing_is_called(tmp_path):
+    tree = random_model(2)
+    for layout in ("table", "bins"):
+        source = to_c(tree, layout=layout)
+        assert [line for line in source.split("\n") if "#include" in line] == ["#include <stdint.h>"]
+        made = compile_c(source, tmp_path, "-ffreestanding", "-nostdlib", "-fno-builtin", "-Wl,-z,defs")
+        undefined = subprocess.run(["nm", "-u", str(made)], capture_output=True, text=True, check=True).stdout
+        assert undefined.strip() == ""
+
+
+def test_names_are_read_and_told_apart(tmp_path):
+    features = (Feature("age (years)"), Feature("Größe"), Feature("age-years"))
+    size = Feature("colour", Kind.NOMINAL, ("light blue", "light-blue", "", 3, True))
+    skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [30.5, nan, nan])
+    tree = Tree.raw(Schema((*features, size), ("no", "yes")), skeleton, np.array([[5, 5], [4, 1], [1, 4]]))
+    source = to_c(tree)
+    for line in (
+        "    TREE_AGE_YEARS = 0, /* age (years) */",
+        r"    TREE_GROE = 1, /* Gr\xf6\xdfe */",
+        "    TREE_AGE_YEARS_2 = 2, /* age-years */",
+        "    TREE_COLOUR_LIGHT_BLUE_2 = 1, /* light-blue */",
+        "    TREE_COLOUR_N = 2, /*  */",
+        "    TREE_CLASS_YES = 1 /* yes */",
+        "    if (x[TREE_AGE_YEARS] <= 30.5) {",
+    ):
+        assert line in source.split("\n")
+    user = '#define TREE_DECLARATIONS_ONLY\n#include "tree.c"\nint f(const double *x) { return tree_class(x); }\n'
+    (tmp_path / "tree.c").write_text(source)
+    compile_c(user, tmp_path)
+
+
+def test_thresholds_that_short_decimals_do_not_say_are_hexadecimal():
+    assert "x[TREE_X] <= 0x1.999999999999ap-4 /* 0.1 */" in to_c(stump())
+    assert "x[TREE_X] <= 0x1.9999980000000p-4f /* 0.099999994f */" in to_c(stump(), input="float")
+    assert "x[TREE_X] <= 0.5f" in to_c(stump(0.5), input="float")
+    assert "x[TREE_X] <= -3" in to_c(stump(-2.5), input="int16")
+
+
+@given(st.floats(allow_nan=False), st.floats(width=32, allow_nan=False))
+def test_a_rounded_cut_decides_alike(threshold, x):
+    assert (x <= NUMBERS["float"].cut(threshold)) == (x <= threshold)
+
+
+@given(st.floats(allow_nan=False), st.integers(-32767, 32767))
+def test_a_whole_cut_decides_alike(threshold, x):
+    assert (x <= NUMBERS["int16"].cut(threshold)) == (x <= threshold)
+
+
+@given(st.lists(st.integers(0, 10**6), min_size=1, max_size=20).filter(any), st.sampled_from([255, 65535]))
+def test_fixed_point_adds_up_and_is_off_by_less_than_one_part(counts, one):
+    belief = np.array([counts]) / sum(counts)
+    parts = fixed_point(belief, one)
+    assert parts.sum() == one
+    assert parts.min() >= 0
+    assert np.abs(parts / one - belief).max() < 1 / one
+
+
+def test_the_file_states_its_error():
+    tree = Tree.raw(Schema((), ("a", "b", "c")), Skeleton.leaf(), np.array([[1, 1, 1]]))
+    assert "in parts of 255, which add up: off by less than 1/255, here by 0 at most" in to_c(
+        tree, probability="uint8"
+    )
+    assert "off by 2^-25 at most, here by 2^-26.6" in to_c(tree, probability="float")
+    assert "exactly the tree's" in to_c(tree)
+
+
+@pytest.mark.parametrize("layout", ["if", "table", "bins"])
+@pytest.mark.parametrize("threshold", [np.inf, -np.inf, 1e308, 5e-324, -0.0])
+@pytest.mark.parametrize("missing_slot", [-1, 0, 1])
+def test_every_threshold_in_one_stump(layout, threshold, missing_slot, tmp_path):
+    """Compiled only: -Werror finds comparisons that are always true; parity is tried elsewhere."""
+    source = [
+        to_c(stump(threshold, missing_slot), layout=layout, name=f"t{i}", input=kind)
+        for i, kind in enumerate(NUMBERS)
+    ]
+    subprocess.run([*GCC, "-fsyntax-only", "-xc", "-"], input="\n".join(source), text=True, check=True)
+
+
+@pytest.mark.parametrize("layout", ["if", "table", "bins"])
+def test_a_single_leaf_and_a_deep_chain(layout, tmp_path):
+    schema = Schema((Feature("x"),), ("no", "yes"))
+    leaf = Tree.raw(schema, Skeleton.leaf(), np.array([[1, 3]]))
+    skeleton = chain(400)
+    own = np.random.default_rng(0).integers(0, 9, (skeleton.n_nodes, 2))
+    deep = Tree.raw(schema, skeleton, pull_up(skeleton, own))
+    rows = Table(schema, (np.append(np.arange(900) / 4 - 1, nan),))
+    asked = [(leaf, rows), (deep, rows)]
+    for (tree, table), (node, best, p) in zip(asked, ask_c(asked, tmp_path, layout=layout), strict=True):
+        assert (node == route(tree.skeleton, table)).all()
+        assert (p == answer(tree, table)).all()
+        assert (best == p.argmax(axis=1)).all()
+
+
+def test_what_cannot_be_exact_is_refused():
+    shares = stump(missing_slot=-2)
+    for options in ({"layout": "if"}, {"layout": "table", "probability": "float"}):
+        with pytest.raises(ExportError, match="shares missing values among branches"):
+            to_c(shares, **options)
+    assert "waiting" not in to_c(shares, layout="if", complete=True)
+    assert "waiting[2]" in to_c(shares, layout="table")
+    rows = Table.read([[0.5]], schema=stump().schema)
+    with pytest.raises(ExportError, match="whole numbers between -32767 and 32767"):
+        to_c(stump(), input="int16", vectors=rows)
+    with pytest.raises(ExportError, match="The vectors have missing values"):
+        to_c(stump(), complete=True, vectors=Table.read([[nan]], schema=stump().schema))
+    with pytest.raises(SchemaError, match="other features"):
+        to_c(stump(), vectors=Table.read([[0.5]], feature_names=["other"]))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"name": "Tree"},
+        {"name": "a b"},
+        {"name": "x" * 21},
+        {"layout": "ifs"},
+        {"input": "half"},
+        {"probability": "int"},
+    ],
+)
+def test_choices_are_checked(options):
+    with pytest.raises(ParameterError, match="expected"):
+        to_c(stump(), **options)
