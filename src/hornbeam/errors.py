@@ -8,6 +8,7 @@
     ├── SchemaError       (ValueError)    columns that do not fit the schema a tree was made with
     ├── ParameterError    (ValueError)    a setting outside its range, or two that exclude each other
     ├── TreeError         (ValueError)    arrays that do not make a tree
+    ├── ExportError       (ValueError)    a tree, or a name, that another language cannot say
     ├── EngineError       (RuntimeError)  a pass over the data that could not be finished
     └── MissingExtraError (RuntimeError)  an optional dependency that is not installed
 
@@ -18,6 +19,7 @@ __all__ = [
     "ContainerError",
     "DataError",
     "EngineError",
+    "ExportError",
     "HornbeamError",
     "MissingExtraError",
     "ParameterError",
@@ -58,6 +60,10 @@ class ParameterError(HornbeamError, ValueError):
 
 class TreeError(HornbeamError, ValueError):
     """Arrays that do not make a tree."""
+
+
+class ExportError(HornbeamError, ValueError):
+    """A tree, or a name in it, that another language cannot say."""
 
 
 class EngineError(HornbeamError, RuntimeError):

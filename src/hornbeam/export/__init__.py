@@ -1,5 +1,7 @@
 """A tree in other languages."""
 
+from hornbeam.export.onnx import onnx
 from hornbeam.export.text import text
+from hornbeam.export.treelite import to_treelite
 
-__all__ = ["text"]
+__all__ = ["onnx", "text", "to_treelite"]
