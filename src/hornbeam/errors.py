@@ -8,7 +8,7 @@
     ├── SchemaError       (ValueError)    columns that do not fit the schema a tree was made with
     ├── ParameterError    (ValueError)    a setting outside its range, or two that exclude each other
     ├── TreeError         (ValueError)    arrays that do not make a tree
-    ├── ExportError       (ValueError)    a tree, or a name, that another language cannot say
+    ├── ExportError       (ValueError)    a tree that a target cannot say, or not exactly
     ├── EngineError       (RuntimeError)  a pass over the data that could not be finished
     └── MissingExtraError (RuntimeError)  an optional dependency that is not installed
 
@@ -63,7 +63,7 @@ class TreeError(HornbeamError, ValueError):
 
 
 class ExportError(HornbeamError, ValueError):
-    """A tree, or a name in it, that another language cannot say."""
+    """A tree that a target cannot say, or not exactly."""
 
 
 class EngineError(HornbeamError, RuntimeError):

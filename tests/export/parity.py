@@ -6,6 +6,7 @@ exports go wrong: on every threshold and one step beside it, at the node that as
 both signs, missing and unseen categories everywhere.
 """
 
+import os
 from collections.abc import Iterator
 from itertools import pairwise
 from math import floor, isfinite, nextafter
@@ -22,8 +23,9 @@ from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.walk import path, slots
 from hornbeam.typing import Indices
 
-__all__ = ["HOSTILE", "UNSEEN", "hostile_name", "random_model", "random_rows", "renamed", "values"]
+__all__ = ["HOSTILE", "MODELS", "UNSEEN", "hostile_name", "random_model", "random_rows", "renamed", "values"]
 
+MODELS = int(os.environ.get("HORNBEAM_EXPORT_MODELS", "20"))  # `nox -s exports` tries more
 UNSEEN = "never seen in training"  # the value `values` gives a category the schema does not know
 _SPECIAL = (0.0, -0.0, 1.0, 5e-324, -5e-324, 1e308, np.inf, -np.inf, np.nan, np.nan)
 

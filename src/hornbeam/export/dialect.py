@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from sqlglot import exp
 
-from hornbeam.data.schema import Feature, Kind
+from hornbeam.data.schema import Feature
 from hornbeam.errors import ExportError, ParameterError
 from hornbeam.typing import Category, Label
 
@@ -86,7 +87,9 @@ class Dialect:
         """Write a column such that NULL is missing, and the rest compares as the feature's values do."""
         kinds = set(map(type, feature.categories))
         if str in kinds:
-            if self.name == "sqlite":  # a column's own collation might take 'a' for 'A'; an expression has none
+            if (
+                self.name == "sqlite"
+            ):  # a column's own collation might take 'a' for 'A'; an expression has none
                 return exp.DPipe(this=column, expression=exp.Literal.string(""))
             return exp.cast(column, "text")
         if kinds == {bool}:
@@ -172,11 +175,11 @@ def name(text: str) -> exp.Identifier:
 
 
 def word(text: str) -> exp.Expression:
-    """Write text; a zero character, which would end it in some databases, by its number.
+    r"""Write text; a zero character, which would end it in some databases, by its number.
 
     Examples
     --------
-    >>> word("it's").sql("duckdb"), word("a\\0b").sql("duckdb")
+    >>> word("it's").sql("duckdb"), word("a\0b").sql("duckdb")
     ("'it''s'", "'a' || CHR(0) || 'b'")
     """
     _check_text(text)
@@ -194,18 +197,22 @@ def _check_text(text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise ExportError(f"{text!r} is not valid Unicode, expected text a file can hold. Rename it.") from error
+        raise ExportError(
+            f"{text!r} is not valid Unicode, expected text a file can hold. Rename it."
+        ) from error
 
 
 def _as_text(category: Category) -> str:
     return str(category).lower() if isinstance(category, bool) else str(category)
 
 
-def _scaled(top: int, power: int, by: type[exp.Binary]) -> exp.Expression:
+def _scaled(top: int, power: int, by: type[exp.Mul] | type[exp.Div]) -> exp.Expression:
     """Multiply or divide by a power of two, in steps that fit 62 bits."""
-    written: exp.Expression = exp.Literal.number(f"{top}.0")
+    typed = {"typed": True} if by is exp.Div else {}  # or sqlglot would cast, for fear of whole division
+    written: Any = exp.Literal.number(f"{top}.0")
     while power > 1:
         step = min(power, 1 << 62)
-        written = by(this=written, expression=exp.Literal.number(f"{step}.0"))
+        written = by(this=written, expression=exp.Literal.number(f"{step}.0"), **typed)
         power //= step
-    return written
+    made: exp.Expression = written
+    return made

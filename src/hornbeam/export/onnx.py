@@ -21,14 +21,14 @@ from hornbeam.typing import Label
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto, ValueInfoProto
 
-__all__ = ["onnx"]
+__all__ = ["to_onnx"]
 
 # What came out together: the tree operators' set, the other operators' and the file format's version.
 _VERSIONS = {5: (18, 9), 3: (15, 8), 1: (9, 4)}
 _LARGEST_FLOAT32_ID = 2**24
 
 
-def onnx(
+def to_onnx(
     tree: Tree,
     *,
     dtype: Literal["float64", "float32"] = "float64",
@@ -76,11 +76,11 @@ def onnx(
     >>> import numpy as np
     >>> import onnxruntime
     >>> from hornbeam.data.schema import Feature, Schema
-    >>> from hornbeam.export import onnx
+    >>> from hornbeam.export import to_onnx
     >>> from hornbeam.tree import Skeleton, Tree
     >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan])
     >>> tree = Tree.raw(Schema((Feature("age"),), ("no", "yes")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
-    >>> session = onnxruntime.InferenceSession(onnx(tree).SerializeToString())
+    >>> session = onnxruntime.InferenceSession(to_onnx(tree).SerializeToString())
     >>> leaf, label, probabilities = session.run(None, {"X": np.array([[30.0], [31.0], [np.nan]])})
     >>> leaf.tolist(), label.tolist(), probabilities.tolist()
     ([1, 2, 0], ['no', 'yes', 'no'], [[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]])
@@ -151,7 +151,7 @@ def _front(
 
     kind = helper.np_dtype_to_tensor_dtype(number)
     if not columns:
-        shape = ["rows", max(tree.schema.n_features, 1)]
+        shape: list[str | int | None] = ["rows", max(tree.schema.n_features, 1)]
         return [helper.make_tensor_value_info("X", kind, shape)], [], "X"
     inputs, nodes, parts = [], [], []
     for feature, name in zip(tree.schema.features, names.inputs, strict=True):
@@ -189,7 +189,9 @@ def _encoder(feature: Feature, name: str, code: str) -> NodeProto:
     )
 
 
-def _back(tree: Tree, number: np.dtype[Any], names: _Names, raw: str) -> tuple[list[Any], list[Any], list[Any]]:
+def _back(
+    tree: Tree, number: np.dtype[Any], names: _Names, raw: str
+) -> tuple[list[Any], list[Any], list[Any]]:
     """Look the answers of a node up in tables."""
     from onnx import TensorProto, helper, numpy_helper
 

@@ -115,7 +115,8 @@ class Query:
 
     def _weight(self, steps: list[int], ways: dict[int, dict[int, exp.Expression]]) -> exp.Expression:
         """Multiply the shares along a path, for a row that takes it."""
-        whole, factors = self.dialect.number(1.0), []
+        whole = self.dialect.number(1.0)
+        factors: list[exp.Expression] = []
         for at, to in pairwise(steps):
             if to in self.shares.get(at, ()):
                 part = exp.If(this=self._missing(at), true=self.dialect.number(self.shares[at][to]))
@@ -176,7 +177,8 @@ def _x(f: int) -> exp.Column:
 
 
 def _either(conditions: list[exp.Expression]) -> exp.Expression:
-    return exp.or_(*conditions, copy=False)
+    either: exp.Expression = conditions[0] if len(conditions) == 1 else exp.or_(*conditions, copy=False)
+    return either
 
 
 def _times(left: exp.Expression, right: exp.Expression) -> exp.Expression:

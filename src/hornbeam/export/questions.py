@@ -16,7 +16,7 @@ _NEXT = None  # as a way to go: the next question of the same node
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Is the value at most a number, or is the category among some?
+    """Whether a value is at most a number, or a category among some.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def questions(skeleton: Skeleton) -> list[Question]:
     """
     drafts = [_drafts(skeleton, node) for node in range(skeleton.n_nodes)]
     begin = np.cumsum([0, *map(len, drafts)]).tolist()
-    found = []
+    found: list[Question] = []
     for node, asked in enumerate(drafts):
         for at_most, among, yes, no, missing in asked:
             ways = [
@@ -106,9 +106,7 @@ def _drafts(skeleton: Skeleton, node: int) -> list[_Draft]:
     run = skeleton.slot_of[skeleton.slot_start[node] : skeleton.slot_start[node + 1]]
     groups = [(slot, np.flatnonzero(run == slot).tolist()) for slot in range(skeleton.n_children[node])]
     seen = [(slot, tuple(codes)) for slot, codes in groups if codes]
-    asked: list[_Draft] = [
-        (np.nan, codes, first + slot, _NEXT, slot == missing_slot) for slot, codes in seen
-    ]
+    asked: list[_Draft] = [(np.nan, codes, first + slot, _NEXT, slot == missing_slot) for slot, codes in seen]
     asked[-1] = (*asked[-1][:3], ~node, asked[-1][4])
     own_branch = missing_slot >= 0 and not any(slot == missing_slot for slot, _ in seen)
     return [known, *asked] if own_branch else asked

@@ -8,10 +8,10 @@ from hornbeam.errors import ParameterError
 from hornbeam.export.extra import need
 from hornbeam.tree import Tree
 
-__all__ = ["sql"]
+__all__ = ["to_sql"]
 
 
-def sql(
+def to_sql(
     tree: Tree,
     *,
     table: str | Sequence[str] = "rows",
@@ -63,11 +63,11 @@ def sql(
     >>> import sqlite3
     >>> import numpy as np
     >>> from hornbeam.data.schema import Feature, Schema
-    >>> from hornbeam.export import sql
+    >>> from hornbeam.export import to_sql
     >>> from hornbeam.tree import Skeleton, Tree
     >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [30.5, np.nan, np.nan])
     >>> tree = Tree.raw(Schema((Feature("age"),), ("no", "yes")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
-    >>> query = sql(tree, table="people", dialect="sqlite", keep=["name"])
+    >>> query = to_sql(tree, table="people", dialect="sqlite", keep=["name"])
     >>> print(query)
     WITH hornbeam_inputs AS (
       SELECT

@@ -160,9 +160,12 @@ def _spread(query: Query, inputs: exp.Select, keep: Sequence[str]) -> exp.Select
 def _sum(query: Query, k: int, nodes: list[int], step: int) -> exp.Expression:
     """Add the answers of some nodes to what was added before."""
     terms: list[exp.Expression] = [exp.column(f"s{step - 1}_{k}")] if step else []
-    for node in nodes:
-        if (belief := query.tree.belief.item(node, k)) > 0:
-            terms.append(exp.Mul(this=exp.column(f"w{node}"), expression=query.dialect.number(belief)))
+    number, belief = query.dialect.number, query.tree.belief[:, k]
+    terms += [
+        exp.Mul(this=exp.column(f"w{node}"), expression=number(belief.item(node)))
+        for node in nodes
+        if belief[node] > 0
+    ]
     return reduce(_plus, terms) if terms else query.dialect.number(0.0)
 
 

@@ -80,9 +80,7 @@ def tree_ensemble(asked: list[Question], number: np.dtype[Any], matrix: str, raw
     )
 
 
-def tree_ensemble_regressor(
-    asked: list[Question], number: np.dtype[Any], matrix: str, raw: str
-) -> NodeProto:
+def tree_ensemble_regressor(asked: list[Question], number: np.dtype[Any], matrix: str, raw: str) -> NodeProto:
     """Write questions as the ``TreeEnsembleRegressor`` of ai.onnx.ml 1 and 3, sets as one equality a member.
 
     Parameters
