@@ -177,8 +177,7 @@ def _x(f: int) -> exp.Column:
 
 
 def _either(conditions: list[exp.Expression]) -> exp.Expression:
-    either: exp.Expression = conditions[0] if len(conditions) == 1 else exp.or_(*conditions, copy=False)
-    return either
+    return reduce(lambda left, right: exp.Or(this=left, expression=right), conditions)
 
 
 def _times(left: exp.Expression, right: exp.Expression) -> exp.Expression:

@@ -83,7 +83,7 @@ def _inputs(
         _alias(query.dialect.column(schema.features[f], _source(column)), f"x{f}")
         for f, column in read.items()
     ]
-    nothing = [] if kept or asked else [_alias(exp.null(), "nothing")]
+    nothing = [] if kept or asked else [_alias(exp.null(), "x")]
     parts = dict(zip(("this", "db", "catalog"), map(name, reversed(table)), strict=False))
     source = exp.Table(**parts, alias=exp.TableAlias(this=exp.to_identifier("source")))
     return exp.select(*kept, *asked, *nothing).from_(source)
