@@ -29,12 +29,12 @@ def models(first: int, size: int, dtype=np.float64, *, shared: bool = True):
 
 def codes(table: Table, unseen: int = -1) -> np.ndarray:
     """The rows as a matrix of numbers: NaN where missing, `unseen` for categories the schema does not know."""
-    columns = [np.where(c == -1, np.nan, c) if c.dtype == np.int32 else c for c in table.columns]
-    return np.stack([np.where(c == -2, unseen, c) if k else c for c, k in zip(columns, _nominal(table))], 1)
+    return np.stack([_numbers(column, unseen) for column in table.columns], axis=1)
 
 
-def _nominal(table):
-    return [feature.kind is Kind.NOMINAL for feature in table.schema.features]
+def _numbers(column: np.ndarray, unseen: int) -> np.ndarray:
+    nominal = column.dtype == np.int32
+    return np.where(column == -1, np.nan, np.where(column == -2, unseen, column)) if nominal else column
 
 
 def rows_of(table: Table) -> list[tuple]:

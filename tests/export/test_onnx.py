@@ -6,8 +6,8 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
-
 from databases import assert_same, codes, models, rows_of
+
 from hornbeam.data import Table
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ExportError, ParameterError

@@ -4,8 +4,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-
 from databases import assert_same, models, rows_of
+
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ExportError
 from hornbeam.export import to_pmml
@@ -99,7 +99,7 @@ def test_hostile_names():
     tree = Tree.raw(Schema(features, ("<a>", "&\n")), skeleton, evidence)
     rows = [(x, word) for word in (*HOSTILE, "unseen", None) for x in (0.1, 0.2, None)]
     leaf, label, _ = evaluate(to_pmml(tree), rows)
-    slot = {word: slot for word, slot in zip(HOSTILE, slots, strict=True)} | {"unseen": -1, None: 1}
+    slot = dict(zip(HOSTILE, slots, strict=True)) | {"unseen": -1, None: 1}
     assert leaf.tolist() == [{-1: 0, 1: 2}.get(slot[word], 4 if x == 0.2 else 3) for x, word in rows]
     assert set(label) == {"<a>", "&\n"}
 

@@ -7,8 +7,8 @@ import duckdb
 import numpy as np
 import pytest
 import sqlglot
-
 from databases import DATABASES, ask, assert_same, models, rows_of
+
 from hornbeam.data import Table
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ExportError, ParameterError
@@ -62,7 +62,9 @@ def test_hostile_names_stay_inside_their_quotes(database, seed):
 
 
 @pytest.mark.parametrize("database", DATABASES)
-@pytest.mark.parametrize("name", ['"; DROP TABLE rows; --', "a'b", "]]>", "x0", "leaf", "SELECT", "source", "\n", "名前"])
+@pytest.mark.parametrize(
+    "name", ['"; DROP TABLE rows; --', "a'b", "]]>", "x0", "leaf", "SELECT", "source", "\n", "名前"]
+)
 def test_any_name_of_a_column(database, name):
     assert leaves(database, stump(Feature(name), threshold=1.5), [1.5, 2.0, None]) == [1, 2, 0]
 
@@ -142,7 +144,14 @@ def test_a_single_leaf(database):
 def test_numbers_survive_sqlite():
     rng = np.random.default_rng(7)
     numbers = rng.integers(0, 2**63 - 1, 3_000).view(np.float64)
-    numbers = [*numbers[np.isfinite(numbers)].tolist(), 5e-324, 2.0**-1074 * 3, 1.7976931348623157e308, 0.1, 0.0]
+    numbers = [
+        *numbers[np.isfinite(numbers)].tolist(),
+        5e-324,
+        2.0**-1074 * 3,
+        1.7976931348623157e308,
+        0.1,
+        0.0,
+    ]
     with closing(sqlite3.connect(":memory:")) as database:
         for x in numbers:
             written = DIALECTS["sqlite"].number(-x).sql("sqlite")
@@ -161,7 +170,10 @@ def test_missing_values_that_spread_too_far():
     n = 1_600
     inner = np.array([2, *[0, 2] * (n - 1), 0, 0]) > 0
     skeleton = Skeleton.of(
-        np.where(inner, 2, 0), np.where(inner, 0, -1), np.where(inner, 0.5, nan), missing_slot=np.where(inner, -2, -1)
+        np.where(inner, 2, 0),
+        np.where(inner, 0, -1),
+        np.where(inner, 0.5, nan),
+        missing_slot=np.where(inner, -2, -1),
     )
     evidence = np.cumsum(np.where(inner, 0, 1)[::-1])[::-1].copy()
     evidence[~inner] = 1

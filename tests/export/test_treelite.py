@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import treelite
-
 from databases import codes, models
+
 from hornbeam.data import Table
 from hornbeam.data.schema import Feature, Schema
 from hornbeam.errors import ExportError, MissingExtraError

@@ -9,7 +9,6 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import numpy as np
 
-import hornbeam
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import ExportError
 from hornbeam.export.shares import refuse_shares
@@ -70,7 +69,7 @@ def to_pmml(tree: Tree) -> str:
     taken = set(tree.schema.names)
     document = Element("PMML", xmlns="http://www.dmg.org/PMML-4_4", version="4.4")
     header = SubElement(document, "Header")
-    SubElement(header, "Application", name="Hornbeam", version=hornbeam.__version__)
+    SubElement(header, "Application", name="Hornbeam")
     label = _new("label", taken)
     _dictionary(document, tree, label)
     model = SubElement(
