@@ -112,4 +112,4 @@ def to_sql(
         raise ParameterError(f"table is {table!r}, expected a name, or up to three: catalog, schema, table")
     if isinstance(keep, str):
         raise ParameterError(f"keep is {keep!r}, expected a list of columns: keep=[{keep!r}]")
-    return statement(query, parts, keep, columns or {}).sql(dialect=dialect, pretty=True)
+    return statement(query, parts, keep, columns or {}).sql(dialect=dialect, pretty=True, copy=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
+from itertools import batched
 
 from sqlglot import exp
 
@@ -98,17 +99,14 @@ def _joined(query: Query, inputs: exp.Select, keep: Sequence[str]) -> exp.Select
     routed = exp.select(*_kept(keep), _alias(query.leaf(), "leaf")).from_(_INPUTS)
     tree, number = query.tree, query.dialect.number
     labels, best = query.dialect.labels(tree.schema.classes), tree.belief.argmax(axis=1)
-    rows = [
+    rows: list[exp.Expression] = [
         exp.Tuple(
             expressions=[exp.Literal.number(node), labels[best[node]].copy(), *map(number, tree.belief[node])]
         )
         for node in query.stops()
     ]
     probabilities = _probabilities(query)
-    answers = exp.TableAlias(
-        this=exp.to_identifier(_ANSWERS),
-        columns=[exp.to_identifier(column) for column in ("leaf", "label", *probabilities)],
-    )
+    answers, table = _table(rows, ["leaf", "label", *probabilities], query.dialect.name)
     return (
         exp.select(
             *[_alias(exp.column(f"k{i}", _ROUTED), name(column)) for i, column in enumerate(keep)],
@@ -119,8 +117,21 @@ def _joined(query: Query, inputs: exp.Select, keep: Sequence[str]) -> exp.Select
         .join(_ANSWERS, on=exp.column("leaf", _ANSWERS).eq(exp.column("leaf", _ROUTED)), join_type="left")
         .with_(_INPUTS, as_=inputs, copy=False)
         .with_(_ROUTED, as_=routed, copy=False)
-        .with_(answers, as_=exp.Values(expressions=rows), copy=False)
+        .with_(answers, as_=table, copy=False)
     )
+
+
+def _table(
+    rows: list[exp.Expression], columns: list[str], dialect: str
+) -> tuple[exp.TableAlias, exp.Expression]:
+    """Write a table of constants, with the names of its columns where the dialect wants them."""
+    named = [exp.to_identifier(column) for column in columns]
+    if dialect == "sqlite":
+        return exp.TableAlias(this=exp.to_identifier(_ANSWERS), columns=named), exp.Values(expressions=rows)
+    values = exp.Values(
+        expressions=rows, alias=exp.TableAlias(this=exp.to_identifier("leaves"), columns=named)
+    )
+    return exp.TableAlias(this=exp.to_identifier(_ANSWERS)), exp.select("*").from_(values)
 
 
 def _spread(query: Query, inputs: exp.Select, keep: Sequence[str]) -> exp.Select:
@@ -136,19 +147,15 @@ def _spread(query: Query, inputs: exp.Select, keep: Sequence[str]) -> exp.Select
     once = query.dialect.materializes or None
     made = exp.Select().with_(_INPUTS, as_=inputs, copy=False)
     made = made.with_(_ROUTED, as_=routed, materialized=once, copy=False)
-    before = _ROUTED
-    nodes = list(weights)
-    for step, begin in enumerate(range(0, len(nodes), _TERMS)):
-        sums = [
-            _alias(_sum(query, k, nodes[begin : begin + _TERMS], step), f"s{step}_{k}")
-            for k in range(query.tree.n_classes)
-        ]
-        name_of_step = f"hornbeam_sums{step}"
+    before, classes = _ROUTED, range(query.tree.n_classes)
+    steps = list(batched(weights, _TERMS))
+    for step, nodes in enumerate(steps):
+        sums = [_alias(_sum(query, k, nodes, step), f"s{step}_{k}") for k in classes]
         added = exp.select("*", *sums).from_(before)
-        made = made.with_(name_of_step, as_=added, materialized=once, copy=False)
-        before = name_of_step
-    answers = [_alias(exp.column(f"s{step}_{k}"), p) for k, p in enumerate(_probabilities(query))]
-    made = made.with_(_ANSWERS, as_=exp.select(*_kept(keep), "leaf", *answers).from_(before), copy=False)
+        before = f"hornbeam_sums{step}"
+        made = made.with_(before, as_=added, materialized=once, copy=False)
+    totals = [_alias(exp.column(f"s{len(steps) - 1}_{k}"), f"p{k}") for k in classes]
+    made = made.with_(_ANSWERS, as_=exp.select(*_kept(keep), "leaf", *totals).from_(before), copy=False)
     return made.select(
         *[_alias(exp.column(f"k{i}"), name(column)) for i, column in enumerate(keep)],
         "leaf",
@@ -157,7 +164,7 @@ def _spread(query: Query, inputs: exp.Select, keep: Sequence[str]) -> exp.Select
     ).from_(_ANSWERS)
 
 
-def _sum(query: Query, k: int, nodes: list[int], step: int) -> exp.Expression:
+def _sum(query: Query, k: int, nodes: Sequence[int], step: int) -> exp.Expression:
     """Add the answers of some nodes to what was added before."""
     terms: list[exp.Expression] = [exp.column(f"s{step - 1}_{k}")] if step else []
     number, belief = query.dialect.number, query.tree.belief[:, k]
