@@ -45,7 +45,7 @@ def lint(session: nox.Session) -> None:
 @nox.session(python=NEWEST)
 def types(session: nox.Session) -> None:
     """Check the types, strictly."""
-    session.install(".[frames]", "mypy")
+    session.install(".[frames,onnx,sql,treelite]", "mypy")
     session.run("mypy")
 
 
@@ -70,6 +70,13 @@ def tests_oldest(session: nox.Session) -> None:
     # Old libraries warn about newer ones; that is not our news.
     quiet = ["-W", "ignore::DeprecationWarning", "-W", "ignore::FutureWarning"]
     session.run("pytest", *quiet, *(session.posargs or [*PARALLEL, "tests"]))
+
+
+@nox.session(python=NEWEST)
+def exports(session: nox.Session) -> None:
+    """Try the exports on 200 random models instead of 20; arguments go to pytest."""
+    session.install(".[test]")
+    session.run("pytest", "tests/export", *session.posargs, env={"HORNBEAM_EXPORT_MODELS": "200"})
 
 
 @nox.session(python=NEWEST)

@@ -1,0 +1,115 @@
+"""A tree as an SQL query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from hornbeam.errors import ParameterError
+from hornbeam.export.extra import need
+from hornbeam.tree import Tree
+
+__all__ = ["to_sql"]
+
+
+def to_sql(
+    tree: Tree,
+    *,
+    table: str | Sequence[str] = "rows",
+    dialect: str = "duckdb",
+    keep: Sequence[str] = (),
+    columns: Mapping[str, str] | None = None,
+) -> str:
+    """Write a tree as one SELECT that scores the rows of a table.
+
+    Parameters
+    ----------
+    tree : Tree
+    table : str or sequence of str, default "rows"
+        The table to read, or its schema and name: ``("main", "rows")``.
+    dialect : str, default "duckdb"
+        One of bigquery, databricks, duckdb, postgres, snowflake, spark, sqlite and trino.
+    keep : sequence of str
+        Columns of the table to carry over into the result, such as its key.
+    columns : mapping from feature to column, optional
+        What the column of a feature is called, if not as the feature.
+
+    Returns
+    -------
+    str
+        A query whose result has the kept columns, ``leaf``, the node where the row stops; ``label``, its most
+        probable class; and ``p0``, ``p1``, ..., the probabilities in the order of the tree's classes.
+
+    Raises
+    ------
+    ExportError
+        If two tested columns differ in case alone and the database cannot tell, if a name is empty, or if
+        missing values spread over more than 1,500 nodes.
+    MissingExtraError
+        Without the package sqlglot: ``pip install 'hornbeam[sql]'``.
+
+    Notes
+    -----
+    NULL and NaN are missing, and categories compare by value, so a missing or unseen value does what it does in
+    the tree. Numeric columns are read as float64 and numbers are written such that the database reads the
+    same bits; in SQLite that takes fractions of integers, because it misreads some long decimals. Where a
+    missing value goes to every child, the probabilities are sums in the tree's own order. So SQLite and
+    DuckDB give the tree's probabilities to the last bit.
+
+    Names and categories are quoted and escaped. Each column is named once, with its table: SQLite would take a
+    misspelt name alone for text.
+
+    Examples
+    --------
+    >>> import sqlite3
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam.export import to_sql
+    >>> from hornbeam.tree import Skeleton, Tree
+    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [30.5, np.nan, np.nan])
+    >>> tree = Tree.raw(Schema((Feature("age"),), ("no", "yes")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
+    >>> query = to_sql(tree, table="people", dialect="sqlite", keep=["name"])
+    >>> print(query)
+    WITH hornbeam_inputs AS (
+      SELECT
+        source."name" AS k0,
+        CAST(source."age" AS REAL) AS x0
+      FROM "people" AS source
+    ), hornbeam_routed AS (
+      SELECT
+        k0,
+        CASE WHEN x0 > 30.5 THEN 2 WHEN x0 IS NULL THEN 0 ELSE 1 END AS leaf
+      FROM hornbeam_inputs
+    ), hornbeam_answers(leaf, label, p0, p1) AS (
+      VALUES
+        (0, 'no', 0.5, 0.5),
+        (1, 'no', 0.8, 0.2),
+        (2, 'yes', 0.2, 0.8)
+    )
+    SELECT
+      hornbeam_routed.k0 AS "name",
+      hornbeam_answers.leaf AS leaf,
+      hornbeam_answers.label AS label,
+      CAST(hornbeam_answers.p0 AS REAL) AS p0,
+      CAST(hornbeam_answers.p1 AS REAL) AS p1
+    FROM hornbeam_routed
+    LEFT JOIN hornbeam_answers
+      ON hornbeam_answers.leaf = hornbeam_routed.leaf
+    >>> people = sqlite3.connect(":memory:")
+    >>> _ = people.execute("CREATE TABLE people (name, age)")
+    >>> _ = people.execute("INSERT INTO people VALUES ('Ada', 36), ('Bob', 30.5), ('Cid', NULL)")
+    >>> people.execute(query).fetchall()
+    [('Ada', 2, 'yes', 0.2, 0.8), ('Bob', 1, 'no', 0.8, 0.2), ('Cid', 0, 'no', 0.5, 0.5)]
+    >>> people.close()
+    """
+    need("sqlglot", "sql")
+    from hornbeam.export.dialect import dialect_of
+    from hornbeam.export.query import Query
+    from hornbeam.export.statement import statement
+
+    query = Query(tree, dialect_of(dialect))
+    parts = (table,) if isinstance(table, str) else tuple(table)
+    if not 1 <= len(parts) <= 3:
+        raise ParameterError(f"table is {table!r}, expected a name, or up to three: catalog, schema, table")
+    if isinstance(keep, str):
+        raise ParameterError(f"keep is {keep!r}, expected a list of columns: keep=[{keep!r}]")
+    return statement(query, parts, keep, columns or {}).sql(dialect=dialect, pretty=True, copy=False)

@@ -1,0 +1,117 @@
+"""A tree as a treelite model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hornbeam.export.extra import need
+from hornbeam.export.questions import Question, questions
+from hornbeam.export.shares import refuse_shares
+from hornbeam.tree import Tree
+
+if TYPE_CHECKING:
+    from treelite import Model
+    from treelite.model_builder import ModelBuilder
+
+__all__ = ["to_treelite"]
+
+
+def to_treelite(tree: Tree) -> Model:
+    """Make a treelite model of a tree, for GTIL, the Forest Inference Library and all else that reads treelite.
+
+    Parameters
+    ----------
+    tree : Tree
+
+    Returns
+    -------
+    treelite.Model
+        From a float64 matrix to the class probabilities. A category is its position among the feature's
+        categories, NaN is missing, any other whole number is an unseen category.
+
+    Raises
+    ------
+    ExportError
+        If missing values go to every child, which treelite cannot say.
+    MissingExtraError
+        Without the package treelite: ``pip install 'hornbeam[treelite]'``.
+
+    Notes
+    -----
+    Where a row may stop on its way, the model has a leaf with the belief of the node it stops at.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import treelite
+    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam.export import to_treelite
+    >>> from hornbeam.tree import Skeleton, Tree
+    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan])
+    >>> tree = Tree.raw(Schema((Feature("age"),), ("no", "yes")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
+    >>> rows = np.array([[30.0], [31.0], [np.nan]])
+    >>> treelite.gtil.predict(to_treelite(tree), rows)[:, 0].tolist()
+    [[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]]
+    """
+    need("treelite", "treelite")
+    refuse_shares(tree, "treelite")
+    asked = questions(tree.skeleton)
+    builder = _builder(tree)
+    builder.start_tree()
+    # Leaves are numbered behind all questions, one for each way that ends.
+    leaves: list[int] = []
+    for key, question in enumerate(asked):
+        ways = []
+        for way in (question.yes, question.no):
+            ways.append(way if way >= 0 else len(asked) + len(leaves))
+            leaves.extend([~way] if way < 0 else [])
+        builder.start_node(key)
+        _ask(builder, question, *ways)
+        builder.end_node()
+    for key, node in enumerate(leaves if asked else [0], start=len(asked)):
+        builder.start_node(key)
+        builder.leaf(tree.belief[node].tolist())
+        builder.end_node()
+    builder.end_tree()
+    return builder.commit()
+
+
+def _builder(tree: Tree) -> ModelBuilder:
+    from treelite.model_builder import Metadata, ModelBuilder, PostProcessorFunc, TreeAnnotation
+
+    return ModelBuilder(
+        threshold_type="float64",
+        leaf_output_type="float64",
+        metadata=Metadata(
+            num_feature=max(tree.schema.n_features, 1),
+            task_type="kMultiClf",
+            average_tree_output=False,
+            num_target=1,
+            num_class=[tree.n_classes],
+            leaf_vector_shape=(1, tree.n_classes),
+        ),
+        tree_annotation=TreeAnnotation(num_tree=1, target_id=[0], class_id=[-1]),
+        postprocessor=PostProcessorFunc(name="identity_multiclass"),
+        base_scores=[0.0] * tree.n_classes,
+    )
+
+
+def _ask(builder: ModelBuilder, question: Question, yes: int, no: int) -> None:
+    if question.among:
+        builder.categorical_test(
+            question.feature,
+            default_left=question.missing,
+            category_list=list(question.among),
+            category_list_right_child=False,
+            left_child_key=yes,
+            right_child_key=no,
+        )
+    else:
+        builder.numerical_test(
+            question.feature,
+            question.at_most,
+            default_left=question.missing,
+            opname="<=",
+            left_child_key=yes,
+            right_child_key=no,
+        )

@@ -1,0 +1,105 @@
+"""Real databases and runtimes to try exports in."""
+
+import sqlite3
+from contextlib import closing
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from hornbeam.data import Table
+from hornbeam.data.schema import Feature, Kind
+from hornbeam.export import to_sql
+from hornbeam.tree import Tree
+from hornbeam.tree.route import answer, route
+from parity import MODELS, UNSEEN, random_model, random_rows, values
+
+__all__ = ["DATABASES", "ask", "assert_same", "codes", "models", "rows_of"]
+
+DATABASES = ("sqlite", "duckdb")
+
+
+def models(first: int, size: int, dtype=np.float64, *, shared: bool = True):
+    """Random models with rows; without those that share missing values among branches, if told so."""
+    for seed in range(first, min(first + size, MODELS)):
+        tree = random_model(seed)
+        if shared or not (tree.skeleton.missing_slot == -2).any():
+            yield tree, random_rows(tree, seed, dtype=dtype)
+
+
+def codes(table: Table, unseen: int = -1) -> np.ndarray:
+    """The rows as a matrix of numbers: NaN where missing, `unseen` for categories the schema does not know."""
+    return np.stack([_numbers(column, unseen) for column in table.columns], axis=1)
+
+
+def _numbers(column: np.ndarray, unseen: int) -> np.ndarray:
+    nominal = column.dtype == np.int32
+    return np.where(column == -1, np.nan, np.where(column == -2, unseen, column)) if nominal else column
+
+
+def rows_of(table: Table) -> list[tuple]:
+    """The rows by value; in a column of numbers an unseen category is a number too."""
+    words = [
+        -77 if feature.categories and not isinstance(feature.categories[0], str) else UNSEEN
+        for feature in table.schema.features
+    ]
+    return [
+        tuple(word if value == UNSEEN else value for value, word in zip(row, words, strict=True))
+        for row in values(table)
+    ]
+
+
+def ask(database: str, tree: Tree, rows: list[tuple], **options):
+    """What a database answers: leaves, labels and probabilities, in the order of the rows."""
+    names = [options.get("columns", {}).get(name, name) for name in tree.schema.names]
+    ask_one = _ask_sqlite if database == "sqlite" else _ask_duckdb
+    query = to_sql(tree, dialect=database, keep=["row id"], **options)
+    found = sorted(ask_one(query, names, tree.schema.features, rows))
+    assert [row[0] for row in found] == list(range(len(rows)))
+    leaf, label = [row[1] for row in found], [row[2] for row in found]
+    return np.array(leaf), label, np.array([row[3:] for row in found], np.float64)
+
+
+def _ask_sqlite(query, names, features, rows):
+    columns = ", ".join(f"{_quoted(name)} {_type(f)}" for name, f in zip(names, features, strict=True))
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute(f'CREATE TABLE rows ("row id" INTEGER, {columns})')
+        marks = ", ".join("?" * (len(names) + 1))
+        database.executemany(f"INSERT INTO rows VALUES ({marks})", [(i, *row) for i, row in enumerate(rows)])
+        return database.execute(query).fetchall()
+
+
+def _ask_duckdb(query, names, features, rows):
+    columns = ", ".join(f"{_quoted(name)} {_type(f)}" for name, f in zip(names, features, strict=True))
+    given = {"row id": list(range(len(rows)))}
+    for i, feature in enumerate(features):
+        column = [row[i] for row in rows]
+        if feature.kind is Kind.NUMERIC:  # NaN and NULL in turn: both are missing
+            column = [np.nan if x is None and at % 2 else x for at, x in enumerate(column)]
+        given[f"c{i}"] = column
+    arrow = pa.table(given)
+    with duckdb.connect(config={"threads": 1}) as database:
+        database.execute(f'CREATE TABLE rows ("row id" INTEGER, {columns})')
+        database.register("arrow", arrow)
+        database.execute("INSERT INTO rows SELECT * FROM arrow")
+        return database.execute(query).fetchall()
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _type(feature: Feature) -> str:
+    if feature.kind is Kind.NUMERIC:
+        return "DOUBLE"
+    if any(isinstance(category, str) for category in feature.categories):
+        return "VARCHAR"
+    return "BOOLEAN" if isinstance(feature.categories[0], bool) else "BIGINT"
+
+
+def assert_same(tree: Tree, table: Table, leaf, label, p, dtype=np.float64) -> None:
+    """Nodes, labels and probabilities are the tree's own."""
+    expected = answer(tree, table)
+    assert (leaf == route(tree.skeleton, table)).all()
+    assert list(label) == [tree.schema.classes[k] for k in expected.argmax(axis=1)]
+    assert (p == expected.astype(dtype)).all()

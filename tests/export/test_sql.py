@@ -1,0 +1,232 @@
+"""A tree as SQL answers in real databases as the tree does, whatever its names and depth."""
+
+import sqlite3
+from contextlib import closing
+
+import duckdb
+import numpy as np
+import pytest
+import sqlglot
+from databases import DATABASES, ask, assert_same, models, rows_of
+
+from hornbeam.data import Table
+from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.errors import ExportError, ParameterError
+from hornbeam.export import to_sql
+from hornbeam.export.dialect import DIALECTS
+from hornbeam.tree import Skeleton, Tree
+from hornbeam.tree.route import answer
+from parity import MODELS, random_model, random_rows, renamed
+from strategies import chain
+
+nan = np.nan
+
+
+def stump(feature, *, slots=(), threshold=nan, missing_slot=-1, n_children=2):
+    leaves = n_children
+    skeleton = Skeleton.of(
+        [n_children] + [0] * leaves,
+        [0] + [-1] * leaves,
+        [threshold] + [nan] * leaves,
+        missing_slot=[missing_slot] + [-1] * leaves,
+        slot_start=[0] + [len(slots)] * (leaves + 1),
+        slot_of=slots,
+    )
+    evidence = np.array([[leaves, 2 * leaves], *[[1, 2]] * leaves])
+    return Tree.raw(Schema((feature,), ("no", "yes")), skeleton, evidence)
+
+
+def leaves(database, tree, cells):
+    return ask(database, tree, [(cell,) for cell in cells])[0].tolist()
+
+
+@pytest.mark.parametrize("first", range(0, MODELS, 10))
+@pytest.mark.parametrize("database", DATABASES)
+def test_databases_give_the_very_bits(database, first):
+    for tree, table in models(first, 10):
+        assert_same(tree, table, *ask(database, tree, rows_of(table)))
+
+
+@pytest.mark.parametrize("seed", range(100, 106))
+@pytest.mark.parametrize("database", DATABASES)
+def test_hostile_names_stay_inside_their_quotes(database, seed):
+    tree = renamed(random_model(seed, max_rows=80), seed)
+    table = random_rows(tree, seed, 200)
+    columns = {name: f"column {i}" for i, name in enumerate(tree.schema.names) if not name or "\0" in name}
+    folded: set[str] = set()
+    for i, name in enumerate(tree.schema.names):
+        if name.lower() in folded:
+            columns[name] = f"column {i}"
+        folded.add(name.lower())
+    assert_same(tree, table, *ask(database, tree, rows_of(table), columns=columns))
+
+
+@pytest.mark.parametrize("database", DATABASES)
+@pytest.mark.parametrize(
+    "name", ['"; DROP TABLE rows; --', "a'b", "]]>", "x0", "leaf", "SELECT", "source", "\n", "名前"]
+)
+def test_any_name_of_a_column(database, name):
+    assert leaves(database, stump(Feature(name), threshold=1.5), [1.5, 2.0, None]) == [1, 2, 0]
+
+
+@pytest.mark.parametrize("database", DATABASES)
+def test_infinite_thresholds(database):
+    values = [-np.inf, -1e308, 0.0, np.inf, None]
+    known = stump(Feature("x"), threshold=np.inf, n_children=3, missing_slot=2)
+    assert leaves(database, known, values) == [1, 1, 1, 1, 3]
+    assert leaves(database, stump(Feature("x"), threshold=-np.inf), values) == [1, 2, 2, 2, 0]
+
+
+@pytest.mark.parametrize("database", DATABASES)
+def test_text_compares_by_every_character(database):
+    categories = ("a", "A", "a ", "", "a\0b", "é", "e\u0301")
+    colour = Feature("colour", Kind.NOMINAL, categories)
+    tree = stump(colour, slots=range(7), n_children=7)
+    assert leaves(database, tree, [*categories, "b", "Á", None]) == [*range(1, 8), 0, 0, 0]
+
+
+def test_a_collation_of_the_column_does_not_matter():
+    tree = stump(Feature("colour", Kind.NOMINAL, ("a", "A")), slots=[0, 1])
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute("CREATE TABLE rows (colour TEXT COLLATE NOCASE)")
+        database.execute("INSERT INTO rows VALUES ('a'), ('A')")
+        assert [row[0] for row in database.execute(to_sql(tree, dialect="sqlite"))] == [1, 2]
+
+
+@pytest.mark.parametrize("database", DATABASES)
+def test_categories_that_are_no_text(database):
+    numbers = Feature("n", Kind.NOMINAL, (-3, 10, 2**60, 2**60 + 1))
+    assert leaves(database, stump(numbers, slots=[0, 1, 0, 1]), [-3, 10, 2**60, 2**60 + 1, 4, None]) == [
+        1, 2, 1, 2, 0, 0,
+    ]  # fmt: skip
+    truth = Feature("t", Kind.NOMINAL, (False, True))
+    assert leaves(database, stump(truth, slots=[1, 0]), [True, False, None]) == [1, 2, 0]
+    mixed = Feature("m", Kind.NOMINAL, (1, 2.5, "x"))
+    assert leaves(database, stump(mixed, slots=[0, 1, 1]), ["1", "2.5", "x", "y"]) == [1, 2, 2, 0]
+
+
+@pytest.mark.parametrize("database", DATABASES)
+def test_ordinal_grades_that_nobody_declared_are_missing(database):
+    size = Feature("size", Kind.ORDINAL, ("small", "medium", "large"))
+    tree = stump(size, threshold=0.5, n_children=3, missing_slot=2)
+    assert leaves(database, tree, ["small", "medium", "large", "huge", None]) == [1, 2, 2, 3, 3]
+
+
+@pytest.mark.parametrize("database", DATABASES)
+def test_a_very_deep_tree(database):
+    deep = chain(300)
+    tree = Tree.raw(Schema((Feature("x"),), ("a",)), deep, np.zeros((deep.n_nodes, 1), np.int64))
+    cells = [-1.0, 0.0, 0.25, 100.0, 149.5, 149.75, 1e9, None]
+    table = Table(tree.schema, (np.array(cells, float),))
+    assert_same(tree, table, *ask(database, tree, [(cell,) for cell in cells]))
+
+
+def test_branches_nest_as_deep_as_a_logarithm():
+    levels = 10
+    n_children = [2] * (2**levels - 1) + [0] * 2**levels
+    inner = np.array(n_children) > 0
+    full = Skeleton.of(n_children, np.where(inner, 0, -1), np.where(inner, 0.5, nan))
+    tree = Tree.raw(Schema((Feature("x"),), ("a",)), full, np.zeros((len(inner), 1), np.int64))
+    assert leaves("sqlite", tree, [0.0, 1.0, None]) == [2**levels - 1, 2 ** (levels + 1) - 2, 0]
+
+
+@pytest.mark.parametrize("database", DATABASES)
+def test_a_single_leaf(database):
+    tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[1, 3]]))
+    connect = sqlite3.connect if database == "sqlite" else duckdb.connect
+    with closing(connect(":memory:")) as connection:
+        connection.execute('CREATE TABLE "a.b" (x INTEGER)')
+        connection.execute('INSERT INTO "a.b" VALUES (1), (2)')
+        found = connection.execute(to_sql(tree, dialect=database, table=("main", "a.b"))).fetchall()
+    assert found == [(0, "yes", 0.25, 0.75)] * 2
+
+
+def test_numbers_survive_sqlite():
+    rng = np.random.default_rng(7)
+    numbers = rng.integers(0, 2**63 - 1, 3_000).view(np.float64)
+    numbers = [
+        *numbers[np.isfinite(numbers)].tolist(),
+        5e-324,
+        2.0**-1074 * 3,
+        1.7976931348623157e308,
+        0.1,
+        0.0,
+    ]
+    with closing(sqlite3.connect(":memory:")) as database:
+        for x in numbers:
+            written = DIALECTS["sqlite"].number(-x).sql("sqlite")
+            assert database.execute(f"SELECT {written}").fetchone() == (-x,)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_dialect_can_be_read_again(dialect):
+    for seed in (0, 1, 2):
+        tree = random_model(seed, max_rows=61)
+        [read] = sqlglot.parse(to_sql(tree, dialect=dialect, keep=["id"]), dialect=dialect)
+        assert read.named_selects[:3] == ["id", "leaf", "label"]
+
+
+def test_missing_values_that_spread_too_far():
+    n = 1_600
+    inner = np.array([2, *[0, 2] * (n - 1), 0, 0]) > 0
+    skeleton = Skeleton.of(
+        np.where(inner, 2, 0),
+        np.where(inner, 0, -1),
+        np.where(inner, 0.5, nan),
+        missing_slot=np.where(inner, -2, -1),
+    )
+    evidence = np.cumsum(np.where(inner, 0, 1)[::-1])[::-1].copy()
+    evidence[~inner] = 1
+    tree = Tree.raw(Schema((Feature("x"),), ("a",)), skeleton, evidence[:, None])
+    with pytest.raises(ExportError, match="Missing values spread over 1601 nodes, expected 1500 at most"):
+        to_sql(tree)
+
+
+def test_what_a_database_cannot_tell():
+    features = (Feature("Age"), Feature("age"))
+    skeleton = Skeleton.of([2, 2, 0, 0, 0], [0, 1, -1, -1, -1], [1.0, 2.0, nan, nan, nan])
+    tree = Tree.raw(Schema(features, ("a",)), skeleton, np.array([[3], [2], [1], [1], [1]]))
+    with pytest.raises(ExportError, match="named 'Age' and 'age'; duckdb does not tell case"):
+        to_sql(tree)
+    assert '"Age"' in to_sql(tree, dialect="postgres")
+    table = Table(tree.schema, (np.array([0.0, 0.0, 2.0]), np.array([1.0, 3.0, 1.0])))
+    found = ask("duckdb", tree, [(0.0, 1.0), (0.0, 3.0), (2.0, 1.0)], columns={"age": "age_2"})
+    assert_same(tree, table, *found)
+    with pytest.raises(ExportError, match="named ''"):
+        to_sql(stump(Feature(""), threshold=1.0))
+    with pytest.raises(ExportError, match="two categories that are the same as text"):
+        to_sql(stump(Feature("m", Kind.NOMINAL, (1, "1")), slots=[0, 1]))
+    with pytest.raises(ExportError, match="not valid Unicode"):
+        to_sql(stump(Feature("\ud800"), threshold=1.0))
+
+
+def test_settings_make_sense():
+    tree = stump(Feature("x"), threshold=1.0)
+    with pytest.raises(ParameterError, match="dialect is 'mysql'"):
+        to_sql(tree, dialect="mysql")
+    with pytest.raises(ParameterError, match="keep is 'id', expected a list"):
+        to_sql(tree, keep="id")
+    with pytest.raises(ParameterError, match="keep names 'P0'"):
+        to_sql(tree, keep=["P0"])
+    with pytest.raises(ParameterError, match="columns names \\['y'\\]"):
+        to_sql(tree, columns={"y": "x"})
+    with pytest.raises(ParameterError, match="table is 'hornbeam_inputs'"):
+        to_sql(tree, table="hornbeam_inputs")
+    with pytest.raises(ParameterError, match="up to three"):
+        to_sql(tree, table=())
+
+
+def test_a_misspelt_column_is_an_error_not_text():
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute("CREATE TABLE rows (agee REAL)")
+        with pytest.raises(sqlite3.OperationalError, match="no such column"):
+            database.execute(to_sql(stump(Feature("age"), threshold=1.0), dialect="sqlite"))
+
+
+def test_labels_keep_their_type():
+    for classes in ((0, 1), (False, True), ("0", "1")):
+        tree = Tree.raw(Schema((Feature("x"),), classes), chain(1), np.array([[4, 4], [3, 1], [1, 3]]))
+        assert ask("duckdb", tree, [(0.0,), (1.0,)])[1] == list(classes)
+    odd = Tree.raw(Schema((), (1, "one")), Skeleton.leaf(), np.array([[1, 0]]))
+    assert "'1'" in to_sql(odd)
+    assert answer(odd, Table(Schema((Feature("x"),), (1, "one")), (np.zeros(1),))).tolist() == [[1.0, 0.0]]

@@ -1,0 +1,49 @@
+"""A tree as a treelite model answers in treelite's own predictor as the tree does."""
+
+import numpy as np
+import pytest
+import treelite
+from databases import codes, models
+
+from hornbeam.data import Table
+from hornbeam.data.schema import Feature, Schema
+from hornbeam.errors import ExportError, MissingExtraError
+from hornbeam.export import to_treelite
+from hornbeam.export.extra import need
+from hornbeam.tree import Skeleton, Tree
+from hornbeam.tree.route import answer
+from parity import MODELS
+from strategies import chain
+
+
+def predict(tree, X):
+    return treelite.gtil.predict(to_treelite(tree), X, nthread=1)[:, 0]
+
+
+@pytest.mark.parametrize("first", range(0, MODELS, 20))
+def test_gtil_gives_the_very_bits(first):
+    for unseen, (tree, table) in enumerate(models(first, 20, shared=False), start=1000):
+        assert (predict(tree, codes(table, unseen if unseen % 2 else -1)) == answer(tree, table)).all()
+
+
+def test_a_single_leaf_a_single_class_and_a_long_chain():
+    leaf = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[1, 3]]))
+    assert predict(leaf, np.zeros((2, 1))).tolist() == [[0.25, 0.75]] * 2
+    deep = chain(2_000)
+    evidence = np.zeros((deep.n_nodes, 1), np.int64)
+    tree = Tree.raw(Schema((Feature("x"),), ("a",)), deep, evidence)
+    table = Table(tree.schema, (np.array([-1.0, 500.0, 1e9, np.nan]),))
+    assert (predict(tree, codes(table)) == answer(tree, table)).all()
+
+
+def test_what_treelite_cannot_say():
+    missing = {"missing_slot": [-2, -1, -1]}
+    skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan], **missing)
+    tree = Tree.raw(Schema((Feature("x"),), ("a",)), skeleton, np.array([[2], [1], [1]]))
+    with pytest.raises(ExportError, match="treelite has no words for that"):
+        to_treelite(tree)
+
+
+def test_a_library_that_is_not_there_is_named_with_its_extra():
+    with pytest.raises(MissingExtraError, match=r"needs vellum. Install it: pip install 'hornbeam\[books\]'"):
+        need("vellum", "books")
