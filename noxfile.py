@@ -73,13 +73,6 @@ def tests_oldest(session: nox.Session) -> None:
 
 
 @nox.session(python=NEWEST)
-def exports(session: nox.Session) -> None:
-    """Try the exports on 200 random models instead of 20; arguments go to pytest."""
-    session.install(".[test]")
-    session.run("pytest", "tests/export", *session.posargs, env={"HORNBEAM_EXPORT_MODELS": "200"})
-
-
-@nox.session(python=NEWEST)
 def doctests(session: nox.Session) -> None:
     """Run every example of the docstrings, the README and the guide."""
     session.install(".[test]")

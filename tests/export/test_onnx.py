@@ -3,18 +3,21 @@
 import json
 
 import numpy as np
-import onnx
-import onnxruntime
 import pytest
-from databases import assert_same, codes, models, rows_of
 
-from hornbeam.data import Table
-from hornbeam.data.schema import Feature, Kind, Schema
-from hornbeam.errors import ExportError, ParameterError
-from hornbeam.export import to_onnx
-from hornbeam.tree import Skeleton, Tree
-from parity import MODELS, random_model, random_rows, renamed
-from strategies import chain
+onnx = pytest.importorskip("onnx", reason="the extra 'test' brings onnx")
+onnxruntime = pytest.importorskip("onnxruntime", reason="the extra 'test' brings onnxruntime")
+duckdb = pytest.importorskip("duckdb", reason="the extra 'test' brings duckdb")
+
+from databases import assert_same, codes, models, rows_of  # noqa: E402
+
+from hornbeam.data import Table  # noqa: E402
+from hornbeam.data.schema import Feature, Kind, Schema  # noqa: E402
+from hornbeam.errors import ExportError, ParameterError  # noqa: E402
+from hornbeam.export import to_onnx  # noqa: E402
+from hornbeam.tree import Skeleton, Tree  # noqa: E402
+from parity import MODELS, random_model, random_rows, renamed  # noqa: E402
+from strategies import chain  # noqa: E402
 
 nan = np.nan
 

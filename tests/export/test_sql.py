@@ -3,21 +3,23 @@
 import sqlite3
 from contextlib import closing
 
-import duckdb
 import numpy as np
 import pytest
-import sqlglot
-from databases import DATABASES, ask, assert_same, models, rows_of
 
-from hornbeam.data import Table
-from hornbeam.data.schema import Feature, Kind, Schema
-from hornbeam.errors import ExportError, ParameterError
-from hornbeam.export import to_sql
-from hornbeam.export.dialect import DIALECTS
-from hornbeam.tree import Skeleton, Tree
-from hornbeam.tree.route import answer
-from parity import MODELS, random_model, random_rows, renamed
-from strategies import chain
+sqlglot = pytest.importorskip("sqlglot", reason="the extra 'test' brings sqlglot")
+duckdb = pytest.importorskip("duckdb", reason="the extra 'test' brings duckdb")
+
+from databases import DATABASES, ask, assert_same, models, rows_of  # noqa: E402
+
+from hornbeam.data import Table  # noqa: E402
+from hornbeam.data.schema import Feature, Kind, Schema  # noqa: E402
+from hornbeam.errors import ExportError, ParameterError  # noqa: E402
+from hornbeam.export import to_sql  # noqa: E402
+from hornbeam.export.dialect import DIALECTS  # noqa: E402
+from hornbeam.tree import Skeleton, Tree  # noqa: E402
+from hornbeam.tree.route import answer  # noqa: E402
+from parity import MODELS, random_model, random_rows, renamed  # noqa: E402
+from strategies import chain  # noqa: E402
 
 nan = np.nan
 

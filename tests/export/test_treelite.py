@@ -2,18 +2,21 @@
 
 import numpy as np
 import pytest
-import treelite
-from databases import codes, models
 
-from hornbeam.data import Table
-from hornbeam.data.schema import Feature, Schema
-from hornbeam.errors import ExportError, MissingExtraError
-from hornbeam.export import to_treelite
-from hornbeam.export.extra import need
-from hornbeam.tree import Skeleton, Tree
-from hornbeam.tree.route import answer
-from parity import MODELS
-from strategies import chain
+treelite = pytest.importorskip("treelite", reason="the extra 'test' brings treelite")
+duckdb = pytest.importorskip("duckdb", reason="the extra 'test' brings duckdb")
+
+from databases import codes, models  # noqa: E402
+
+from hornbeam.data import Table  # noqa: E402
+from hornbeam.data.schema import Feature, Schema  # noqa: E402
+from hornbeam.errors import ExportError, MissingExtraError  # noqa: E402
+from hornbeam.export import to_treelite  # noqa: E402
+from hornbeam.export.extra import need  # noqa: E402
+from hornbeam.tree import Skeleton, Tree  # noqa: E402
+from hornbeam.tree.route import answer  # noqa: E402
+from parity import MODELS  # noqa: E402
+from strategies import chain  # noqa: E402
 
 
 def predict(tree, X):
