@@ -7,15 +7,15 @@ import pytest
 
 pytest.importorskip("duckdb", reason="the extra 'test' brings duckdb, which the shared rows are tried in")
 
-from databases import assert_same, models, rows_of  # noqa: E402
+from databases import assert_same, models, rows_of
 
-from hornbeam.data.schema import Feature, Kind, Schema  # noqa: E402
-from hornbeam.errors import ExportError  # noqa: E402
-from hornbeam.export import to_pmml  # noqa: E402
-from hornbeam.tree import Skeleton, Tree  # noqa: E402
-from hornbeam.tree.walk import pull_up  # noqa: E402
-from parity import MODELS  # noqa: E402
-from strategies import chain  # noqa: E402
+from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.errors import ExportError
+from hornbeam.export import to_pmml
+from hornbeam.tree import Skeleton, Tree
+from hornbeam.tree.walk import pull_up
+from parity import MODELS
+from strategies import chain
 
 nan = np.nan
 NS = "{http://www.dmg.org/PMML-4_4}"
