@@ -16,6 +16,20 @@ nox.options.sessions = ["lint", "types", "floors", "tests"]
 
 NEWEST, OLDEST = "3.13", "3.12"
 DOCTESTS = ["README.md", "docs", "--pyargs", "hornbeam"]
+PARALLEL = ["--numprocesses=auto", "--dist=worksteal"]
+# Only floors 1 to 3 call kernels; a new folder of tests is sanitized until it is listed here.
+ABOVE = [
+    "benchmarks",
+    "cli",
+    "estimators",
+    "evaluation",
+    "explain",
+    "export",
+    "interop",
+    "parity",
+    "plots",
+    "report",
+]
 
 
 @nox.session(python=NEWEST)
@@ -46,16 +60,16 @@ def floors(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Run the tests and the doctests; arguments go to pytest."""
     session.install(".[test]")
-    session.run("pytest", *(session.posargs or ["tests", *DOCTESTS]))
+    session.run("pytest", *(session.posargs or [*PARALLEL, "tests", *DOCTESTS]))
 
 
 @nox.session(python=OLDEST)
 def tests_oldest(session: nox.Session) -> None:
     """Run the tests with the oldest scikit-learn, NumPy and narwhals we support."""
-    session.install(".[test]", "scikit-learn==1.6.*", "numpy==2.0.*", "narwhals==2.0.1")
+    session.install(".[test-core]", "scikit-learn==1.6.*", "numpy==2.0.*", "narwhals==2.0.1")
     # Old libraries warn about newer ones; that is not our news.
     quiet = ["-W", "ignore::DeprecationWarning", "-W", "ignore::FutureWarning"]
-    session.run("pytest", *quiet, *(session.posargs or ["tests"]))
+    session.run("pytest", *quiet, *(session.posargs or [*PARALLEL, "tests"]))
 
 
 @nox.session(python=NEWEST)
@@ -85,7 +99,7 @@ def coverage(session: nox.Session) -> None:
 def sanitize(session: nox.Session) -> None:
     """Run the tests on kernels built with the address and undefined-behaviour sanitizers."""
     session.install(
-        ".[test]",
+        ".[test-core]",
         "--config-settings=cmake.define.HORNBEAM_SANITIZE=ON",
         "--config-settings=build-dir=build/sanitize",
         "--config-settings=install.strip=false",
@@ -97,12 +111,25 @@ def sanitize(session: nox.Session) -> None:
         "ASAN_OPTIONS": "detect_leaks=0",  # the interpreter itself keeps memory to the end
         "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
     }
-    session.run("pytest", *(session.posargs or ["tests"]), env=env)
+    session.run(
+        "pytest",
+        *(session.posargs or [*PARALLEL, "tests", *(f"--ignore=tests/{folder}" for folder in ABOVE)]),
+        env=env,
+    )
 
 
 def _compiler_library(name: str) -> str:
     run = subprocess.run(["gcc", f"-print-file-name={name}"], capture_output=True, text=True, check=True)
     return str(Path(run.stdout.strip()).resolve())
+
+
+@nox.session(python=NEWEST)
+def examples(session: nox.Session) -> None:
+    """Run every example, without a screen."""
+    session.install(".[test]")
+    for example in sorted(Path("examples").resolve().glob("*.py")):
+        with session.chdir(session.create_tmp()):  # what it writes is not ours to keep
+            session.run("python", str(example), env={"MPLBACKEND": "Agg"})
 
 
 @nox.session(python=NEWEST)
@@ -129,6 +156,13 @@ def bench(session: nox.Session) -> None:
     """Measure Hornbeam beside its peers; arguments go to the benchmarks."""
     session.install(".[bench]")
     session.run("python", "-m", "benchmarks", *session.posargs)
+
+
+@nox.session(python=NEWEST)
+def study(session: nox.Session) -> None:
+    """Compare probabilities over many data sets; arguments go to the study (`smoothing --data DIR`)."""
+    session.install(".[bench]")
+    session.run("python", "benchmarks/study.py", *session.posargs)
 
 
 @nox.session(python=NEWEST)

@@ -13,8 +13,9 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.py"]
 templates_path = ["_templates"]  # a class shows its own members, not those scikit-learn gave it
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 default_role = "autolink"
@@ -25,6 +26,14 @@ autodoc_typehints = "none"  # the docstrings say it in words
 numpydoc_class_members_toctree = False
 numpydoc_show_class_members = True
 numpydoc_show_inherited_class_members = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "abort_on_example_error": True,
+    "min_reported_time": 60,
+    "remove_config_comments": True,
+}
 
 myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3

@@ -1,6 +1,7 @@
 // The module: each noun binds its own kernels.
 #include <nanobind/nanobind.h>
 
+void bind_borrowing(nanobind::module_& module);
 void bind_encode(nanobind::module_& module);
 void bind_grow(nanobind::module_& module);
 void bind_hdp(nanobind::module_& module);
@@ -10,6 +11,7 @@ void bind_sweep(nanobind::module_& module);
 NB_MODULE(_native, module) {
     nanobind::set_leak_warnings(false);  // tracebacks that outlive the interpreter are no news to users
     module.doc() = "Hornbeam's compiled kernels: arrays in, arrays out.";
+    bind_borrowing(module);
     bind_encode(module);
     bind_grow(module);
     bind_hdp(module);

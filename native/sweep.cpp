@@ -36,6 +36,18 @@ void least_costs(const Matrix<const double>& belief, const Matrix<const double>&
                           action.data());
 }
 
+nb::tuple rest(const In<int32_t>& first_child, const In<int32_t>& n_children, const In<bool>& cut) {
+    const Shape tree = shape(first_child, n_children);
+    expect(tree.n_nodes > 0 && cut.shape(0) == n_children.shape(0), "expected one verdict a node");
+    std::optional<sweeping::Rest> left;
+    {
+        nb::gil_scoped_release unlocked;
+        left.emplace(tree, cut.data());
+    }
+    return nb::make_tuple(give(std::move(left->node)), give(std::move(left->parent)),
+                          give(std::move(left->first_child)), give(std::move(left->n_children)));
+}
+
 nb::tuple frontiers(const In<int32_t>& first_child, const In<int32_t>& n_children) {
     const Shape tree = shape(first_child, n_children);
     std::vector<int32_t> order(tree.n_nodes);
@@ -101,6 +113,8 @@ void bind_sweep(nb::module_& module) {
     module.def("least_costs", &least_costs, nb::arg("belief").noconvert(), nb::arg("costs").noconvert(),
                nb::arg("least").noconvert(), nb::arg("action").noconvert());
     module.def("frontiers", &frontiers, nb::arg("first_child").noconvert(), nb::arg("n_children").noconvert());
+    module.def("rest", &rest, nb::arg("first_child").noconvert(), nb::arg("n_children").noconvert(),
+               nb::arg("cut").noconvert());
     module.def("weakest_links", &weakest_links, nb::arg("first_child").noconvert(), nb::arg("n_children").noconvert(),
                nb::arg("as_leaf").noconvert(), nb::arg("staying").noconvert());
     nb::class_<Settler>(module, "Settler")

@@ -34,6 +34,29 @@ inline void least_costs(const double* belief, int64_t n, int64_t K, const double
     }
 }
 
+// The shape that is left when some nodes become leaves. Children are listed behind all that were listed before them,
+// so what began in level order stays in it.
+struct Rest {
+    std::vector<int64_t> node;  // which node each one was
+    std::vector<int32_t> parent, first_child, n_children;
+
+    Rest(const Shape& tree, const bool* cut) {
+        node.reserve(tree.n_nodes), parent.reserve(tree.n_nodes);
+        first_child.reserve(tree.n_nodes), n_children.reserve(tree.n_nodes);
+        node.push_back(0), parent.push_back(-1);
+        for (size_t at = 0; at < node.size(); ++at) {
+            const int64_t i = node[at];
+            const int32_t born = cut[i] ? 0 : tree.n_children[i];
+            n_children.push_back(born);
+            first_child.push_back(born ? static_cast<int32_t>(node.size()) : -1);
+            for (int32_t c = 0; c < born; ++c) {
+                node.push_back(tree.first_child[i] + c);
+                parent.push_back(static_cast<int32_t>(at));
+            }
+        }
+    }
+};
+
 // Frontiers by height: all leaves first, then what stands on leaves alone, and so on up to the root.
 // Returns where each frontier begins in `order`.
 inline std::vector<int64_t> frontiers(const Shape& tree, int32_t* order) {

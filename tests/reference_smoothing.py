@@ -7,7 +7,7 @@ import numpy as np
 
 from hornbeam.tree.walk import path, stopped
 
-__all__ = ["exact_hdp", "leave_one_out_cost", "m_branch", "stirling"]
+__all__ = ["borrowing", "exact_hdp", "leave_one_out_cost", "m_branch", "stirling"]
 
 
 def m_branch(tree, m):
@@ -129,3 +129,23 @@ def _predict(customers, size, parent, groups, density, grid, shared, root_concen
         means.append(mass @ grid)
     average = density[groups[1]] if shared and len(parent) > 1 else np.ones(theta[0].shape[1])
     return np.array([values @ average for values in theta]), np.array(means)
+
+
+def borrowing(tree, scale, size, depth, impurity, prior, own):
+    """Lend to every node, walking its path from the root."""
+    weight, k = tree.evidence * tree.unit, tree.n_classes
+    belief, borrowed = np.empty(weight.shape), np.empty(tree.n_nodes)
+    for node in range(tree.n_nodes):
+        lent, share = np.full(k, np.exp(prior) / k), np.full(k, 1 / k)
+        line = path(tree.skeleton, node)
+        for level, ancestor in enumerate(line[:-1]):
+            rows = weight[ancestor].sum()
+            share = weight[ancestor] / rows if rows > 0 else share
+            entropy = -(share[share > 0] * np.log(share[share > 0])).sum() / (np.log(k) if k > 1 else 1)
+            power = scale + size * np.log(max(rows, 1)) + depth * np.log(1 + level) + impurity * entropy
+            lent = lent + np.exp(np.clip(power, -10, 12)) * share
+        rows = weight[node].sum()
+        factor = np.exp(np.clip(own * np.log(max(rows, 1)), -10, 12))
+        belief[node] = (factor * weight[node] + lent) / (factor * rows + lent.sum())
+        borrowed[node] = lent.sum() / factor
+    return belief, borrowed

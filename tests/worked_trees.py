@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from hornbeam.data.schema import Feature, Schema
+from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.walk import pull_up
 from hornbeam.typing import Counts
 
-__all__ = ["binary", "over_leaves", "rows_at", "worked_tree"]
+__all__ = ["binary", "over_leaves", "rows_at", "star", "worked_tree"]
 
 
 def binary(n_children: list[int]) -> Skeleton:
@@ -23,6 +23,20 @@ def over_leaves(skeleton: Skeleton, leaves: list[list[int]]) -> Tree:
     evidence[skeleton.is_leaf] = leaves
     schema = Schema((Feature("x"),), tuple(range(len(leaves[0]))))
     return Tree.raw(schema, skeleton, pull_up(skeleton, evidence))
+
+
+def star(leaves: Counts) -> Tree:
+    """A raw tree of one multiway test, from the class counts of its leaves."""
+    n, k = leaves.shape
+    skeleton = Skeleton.of(
+        [n, *[0] * n],
+        [0, *[-1] * n],
+        np.full(n + 1, np.nan),
+        slot_start=[0, *[n] * (n + 1)],
+        slot_of=np.arange(n, dtype=np.int32),
+    )
+    feature = Feature("x", Kind.NOMINAL, tuple(map(str, range(n))))
+    return Tree.raw(Schema((feature,), tuple(range(k))), skeleton, np.vstack([leaves.sum(axis=0), leaves]))
 
 
 def worked_tree() -> Tree:

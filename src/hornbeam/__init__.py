@@ -7,6 +7,7 @@ This is the shop window: every public name, fetched from its floor when it is fi
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "Costs",
     "Feature",
     "Grower",
     "Recipe",
@@ -26,9 +27,10 @@ if TYPE_CHECKING:
     from hornbeam.estimators.classifier import TreeClassifier
     from hornbeam.growing.grower import Grower
     from hornbeam.recipe import Recipe
-    from hornbeam.tree import Skeleton, Tree
+    from hornbeam.tree import Costs, Skeleton, Tree
 else:
     _HOMES = {
+        "Costs": "hornbeam.tree",
         "Feature": "hornbeam.data",
         "Grower": "hornbeam.growing.grower",
         "Recipe": "hornbeam.recipe",

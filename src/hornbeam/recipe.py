@@ -12,7 +12,7 @@ from hornbeam.data.units import MemorySource
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.pruning import Collapse, Pruner
-from hornbeam.smoothing import HGS, Laplace, Monotone, Smoother
+from hornbeam.smoothing import Borrowing, Laplace, Monotone, Smoother
 from hornbeam.tree.tree import Tree
 
 __all__ = ["PRESETS", "Recipe"]
@@ -52,25 +52,25 @@ class Recipe:
 
     def fit(self, table: Table, *, n_jobs: int = 1, on_progress: Callable[[int], None] | None = None) -> Tree:
         """Make the tree of a table; ``n_jobs`` threads cannot change it."""
-        bins = Bins.fit(MemorySource(table), LocalEngine(n_jobs), max_bins=self.bins_for(table.n_rows))
-        tree = self.grower.grow(table, bins, n_jobs=n_jobs, on_progress=on_progress)
-        for step in self._steps():
-            made = step(tree)
-            if not isinstance(made, Tree):
-                raise ParameterError(
-                    f"{step!r} returned {made!r}; expected a Tree. "
-                    "Pass a function or an object, not a class, that takes a tree and returns one."
-                )
-            tree = made
-        return tree
+        bins = self.bin(table, n_jobs)
+        return self.finish(self.grower.grow(table, bins, n_jobs=n_jobs, on_progress=on_progress))
 
-    def _steps(self) -> list[Callable[[Tree], Tree]]:
-        """What happens to the grown tree, in order."""
-        steps = [step for step in (self.pruner, self.smoother) if step is not None]
+    def bin(self, table: Table, n_jobs: int = 1) -> Bins:
+        """Choose the bins of a table."""
+        return Bins.fit(MemorySource(table), LocalEngine(n_jobs), max_bins=self.bins_for(table.n_rows))
+
+    def finish(self, tree: Tree) -> Tree:
+        """Prune and smooth a grown tree."""
+        tree = self.prune(tree)
+        if self.smoother is None:
+            return tree
+        tree = _taken(self.smoother, tree)
         monotone = self.grower.monotone
-        if self.smoother is not None and monotone is not None and any(monotone):
-            steps.append(Monotone(monotone))
-        return steps
+        return Monotone(monotone)(tree) if monotone is not None and any(monotone) else tree
+
+    def prune(self, tree: Tree) -> Tree:
+        """Prune a grown tree."""
+        return tree if self.pruner is None else _taken(self.pruner, tree)
 
     def bins_for(self, n_rows: int) -> int | None:
         """Return the number of bins for so many rows; None for every value."""
@@ -79,9 +79,20 @@ class Recipe:
         return None if n_rows <= _EXACT_ROWS else 255
 
 
+def _taken(step: Callable[[Tree], Tree], tree: Tree) -> Tree:
+    """What a step makes of a tree; steps may be anybody's."""
+    made = step(tree)
+    if not isinstance(made, Tree):
+        raise ParameterError(
+            f"{step!r} returned {made!r}; expected a Tree. "
+            "Pass a function or an object, not a class, that takes a tree and returns one."
+        )
+    return made
+
+
 PRESETS = MappingProxyType(
     {
-        "pet": Recipe(grower=Grower(Criterion.ENTROPY, Nominal.SUBSET, Missing.OWN), smoother=HGS()),
+        "pet": Recipe(grower=Grower(Criterion.ENTROPY, Nominal.SUBSET, Missing.OWN), smoother=Borrowing()),
         "id3": Recipe(max_bins=None, grower=Grower(Criterion.ENTROPY, Nominal.MULTIWAY, Missing.OWN)),
         "c4.5": Recipe(
             max_bins=None,

@@ -12,11 +12,21 @@ from hypothesis import strategies as st
 from sklearn.utils.class_weight import compute_sample_weight
 
 from hornbeam.data.labels import read_labels
-from hornbeam.data.weights import fixed_point, read_weights
+from hornbeam.data.weights import Weights, fixed_point, read_weights, steer
 from hornbeam.errors import DataError, ParameterError
 
 positive = st.floats(min_value=0, exclude_min=True, allow_infinity=False)
 ordinary = st.floats(min_value=1e-6, max_value=1e6)
+
+
+def steered(sample_weight, y, class_weight):
+    """The weights of the search: sample weights times class weights."""
+    labels = read_labels(y)
+    read = read_weights(sample_weight, len(y), class_weight=class_weight, labels=labels)
+    if read.of_class is None:
+        return read
+    codes = labels.codes if read.kept is None else labels.codes[read.kept]
+    return Weights(*steer(read.steps, read.unit, read.of_class, codes), read.kept, read.of_class)
 
 
 @given(st.lists(positive, min_size=1, max_size=30))
@@ -68,7 +78,7 @@ def test_the_order_of_rows_does_not_matter(class_weight, data, rows):
 
     def read(rows):
         weight, y = zip(*rows, strict=True)
-        return read_weights(np.array(weight), len(rows), class_weight=class_weight, labels=read_labels(y))
+        return steered(np.array(weight), y, class_weight)
 
     straight, shuffled = read(rows), read([rows[i] for i in order])
     assert straight.unit == shuffled.unit
@@ -87,21 +97,28 @@ def test_the_order_of_rows_does_not_matter(class_weight, data, rows):
 )
 def test_class_weights_are_those_of_scikit_learn(class_weight):
     y = np.array(list("aabcbbbacc"))
-    weights = read_weights(None, len(y), class_weight=class_weight, labels=read_labels(y))
+    weights = steered(None, y, class_weight)
     found = (np.ones(len(y)) if weights.steps is None else weights.steps) * weights.unit
     np.testing.assert_allclose(found, compute_sample_weight(class_weight, y), rtol=1e-12)
 
 
 def test_sample_weight_and_class_weight_multiply():
-    weights = read_weights([1, 2, 3], 3, class_weight={"a": 5, "b": 1}, labels=read_labels(["a", "b", "a"]))
+    weights = steered([1, 2, 3], ["a", "b", "a"], {"a": 5, "b": 1})
     assert weights.steps.tolist() == [5, 2, 15]
     assert weights.unit == 1.0
 
 
+def test_class_weights_are_no_evidence():
+    labels = read_labels(["a", "b", "a"])
+    weights = read_weights([1, 2, 3], 3, class_weight={"a": 5, "b": 1}, labels=labels)
+    assert (weights.steps.tolist(), weights.unit) == ([1, 2, 3], 1.0)
+    assert weights.of_class.tolist() == [5.0, 1.0]
+    assert read_weights(None, 3, class_weight={"a": 5}, labels=labels).steps is None
+    assert read_weights(None, 3, class_weight={"a": 1}, labels=labels).of_class is None
+
+
 def test_balanced_counts_a_weight_of_two_as_two_rows():
-    weighted = read_weights(
-        [2, 1, 0, 1], 4, class_weight="balanced", labels=read_labels(["a", "a", "b", "b"])
-    )
+    weighted = steered([2, 1, 0, 1], ["a", "a", "b", "b"], "balanced")
     # totals 3 and 1 of 4, so the factors are 4 / (2 * 3) and 4 / (2 * 1)
     np.testing.assert_allclose(weighted.steps * weighted.unit, [2 * 2 / 3, 2 / 3, 2], rtol=1e-12)
     assert weighted.kept.tolist() == [True, True, False, True]
@@ -122,7 +139,7 @@ def test_weights_come_from_anywhere(weight):
 
 
 def test_one_number_is_the_weight_of_every_row():
-    assert read_weights(1, 3) == (None, 1.0, None)
+    assert read_weights(1, 3) == (None, 1.0, None, None)
     assert read_weights(2.0, 3).steps.tolist() == [2, 2, 2]
 
 
@@ -172,7 +189,7 @@ def test_class_weights_need_labels():
 
 def test_a_product_too_large_is_refused():
     with pytest.raises(DataError, match="too large"):
-        read_weights([1e300], 1, class_weight={"a": 1e300}, labels=read_labels(["a"]))
+        steered([1e300], ["a"], {"a": 1e300})
 
 
 def test_class_weight_zero_drops_the_class():

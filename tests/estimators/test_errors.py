@@ -158,7 +158,7 @@ def test_constraints_are_for_two_classes_and_for_features_with_an_order():
     words = pd.DataFrame({"word": list("abcdabcd")})
     with pytest.raises(ParameterError, match="'word', which is nominal; expected features with an order"):
         TreeClassifier(monotonic_cst={"word": 1}).fit(words, y)
-    assert TreeClassifier(monotonic_cst=[0, 0, 0]).fit(X, np.arange(8) % 3).tree_.n_leaves > 1
+    assert TreeClassifier("cart", monotonic_cst=[0, 0, 0]).fit(X, np.arange(8) % 3).tree_.n_leaves > 1
 
 
 def test_a_column_vector_is_taken_with_a_warning():

@@ -114,8 +114,8 @@ def test_a_category_never_seen_stops_where_it_is_asked_for(nominal, frame):
     np.testing.assert_array_equal(classifier.predict_proba(asked), [[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]])
 
 
-def test_the_default_answers_early_stops_with_smoothed_probabilities():
-    classifier = TreeClassifier().fit(pd.DataFrame(stock(SIZES, COLOURS)), LABELS)
+def test_early_stops_are_answered_with_smoothed_probabilities():
+    classifier = TreeClassifier(smoothing="hgs").fit(pd.DataFrame(stock(SIZES, COLOURS)), LABELS)
     asked = pd.DataFrame(stock([1.0, np.nan], ["mauve", "red"]))
     # One row lent by the root (1/4, 1/4, 1/2), one by nobody in particular (1/3, 1/3, 1/3), its own beside.
     small = np.array([2 + 1 / 4 + 1 / 3, 2 + 1 / 4 + 1 / 3, 0 + 1 / 2 + 1 / 3]) / 6

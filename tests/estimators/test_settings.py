@@ -27,6 +27,8 @@ def test_auto_is_what_the_preset_says(preset):
     assert grown(classifier)["criterion"] == recipe.grower.criterion
     assert grown(classifier)["min_weight_leaf"] == (2.0 if preset.startswith("c4") else 0.0)
     steps = [type(step).__name__.lower() for step in (recipe.pruner, recipe.smoother) if step is not None]
+    if preset == "pet":  # size and intervals are chosen on the held-out rows, too
+        steps += ["leaf-price", "appraisal"]
     assert [step.name for step in classifier.tree_.history] == ["grow", *steps]
 
 
@@ -97,14 +99,27 @@ def test_auto_bins_are_exact_on_small_data():
     assert automatic.tree_.digest != TreeClassifier(max_bins=16).fit(X, y).tree_.digest
 
 
-def test_threads_and_random_state_change_nothing():
-    digest = TreeClassifier().fit(X, y).tree_.digest
-    assert TreeClassifier(n_jobs=-1, random_state=3).fit(X, y).tree_.digest == digest
+def test_threads_change_nothing_and_random_state_only_who_is_held_out():
+    tree = TreeClassifier().fit(X, y).tree_
+    assert TreeClassifier(n_jobs=-1).fit(X, y).tree_.digest == tree.digest
+    dealt = [TreeClassifier(random_state=seed).fit(X, y).tree_ for seed in (0, 3, np.random.RandomState(0))]
+    assert dealt[0].digest == tree.digest
+    assert len({other.digest for other in dealt}) == 3
+    assert len({str(other.history[0]) for other in dealt}) == 1
+    plain = [TreeClassifier("cart", random_state=seed).fit(X, y).tree_.digest for seed in (None, 3)]
+    assert plain[0] == plain[1]
+
+
+def test_simplicity_makes_trees_smaller():
+    leaves = [TreeClassifier(simplicity=dial).fit(X, y).tree_.n_leaves for dial in (0.0, 0.5, 1.0)]
+    every = TreeClassifier(pruning=None).fit(X, y).tree_.n_leaves
+    assert every > leaves[0] >= leaves[1] >= leaves[2]
+    assert leaves[0] > leaves[2] > 1
 
 
 @settings(max_examples=40)
 @given(st.data())
-@pytest.mark.parametrize("smoothing", [None, "laplace", "hgs", HGS(alpha=5.0, prior=0.1)])
+@pytest.mark.parametrize("smoothing", ["honest", None, "laplace", "hgs", HGS(alpha=5.0, prior=0.1)])
 @pytest.mark.parametrize("missing", ["own", "learned"])
 def test_probabilities_keep_monotone_constraints(missing, smoothing, data):
     n = data.draw(st.integers(4, 60))

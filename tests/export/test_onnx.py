@@ -3,8 +3,6 @@
 import json
 
 import numpy as np
-import onnx
-import onnxruntime
 import pytest
 from databases import assert_same, codes, models, rows_of
 
@@ -15,6 +13,9 @@ from hornbeam.export import to_onnx
 from hornbeam.tree import Skeleton, Tree
 from parity import MODELS, random_model, random_rows, renamed
 from strategies import chain
+
+onnx = pytest.importorskip("onnx", reason="ONNX needs the extra onnx")
+onnxruntime = pytest.importorskip("onnxruntime", reason="a runtime to try models in")
 
 nan = np.nan
 

@@ -3,21 +3,24 @@
 import sqlite3
 from contextlib import closing
 
-import duckdb
 import numpy as np
 import pytest
-import sqlglot
 from databases import DATABASES, ask, assert_same, models, rows_of
 
 from hornbeam.data import Table
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ExportError, ParameterError
 from hornbeam.export import to_sql
-from hornbeam.export.dialect import DIALECTS
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.route import answer
 from parity import MODELS, random_model, random_rows, renamed
 from strategies import chain
+
+duckdb = pytest.importorskip("duckdb", reason="a database to try queries in")
+sqlglot = pytest.importorskip("sqlglot", reason="SQL needs the extra sql")
+pytest.importorskip("pyarrow", reason="rows come to DuckDB as Arrow tables")
+
+from hornbeam.export.dialect import DIALECTS  # noqa: E402 - it needs sqlglot
 
 nan = np.nan
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import treelite
 from databases import codes, models
 
 from hornbeam.data import Table
@@ -14,6 +13,8 @@ from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.route import answer
 from parity import MODELS
 from strategies import chain
+
+treelite = pytest.importorskip("treelite", reason="treelite models need the extra treelite")
 
 
 def predict(tree, X):

@@ -18,7 +18,7 @@ from hornbeam.growing import Criterion, Grower, Missing, Nominal, home, trunk
 from hornbeam.growing.level import MemoryRows
 from hornbeam.kernels.subtree import Rows
 from hornbeam.recipe import PRESETS
-from hornbeam.tree import Tree
+from hornbeam.tree import Tree, count
 from strategies_growing import bins_of, growers, random_table, training_tables
 
 at_home = (Missing.OWN, Missing.LEARNED)
@@ -128,13 +128,21 @@ def test_a_row_of_weight_two_is_two_rows(data, seed):
 
 @settings(max_examples=200)
 @given(seeds, st.integers(2, 5), st.sampled_from(sorted(PRESETS)))
-def test_class_weights_are_sample_weights(seed, n_classes, preset):
+def test_class_weights_steer_as_sample_weights_do_and_count_nothing(seed, n_classes, preset):
     rng = np.random.default_rng(seed)
     X, y = rng.integers(0, 6, (50, 3)).astype(float), rng.integers(0, n_classes, 50)
     factor = rng.exponential(size=n_classes) + 0.1
-    by_class = TreeClassifier(preset, class_weight=dict(enumerate(factor.tolist()))).fit(X, y)
-    by_row = TreeClassifier(preset).fit(X, y, sample_weight=factor[y])
-    assert_same(by_class.tree_, by_row.tree_)
+    weight = dict(zip(range(n_classes), factor.tolist(), strict=True))
+    by_class = Table.read(X, y, class_weight={k: weight[k] for k in np.unique(y).tolist()})
+    by_row = Table.read(X, y, sample_weight=factor[y])
+    grower = PRESETS[preset].grower
+    one, other = grower.grow(by_class, bins_of(by_class)), grower.grow(by_row, bins_of(by_row))
+    np.testing.assert_array_equal(one.gain, other.gain)
+    for name in ("n_children", "feature", "threshold", "missing_slot", "slot_of"):
+        np.testing.assert_array_equal(getattr(one.skeleton, name), getattr(other.skeleton, name))
+    plain = count(one.skeleton, Table.read(X, y))
+    np.testing.assert_array_equal(one.evidence, plain.evidence)
+    np.testing.assert_array_equal(one.rows, plain.rows)
 
 
 @settings(max_examples=200)

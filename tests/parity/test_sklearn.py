@@ -11,6 +11,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.tree import DecisionTreeClassifier
 
 from hornbeam.data import Table
@@ -20,6 +21,10 @@ from hornbeam.tree.route import decision_path
 from strategies_growing import bins_of
 
 TIE = 1e-9
+astray = pytest.mark.xfail(
+    tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8),
+    reason="before 1.8 scikit-learn counted rows with missing values in other nodes than it sends them to",
+)
 
 
 def impurity(counts: np.ndarray, criterion: Criterion) -> np.ndarray:
@@ -132,8 +137,8 @@ def assert_node_for_node(tree: Tree, other) -> None:
         (2, False, False),
         (3, True, False),
         (5, False, False),
-        (2, True, True),
-        (4, False, True),
+        pytest.param(2, True, True, marks=astray),
+        pytest.param(4, False, True, marks=astray),
     ],
 )
 def test_the_tree_is_scikit_learns(criterion, n_classes, weighted, holes):

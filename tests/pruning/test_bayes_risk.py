@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hornbeam import Costs
 from hornbeam.data.schema import Feature, Schema
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.kernels.sweep import Settler
@@ -26,7 +27,7 @@ seeds = st.integers(0, 2**32 - 1)
 def risks(tree, **parameters):
     """The risk of every node as a leaf, read off a tree cut down to it by hand."""
     pruner = BayesRisk(**parameters)
-    costs = pruner._costs_for(tree.n_classes)
+    costs = pruner._costs_for(tree)
     return (pruner._lots if pruner.reading == "per-example" else pruner._least)(tree, costs)[0]
 
 
@@ -45,6 +46,33 @@ def test_worked_risks(parameters, expected):
 
 def test_worked_risks_under_laplace():
     assert risks(Laplace()(worked_tree())) == pytest.approx([4 + 1 / 6, 1.5, 4 / 3, 0.6, 1.2])
+
+
+@pytest.mark.parametrize(
+    ("smoother", "parameters", "a", "root"),
+    [
+        (None, {}, (1, 1), (4, 2)),
+        (None, {"reading": "per-example"}, (5 / 3, 4 / 3), (4.8, 4 / 3 + 1.5)),
+        (None, {"reading": "rate"}, (1 / 6, 1 / 3), (0.4, 1 / 6 + 0.25)),
+        (Laplace(), {}, (1.5, 1.8), (4 + 1 / 6, 2 + 5 / 6)),
+        (None, {"costs": ASYMMETRIC}, (5, 2), (6, 3)),
+    ],
+)
+def test_worked_comparisons(smoother, parameters, a, root):
+    """A node's own risk beside that of what is kept below it."""
+    tree = worked_tree() if smoother is None else smoother(worked_tree())
+    risk, cut = risks(tree, **parameters), BayesRisk(**parameters).verdicts(tree)
+    assert (risk[1], risk[3] + risk[4]) == pytest.approx(a)
+    kept = risk[1] if cut[1] else risk[3] + risk[4]
+    assert (risk[0], kept + risk[2]) == pytest.approx(root)
+    assert [bool(cut[1]), bool(cut[0])] == [a[0] <= a[1], root[0] <= root[1]]
+
+
+def test_worked_answers_under_costs():
+    """The second class is the answer of the root, of B and of A2, the first that of A1; A is a tie at 5."""
+    costs, tree = Costs(ASYMMETRIC), worked_tree()
+    assert costs.cheapest(tree.belief)[[0, 2, 3, 4]].tolist() == [1, 1, 0, 1]
+    assert tree.evidence[1].sum() * costs.expected(tree.belief)[1] == pytest.approx([5, 5])
 
 
 @pytest.mark.parametrize("method", ["frontier", "sequential"])
@@ -161,7 +189,7 @@ def test_rows_that_stop_cost_the_same_on_both_sides():
     ("parameters", "message"),
     [
         ({"costs": [[0, 1]]}, "square"),
-        ({"costs": [[0, np.nan], [1, 0]]}, "numbers"),
+        ({"costs": [[0, np.nan], [1, 0]]}, r"costs\[0\]\[1\] is nan"),
         ({"reading": "gini"}, "one of bayes"),
         ({"method": "magic"}, "one of frontier"),
         ({"n_jobs": 0}, "at least 1"),
@@ -173,7 +201,7 @@ def test_settings_out_of_range(parameters, message):
 
 
 def test_costs_for_other_classes_and_tables_of_other_schemas():
-    with pytest.raises(ParameterError, match="costs for 3 classes, expected 2"):
+    with pytest.raises(ParameterError, match=r"costs of shape \(3, 3\): expected \(2, 2\)"):
         BayesRisk(np.zeros((3, 3)))(worked_tree())
     other = Laplace()(worked_tree())
     table = rows_at(other, {0: [1, 1]})

@@ -7,6 +7,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from hornbeam.data.schema import Feature, Schema
 from hornbeam.errors import ParameterError
+from hornbeam.kernels.sweep import weakest_links
 from hornbeam.pruning import CostComplexity, cost_complexity_path
 from hornbeam.pruning.bottom_up import stopped
 from hornbeam.tree import Skeleton, Tree, level_order
@@ -22,6 +23,20 @@ def test_worked_path_of_gini():
     assert found.alphas == pytest.approx([0, 1 / 30, 0.48 - 0.95 / 3])
     assert found.impurities == pytest.approx([0.85 / 3, 0.95 / 3, 0.48])
     assert found.n_leaves.tolist() == [3, 2, 1]
+
+
+def test_worked_weakest_links():
+    """What each of a node's leaves saves: of A and the root at first, and of the root once A is cut."""
+    skeleton = worked_tree().skeleton
+    links = (skeleton.first_child, skeleton.n_children)
+    for impurity, a, root, then in (("gini", 1 / 30, 0.29500 / 3, 0.16333), ("error", 0, 0.1, 0.2)):
+        counts = worked_tree().evidence
+        share = counts / counts.sum(axis=1, keepdims=True)
+        each = 1 - (share**2).sum(axis=1) if impurity == "gini" else 1 - share.max(axis=1)
+        cost = each * counts.sum(axis=1) / 10
+        assert cost[1] - cost[3] - cost[4] == pytest.approx(a)
+        assert (cost[0] - cost[2:].sum()) / 2 == pytest.approx(root)
+        assert weakest_links(*links, cost, np.zeros(5)).alpha[:2] == pytest.approx([then, a], abs=5e-6)
 
 
 def test_worked_path_of_errors():

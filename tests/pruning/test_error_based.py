@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import beta
 
 from hornbeam import TreeClassifier
 from hornbeam.data.table import Table
@@ -15,16 +16,18 @@ from worked_trees import over_leaves, rows_at, worked_tree
 
 
 @pytest.mark.parametrize(
-    ("n", "e", "j48", "c45"),
+    ("n", "e", "j48", "c45", "exact"),
     [
-        (6, 0, 0.2063, 0.2063),
-        (9, 0, 0.1428, 0.1428),
-        (1, 0, 0.7500, 0.7500),
-        (16, 1, 0.1547, 0.1567),
-        (14, 5, 0.4829, 0.4854),
+        (6, 0, 0.2063, 0.2063, 0.2063),
+        (9, 0, 0.1428, 0.1428, 0.1428),
+        (1, 0, 0.7500, 0.7500, 0.7500),
+        (16, 1, 0.1547, 0.1567, 0.1596),
+        (14, 5, 0.4829, 0.4854, 0.4835),
     ],
 )
-def test_worked_limits(n, e, j48, c45):
+def test_worked_limits(n, e, j48, c45, exact):
+    """Both programs come close to the upper limit of the binomial, and meet it where no error was seen."""
+    assert beta.ppf(0.75, e + 1, n - e) == pytest.approx(exact, abs=5e-5)
     weight = np.array([[n - e, e]], float)
     assert expected_errors(weight)[0] / n == pytest.approx(j48, abs=5e-5)
     assert expected_errors(weight, constants="c4.5")[0] / n == pytest.approx(c45, abs=5e-5)

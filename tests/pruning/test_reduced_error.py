@@ -30,6 +30,10 @@ def errors(tree, table):
 def test_worked_example():
     tree = worked_tree()
     table = rows_at(tree, {0: [2, 1], 1: [0, 2], 2: [1, 3]})
+    held, answer = held_out(tree, table), answers(tree.belief)
+    wrong = held.sum(axis=1) - held[np.arange(5), answer]
+    assert (wrong[1], wrong[3] + wrong[4]) == (3, 1 + 2)  # A as a leaf, its leaves: a tie, cut
+    assert (wrong[0], wrong[1] + wrong[2]) == (6, 3 + 1)  # the root is kept
     pruned = ReducedError(table)(tree)
     assert pruned.evidence.tolist() == [[6, 4], [5, 1], [1, 3]]
     assert errors(tree, table) == errors(pruned, table) == 4

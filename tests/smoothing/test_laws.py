@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 from hornbeam import Tree
 from hornbeam.smoothing import (
     HGS,
+    Borrowing,
     GradientHGS,
     HierarchicalShrinkage,
     Laplace,
@@ -22,6 +23,8 @@ from hornbeam.smoothing import (
 from strategies import trees
 
 PLAIN = [
+    Borrowing(),
+    Borrowing(0.5, -0.3, 0.7, 1.0, -1.0, -0.4),
     Raw(),
     Laplace(),
     MEstimate(),

@@ -1,7 +1,8 @@
 """The makers against slow twins and worked numbers."""
 
+import pickle
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from hornbeam.data.schema import Feature, Schema
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError, TreeError
 from hornbeam.tree import Skeleton, Step, believe, collapse, count, raise_child, raw_belief, walk
+from hornbeam.tree.check import check_skeleton, check_tree
 from hornbeam.tree.share import _floor_of_product
 from reference import count_nodes, route_nodes
 from strategies import schemas, skeletons, tables, trees
@@ -155,6 +157,23 @@ def test_collapse_keeps_exactly_the_nodes_with_no_leaf_above(tree, data):
             run = slice(s.slot_start[old], s.slot_start[old + 1])
             new_run = slice(small.skeleton.slot_start[new], small.skeleton.slot_start[new + 1])
             assert small.skeleton.slot_of[new_run].tolist() == s.slot_of[run].tolist()
+
+
+@given(trees(), st.data())
+def test_edits_that_are_not_checked_would_pass(tree, data):
+    """Edits of a checked tree check only what they could break: here everything is checked, and made anew."""
+    small = collapse(tree, data.draw(npst.arrays(np.bool_, tree.n_nodes)))
+    doubtful = believe(small, np.full(small.belief.shape, 1 / small.n_classes), np.ones(small.n_nodes))
+    for edited in (small, doubtful):
+        check_skeleton(edited.skeleton)
+        check_tree(edited)
+        again = pickle.loads(pickle.dumps(edited))
+        assert again.digest == edited.digest
+        assert again.skeleton.levels == edited.skeleton.levels
+        assert edited.digest == replace(edited, skeleton=replace(edited.skeleton)).digest
+        for value in (edited, edited.skeleton):
+            arrays = [getattr(value, f.name) for f in fields(value)]
+            assert not any(a.flags.writeable for a in arrays if isinstance(a, np.ndarray))
 
 
 @given(counted(fractional=False), st.data())

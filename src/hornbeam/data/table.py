@@ -42,6 +42,9 @@ class Table:
         The 2-D array whose columns `columns` are, if there is one.
     names : tuple of str or None
         The names that X itself brought for its columns.
+    class_weight : ndarray of float64 or None
+        How much the rows of each class weigh in the search for tests, beside their weight. It steers and
+        counts nothing: evidence is of `weight` alone.
 
     Examples
     --------
@@ -60,6 +63,7 @@ class Table:
     unit: float = 1.0
     matrix: Floats | None = None
     names: tuple[str, ...] | None = None
+    class_weight: Floats | None = None
 
     @property
     def n_rows(self) -> int:
@@ -82,6 +86,27 @@ class Table:
             self.unit,
             None if self.matrix is None else self.matrix[begin:end],
             self.names,
+            self.class_weight,
+        )
+
+    def take(self, rows: NDArray[Any]) -> "Table":
+        """Return some rows, in the order asked for, as copies.
+
+        Examples
+        --------
+        >>> Table.read([[1.0], [2.0], [3.0]]).take(np.array([2, 0])).columns
+        (array([3., 1.]),)
+        """
+        matrix = None if self.matrix is None else self.matrix[rows]
+        return Table(
+            self.schema,
+            tuple([column[rows] for column in self.columns] if matrix is None else matrix.T),
+            None if self.target is None else self.target[rows],
+            None if self.weight is None else self.weight[rows],
+            self.unit,
+            matrix,
+            self.names,
+            self.class_weight,
         )
 
     @classmethod
@@ -110,7 +135,7 @@ class Table:
         sample_weight : array-like of shape (n_rows,) or number, optional
             Rows of weight zero are dropped; a class that loses all its rows stays among the classes.
         class_weight : mapping, "balanced" or None
-            A factor per class, multiplied with the sample weights.
+            A factor per class that steers the search for tests; rows of a class of factor 0 are dropped.
         schema : Schema, optional
             The schema to match: columns by position, categories and labels by value.
         feature_names : sequence of str, optional
@@ -145,7 +170,7 @@ class Table:
                 "Found input variables with inconsistent numbers of samples: "
                 f"{[sheet.shape[0], len(labels.codes)]}. Pass one label a row."
             )
-        weight, unit, kept = read_weights(
+        weight, unit, kept, of_class = read_weights(
             sample_weight, sheet.shape[0], class_weight=class_weight, labels=labels
         )
         if kept is not None:
@@ -157,8 +182,11 @@ class Table:
             target = None if labels is None else labels.codes
         else:
             target = None if labels is None else match_labels(labels, schema.classes)
+            if of_class is not None and labels is not None:
+                by_label, of_class = of_class[labels.codes], np.ones(schema.n_classes)
+                of_class[target] = by_label
         columns, matrix = sheet.encode(schema)
-        return cls(schema, columns, target, weight, unit, matrix, sheet.names)
+        return cls(schema, columns, target, weight, unit, matrix, sheet.names, of_class)
 
 
 def _open(X: Any, names: Sequence[str] | None) -> Sheet:

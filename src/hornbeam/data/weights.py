@@ -10,7 +10,7 @@ from hornbeam.data.labels import Labels
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.typing import Bools, Counts, Floats, Indices
 
-__all__ = ["Weights", "fixed_point", "read_weights"]
+__all__ = ["Weights", "fixed_point", "read_weights", "steer"]
 
 # Sums of weights stay below 2**50, so that they are exact in float64 too.
 WHOLE_LIMIT = 2.0**50
@@ -21,25 +21,27 @@ SHARES = 1.0 + 1e-6
 
 
 class Weights(NamedTuple):
-    """Fixed-point weights of the rows that count.
+    """Fixed-point weights of the rows that count, and what their classes weigh in the search for tests.
 
-    `steps` is None when every row counts 1, `kept` is None when no row was dropped.
+    `steps` is None when every row counts 1, `kept` is None when no row was dropped, `of_class` is None when
+    all classes weigh the same.
 
     Examples
     --------
-    >>> Weights(None, 1.0, None).unit
+    >>> Weights(None, 1.0, None, None).unit
     1.0
     """
 
     steps: Counts | None
     unit: float
     kept: Bools | None
+    of_class: Floats | None
 
 
 def read_weights(
     sample_weight: Any, n_rows: int, *, class_weight: Any = None, labels: Labels | None = None
 ) -> Weights:
-    """Combine sample weights and class weights and hold them in fixed point.
+    """Hold sample weights in fixed point, and find the factor of every class.
 
     Parameters
     ----------
@@ -49,17 +51,20 @@ def read_weights(
         The number of rows.
     class_weight : mapping, "balanced" or None
         A factor per class label, 1 for classes that are not named; or factors that give every class the
-        same total, n / (n_classes * n_of_class) with weighted counts.
+        same total, n / (n_classes * n_of_class) with weighted counts. Rows of a class of factor zero are
+        dropped.
     labels : Labels, optional
         The classes and codes of the rows; needed with `class_weight`.
 
     Returns
     -------
     Weights
-        Their product in fixed point, its unit, and which rows are kept.
+        Sample weights in fixed point, their unit, which rows are kept, and the factor of every class.
 
     Notes
     -----
+    The two are not multiplied: sample weights are evidence, class weights only steer (`steer`).
+
     Sample weights that add up to 1 at most are shares, as boosting hands them out: they count as if they
     added up to the number of rows. Taken at their word, all rows together would be worth a single one: too
     little for any minimum weight of a leaf, and next to nothing beside the pseudo-rows of a smoother.
@@ -67,60 +72,70 @@ def read_weights(
     Examples
     --------
     >>> read_weights([2, 0, 1], 3)
-    Weights(steps=array([2, 1]), unit=1.0, kept=array([ True, False,  True]))
-    >>> steps, unit, _ = read_weights([0.5, 0.25, 0.25], 3)
+    Weights(steps=array([2, 1]), unit=1.0, kept=array([ True, False,  True]), of_class=None)
+    >>> steps, unit, _, _ = read_weights([0.5, 0.25, 0.25], 3)
     >>> (steps * unit).tolist()
     [1.5, 0.75, 0.75]
     """
     if sample_weight is None and class_weight is None:
-        return Weights(None, 1.0, None)
+        return Weights(None, 1.0, None, None)
     weight = np.ones(n_rows) if sample_weight is None else _read_sample_weight(sample_weight, n_rows)
+    counts, of_class = weight > 0, None
     if class_weight is not None:
-        return _by_class(weight, class_weight, labels)
-    kept = _kept(weight)
-    steps, unit = fixed_point(weight if kept is None else weight[kept])
-    if steps is None or not _are_shares(steps, unit):
-        return Weights(steps, unit, kept)
-    if steps.min() == steps.max():
-        return Weights(None, 1.0, kept)
-    return Weights(steps, len(steps) / int(steps.sum()), kept)
+        of_class, codes = _class_factors(class_weight, labels, weight)
+        counts &= of_class[codes] > 0
+        of_class = None if (of_class == 1).all() else of_class
+    if not counts.any():
+        raise DataError("Every row has weight 0. Sample weights must contain at least one non-zero number.")
+    kept = None if counts.all() else counts
+    steps, unit = fixed_point(weight[counts])
+    if steps is not None and _are_shares(steps, unit):
+        even = steps.min() == steps.max()
+        steps, unit = (None, 1.0) if even else (steps, len(steps) / int(steps.sum()))
+    return Weights(steps, unit, kept, of_class)
 
 
-def _by_class(weight: Floats, class_weight: Any, labels: Labels | None) -> Weights:
-    """Sample weights times class weights."""
-    factors, codes = _class_factors(class_weight, labels, weight)
-    with np.errstate(over="ignore"):  # an overflow is told below, in words
-        product = weight * factors[codes]
-    if not np.isfinite(product).all():
-        raise DataError(
-            "sample_weight times class_weight is too large for a float. Divide both by their maximum."
-        )
-    kept = _kept(product)
-    if kept is not None:
-        weight, codes, product = weight[kept], codes[kept], product[kept]
-    if not _is_whole(weight, len(weight)):
-        steps, unit = fixed_point(weight)
-        assert steps is not None  # there are weights that are not whole
-        share = len(steps) / (int(steps.sum()) * unit) if _are_shares(steps, unit) else 1.0
-        steps, unit = fixed_point(product)
-        return Weights(steps, unit * share, kept)
+def steer(steps: Counts | None, unit: float, factors: Floats, codes: Indices) -> tuple[Counts | None, float]:
+    """Multiply weights by the factors of their classes, for the search alone.
+
+    Parameters
+    ----------
+    steps : int64 array of shape (n_rows,) or None
+        The weights in steps of `unit`; None when every row counts 1.
+    unit : float
+        What one step is worth.
+    factors : float64 array of shape (n_classes,)
+        Above zero for every class that has rows.
+    codes : int array of shape (n_rows,)
+        The class of every row.
+
+    Returns
+    -------
+    steps : int64 array of shape (n_rows,) or None
+    unit : float
+
+    Examples
+    --------
+    >>> steer(None, 1.0, np.array([5.0, 1.0]), np.array([0, 1, 0]))
+    (array([5, 1, 5]), 1.0)
+    """
+    if unit != 1.0:
+        assert steps is not None  # rows that count 1 each have the unit 1
+        with np.errstate(over="ignore"):  # an overflow is told below, in words
+            product = steps * unit * factors[codes]
+        if not np.isfinite(product).all():
+            raise DataError(
+                "sample_weight times class_weight is too large for a float. Divide both by their maximum."
+            )
+        return fixed_point(product)
     # A class's factor is rounded once, for a row of weight 1, so that weight 2 is exactly a row given twice.
     present = np.bincount(codes, minlength=len(factors)) > 0
     of_class = np.zeros(len(factors), dtype=np.int64)
-    rounded, unit = fixed_point(factors[present], int(weight.sum()))
+    total = len(codes) if steps is None else int(steps.sum())
+    rounded, unit = fixed_point(factors[present], total)
     of_class[present] = 1 if rounded is None else rounded
-    steps = weight.astype(np.int64) * of_class[codes]
-    return Weights(None if unit == 1.0 and steps.max() == 1 else steps, unit, kept)
-
-
-def _kept(weight: Floats) -> Bools | None:
-    """Which rows count; None if all do."""
-    kept = weight > 0
-    if kept.all():
-        return None
-    if not kept.any():
-        raise DataError("Every row has weight 0. Sample weights must contain at least one non-zero number.")
-    return kept
+    steered = of_class[codes] if steps is None else steps * of_class[codes]
+    return (None if unit == 1.0 and steered.max() == 1 else steered), unit
 
 
 def _are_shares(steps: Counts, unit: float) -> bool:

@@ -18,6 +18,9 @@ from hornbeam.errors import DataError
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.settings import recipe_of
 from hornbeam.estimators.threads import n_threads
+from hornbeam.explain import Leaves, leaves, predict_interval
+from hornbeam.tree.base_rate import prior_factors, shift
+from hornbeam.tree.costs import Costs
 from hornbeam.tree.route import answer, decision_path, lean, route
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats, Indices
@@ -32,7 +35,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     ----------
     preset : {"pet", "cart", "c4.5", "c4.4", "id3"}, default="pet"
         The recipe to start from; every other parameter set to "auto" is what the preset says. ``pet``:
-        entropy, subset splits, missing values to a child of their own, hierarchical smoothing. ``cart``:
+        entropy, subset splits, missing values to a child of their own, honest smoothing. ``cart``:
         Gini, subset splits, learned direction for missing values. ``c4.5``: gain ratio, multiway splits,
         fractional rows, collapse; ``c4.4``: the same without collapse, with Laplace. ``id3``: entropy,
         multiway splits.
@@ -60,17 +63,32 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         Quantile bins for each numeric feature; None tries every distinct value. "auto": every value up to
         20,000 rows, 255 bins beyond.
     smoothing : str, a smoother or None, default="auto"
-        How probabilities are estimated: "raw", "laplace", "m-estimate", "m-branch", "shrinkage", "hgs",
+        How probabilities are estimated. "honest" (the preset ``pet``): how much to borrow from the nodes above
+        is found on rows held out of regrown trees. Or "raw", "laplace", "m-estimate", "m-branch", "shrinkage", "hgs",
         "hgs-gradient", "hgs-loo", "hdp", or a step of `hornbeam.smoothing`; None for raw frequencies.
     pruning : {"auto", "bayes-risk", "collapse", "error-based", "minimum-error"}, a pruner or None, default="auto"
-        What cuts the tree back; `hornbeam.pruning` has pruners with parameters.
+        What cuts the tree back; `hornbeam.pruning` has pruners with parameters. "auto": what the preset says;
+        with honest smoothing, leaves that make no difference are cut, and `simplicity` says what that means.
+        "bayes-risk" takes `costs` and the probabilities of `smoothing`.
+    simplicity : float, default=0.0
+        With honest smoothing, a dial from 0, the most accurate tree, to 1, the smallest one whose squared loss
+        on held-out rows is within one standard error of it.
+    costs : array-like of shape (n_classes, n_classes), mapping or None, default=None
+        What it costs to predict one class where another is true: ``costs[true][predicted]`` in the order of
+        `classes_`, or ``{(true label, predicted label): cost}``, where a pair that is not named costs 1, and 0
+        if its labels are the same. Negative costs are benefits. `predict` gives the answer of least expected
+        cost; probabilities are not touched. None: every mistake costs 1.
     class_weight : dict, "balanced" or None, default=None
-        Factors for the rows of each class.
+        What a mistake about each class costs beside the others. It steers the choice of tests, and `predict`
+        names the class whose probability times weight is largest. Evidence, pruning, smoothing and
+        probabilities know nothing of it: they are on the base rate of the rows. A class of weight 0 is left
+        out.
     monotonic_cst : array-like of int, dict or None, default=None
         For two classes: +1 where the second class's probability must not fall as the feature rises, -1 where
         it must not rise, 0 elsewhere; or a dict from feature names. Smoothed probabilities keep to it too.
-    random_state : int, default=None
-        Accepted for company: nothing here is random.
+    random_state : int, RandomState instance or None, default=None
+        Deals the rows to other folds when honest smoothing asks them. Nothing else is random, and nothing
+        depends on the order of rows.
     n_jobs : int, default=None
         Threads; -1 for all cores. The tree does not depend on them.
 
@@ -82,6 +100,8 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         The class labels.
     n_classes_ : int
         Number of classes.
+    class_weight_ : ndarray of shape (n_classes,)
+        The weight of every class when `predict` decides.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -106,7 +126,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     >>> clf.predict(X[:2])
     array([0, 0])
     >>> clf.predict_proba(X[:1]).round(3)
-    array([[0.974, 0.013, 0.013]])
+    array([[0.98, 0.01, 0.01]])
     """
 
     _doc_link_module = "hornbeam"
@@ -130,6 +150,8 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         max_bins: Any = "auto",
         smoothing: Any = "auto",
         pruning: Any = "auto",
+        simplicity: float = 0.0,
+        costs: Any = None,
         class_weight: Any = None,
         monotonic_cst: Any = None,
         random_state: Any = None,
@@ -148,6 +170,8 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.max_bins = max_bins
         self.smoothing = smoothing
         self.pruning = pruning
+        self.simplicity = simplicity
+        self.costs = costs
         self.class_weight = class_weight
         self.monotonic_cst = monotonic_cst
         self.random_state = random_state
@@ -186,40 +210,142 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             listener = progress.listener(table.n_rows)
             tree = recipe.fit(table, n_jobs=n_threads(self.n_jobs), on_progress=listener)
             self._learn(tree, labels.classes, table.names)
+            ones = np.ones(self.n_classes_)
+            self.class_weight_ = ones if table.class_weight is None else table.class_weight
         return self
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Any, prior: Any = None) -> Floats:
         """Estimate class probabilities.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
             Rows like those of `fit`.
+        prior : dict from label to rate, or array-like of shape (n_classes,), default=None
+            How common the classes are where these rows come from, if not as in training: probabilities are
+            moved there by Bayes' theorem.
 
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
             Probabilities in the order of `classes_`.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier(smoothing=None).fit([[0]] * 10, ["ill"] * 5 + ["well"] * 5)
+        >>> clf.predict_proba([[0]], prior={"ill": 0.1, "well": 0.9})
+        array([[0.1, 0.9]])
         """
         table = self._read(X)
-        return answer(self.tree_, table, n_threads(self.n_jobs))
+        return self._answer(table, prior)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Name the most probable class of each row; the first in the order of `classes_` on a tie.
+    def predict(self, X: Any, prior: Any = None, costs: Any = None) -> NDArray[Any]:
+        """Name the class each row is best taken for.
+
+        That is the most probable one, or with costs the one whose prediction is expected to cost least.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
             Rows like those of `fit`.
+        prior : dict from label to rate, or array-like of shape (n_classes,), default=None
+            As in `predict_proba`.
+        costs : array-like of shape (n_classes, n_classes) or (n_rows, n_classes, n_classes), or mapping, default=None
+            Costs for these rows, or for each of them, in the place of the estimator's.
 
         Returns
         -------
         ndarray of shape (n_rows,)
-            Class labels.
+            The labels of the largest probability, or the least expected cost, each class counting by its
+            weight; on a tie, the first of `classes_`.
         """
         table = self._read(X)
-        best = answer(self.tree_, table, n_threads(self.n_jobs)).argmax(axis=1)
-        return self.classes_[best]
+        stake = self._answer(table, prior) * self.class_weight_
+        costs = self.costs if costs is None else costs
+        if costs is None:
+            return self.classes_[stake.argmax(axis=1)]
+        return self.classes_[Costs.of(costs, self.classes_.tolist(), len(stake)).cheapest(stake)]
+
+    def expected_cost(self, X: Any, prior: Any = None, costs: Any = None) -> Floats:
+        """Estimate what each answer would cost.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows like those of `fit`.
+        prior : dict from label to rate, or array-like of shape (n_classes,), default=None
+            As in `predict_proba`.
+        costs : array-like of shape (n_classes, n_classes) or (n_rows, n_classes, n_classes), or mapping, default=None
+            Costs for these rows, or for each of them, in the place of the estimator's; where that has none,
+            every mistake costs 1.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            The expected cost of predicting each class, in the order of `classes_`. The least of a row is that
+            of the class `predict` names, unless class weights count beside the costs.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier(smoothing="laplace", costs={("ill", "well"): 20})
+        >>> clf.fit([[36.6], [36.8], [39.0], [39.5]], ["well", "well", "ill", "ill"]).classes_.tolist()
+        ['ill', 'well']
+        >>> clf.predict_proba([[36.7]]), clf.expected_cost([[36.7]])
+        (array([[0.25, 0.75]]), array([[0.75, 5.  ]]))
+        >>> clf.predict([[36.7]]).tolist()
+        ['ill']
+        """
+        table = self._read(X)
+        belief = self._answer(table, prior)
+        costs = self.costs if costs is None else costs
+        return Costs.of(costs, self.classes_.tolist(), len(belief)).expected(belief)
+
+    def predict_interval(self, X: Any, level: float = 0.9, prior: Any = None) -> tuple[Floats, Floats]:
+        """Say how sure `predict_proba` is.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows like those of `fit`.
+        level : float, default=0.9
+            How often the true rate of the node that answers is to be within.
+        prior : dict from label to rate, or array-like of shape (n_classes,), default=None
+            As in `predict_proba`.
+
+        Returns
+        -------
+        low, high : ndarrays of shape (n_rows, n_classes)
+            Bounds of each probability.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier(smoothing=None).fit([[0]] * 20, ["ill"] * 5 + ["well"] * 15)
+        >>> low, high = clf.predict_interval([[0]])
+        >>> low.round(2), high.round(2)
+        (array([[0.11, 0.56]]), array([[0.44, 0.89]]))
+        """
+        table = self._read(X)
+        factors = None if prior is None else prior_factors(self.tree_, prior)
+        return predict_interval(self.tree_, table, level, factors=factors, n_jobs=n_threads(self.n_jobs))
+
+    def leaves(self, level: float = 0.9) -> Leaves:
+        """List the leaves: rows, raw rate, smoothed rate, interval, rows borrowed.
+
+        Parameters
+        ----------
+        level : float, default=0.9
+            How often the true rate is to be within the interval.
+
+        Returns
+        -------
+        Leaves
+            A table to print, or to make a data frame of with its `to_dict`.
+        """
+        check_is_fitted(self, "tree_")
+        return leaves(self.tree_, level)
 
     def apply(self, X: Any) -> Indices:
         """Find the node that answers for each row.
@@ -273,6 +399,10 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self, "tree_")
         return lean(self.tree_)
+
+    def _answer(self, table: Table, prior: Any) -> Floats:
+        probability = answer(self.tree_, table, n_threads(self.n_jobs))
+        return probability if prior is None else shift(probability, prior_factors(self.tree_, prior))
 
     def _learn(self, tree: Tree, classes: NDArray[Any], names: tuple[str, ...] | None) -> None:
         """Remember a fit; nothing is touched before it is certain."""

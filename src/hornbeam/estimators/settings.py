@@ -16,6 +16,7 @@ from hornbeam.recipe import PRESETS, Recipe
 from hornbeam.smoothing import (
     HDP,
     HGS,
+    Borrowing,
     GradientHGS,
     HierarchicalShrinkage,
     Laplace,
@@ -25,6 +26,8 @@ from hornbeam.smoothing import (
     Raw,
     Smoother,
 )
+from hornbeam.tree.costs import Costs
+from hornbeam.tuning import Honest
 
 __all__ = ["recipe_of"]
 
@@ -35,6 +38,7 @@ _PRUNERS: dict[str, Pruner] = {
     "minimum-error": MinimumError(),
 }
 _SMOOTHERS: dict[str, Smoother] = {
+    "honest": Borrowing(),
     "raw": Raw(),
     "laplace": Laplace(),
     "m-estimate": MEstimate(),
@@ -48,7 +52,7 @@ _SMOOTHERS: dict[str, Smoother] = {
 _MOST_BINS = 65_535
 
 
-def recipe_of(estimator: Any, table: Table) -> Recipe:
+def recipe_of(estimator: Any, table: Table) -> Recipe | Honest:
     """Translate the parameters of a `TreeClassifier`; "auto" is what the preset says."""
     recipe = _named("preset", estimator.preset, PRESETS)
     grower = recipe.grower
@@ -65,11 +69,26 @@ def recipe_of(estimator: Any, table: Table) -> Recipe:
         max_leaf_nodes=_limit("max_leaf_nodes", estimator.max_leaf_nodes),
         monotone=_signs(estimator.monotonic_cst, table.schema.names),
     )
-    return Recipe(
-        max_bins=_bins(estimator.max_bins, recipe),
-        grower=grower,
-        pruner=_step("pruning", estimator.pruning, _PRUNERS, recipe.pruner),
-        smoother=_step("smoothing", estimator.smoothing, _SMOOTHERS, recipe.smoother),
+    smoother = _step("smoothing", estimator.smoothing, _SMOOTHERS, recipe.smoother)
+    pruner = _step("pruning", estimator.pruning, _PRUNERS, recipe.pruner)
+    # Wrong costs are refused here, not in predict.
+    costs = None if estimator.costs is None else Costs.of(estimator.costs, table.schema.classes)
+    honest = smoother is _SMOOTHERS["honest"] or (
+        estimator.smoothing == "auto" and isinstance(smoother, Borrowing)
+    )
+    at_risk = pruner is _PRUNERS["bayes-risk"]
+    if at_risk:
+        # Risks are those of the probabilities the tree will have: raw ones would hardly ever prune.
+        pruner = BayesRisk(costs, estimate=None if honest else smoother)
+    recipe = Recipe(_bins(estimator.max_bins, recipe), grower, pruner, smoother)
+    if not honest:
+        return recipe
+    sized = at_risk or (estimator.pruning == "auto" and pruner is None)
+    return Honest(
+        replace(recipe, pruner=None) if at_risk else recipe,
+        simplicity=_number("simplicity", estimator.simplicity) if sized else None,
+        pruner=pruner if at_risk else None,
+        seed=_seed(estimator.random_state),
     )
 
 
@@ -128,6 +147,17 @@ def _number(name: str, value: Any) -> float:
     if _is_number(value):
         return float(value)
     raise _refuse(name, value, "a number", f"Pass {name}=0.0 to ask for nothing.")
+
+
+def _seed(value: Any) -> int:
+    """A seed from None, a number, or a generator of scikit-learn's manners."""
+    if value is None:
+        return 0
+    if _is_whole(value) and value >= 0:
+        return int(value)
+    if hasattr(value, "randint"):
+        return int(value.randint(2**31))
+    raise _refuse("random_state", value, "a whole number from 0, or None", "Pass random_state=0, say.")
 
 
 def _rows(name: str, value: Any, least: int, n_rows: int) -> int:

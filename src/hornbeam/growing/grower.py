@@ -12,6 +12,7 @@ from hornbeam.data.bins import Bins
 from hornbeam.data.engine import Engine
 from hornbeam.data.schema import Kind, Schema
 from hornbeam.data.table import Table
+from hornbeam.data.weights import steer
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing.builder import build_tree
 from hornbeam.growing.criterion import Criterion, Missing, Nominal
@@ -22,6 +23,7 @@ from hornbeam.growing.watch import Watch
 from hornbeam.kernels import subtree
 from hornbeam.kernels.subtree import CRITERIA, Block, Columns, Nodes, Rows, Rules, Terms
 from hornbeam.tree.budget import keep_best_leaves
+from hornbeam.tree.edit import recount
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Codes
 
@@ -128,7 +130,7 @@ class Grower:
         Parameters
         ----------
         table : Table
-            Rows with their target.
+            Rows with their target; class weights steer the search, and only that.
         bins : Bins
             Cut points and category codes.
         codes : array or None
@@ -141,15 +143,16 @@ class Grower:
         Returns
         -------
         Tree
-            With raw frequencies for belief.
+            With the evidence of the rows, each at its own weight, and raw frequencies for belief.
         """
         assert table.target is not None
         known_good = codes is None
         if codes is None:
             codes = bins.encode(table, n_jobs)
-        weight = None if table.weight is None else table.weight.copy()
-        rows = Rows(codes, table.target.astype(np.uint16), weight)
-        missing, unit = self.missing, table.unit
+        weight, unit = None if table.weight is None else table.weight.copy(), table.unit
+        if table.class_weight is not None:
+            weight, unit = steer(weight, unit, table.class_weight, table.target)
+        rows, missing = Rows(codes, table.target.astype(np.uint16), weight), self.missing
         if missing is Missing.FRACTIONAL:
             if (codes == bins.n_codes).any():
                 self._refuse_shared_constraints()
@@ -160,7 +163,10 @@ class Grower:
         terms = self._terms(table.schema, bins, self._rules(missing, unit, total, table.n_rows))
         if not known_good:
             subtree.check_rows(rows, terms)
-        return self._finish(grow_home(rows, terms, n_jobs, Watch(on_progress)), bins, table.schema, unit)
+        tree = self._finish(grow_home(rows, terms, n_jobs, Watch(on_progress)), bins, table.schema, unit)
+        if table.class_weight is None:
+            return tree
+        return recount(tree, table, Step.of("recount", class_weight=tuple(table.class_weight.tolist())))
 
     def grow_by_level(
         self,

@@ -7,7 +7,7 @@ import numpy as np
 from hornbeam import _native
 from hornbeam.typing import Bools, Counts, Floats, Indices
 
-__all__ = ["Settler", "WeakestLinks", "frontiers", "least_costs", "weakest_links"]
+__all__ = ["Rest", "Settler", "WeakestLinks", "frontiers", "least_costs", "rest", "weakest_links"]
 
 
 def least_costs(belief: Floats, costs: Floats, least: Floats, action: Indices) -> None:
@@ -34,6 +34,27 @@ def least_costs(belief: Floats, costs: Floats, least: Floats, action: Indices) -
     ([0.7], [1])
     """
     _native.least_costs(belief, costs, least, action)
+
+
+class Rest(NamedTuple):
+    """The shape that is left when some nodes become leaves, in level order."""
+
+    node: Counts  #: which node each one was
+    parent: Indices  #: -1 for the root
+    first_child: Indices  #: -1 on a leaf
+    n_children: Indices
+
+
+def rest(first_child: Indices, n_children: Indices, cut: Bools) -> Rest:
+    """Make leaves of the nodes in `cut`, and number anew what is left.
+
+    Examples
+    --------
+    >>> left = rest(*np.array([[1, -1, 3, -1, -1], [2, 0, 2, 0, 0]], np.int32), np.arange(5) == 2)
+    >>> left.node.tolist(), left.parent.tolist(), left.n_children.tolist()
+    ([0, 1, 2], [-1, 0, 0], [2, 0, 0])
+    """
+    return Rest(*_native.rest(first_child, n_children, cut))
 
 
 def frontiers(first_child: Indices, n_children: Indices) -> tuple[Indices, Counts]:

@@ -1,6 +1,6 @@
 """Bayes-risk pruning (Ahmed, Rizaner and Ulusoy, PLOS ONE 13(4), 2018; Chou, 2021), made to work."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import reduce
@@ -16,6 +16,7 @@ from hornbeam.errors import ParameterError
 from hornbeam.kernels.sweep import least_costs
 from hornbeam.pruning.bottom_up import bottom_up, stopped
 from hornbeam.pruning.held_out import held_out
+from hornbeam.tree.costs import Costs
 from hornbeam.tree.edit import collapse
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
@@ -34,12 +35,13 @@ class BayesRisk:
     """Replace a subtree by a leaf where the leaf risks no more.
 
     The risk of a node is what its rows are expected to cost if all of them get the answer that is cheapest
-    under the node's probabilities. Smooth the tree first: see Notes.
+    under the node's probabilities. Smooth the tree first, or give an `estimate`: see Notes.
 
     Parameters
     ----------
-    costs : array-like of shape (K, K), optional
-        ``costs[true][predicted]``; default: every mistake costs 1.
+    costs : array-like of shape (K, K), mapping or Costs, optional
+        ``costs[true][predicted]``, in the order of the tree's classes, or ``{(true, predicted): cost}``, where
+        other mistakes cost 1; default: every mistake costs 1.
     table : Table, optional
         Rows that growing did not see. Their costs are compared instead of expected ones; the answers are
         still those of the tree's belief.
@@ -58,6 +60,10 @@ class BayesRisk:
         The tree is the same.
     n_jobs : int, default 1
         Threads that share a frontier. With few classes they cost more than they save.
+    estimate : Smoother, optional
+        The probabilities that are judged; default: what the tree believes. The pruned tree believes what the
+        given one did, so smooth it afterwards; the string ``"bayes-risk"`` of an estimator does both with its
+        smoother.
 
     Notes
     -----
@@ -92,6 +98,7 @@ class BayesRisk:
     strict: bool = False
     method: str = "frontier"
     n_jobs: int = 1
+    estimate: Callable[[Tree], Tree] | None = None
 
     def __post_init__(self) -> None:
         for name, known in (("reading", _READINGS), ("method", _METHODS)):
@@ -99,19 +106,23 @@ class BayesRisk:
                 raise ParameterError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(known)}.")
         if self.n_jobs < 1:
             raise ParameterError(f"n_jobs={self.n_jobs}: expected at least 1 thread.")
-        if self.costs is not None:
-            costs = np.asarray(self.costs, dtype=np.float64)
-            if costs.ndim != 2 or costs.shape[0] != costs.shape[1] or not np.isfinite(costs).all():
-                raise ParameterError(
-                    f"costs of shape {costs.shape}: expected a square matrix of numbers, "
-                    "costs[true][predicted]."
-                )
-            object.__setattr__(self, "costs", tuple(map(tuple, costs.tolist())))
+        if self.costs is not None and not isinstance(self.costs, Mapping):
+            object.__setattr__(
+                self, "costs", self.costs if isinstance(self.costs, Costs) else Costs(self.costs)
+            )
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the pruned tree."""
-        step = Step.of("bayes-risk", costs=self.costs, reading=self.reading, strict=self.strict)
-        return collapse(tree, self.verdicts(tree), step)
+        judged = self._judged(tree)
+        costs = self._costs_for(tree)
+        step = Step.of(
+            "bayes-risk",
+            costs=None if self.costs is None else tuple(map(tuple, costs.tolist())),
+            estimate=", ".join(map(str, judged.history[len(tree.history) :])) or None,
+            reading=self.reading,
+            strict=self.strict,
+        )
+        return collapse(tree, self._verdicts(judged, costs), step)
 
     def verdicts(self, tree: Tree) -> Bools:
         """Say of every node whether it risks no more as a leaf than what is kept below it.
@@ -120,18 +131,16 @@ class BayesRisk:
         -------
         bool array of shape (n_nodes,)
         """
-        costs = self._costs_for(tree.n_classes)
-        return (self._sequential if self.method == "sequential" else self._frontier)(tree, costs)
+        return self._verdicts(self._judged(tree), self._costs_for(tree))
 
-    def _costs_for(self, n_classes: int) -> Floats:
-        if self.costs is None:
-            return 1.0 - np.eye(n_classes)
-        if len(self.costs) != n_classes:
-            raise ParameterError(
-                f"costs for {len(self.costs)} classes, expected {n_classes}: one row and one column a class, "
-                "in the order of the tree's classes."
-            )
-        return np.array(self.costs)
+    def _judged(self, tree: Tree) -> Tree:
+        return tree if self.estimate is None else self.estimate(tree)
+
+    def _costs_for(self, tree: Tree) -> Floats:
+        return Costs.of(self.costs, tree.schema.classes).matrix
+
+    def _verdicts(self, tree: Tree, costs: Floats) -> Bools:
+        return (self._sequential if self.method == "sequential" else self._frontier)(tree, costs)
 
     def _counts(self, tree: Tree) -> Floats:
         """The class weights whose risk is compared."""

@@ -90,8 +90,8 @@ def stopped[T: np.generic](skeleton: Skeleton, counts: NDArray[T]) -> NDArray[T]
     [1, 0, 0]
     """
     out: NDArray[Any] = np.zeros_like(counts)
-    inner = np.flatnonzero(skeleton.n_children)
     if not np.array_equal(counts[skeleton.is_leaf].sum(axis=0), counts[0]):  # else every row is in a leaf
+        inner = np.flatnonzero(skeleton.n_children)
         below = np.add.reduceat(counts[1:], skeleton.first_child[inner] - 1, axis=0)
         out[inner] = np.subtract(counts[inner], below)
     return out

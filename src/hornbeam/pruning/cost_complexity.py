@@ -11,7 +11,7 @@ from hornbeam.tree.edit import collapse
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["CostComplexity", "CostComplexityPath", "cost_complexity_path"]
+__all__ = ["CostComplexity", "CostComplexityPath", "cost_complexity_path", "cut_alphas"]
 
 _IMPURITIES = ("gini", "entropy", "error")
 _TOLERANCE = 1e-12  # of the root's impurity: what rounding may put between two links that are equally weak
@@ -123,6 +123,32 @@ def cost_complexity_path(tree: Tree, impurity: str = "gini") -> CostComplexityPa
         alphas[0] = 0.0
     impurities = scale - links.added[links.happens].sum() + added
     return CostComplexityPath(alphas, impurities, tree.n_leaves - fewer.astype(np.int64))
+
+
+def cut_alphas(tree: Tree, impurity: str = "gini") -> Floats:
+    """Find for every node the price of a leaf from which on it is cut; infinite on a leaf.
+
+    Parameters
+    ----------
+    tree : Tree
+    impurity : {"gini", "entropy", "error"}, default "gini"
+
+    Returns
+    -------
+    float64 array of shape (n_nodes,)
+        A node is a leaf of ``CostComplexity(alpha)(tree)`` from its own number on, and gone from the least
+        number of its ancestors on.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> X, y = [[1], [2], [3], [4], [5], [6]], ["a", "a", "b", "a", "b", "b"]
+    >>> cut_alphas(TreeClassifier("cart").fit(X, y).tree_).round(3).tolist()
+    [0.25, inf, 0.125, 0.167, inf, inf, inf]
+    """
+    _check_impurity(impurity)
+    links, scale = _links(tree, impurity)
+    return links.alpha - _TOLERANCE * scale
 
 
 def _links(tree: Tree, impurity: str) -> tuple[WeakestLinks, float]:

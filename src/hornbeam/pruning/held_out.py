@@ -4,7 +4,7 @@ import numpy as np
 
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
-from hornbeam.tree.edit import tally
+from hornbeam.tree.edit import sharing_unit, tally
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats, Indices
 
@@ -39,10 +39,7 @@ def held_out(tree: Tree, table: Table) -> Floats:
             "the table's schema is not the tree's, expected columns and classes coded alike: "
             "read it with Table.read(X, y, schema=tree.schema)"
         )
-    unit = table.unit
-    if (tree.skeleton.missing_slot == -2).any():
-        total = table.n_rows if table.weight is None else int(table.weight.sum())
-        unit /= 1 << max(0, 48 - total.bit_length())  # steps fine enough to be shared out again and again
+    unit = sharing_unit(tree.skeleton, table)
     evidence, _ = tally(tree.skeleton, table, unit, shares=tree.evidence.sum(axis=1))
     return evidence.astype(np.float64) * unit
 

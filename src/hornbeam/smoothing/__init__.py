@@ -1,5 +1,7 @@
 """Steps that change what a tree believes."""
 
+from hornbeam.smoothing.appraisal import Appraisal, effective_size, worth_of_borrowed
+from hornbeam.smoothing.borrowing import Borrowing
 from hornbeam.smoothing.estimates import Laplace, MEstimate, Raw
 from hornbeam.smoothing.hdp import HDP, Tying
 from hornbeam.smoothing.hgs import HGS, GradientHGS, LeaveOneOutHGS
@@ -11,6 +13,8 @@ from hornbeam.smoothing.smoother import Smoother
 __all__ = [
     "HDP",
     "HGS",
+    "Appraisal",
+    "Borrowing",
     "GradientHGS",
     "HierarchicalShrinkage",
     "Laplace",
@@ -21,4 +25,6 @@ __all__ = [
     "Raw",
     "Smoother",
     "Tying",
+    "effective_size",
+    "worth_of_borrowed",
 ]

@@ -1,7 +1,8 @@
 """Every invariant of a tree, in one place.
 
 `check_skeleton` and `check_tree` run whenever a skeleton or a tree is made, loaded or unpickled. They cost
-tens of microseconds on a small tree, and name the array, the node, what was found and what was expected.
+tens of microseconds on a small tree, and name the array, the node, what was found and what was expected. Edits
+of a checked tree check what they could break (`hornbeam.tree.edit`): a new belief, nothing in a collapse.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from numpy.typing import NDArray
 from hornbeam.data.schema import Kind
 from hornbeam.errors import TreeError
 from hornbeam.tree.walk import links
-from hornbeam.typing import Bools
+from hornbeam.typing import Bools, Floats
 
 if TYPE_CHECKING:
     from hornbeam.tree.skeleton import Skeleton
     from hornbeam.tree.tree import Tree
 
-__all__ = ["check_skeleton", "check_tree", "read_only"]
+__all__ = ["check_belief", "check_skeleton", "check_tree", "read_only"]
 
 _INT32, _INT64, _FLOAT64 = np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.float64)
 _BELIEF_SLACK = 1e-9  # what rounding may add to a row of beliefs on the way down a very deep tree
@@ -155,12 +156,30 @@ def check_tree(tree: Tree) -> None:
     _expect_array("unit", tree.unit, _FLOAT64, (k,))
     _expect_array("rows", tree.rows, _INT64, (n,))
     _expect_array("gain", tree.gain, _FLOAT64, (n,))
-    _expect_array("belief", tree.belief, _FLOAT64, (n, k))
-    _expect_array("borrowed", tree.borrowed, _FLOAT64, (n,))
     _features(tree)
     _numbers(tree)
+    check_belief(tree.belief, tree.borrowed, n, k)
     if n > 1:
         _families(tree)
+
+
+def check_belief(belief: Floats, borrowed: Floats, n: int, k: int) -> None:
+    """Raise `TreeError` unless these are the class probabilities of n nodes, and pseudo-rows lent to them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> check_belief(np.array([[0.5, 0.6]]), np.zeros(1), n=1, k=2)
+    Traceback (most recent call last):
+        ...
+    hornbeam.errors.TreeError: belief[0] is [0.5, 0.6], expected probabilities that add up to 1
+    """
+    _expect_array("belief", belief, _FLOAT64, (n, k))
+    _expect_array("borrowed", borrowed, _FLOAT64, (n,))
+    _expect(belief >= 0, "belief", belief, "no probability below 0")
+    total = np.einsum("ij->i", belief)  # several times faster than sum(axis=1) over a few classes
+    _expect(np.abs(total - 1) <= _BELIEF_SLACK, "belief", belief, "probabilities that add up to 1")
+    _expect((borrowed >= 0) & (borrowed < np.inf), "borrowed", borrowed, "0 or more, and finite")
 
 
 def _features(tree: Tree) -> None:
@@ -180,7 +199,7 @@ def _features(tree: Tree) -> None:
 
 
 def _numbers(tree: Tree) -> None:
-    """Check that counts are counts and probabilities are probabilities."""
+    """Check that counts are counts and gains are gains."""
     leaf, unit = tree.skeleton.n_children == 0, tree.unit
     if not (0 < unit[0] < np.inf and (unit == unit[0]).all()):
         raise TreeError(f"unit is {unit.tolist()}, expected one positive number for all classes")
@@ -188,11 +207,6 @@ def _numbers(tree: Tree) -> None:
     _expect(tree.rows >= 0, "rows", tree.rows, "0 or more")
     _expect((tree.gain != tree.gain) | ~leaf, "gain", tree.gain, "NaN on a leaf")
     _expect(np.abs(tree.gain) != np.inf, "gain", tree.gain, "a finite number, or NaN where unknown")
-    _expect(tree.belief >= 0, "belief", tree.belief, "no probability below 0")
-    total = np.einsum("ij->i", tree.belief)  # several times faster than sum(axis=1) over a few classes
-    _expect(np.abs(total - 1) <= _BELIEF_SLACK, "belief", tree.belief, "probabilities that add up to 1")
-    lent = (tree.borrowed >= 0) & (tree.borrowed < np.inf)
-    _expect(lent, "borrowed", tree.borrowed, "0 or more, and finite")
 
 
 def _families(tree: Tree) -> None:

@@ -1,27 +1,29 @@
 """The makers: the one place that makes trees from skeletons and trees.
 
-`count` fills a skeleton with the evidence of a table, `collapse` turns nodes into leaves, `raise_child` puts
-a child in the place of its parent, `believe` says what to think of the evidence. Each returns a new tree.
+`count` fills a skeleton with the evidence of a table, `recount` that of a tree; `collapse` turns nodes into
+leaves, `raise_child` puts a child in the place of its parent, `believe` says what to think of the evidence.
+Each returns a new tree.
 """
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError, TreeError
+from hornbeam.kernels.sweep import Rest, rest
+from hornbeam.tree.check import check_belief
 from hornbeam.tree.route import route
 from hornbeam.tree.share import count_shared
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
-from hornbeam.tree.walk import descendants, level_order, pull_up, push_down, runs, slots
+from hornbeam.tree.walk import descendants, level_order, pull_up, runs, slots
 from hornbeam.typing import Bools, Counts, Floats
 
-__all__ = ["believe", "collapse", "count", "raise_child", "steps", "tally"]
+__all__ = ["believe", "collapse", "count", "raise_child", "recount", "sharing_unit", "steps", "tally"]
 
+_SHARED_BITS = 48  # steps of all rows together that are fine enough to be shared out again and again
 _MOST_WEIGHT = 2**50  # sums and products of shares below it are exact in float64 and int64
 
 
@@ -70,6 +72,54 @@ def count(
     unit = table.unit if unit is None else unit
     evidence, rows = tally(skeleton, table, unit)
     return Tree.raw(table.schema, skeleton, evidence, unit=unit, rows=rows, gain=gain, history=history)
+
+
+def recount(tree: Tree, table: Table, step: Step | None = None) -> Tree:
+    """Count other rows, or the same rows at other weights, on the skeleton of a tree.
+
+    Parameters
+    ----------
+    tree : Tree
+    table : Table
+        With its target.
+    step : Step, optional
+        Added to the history.
+
+    Returns
+    -------
+    Tree
+        With the tests and gains of `tree`, the evidence of `table`, and raw frequencies as belief.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.table import Table
+    >>> x, y = np.array([[20.0], [25.0], [40.0], [50.0]]), ["no", "yes", "yes", "yes"]
+    >>> tree = count(Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan]), Table.read(x, y))
+    >>> recount(tree, Table.read(x, y, sample_weight=[5, 1, 1, 1])).evidence.tolist()
+    [[5, 3], [5, 1], [0, 2]]
+    """
+    return count(
+        tree.skeleton,
+        table,
+        unit=sharing_unit(tree.skeleton, table),
+        gain=tree.gain,
+        history=_add(tree.history, step),
+    )
+
+
+def sharing_unit(skeleton: Skeleton, table: Table) -> float:
+    """Choose the unit to count a table in: its own, or a finer one where missing values go to every child.
+
+    Examples
+    --------
+    >>> sharing_unit(Skeleton.leaf(), Table.read([[1.0], [2.0]]))
+    1.0
+    """
+    if not (skeleton.missing_slot == -2).any():
+        return table.unit
+    total = table.n_rows if table.weight is None else int(table.weight.sum())
+    return table.unit / (1 << max(0, _SHARED_BITS - total.bit_length()))
 
 
 def tally(
@@ -165,43 +215,63 @@ def collapse(tree: Tree, mask: Bools, step: Step | None = None) -> Tree:
             "one entry a node"
         )
     if not (mask & ~tree.skeleton.is_leaf).any():
-        return replace(tree, history=_add(tree.history, step))
-    under = push_down(tree.skeleton, mask, np.logical_or)
-    keep = np.flatnonzero(~under[tree.skeleton.parent] | (tree.skeleton.parent < 0))
-    return replace(
-        tree,
-        skeleton=_take(tree.skeleton, keep, mask | tree.skeleton.is_leaf),
-        evidence=_pick(tree.evidence, keep),
-        rows=_pick(tree.rows, keep),
-        gain=np.where(mask[keep], np.nan, tree.gain[keep]),
-        belief=_pick(tree.belief, keep),
-        borrowed=_pick(tree.borrowed, keep),
+        return tree._edited(history=_add(tree.history, step))
+    left = rest(tree.skeleton.first_child, tree.skeleton.n_children, np.ascontiguousarray(mask))
+    # A node keeps all its children or none, and what it has: nothing of what was checked can break.
+    return tree._edited(
+        skeleton=_cut(tree.skeleton, left),
+        evidence=_pick(tree.evidence, left.node),
+        rows=_pick(tree.rows, left.node),
+        gain=_pick(tree.gain, left.node, np.nan, left.n_children == 0),
+        belief=_pick(tree.belief, left.node),
+        borrowed=_pick(tree.borrowed, left.node),
         history=_add(tree.history, step),
     )
 
 
-def _pick[T: np.generic](array: NDArray[T], nodes: NDArray[np.intp]) -> NDArray[T]:
-    """Copy some nodes' entries; nobody else holds the copy, so it need not be copied again to be frozen."""
+def _cut(skeleton: Skeleton, left: Rest) -> Skeleton:
+    """Copy what is left of a skeleton; nodes that became leaves lose their tests."""
+    leaf = left.n_children == 0
+    slot_start, slot_of = np.zeros(len(leaf) + 1, np.int32), skeleton.slot_of
+    if len(slot_of):
+        begin = skeleton.slot_start[left.node]
+        run = np.where(leaf, 0, skeleton.slot_start[left.node + 1] - begin)
+        np.cumsum(run, out=slot_start[1:])
+        slot_of = slot_of[runs(begin, run)]
+    return Skeleton._edited(
+        parent=left.parent,
+        first_child=left.first_child,
+        n_children=left.n_children,
+        feature=_pick(skeleton.feature, left.node, -1, leaf),
+        threshold=_pick(skeleton.threshold, left.node, np.nan, leaf),
+        missing_slot=_pick(skeleton.missing_slot, left.node, -1, leaf),
+        slot_start=slot_start,
+        slot_of=slot_of,
+    )
+
+
+def _pick[T: np.generic](
+    array: NDArray[T], nodes: Counts, blank: float = np.nan, where: Bools | None = None
+) -> NDArray[T]:
+    """Copy some nodes' entries, some of them blank; nobody else holds the copy, so it is frozen as it is."""
     picked: NDArray[T] = array.take(nodes, axis=0)
+    if where is not None:
+        np.copyto(picked, blank, where=where, casting="unsafe")
     picked.flags.writeable = False
     return picked
 
 
-def _take(skeleton: Skeleton, nodes: NDArray[np.intp], leaf: Bools) -> Skeleton:
-    """Copy some nodes, given in their new level order; those in `leaf` as leaves."""
-    leaf = leaf[nodes]
-    slot_start, slot_of = None, skeleton.slot_of
-    if len(slot_of):
-        begin = skeleton.slot_start[nodes]
-        run = np.where(leaf, 0, skeleton.slot_start[nodes + 1] - begin)
-        slot_start, slot_of = np.concatenate(([0], np.cumsum(run))), slot_of[runs(begin, run)]
+def _take(skeleton: Skeleton, nodes: NDArray[np.intp]) -> Skeleton:
+    """Copy some nodes, given in their new level order."""
+    begin = skeleton.slot_start[nodes]
+    run = skeleton.slot_start[nodes + 1] - begin
     return Skeleton.of(
-        n_children=np.where(leaf, np.int32(0), skeleton.n_children[nodes]),
-        feature=np.where(leaf, np.int32(-1), skeleton.feature[nodes]),
-        threshold=np.where(leaf, np.nan, skeleton.threshold[nodes]),
-        missing_slot=np.where(leaf, np.int32(-1), skeleton.missing_slot[nodes]),
-        slot_start=slot_start,
-        slot_of=slot_of,
+        n_children=skeleton.n_children[nodes],
+        feature=skeleton.feature[nodes],
+        threshold=skeleton.threshold[nodes],
+        missing_slot=skeleton.missing_slot[nodes],
+        slot_start=np.concatenate(([0], np.cumsum(run))),
+        slot_of=skeleton.slot_of[runs(begin, run)],
     )
 
 
@@ -251,7 +321,7 @@ def raise_child(tree: Tree, node: int, slot: int, table: Table, step: Step | Non
     gain = tree.gain.copy()
     gain[raised] = np.nan
     return count(
-        _take(skeleton, order, skeleton.is_leaf),
+        _take(skeleton, order),
         table,
         unit=float(tree.unit[0]),
         gain=gain[order],
@@ -281,7 +351,8 @@ def believe(tree: Tree, belief: Floats, borrowed: Floats, step: Step | None = No
     >>> laplace.belief.tolist(), [str(step) for step in laplace.history]
     ([[0.8, 0.2]], ['laplace()'])
     """
-    return replace(tree, belief=belief, borrowed=borrowed, history=_add(tree.history, step))
+    check_belief(belief, borrowed, tree.n_nodes, tree.n_classes)
+    return tree._edited(belief=belief, borrowed=borrowed, history=_add(tree.history, step))
 
 
 def _add(history: tuple[Step, ...], step: Step | None) -> tuple[Step, ...]:

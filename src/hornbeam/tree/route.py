@@ -56,7 +56,7 @@ def route(skeleton: Skeleton, table: Table, n_jobs: int = 1) -> Indices:
     return stops
 
 
-def answer(tree: Tree, table: Table, n_jobs: int = 1) -> Floats:
+def answer(tree: Tree, table: Table, n_jobs: int = 1, *, said: Floats | None = None) -> Floats:
     """Give the tree's belief about each row of a table.
 
     Parameters
@@ -64,10 +64,12 @@ def answer(tree: Tree, table: Table, n_jobs: int = 1) -> Floats:
     tree : Tree
     table : Table
     n_jobs : int, default=1
+    said : float64 array of shape (n_nodes, m), optional
+        What the nodes answer instead of their belief.
 
     Returns
     -------
-    float64 array of shape (n_rows, n_classes)
+    float64 array of shape (n_rows, n_classes), or of (n_rows, m)
         The belief of the node where the row stops. Where a missing value goes to every child, the children's
         answers in proportion to their evidence.
 
@@ -86,7 +88,7 @@ def answer(tree: Tree, table: Table, n_jobs: int = 1) -> Floats:
     [[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]]
     """
     router = tree.skeleton.router
-    belief, weight = tree.belief, _weight(tree)
+    belief, weight = tree.belief if said is None else said, _weight(tree)
     answers = np.empty((table.n_rows, belief.shape[1]))
 
     def fill(begin: int, end: int) -> None:

@@ -79,6 +79,17 @@ class Skeleton:
         object.__setattr__(self, "levels", level_offsets(self.n_children))
 
     @classmethod
+    def _edited(cls, **arrays: NDArray[Any]) -> Self:
+        """Make a skeleton of arrays nobody else holds, unchecked: for edits that break no invariant."""
+        edited = object.__new__(cls)
+        for name in _ARRAYS:
+            arrays[name].flags.writeable = False
+            object.__setattr__(edited, name, arrays[name])
+        object.__setattr__(edited, "levels", level_offsets(edited.n_children))
+        object.__setattr__(edited, "_router", None)
+        return edited
+
+    @classmethod
     def of(
         cls,
         n_children: Any,

@@ -111,9 +111,19 @@ class Tree:
 
     def __post_init__(self) -> None:
         check_tree(self)
-        for name in ("evidence", "unit", "rows", "gain", "belief", "borrowed"):
+        for name in _ARRAYS:
             object.__setattr__(self, name, read_only(getattr(self, name)))
         object.__setattr__(self, "history", tuple(self.history))
+
+    def _edited(self, **changes: Any) -> Self:
+        """Copy with some fields changed, unchecked: for edits that break nothing, or check what they could."""
+        edited = object.__new__(type(self))
+        for name in ("schema", "skeleton", "history"):
+            object.__setattr__(edited, name, changes.get(name, getattr(self, name)))
+        for name in _ARRAYS:
+            object.__setattr__(edited, name, read_only(changes.get(name, getattr(self, name))))
+        object.__setattr__(edited, "_digest", None)
+        return edited
 
     @classmethod
     def raw(
@@ -192,8 +202,11 @@ class Tree:
         return f"Tree({summary(self.skeleton)}, {k} class{'es' * (k != 1)})"
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
-        fields = (self.evidence, self.unit, self.rows, self.gain, self.belief, self.borrowed, self.history)
-        return type(self), (self.schema, self.skeleton, *fields)
+        arrays = (getattr(self, name) for name in _ARRAYS)
+        return type(self), (self.schema, self.skeleton, *arrays, self.history)
+
+
+_ARRAYS = ("evidence", "unit", "rows", "gain", "belief", "borrowed")
 
 
 def raw_belief(skeleton: Skeleton, evidence: Counts) -> Floats:

@@ -1,0 +1,173 @@
+"""From the cache to tables: pooled scores of every method on every set, and who beats whom."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import functools
+import operator
+import platform
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from zipfile import ZipFile
+
+import numpy as np
+
+import hornbeam
+from hornbeam.evaluation import Comparison, Tally
+from studies.cache import Cache, Result
+from studies.j48 import ARCHIVE
+from studies.methods import Group
+from studies.sets import N_FOLDS, Entry
+
+MEASURES = {
+    "RMSE": operator.attrgetter("rmse"),
+    "log loss": operator.attrgetter("log_loss"),
+    "Brier score": operator.attrgetter("brier_score"),
+    "0-1 loss": operator.attrgetter("zero_one_loss"),
+    "calibration error": operator.attrgetter("calibration_error"),
+}
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "ydf", "JPype1")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A method on a set, all folds together; without a tally, the reason."""
+
+    entry: Entry
+    method: str
+    tally: Tally | None
+    seconds: float
+    size: float
+    reason: str
+
+    @classmethod
+    def of(cls, entry: Entry, method: str, folds: Sequence[Result]) -> Line:
+        reasons = [result.reason for result in folds if result.reason]
+        if reasons or len(folds) < N_FOLDS:
+            return cls(entry, method, None, np.nan, np.nan, reasons[0] if reasons else "not run yet")
+        tally = functools.reduce(operator.add, [result.tally for result in folds])
+        size = np.mean([np.nan if result.size is None else result.size for result in folds])
+        return cls(entry, method, tally, float(np.mean([r.seconds for r in folds])), float(size), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Lines of all sets and methods."""
+
+    entries: tuple[Entry, ...]
+    methods: tuple[str, ...]
+    lines: tuple[Line, ...]
+
+    @classmethod
+    def gather(cls, cache: Cache, entries: Iterable[Entry], groups: Sequence[Group]) -> Scores:
+        """Sets of which anything has been run."""
+        kept, lines = [], []
+        for entry in entries:
+            files = {
+                (group.name, fold): cache.read(entry.key, group.name, fold)
+                for group in groups
+                for fold in range(N_FOLDS)
+            }
+            if not any(files.values()):
+                continue
+            kept.append(entry)
+            for group in groups:
+                for method in group.methods:
+                    folds = [
+                        found for fold in range(N_FOLDS) if (found := files[group.name, fold].get(method))
+                    ]
+                    lines.append(Line.of(entry, f"{group.name}/{method}", folds))
+        return cls(tuple(kept), tuple(name for group in groups for name in group.names), tuple(lines))
+
+    @property
+    def n_rows(self) -> list[int]:
+        return [entry.n_rows for entry in self.entries]
+
+    def comparison(self, measure: str) -> Comparison:
+        """Every method on every set; NaN where there is no answer."""
+        value = MEASURES[measure]
+        return self._table(measure, lambda line: np.nan if line.tally is None else value(line.tally))
+
+    def seconds(self) -> Comparison:
+        return self._table("CPU seconds", lambda line: line.seconds)
+
+    def _table(self, measure: str, value: Callable[[Line], float]) -> Comparison:
+        numbers = np.array([value(line) for line in self.lines]).reshape(len(self.entries), len(self.methods))
+        return Comparison(self.methods, tuple(entry.name for entry in self.entries), numbers, measure)
+
+    def write_csv(self, path: Path) -> None:
+        """All of it, a line for each set and method."""
+        with path.open("w", encoding="utf-8", newline="") as file:
+            out = csv.writer(file, lineterminator="\n")
+            names = [measure.replace(" ", "_").replace("-", "_").lower() for measure in MEASURES]
+            out.writerow(["set", "rows", "classes", "method", *names, "seconds", "nodes", "reason"])
+            for line in self.lines:
+                values = (
+                    [f"{value(line.tally):.6f}" for value in MEASURES.values()]
+                    if line.tally
+                    else [""] * len(MEASURES)
+                )
+                seconds = "" if np.isnan(line.seconds) else f"{line.seconds:.6f}"
+                size = "" if np.isnan(line.size) else f"{line.size:.1f}"
+                about = [line.entry.name, line.entry.n_rows, line.entry.n_classes, line.method]
+                out.writerow([*about, *values, seconds, size, line.reason])
+
+
+def means_table(scores: Scores, methods: Sequence[str], hero: str) -> str:
+    """Means over the sets where all these methods answered, and the record of one of them against each."""
+    tables = {measure: scores.comparison(measure).among(methods) for measure in MEASURES}
+    rmse, logs, errors = tables["RMSE"], tables["log loss"], tables["0-1 loss"]
+    common = len(rmse.complete().sets)
+    columns = [table.means() for table in tables.values()]
+    answered = (~np.isnan(rmse.losses)).sum(axis=0)
+    head = [
+        f"Means over the {common} sets where all of these answered; records of {hero} over the sets where both did.",
+        "",
+        "| method | " + " | ".join(MEASURES) + f" | sets | RMSE: {hero} against it | log loss | 0-1 loss |",
+        "|---|" + "--:|" * (len(MEASURES) + 1) + "---|---|---|",
+    ]
+    rows = []
+    for i in np.argsort(columns[0], kind="stable"):
+        name = methods[i]
+        means = " | ".join(f"{column[i]:.4f}" for column in columns)
+        records = " | ".join("" if name == hero else str(t.record(hero, name)) for t in (rmse, logs, errors))
+        rows.append(f"| {name} | {means} | {answered[i]} | {records} |")
+    return "\n".join([*head, *rows])
+
+
+def gaps_table(scores: Scores) -> str:
+    """Where a method gave no answer, and why."""
+    missing: dict[tuple[str, str], list[str]] = {}
+    for line in scores.lines:
+        if line.reason:
+            missing.setdefault((line.method, line.reason.split(":")[0]), []).append(line.entry.name)
+    if not missing:
+        return "Every method answered on every set."
+    rows = [
+        f"| {method} | {reason} | {len(sets)} | {', '.join(sets[:8])}{', ...' if len(sets) > 8 else ''} |"
+        for (method, reason), sets in missing.items()
+    ]
+    return "\n".join(["| method | reason | sets | |", "|---|---|--:|---|", *rows])
+
+
+def provenance(scores: Scores, commands: Sequence[str]) -> str:
+    """What was run, when, and with what."""
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    found = []
+    for name in LIBRARIES:
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            continue
+    if ARCHIVE.exists():
+        found.append(
+            "Weka " + ZipFile(ARCHIVE).read("weka/core/version.txt").decode().strip().replace("-", ".")
+        )
+    python = f"Python {platform.python_version()}"
+    return (
+        f"{today}; Hornbeam {hornbeam.__version__}, {python}, {', '.join(found)}. {len(scores.entries)} sets, "
+        f"{sum(scores.n_rows):,} rows. Commands: {', '.join(f'`{command}`' for command in commands)}."
+    )

@@ -1,0 +1,28 @@
+"""How good probabilities are, and whether one method beats another."""
+
+from hornbeam.evaluation.calibration import ReliabilityCurve, reliability_curve
+from hornbeam.evaluation.compare import Comparison, Friedman, Record, nemenyi_distance, sign_test
+from hornbeam.evaluation.scores import (
+    Tally,
+    brier_score,
+    calibration_error,
+    log_loss,
+    rmse,
+    zero_one_loss,
+)
+
+__all__ = [
+    "Comparison",
+    "Friedman",
+    "Record",
+    "ReliabilityCurve",
+    "Tally",
+    "brier_score",
+    "calibration_error",
+    "log_loss",
+    "nemenyi_distance",
+    "reliability_curve",
+    "rmse",
+    "sign_test",
+    "zero_one_loss",
+]

@@ -1,0 +1,127 @@
+"""The reliability curve: of rows said to have a probability, how many had the class."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from scipy.special import betaincinv
+from scipy.stats import norm
+
+from hornbeam.errors import DataError, ParameterError
+from hornbeam.typing import Floats
+
+__all__ = ["ReliabilityCurve", "reliability_curve"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReliabilityCurve:
+    """Bins of rows in the order of their predicted probability.
+
+    Parameters
+    ----------
+    predicted : float64 array
+        Mean predicted probability of each bin.
+    observed : float64 array
+        Share of its rows that had the class.
+    lower, upper : float64 arrays
+        A confidence interval of that share.
+    weight : float64 array
+        Rows of each bin, or their weight.
+
+    Examples
+    --------
+    >>> curve = reliability_curve([False, True, True], [0.1, 0.9, 0.9], n_bins=2)
+    >>> curve.predicted.tolist(), curve.observed.tolist(), curve.weight.tolist()
+    ([0.1, 0.9], [0.0, 1.0], [1.0, 2.0])
+    """
+
+    predicted: Floats
+    observed: Floats
+    lower: Floats
+    upper: Floats
+    weight: Floats
+
+
+def reliability_curve(
+    came: Any,
+    predicted: Any,
+    *,
+    n_bins: int = 10,
+    level: float = 0.95,
+    interval: Literal["wilson", "exact"] = "wilson",
+    sample_weight: Any = None,
+) -> ReliabilityCurve:
+    """Set the predicted probability of one class against how often it came, in bins of equal mass.
+
+    Parameters
+    ----------
+    came : array-like of bool of shape (n_rows,)
+        Whether a row has the class.
+    predicted : array-like of float of shape (n_rows,)
+        The probability that it has.
+    n_bins : int, default 10
+        Bins at most. Rows of the same prediction, say those of a leaf, share a bin, so there may be fewer.
+    level : float, default 0.95
+        Confidence of the bands.
+    interval : {"wilson", "exact"}, default "wilson"
+        Wilson's score interval, or the wider one of Clopper and Pearson.
+    sample_weight : array-like of shape (n_rows,), optional
+        What each row counts. A band is then that of Kish's effective number of rows,
+        ``(sum w)² / sum w²``.
+
+    Returns
+    -------
+    ReliabilityCurve
+
+    Examples
+    --------
+    >>> curve = reliability_curve([0, 0, 1, 0, 1, 1, 1, 1], [0.2] * 4 + [0.8] * 4)
+    >>> curve.observed.tolist(), curve.lower.round(3).tolist(), curve.upper.round(3).tolist()
+    ([0.25, 1.0], [0.046, 0.51], [0.699, 1.0])
+    """
+    came, p = np.asarray(came, bool), np.asarray(predicted, float)
+    if came.shape != p.shape or p.ndim != 1 or not len(p):
+        raise DataError(
+            f"Outcomes of shape {came.shape} beside predictions of shape {p.shape}; expected one number a row "
+            "each. Pass the probabilities of one class: predict_proba(X)[:, 1], say."
+        )
+    if n_bins < 1 or not 0 < level < 1:
+        raise ParameterError(f"n_bins={n_bins}, level={level}: expected a bin at least, and 0 < level < 1.")
+    weight = np.ones(len(p)) if sample_weight is None else np.asarray(sample_weight, float)
+    place = _equal_mass(p, weight, n_bins)
+
+    def add(values: Floats) -> Floats:
+        return np.bincount(place, values)
+
+    total = add(weight)
+    observed = add(weight * came) / total
+    effective = total**2 / add(weight**2)
+    lower, upper = _INTERVALS[interval](observed, effective, level)
+    return ReliabilityCurve(add(weight * p) / total, observed, lower, upper, total)
+
+
+def _equal_mass(p: Floats, weight: Floats, n_bins: int) -> Any:
+    """The bin of each row, numbered without gaps; equal predictions share one."""
+    values, group = np.unique(p, return_inverse=True)
+    mass = np.bincount(group, weight)
+    middle = np.cumsum(mass) - mass / 2
+    place = np.minimum((middle * n_bins / mass.sum()).astype(np.intp), n_bins - 1)
+    return np.unique(place, return_inverse=True)[1][group] if len(values) else group
+
+
+def _wilson(share: Floats, n: Floats, level: float) -> tuple[Floats, Floats]:
+    z = norm.isf((1 - level) / 2)
+    centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
+
+
+def _clopper_pearson(share: Floats, n: Floats, level: float) -> tuple[Floats, Floats]:
+    k, tail = share * n, (1 - level) / 2
+    with np.errstate(invalid="ignore"):
+        lower = np.where(k > 0, betaincinv(k, n - k + 1, tail), 0.0)
+        upper = np.where(k < n, betaincinv(k + 1, n - k, 1 - tail), 1.0)
+    return lower, upper
+
+
+_INTERVALS = {"wilson": _wilson, "exact": _clopper_pearson}

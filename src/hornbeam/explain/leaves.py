@@ -1,0 +1,135 @@
+"""The leaf table: who came to each leaf, what the tree makes of them, and how sure it is."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.explain.intervals import interval
+from hornbeam.tree.tree import Tree, raw_belief
+from hornbeam.typing import Counts, Floats
+
+__all__ = ["Leaves", "leaves"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Leaves:
+    """Leaves, or nodes, of a tree as columns; printed, a line each.
+
+    Parameters
+    ----------
+    classes : tuple of hashable
+        The class labels.
+    level : float
+        Of the intervals.
+    node : ndarray of intp
+        Their ids in the tree, as `TreeClassifier.apply` gives them.
+    rows : ndarray of int64
+        Rows that came.
+    borrowed : ndarray of float64
+        Rows lent by the ancestors; after honest smoothing, in what they are worth.
+    raw, smoothed, low, high : ndarray of float64 of shape (n_leaves, n_classes)
+        Frequencies, what the tree believes, and the bounds of the interval.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> X, y = [[0.0]] * 10 + [[1.0]] * 40, ["no"] * 10 + ["no", "yes"] * 20
+    >>> TreeClassifier().fit(X, y).leaves()
+     node   rows  borrowed  class    raw  smoothed    90 % interval
+        1     10       1.0  no     1.000     0.959   0.759 to 1.000
+        2     40       0.7  no     0.500     0.501   0.368 to 0.634
+    """
+
+    classes: tuple[Any, ...]
+    level: float
+    node: NDArray[np.intp]
+    rows: Counts
+    borrowed: Floats
+    raw: Floats
+    smoothed: Floats
+    low: Floats
+    high: Floats
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return columns with an entry for each leaf and class, as every frame library takes them.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from hornbeam import TreeClassifier
+        >>> leaves = TreeClassifier(smoothing=None).fit([[0], [1]], ["no", "yes"]).leaves()
+        >>> pd.DataFrame(leaves.to_dict())[["node", "class", "smoothed", "high"]].round(2)
+           node class  smoothed  high
+        0     1    no       1.0   1.0
+        1     1   yes       0.0   0.9
+        2     2    no       0.0   0.9
+        3     2   yes       1.0   1.0
+        """
+        k = len(self.classes)
+        per_leaf = {name: np.repeat(getattr(self, name), k).tolist() for name in ("node", "rows", "borrowed")}
+        per_class = {
+            name: getattr(self, name).ravel().tolist() for name in ("raw", "smoothed", "low", "high")
+        }
+        return {**per_leaf, "class": list(self.classes) * len(self), **per_class}
+
+    def __repr__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        """Write the most probable class of each leaf."""
+        best = self.smoothed.argmax(axis=1)
+        names = [str(label) for label in self.classes]
+        width = max(len("class"), *map(len, names))
+        title = f"{100 * self.level:g} % interval"
+        yield f" node   rows  borrowed  {'class':<{width}}    raw  smoothed  {title:>15}"
+        for i, k in enumerate(best.tolist()):
+            counts = f"{self.node[i]:>5} {self.rows[i]:>6}  {self.borrowed[i]:>8.1f}"
+            rates = f"{self.raw[i, k]:.3f}  {self.smoothed[i, k]:>8.3f}"
+            yield f"{counts}  {names[k]:<{width}}  {rates}   {self.low[i, k]:.3f} to {self.high[i, k]:.3f}"
+
+
+def leaves(tree: Tree, level: float = 0.9, *, inner: bool = False) -> Leaves:
+    """List the leaves of a tree with their rows, rates and intervals.
+
+    Parameters
+    ----------
+    tree : Tree
+    level : float, default 0.9
+        Of the intervals (`interval`).
+    inner : bool, default False
+        List every node, inner ones too.
+
+    Returns
+    -------
+    Leaves
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> tree = TreeClassifier(smoothing=None).fit([[0.0]] * 3 + [[1.0]] * 5, [0] * 4 + [1] * 4).tree_
+    >>> leaves(tree, level=0.8, inner=True)
+     node   rows  borrowed  class    raw  smoothed    80 % interval
+        0      8       0.0  0      0.500     0.500   0.258 to 0.742
+        1      3       0.0  0      1.000     1.000   0.614 to 1.000
+        2      5       0.0  1      0.800     0.800   0.477 to 0.977
+    """
+    low, high = interval(tree, level)
+    node = np.arange(tree.n_nodes) if inner else np.flatnonzero(tree.skeleton.is_leaf)
+    raw = raw_belief(tree.skeleton, tree.evidence)
+    return Leaves(
+        classes=tree.schema.classes,
+        level=level,
+        node=node,
+        rows=tree.rows[node],
+        borrowed=tree.borrowed[node],
+        raw=raw[node],
+        smoothed=tree.belief[node],
+        low=low[node],
+        high=high[node],
+    )

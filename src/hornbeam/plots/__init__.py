@@ -1,0 +1,17 @@
+"""Pictures of numbers that `hornbeam.evaluation` made; needs matplotlib (``pip install 'hornbeam[plots]'``)."""
+
+from hornbeam.plots.calibration import ReliabilityDisplay
+from hornbeam.plots.comparison import (
+    plot_critical_difference,
+    plot_difference,
+    plot_forest_sizes,
+    plot_times,
+)
+
+__all__ = [
+    "ReliabilityDisplay",
+    "plot_critical_difference",
+    "plot_difference",
+    "plot_forest_sizes",
+    "plot_times",
+]

@@ -1,0 +1,175 @@
+"""The reliability diagram, in the manner of scikit-learn's displays."""
+
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from hornbeam.errors import DataError
+from hornbeam.evaluation.calibration import ReliabilityCurve, reliability_curve
+from hornbeam.plots.canvas import COLORS, GREY, MARKERS, axes
+from hornbeam.typing import Label
+
+__all__ = ["ReliabilityDisplay"]
+
+
+class ReliabilityDisplay:
+    """How often a class came against how often it was said to come; on the diagonal, probabilities are true.
+
+    Make one with `from_estimator` or `from_predictions`; draw several on the same axes to compare.
+
+    Parameters
+    ----------
+    curve : ReliabilityCurve
+        The numbers.
+    name : str, optional
+        What to call it in the legend.
+    label : str, optional
+        The class, for the axes.
+
+    Attributes
+    ----------
+    ax_, figure_, line_, band_ : matplotlib artists
+        What `plot` drew.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from hornbeam import TreeClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = TreeClassifier(smoothing="hgs").fit(X[::2], y[::2])
+    >>> display = ReliabilityDisplay.from_estimator(clf, X[1::2], y[1::2], n_bins=5)
+    >>> display.curve.predicted.round(2).tolist()
+    [0.01, 0.29, 0.89, 0.99]
+    """
+
+    def __init__(self, curve: ReliabilityCurve, *, name: str | None = None, label: str | None = None) -> None:
+        self.curve = curve
+        self.name = name
+        self.label = label
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        label: Label | None = None,
+        name: str | None = None,
+        ax: Any = None,
+        **settings: Any,
+    ) -> Self:
+        """Ask a fitted classifier and draw.
+
+        Parameters
+        ----------
+        estimator : classifier
+            Fitted, with ``predict_proba`` and ``classes_``.
+        X : array-like or data frame
+            Rows it has not seen.
+        y : array-like of shape (n_rows,)
+            Their classes.
+        label : hashable, optional
+            The class to look at, against all others; the last one if not given.
+        name : str, optional
+            For the legend; the estimator's own if not given.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+        **settings : n_bins, level, interval, sample_weight
+            As of `reliability_curve`.
+
+        Returns
+        -------
+        ReliabilityDisplay
+        """
+        classes = list(estimator.classes_)
+        label = classes[-1] if label is None else label
+        if label not in classes:
+            raise DataError(f"label={label!r}: expected one of the classes {classes}.")
+        predicted = estimator.predict_proba(X)[:, classes.index(label)]
+        name = type(estimator).__name__ if name is None else name
+        return cls.from_predictions(y, predicted, label=label, name=name, ax=ax, **settings)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y: Any,
+        predicted: Any,
+        *,
+        label: Label | None = None,
+        name: str | None = None,
+        ax: Any = None,
+        **settings: Any,
+    ) -> Self:
+        """Draw probabilities of one class that are already there.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_rows,)
+            The classes that came.
+        predicted : array-like of shape (n_rows,)
+            The probability of `label`.
+        label : hashable, optional
+            The class; the last of the sorted classes of `y` if not given.
+        name : str, optional
+            For the legend.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+        **settings : n_bins, level, interval, sample_weight
+            As of `reliability_curve`.
+
+        Returns
+        -------
+        ReliabilityDisplay
+        """
+        y = np.asarray(y)
+        label = np.unique(y)[-1] if label is None else label
+        curve = reliability_curve(y == label, predicted, **settings)
+        return cls(curve, name=name, label=str(label)).plot(ax)
+
+    def plot(
+        self, ax: Any = None, *, name: str | None = None, band: Literal["bars", "area"] = "bars", **line: Any
+    ) -> Self:
+        """Draw the curve with its confidence bands.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+        name : str, optional
+            Instead of the display's own name.
+        band : {"bars", "area"}, default "bars"
+            How to draw the intervals.
+        **line : keywords of matplotlib's ``plot``
+            Colour and the like.
+
+        Returns
+        -------
+        ReliabilityDisplay
+            Itself.
+        """
+        ax = axes(ax, size=(5.0, 5.0))
+        turn = sum(drawn.get_gid() == "reliability" for drawn in ax.lines)
+        if turn == 0:
+            ax.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1)
+        style = {"color": COLORS[turn % len(COLORS)], "marker": MARKERS[turn % len(MARKERS)], "markersize": 5}
+        curve, name = self.curve, name or self.name
+        (self.line_,) = ax.plot(
+            curve.predicted, curve.observed, label=name, gid="reliability", **style | line
+        )
+        color = self.line_.get_color()
+        if band == "area":
+            self.band_ = ax.fill_between(
+                curve.predicted, curve.lower, curve.upper, color=color, alpha=0.18, linewidth=0
+            )
+        else:
+            self.band_ = ax.vlines(
+                curve.predicted, curve.lower, curve.upper, color=color, linewidth=1.2, alpha=0.6
+            )
+        of = f" of {self.label}" if self.label else ""
+        ax.set(xlabel=f"predicted probability{of}", ylabel=f"observed share{of}", aspect="equal")
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+        if name:
+            ax.legend(loc="upper left", frameon=False)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

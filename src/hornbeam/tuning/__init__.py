@@ -1,0 +1,5 @@
+"""Trees that choose their own settings, on rows they have not seen."""
+
+from hornbeam.tuning.honest import Honest
+
+__all__ = ["Honest"]

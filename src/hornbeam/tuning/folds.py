@@ -1,0 +1,207 @@
+"""Rows dealt out to folds, and the trees regrown without each."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.data.bins import Bins
+from hornbeam.data.table import Table
+from hornbeam.recipe import Recipe
+from hornbeam.tree.edit import sharing_unit, tally
+from hornbeam.tree.route import route
+from hornbeam.tree.tree import Tree
+from hornbeam.tree.walk import stopped
+from hornbeam.typing import Codes, Counts, Floats, Indices
+
+__all__ = ["Deal", "Regrown", "draw", "regrow", "scatter"]
+
+type _Bits = NDArray[np.uint64]
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+def draw(codes: Codes, target: Indices, seed: int = 0) -> _Bits:
+    """Draw a number for every row by what it is, not by where it stands: rows that are alike get the same.
+
+    Parameters
+    ----------
+    codes : array of shape (n_rows, n_features)
+    target : int array of shape (n_rows,)
+    seed : int, default 0
+        Another seed, other numbers.
+
+    Returns
+    -------
+    uint64 array of shape (n_rows,)
+
+    Examples
+    --------
+    >>> numbers = draw(np.array([[0], [1], [0]], np.uint8), np.array([0, 1, 0]))
+    >>> bool(numbers[0] == numbers[2]), bool(numbers[0] == numbers[1])
+    (True, False)
+    """
+    factor = _mixed(np.arange(1, codes.shape[1] + 2, dtype=np.uint64) * _GOLDEN + np.full(1, seed, np.uint64))
+    bits = (target.astype(np.uint64) + np.uint64(1)) * factor[0]
+    for feature in range(codes.shape[1]):
+        bits += codes[:, feature] * factor[feature + 1]
+    return _mixed(bits)
+
+
+def scatter(numbers: _Bits) -> _Bits:
+    """Give rows that drew the same number different ones, so that a sample does not take all or none of them.
+
+    Examples
+    --------
+    >>> len(set(scatter(np.array([7, 7, 7], np.uint64)).tolist()))
+    3
+    """
+    order = np.argsort(numbers, kind="stable")
+    place, drawn = np.arange(len(numbers)), numbers[order]
+    begin = np.maximum.accumulate(np.where(np.append(False, drawn[1:] == drawn[:-1]), 0, place))
+    scattered = np.empty_like(numbers)
+    scattered[order] = _mixed(drawn + (place - begin).astype(np.uint64) * _GOLDEN)
+    return scattered
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Deal:
+    """Rows dealt out to folds like cards, class by class, and copies of a row one after the other.
+
+    Parameters
+    ----------
+    first : int64 array of shape (n_rows,)
+        When the first copy of each row was dealt; the card of turn t goes to fold ``t % n_folds``.
+    copies : int64 array of shape (n_rows,) or None
+        How many copies there are of each row: its weight, where weights are whole; None for one each.
+    n_folds : int
+
+    Examples
+    --------
+    >>> table = Table.read([[1.0], [2.0], [3.0]], [0, 0, 1], sample_weight=[1, 3, 1])
+    >>> cards = Deal.of(table, np.array([[0], [1], [2]], np.uint8), 2)
+    >>> cards.held(0).tolist(), cards.held(1).tolist()
+    ([1, 1, 1], [0, 2, 0])
+    """
+
+    first: Counts
+    copies: Counts | None
+    n_folds: int
+
+    @classmethod
+    def of(cls, table: Table, codes: Codes, n_folds: int, seed: int = 0) -> Self:
+        """Deal the rows of a table; their order plays no part, and weight 2 is the row twice."""
+        target, weight = table.target, table.weight
+        assert target is not None
+        numbers = draw(codes, target, seed)
+        order = np.lexsort((numbers, target) if weight is None else (weight, numbers, target))
+        copies = weight if table.unit == 1.0 else None
+        first = np.empty(len(target), np.int64)
+        if copies is None:
+            first[order] = np.arange(len(target))
+        else:
+            dealt = copies[order]
+            first[order] = np.cumsum(dealt) - dealt
+        return cls(first, copies, n_folds)
+
+    def held(self, fold: int) -> Counts:
+        """Count the copies of each row in a fold."""
+        if self.copies is None:
+            mine: Counts = (self.first % self.n_folds == fold).astype(np.int64)
+            return mine
+        end = self.first + self.copies
+        held: Counts = (end - 1 - fold) // self.n_folds - (self.first - 1 - fold) // self.n_folds
+        return held
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Regrown:
+    """A tree regrown without some rows, and what became of them.
+
+    Parameters
+    ----------
+    tree : Tree
+        Pruned, if the recipe prunes, and not smoothed.
+    rows : array of int
+        The rows held out.
+    weight : float64 array
+        What each of them weighs.
+    node : int32 array or None
+        Where each of them stops; None if missing values go to every child.
+    held : float64 array of shape (n_nodes, n_classes)
+        The weight of each class that stops at each node.
+    """
+
+    tree: Tree
+    rows: NDArray[np.intp]
+    weight: Floats
+    node: Indices | None
+    held: Floats
+
+
+def regrow(
+    recipe: Recipe, table: Table, bins: Bins, codes: Codes, cards: Deal, n_jobs: int = 1
+) -> Sequence[Regrown]:
+    """Grow and prune a tree without the rows of each fold, and send them down.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    table : Table
+    bins : Bins
+    codes : array
+        ``bins.encode(table)``.
+    cards : Deal
+        Its rows, dealt out.
+    n_jobs : int, default 1
+        Threads; each tree is grown by one of them.
+
+    Returns
+    -------
+    sequence of Regrown
+        One for each fold.
+    """
+
+    def without(fold: int) -> Regrown:
+        held = cards.held(fold)
+        others = (1 if cards.copies is None else cards.copies) - held
+        kept = np.flatnonzero(others)
+        tree = recipe.prune(recipe.grower.grow(_copies(table, kept, others, cards), bins, codes[kept]))
+        asked = np.flatnonzero(held)
+        return _send(tree, _copies(table, asked, held, cards), asked)
+
+    if n_jobs == 1:
+        return list(map(without, range(cards.n_folds)))
+    with ThreadPoolExecutor(n_jobs) as pool:
+        return list(pool.map(without, range(cards.n_folds)))
+
+
+def _copies(table: Table, rows: NDArray[np.intp], copies: Counts, cards: Deal) -> Table:
+    """Some rows of a table, as often as they are there."""
+    taken = table.take(rows)
+    return taken if cards.copies is None else replace(taken, weight=copies[rows])
+
+
+def _send(tree: Tree, held: Table, rows: NDArray[np.intp]) -> Regrown:
+    """Find where held-out rows stop."""
+    skeleton, n_classes = tree.skeleton, tree.n_classes
+    weight: Floats = np.ones(len(rows)) if held.weight is None else np.multiply(held.weight, held.unit)
+    if (skeleton.missing_slot == -2).any():
+        unit = sharing_unit(skeleton, held)
+        evidence, _ = tally(skeleton, held, unit, np.einsum("ij->i", tree.evidence))
+        return Regrown(tree, rows, weight, None, np.multiply(stopped(skeleton, evidence), unit))
+    assert held.target is not None
+    node = route(skeleton, held)
+    cell = node.astype(np.intp) * n_classes + held.target
+    counts = np.bincount(cell, weight, minlength=tree.n_nodes * n_classes)
+    return Regrown(tree, rows, weight, node, counts.reshape(-1, n_classes))
+
+
+def _mixed(bits: _Bits) -> _Bits:
+    """Scramble 64 bits (the finaliser of splitmix64, Steele, Lea and Flood, 2014)."""
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))

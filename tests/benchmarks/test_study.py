@@ -1,0 +1,181 @@
+"""The study end to end on two small sets; what it computes faster than the obvious way is checked against that."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+
+from hornbeam import TreeClassifier
+from hornbeam.data import Table
+from hornbeam.pruning import CostComplexity, cost_complexity_path
+from hornbeam.tree.route import answer
+
+pytest.importorskip("matplotlib", reason="reports of a study have figures: they need the extra plots")
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+sys.path.append(str(BENCHMARKS))
+
+from studies import choice, forest  # noqa: E402
+from studies.cache import Cache, Result  # noqa: E402
+from studies.sets import Fold, index, load  # noqa: E402
+
+METHODS = (
+    "hornbeam,cart/raw,cart/hgs-published,cart/hdp,cart/shrinkage-cv,cart/cost-complexity-*,sklearn/tree*"
+)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A numeric set of two classes; a mixed one with missing values and a class of a single row."""
+    folder = tmp_path_factory.mktemp("sets")
+    rng = np.random.default_rng(0)
+    x = rng.random((80, 2)).round(3)
+    two = pd.DataFrame(x, columns=["a", "b"])
+    two["target"] = pd.Categorical(np.where(rng.random(80) < x[:, 0], "yes", "no"))
+    mixed = pd.DataFrame({"a": rng.random(60).round(2), "c": pd.Categorical(rng.choice(["u", "v", "w"], 60))})
+    mixed.loc[::7, "a"] = np.nan
+    mixed.loc[3::9, "c"] = np.nan
+    mixed["target"] = pd.Categorical(np.append(rng.choice(["x", "y"], 59), "z"))
+    lines = ["name,n_instances,n_numeric,n_nominal,n_classes,has_missing,file"]
+    for name, frame in {"two": two, "mixed": mixed}.items():
+        frame.to_parquet(folder / f"{name}.parquet")
+        lines.append(f"{name},{len(frame)},1,1,{frame.target.nunique()},true,{name}.parquet")
+    (folder / "index.csv").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+def study(*arguments: str | Path) -> str:
+    command = [sys.executable, str(BENCHMARKS / "study.py"), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return done.stdout + done.stderr
+
+
+def test_runs_resumes_and_reports(data: Path, tmp_path: Path) -> None:
+    cache, out = tmp_path / "cache", tmp_path / "out"
+    run = ("smoothing", "--data", data, "--cache", cache, "--methods", METHODS)
+    first = study(*run)
+    assert "60 of 60 tasks to run" in first
+    assert first.index("mixed: done") < first.index("two: done"), "smallest sets first"
+    (cache / "two" / "cart.3.json").unlink()
+    assert "1 of 60 tasks to run" in study(*run), "only what is missing"
+
+    assert "2 sets in" in study("report", "smoothing", "--data", data, "--cache", cache, "--out", out)
+    with (out / "scores.csv").open() as file:
+        rows = {(row["set"], row["method"]): row for row in csv.DictReader(file)}
+    for name, n_rows in (("two", "80"), ("mixed", "60")):
+        raw, hgs = rows[name, "cart/raw"], rows[name, "cart/hgs-published"]
+        assert raw["rows"] == n_rows
+        assert float(hgs["rmse"]) < float(raw["rmse"]), "noise: raw frequencies of pure leaves are too sure"
+        assert rows[name, "ydf/cart"]["reason"] == "not run yet"
+    summary = (out / "summary.md").read_text()
+    assert "| cart/hgs-published |" in summary
+    assert str(data) not in summary, "where the folders lie is nobody's business"
+    assert [path.name for path in out.glob("*.png")] == ["times.png"], "the others need methods not run"
+
+
+def test_too_slow_is_a_result_and_the_other_folds_are_spared(data: Path, tmp_path: Path) -> None:
+    script = f"""
+import sys
+from pathlib import Path
+sys.path.insert(0, {str(BENCHMARKS)!r})
+import numpy as np
+from studies import runner
+from studies.cache import Cache
+from studies.methods import Group, Outcome
+from studies.sets import index
+
+def run(fold, wanted):
+    yield Outcome("quick", np.full((len(fold.test), fold.n_classes), 1 / fold.n_classes))
+    while True:
+        pass
+
+group = Group("spin", ("quick", "endless"), run)
+runner.register([group])
+runner.Runner(Cache(Path({str(tmp_path)!r})), [group], frozenset(group.names), n_jobs=1, seconds=0.1, n_folds=2).run(
+    index(Path({str(data)!r}), ["two"])
+)
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, timeout=300)
+    folds = [Cache(tmp_path).read("two", "spin", fold) for fold in range(2)]
+    assert [(fold["endless"].reason or "")[:8] for fold in folds] == ["too slow"] * 2
+    quick = folds[0]["quick"].tally
+    assert quick is not None
+    assert quick.rmse == pytest.approx(0.5)
+
+
+def test_a_class_that_training_rows_lack_gets_probability_0(data: Path) -> None:
+    (entry,) = index(data, ["mixed"])
+    folds = [Fold(load(entry), number) for number in range(10)]
+    (lacking,) = [fold for fold in folds if len(fold.seen) < 3]
+    assert lacking.table(lacking.train).schema.classes == (0, 1)
+    assert lacking.spread(np.array([[0.25, 0.75]])).tolist() == [[0.25, 0.75, 0.0]]
+    assert sorted(np.concatenate([fold.test for fold in folds])) == list(range(60))
+
+
+def test_codes_of_missing_values(data: Path) -> None:
+    (entry,) = index(data, ["mixed"])
+    matrix, frame = load(entry).matrix, load(entry).X
+    assert (np.isnan(matrix[:, 0]) == frame["a"].isna()).all()
+    assert ((matrix[:, 1] == 3) == frame["c"].isna()).all()
+
+
+def test_cache_adds_and_forgets(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    cache.add("set", "group", 0, {"a": Result(None, reason="x")})
+    cache.add("set", "group", 0, {"b": Result(None, 1.5, 7)})
+    assert set(cache.read("set", "group", 0)) == {"a", "b"}
+    cache.forget("group", frozenset({"a"}))
+    assert cache.read("set", "group", 0)["b"].size == 7
+    cache.forget("group", frozenset({"b"}))
+    assert cache.read("set", "group", 0) == {}
+
+
+def test_losses_of_all_alphas_at_once_are_those_one_by_one() -> None:
+    rng = np.random.default_rng(4)
+    X = rng.random((300, 3)).round(2)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = (rng.random(300) < np.nan_to_num(X[:, 0], nan=0.5)).astype(int) + (np.nan_to_num(X[:, 1]) > 0.8)
+    tree = TreeClassifier("cart", smoothing=None).fit(X[:200], y[:200]).tree_
+    rows = Table.read(X[200:], y[200:], schema=tree.schema)
+    path = cost_complexity_path(tree).alphas
+    alphas = np.append(np.sqrt(path[:-1] * path[1:]), path[-1] * 2)
+    found = choice._losses(tree, rows, alphas)
+    for i, alpha in enumerate(alphas):
+        errors = ((answer(CostComplexity(float(alpha))(tree), rows) - np.eye(3)[rows.target]) ** 2).sum(
+            axis=1
+        )
+        assert found[:, i] == pytest.approx([errors.sum(), (errors**2).sum()])
+
+
+def test_first_trees_of_a_forest_are_the_smaller_forest() -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.random((120, 4)), rng.integers(3, size=120)
+    hundred, ten = (RandomForestClassifier(size, random_state=0).fit(X, y) for size in (100, 10))
+    first = np.mean([tree.predict_proba(X) for tree in hundred.estimators_[:10]], axis=0)
+    assert np.array_equal(first, ten.predict_proba(X)) or np.abs(first - ten.predict_proba(X)).max() < 1e-15
+    for a, b in zip(hundred.estimators_[:10], ten.estimators_, strict=True):
+        assert np.array_equal(a.tree_.threshold, b.tree_.threshold)
+
+
+def test_smoothed_forest_trees_walk_by_walk() -> None:
+    rng = np.random.default_rng(2)
+    X, y = rng.random((90, 3)), rng.integers(3, size=90)
+    tree = RandomForestClassifier(1, random_state=0).fit(X, y).estimators_[0].tree_
+    raw, smoothed = forest.frequencies(tree), forest.hgs(tree)
+
+    def walk(node: int, above: list[int]) -> None:
+        n = tree.weighted_n_node_samples[node]
+        rows = raw[node] * n + 1 / 3 + sum((raw[a] for a in above), np.zeros(3))
+        assert smoothed[node] == pytest.approx(rows / (n + 1 + len(above)))
+        for child in (tree.children_left[node], tree.children_right[node]):
+            if child >= 0:
+                walk(child, [*above, node])
+
+    walk(0, [])

@@ -1,0 +1,76 @@
+"""The reliability curve: bins of equal mass, SciPy's intervals, honest coverage."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from hornbeam.errors import DataError, ParameterError
+from hornbeam.evaluation import reliability_curve
+
+
+@pytest.mark.parametrize("interval", ["wilson", "exact"])
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_intervals_are_scipy_s(interval: Literal["wilson", "exact"], level: float) -> None:
+    rng = np.random.default_rng(1)
+    p = np.repeat([0.02, 0.3, 0.6, 0.99], [40, 30, 20, 50])
+    came = rng.random(len(p)) < p
+    came[:40], came[90:] = False, True  # none at all, and all
+    curve = reliability_curve(came, p, n_bins=20, level=level, interval=interval)
+    for i, value in enumerate(np.unique(p)):
+        inside = p == value
+        ci = binomtest(int(came[inside].sum()), int(inside.sum())).proportion_ci(level, method=interval)
+        assert (curve.lower[i], curve.upper[i]) == pytest.approx((ci.low, ci.high), abs=1e-9)
+        assert curve.observed[i] == came[inside].mean()
+
+
+def test_bins_have_equal_mass() -> None:
+    p = np.random.default_rng(0).random(1000)
+    curve = reliability_curve(p > 0.5, p, n_bins=8)
+    assert curve.weight.tolist() == [125] * 8
+    assert (np.diff(curve.predicted) > 0).all()
+
+
+def test_rows_of_one_leaf_share_a_bin() -> None:
+    p = np.repeat([0.1, 0.2, 0.9], [2, 1, 97])
+    curve = reliability_curve(np.zeros(100), p, n_bins=10)
+    assert curve.weight.tolist() == [3, 97]
+
+
+def test_whole_weights_are_repeated_rows() -> None:
+    came, p, weight = [0, 1, 1], [0.1, 0.5, 0.9], [3, 1, 2]
+    one = reliability_curve(came, p, n_bins=2, sample_weight=weight)
+    two = reliability_curve(np.repeat(came, weight), np.repeat(p, weight), n_bins=2)
+    assert one.observed == pytest.approx(two.observed)
+    assert one.predicted == pytest.approx(two.predicted)
+    # Three copies of a row are not three rows: the band is wider.
+    assert ((one.upper - one.lower) >= (two.upper - two.lower)).all()
+
+
+def test_equal_weights_change_nothing() -> None:
+    rng = np.random.default_rng(2)
+    p = rng.random(200)
+    came = rng.random(200) < p
+    plain, weighted = reliability_curve(came, p), reliability_curve(came, p, sample_weight=np.full(200, 0.25))
+    assert weighted.lower == pytest.approx(plain.lower)
+    assert weighted.upper == pytest.approx(plain.upper)
+
+
+def test_bands_cover_the_truth() -> None:
+    rng = np.random.default_rng(7)
+    hits = []
+    for _ in range(200):
+        p = rng.random(400)
+        curve = reliability_curve(rng.random(400) < p, p, n_bins=5, level=0.9)
+        hits.append((curve.lower <= curve.predicted) & (curve.predicted <= curve.upper))
+    assert 0.87 < np.mean(hits) < 0.97
+
+
+def test_errors_say_what_to_do() -> None:
+    with pytest.raises(DataError, match="one class"):
+        reliability_curve([0, 1], [[0.5, 0.5], [0.5, 0.5]])
+    with pytest.raises(ParameterError, match="n_bins=0"):
+        reliability_curve([0, 1], [0.5, 0.5], n_bins=0)

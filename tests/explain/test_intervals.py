@@ -1,0 +1,145 @@
+"""Intervals: known numbers, edges, laws, rows that stop early or are shared, and coverage."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import beta
+
+from hornbeam import Table, TreeClassifier
+from hornbeam.errors import ParameterError
+from hornbeam.explain import interval, leaves, predict_interval
+from hornbeam.smoothing import HGS, Appraisal
+from hornbeam.tree.route import answer
+from strategies import trees
+from worked_trees import star, worked_tree
+
+levels = st.floats(0.01, 0.999)
+
+
+def test_worked_example_against_scipy():
+    """A2 of the worked tree: 2 of 3 rows in class 0, half a row against each bound."""
+    low, high = interval(worked_tree(), 0.9)
+    np.testing.assert_allclose(low[4, 0], beta.ppf(0.05, 2, 1.5), rtol=1e-10)
+    np.testing.assert_allclose(high[4, 0], beta.ppf(0.95, 2.5, 1), rtol=1e-10)
+
+
+def test_a_pure_leaf_proves_nothing():
+    """Three rows of class 0: its rate may be 1, and is hardly below what the Beta distribution says."""
+    low, high = interval(worked_tree(), 0.9)
+    np.testing.assert_allclose([low[3, 0], high[3, 0]], [beta.ppf(0.05, 3, 0.5), 1.0], rtol=1e-10)
+    np.testing.assert_allclose([low[3, 1], high[3, 1]], [0.0, beta.ppf(0.95, 0.5, 3)], rtol=1e-10)
+
+
+def test_appraised_rows_narrow_the_interval():
+    smoothed = HGS()(worked_tree())
+    low, high = interval(Appraisal(1.0)(smoothed))
+    own_low, own_high = interval(smoothed)
+    p, size = smoothed.belief[4, 0], 3 + 3
+    np.testing.assert_allclose(low[4, 0], beta.ppf(0.05, size * p, size * (1 - p) + 0.5), rtol=1e-10)
+    np.testing.assert_allclose(own_low[4, 0], beta.ppf(0.05, 3 * p, 3 * (1 - p) + 0.5), rtol=1e-10)
+    assert (high - low)[1:].max() < (own_high - own_low)[1:].max()
+
+
+@settings(max_examples=40)
+@given(trees(), levels)
+def test_belief_lies_within_and_higher_levels_are_wider(tree, level):
+    low, high = interval(tree, level)
+    assert (low >= 0).all()
+    assert (high <= 1).all()
+    assert (low <= tree.belief).all()
+    assert (tree.belief <= high).all()
+    wider_low, wider_high = interval(tree, (1 + level) / 2)
+    assert (wider_low <= low + 1e-12).all()
+    assert (wider_high >= high - 1e-12).all()
+    empty = tree.rows == 0
+    assert (high - low)[empty].min(initial=1.0) == 1.0
+
+
+def test_two_classes_mirror_each_other():
+    yes = np.arange(21)
+    low, high = interval(star(np.column_stack([20 - yes, yes])))
+    np.testing.assert_allclose(low[:, 0], 1 - high[:, 1], atol=1e-12)
+
+
+@pytest.mark.parametrize("level", [0, 1, -0.5, 90, float("nan")])
+def test_wrong_levels_are_refused(level):
+    with pytest.raises(ParameterError, match="between 0 and 1"):
+        interval(worked_tree(), level)
+
+
+def test_a_row_gets_the_interval_of_the_node_where_it_stops():
+    tree = HGS()(worked_tree())
+    table = Table.read([[0.0], [2.0], [np.nan]], schema=tree.schema)
+    low, high = predict_interval(tree, table, 0.8)
+    for found, bound in zip((low, high), interval(tree, 0.8), strict=True):
+        np.testing.assert_array_equal(found, bound[[3, 2, 0]])
+
+
+def test_a_shared_row_gets_its_childrens_bounds_in_proportion():
+    X = np.array([[0.0]] * 6 + [[1.0]] * 3 + [[np.nan]])
+    clf = TreeClassifier("c4.4").fit(X, [0] * 6 + [1] * 3 + [0])
+    tree = clf.tree_
+    assert tree.skeleton.missing_slot[0] == -2
+    low, high = clf.predict_interval([[np.nan]])
+    share = tree.evidence[1:].sum(axis=1) / tree.evidence[0].sum()
+    for found, bound in zip((low, high), interval(tree), strict=True):
+        np.testing.assert_allclose(found[0], share @ bound[1:], rtol=1e-12)
+    probability = clf.predict_proba([[np.nan]])
+    assert ((low <= probability) & (probability <= high)).all()
+
+
+def test_a_prior_moves_the_bounds_with_the_probability():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 2)), rng.integers(0, 3, 200)
+    clf = TreeClassifier(max_depth=3).fit(X, y)
+    prior = [0.7, 0.2, 0.1]
+    low, high = clf.predict_interval(X, prior=prior)
+    probability = clf.predict_proba(X, prior=prior)
+    assert ((low <= probability + 1e-12) & (probability <= high + 1e-12)).all()
+    same = clf.predict_interval(X, prior=np.bincount(y) / 200)
+    np.testing.assert_allclose(same, clf.predict_interval(X), atol=1e-12)
+
+
+def test_weights_do_not_make_observations():
+    X, y = np.zeros((20, 1)), [0] * 5 + [1] * 15
+    plain = TreeClassifier(smoothing=None).fit(X, y).predict_interval([[0.0]])
+    heavy = TreeClassifier(smoothing=None).fit(X, y, sample_weight=[100] * 20).predict_interval([[0.0]])
+    light = TreeClassifier(smoothing=None).fit(X, y, sample_weight=[0.5] * 20).predict_interval([[0.0]])
+    np.testing.assert_allclose(heavy, plain)
+    assert (light[1] - light[0] > plain[1] - plain[0]).all()
+
+
+def test_the_leaf_table_is_the_tree_in_columns():
+    tree = HGS()(worked_tree())
+    table = leaves(tree, 0.8)
+    low, high = interval(tree, 0.8)
+    assert table.node.tolist() == [2, 3, 4]
+    assert table.rows.tolist() == [4, 3, 3]
+    np.testing.assert_allclose(table.borrowed, [2.0, 3.0, 3.0])
+    np.testing.assert_allclose(table.raw, [[1 / 4, 3 / 4], [1, 0], [2 / 3, 1 / 3]])
+    np.testing.assert_array_equal(table.smoothed, tree.belief[2:])
+    np.testing.assert_array_equal((table.low, table.high), (low[2:], high[2:]))
+    assert len(leaves(tree, inner=True)) == tree.n_nodes
+    columns = table.to_dict()
+    assert {len(column) for column in columns.values()} == {6}
+    assert columns["class"] == [0, 1] * 3
+    assert columns["node"] == [2, 2, 3, 3, 4, 4]
+    assert len(repr(table).splitlines()) == 4
+
+
+def test_nine_in_ten_intervals_hold_the_truth():
+    """Leaves of a fixed shape, so that nothing was selected: the interval alone is on trial."""
+    rng = np.random.default_rng(1)
+    truth = rng.uniform(0.02, 0.98, 4000)
+    yes = rng.binomial(20, truth)
+    low, high = interval(star(np.column_stack([20 - yes, yes])))
+    covered = np.mean((low[1:, 1] <= truth) & (truth <= high[1:, 1]))
+    assert 0.89 < covered < 0.95  # the standard error is 0.005
+
+
+def test_answers_may_say_something_else():
+    tree = worked_tree()
+    table = Table.read([[0.0], [2.0]], schema=tree.schema)
+    ids = np.arange(5.0)[:, None]
+    assert answer(tree, table, said=ids).tolist() == [[3.0], [2.0]]

@@ -1,0 +1,99 @@
+"""Rows dealt out, and trees regrown without them."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hornbeam.data import Table
+from hornbeam.recipe import PRESETS
+from hornbeam.tree.route import route
+from hornbeam.tuning.folds import Deal, draw, regrow, scatter
+
+codes = st.integers(2, 40).flatmap(
+    lambda n: st.tuples(
+        st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=n, max_size=n),
+        st.lists(st.integers(0, 2), min_size=n, max_size=n),
+        st.lists(st.integers(1, 4), min_size=n, max_size=n),
+        st.permutations(range(n)),
+    )
+)
+
+
+def table_of(rows, labels, weight=None):
+    return Table.read(np.array(rows, float), np.array(labels), sample_weight=weight)
+
+
+def times_held(table, coded, n_folds):
+    """Which rows are in which fold, as a multiset of (row, class, copies)."""
+    cards = Deal.of(table, coded, n_folds)
+    found = []
+    for fold in range(n_folds):
+        held = cards.held(fold)
+        lines = np.column_stack((coded, table.target))
+        kinds = {}
+        for line, copies in zip(map(tuple, lines.tolist()), held.tolist(), strict=True):
+            kinds[line] = kinds.get(line, 0) + copies
+        found.append({kind: copies for kind, copies in kinds.items() if copies})
+    return found
+
+
+@given(codes, st.integers(2, 5))
+def test_the_order_of_rows_plays_no_part(drawn, n_folds):
+    rows, labels, _, order = drawn
+    coded = np.array(rows, np.uint8)
+    table = table_of(rows, labels)
+    turned = table.take(np.array(order))
+    assert times_held(table, coded, n_folds) == times_held(turned, coded[order], n_folds)
+
+
+@given(codes, st.integers(2, 5))
+def test_a_row_of_weight_two_is_dealt_twice(drawn, n_folds):
+    rows, labels, weight, _ = drawn
+    coded, again = np.array(rows, np.uint8), np.repeat(np.arange(len(rows)), weight)
+    weighted = table_of(rows, labels, weight)
+    repeated = table_of(np.array(rows)[again], np.array(labels)[again])
+    assert times_held(weighted, coded, n_folds) == times_held(repeated, coded[again], n_folds)
+
+
+@given(codes, st.integers(2, 5), st.booleans())
+def test_every_copy_is_held_once_and_folds_are_even(drawn, n_folds, weighted):
+    rows, labels, weight, _ = drawn
+    table = table_of(rows, labels, weight if weighted else None)
+    cards = Deal.of(table, np.array(rows, np.uint8), n_folds)
+    held = np.array([cards.held(fold) for fold in range(n_folds)])
+    np.testing.assert_array_equal(held.sum(axis=0), 1 if table.weight is None else table.weight)
+    assert np.ptp(held.sum(axis=1)) <= 1
+    for label in range(table.schema.n_classes):
+        assert np.ptp(held[:, table.target == label].sum(axis=1)) <= 1
+
+
+def test_numbers_are_of_the_row_and_scattered_ones_of_the_copy():
+    coded, target = np.zeros((1000, 2), np.uint8), np.zeros(1000, np.int32)
+    numbers = draw(coded, target)
+    assert len(set(numbers.tolist())) == 1
+    assert len(set(scatter(numbers).tolist())) == 1000
+    assert draw(coded, target, seed=1)[0] != numbers[0]
+    half = scatter(numbers) < 2**63
+    assert 400 < half.sum() < 600
+
+
+@settings(max_examples=30)
+@given(codes)
+def test_trees_are_grown_without_the_rows_they_are_asked_about(drawn):
+    rows, labels, _, _ = drawn
+    table = table_of(rows, labels)
+    recipe = PRESETS["cart"]
+    bins = recipe.bin(table)
+    coded = bins.encode(table)
+    cards = Deal.of(table, coded, 2)
+    for fold, one in enumerate(regrow(recipe, table, bins, coded, cards)):
+        others = np.flatnonzero(cards.held(fold) == 0)
+        # The same rows, coded by the same bins, and nothing else.
+        alone = recipe.grower.grow(table.take(others), bins)
+        assert one.tree.digest == alone.digest
+        np.testing.assert_array_equal(one.rows, np.flatnonzero(cards.held(fold)))
+        node = route(one.tree.skeleton, table.take(one.rows))
+        np.testing.assert_array_equal(one.node, node)
+        expected = np.zeros(one.tree.evidence.shape)
+        np.add.at(expected, (node, table.target[one.rows]), 1)
+        np.testing.assert_array_equal(one.held, expected)

@@ -1,0 +1,101 @@
+"""Honest tuning."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, make_classification
+
+from hornbeam.data import Table
+from hornbeam.errors import ParameterError
+from hornbeam.evaluation import rmse
+from hornbeam.growing import Missing
+from hornbeam.recipe import PRESETS
+from hornbeam.smoothing import HGS, LeaveOneOutHGS, Raw
+from hornbeam.tree.route import answer
+from hornbeam.tuning import Honest
+
+PET = PRESETS["pet"]
+CANCER = Table.read(*load_breast_cancer(return_X_y=True))
+
+
+def noisy(n, seed, noise=0.3):
+    X, y = make_classification(n, 8, n_informative=3, flip_y=noise, random_state=seed)
+    return Table.read(X, y)
+
+
+def loss(tree, table):
+    return rmse(table.target, answer(tree, table))
+
+
+def test_on_noisy_rows_it_beats_every_fixed_way_and_the_optimum_in_hindsight():
+    both = noisy(3000, 0)
+    train, test = both.slice(0, 600), both.slice(600, 3000)
+    honest = loss(Honest(PET, simplicity=None).fit(train), test)
+    for other in (Raw(), HGS(), LeaveOneOutHGS()):
+        assert honest < loss(replace(PET, smoother=other).fit(train), test) - 0.005
+
+
+def test_it_borrows_more_where_there_is_more_noise():
+    clean, dirty = (Honest(PET).fit(noisy(500, 1, noise)) for noise in (0.0, 0.6))
+
+    def most_sure(tree):
+        return tree.belief[tree.skeleton.is_leaf].max(axis=1).mean()
+
+    assert most_sure(clean) > most_sure(dirty) + 0.05
+
+
+def test_the_order_of_rows_and_threads_change_nothing():
+    tree = Honest(PET).fit(CANCER)
+    order = np.random.default_rng(0).permutation(CANCER.n_rows)
+    assert Honest(PET).fit(CANCER.take(order)).digest == tree.digest
+    assert Honest(PET).fit(CANCER, n_jobs=3).digest == tree.digest
+    assert Honest(PET, seed=1).fit(CANCER).digest != tree.digest
+
+
+def test_a_sample_serves_a_larger_table():
+    table = noisy(6000, 2)
+    all_rows, some = Honest(PET, simplicity=None), Honest(PET, rows=1500, simplicity=None)
+    train, test = table.slice(0, 4000), table.slice(4000, 6000)
+    whole, part = all_rows.fit(train), some.fit(train)
+    np.testing.assert_array_equal(part.evidence, whole.evidence)  # only the strengths are from the sample
+    assert loss(part, test) == pytest.approx(loss(whole, test), abs=0.01)
+    order = np.random.default_rng(0).permutation(4000)
+    assert some.fit(train.take(order)).digest == part.digest
+
+
+def test_a_recipe_that_prunes_is_asked_with_its_pruner():
+    pruned = Honest(replace(PET, pruner=PRESETS["c4.5"].pruner), simplicity=None).fit(CANCER)
+    assert [step.name for step in pruned.history] == ["grow", "collapse", "borrowing", "appraisal"]
+
+
+def test_rows_that_are_shared_out_are_asked_too():
+    X, y = load_breast_cancer(return_X_y=True)
+    X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
+    table = Table.read(X, y)
+    recipe = replace(PET, grower=replace(PET.grower, missing=Missing.FRACTIONAL))
+    train, test = table.slice(0, 400), table.slice(400, 569)
+    assert (
+        loss(Honest(recipe).fit(train), test) < loss(replace(recipe, smoother=None).fit(train), test) - 0.02
+    )
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_a_handful_of_rows_will_do(n):
+    tree = Honest(PET).fit(Table.read(np.arange(n)[:, None] * 1.0, np.arange(n) % 2))
+    assert ((tree.belief > 0) & (tree.belief < 1)).all() or n == 1
+    np.testing.assert_allclose(tree.belief.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"folds": 1}, "folds=1: expected 2 or more"),
+        ({"rows": 1}, "rows=1: expected 2 or more"),
+        ({"simplicity": 1.5}, "from 0 .most accurate. to 1 .smallest."),
+        ({"simplicity": float("nan")}, "from 0 .most accurate."),
+    ],
+)
+def test_settings_out_of_range(setting, message):
+    with pytest.raises(ParameterError, match=message):
+        Honest(PET, **setting)
