@@ -24,7 +24,7 @@ import hornbeam
 from hornbeam import Recipe, Table, Tree, TreeClassifier
 from hornbeam.explain import interval
 from hornbeam.recipe import PRESETS
-from hornbeam.smoothing import HGS, Appraisal, worth_of_borrowed
+from hornbeam.smoothing import HGS, appraise
 from hornbeam.tree.route import answer, route
 
 FEATURES, FOLDS, FRESH = 5, 5, 200_000
@@ -89,7 +89,7 @@ def tuned(X: np.ndarray, y: np.ndarray) -> Tree:
         map(HGS, ALPHAS), key=lambda hgs: -np.log(held_out(hgs)[np.arange(len(y)), table.target]).sum()
     )
     tree = best(grow.fit(table))
-    return Appraisal(worth_of_borrowed(tree, leaf_means(tree, table, held_out(best))))(tree)
+    return appraise(tree, leaf_means(tree, table, held_out(best)))(tree)
 
 
 def leaf_means(tree: Tree, table: Table, values: np.ndarray) -> np.ndarray:

@@ -3,9 +3,7 @@
 import sqlite3
 from contextlib import closing
 
-import duckdb
 import numpy as np
-import pyarrow as pa
 
 from hornbeam.data import Table
 from hornbeam.data.schema import Feature, Kind
@@ -70,6 +68,9 @@ def _ask_sqlite(query, names, features, rows):
 
 
 def _ask_duckdb(query, names, features, rows):
+    import duckdb
+    import pyarrow as pa
+
     columns = ", ".join(f"{_quoted(name)} {_type(f)}" for name, f in zip(names, features, strict=True))
     given = {"row id": list(range(len(rows)))}
     for i, feature in enumerate(features):

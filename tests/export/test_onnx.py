@@ -19,6 +19,9 @@ from hornbeam.tree import Skeleton, Tree  # noqa: E402
 from parity import MODELS, random_model, random_rows, renamed  # noqa: E402
 from strategies import chain  # noqa: E402
 
+onnx = pytest.importorskip("onnx", reason="ONNX needs the extra onnx")
+onnxruntime = pytest.importorskip("onnxruntime", reason="a runtime to try models in")
+
 nan = np.nan
 
 

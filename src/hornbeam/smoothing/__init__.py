@@ -1,6 +1,6 @@
 """Steps that change what a tree believes."""
 
-from hornbeam.smoothing.appraisal import Appraisal, effective_size, worth_of_borrowed
+from hornbeam.smoothing.appraisal import Appraisal, appraise, effective_size
 from hornbeam.smoothing.borrowing import Borrowing
 from hornbeam.smoothing.estimates import Laplace, MEstimate, Raw
 from hornbeam.smoothing.hdp import HDP, Tying
@@ -25,6 +25,6 @@ __all__ = [
     "Raw",
     "Smoother",
     "Tying",
+    "appraise",
     "effective_size",
-    "worth_of_borrowed",
 ]

@@ -1,4 +1,4 @@
-"""What borrowed rows are worth: the second opinion of regrown trees."""
+"""What rows are worth, own and borrowed: the second opinion of regrown trees."""
 
 from dataclasses import dataclass
 
@@ -9,29 +9,37 @@ from hornbeam.tree.edit import believe
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Floats
 
-__all__ = ["Appraisal", "effective_size", "worth_of_borrowed"]
+__all__ = ["Appraisal", "appraise", "effective_size"]
 
 _NAME = "appraisal"
 # Two trees that share four fifths of their rows err together: in squares, a leaf is further off the truth than
 # off the other opinion. By how much was found by simulation (benchmarks/coverage.py): with 1.5, 90 % intervals
 # cover 85 to 95 % of the leaves in most of its worlds; with 2, the other factor tried there, mostly more.
 _ERRING_TOGETHER = 1.5
+_LEAST = 0.05  # a row is worth something
 
 
 @dataclass(frozen=True, slots=True)
 class Appraisal:
-    """Say what borrowed rows are worth, so that they may count in intervals.
+    """Say what rows are worth, so that intervals are as wide as they should be.
 
     Parameters
     ----------
-    worth : float
-        What a borrowed row tells about a leaf, beside a row of its own: from 0, nothing, to 1, as much
-        (`worth_of_borrowed`).
+    borrowed : float
+        What a borrowed row tells about a leaf, beside a row of its own: from 0, nothing, to 1, as much.
+    own : float, default 1.0
+        What a row of the leaf itself tells, beside a row that had no part in choosing the leaf: above 0, up
+        to 1. Where leaves were chosen because their rows look pure, it is less than 1.
+
+    See Also
+    --------
+    appraise : finds both.
 
     Notes
     -----
-    A step for the end of a recipe. `borrowed` becomes ``worth`` times what it was, and no more than there are
-    rows outside the node: who borrows a million rows from an ancestor of a thousand knows a thousand.
+    A step for the end of a recipe. `borrowed` of the tree becomes so much of what it was, and no more than
+    there are rows outside the node: who borrows a million rows from an ancestor of a thousand knows a
+    thousand.
 
     Examples
     --------
@@ -41,22 +49,26 @@ class Appraisal:
     [0.0, 1.0, 0.5]
     """
 
-    worth: float
+    borrowed: float
+    own: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.worth <= 1:
-            raise ParameterError(f"worth={self.worth!r}: expected a number from 0 to 1.")
+        if not 0 <= self.borrowed <= 1:
+            raise ParameterError(f"borrowed={self.borrowed!r}: expected a number from 0 to 1.")
+        if not 0 < self.own <= 1:
+            raise ParameterError(f"own={self.own!r}: expected a number above 0, up to 1.")
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the appraised tree."""
-        return believe(tree, tree.belief, self.worth * _lent(tree), Step.of(_NAME, worth=self.worth))
+        step = Step.of(_NAME, borrowed=self.borrowed, own=self.own)
+        return believe(tree, tree.belief, self.borrowed * _lent(tree), step)
 
 
 def effective_size(tree: Tree) -> Floats:
     """Count the rows that speak for each node: its own, and what borrowed ones are worth.
 
-    Borrowed rows count if the last step of the tree was an `Appraisal`. Without, nobody knows what they are
-    worth, and a node's own rows are all that is certain.
+    Both count by the last `Appraisal` of the tree, if that was its last step. Without, nobody knows what
+    borrowed rows are worth, and a node's own rows count in full.
 
     Returns
     -------
@@ -75,12 +87,15 @@ def effective_size(tree: Tree) -> Floats:
     ([3.0, 1.0, 2.0], [3.0, 2.0, 2.5])
     """
     own = np.minimum(_weight(tree), tree.rows)
-    appraised = bool(tree.history) and tree.history[-1].name == _NAME
-    return own + tree.borrowed if appraised else own
+    if not tree.history or tree.history[-1].name != _NAME:
+        return own
+    worth = dict(tree.history[-1].parameters)["own"]
+    size: Floats = worth * own + tree.borrowed
+    return size
 
 
-def worth_of_borrowed(tree: Tree, opinion: Floats) -> float:
-    """Find what borrowed rows are worth from how far a second opinion is off.
+def appraise(tree: Tree, opinion: Floats) -> Appraisal:
+    """Find what rows are worth from how far a second opinion is off.
 
     Parameters
     ----------
@@ -92,24 +107,24 @@ def worth_of_borrowed(tree: Tree, opinion: Floats) -> float:
 
     Returns
     -------
-    float
-        From 0 to 1, for `Appraisal`.
+    Appraisal
+        To two decimals.
 
     Notes
     -----
-    Leaf l of n_l rows that borrowed b_l claims a variance of p_k (1 - p_k) / (n_l + w b_l + 1) for class k.
-    The worth w is the one at which the variances that all leaves claim add up to one and a half times their
-    squared distances from the second opinion: both grew from mostly the same rows and so err together. The
-    factor was found by simulation, for 5 folds; 10 ask for about the same. Held-out labels are too noisy for
-    this: few leaves see two of them.
+    Leaf l of n_l rows that borrowed b_l claims a variance of p_k (1 - p_k) / (u n_l + w b_l + 1) for class k.
+    The variances that all leaves claim are to add up to so many times their squared distances from the second
+    opinion: more than once, because both grew from mostly the same rows and so err together; the factor
+    was found by simulation. Own rows come first: w is above 0 only if they count in full. Held-out labels
+    are too noisy for this: few leaves see two of them.
 
     Examples
     --------
     >>> import numpy as np
     >>> from hornbeam import TreeClassifier
     >>> tree = TreeClassifier("cart", smoothing="hgs").fit([[0], [1], [2]], [0, 1, 1]).tree_
-    >>> worth_of_borrowed(tree, tree.belief), worth_of_borrowed(tree, 1 - tree.belief)
-    (1.0, 0.0)
+    >>> appraise(tree, tree.belief), appraise(tree, 1 - tree.belief)
+    (Appraisal(borrowed=1.0, own=1.0), Appraisal(borrowed=0.0, own=0.05))
     """
     from scipy.optimize import brentq  # a tenth of a second to load: only for those who ask
 
@@ -119,11 +134,17 @@ def worth_of_borrowed(tree: Tree, opinion: Floats) -> float:
     seen = _ERRING_TOGETHER * ((belief - opinion[leaf]) ** 2).sum()
 
     def excess(worth: float) -> float:
-        return float((spread / (own + worth * lent + 1)).sum() - seen)
+        """Up to 1, of own rows; above, of borrowed ones beside them."""
+        size = min(worth, 1.0) * own + max(worth - 1.0, 0.0) * lent
+        return float((spread / (size + 1)).sum() - seen)
 
-    if excess(1.0) >= 0:
-        return 1.0
-    return 0.0 if excess(0.0) <= 0 else float(brentq(excess, 0.0, 1.0))
+    if excess(2.0) >= 0:
+        worth = 2.0
+    elif excess(_LEAST) <= 0:
+        worth = _LEAST
+    else:
+        worth = brentq(excess, _LEAST, 2.0)
+    return Appraisal(round(max(worth - 1.0, 0.0), 2), max(round(min(worth, 1.0), 2), _LEAST))
 
 
 def _lent(tree: Tree) -> Floats:

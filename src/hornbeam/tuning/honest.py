@@ -10,7 +10,7 @@ from hornbeam.errors import ParameterError
 from hornbeam.kernels.borrowing import STRENGTHS, Forest
 from hornbeam.pruning import Pruner
 from hornbeam.recipe import Recipe
-from hornbeam.smoothing import Appraisal, Borrowing, worth_of_borrowed
+from hornbeam.smoothing import Borrowing, appraise
 from hornbeam.tree.route import route
 from hornbeam.tree.tree import Tree
 from hornbeam.tuning.folds import Deal, Regrown, draw, regrow, scatter
@@ -165,4 +165,4 @@ def _appraised(tree: Tree, table: Table, regrown: Sequence[Regrown], beliefs: li
         rows += np.bincount(at, one.weight, n)
         opinion += np.stack([np.bincount(at, each, n) for each in said.T], axis=1)
     opinion /= np.where(rows > 0, rows, 1.0)[:, None]
-    return Appraisal(round(worth_of_borrowed(tree, opinion), 3))(tree)
+    return appraise(tree, opinion)(tree)
