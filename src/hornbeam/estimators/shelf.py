@@ -239,6 +239,8 @@ def _as_step(value: Any) -> Any:
             f"{name} holds a table of rows, which a model file does not: save the tree alone, estimator.tree_"
         )
     parameters.pop("table", None)
+    if isinstance(parameters.get("costs"), Costs):
+        parameters["costs"] = parameters["costs"].matrix
     return Step.of(name, **parameters)
 
 

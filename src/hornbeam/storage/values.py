@@ -220,11 +220,19 @@ def _dict(pairs: list[Any], where: str, depth: int) -> dict[Any, Any]:
     for pair in pairs:
         if type(pair) is not list or len(pair) != 2:
             raise StorageError(f"{where} has the entry {show(pair)}; expected a key and a value")
-        key = decode_scalar(pair[0], where)
+        key = _key(pair[0], where)
         if key in made:
             raise StorageError(f"{where} has the key {show(key)} twice; expected it once")
         made[key] = decode(pair[1], where, depth + 1)
     return made
+
+
+def _key(value: object, where: str) -> Any:
+    """Read the key of a dict: a plain value, or a tuple of plain values."""
+    match value:
+        case {"tuple": list(items), **rest} if not rest:
+            return tuple(decode_scalar(item, where) for item in items)
+    return decode_scalar(value, where)
 
 
 def _array(items: list[Any], dtype: str, where: str) -> np.ndarray[Any, Any]:
