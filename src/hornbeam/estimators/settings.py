@@ -93,14 +93,16 @@ def recipe_of(estimator: Any, table: Table) -> Recipe | Honest:
 
 
 def smoother_of(value: Any) -> Smoother | None:
-    """Translate ``smoothing``; "auto" is HGS.
+    """Translate ``smoothing`` for a tree that is there already; "auto" is HGS.
 
     Examples
     --------
     >>> smoother_of("laplace"), smoother_of(None)
     (Laplace(), None)
     """
-    return _step("smoothing", value, _SMOOTHERS, HGS())  # type: ignore[no-any-return]
+    # "honest" is a promise to fit the borrowing on regrown trees, and nothing is regrown here.
+    known = {name: smoother for name, smoother in _SMOOTHERS.items() if name != "honest"}
+    return _step("smoothing", value, known, HGS())  # type: ignore[no-any-return]
 
 
 def _refuse(name: str, value: Any, expected: str, advice: str) -> ParameterError:

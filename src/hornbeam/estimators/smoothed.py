@@ -37,7 +37,7 @@ class SmoothedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         them, a booster or a YDF model already fitted and inside a `sklearn.frozen.FrozenEstimator`. Then
         `fit` counts rows alone, and rows that the tree was not grown from make more honest counts.
     smoothing : str, a smoother or None, default="hgs"
-        As in `TreeClassifier`.
+        As in `TreeClassifier`, but for "honest", which would have to regrow the trees.
     n_jobs : int, default=None
         Threads for predictions; -1 for all cores.
 
