@@ -4,7 +4,7 @@ Can I trust this probability?
 
 Ten measurements of 442 diabetes patients, and whether the disease of each got worse than that of half of them within a
 year. The data are real, few and noisy; scikit-learn ships them. A tree that believes its raw leaves is always certain,
-and wrong about every third patient. The same tree, honestly smoothed, says how much it does not know.
+and wrong about every third patient. The default tree says how much it does not know.
 """
 
 import matplotlib.pyplot as plt
@@ -24,8 +24,9 @@ y = np.where(progress > progress.median(), "worse", "milder")
 # %%
 # Said and seen
 # -------------
-# Ten folds: every patient is predicted by a tree that has not seen him. Each point is a group of patients with about the same
-# prediction; the bar is the 95 % confidence interval of the share that got worse. Below: how often each probability is given.
+# Ten folds: every patient is predicted by a tree that has not seen him. Each point is a group of patients with about
+# the same prediction; the bar is the 95 % confidence interval of the share that got worse. Below: how often each
+# probability is given.
 
 trees = {
     "Before: raw leaves": (TreeClassifier(smoothing=None, pruning=None), ORANGE),
@@ -45,17 +46,20 @@ for (above, below), (title, (tree, colour)) in zip(panels.T, trees.items(), stri
     below.spines[["top", "right"]].set_visible(False)
     above.set(xlabel="", ylabel="")
     below.set(xlabel="predicted probability of getting worse")
-(raw, honest), (patients, _) = panels
-raw.set(ylabel="share that got worse")
+(before, _), (patients, _) = panels
+before.set(ylabel="share that got worse")
 patients.set(ylabel="patients")
-honest.text(0.53, 0.47, "said is seen", color=GREY, rotation=45, rotation_mode="anchor", va="top")
+before.text(0.0, 0.43, "said 0:\na third got worse", color=ORANGE, va="bottom")
+before.text(1.0, 0.56, "said 1:\na third did not", color=ORANGE, va="top", ha="right")
+before.text(0.12, 0.08, "what is said is seen", color=GREY, rotation=45, rotation_mode="anchor", va="top")
 plt.show()
 
 # %%
 # How sure is each leaf?
 # ----------------------
-# The default tree of all 442 patients. Rings are what the rows of a leaf say, dots what the tree believes, lines 90 % intervals.
-# A small leaf is drawn to what lies above it, and its interval is wide.
+# The default tree of all 442 patients. Rings are what the rows of a leaf say, dots what the tree believes, lines 90 %
+# intervals. Leaves that look pure are believed only as far as held-out rows bear them out; a leaf of two or three
+# rows says what lies above it, nearly whatever its own rows say.
 
 leaves = TreeClassifier().fit(X, y).leaves()
 order = np.argsort(leaves.smoothed[:, 1])
@@ -67,9 +71,9 @@ figure, axes = plt.subplots(figsize=(8, 5), layout="constrained")
 axes.hlines(place, low, high, color=BLUE, alpha=0.35, linewidth=4)
 axes.plot(rate, place, "o", color=ORANGE, markerfacecolor="none", label="raw rate of the leaf")
 axes.plot(said, place, "o", color=BLUE, label="what the tree believes, with its 90 % interval")
-axes.set_yticks(place, [f"{n}" for n in rows])
+axes.set_yticks(place, rows)
 axes.set(xlabel="probability of getting worse", ylabel="rows of the leaf", xlim=(-0.02, 1.02))
 axes.spines[["top", "right"]].set_visible(False)
-axes.legend(frameon=False, loc="upper left")
-axes.set_title("Small leaves borrow, and admit how little they know", loc="left")
+axes.legend(frameon=False, loc="lower right")
+axes.set_title("What a leaf says, and what is believed of it", loc="left")
 plt.show()
