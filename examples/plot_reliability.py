@@ -49,8 +49,8 @@ for (above, below), (title, (tree, colour)) in zip(panels.T, trees.items(), stri
 (before, _), (patients, _) = panels
 before.set(ylabel="share that got worse")
 patients.set(ylabel="patients")
-before.text(0.0, 0.43, "said 0:\na third got worse", color=ORANGE, va="bottom")
-before.text(1.0, 0.56, "said 1:\na third did not", color=ORANGE, va="top", ha="right")
+before.text(0.0, 0.47, "said 0:\na third got worse", color=ORANGE, va="bottom")
+before.text(1.0, 0.54, "said 1:\na third did not", color=ORANGE, va="top", ha="right")
 before.text(0.12, 0.08, "what is said is seen", color=GREY, rotation=45, rotation_mode="anchor", va="top")
 plt.show()
 
