@@ -159,7 +159,7 @@ def _limit(name: str, value: Any) -> int | None:
 def _number(name: str, value: Any) -> float:
     if _is_number(value):
         return float(value)
-    raise _refuse(name, value, "a number", f"Pass {name}=0.0 to ask for nothing.")
+    raise _refuse(name, value, "a number", f"Pass {name}=0.0, which is the default.")
 
 
 def _seed(value: Any) -> int:

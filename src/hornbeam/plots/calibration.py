@@ -82,7 +82,7 @@ class ReliabilityDisplay:
         -------
         ReliabilityDisplay
         """
-        classes = list(estimator.classes_)
+        classes = np.asarray(estimator.classes_).tolist()
         label = classes[-1] if label is None else label
         if label not in classes:
             raise DataError(f"label={label!r}: expected one of the classes {classes}.")

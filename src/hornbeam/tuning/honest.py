@@ -76,8 +76,8 @@ class Honest:
             raise ParameterError(f"rows={self.rows}: expected 2 or more.")
         if self.simplicity is not None and not 0 <= self.simplicity <= 1:
             raise ParameterError(
-                f"simplicity={self.simplicity}: expected a number from 0 (most accurate) to 1 (smallest), "
-                "or None to keep every leaf."
+                f"simplicity={self.simplicity}: expected a number from 0 (most accurate) to 1 (smallest). "
+                "To keep every leaf, pass pruning=None to the estimator, or simplicity=None here."
             )
 
     def fit(self, table: Table, *, n_jobs: int = 1, on_progress: Callable[[int], None] | None = None) -> Tree:
