@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
-from studies import runner, smoothing
+from studies import pruning, runner, smoothing
 from studies.cache import Cache
 from studies.sets import N_FOLDS, index
 
 HERE = Path(__file__).parent
 COMMANDS = "commands.txt"
-STUDIES = {"smoothing": smoothing}
+STUDIES = {"smoothing": smoothing, "pruning": pruning}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,25 +15,29 @@ from hornbeam.evaluation import Tally
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The tally of a method on a fold, or the reason why there is none."""
+    """The tally of a method on a fold, or the reason why there is none; the fields are those of `Outcome`."""
 
     tally: Tally | None
     seconds: float = 0.0
     size: int | None = None
     reason: str | None = None
+    leaves: int | None = None
+    depth: int | None = None
+    costs: Mapping[str, float] = field(default_factory=dict)
 
     def plain(self) -> dict[str, Any]:
         tally = None
         if self.tally is not None:
             tally = asdict(self.tally) | {"bins": np.round(self.tally.bins, 6).tolist()}
-        return {"tally": tally, "seconds": self.seconds, "size": self.size, "reason": self.reason}
+        return {name: getattr(self, name) for name in self.__slots__} | {"tally": tally}
 
     @classmethod
     def of_plain(cls, plain: dict[str, Any]) -> Result:
+        """Read what `plain` wrote; what it wrote before there were leaves, depth and costs has none."""
         tally = plain["tally"]
         if tally is not None:
             tally = Tally(**tally | {"bins": np.array(tally["bins"])})
-        return cls(tally, plain["seconds"], plain["size"], plain["reason"])
+        return cls(**plain | {"tally": tally})
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,12 +36,18 @@ class Inner:
 
     @classmethod
     def grow(cls, recipe: Recipe, fold: Fold) -> Inner:
-        splitter = StratifiedKFold(N_INNER, shuffle=True, random_state=SEED)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            splits = list(splitter.split(fold.y_train, fold.y_train))
-        trees = tuple(recipe.fit(fold.table(fold.train[rows])) for rows, _ in splits)
-        return cls(trees, tuple(fold.table(fold.train[rows]) for _, rows in splits))
+        splits = inner_splits(fold)
+        trees = tuple(recipe.fit(fold.table(rows)) for rows, _ in splits)
+        return cls(trees, tuple(fold.table(rows) for _, rows in splits))
+
+
+def inner_splits(fold: Fold) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Training rows to grow from, and those held out, a third of them each time."""
+    splitter = StratifiedKFold(N_INNER, shuffle=True, random_state=SEED)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        splits = list(splitter.split(fold.y_train, fold.y_train))
+    return [(fold.train[rows], fold.train[held_out]) for rows, held_out in splits]
 
 
 def choose_strength(inner: Inner) -> float:

@@ -63,7 +63,7 @@ def family(name: str, recipe: Recipe) -> Group:
             # A smoothed tree sends rows where the grown one did; a pruned one does not.
             same = made.skeleton is tree.skeleton
             said = fold.spread(made.belief[stops] if same else answer(made, test))
-            return Outcome(method, said, grown + before + seconds, made.n_nodes)
+            return Outcome.of_tree(method, made, said, grown + before + seconds)
 
         for method, smoother in SMOOTHERS.items():
             if method not in wanted:

@@ -7,13 +7,15 @@ methods, write a group and put it into the list of a study in ``study.py``; a na
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.tree.tree import Tree
 from studies.sets import Fold
 
 
@@ -22,7 +24,8 @@ class Outcome:
     """What a method said of the test rows, or why it said nothing.
 
     ``seconds`` are CPU seconds of training, shared parts included; ``size`` is the number of nodes, if there are
-    any to count.
+    any to count, as with ``leaves`` and ``depth``. ``costs`` are sums over the test rows by name, in studies that
+    have any (`studies.costs`).
     """
 
     method: str
@@ -30,6 +33,14 @@ class Outcome:
     seconds: float = 0.0
     size: int | None = None
     reason: str | None = None
+    leaves: int | None = None
+    depth: int | None = None
+    costs: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of_tree(cls, method: str, tree: Tree, probabilities: NDArray[np.float64], seconds: float) -> Self:
+        """The answers of a tree of ours, and its size."""
+        return cls(method, probabilities, seconds, tree.n_nodes, leaves=tree.n_leaves, depth=tree.depth)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +57,20 @@ class Group:
 
 
 def settings_group(name: str, settings: dict[str, Callable[[], Any]]) -> Group:
-    """Classifiers in scikit-learn's manners that are fitted on the frame as it is, one method each."""
+    """Tree classifiers that are fitted on the frame as it is, one method each."""
+    return Group(name, tuple(settings), partial(fit_settings, settings))
 
-    def run(fold: Fold, wanted: frozenset[str]) -> Iterator[Outcome]:
-        train, test = fold.frames()
-        for method, make in settings.items():
-            if method in wanted:
-                classifier, seconds = timed(lambda make=make: make().fit(train, fold.y_train))
-                tree = getattr(classifier, "tree_", None)
-                answer = fold.spread(classifier.predict_proba(test))
-                yield Outcome(method, answer, seconds, getattr(tree, "n_nodes", None))
 
-    return Group(name, tuple(settings), run)
+def fit_settings(
+    settings: Mapping[str, Callable[[], Any]], fold: Fold, wanted: frozenset[str]
+) -> Iterator[Outcome]:
+    """Fit the wanted ones of some tree classifiers, one after the other."""
+    train, test = fold.frames()
+    for method, make in settings.items():
+        if method in wanted:
+            classifier, seconds = timed(lambda make=make: make().fit(train, fold.y_train))
+            answer = fold.spread(classifier.predict_proba(test))
+            yield Outcome.of_tree(method, classifier.tree_, answer, seconds)
 
 
 def timed[T](work: Callable[[], T]) -> tuple[T, float]:

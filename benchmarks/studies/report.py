@@ -7,10 +7,11 @@ import datetime
 import functools
 import operator
 import platform
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import MappingProxyType
 from zipfile import ZipFile
 
 import numpy as np
@@ -29,6 +30,7 @@ MEASURES = {
     "0-1 loss": operator.attrgetter("zero_one_loss"),
     "calibration error": operator.attrgetter("calibration_error"),
 }
+NOTHING: Mapping[str, Callable[[Line], float]] = MappingProxyType({})
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "ydf", "JPype1")
 
 
@@ -42,6 +44,9 @@ class Line:
     seconds: float
     size: float
     reason: str
+    leaves: float = np.nan
+    depth: float = np.nan
+    costs: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, entry: Entry, method: str, folds: Sequence[Result]) -> Line:
@@ -49,8 +54,15 @@ class Line:
         if reasons or len(folds) < N_FOLDS:
             return cls(entry, method, None, np.nan, np.nan, reasons[0] if reasons else "not run yet")
         tally = functools.reduce(operator.add, [result.tally for result in folds])
-        size = np.mean([np.nan if result.size is None else result.size for result in folds])
-        return cls(entry, method, tally, float(np.mean([r.seconds for r in folds])), float(size), "")
+        seconds, *sizes = (
+            float(
+                np.mean([np.nan if (value := getattr(result, name)) is None else value for result in folds])
+            )
+            for name in ("seconds", "size", "leaves", "depth")
+        )
+        known = set.intersection(*(set(result.costs) for result in folds))
+        costs = {name: sum(result.costs[name] for result in folds) / tally.weight for name in known}
+        return cls(entry, method, tally, seconds, sizes[0], "", *sizes[1:], costs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,31 +101,39 @@ class Scores:
     def comparison(self, measure: str) -> Comparison:
         """Every method on every set; NaN where there is no answer."""
         value = MEASURES[measure]
-        return self._table(measure, lambda line: np.nan if line.tally is None else value(line.tally))
+        return self.table(measure, lambda line: np.nan if line.tally is None else value(line.tally))
 
     def seconds(self) -> Comparison:
-        return self._table("CPU seconds", lambda line: line.seconds)
+        return self.table("CPU seconds", lambda line: line.seconds)
 
-    def _table(self, measure: str, value: Callable[[Line], float]) -> Comparison:
+    def table(self, measure: str, value: Callable[[Line], float]) -> Comparison:
+        """Any number of every method on every set."""
         numbers = np.array([value(line) for line in self.lines]).reshape(len(self.entries), len(self.methods))
         return Comparison(self.methods, tuple(entry.name for entry in self.entries), numbers, measure)
 
-    def write_csv(self, path: Path) -> None:
-        """All of it, a line for each set and method."""
+    def write_csv(self, path: Path, more: Mapping[str, Callable[[Line], float]] = NOTHING) -> None:
+        """All of it, a line for each set and method; further columns by their names."""
         with path.open("w", encoding="utf-8", newline="") as file:
             out = csv.writer(file, lineterminator="\n")
             names = [measure.replace(" ", "_").replace("-", "_").lower() for measure in MEASURES]
-            out.writerow(["set", "rows", "classes", "method", *names, "seconds", "nodes", "reason"])
+            out.writerow(["set", "rows", "classes", "method", *names, "seconds", "nodes", *more, "reason"])
             for line in self.lines:
                 values = (
                     [f"{value(line.tally):.6f}" for value in MEASURES.values()]
                     if line.tally
                     else [""] * len(MEASURES)
                 )
-                seconds = "" if np.isnan(line.seconds) else f"{line.seconds:.6f}"
-                size = "" if np.isnan(line.size) else f"{line.size:.1f}"
+                sizes = [
+                    _cell(line.seconds, 6),
+                    _cell(line.size, 1),
+                    *(_cell(of(line), 6) for of in more.values()),
+                ]
                 about = [line.entry.name, line.entry.n_rows, line.entry.n_classes, line.method]
-                out.writerow([*about, *values, seconds, size, line.reason])
+                out.writerow([*about, *values, *sizes, line.reason])
+
+
+def _cell(value: float, decimals: int) -> str:
+    return "" if np.isnan(value) else f"{value:.{decimals}f}"
 
 
 def means_table(scores: Scores, methods: Sequence[str], hero: str) -> str:

@@ -204,7 +204,15 @@ def _result(fold: Fold, outcome: Any) -> Result:
     tally = None
     if outcome.probabilities is not None:
         tally = Tally.of(fold.y_test, outcome.probabilities, labels=range(fold.n_classes))
-    return Result(tally, outcome.seconds, outcome.size, outcome.reason)
+    return Result(
+        tally,
+        outcome.seconds,
+        outcome.size,
+        outcome.reason,
+        outcome.leaves,
+        outcome.depth,
+        dict(outcome.costs),
+    )
 
 
 class _Log:

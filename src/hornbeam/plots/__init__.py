@@ -7,11 +7,13 @@ from hornbeam.plots.comparison import (
     plot_forest_sizes,
     plot_times,
 )
+from hornbeam.plots.sizes import plot_sizes
 
 __all__ = [
     "ReliabilityDisplay",
     "plot_critical_difference",
     "plot_difference",
     "plot_forest_sizes",
+    "plot_sizes",
     "plot_times",
 ]

@@ -1,0 +1,83 @@
+"""A picture of size against score: what each leaf that was given up has cost, or brought."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from hornbeam.plots.canvas import COLORS, MARKERS, axes
+
+__all__ = ["plot_sizes"]
+
+# Where a label may stand, as seen from its point: direction and distance in points, the nearest first.
+_PLACES = [
+    (np.cos(angle) * distance, np.sin(angle) * distance)
+    for distance in (7, 14, 22, 32, 44, 58)
+    for angle in np.deg2rad([0, 180, 30, -30, 150, -150, 90, -90])
+]
+
+
+def plot_sizes(
+    series: Mapping[str, Mapping[str, tuple[float, float]]],
+    *,
+    size: str = "leaves, as a part of those of the unpruned tree",
+    measure: str = "mean RMSE",
+    ax: Any = None,
+) -> Any:
+    """Draw methods by their size and score, a labelled point each; the best are small and low.
+
+    Parameters
+    ----------
+    series : mapping from name to mapping from method to (size, score)
+        Methods of a kind share a colour.
+    size, measure : str
+        What the two numbers are.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure if not given.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> raw = {"unpruned": (1.0, 0.31), "reduced error": (0.1, 0.28)}
+    >>> ax = plot_sizes({"raw frequencies": raw, "smoothed": {"default": (0.3, 0.25)}})
+    """
+    ax = axes(ax, size=(9.0, 6.5))
+    ax.set(xscale="log", xlabel=size, ylabel=measure)
+    for i, (name, points) in enumerate(series.items()):
+        style = {"color": COLORS[i % len(COLORS)], "marker": MARKERS[i % len(MARKERS)]}
+        ax.plot(*zip(*points.values(), strict=True), linestyle="", label=name, **style)
+    ax.margins(0.12, 0.08)
+    ax.legend(frameon=False)
+    points = [
+        (text, at, COLORS[i % len(COLORS)])
+        for i, some in enumerate(series.values())
+        for text, at in some.items()
+    ]
+    _label(ax, points)
+    return ax
+
+
+def _label(ax: Any, points: list[tuple[str, tuple[float, float], str]]) -> None:
+    """Write a label near each point, where it covers no other; one that had to go far gets a line."""
+    from matplotlib.transforms import Bbox
+
+    ax.figure.canvas.draw()  # only then is it known where things are
+    marks = ax.transData.transform([at for _, at, _ in points])
+    taken = [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in marks]
+    for text, at, color in points:
+        line = {"arrowstyle": "-", "color": color, "linewidth": 0.5, "shrinkB": 3}
+        label = ax.annotate(
+            text, at, textcoords="offset points", fontsize=8, color=color, va="center", arrowprops=line
+        )
+        for across, up in _PLACES:
+            label.set(
+                position=(across, up), ha="center" if abs(across) < 1 else "left" if across > 0 else "right"
+            )
+            box = label.get_window_extent()
+            if not any(box.overlaps(other) for other in taken):
+                break
+        label.arrow_patch.set_visible(np.hypot(across, up) > 10)
+        taken.append(box)
