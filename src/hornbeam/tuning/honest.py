@@ -77,7 +77,7 @@ class Honest:
         if self.simplicity is not None and not 0 <= self.simplicity <= 1:
             raise ParameterError(
                 f"simplicity={self.simplicity}: expected a number from 0 (most accurate) to 1 (smallest). "
-                "To keep every leaf, pass pruning=None to the estimator, or simplicity=None here."
+                "An estimator keeps every leaf with pruning=None."
             )
 
     def fit(self, table: Table, *, n_jobs: int = 1, on_progress: Callable[[int], None] | None = None) -> Tree:
