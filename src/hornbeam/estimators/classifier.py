@@ -66,10 +66,13 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         How probabilities are estimated. "honest" (the preset ``pet``): how much to borrow from the nodes above
         is found on rows held out of regrown trees. Or "raw", "laplace", "m-estimate", "m-branch", "shrinkage", "hgs",
         "hgs-gradient", "hgs-loo", "hdp", or a step of `hornbeam.smoothing`; None for raw frequencies.
-    pruning : {"auto", "bayes-risk", "collapse", "error-based", "minimum-error"}, a pruner or None, default="auto"
-        What cuts the tree back; `hornbeam.pruning` has pruners with parameters. "auto": what the preset says;
+    pruning : str, a pruner or None, default="auto"
+        What cuts the tree back: "bayes-risk", "collapse", "cost-complexity", "error-based", "minimum-error", or
+        a step of `hornbeam.pruning`, which has parameters; None for nothing. "auto": what the preset says;
         with honest smoothing, leaves that make no difference are cut, and `simplicity` says what that means.
-        "bayes-risk" takes `costs` and the probabilities of `smoothing`.
+        "bayes-risk" takes `costs` and the probabilities of `smoothing`. "cost-complexity" takes the smallest
+        tree on CART's path that is within one standard error of the best, by squared loss, or by `costs`, in
+        5-fold cross-validation.
     simplicity : float, default=0.0
         With honest smoothing, a dial from 0, the most accurate tree, to 1, the smallest one whose squared loss
         on held-out rows is within one standard error of it.
@@ -87,8 +90,8 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         For two classes: +1 where the second class's probability must not fall as the feature rises, -1 where
         it must not rise, 0 elsewhere; or a dict from feature names. Smoothed probabilities keep to it too.
     random_state : int, RandomState instance or None, default=None
-        Deals the rows to other folds when honest smoothing asks them. Nothing else is random, and nothing
-        depends on the order of rows.
+        Deals the rows to other folds when honest smoothing or cost-complexity pruning asks them. Nothing else is
+        random, and nothing depends on the order of rows.
     n_jobs : int, default=None
         Threads; -1 for all cores. The tree does not depend on them.
 

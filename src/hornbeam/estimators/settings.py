@@ -11,7 +11,7 @@ from typing import Any
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Criterion, Missing, Nominal
-from hornbeam.pruning import BayesRisk, Collapse, ErrorBased, MinimumError, Pruner
+from hornbeam.pruning import BayesRisk, Collapse, CostComplexity, ErrorBased, MinimumError, Pruner
 from hornbeam.recipe import PRESETS, Recipe
 from hornbeam.smoothing import (
     HDP,
@@ -27,13 +27,14 @@ from hornbeam.smoothing import (
     Smoother,
 )
 from hornbeam.tree.costs import Costs
-from hornbeam.tuning import Honest
+from hornbeam.tuning import CrossValidated, Honest
 
 __all__ = ["recipe_of", "smoother_of"]
 
 _PRUNERS: dict[str, Pruner] = {
     "bayes-risk": BayesRisk(),
     "collapse": Collapse(),
+    "cost-complexity": CostComplexity(0.0),  # its alpha is chosen by cross-validation
     "error-based": ErrorBased(),
     "minimum-error": MinimumError(),
 }
@@ -52,7 +53,7 @@ _SMOOTHERS: dict[str, Smoother] = {
 _MOST_BINS = 65_535
 
 
-def recipe_of(estimator: Any, table: Table) -> Recipe | Honest:
+def recipe_of(estimator: Any, table: Table) -> Recipe | CrossValidated | Honest:
     """Translate the parameters of a `TreeClassifier`; "auto" is what the preset says."""
     recipe = _named("preset", estimator.preset, PRESETS)
     grower = recipe.grower
@@ -81,14 +82,18 @@ def recipe_of(estimator: Any, table: Table) -> Recipe | Honest:
         # Risks are those of the probabilities the tree will have: raw ones would hardly ever prune.
         pruner = BayesRisk(costs, estimate=None if honest else smoother)
     recipe = Recipe(_bins(estimator.max_bins, recipe), grower, pruner, smoother)
+    seed = _seed(estimator.random_state)
+    pruned: Recipe | CrossValidated = recipe
+    if pruner is _PRUNERS["cost-complexity"]:
+        pruned = CrossValidated(recipe, score="brier" if costs is None else costs, simplicity=1.0, seed=seed)
     if not honest:
-        return recipe
+        return pruned
     sized = at_risk or (estimator.pruning == "auto" and pruner is None)
     return Honest(
-        replace(recipe, pruner=None) if at_risk else recipe,
+        replace(recipe, pruner=None) if at_risk else pruned,
         simplicity=_number("simplicity", estimator.simplicity) if sized else None,
         pruner=pruner if at_risk else None,
-        seed=_seed(estimator.random_state),
+        seed=seed,
     )
 
 

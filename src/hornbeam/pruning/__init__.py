@@ -6,6 +6,7 @@ from hornbeam.pruning.cost_complexity import (
     CostComplexity,
     CostComplexityPath,
     cost_complexity_path,
+    cost_complexity_pruners,
     cut_alphas,
 )
 from hornbeam.pruning.error_based import ErrorBased, expected_errors
@@ -29,6 +30,7 @@ __all__ = [
     "ReducedError",
     "WorkSpan",
     "cost_complexity_path",
+    "cost_complexity_pruners",
     "cut_alphas",
     "expected_errors",
     "frontiers",

@@ -11,7 +11,13 @@ from hornbeam.tree.edit import collapse
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["CostComplexity", "CostComplexityPath", "cost_complexity_path", "cut_alphas"]
+__all__ = [
+    "CostComplexity",
+    "CostComplexityPath",
+    "cost_complexity_path",
+    "cost_complexity_pruners",
+    "cut_alphas",
+]
 
 _IMPURITIES = ("gini", "entropy", "error")
 _TOLERANCE = 1e-12  # of the root's impurity: what rounding may put between two links that are equally weak
@@ -123,6 +129,32 @@ def cost_complexity_path(tree: Tree, impurity: str = "gini") -> CostComplexityPa
         alphas[0] = 0.0
     impurities = scale - links.added[links.happens].sum() + added
     return CostComplexityPath(alphas, impurities, tree.n_leaves - fewer.astype(np.int64))
+
+
+def cost_complexity_pruners(tree: Tree, impurity: str = "gini") -> tuple[CostComplexity, ...]:
+    """List a pruner for every subtree on the path of a tree, the largest first.
+
+    Parameters
+    ----------
+    tree : Tree
+    impurity : {"gini", "entropy", "error"}, default "gini"
+
+    Returns
+    -------
+    tuple of CostComplexity
+        As in CART, alphas are the geometric middles of the intervals in which the subtrees are best: what
+        stands for an interval when the alpha is judged on other trees (`hornbeam.tuning.CrossValidated`).
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> X, y = [[1], [2], [3], [4], [5], [6]], ["a", "a", "b", "a", "b", "b"]
+    >>> [round(each.alpha, 3) for each in cost_complexity_pruners(TreeClassifier("cart").fit(X, y).tree_)]
+    [0.0, 0.177, 0.25]
+    """
+    alphas = cost_complexity_path(tree, impurity).alphas
+    middles = np.append(np.sqrt(alphas[:-1] * alphas[1:]), alphas[-1])
+    return tuple(CostComplexity(alpha, impurity) for alpha in middles.tolist())
 
 
 def cut_alphas(tree: Tree, impurity: str = "gini") -> Floats:

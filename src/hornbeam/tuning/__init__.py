@@ -1,5 +1,6 @@
 """Trees that choose their own settings, on rows they have not seen."""
 
+from hornbeam.tuning.cross_validated import CrossValidated
 from hornbeam.tuning.honest import Honest
 
-__all__ = ["Honest"]
+__all__ = ["CrossValidated", "Honest"]

@@ -17,7 +17,7 @@ from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import stopped
 from hornbeam.typing import Codes, Counts, Floats, Indices
 
-__all__ = ["Deal", "Regrown", "draw", "regrow", "scatter"]
+__all__ = ["Deal", "Regrown", "draw", "n_copies", "regrow", "scatter", "send"]
 
 type _Bits = NDArray[np.uint64]
 
@@ -117,6 +117,17 @@ class Deal:
         return held
 
 
+def n_copies(table: Table) -> int:
+    """Count the rows of a table, one of weight 2 twice.
+
+    Examples
+    --------
+    >>> n_copies(Table.read([[1.0], [2.0]], [0, 1], sample_weight=[1, 3]))
+    4
+    """
+    return table.n_rows if table.weight is None or table.unit != 1.0 else int(table.weight.sum())
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Regrown:
     """A tree regrown without some rows, and what became of them.
@@ -127,6 +138,8 @@ class Regrown:
         Pruned, if the recipe prunes, and not smoothed.
     rows : array of int
         The rows held out.
+    table : Table
+        These rows, as often as they are held out.
     weight : float64 array
         What each of them weighs.
     node : int32 array or None
@@ -137,6 +150,7 @@ class Regrown:
 
     tree: Tree
     rows: NDArray[np.intp]
+    table: Table
     weight: Floats
     node: Indices | None
     held: Floats
@@ -171,12 +185,43 @@ def regrow(
         kept = np.flatnonzero(others)
         tree = recipe.prune(recipe.grower.grow(_copies(table, kept, others, cards), bins, codes[kept]))
         asked = np.flatnonzero(held)
-        return _send(tree, _copies(table, asked, held, cards), asked)
+        rows = _copies(table, asked, held, cards)
+        return Regrown(tree, asked, rows, _weight(rows), *send(tree, rows))
 
     if n_jobs == 1:
         return list(map(without, range(cards.n_folds)))
     with ThreadPoolExecutor(n_jobs) as pool:
         return list(pool.map(without, range(cards.n_folds)))
+
+
+def send(tree: Tree, table: Table) -> tuple[Indices | None, Floats]:
+    """Find where the rows of a table stop.
+
+    Returns
+    -------
+    node : int32 array or None
+        Where each of them stops; None if missing values go to every child.
+    held : float64 array of shape (n_nodes, n_classes)
+        The weight of each class that stops at each node.
+
+    Examples
+    --------
+    >>> from hornbeam.recipe import PRESETS
+    >>> table = Table.read([[1.0], [2.0], [3.0]], ["a", "a", "b"])
+    >>> node, held = send(PRESETS["cart"].fit(table), table)
+    >>> node.tolist(), held.tolist()
+    ([1, 1, 2], [[0.0, 0.0], [2.0, 0.0], [0.0, 1.0]])
+    """
+    skeleton, n_classes = tree.skeleton, tree.n_classes
+    if (skeleton.missing_slot == -2).any():
+        unit = sharing_unit(skeleton, table)
+        evidence, _ = tally(skeleton, table, unit, np.einsum("ij->i", tree.evidence))
+        return None, np.multiply(stopped(skeleton, evidence), unit)
+    assert table.target is not None
+    node = route(skeleton, table)
+    cell = node.astype(np.intp) * n_classes + table.target
+    counts = np.bincount(cell, _weight(table), minlength=tree.n_nodes * n_classes)
+    return node, counts.reshape(-1, n_classes)
 
 
 def _copies(table: Table, rows: NDArray[np.intp], copies: Counts, cards: Deal) -> Table:
@@ -185,19 +230,9 @@ def _copies(table: Table, rows: NDArray[np.intp], copies: Counts, cards: Deal) -
     return taken if cards.copies is None else replace(taken, weight=copies[rows])
 
 
-def _send(tree: Tree, held: Table, rows: NDArray[np.intp]) -> Regrown:
-    """Find where held-out rows stop."""
-    skeleton, n_classes = tree.skeleton, tree.n_classes
-    weight: Floats = np.ones(len(rows)) if held.weight is None else np.multiply(held.weight, held.unit)
-    if (skeleton.missing_slot == -2).any():
-        unit = sharing_unit(skeleton, held)
-        evidence, _ = tally(skeleton, held, unit, np.einsum("ij->i", tree.evidence))
-        return Regrown(tree, rows, weight, None, np.multiply(stopped(skeleton, evidence), unit))
-    assert held.target is not None
-    node = route(skeleton, held)
-    cell = node.astype(np.intp) * n_classes + held.target
-    counts = np.bincount(cell, weight, minlength=tree.n_nodes * n_classes)
-    return Regrown(tree, rows, weight, node, counts.reshape(-1, n_classes))
+def _weight(table: Table) -> Floats:
+    """What each row weighs."""
+    return np.ones(table.n_rows) if table.weight is None else np.multiply(table.weight, table.unit)
 
 
 def _mixed(bits: _Bits) -> _Bits:

@@ -13,7 +13,8 @@ from hornbeam.recipe import Recipe
 from hornbeam.smoothing import Borrowing, appraise
 from hornbeam.tree.route import route
 from hornbeam.tree.tree import Tree
-from hornbeam.tuning.folds import Deal, Regrown, draw, regrow, scatter
+from hornbeam.tuning.cross_validated import CrossValidated
+from hornbeam.tuning.folds import Deal, Regrown, draw, n_copies, regrow, scatter
 from hornbeam.tuning.size import choose_price
 from hornbeam.typing import Codes, Floats, Indices
 
@@ -30,8 +31,9 @@ class Honest:
 
     Parameters
     ----------
-    recipe : Recipe
-        How trees are grown and pruned. Its smoother is replaced by the `Borrowing` that is found.
+    recipe : Recipe or CrossValidated
+        How trees are grown and pruned. Its smoother is replaced by the `Borrowing` that is found; a pruner that
+        is to be chosen is chosen first, on trees smoothed by the recipe's own.
     folds : int or None, default None
         How many trees are regrown, each without one fold of the rows; None: 10 below 5,000 rows, else 5.
     rows : int, default 50,000
@@ -62,7 +64,7 @@ class Honest:
     (18, 7)
     """
 
-    recipe: Recipe
+    recipe: Recipe | CrossValidated
     folds: int | None = None
     rows: int = 50_000
     simplicity: float | None = 0.0
@@ -82,7 +84,7 @@ class Honest:
 
     def fit(self, table: Table, *, n_jobs: int = 1, on_progress: Callable[[int], None] | None = None) -> Tree:
         """Make the tree of a table; ``n_jobs`` threads cannot change it."""
-        recipe = self.recipe
+        recipe = self.recipe if isinstance(self.recipe, Recipe) else self.recipe.choose(table, n_jobs=n_jobs)
         bins = recipe.bin(table, n_jobs)
         codes = bins.encode(table, n_jobs)
         asked = self._sample(codes, table)
@@ -103,8 +105,7 @@ class Honest:
         return _appraised(tree, few, regrown, beliefs)
 
     def _n_folds(self, table: Table) -> int:
-        # A row of weight 2 is two rows.
-        n_rows = table.n_rows if table.weight is None or table.unit != 1.0 else int(table.weight.sum())
+        n_rows = n_copies(table)
         return min(self.folds or (10 if n_rows < _MANY_ROWS else 5), n_rows)
 
     def _sample(self, codes: Codes, table: Table) -> Indices | None:

@@ -1,0 +1,180 @@
+"""Candidates on trial: what they lost on held-out rows, and which of them wins."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, Self
+
+import numpy as np
+
+from hornbeam.pruning import Pruner, cut_alphas
+from hornbeam.recipe import Recipe
+from hornbeam.tree.costs import Costs
+from hornbeam.tree.tree import Tree
+from hornbeam.tree.walk import pull_up, push_down
+from hornbeam.tuning.folds import Regrown, send
+from hornbeam.typing import Floats
+
+__all__ = ["Score", "Trial", "losses", "try_alphas", "try_each"]
+
+type Score = Literal["brier", "log", "error"] | Costs
+
+_LEAST = 1e-15  # what a class held impossible is given when it comes: 34.5 nats
+_TOLERANCE = 1e-12  # of the largest loss: what rounding may put between candidates that lose the same
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trial:
+    """What each candidate lost on the same rows.
+
+    Parameters
+    ----------
+    n_leaves : float64 array of shape (n_candidates,)
+        Leaves of all trees it pruned.
+    loss, square : float64 array of shape (n_candidates,)
+        Sums of the losses of all rows, and of their squares.
+    rows : float
+        The weight of these rows.
+
+    Examples
+    --------
+    Four rows each. The second lost least, 1 on average with a standard error of 0.25; the third, which is
+    smaller, is within it and the fourth is not.
+
+    >>> loss, square = np.array([6.0, 4.0, 5.0, 6.0]), np.array([9.25, 5.0, 7.0, 9.5])
+    >>> trial = Trial(np.array([9.0, 5.0, 3.0, 1.0]), loss, square, 4.0)
+    >>> trial.winner(), trial.winner(simplicity=1.0)
+    (1, 2)
+    """
+
+    n_leaves: Floats
+    loss: Floats
+    square: Floats
+    rows: float
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(
+            self.n_leaves + other.n_leaves,
+            self.loss + other.loss,
+            self.square + other.square,
+            self.rows + other.rows,
+        )
+
+    def winner(self, simplicity: float = 0.0) -> int:
+        """Find the smallest candidate that is `simplicity` standard errors at most above the best.
+
+        Of candidates of one size, the one that lost least; of equals, the last.
+        """
+        mean = self.loss / self.rows
+        error = np.sqrt(np.maximum(self.square / self.rows - mean**2, 0.0) / self.rows)
+        slack = _TOLERANCE * float(np.abs(mean).max())
+        best = self._smallest(mean, mean.min() + slack)
+        return self._smallest(mean, mean[best] + simplicity * error[best] + slack)
+
+    def _smallest(self, mean: Floats, bound: float) -> int:
+        near = np.flatnonzero(mean <= bound)
+        return int(near[np.lexsort((-near, mean[near], self.n_leaves[near]))[0]])
+
+
+def losses(belief: Floats, score: Score) -> Floats:
+    """Say what a row of each class loses where it is answered with a belief.
+
+    Parameters
+    ----------
+    belief : float64 array of shape (n, n_classes)
+    score : {"brier", "log", "error"} or Costs
+
+    Returns
+    -------
+    float64 array of shape (n, n_classes)
+
+    Examples
+    --------
+    >>> belief = np.array([[0.75, 0.25]])
+    >>> losses(belief, "brier").tolist(), losses(belief, "error").tolist()
+    ([[0.125, 1.125]], [[0.0, 1.0]])
+    >>> losses(belief, Costs([[0, 1], [5, 0]])).tolist()
+    [[1.0, 0.0]]
+    """
+    if score == "brier":
+        return 1 + np.einsum("ij,ij->i", belief, belief)[:, None] - 2 * belief
+    if score == "log":
+        logarithm: Floats = -np.log(np.maximum(belief, _LEAST))
+        return logarithm
+    costs = score if isinstance(score, Costs) else Costs(1.0 - np.eye(belief.shape[1]))
+    paid: Floats = costs.matrix.T[costs.cheapest(belief)]
+    return paid
+
+
+def try_each(
+    recipe: Recipe, candidates: Sequence[Pruner | None], regrown: Regrown, score: Score = "brier"
+) -> Trial:
+    """Prune a regrown tree with each candidate, smooth it, and ask the rows it was grown without.
+
+    A row that is shared out to several children loses what its shares lose.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        Smooths the pruned trees.
+    candidates : sequence of Pruner or None
+    regrown : Regrown
+    score : {"brier", "log", "error"} or Costs, default "brier"
+
+    Returns
+    -------
+    Trial
+    """
+    found = []
+    for candidate in candidates:
+        tree = replace(recipe, pruner=candidate).finish(regrown.tree)
+        _, held = send(tree, regrown.table)
+        lost = losses(tree.belief, score)
+        found.append((tree.n_leaves, (held * lost).sum(), (held * lost**2).sum()))
+    n_leaves, loss, square = np.array(found, np.float64).T
+    return Trial(n_leaves, loss, square, float(regrown.held.sum()))
+
+
+def try_alphas(alphas: Floats, tree: Tree, held: Floats, lost: Floats, impurity: str = "gini") -> Trial:
+    """Try `CostComplexity` with many alphas at once; what nodes believe must not depend on what is cut.
+
+    Parameters
+    ----------
+    alphas : float64 array of shape (n_candidates,)
+    tree : Tree
+        Not pruned.
+    held : float64 array of shape (n_nodes, n_classes)
+        The weight of each class, in rows the tree was grown without, that stops at each node.
+    lost : float64 array of shape (n_nodes, n_classes)
+        What a row of each class loses if a node answers it: `losses`.
+    impurity : {"gini", "entropy", "error"}, default "gini"
+
+    Returns
+    -------
+    Trial
+
+    Notes
+    -----
+    A node is a leaf from its own alpha on until an ancestor is cut (`cut_alphas`), and answers the rows that
+    pass it; before that it answers those that stop there. So each node adds to two runs of alphas, and one
+    sweep over the nodes serves any number of candidates.
+    """
+    skeleton = tree.skeleton
+    ascending, place = np.unique(alphas, return_inverse=True)
+    size = len(ascending)
+    cut = cut_alphas(tree, impurity)
+    gone = np.append(np.inf, push_down(skeleton, cut, np.minimum)[skeleton.parent[1:]])
+    end = np.where(gone < np.inf, np.searchsorted(ascending, gone), size)
+    begin = np.minimum(np.searchsorted(ascending, cut), end)
+    passing = pull_up(skeleton, held)
+
+    def by_alpha(staying: Floats, as_leaf: Floats) -> Floats:
+        change = np.bincount(begin, as_leaf - staying, size + 1) - np.bincount(end, as_leaf, size + 1)
+        change[0] += staying.sum()
+        total: Floats = np.cumsum(change)[place]
+        return total
+
+    def lost_by_alpha(each: Floats) -> Floats:
+        return by_alpha(np.einsum("ij,ij->i", held, each), np.einsum("ij,ij->i", passing, each))
+
+    n_leaves = by_alpha(skeleton.is_leaf.astype(np.float64), np.ones(tree.n_nodes))
+    return Trial(n_leaves, lost_by_alpha(lost), lost_by_alpha(lost**2), float(held.sum()))
