@@ -207,7 +207,7 @@ def to_sklearn(tree: Tree, *, missing: str = "error") -> Any:
     Examples
     --------
     >>> from hornbeam import TreeClassifier
-    >>> clf = TreeClassifier().fit([[0.0], [1.0], [2.0]], ["no", "no", "yes"])
+    >>> clf = TreeClassifier(smoothing="hgs").fit([[0.0], [1.0], [2.0]], ["no", "no", "yes"])
     >>> to_sklearn(clf.tree_, missing="majority").predict_proba([[2.0]]).round(3).tolist()
     [[0.389, 0.611]]
     """
