@@ -123,7 +123,7 @@ def test_names_and_labels_come_along():
 
 
 def test_a_test_that_stops_missing_values_goes_back_only_if_told_how():
-    tree = TreeClassifier().fit([[0.0], [1.0], [2.0]], ["no", "no", "yes"]).tree_
+    tree = TreeClassifier(smoothing="hgs").fit([[0.0], [1.0], [2.0]], ["no", "no", "yes"]).tree_
     with pytest.raises(InteropError, match=r"Node 0 stops missing values.*missing='majority'"):
         to_sklearn(tree)
     back = to_sklearn(tree, missing="majority")
@@ -142,7 +142,7 @@ def test_a_test_that_stops_missing_values_goes_back_only_if_told_how():
 )
 def test_what_scikit_learn_cannot_say_is_refused(rows, preset, what):
     y = [["no", "yes", "no"], ["no", "yes", "no", "no", "yes"] * 4][len(rows) > 3]
-    tree = TreeClassifier(preset, pruning=None).fit(rows, y).tree_
+    tree = TreeClassifier(preset, smoothing="hgs", pruning=None).fit(rows, y).tree_
     with pytest.raises(InteropError, match=what):
         to_sklearn(tree, missing="majority")
 
