@@ -36,6 +36,7 @@ def test_opinions_of_inner_nodes_and_empty_leaves_are_not_read():
 
 def test_loans_are_capped_by_the_rows_there_are():
     tree = HGS(alpha=1000.0)(worked_tree())
+    assert Appraisal(1.0)(tree).borrowed is tree.borrowed  # what was borrowed stays on the books
     assert effective_size(Appraisal(1.0)(tree)).tolist() == [10.0] * 5
 
 

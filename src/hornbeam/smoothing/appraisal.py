@@ -37,16 +37,16 @@ class Appraisal:
 
     Notes
     -----
-    A step for the end of a recipe. `borrowed` of the tree becomes so much of what it was, and no more than
-    there are rows outside the node: who borrows a million rows from an ancestor of a thousand knows a
-    thousand.
+    A step for the end of a recipe: it changes nothing but what `effective_size` counts. Loans count for no
+    more than there are rows outside the node: who borrows a million rows from an ancestor of a thousand
+    knows a thousand.
 
     Examples
     --------
     >>> from hornbeam import TreeClassifier
     >>> tree = TreeClassifier("cart", smoothing="hgs").fit([[0], [1], [2]], [0, 1, 1]).tree_
-    >>> Appraisal(0.5)(tree).borrowed.round(3).tolist()
-    [0.0, 1.0, 0.5]
+    >>> effective_size(Appraisal(0.5)(tree)).round(3).tolist()
+    [3.0, 2.0, 2.5]
     """
 
     borrowed: float
@@ -61,7 +61,7 @@ class Appraisal:
     def __call__(self, tree: Tree) -> Tree:
         """Return the appraised tree."""
         step = Step.of(_NAME, borrowed=self.borrowed, own=self.own)
-        return believe(tree, tree.belief, self.borrowed * _lent(tree), step)
+        return believe(tree, tree.belief, tree.borrowed, step)
 
 
 def effective_size(tree: Tree) -> Floats:
@@ -89,8 +89,8 @@ def effective_size(tree: Tree) -> Floats:
     own = np.minimum(_weight(tree), tree.rows)
     if not tree.history or tree.history[-1].name != _NAME:
         return own
-    worth = dict(tree.history[-1].parameters)["own"]
-    size: Floats = worth * own + tree.borrowed
+    worth = dict(tree.history[-1].parameters)
+    size: Floats = worth["own"] * own + worth["borrowed"] * _lent(tree)
     return size
 
 
