@@ -12,7 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from hornbeam.pruning import BayesRisk
 from hornbeam.recipe import PRESETS
+from hornbeam.smoothing import Laplace
 
 pytest.importorskip("matplotlib", reason="reports of a study have figures: they need the extra plots")
 
@@ -78,8 +80,8 @@ def test_runs_and_reports(data: Path, tmp_path: Path) -> None:
     assert rows["cart/unpruned"]["reason"] == "not run yet"
     summary = (out / "summary.md").read_text()
     assert "RMSE of hornbeam/default against c4.5/error-based-raised+hgs: " in summary
-    parts = summary.split("## Costs: ")
-    assert ["pet/bayes-risk-hgs-rare" in part for part in parts[1:]] == [True, False, False]
+    tables = [part.partition("\n## ")[0] for part in summary.split("## Costs: ")[1:]]
+    assert ["| pet/bayes-risk-hgs-rare |" in table for table in tables] == [True, False, False]
     assert (out / "sizes.png").stat().st_size > 5000
 
 
@@ -98,12 +100,9 @@ def test_every_way_gives_a_tree_no_larger_and_smoothing_keeps_its_shape(fold: Fo
 
 
 def test_minimum_error_is_bayes_risk_by_laplace_with_equal_costs(fold: Fold) -> None:
-    from hornbeam.pruning import BayesRisk
-    from hornbeam.smoothing import Laplace
-
     grown = Grown(pruning.RECIPES["pet"], fold)
     ours, _ = PRUNERS["minimum-error"](grown)
-    assert ours.skeleton == BayesRisk(estimate=Laplace())(grown.tree[0]).skeleton
+    assert ours.digest == BayesRisk(estimate=Laplace())(grown.tree[0]).digest
 
 
 def test_reduced_error_holds_out_a_third_of_the_training_rows(fold: Fold) -> None:

@@ -52,7 +52,7 @@ def plot_sizes(
         style = {"color": COLORS[i % len(COLORS)], "marker": MARKERS[i % len(MARKERS)]}
         ax.plot(*zip(*points.values(), strict=True), linestyle="", label=name, **style)
     ax.margins(0.12, 0.08)
-    ax.legend(frameon=False)
+    ax.legend(frameon=False, loc="upper right")
     labels = [
         (text, at, COLORS[i % len(COLORS)])
         for i, some in enumerate(series.values())
@@ -71,8 +71,8 @@ def _label(ax: Any, points: list[tuple[str, tuple[float, float], str]]) -> None:
     marks = ax.transData.transform([at for _, at, _ in points])
     taken = [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in marks]
     taken.append(ax.get_legend().get_window_extent())
-    inside = ax.get_window_extent()
-    for text, at, color in points:
+    inside, pixels = ax.get_window_extent(), ax.figure.dpi / 72
+    for (text, at, color), (x, y) in zip(points, marks, strict=True):
         line = {"arrowstyle": "-", "color": color, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 3}
         label = ax.annotate(
             text,
@@ -84,11 +84,16 @@ def _label(ax: Any, points: list[tuple[str, tuple[float, float], str]]) -> None:
             va="center",
             arrowprops=line,
         )
+        label.set_in_layout(False)  # or the axes would move from under the labels
+        extent = Text.get_window_extent(label)  # that of an annotation has its line in it
         for across, up in _PLACES:
-            side = "center" if abs(across) < 1 else "left" if across > 0 else "right"
-            label.set(position=(across, up), horizontalalignment=side)
-            box = Text.get_window_extent(label)  # that of an annotation has its line in it
-            if inside.containsx(box.x0) and inside.containsx(box.x1) and not box.count_overlaps(taken):
+            side, part = (
+                ("center", 0.5) if abs(across) < 1 else ("left", 0.0) if across > 0 else ("right", 1.0)
+            )
+            left, middle = x + across * pixels - part * extent.width, y + up * pixels
+            box = Bbox.from_bounds(left, middle - extent.height / 2, extent.width, extent.height)
+            if all(inside.contains(*corner) for corner in box.get_points()) and not box.count_overlaps(taken):
                 break
+        label.set(position=(across, up), horizontalalignment=side)
         label.arrow_patch.set_visible(bool(np.hypot(across, up) > 10))
         taken.append(box)
