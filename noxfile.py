@@ -167,7 +167,7 @@ def bench(session: nox.Session) -> None:
 
 @nox.session(python=NEWEST)
 def study(session: nox.Session) -> None:
-    """Compare probabilities over many data sets; arguments go to the study (`smoothing --data DIR`)."""
+    """Compare methods over many data sets; arguments go to the study (`smoothing` or `pruning --data DIR`)."""
     session.install(".[bench]")
     session.run("python", "benchmarks/study.py", *session.posargs)
 

@@ -29,6 +29,12 @@ RIVALS = tuple(
     )
     for suffix in ("", "+hgs")
 )
+CLASSICS = (
+    "pet/cost-complexity-cv",
+    "cart/cost-complexity-1se",
+    "c4.5/error-based-raised",
+    "pet/reduced-error",
+)
 LEVEL = 0.01
 
 
@@ -169,7 +175,7 @@ def _rival_goals(scores: Scores, have: set[str]) -> Iterable[str]:
 def _cost_goals(scores: Scores, have: set[str]) -> Iterable[str]:
     for matrix in MATRICES if HERO in have else ():
         costs = costs_of(scores, matrix)
-        for name in (HERO, *RIVALS):
+        for name in (HERO, *CLASSICS):
             if name in have:
                 record = costs.record(HERO + BY_COSTS, name)
                 yield (

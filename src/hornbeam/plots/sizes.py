@@ -9,11 +9,11 @@ from hornbeam.plots.canvas import COLORS, MARKERS, axes
 
 __all__ = ["plot_sizes"]
 
-# Where a label may stand, as seen from its point: direction and distance in points, the nearest first.
+# Where a label may stand, as seen from its point: across and up in points, the nearest first.
 _PLACES = [
-    (np.cos(angle) * distance, np.sin(angle) * distance)
-    for distance in (7, 14, 22, 32, 44, 58)
-    for angle in np.deg2rad([0, 180, 30, -30, 150, -150, 90, -90])
+    (float(np.cos(angle) * distance), float(np.sin(angle) * distance))
+    for distance in (7, 14, 22, 32, 44, 58, 74, 92)
+    for angle in np.deg2rad([0, 180, 30, -30, 150, -150, 60, -60, 120, -120, 90, -90])
 ]
 
 
@@ -44,40 +44,56 @@ def plot_sizes(
     >>> raw = {"unpruned": (1.0, 0.31), "reduced error": (0.1, 0.28)}
     >>> ax = plot_sizes({"raw frequencies": raw, "smoothed": {"default": (0.3, 0.25)}})
     """
-    ax = axes(ax, size=(9.0, 6.5))
+    ax = axes(ax, size=(11.0, 8.0))
     ax.set(xscale="log", xlabel=size, ylabel=measure)
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.xaxis.set_minor_formatter("{x:g}")
     for i, (name, points) in enumerate(series.items()):
         style = {"color": COLORS[i % len(COLORS)], "marker": MARKERS[i % len(MARKERS)]}
         ax.plot(*zip(*points.values(), strict=True), linestyle="", label=name, **style)
     ax.margins(0.12, 0.08)
-    ax.legend(frameon=False)
-    points = [
+    ax.legend(frameon=False, loc="upper right")
+    labels = [
         (text, at, COLORS[i % len(COLORS)])
         for i, some in enumerate(series.values())
         for text, at in some.items()
     ]
-    _label(ax, points)
+    _label(ax, labels)
     return ax
 
 
 def _label(ax: Any, points: list[tuple[str, tuple[float, float], str]]) -> None:
     """Write a label near each point, where it covers no other; one that had to go far gets a line."""
+    from matplotlib.text import Text
     from matplotlib.transforms import Bbox
 
     ax.figure.canvas.draw()  # only then is it known where things are
     marks = ax.transData.transform([at for _, at, _ in points])
     taken = [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in marks]
-    for text, at, color in points:
-        line = {"arrowstyle": "-", "color": color, "linewidth": 0.5, "shrinkB": 3}
+    taken.append(ax.get_legend().get_window_extent())
+    inside, pixels = ax.get_window_extent(), ax.figure.dpi / 72
+    for (text, at, color), (x, y) in zip(points, marks, strict=True):
+        line = {"arrowstyle": "-", "color": color, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 3}
         label = ax.annotate(
-            text, at, textcoords="offset points", fontsize=8, color=color, va="center", arrowprops=line
+            text,
+            at,
+            (0, 0),
+            textcoords="offset points",
+            fontsize=8,
+            color=color,
+            va="center",
+            arrowprops=line,
         )
+        label.set_in_layout(False)  # or the axes would move from under the labels
+        extent = Text.get_window_extent(label)  # that of an annotation has its line in it
         for across, up in _PLACES:
-            label.set(
-                position=(across, up), ha="center" if abs(across) < 1 else "left" if across > 0 else "right"
+            side, part = (
+                ("center", 0.5) if abs(across) < 1 else ("left", 0.0) if across > 0 else ("right", 1.0)
             )
-            box = label.get_window_extent()
-            if not any(box.overlaps(other) for other in taken):
+            left, middle = x + across * pixels - part * extent.width, y + up * pixels
+            box = Bbox.from_bounds(left, middle - extent.height / 2, extent.width, extent.height)
+            if all(inside.contains(*corner) for corner in box.get_points()) and not box.count_overlaps(taken):
                 break
-        label.arrow_patch.set_visible(np.hypot(across, up) > 10)
+        label.set(position=(across, up), horizontalalignment=side)
+        label.arrow_patch.set_visible(bool(np.hypot(across, up) > 10))
         taken.append(box)
