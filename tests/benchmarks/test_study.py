@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from hornbeam import TreeClassifier
 from hornbeam.data import Table
 from hornbeam.pruning import CostComplexity, cost_complexity_path
 from hornbeam.recipe import PRESETS
