@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import reduce
+from operator import add
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
 from hornbeam.data import Table
-from hornbeam.pruning import cost_complexity_path, cut_alphas
+from hornbeam.pruning import cost_complexity_pruners
 from hornbeam.recipe import Recipe
 from hornbeam.smoothing import HierarchicalShrinkage
-from hornbeam.tree.route import decision_path, route
+from hornbeam.tree.route import route
 from hornbeam.tree.tree import Tree
+from hornbeam.tuning.trial import Trial, losses, try_alphas
 from hornbeam.typing import Floats
 from studies.sets import SEED, Fold
 
@@ -66,50 +68,15 @@ def choose_alpha(inner: Inner, tree: Tree) -> tuple[float, float]:
 
     As in CART, candidates are the geometric middles of the intervals between the alphas of the whole tree's path.
     """
-    alphas = cost_complexity_path(tree).alphas
-    middles = np.append(np.sqrt(alphas[:-1] * alphas[1:]), alphas[-1])
-    sums = sum(_losses(*pair, middles) for pair in zip(inner.trees, inner.held_out, strict=True))
-    n = sum(rows.n_rows for rows in inner.held_out)
-    mean = sums[0] / n
-    error = np.sqrt(np.maximum(sums[1] / n - mean**2, 0.0) / n)
-    best = int(np.flatnonzero(mean == mean.min())[-1])
-    simple = int(np.flatnonzero(mean <= mean[best] + error[best])[-1])
-    return float(middles[best]), float(middles[simple])
+    pruners = cost_complexity_pruners(tree)
+    alphas = np.array([pruner.alpha for pruner in pruners])
+    trial = reduce(add, (_try(*pair, alphas) for pair in zip(inner.trees, inner.held_out, strict=True)))
+    return pruners[trial.winner()].alpha, pruners[trial.winner(simplicity=1.0)].alpha
 
 
-def _losses(tree: Tree, rows: Table, alphas: Floats) -> NDArray[np.float64]:
-    """Sums of the squared errors of rows, and of their squares, at every alpha: two rows of numbers.
-
-    A node on a row's path answers from its own alpha on until an ancestor is cut, so each adds to a run of alphas.
-    """
-    indptr, nodes = decision_path(tree.skeleton, rows)
-    alpha = cut_alphas(tree)
-    ends = _least_above(tree, alpha)
-    begins = np.where(tree.skeleton.is_leaf, -np.inf, alpha)
-    row = np.repeat(np.arange(rows.n_rows), np.diff(indptr))
-    last = np.zeros(len(nodes), bool)
-    last[indptr[1:] - 1] = True  # where a row stops it is answered until an ancestor is cut
-    begin = np.where(last, -np.inf, begins[nodes])
-    speaks = begin < ends[nodes]
-    nodes, row, begin = nodes[speaks], row[speaks], begin[speaks]
-    belief = tree.evidence / np.maximum(tree.evidence.sum(axis=1, keepdims=True), 1)
+def _try(tree: Tree, rows: Table, alphas: Floats) -> Trial:
+    """All alphas at once; rows are answered where a missing value first leaves them without a way."""
     assert rows.target is not None
-    squared = np.einsum("ij,ij->i", belief, belief)[nodes] - 2 * belief[nodes, rows.target[row]] + 1
-    first, after = np.searchsorted(alphas, begin), np.searchsorted(alphas, ends[nodes])
-    size = len(alphas) + 1
-    return np.array(
-        [
-            np.cumsum(np.bincount(first, part, size) - np.bincount(after, part, size))[:-1]
-            for part in (squared, squared**2)
-        ]
-    )
-
-
-def _least_above(tree: Tree, alpha: Floats) -> Floats:
-    """The least alpha of a node's ancestors: when it disappears."""
-    least = np.full(tree.n_nodes, np.inf)
-    levels = tree.skeleton.levels
-    for begin, end in pairwise(levels[1:]):
-        parent = tree.skeleton.parent[begin:end]
-        least[begin:end] = np.minimum(alpha[parent], least[parent])
-    return least
+    held = np.zeros(tree.evidence.shape)
+    np.add.at(held, (route(tree.skeleton, rows), rows.target), 1.0)
+    return try_alphas(alphas, tree, held, losses(tree.belief, "brier"))

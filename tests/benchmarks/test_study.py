@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from hornbeam import TreeClassifier
 from hornbeam.data import Table
 from hornbeam.pruning import CostComplexity, cost_complexity_path
+from hornbeam.recipe import PRESETS
 from hornbeam.tree.route import answer
 
 pytest.importorskip("matplotlib", reason="reports of a study have figures: they need the extra plots")
@@ -137,21 +137,32 @@ def test_cache_adds_and_forgets(tmp_path: Path) -> None:
     assert cache.read("set", "group", 0) == {}
 
 
-def test_losses_of_all_alphas_at_once_are_those_one_by_one() -> None:
-    rng = np.random.default_rng(4)
-    X = rng.random((300, 3)).round(2)
+@pytest.mark.parametrize("seed", range(20))
+def test_alphas_are_chosen_as_if_tried_one_by_one(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.random((90, 3)).round(2)
     X[rng.random(X.shape) < 0.1] = np.nan
-    y = (rng.random(300) < np.nan_to_num(X[:, 0], nan=0.5)).astype(int) + (np.nan_to_num(X[:, 1]) > 0.8)
-    tree = TreeClassifier("cart", smoothing=None).fit(X[:200], y[:200]).tree_
-    rows = Table.read(X[200:], y[200:], schema=tree.schema)
+    y = (rng.random(90) < np.nan_to_num(X[:, 0], nan=0.5)).astype(int) + (np.nan_to_num(X[:, 1]) > 0.8)
+    table, part = Table.read(X, y), np.arange(90) % choice.N_INNER
+    kept, held = (
+        [table.take(np.flatnonzero((part == i) == asked)) for i in range(3)] for asked in (False, True)
+    )
+    inner = choice.Inner(tuple(map(PRESETS["cart"].fit, kept)), tuple(held))
+    tree = PRESETS["cart"].fit(table)
     path = cost_complexity_path(tree).alphas
-    alphas = np.append(np.sqrt(path[:-1] * path[1:]), path[-1] * 2)
-    found = choice._losses(tree, rows, alphas)
-    for i, alpha in enumerate(alphas):
-        errors = ((answer(CostComplexity(float(alpha))(tree), rows) - np.eye(3)[rows.target]) ** 2).sum(
-            axis=1
-        )
-        assert found[:, i] == pytest.approx([errors.sum(), (errors**2).sum()])
+    alphas = [*np.sqrt(path[:-1] * path[1:]).tolist(), float(path[-1])]
+    errors = np.array([_errors(inner, CostComplexity(alpha)) for alpha in alphas])
+    mean, error = errors.mean(axis=1).round(12), errors.std(axis=1) / len(y) ** 0.5
+    best = np.flatnonzero(mean == mean.min())[-1]
+    simple = np.flatnonzero(mean <= mean[best] + error[best])[-1]
+    assert choice.choose_alpha(inner, tree) == (alphas[best], alphas[simple])
+
+
+def _errors(inner: choice.Inner, pruner: CostComplexity) -> np.ndarray:
+    """Squared error of every held-out row."""
+    pairs = zip(inner.trees, inner.held_out, strict=True)
+    said = [answer(pruner(tree), rows) - np.eye(3)[rows.target] for tree, rows in pairs]
+    return (np.concatenate(said) ** 2).sum(axis=1)
 
 
 def test_first_trees_of_a_forest_are_the_smaller_forest() -> None:

@@ -1,5 +1,7 @@
 """What the parameters mean, below the names scikit-learn gave them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,9 +10,12 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier
 
 from hornbeam import TreeClassifier
+from hornbeam.data import Table
 from hornbeam.growing import Criterion
 from hornbeam.recipe import PRESETS
 from hornbeam.smoothing import HGS, Laplace
+from hornbeam.tree.costs import Costs
+from hornbeam.tuning import CrossValidated
 
 X, y = load_breast_cancer(return_X_y=True)
 
@@ -115,6 +120,20 @@ def test_simplicity_makes_trees_smaller():
     every = TreeClassifier(pruning=None).fit(X, y).tree_.n_leaves
     assert every > leaves[0] >= leaves[1] >= leaves[2]
     assert leaves[0] > leaves[2] > 1
+
+
+def test_cost_complexity_is_chosen_within_one_standard_error():
+    table = Table.read(X, y)
+    chosen = CrossValidated(PRESETS["cart"], simplicity=1.0, seed=2)
+    named = TreeClassifier("cart", pruning="cost-complexity", random_state=2).fit(X, y).tree_
+    assert named.digest == chosen.fit(table).digest
+    costs = [[0, 1], [20, 0]]
+    dear = TreeClassifier("cart", smoothing="hgs", pruning="cost-complexity", costs=costs).fit(X, y).tree_
+    recipe = replace(PRESETS["cart"], smoother=HGS())
+    paid = CrossValidated(recipe, score=Costs(costs), simplicity=1.0)
+    assert dear.digest == paid.fit(table).digest
+    honest = TreeClassifier(pruning="cost-complexity").fit(X, y).tree_
+    assert [step.name for step in honest.history] == ["grow", "cost-complexity", "borrowing", "appraisal"]
 
 
 @settings(max_examples=40)

@@ -96,7 +96,8 @@ def losses(belief: Floats, score: Score) -> Floats:
     [[1.0, 0.0]]
     """
     if score == "brier":
-        return 1 + np.einsum("ij,ij->i", belief, belief)[:, None] - 2 * belief
+        squared: Floats = 1 + np.einsum("ij,ij->i", belief, belief)[:, None] - 2 * belief
+        return squared
     if score == "log":
         logarithm: Floats = -np.log(np.maximum(belief, _LEAST))
         return logarithm

@@ -1,0 +1,238 @@
+"""Pruners chosen by cross-validation."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer, make_classification
+
+from hornbeam.data import Table
+from hornbeam.errors import ParameterError
+from hornbeam.growing import Missing
+from hornbeam.pruning import CostComplexity, ErrorBased, LeafBudget, MinimumError, cost_complexity_pruners
+from hornbeam.recipe import PRESETS
+from hornbeam.smoothing import HGS, Borrowing, HierarchicalShrinkage, Laplace, MBranch, MEstimate, Raw
+from hornbeam.tree.costs import Costs
+from hornbeam.tree.route import answer
+from hornbeam.tuning import CrossValidated, Honest
+from hornbeam.tuning.folds import Deal, regrow
+from hornbeam.tuning.trial import Trial, losses, try_alphas, try_each
+
+CART = PRESETS["cart"]
+CANCER = Table.read(*load_breast_cancer(return_X_y=True))
+PRUNERS = (None, ErrorBased(0.25), ErrorBased(0.05), MinimumError(20.0), LeafBudget(4), CostComplexity(0.05))
+COSTS = Costs([[0, 1, 3], [2, -1, 1], [9, 1, 0]])
+SCORES = ("brier", "log", "error", COSTS)
+
+
+def noisy(n, seed, n_classes=3, missing=0.0):
+    X, y = make_classification(
+        n, 5, n_informative=3, n_redundant=0, n_classes=n_classes, flip_y=0.3, random_state=seed
+    )
+    X = X.round(1)
+    X[np.random.default_rng(seed).random(X.shape) < missing] = np.nan
+    return Table.read(X, y)
+
+
+def regrown(recipe, table, n_folds=5, seed=0):
+    bins = recipe.bin(table)
+    codes = bins.encode(table)
+    return regrow(recipe, table, bins, codes, Deal.of(table, codes, n_folds, seed))
+
+
+def row_loss(said, true, score):
+    """What one row loses, as the textbook has it."""
+    truth = np.eye(len(said))[true]
+    if score == "brier":
+        return ((said - truth) ** 2).sum()
+    if score == "log":
+        return -np.log(max(said[true], 1e-15))
+    if score == "error":
+        return float(said.argmax() != true)
+    return score.matrix[true, score.cheapest([said])[0]]
+
+
+def slow_choice(recipe, candidates, table, score, simplicity, n_folds=5, seed=0):
+    """Every candidate on every fold, row by row."""
+    lost = [[] for _ in candidates]
+    leaves = [0] * len(candidates)
+    for one in regrown(replace(recipe, pruner=None), table, n_folds, seed):
+        rows = table.take(one.rows)
+        for i, candidate in enumerate(candidates):
+            tree = one.tree if candidate is None else candidate(one.tree)
+            tree = tree if recipe.smoother is None else recipe.smoother(tree)
+            leaves[i] += tree.n_leaves
+            said = answer(tree, rows)
+            lost[i] += [row_loss(*each, score) for each in zip(said, rows.target, strict=True)]
+    lost = np.array(lost)
+    mean, error = lost.mean(axis=1), lost.std(axis=1) / lost.shape[1] ** 0.5
+    best = min(range(len(candidates)), key=lambda i: (round(mean[i], 9), leaves[i], -i))
+    bound = mean[best] + simplicity * error[best] + 1e-9
+    within = [i for i in range(len(candidates)) if mean[i] <= bound]
+    return candidates[min(within, key=lambda i: (leaves[i], round(mean[i], 9), -i))]
+
+
+@pytest.mark.parametrize("simplicity", [0.0, 1.0])
+@pytest.mark.parametrize("score", SCORES, ids=str)
+def test_listed_candidates_are_judged_as_a_slow_twin_judges_them(score, simplicity):
+    chosen = set()
+    for seed, recipe in enumerate([CART, PRESETS["c4.4"], replace(CART, smoother=MBranch()), PRESETS["pet"]]):
+        table = noisy(90, seed)
+        cv = CrossValidated(recipe, PRUNERS, score, 3, simplicity, seed)
+        found = cv.choose(table).pruner
+        assert found == slow_choice(recipe, PRUNERS, table, score, simplicity, 3, seed)
+        assert cv.fit(table).digest == replace(recipe, pruner=found).fit(table).digest
+        chosen.add(found)
+    assert chosen != {None}
+
+
+@pytest.mark.parametrize("simplicity", [0.0, 1.0])
+@pytest.mark.parametrize("score", SCORES, ids=str)
+def test_the_path_is_judged_as_a_slow_twin_judges_it(score, simplicity):
+    for seed, smoother in enumerate([None, Laplace(), HGS()]):
+        recipe, table = replace(CART, smoother=smoother), noisy(80, seed, missing=0.05)
+        candidates = cost_complexity_pruners(CART.fit(table))
+        assert len(candidates) > 5
+        found = CrossValidated(recipe, score=score, folds=3, simplicity=simplicity).choose(table).pruner
+        assert found == slow_choice(recipe, candidates, table, score, simplicity, 3)
+
+
+@pytest.mark.parametrize("missing", Missing)
+@pytest.mark.parametrize(
+    "smoother",
+    [
+        None,
+        Raw(),
+        Laplace(),
+        MEstimate(2.0, "root"),
+        HierarchicalShrinkage(5.0),
+        HGS(2.0),
+        Borrowing(0.5, 0.3),
+    ],
+    ids=str,
+)
+def test_one_sweep_over_a_tree_is_every_alpha_by_itself(smoother, missing):
+    # Shared rows and constraints do not go together.
+    signs = None if missing == Missing.FRACTIONAL else (1, -1, 0, 0, 0)
+    grower = replace(CART.grower, missing=missing, monotone=signs)
+    recipe, table = replace(CART, grower=grower, smoother=smoother), noisy(150, 3, n_classes=2, missing=0.1)
+    for impurity in ("gini", "entropy", "error"):
+        pruners = [*cost_complexity_pruners(recipe.fit(table), impurity), CostComplexity(np.inf, impurity)]
+        pruners = pruners[::-2] + pruners[::2]  # in no order, some of them twice
+        alphas = np.array([each.alpha for each in pruners])
+        for one in regrown(recipe, table, 2):
+            lost = losses(recipe.finish(one.tree).belief, "log")
+            fast = try_alphas(alphas, one.tree, one.held, lost, impurity)
+            slow = try_each(recipe, pruners, one, "log")
+            np.testing.assert_array_equal(fast.n_leaves, slow.n_leaves)
+            np.testing.assert_allclose(fast.loss, slow.loss, rtol=1e-9)
+            np.testing.assert_allclose(fast.square, slow.square, rtol=1e-9)
+            assert fast.rows == slow.rows
+
+
+def test_the_rule_of_one_standard_error_by_hand():
+    # Ten rows, answered wrong 5, 2, 3, 3 and 4 times: 0.2 with a standard error of sqrt(0.2 * 0.8 / 10) = 0.126.
+    wrong = np.array([5.0, 2.0, 3.0, 3.0, 4.0])
+    trial = Trial(np.array([9.0, 7.0, 4.0, 3.0, 1.0]), wrong, wrong, 10.0)
+    assert trial.winner() == 1
+    assert trial.winner(0.5) == 1  # up to 0.263
+    assert trial.winner(1.0) == 3  # up to 0.326
+    # The same by the order of listing: it is leaves that count.
+    turned = Trial(trial.n_leaves[::-1], wrong[::-1], wrong[::-1], 10.0)
+    assert (turned.winner(), turned.winner(1.0)) == (3, 1)
+
+
+def test_of_equals_the_smallest_wins_and_then_the_last():
+    lost = np.array([2.0, 2.0 + 1e-15, 2.0, 3.0])
+    assert Trial(np.array([5.0, 3.0, 4.0, 1.0]), lost, lost, 10.0).winner() == 1
+    assert Trial(np.array([5.0, 5.0, 5.0, 1.0]), lost[[0, 0, 0, 3]], lost, 10.0).winner() == 2
+
+
+def test_trials_add_up_over_folds():
+    one, other = (try_each(CART, PRUNERS, fold) for fold in regrown(CART, noisy(60, 0), 2))
+    both = one + other
+    assert both.rows == 60
+    np.testing.assert_array_equal(both.loss, one.loss + other.loss)
+    np.testing.assert_array_equal(both.square, one.square + other.square)
+    np.testing.assert_array_equal(both.n_leaves, one.n_leaves + other.n_leaves)
+
+
+rows = st.integers(2, 25).flatmap(
+    lambda n: st.tuples(
+        st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=n, max_size=n),
+        st.lists(st.integers(0, 2), min_size=n, max_size=n),
+        st.lists(st.integers(1, 3), min_size=n, max_size=n),
+        st.permutations(range(n)),
+    )
+)
+
+
+@settings(max_examples=15)
+@given(rows, st.sampled_from(("brier", "log", "error")), st.booleans())
+@pytest.mark.parametrize("candidates", [cost_complexity_pruners, PRUNERS], ids=["path", "list"])
+def test_order_and_copies_of_rows_change_nothing(candidates, drawn, score, one_error):
+    X, y, weight, order = map(np.array, drawn)
+    cv = CrossValidated(PRESETS["c4.4"], candidates, score, 3, float(one_error))
+    X = X.astype(float)
+    digest = cv.fit(Table.read(X, y, sample_weight=weight)).digest
+    again = np.repeat(np.arange(len(y)), weight)
+    assert cv.fit(Table.read(X[again], y[again])).digest == digest
+    assert cv.fit(Table.read(X[order], y[order], sample_weight=weight[order])).digest == digest
+    seventh = cv.fit(Table.read(X, y, sample_weight=weight / 7)).digest
+    assert cv.fit(Table.read(X[order], y[order], sample_weight=weight[order] / 7)).digest == seventh
+
+
+def test_threads_change_nothing_and_the_seed_deals_anew():
+    table = noisy(200, 4)
+    cv = CrossValidated(CART)
+    assert cv.fit(table, n_jobs=3).digest == cv.fit(table).digest
+    assert len({replace(cv, seed=seed).choose(table).pruner for seed in range(8)}) > 1
+
+
+def test_noise_is_cut_away():
+    rng = np.random.default_rng(0)
+    table = Table.read(rng.random((200, 4)), rng.integers(0, 2, 200))
+    assert CrossValidated(CART, simplicity=1.0).fit(table).n_leaves == 1
+    assert CART.fit(table).n_leaves > 40
+
+
+def test_honest_smoothing_takes_a_pruner_that_is_chosen():
+    cv = CrossValidated(PRESETS["pet"], simplicity=1.0)
+    tree = Honest(cv, simplicity=None).fit(CANCER)
+    assert [step.name for step in tree.history] == ["grow", "cost-complexity", "borrowing", "appraisal"]
+    assert tree.digest == Honest(cv.choose(CANCER), simplicity=None).fit(CANCER).digest
+
+
+def test_the_pruner_of_the_recipe_gives_way():
+    chosen = CrossValidated(PRESETS["c4.5"], (None,)).choose(CANCER)
+    assert chosen == replace(PRESETS["c4.5"], pruner=None)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_a_handful_of_rows_will_do(n):
+    table = Table.read(np.arange(n)[:, None] * 1.0, np.arange(n) % 2)
+    assert CrossValidated(CART).fit(table).n_leaves <= n
+    if n == 1:
+        assert CrossValidated(CART, PRUNERS).choose(table).pruner is PRUNERS[0]
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"candidates": ()}, "no candidates: expected at least one pruner"),
+        ({"score": "auc"}, "score='auc': expected one of brier, log, error, or Costs"),
+        ({"score": Costs(np.zeros((4, 2, 2)))}, "expected one matrix of costs for all rows"),
+        ({"folds": 1}, "folds=1: expected 2 or more"),
+        ({"simplicity": 1.5}, "simplicity=1.5: expected a number from 0"),
+    ],
+)
+def test_settings_out_of_range(setting, message):
+    with pytest.raises(ParameterError, match=message):
+        CrossValidated(CART, **setting)
+
+
+def test_a_single_pruner_is_no_list_of_candidates():
+    with pytest.raises(ParameterError, match="candidates returned a tree: expected a sequence of pruners"):
+        CrossValidated(CART, CostComplexity(0.1)).fit(CANCER)
