@@ -36,7 +36,7 @@ class Honest:
         is to be chosen is chosen first, on trees smoothed by the recipe's own.
     folds : int or None, default None
         How many trees are regrown, each without one fold of the rows; None: 10 below 5,000 rows, else 5.
-    rows : int, default 50,000
+    rows : int, default 30,000
         How many rows take part at most. The strengths found on them serve a tree of any size.
     simplicity : float or None, default 0.0
         A dial from 0, the most accurate tree, to 1, the smallest one whose squared loss on the held-out rows
@@ -66,7 +66,7 @@ class Honest:
 
     recipe: Recipe | CrossValidated
     folds: int | None = None
-    rows: int = 50_000
+    rows: int = 30_000
     simplicity: float | None = 0.0
     pruner: Pruner | None = None
     seed: int = 0
