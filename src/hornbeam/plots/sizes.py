@@ -52,7 +52,7 @@ def plot_sizes(
         style = {"color": COLORS[i % len(COLORS)], "marker": MARKERS[i % len(MARKERS)]}
         ax.plot(*zip(*points.values(), strict=True), linestyle="", label=name, **style)
     ax.margins(0.12, 0.08)
-    ax.legend(frameon=False, loc="upper right")
+    ax.legend(frameon=False, loc="upper left")
     labels = [
         (text, at, COLORS[i % len(COLORS)])
         for i, some in enumerate(series.values())
