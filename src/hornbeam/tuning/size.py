@@ -9,6 +9,7 @@ from hornbeam.tree.edit import believe
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import push_down
 from hornbeam.tuning.folds import Regrown
+from hornbeam.tuning.trial import losses
 from hornbeam.typing import Floats
 
 __all__ = ["choose_price"]
@@ -58,19 +59,17 @@ def _losses(trees: Sequence[Tree], pruner: LeafPrice) -> list[Floats]:
         # A row is answered by the first node on its way that was cut.
         above = push_down(tree.skeleton, cut.astype(np.int64)) - cut
         at = np.arange(tree.n_nodes)
-        at = np.where(above > 0, tree.skeleton.parent, at)
         while (above[at] > 0).any():
             at = np.where(above[at] > 0, tree.skeleton.parent[at], at)
-        belief = tree.belief[at]
-        found.append(1 + np.einsum("ij,ij->i", belief, belief)[:, None] - 2 * belief)
+        found.append(losses(tree.belief[at], "brier"))
     return found
 
 
 def _difference(
-    losses: Sequence[Floats], base: Sequence[Floats], held: Sequence[Floats]
+    lost: Sequence[Floats], base: Sequence[Floats], held: Sequence[Floats]
 ) -> tuple[float, float]:
     """Mean difference of the losses of all held-out rows, and its standard error."""
-    apart = np.concatenate([one - other for one, other in zip(losses, base, strict=True)])
+    apart = np.concatenate([one - other for one, other in zip(lost, base, strict=True)])
     weight = np.concatenate(list(held))
     rows = weight.sum()
     mean = float((weight * apart).sum() / rows)
