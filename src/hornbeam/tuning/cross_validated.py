@@ -108,11 +108,8 @@ class CrossValidated:
         recipe = replace(self.recipe, pruner=None)
         bins = recipe.bin(table, n_jobs)
         codes = bins.encode(table, n_jobs)
-        regrown: Sequence[Regrown] = ()
-        n_folds = min(self.folds, n_copies(table))
-        if n_folds > 1:
-            cards = Deal.of(table, codes, n_folds, self.seed)
-            regrown = regrow(recipe, table, bins, codes, cards, n_jobs)
+        cards = Deal.of(table, codes, min(self.folds, n_copies(table)), self.seed)
+        regrown = regrow(recipe, table, bins, codes, cards, n_jobs)
         candidates = self.candidates
         if callable(candidates):
             candidates = _listed(candidates(recipe.grower.grow(table, bins, codes, n_jobs=n_jobs)))

@@ -176,8 +176,10 @@ def regrow(
     Returns
     -------
     sequence of Regrown
-        One for each fold.
+        One for each fold; none if there is a single fold, which leaves nothing to grow from.
     """
+    if cards.n_folds < 2:
+        return []
 
     def without(fold: int) -> Regrown:
         held = cards.held(fold)

@@ -89,12 +89,9 @@ class Honest:
         codes = bins.encode(table, n_jobs)
         asked = self._sample(codes, table)
         few = table if asked is None else table.take(asked)
-        regrown: Sequence[Regrown] = ()
-        n_folds = self._n_folds(few)
-        if n_folds > 1:
-            some = codes if asked is None else codes[asked]
-            cards = Deal.of(few, some, n_folds, self.seed)
-            regrown = regrow(recipe, few, bins, some, cards, n_jobs)
+        some = codes if asked is None else codes[asked]
+        cards = Deal.of(few, some, self._n_folds(few), self.seed)
+        regrown = regrow(recipe, few, bins, some, cards, n_jobs)
         smoother, beliefs = fit_strengths(regrown)
         tree = recipe.grower.grow(table, bins, codes, n_jobs=n_jobs, on_progress=on_progress)
         tree = replace(recipe, smoother=smoother).finish(tree)
