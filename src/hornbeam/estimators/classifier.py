@@ -426,7 +426,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return leaves(self.tree_, level)
 
     def drift(self, X: Any, y: Any = None) -> Drift:
-        """Compare rows with those the tree counted: do as many come to each leaf, and of the same classes?
+        """Say whether as many rows come to each leaf as the tree counted, and of the classes it believes.
 
         Parameters
         ----------
@@ -439,6 +439,16 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         -------
         Drift
             A table to print, or to make a data frame of with its `to_dict`, and the population stability index.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier().fit([[0], [1]] * 30, ["no", "yes"] * 30)
+        >>> clf.drift([[0]] * 12 + [[1]] * 36)
+         node   rows  expected   found    psi
+            1     12    50.0 %  25.0 %  0.165
+            2     36    50.0 %  75.0 %  0.098
+        population stability index 0.262, p = 0.008
         """
         table = self._read(X, y)
         return drift(self.tree_, table)

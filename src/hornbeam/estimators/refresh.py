@@ -61,10 +61,9 @@ def shares_of(tree: Tree, table: Table) -> Counts | None:
 
 def _shares(estimator: Any) -> Counts:
     """A file may not tell what `fit` shared by: then the evidence at hand comes close, and stays."""
-    if estimator._shares is None:
-        return np.einsum("ij->i", estimator.tree_.evidence)
-    shares: Counts = estimator._shares
-    return shares
+    told: Counts | None = estimator._shares
+    tree: Tree = estimator.tree_
+    return np.einsum("ij->i", tree.evidence) if told is None else told
 
 
 def _weighed(estimator: Any, table: Table, sample_weight: Any, tree: Tree) -> Table:

@@ -198,7 +198,10 @@ def unpack(model: Model) -> Any:
         )
     estimator = cls(**settings)
     match model.learned:
-        case {"classes": str(dtype), "named": bool(named), **rest} if rest.keys() <= {"class_weight", "shares"}:
+        case {"classes": str(dtype), "named": bool(named), **rest} if rest.keys() <= {
+            "class_weight",
+            "shares",
+        }:
             names, labels = model.tree.schema.names if named else None, list(model.tree.schema.classes)
             weight = _class_weight(rest.get("class_weight"), len(labels))
             shares = _shares(rest.get("shares"), model.tree)
@@ -283,7 +286,9 @@ def _shares(said: Any, tree: Tree) -> Counts | None:
         return None
     if isinstance(said, np.ndarray) and said.dtype == np.int64 and said.shape == (tree.n_nodes,):
         family = said - stopped(tree.skeleton, said)
-        sums = max(said.sum(dtype=np.float64) / 2**12, said.max(), family.max())  # the first so that none wraps
+        sums = max(
+            said.sum(dtype=np.float64) / 2**12, said.max(), family.max()
+        )  # the first so that none wraps
         if said.min() >= 0 and sums < 2**50:
             return said
     raise StorageError(

@@ -35,13 +35,15 @@ class Drift:
         Shares of all rows: of the tree's evidence, and of the rows that came.
     psi : ndarray of float64
         What each leaf adds to the population stability index.
-    stability_p_value : float
-        How often so large an index, or a larger one, would be chance.
-    believed, observed : ndarray of float64 of shape (n_leaves, n_classes) or None
-        Class rates: what the tree believes, and what came; None without labels, NaN where no row came.
+    psi_p_value : float
+        How often chance alone would make so large an index.
+    believed : ndarray of float64 of shape (n_leaves, n_classes)
+        Class rates, as the tree believes.
+    observed : ndarray of float64 of shape (n_leaves, n_classes) or None
+        Class rates of the rows that came; NaN where none did, None without labels.
     p_value : ndarray of float64 or None
-        How often class rates would be so far from what the tree believes by chance, in any leaf: corrected for the
-        number of leaves. NaN where there is nothing to compare.
+        How often chance alone would put rates so far apart in any of the leaves: corrected for their number.
+        NaN where there is nothing to compare, None without labels.
 
     Examples
     --------
@@ -50,9 +52,9 @@ class Drift:
     >>> clf = TreeClassifier().fit(X, y)
     >>> clf.drift([[0.0]] * 20 + [[1.0]] * 60, ["no"] * 30 + ["yes"] * 50)
      node   rows  expected   found    psi  class  believed  observed       p
-        1     20    50.0 %  25.0 %  0.172  no        0.989     1.000   1.000
-        2     60    50.0 %  75.0 %  0.100  no        0.501     0.167   0.000
-    population stability index 0.272, p = 0.001
+        1     20    50.0 %  25.0 %  0.168  no        0.990     1.000   0.657
+        2     60    50.0 %  75.0 %  0.099  no        0.504     0.167   0.000
+    population stability index 0.267, p = 0.001
     """
 
     classes: tuple[Any, ...]
@@ -61,8 +63,8 @@ class Drift:
     expected: Floats
     found: Floats
     psi: Floats
-    stability_p_value: float
-    believed: Floats | None = None
+    psi_p_value: float
+    believed: Floats
     observed: Floats | None = None
     p_value: Floats | None = None
 
@@ -71,7 +73,7 @@ class Drift:
 
     @property
     def stability_index(self) -> float:
-        """The population stability index of all leaves: the sum of (found - expected) log(found / expected)."""
+        """The population stability index: the sum of what the leaves add to it."""
         return float(self.psi.sum())
 
     def to_dict(self) -> dict[str, list[Any]]:
@@ -88,13 +90,16 @@ class Drift:
         1     2   3.0       0.5   0.75  0.07
         """
         leaf = {name: getattr(self, name) for name in ("node", "rows", "expected", "found", "psi")}
-        if self.believed is None or self.observed is None or self.p_value is None:
+        if self.observed is None:
             return {name: column.tolist() for name, column in leaf.items()}
-        repeated = {
-            name: np.repeat(column, len(self.classes)).tolist() for name, column in {**leaf, "p_value": self.p_value}.items()
+        leaf["p_value"] = self.p_value
+        k = len(self.classes)
+        return {
+            **{name: np.repeat(column, k).tolist() for name, column in leaf.items()},
+            "class": list(self.classes) * len(self),
+            "believed": self.believed.ravel().tolist(),
+            "observed": self.observed.ravel().tolist(),
         }
-        rates = {"believed": self.believed.ravel().tolist(), "observed": self.observed.ravel().tolist()}
-        return {**repeated, "class": list(self.classes) * len(self), **rates}
 
     def __repr__(self) -> str:
         return "\n".join(self._lines())
@@ -105,15 +110,14 @@ class Drift:
         width = max(len("class"), *map(len, names))
         head = " node   rows  expected   found    psi"
         yield head if self.p_value is None else f"{head}  {'class':<{width}}  believed  observed       p"
-        for i in range(len(self)):
+        for i, k in enumerate(self.believed.argmax(axis=1).tolist()):
             shares = f"{100 * self.expected[i]:>6.1f} %  {100 * self.found[i]:>4.1f} %  {self.psi[i]:.3f}"
             line = f"{self.node[i]:>5} {self.rows[i]:>6.0f}  {shares}"
-            if self.believed is not None and self.observed is not None and self.p_value is not None:
-                k = int(self.believed[i].argmax())
+            if self.observed is not None and self.p_value is not None:
                 rates = f"{self.believed[i, k]:>8.3f}  {self.observed[i, k]:>8.3f}"
                 line = f"{line}  {names[k]:<{width}}  {rates}  {self.p_value[i]:>6.3f}"
             yield line
-        yield f"population stability index {self.stability_index:.3f}, p = {self.stability_p_value:.3f}"
+        yield f"population stability index {self.stability_index:.3f}, p = {self.psi_p_value:.3f}"
 
 
 def drift(tree: Tree, table: Table) -> Drift:
@@ -151,25 +155,22 @@ def drift(tree: Tree, table: Table) -> Drift:
         2     30    50.0 %  50.0 %  0.000
     population stability index 0.000, p = 1.000
     """
-    from scipy.special import chdtrc  # costs a moment to load: only for those who ask
-
     came = _stops(tree, table)
     counted = (stopped(tree.skeleton, tree.evidence) * tree.unit).sum(axis=1)
     rows = came.sum(axis=1)
     node = np.flatnonzero(tree.skeleton.is_leaf | (counted > 0) | (rows > 0))
-    expected, found = (column[node] / max(column.sum(), 1e-300) for column in (counted, rows))
-    n_counted, n_found = float(min(counted.sum(), tree.rows[0])), table.n_rows
-    before, now = (_shares(share * n) for share, n in ((expected, n_counted), (found, n_found)))
-    psi = (now - before) * np.log(now / before)
-    by_chance = 1 / max(n_counted, _HALF) + 1 / n_found
-    stability_p_value = float(chdtrc(len(node) - 1, psi.sum() / by_chance)) if len(node) > 1 else 1.0
-    shares = Drift(tree.schema.classes, node, rows[node], expected, found, psi, stability_p_value)
+    came, counted, rows, believed = came[node], counted[node], rows[node], tree.belief[node]
+    expected = counted / (counted.sum() or 1.0)
+    found = rows / rows.sum()
+    n_counted = min(counted.sum(), tree.rows[0])  # a heavy row is one observation all the same
+    psi, psi_p_value = _stability(expected * n_counted, rows)
+    shares = Drift(tree.schema.classes, node, rows, expected, found, psi, psi_p_value, believed)
     if table.target is None:
         return shares
-    believed, size = tree.belief[node], rows[node]
-    observed = np.divide(came[node], size[:, None], out=np.full(believed.shape, np.nan), where=size[:, None] > 0)
-    p = _holm(_two_samples(believed, effective_size(tree)[node], observed, size))
-    return replace(shares, believed=believed, observed=observed, p_value=p)
+    observed = np.full(believed.shape, np.nan)
+    observed[rows > 0] = came[rows > 0] / rows[rows > 0, None]
+    p_value = _holm(_two_samples(believed, effective_size(tree)[node], observed, rows))
+    return replace(shares, observed=observed, p_value=p_value)
 
 
 def _stops(tree: Tree, table: Table) -> Floats:
@@ -181,13 +182,19 @@ def _stops(tree: Tree, table: Table) -> Floats:
     return np.multiply(stopped(tree.skeleton, evidence), unit)
 
 
-def _shares(rows: Floats) -> Floats:
-    shares: Floats = (rows + _HALF) / (rows + _HALF).sum()
-    return shares
+def _stability(counted: Floats, found: Floats) -> tuple[Floats, float]:
+    """Compute what each leaf adds to the population stability index, and the p-value of the sum."""
+    from scipy.special import chdtrc  # costs a moment to load: only for those who ask
+
+    before, now = ((rows + _HALF) / (rows + _HALF).sum() for rows in (counted, found))
+    psi = (now - before) * np.log(now / before)
+    by_chance = 1 / max(counted.sum(), _HALF) + 1 / found.sum()
+    p_value = float(chdtrc(len(psi) - 1, psi.sum() / by_chance)) if len(psi) > 1 else 1.0
+    return psi, p_value
 
 
 def _two_samples(one: Floats, n_one: Floats, other: Floats, n_other: Floats) -> Floats:
-    """Test for each leaf whether two samples, of such rates and so many rows, have the same classes."""
+    """Test for each leaf whether two samples, of such rates and so many rows, are of the same classes."""
     from scipy.special import chdtrc
 
     tested = (n_one > 0) & (n_other > 0)

@@ -61,7 +61,9 @@ def add_rows(tree: Tree, table: Table, *, shares: Counts | None = None) -> Tree:
     add-rows(rows=2, weight=2.0)
     """
     evidence, rows = _tally(tree, table, shares)
-    return _counted(tree, tree.evidence + evidence, tree.rows + rows, _step("add-rows", tree, evidence, table))
+    return _counted(
+        tree, tree.evidence + evidence, tree.rows + rows, _step("add-rows", tree, evidence, table)
+    )
 
 
 def remove_rows(tree: Tree, table: Table, *, shares: Counts | None = None) -> Tree:
@@ -138,7 +140,9 @@ def decay(tree: Tree, factor: float) -> Tree:
     [[0.9, 2.7], [0.9, 0.9], [0.0, 1.8]]
     """
     if not 0 < factor <= 1:
-        raise ParameterError(f"decay={factor!r}: expected a number above 0, up to 1, which keeps all evidence.")
+        raise ParameterError(
+            f"decay={factor!r}: expected a number above 0, up to 1, which keeps all evidence."
+        )
     if factor == 1:
         return tree
     finer = 2.0 ** (_FADED_BITS - int(tree.evidence[0].sum()).bit_length())
