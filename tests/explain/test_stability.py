@@ -9,7 +9,7 @@ from scipy.stats import chi2, chi2_contingency
 from hornbeam import Table, TreeClassifier
 from hornbeam.errors import SchemaError
 from hornbeam.explain import drift
-from hornbeam.explain.drift import _holm, _two_samples
+from hornbeam.explain.stability import _holm, _two_samples
 from hornbeam.smoothing import HGS, Appraisal, effective_size
 from strategies import tables, trees
 from worked_trees import rows_at, worked_tree
