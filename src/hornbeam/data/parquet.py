@@ -219,11 +219,12 @@ def _chosen(
             f"No column is left to learn from: {footer.file!r} has the columns {list(footer.sorts)}. "
             "Name at least one feature."
         )
-    for name in others:
-        if name in names or others.count(name) > 1:
-            raise ParameterError(
-                f"The column {name!r} has two roles; expected it once among features, target and weight."
-            )
+    roles = [*names, *others]
+    if len(set(roles)) < len(roles):
+        twice = next(name for at, name in enumerate(roles) if name in roles[:at])
+        raise ParameterError(
+            f"The column {twice!r} has two roles; expected it once among features, target and weight."
+        )
     return names
 
 

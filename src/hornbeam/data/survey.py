@@ -185,10 +185,11 @@ def _spreads(labels: list[Label], codes: Indices, weight: Floats | None) -> dict
 
 def _categories(column: Column, kind: Kind, row: int) -> dict[Any, int]:
     """The values of a nominal column that occur; the dictionary of an ordinal one."""
+    if column.dictionary is None:  # nothing but nulls, in this file
+        return {}
     if kind is Kind.NOMINAL:
         return dict.fromkeys(column.occurring().values(), row)
-    declared = tuple([value for value in column.dictionary or () if value is not None])
-    return {declared: row} if declared else {}
+    return {tuple([value for value in column.dictionary if value is not None]): row}
 
 
 def _in_order(name: str, dictionaries: list[tuple[Category, ...]]) -> tuple[Category, ...]:
