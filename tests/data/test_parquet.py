@@ -413,7 +413,7 @@ def test_ordered_categories_keep_their_order(tmp_path):
         ({"x": [1.0], "y": [0]}, {"target": None, "class_weight": "balanced"}, ParameterError, "without a target"),
         ({"x": [1.0], "y": [0]}, {"class_weight": {7: 2, 0: 1}}, None, ""),
         ({"x": [1.0], "y": [0]}, {"class_weight": {7: 2}}, ParameterError, "names classes that are not in y"),
-        ({"x": pa.array([], pa.int8()), "y": pa.array([], pa.int8())}, {}, DataError, r"Found array with 0 sample"),
+        ({"x": pa.array([], pa.int8()), "y": pa.array([], pa.int8())}, {}, DataError, "have 0 rows while"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_used(tmp_path, columns, options, error, match):
@@ -450,6 +450,8 @@ def test_labels_that_a_given_schema_lacks_are_told(tmp_path):
     with pytest.raises(SchemaError, match="y has the label 'c'"):
         ParquetSource.open(folder, target="y", schema=schema)
     assert ParquetSource.open(folder, target=None, schema=schema).schema == schema
+    with pytest.raises(ParameterError, match="Both features and schema were given"):
+        ParquetSource.open(folder, target=None, schema=schema, features=["x"])
 
 
 def test_without_pyarrow_the_extra_is_named():

@@ -35,8 +35,8 @@ def files_of(paths: Paths) -> list[str]:
     paths : str, Path or iterable of them
         Files in the order given. A folder stands for the ``*.parquet`` files in it and below, a pattern such
         as ``"rows-*.parquet"`` for the files it matches, both sorted by name; names that begin with a dot are
-        passed over, in folders also those with an underscore. Addresses such as ``"s3://bucket/rows"`` name files and folders
-        of the stores that pyarrow knows.
+        passed over, in folders also those with an underscore. Addresses such as ``"s3://bucket/rows"`` name
+        files and folders of the stores that pyarrow knows.
 
     Returns
     -------
