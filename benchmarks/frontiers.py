@@ -12,6 +12,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterable, Mapping
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -32,23 +33,29 @@ COLUMNS = {  # of the table: a peer and the part of its work
 
 def frontiers(options: Namespace, report: Report) -> None:
     """Bayes risk on trees of several sizes: node by node, on 1 thread, on `--threads`; and the whole call."""
+    sizes = [size for size in SIZES if size <= options.nodes]
+    # One race of all sizes: the turns of each are spread over the whole run, and so are the machine's slow moments.
+    runners = {
+        (f"{size} nodes, {classes} classes", peer): runner
+        for size, classes in product(sizes, CLASSES)
+        for peer, runner in _runners(size, classes, options.threads).items()
+    }
+    results = race(runners, repeats=options.repeats, patience=options.patience)
+    for (case, peer), result in results.items():
+        report.add_result(peer, result, case)
+
+
+def _runners(size: int, classes: int, threads: int) -> dict[str, Runner]:
     from hornbeam.pruning import BayesRisk
     from hornbeam.smoothing import Laplace
 
-    for size in SIZES:
-        for classes in CLASSES:
-            if size > options.nodes:
-                continue
-            tree = Laplace()(random_tree(size, classes))
-            costs = 1.0 + np.arange(classes)[:, None] - np.eye(classes)
-            runners: dict[str, Runner] = {
-                OURS: partial(_judge, BayesRisk(costs), tree),
-                "threads": partial(_judge, BayesRisk(costs, n_jobs=options.threads), tree),
-                "sequential": partial(_judge, BayesRisk(costs, method="sequential"), tree),
-            }
-            results = race(runners, repeats=options.repeats, patience=options.patience)
-            for name, result in results.items():
-                report.add_result(name, result, f"{size} nodes, {classes} classes")
+    tree = Laplace()(random_tree(size, classes))
+    costs = 1.0 + np.arange(classes)[:, None] - np.eye(classes)
+    return {
+        OURS: partial(_judge, BayesRisk(costs), tree),
+        "threads": partial(_judge, BayesRisk(costs, n_jobs=threads), tree),
+        "sequential": partial(_judge, BayesRisk(costs, method="sequential"), tree),
+    }
 
 
 def _judge(pruner: Any, tree: Any, watch: Stopwatch) -> dict[str, object]:
