@@ -72,7 +72,8 @@ nb::tuple frontiers(const In<int32_t>& first_child, const In<int32_t>& n_childre
 class Settler {
    public:
     Settler(const In<int32_t>& first_child, const In<int32_t>& n_children, const In<double>& as_leaf,
-            const In<double>& staying, double slack, double relative, const InOut<double>& value, const InOut<bool>& cut)
+            const In<double>& staying, double slack, double relative, const InOut<double>& value,
+            const InOut<bool>& cut)
         : Settler(first_child, n_children, slack, relative, value, cut) {
         const size_t n = n_children.shape(0);
         expect(as_leaf.shape(0) == n && staying.shape(0) == n, "expected one cost a node");
