@@ -149,6 +149,8 @@ def tally(
         raise DataError("the table has no target, expected one to count: read it with y")
     weight = steps(table, unit)
     if (skeleton.missing_slot == -2).any():
+        if shares is not None:  # proportions are all that counts of them, and products of them must be exact
+            shares = shares >> max(0, int(shares.max()).bit_length() - _MOST_WEIGHT.bit_length() + 1)
         return count_shared(skeleton, table, table.target, weight, shares)
     return _count_whole(skeleton, table, table.target, weight)
 
