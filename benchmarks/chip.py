@@ -31,7 +31,7 @@ type Record = dict[str, Any]
 
 VECTORS = 300  # rows asked on the board, and as many at thresholds
 HIDDEN = ("bench", "rows", "sound")  # from people
-PATIENCE = 1.5  # seconds: a predictor that took more for its rows is not asked again
+PATIENCE = 0.5  # seconds: a predictor that took more for its rows is not asked again
 
 
 def flash(leaves: int) -> Iterator[Record]:

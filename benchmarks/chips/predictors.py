@@ -150,7 +150,7 @@ def _python(model: Model, X: Floats) -> Predictor:
 
 
 def _javascript(model: Model, X: Floats) -> Predictor:
-    """Node answers all rows ten times and says the seconds of the best: a new process is cold at first."""
+    """Node answers all rows six times and says the seconds of the best: a new process is cold at first."""
     script = Path(tempfile.mkdtemp(), "tree.js")
     script.write_text(to_javascript(model.tree, name="tree") + _NODE.replace("ROWS", json.dumps(X.tolist())))
 
@@ -202,7 +202,7 @@ _NODE = """
 const rows = ROWS;
 let seconds = Infinity;
 let sums;
-for (let turn = 0; turn < 10; ++turn) {
+for (let turn = 0; turn < 6; ++turn) {
   sums = tree.CLASSES.map(() => 0);
   const begin = process.hrtime.bigint();
   for (const row of rows) {
