@@ -1,7 +1,7 @@
 """Where rows lie: units are their addresses, a source reads them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from hornbeam.data.schema import Schema
@@ -42,8 +42,18 @@ class Source(Protocol):
         """Addresses that together cover every row once."""
         ...
 
-    def read(self, unit: Unit) -> Table:
-        """The rows of one unit."""
+    @property
+    def unit(self) -> float:
+        """What one step of a row's weight is worth."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """The same rows, the same word."""
+        ...
+
+    def read(self, unit: Unit, features: Sequence[int] | None = None) -> Table:
+        """The rows of one unit; only some columns, if `features` says so."""
         ...
 
 
@@ -90,8 +100,20 @@ class MemorySource:
         n_rows = self.n_rows
         return [Unit(begin, min(begin + self.block, n_rows)) for begin in range(0, n_rows, self.block)]
 
-    def read(self, unit: Unit) -> Table:
+    @property
+    def unit(self) -> float:
+        """What one step of a row's weight is worth."""
+        return self.table.unit
+
+    @property
+    def fingerprint(self) -> str:
+        """To be written."""
+        return ""
+
+    def read(self, unit: Unit, features: Sequence[int] | None = None) -> Table:
         """The rows of one unit, as views."""
-        if unit.begin == 0 and unit.end == self.n_rows:
-            return self.table
-        return self.table.slice(unit.begin, unit.end)
+        table = self.table.slice(unit.begin, unit.end)
+        if features is None:
+            return table
+        schema = Schema(tuple(self.schema.features[f] for f in features), self.schema.classes)
+        return replace(table, schema=schema, columns=tuple(table.columns[f] for f in features), matrix=None)
