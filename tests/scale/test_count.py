@@ -39,13 +39,13 @@ def test_counting_on_all_is_recounting_in_memory(data, engine, block):
 
 @pytest.mark.parametrize("weights", ["none", "whole", "real"])
 def test_rows_shared_out_over_many_levels(weights):
-    table = random_table(3, n_rows=2000, n_numeric=4, missing=0.3, weights=weights, n_values=40)
+    table = random_table(3, n_rows=300, n_numeric=4, missing=0.1, weights=weights, n_values=40)
     grower = replace(PRESETS["pet"].grower, missing=Missing.FRACTIONAL)
-    some = table.slice(0, 500)
+    some = table.slice(0, 200)
     tree = grower.grow(some, bins_of(some))
     assert (tree.skeleton.missing_slot == -2).any()
     assert tree.depth > 5
-    counted = count_on_all(tree, MemorySource(table, 300), LocalEngine(2, 3))
+    counted = count_on_all(tree, MemorySource(table, 100), LocalEngine(2, 3))
     assert counted.digest == recount(tree, table).digest
 
 
