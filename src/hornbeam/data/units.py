@@ -8,6 +8,7 @@ from hornbeam.data.fingerprint import fingerprint
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
+from hornbeam.typing import Floats
 
 __all__ = ["MemorySource", "Source", "Unit"]
 
@@ -70,6 +71,11 @@ class Source(Protocol):
         ...
 
     @property
+    def class_weight(self) -> Floats | None:
+        """How much the rows of each class weigh in the search for tests; None if all weigh the same."""
+        ...
+
+    @property
     def fingerprint(self) -> str:
         """The same rows, the same word."""
         ...
@@ -125,6 +131,11 @@ class MemorySource:
     def unit(self) -> float:
         """What one step of a row's weight is worth."""
         return self.table.unit
+
+    @property
+    def class_weight(self) -> Floats | None:
+        """How much the rows of each class weigh in the search for tests."""
+        return self.table.class_weight
 
     @property
     def fingerprint(self) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.labels import read_labels
-from hornbeam.data.units import Source
+from hornbeam.data.units import MemorySource, Source
 from hornbeam.errors import ParameterError
 from hornbeam.estimators.settings import recipe_of
 from hornbeam.estimators.threads import n_threads
@@ -88,7 +88,8 @@ def fit_source(
         source, recipe, engine, grow_rows=grow_rows, cache=cache, on_progress=on_progress, n_jobs=n_jobs
     )
     classes = read_labels(np.array(source.schema.classes)).classes
-    return Fitted(tree, classes, source.schema.names, getattr(source, "class_weight", None))
+    names = source.table.names if isinstance(source, MemorySource) else source.schema.names
+    return Fitted(tree, classes, names, source.class_weight)
 
 
 def by_unit[Method: Callable[..., Any]](method: Method) -> Method:

@@ -7,10 +7,10 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 from hornbeam.data.bins import Bins
-from hornbeam.data.cache import CodedCache, EncodedSource
+from hornbeam.data.cache import CodedCache
+from hornbeam.data.coded import CodedSource, EncodedSource
 from hornbeam.data.engine import Engine, LocalEngine
 from hornbeam.data.units import Source
-from hornbeam.growing.level import CodedSource
 from hornbeam.recipe import Recipe
 from hornbeam.scale.count import count_on_all
 from hornbeam.scale.plan import MEMORY, Fitted, Plan
@@ -100,7 +100,15 @@ def fit(
     bins = Bins.fit(source, engine, max_bins=chosen.bins_for(source.n_rows))
     with _coded(source, bins, cache, engine) as coded:
         tree = chosen.grower.grow_by_level(
-            coded, bins, source.schema, engine, unit=source.unit, home_rows=_home_rows(source, bins, memory)
+            coded,
+            bins,
+            source.schema,
+            engine,
+            unit=source.unit,
+            class_weight=source.class_weight,
+            budget=_budget(engine, memory),
+            checkpoint=checkpoint,
+            on_progress=None if on_progress is None else lambda done: on_progress(done.n_settled),
         )
     if isinstance(recipe, Recipe):
         return recipe.finish(tree)
@@ -132,10 +140,10 @@ def _finished(tree: Tree, lesson: Lesson, bins: Bins) -> Tree:
     return lesson.appraise(lesson.finish(tree), by=lesson.finish(small))
 
 
-def _home_rows(source: Source, bins: Bins, memory: int) -> int:
-    """How many coded rows fit, twice: the parts they come in, and the whole."""
-    code = 1 if int(bins.n_codes.max()) < 256 else 2
-    return memory // (2 * (code * source.schema.n_features + 10))  # 10: class and weight
+def _budget(engine: Engine, memory: int) -> int:
+    """Bytes each task may take for sums and for rows it brings together, if all run in this process."""
+    at_once = engine.parallelism if isinstance(engine, LocalEngine) else 1
+    return max(1, memory // (2 * at_once))
 
 
 @contextmanager
