@@ -99,7 +99,9 @@ def _draw(units: Sequence[Unit], shared: tuple[Source, int, int]) -> list[list[_
         chosen = np.flatnonzero(number <= np.uint64(bound))
         if len(chosen):
             some = table.take(chosen)
-            rest = Table(some.schema, (), some.target, some.weight, some.unit, None, some.names, some.class_weight)
+            rest = Table(
+                some.schema, (), some.target, some.weight, some.unit, None, some.names, some.class_weight
+            )
             drawn.append(_Drawn(unit.begin + chosen, number[chosen], list(some.columns), rest))
     return [drawn]
 
