@@ -18,7 +18,7 @@ from hornbeam.growing.coded import CodedSource
 from hornbeam.growing.frontier import Batch
 from hornbeam.growing.sprout import Sprout
 from hornbeam.kernels import level, subtree
-from hornbeam.kernels.level import Offers, Tests
+from hornbeam.kernels.level import Offers, Guide
 from hornbeam.kernels.subtree import Cells, Rows, Split, Terms
 from hornbeam.typing import Counts, Indices
 
@@ -42,7 +42,7 @@ class Order:
 
     source: CodedSource
     terms: Terms
-    tests: Tests
+    guide: Guide
     slot_of_node: Indices
     n_slots: int
     wide: bool
@@ -51,13 +51,13 @@ class Order:
 
 
 def find_splits(
-    source: CodedSource, terms: Terms, engine: Engine, tests: Tests, batch: Batch, blocks: int
+    source: CodedSource, terms: Terms, engine: Engine, guide: Guide, batch: Batch, blocks: int
 ) -> list[Found | None]:
     """Find the best split of each open node of a batch; with one block their cells stay with them."""
     features = _blocks(terms, blocks)
     asked = tuple(replace(s, cells=None) for s in batch.asked) if len(features) > 1 else ()
-    slot_of_node = batch.slot_of_node(len(tests.feature))
-    order = Order(source, terms, tests, slot_of_node, len(batch.slots), batch.wide, features, asked)
+    slot_of_node = batch.slot_of_node(len(guide.feature))
+    order = Order(source, terms, guide, slot_of_node, len(batch.slots), batch.wide, features, asked)
     if len(features) > 1:
         answers = engine.reduce(
             _count_cells, source.units(), order, blocks=len(features), finish=_make_offers
@@ -95,7 +95,7 @@ def _count_cells(units: Sequence[Unit], order: Order) -> list[Cells]:
     cells = subtree.zero_cells(terms, order.n_slots, weighted=order.wide)
     for unit in units:
         rows = read_rows(order.source, unit, wide=order.wide)
-        level.count_open(rows, terms, order.tests, order.slot_of_node, cells)
+        level.count_open(rows, terms, order.guide, order.slot_of_node, cells)
     if len(order.features) == 1:
         return [cells]
     table = cells.reshape(order.n_slots, terms.n_cells, -1)

@@ -73,7 +73,7 @@ class Family:
 
     @property
     def depth(self) -> int:
-        """Tests above each child."""
+        """Guide above each child."""
         return self.opened[0].block.depth
 
     def heir(self, *, wide: bool) -> Sprout | None:

@@ -21,7 +21,7 @@ from hornbeam.growing.sprout import Sprout
 from hornbeam.growing.survey import Survey
 from hornbeam.growing.watch import Watch
 from hornbeam.kernels import level, subtree
-from hornbeam.kernels.level import Tests
+from hornbeam.kernels.level import Guide
 from hornbeam.kernels.subtree import Nodes, Rows, Terms
 from hornbeam.typing import Counts, Indices
 
@@ -36,23 +36,36 @@ class Order:
 
     source: CodedSource
     terms: Terms
-    tests: Tests
+    guide: Guide
     survey: Survey
     blocks: tuple[tuple[Sprout, ...], ...]
 
 
 def deal_round(small: list[Sprout], means: Means, parallelism: int) -> list[list[Sprout]]:
-    """Take nodes off the list, as many as all places together have room for, and deal them into blocks."""
-    room = means.budget * parallelism
+    """Take nodes off the list, as many as all places together have room for, and deal them into blocks.
+
+    A block takes as many bytes as travel as one, at most, unless it is a single node. There are blocks enough
+    for every place.
+    """
     small.sort(key=lambda s: (-s.n_rows, s.node))
     sizes = np.cumsum([s.n_rows for s in small]) * means.survey.row_bytes
-    taken = max(1, int(np.searchsorted(sizes, room, side="right")))
-    chosen = small[:taken]
-    del small[:taken]
-    n_blocks = max(ceil(int(sizes[taken - 1]) / means.part_bytes), min(parallelism, taken))
-    blocks: list[list[Sprout]] = [[] for _ in range(min(n_blocks, taken))]
+    n = max(1, int(np.searchsorted(sizes, means.budget * parallelism, side="right")))
+    chosen = small[:n]
+    del small[:n]
+    most_rows = max(means.part_bytes // means.survey.row_bytes, chosen[0].n_rows)
+    n_blocks = max(ceil(int(sizes[n - 1]) / means.part_bytes), parallelism)
+    while True:
+        blocks = _deal(chosen, n_blocks)
+        if max(sum(s.n_rows for s in block) for block in blocks) <= most_rows:
+            return blocks
+        n_blocks += ceil(n_blocks / 8)
+
+
+def _deal(sprouts: list[Sprout], n_blocks: int) -> list[list[Sprout]]:
+    """Give each node, the biggest first, to the block that has fewest rows."""
+    blocks: list[list[Sprout]] = [[] for _ in range(min(n_blocks, len(sprouts)))]
     loads = [(0, block) for block in range(len(blocks))]
-    for sprout in chosen:  # the biggest first, each to the block that has least
+    for sprout in sprouts:
         n_rows, block = loads[0]
         blocks[block].append(sprout)
         heapq.heapreplace(loads, (n_rows + sprout.n_rows, block))
@@ -60,10 +73,10 @@ def deal_round(small: list[Sprout], means: Means, parallelism: int) -> list[list
 
 
 def grow_subtrees(
-    source: CodedSource, terms: Terms, engine: Engine, tests: Tests, blocks: list[list[Sprout]], means: Means
+    source: CodedSource, terms: Terms, engine: Engine, guide: Guide, blocks: list[list[Sprout]], means: Means
 ) -> list[tuple[int, Nodes]]:
     """Bring the rows of small nodes together, block by block, and grow their subtrees."""
-    order = Order(source, terms, tests, means.survey, tuple(map(tuple, blocks)))
+    order = Order(source, terms, guide, means.survey, tuple(map(tuple, blocks)))
     grown = engine.reduce(
         _gather_rows, source.units(), order, combine=_join, blocks=len(blocks), finish=_grow_block
     )
@@ -81,12 +94,12 @@ def _gather_rows(units: Sequence[Unit], order: Order) -> list[list[_Chunk]]:
     """Rows of each block, sorted by node; of no units, none."""
     sizes = [len(block) for block in order.blocks]
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    place_of_node = np.full(len(order.tests.feature), starts[-1], dtype=np.int32)
+    place_of_node = np.full(len(order.guide.feature), starts[-1], dtype=np.int32)
     place_of_node[[s.node for block in order.blocks for s in block]] = np.arange(starts[-1])
     gathered: list[list[_Chunk]] = [[] for _ in order.blocks]
     for unit in units:
         rows = read_rows(order.source, unit, wide=order.survey.weighted)
-        place = place_of_node[level.descend(rows.codes, order.terms, order.tests)]
+        place = place_of_node[level.descend(rows.codes, order.terms, order.guide)]
         sorted_rows = np.argsort(place, kind="stable")
         bounds = np.searchsorted(place, starts, sorter=sorted_rows).tolist()
         for parts, start, (begin, end) in zip(gathered, starts[:-1], pairwise(bounds), strict=True):

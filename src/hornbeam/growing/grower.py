@@ -66,7 +66,7 @@ class Grower:
     missing : Missing
         Where rows go whose tested value is missing.
     max_depth : int or None
-        Tests on a path at most.
+        Guide on a path at most.
     min_samples_split, min_samples_leaf : int
         Rows a node must hold to be split, and each child after it. Multiway tests need two such children.
     min_weight_leaf : float

@@ -14,7 +14,7 @@ from hornbeam.growing.coded import CodedSource
 from hornbeam.growing.counting import find_splits
 from hornbeam.growing.frontier import Family, Frontier, Means
 from hornbeam.growing.gather import deal_round, grow_subtrees
-from hornbeam.growing.nodes import NodeList, graft, tests_of
+from hornbeam.growing.nodes import NodeList, graft, guide_of
 from hornbeam.growing.passes import Pass
 from hornbeam.growing.sprout import Sprout
 from hornbeam.kernels.subtree import Block, Nodes, Terms
@@ -75,7 +75,7 @@ class LevelPhase:
         batch, blocks = frontier.next()
         nodes = made.nodes()
         asked, n_rows = batch.asked, batch.n_rows
-        found = find_splits(self.source, self.terms, self.engine, tests_of(nodes), batch, blocks)
+        found = find_splits(self.source, self.terms, self.engine, guide_of(nodes), batch, blocks)
         for sprout, best in zip(asked, found, strict=True):
             if best is not None:
                 spans = [(0, n) for n in best.n_rows.tolist()]
@@ -89,7 +89,7 @@ class LevelPhase:
     def _finish_some(self, nodes: Nodes, frontier: Frontier) -> Nodes:
         """One pass for as many small nodes as there is room for: their subtrees are grown to the end."""
         blocks = deal_round(frontier.small, self.means, self.engine.parallelism)
-        subtrees = grow_subtrees(self.source, self.terms, self.engine, tests_of(nodes), blocks, self.means)
+        subtrees = grow_subtrees(self.source, self.terms, self.engine, guide_of(nodes), blocks, self.means)
         nodes = graft(nodes, subtrees)
         self._keep(nodes, frontier)
         sprouts = [sprout for block in blocks for sprout in block]

@@ -8,10 +8,10 @@ from hornbeam import _native
 from hornbeam.kernels.subtree import Cells, Rows, Split, Terms
 from hornbeam.typing import Codes, Counts, Floats, Indices
 
-__all__ = ["Offers", "Tests", "choose", "count_open", "descend", "offers"]
+__all__ = ["Offers", "Guide", "choose", "count_open", "descend", "offers"]
 
 
-class Tests(NamedTuple):
+class Guide(NamedTuple):
     """A tree whose tests are on codes, children after their parents, siblings in a row.
 
     Codes up to ``left`` go to the first child, higher ones to the second. At a nominal test ``left`` is -1 and
@@ -34,16 +34,16 @@ class Offers(NamedTuple):
     splits: list[Split]
 
 
-def descend(codes: Codes, terms: Terms, tests: Tests) -> Indices:
+def descend(codes: Codes, terms: Terms, guide: Guide) -> Indices:
     """Send each row of codes down a tree; return the node where it stops."""
     node = np.empty(len(codes), dtype=np.int32)
-    _native.descend(codes, terms.columns, *tests, node)
+    _native.descend(codes, terms.columns, *guide, node)
     return node
 
 
-def count_open(rows: Rows, terms: Terms, tests: Tests, slot_of_node: Indices, cells: Cells) -> None:
+def count_open(rows: Rows, terms: Terms, guide: Guide, slot_of_node: Indices, cells: Cells) -> None:
     """Count each row into the cells of the slot its node has; -1: nowhere."""
-    _native.count_open(*rows, terms.columns, *tests, slot_of_node, cells)
+    _native.count_open(*rows, terms.columns, *guide, slot_of_node, cells)
 
 
 def offers(cells: Cells, terms: Terms, counts: Counts, n_rows: int, lower: float, upper: float) -> Offers:
