@@ -1,22 +1,24 @@
-"""What a unit of files holds: columns, labels and weights of the rows that count."""
+"""A selection: which columns of files are features, labels and weights, and which rows count."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from hornbeam.data.footers import TEXT, Footer, agreed, kind_of
 from hornbeam.data.frame import lay_open
 from hornbeam.data.labels import Labels, read_labels
 from hornbeam.data.row_groups import part_rows, read_rows
+from hornbeam.data.schema import Kind
 from hornbeam.data.sheet import Sheet
 from hornbeam.data.units import Unit
 from hornbeam.data.weights import read_sample_weight
-from hornbeam.errors import HornbeamError
+from hornbeam.errors import DataError, HornbeamError, ParameterError
 from hornbeam.typing import Bools, Floats, Label
 
-__all__ = ["Extract", "Selection"]
+__all__ = ["Extract", "Selection", "select"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,6 +104,62 @@ class Selection:
             counts = np.array([label not in self.dropped for label in labels.classes.tolist()])
             kept = counts[labels.codes] if kept is None else kept & counts[labels.codes]
         return None if kept is None or kept.all() else kept
+
+
+def select(
+    footers: Sequence[Footer],
+    target: str | None,
+    weight: str | None,
+    features: Sequence[str] | None,
+    class_weight: Any,
+) -> tuple[Selection, dict[str, Kind]]:
+    """Choose columns that all files have, and tell what kind of feature each will be.
+
+    Examples
+    --------
+    >>> footer = Footer("a.parquet", 0, 0, (1,), {"age": "numbers", "smokes": "text", "y": "text"})
+    >>> selection, kinds = select([footer], "y", None, None, {"unknown": 0})
+    >>> kinds
+    {'age': <Kind.NUMERIC: 'numeric'>, 'smokes': <Kind.NOMINAL: 'nominal'>}
+    >>> selection.text, selection.dropped
+    (('smokes', 'y'), frozenset({'unknown'}))
+    """
+    dropped: frozenset[Label] = frozenset()
+    if class_weight is not None and target is None:
+        raise ParameterError(
+            "class_weight was given without a target. Name the column of labels, or leave class_weight out."
+        )
+    if isinstance(class_weight, Mapping):
+        dropped = frozenset(label for label, factor in class_weight.items() if factor == 0)
+    others = [name for name in (target, weight) if name is not None]
+    names = _features(footers[0], others, features)
+    sorts = agreed(footers, [*names, *others])
+    text = tuple([name for name, sort in sorts.items() if sort == TEXT])
+    return Selection(names, target, weight, text, dropped), {
+        name: kind_of(name, sorts[name]) for name in names
+    }
+
+
+def _features(footer: Footer, others: list[str], features: Sequence[str] | None) -> tuple[str, ...]:
+    """The features: those asked for, or all columns that are nothing else."""
+    if isinstance(features, str):
+        raise ParameterError(
+            f"features is {features!r}; expected a sequence of names, such as [{features!r}]."
+        )
+    if features is None:
+        features = [name for name in footer.sorts if name not in (*others, *footer.index)]
+    if not features:
+        raise DataError(
+            f"No column is left to learn from: {footer.file!r} has the columns {list(footer.sorts)}. "
+            "Name at least one feature."
+        )
+    roles = [*features, *others]
+    if len(set(roles)) < len(roles):
+        twice = next(name for at, name in enumerate(roles) if name in roles[:at])
+        raise ParameterError(
+            f"The column {twice!r} has two roles; expected it once among features, target and weight."
+        )
+    return tuple(features)
 
 
 @contextmanager
