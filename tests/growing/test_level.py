@@ -76,7 +76,9 @@ def test_any_budget_any_groups_any_order(criterion, weights):
 
 
 @pytest.mark.parametrize("criterion", Criterion)
-@pytest.mark.parametrize("options", [{}, {"budget": 20_000}, {"home_rows": 60, "budget": 4000}, {"home_rows": None}])
+@pytest.mark.parametrize(
+    "options", [{}, {"budget": 20_000}, {"home_rows": 60, "budget": 4000}, {"home_rows": None}]
+)
 def test_all_that_is_handed_on_can_travel(criterion, options):
     table = random_table(2, n_rows=200, noise=0.6, weights="whole")
     grower = Grower(criterion, max_depth=6)
@@ -106,7 +108,9 @@ def test_all_but_the_largest_child_are_counted(table):
     grow(Grower(max_depth=6), table, on_progress=passes.append)
     assert [p.level for p in passes[1:]] == [0, 1, 2, 3, 4, 5]
     assert passes[1].n_rows == 300
-    assert all(p.n_rows <= 300 * 2 // 3 for p in passes[2:])  # a third child, for missing values, may be there
+    assert all(
+        p.n_rows <= 300 * 2 // 3 for p in passes[2:]
+    )  # a third child, for missing values, may be there
     binary = random_table(0, n_rows=300, noise=1.0, missing=0.0)
     passes.clear()
     grow(Grower(max_depth=6), binary, on_progress=passes.append)
@@ -137,7 +141,9 @@ def test_small_nodes_are_dealt_into_even_blocks_and_rounds(table):
     options = {"home_rows": 40, "budget": budget, "on_progress": passes.append}
     tree = grow(Grower(), table, engine, **options)
     assert tree.digest == Grower().grow(table, bins_of(table)).digest
-    rounds = [(p, sum(sizes)) for p, sizes in zip(passes, engine.measured, strict=True) if p.phase == "gather"]
+    rounds = [
+        (p, sum(sizes)) for p, sizes in zip(passes, engine.measured, strict=True) if p.phase == "gather"
+    ]
     assert len(rounds) > 1
     for done, measured in rounds:
         assert done.row_bytes == done.n_rows * row_bytes <= budget * engine.parallelism
@@ -164,7 +170,9 @@ def test_nodes_with_few_levels_to_go_are_not_moved(table):
     """By default rows move for four levels or more; where all rows fit, they come home at once."""
     for max_depth, phases in ((5, ["count", "gather"]), (4, ["count"] * 4), (None, ["count", "gather"])):
         passes = []
-        tree = grow(Grower(max_depth=max_depth), table, home_rows=None, budget=8000, on_progress=passes.append)
+        tree = grow(
+            Grower(max_depth=max_depth), table, home_rows=None, budget=8000, on_progress=passes.append
+        )
         assert [p.phase for p in passes[1:]][: len(phases)] == phases, max_depth
         assert tree.digest == Grower(max_depth=max_depth).grow(table, bins_of(table)).digest
 

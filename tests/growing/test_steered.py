@@ -27,7 +27,9 @@ def coded(table, bins, block=7):
 def test_the_same_tree_as_at_home(data):
     table = data.draw(training_tables(max_rows=60))
     whole = st.integers(1, 9).map(float)
-    factors = st.lists(whole | st.floats(1e-3, 1e3), min_size=table.schema.n_classes, max_size=table.schema.n_classes)
+    factors = st.lists(
+        whole | st.floats(1e-3, 1e3), min_size=table.schema.n_classes, max_size=table.schema.n_classes
+    )
     table = replace(table, class_weight=np.array(data.draw(factors)))
     grower = data.draw(growers(table, missing=[Missing.OWN, Missing.LEARNED]))
     grower = replace(grower, max_leaf_nodes=data.draw(st.sampled_from([None, 3])))
@@ -71,9 +73,7 @@ def test_rows_that_were_not_there_when_the_tree_grew(max_bins):
     """Their values lie where the tree has seen none; missing and unseen ones stop where a table's do."""
     table = random_table(4, n_rows=400, n_values=40, missing=0.05)
     bins = bins_of(table, max_bins)
-    some = replace(
-        table, columns=tuple(c[:60] for c in table.columns), target=table.target[:60], weight=None
-    )
+    some = replace(table, columns=tuple(c[:60] for c in table.columns), target=table.target[:60], weight=None)
     tree = Grower().grow(some, bins)
     counted = count_coded(tree, coded(table, bins), bins, LocalEngine())
     expected = count(tree.skeleton, table)

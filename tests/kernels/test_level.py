@@ -101,9 +101,7 @@ def test_offers_of_any_blocks_of_features_give_the_split_of_all(data):
     grower = data.draw(growers(table, missing=[Missing.OWN, Missing.LEARNED]))
     bins = bins_of(table)
     total = table.n_rows if table.weight is None else int(table.weight.sum())
-    terms = grower._terms(
-        table.schema, bins, grower._rules(grower.missing, table.unit, total, table.n_rows)
-    )
+    terms = grower._terms(table.schema, bins, grower._rules(grower.missing, table.unit, total, table.n_rows))
     rows = Rows(bins.encode(table), table.target.astype(np.uint16), table.weight)
     cells = subtree.empty_cells(rows, terms)
     subtree.histogram(rows, terms, 0, table.n_rows, cells)

@@ -190,6 +190,7 @@ def test_rows_stand_by_leaf_after_growing(data):
         np.add.at(counts, moved.label[mine], weight[mine])
         np.testing.assert_array_equal(counts, nodes.evidence[node])
 
+
 # ---- watching and refusing
 
 

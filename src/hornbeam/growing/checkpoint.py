@@ -23,7 +23,9 @@ from hornbeam.typing import Counts, Floats
 
 __all__ = ["Checkpoint", "State"]
 
-_FORMAT = b"hornbeam checkpoint 1\n"  # the next number when growing changes, so that no tree is half old, half new
+_FORMAT = (
+    b"hornbeam checkpoint 1\n"  # the next number when growing changes, so that no tree is half old, half new
+)
 _LONGEST_HEADER = 1 << 24
 _NODES = {name: "<i4" for name in Nodes._fields} | {
     "gain": "<f8",
@@ -114,13 +116,11 @@ class Checkpoint:
             arrays = _read_arrays(header, file.read())
         nodes = Nodes(**{name: arrays[name] for name in Nodes._fields})
         depth = check_nodes(nodes, terms, survey)
-        waiting = [
-            (arrays[f"{kind}_node"], arrays[f"{kind}_lower"], arrays[f"{kind}_upper"])
-            for kind in ("opened", "small")
-        ]
-        check_waiting(nodes, np.concatenate([kind[0] for kind in waiting]), waiting)
-        opened, small = (_sprouts(nodes, depth, *kind) for kind in waiting)
-        return State(nodes, opened, small)
+        opened, small = ([arrays[f"{kind}_{name}"] for name in _WAITING] for kind in ("opened", "small"))
+        check_waiting(nodes, *opened)
+        check_waiting(nodes, *small)
+        check_waiting(nodes, *map(np.append, opened, small))  # none is both
+        return State(nodes, _sprouts(nodes, depth, *opened), _sprouts(nodes, depth, *small))
 
     def _check_owner(self, about: Mapping[str, Any]) -> None:
         mine = json.loads(json.dumps(self.about))

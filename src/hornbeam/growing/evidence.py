@@ -21,7 +21,13 @@ __all__ = ["count_coded", "guide_on_codes"]
 
 
 def count_coded(
-    tree: Tree, source: CodedSource, bins: Bins, engine: Engine, *, unit: float = 1.0, step: Step | None = None
+    tree: Tree,
+    source: CodedSource,
+    bins: Bins,
+    engine: Engine,
+    *,
+    unit: float = 1.0,
+    step: Step | None = None,
 ) -> Tree:
     """Count coded rows on the skeleton of a tree.
 

@@ -58,9 +58,7 @@ class Means:
         if self.home_rows is not None:
             return sprout.n_rows <= self.home_rows
         fits = sprout.n_rows * self.survey.row_bytes <= self.part_bytes
-        return fits and (
-            sprout.node == 0 or terms.rules.max_depth - sprout.block.depth >= _LEVELS_TO_MOVE
-        )
+        return fits and (sprout.node == 0 or terms.rules.max_depth - sprout.block.depth >= _LEVELS_TO_MOVE)
 
 
 @dataclass(slots=True, eq=False)

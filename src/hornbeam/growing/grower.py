@@ -271,7 +271,10 @@ class Grower:
     ) -> dict[str, Any]:
         """Say what a tree depends on, so that nobody goes on with another one's checkpoint."""
         arrays = (*bins.edges, *(bins.values or ()), bins.n_codes)
-        words = [repr(schema), *(f"{array.dtype.str}{array.shape}{array.tobytes().hex()}" for array in arrays)]
+        words = [
+            repr(schema),
+            *(f"{array.dtype.str}{array.shape}{array.tobytes().hex()}" for array in arrays),
+        ]
         return {
             "the rows": source.fingerprint,
             "their bins and schema": sha256("\n".join(words).encode()).hexdigest(),
@@ -296,9 +299,7 @@ class Grower:
         nominal, monotone = bins.nominal.astype(np.uint8), self._signs(schema)
         gaps = bins.cell_values() if self.criterion is Criterion.GAIN_RATIO else None
         kind = "entropy" if self.criterion is Criterion.GAIN_RATIO else self.criterion.value
-        return Terms.of(
-            bins.n_codes, nominal, monotone, gaps, schema.n_classes, CRITERIA[kind], rules
-        )
+        return Terms.of(bins.n_codes, nominal, monotone, gaps, schema.n_classes, CRITERIA[kind], rules)
 
     def _rules(self, missing: Missing, unit: float, total_weight: int, total_rows: int) -> Rules:
         rules = Rules()

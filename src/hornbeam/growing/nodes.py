@@ -61,8 +61,7 @@ class NodeList:
         """All nodes as arrays."""
         wide = {"gain": np.float64, "rows": np.int64, "evidence": np.int64, "map_start": np.int64}
         columns = {
-            name: np.array(column, dtype=wide.get(name, np.int32))
-            for name, column in self._columns.items()
+            name: np.array(column, dtype=wide.get(name, np.int32)) for name, column in self._columns.items()
         }
         return Nodes(**columns, map=np.concatenate(self._maps))
 
