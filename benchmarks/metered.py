@@ -12,16 +12,6 @@ from typing import Any
 
 from hornbeam.data import LocalEngine
 
-# What the tasks of the house are for, by their names.
-PHASES = {
-    "survey": "open",
-    "_read_footers": "open",
-    "_draw": "sample",
-    "_weigh": "count on all",
-    "_count": "count on all",
-    "_write_units": "cache",
-}
-
 
 @dataclass(slots=True)
 class Reduction:
