@@ -1,10 +1,10 @@
 """What a fit would cost on how many rows, features and workers: arithmetic from measured rates.
 
-    python benchmarks/cost_model.py                  print the table
-    python benchmarks/cost_model.py --write          put it into docs/scale.md
+    python benchmarks/cost_model.py                  print the tables
+    python benchmarks/cost_model.py --write          put them into docs/scale.md
 
 Rates are those of `scale.py rates`, in results/scale/rates.jsonl: CPU seconds of one core. What was not measured
-here stands in `ASSUMED`.
+here stands in `ASSUMED`. Beside it, what a sample costs in accuracy: `scale.py loss`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
-RATES = Path(__file__).parent / "results" / "scale" / "rates.jsonl"
+RESULTS = Path(__file__).parent / "results" / "scale"
+RATES, LOSSES = RESULTS / "rates.jsonl", RESULTS / "loss.jsonl"
 PAGE = Path(__file__).parent.parent / "docs" / "scale.md"
-BEGIN, END = "<!-- computed: begin -->", "<!-- computed: end -->"
 
 ASSUMED = {
     "network": 1.25e9,  # bytes a second and worker: 10 Gbit
@@ -30,7 +30,7 @@ ASSUMED = {
     "engine": 1.2,  # times the bare kernel's CPU
 }
 CLASSES, BINS, DEPTH = 2, 257, 10
-SAMPLE = 3_000_000
+MEMORY, MOST_SAMPLED = 2**29, 5_000_000  # as hornbeam.scale.plan has them
 USED = 20  # columns that a tree asks for, of however many
 ROWS, FEATURES, WORKERS = (10**8, 10**9, 10**10, 10**11), (20, 100, 1000), (1, 10, 100, 1000)
 
@@ -105,7 +105,7 @@ def on_sample(rates: Rates, rows: int, features: int, workers: int) -> Cost:
     """Grow on a sample at home, and count all rows."""
     speed = rates.per_second
     share = ASSUMED["engine"] / workers if workers > 1 else 1.0
-    n = min(SAMPLE, rows)
+    n = min(MEMORY // (8 * features + 12), MOST_SAMPLED, rows)
     return Cost(
         {
             "survey": share * rows / speed["survey"],
@@ -126,7 +126,11 @@ def _passes(n_nodes: int, features: int) -> int:
 
 def table(rates: Rates) -> str:
     """The page's table: a line for rows and features, a column for workers, both ways, and what takes longest."""
-    head = "| rows | features | " + " | ".join(f"{w:,} cores" for w in WORKERS) + " | most of it, on 100 |"
+    head = (
+        "| rows | features | "
+        + " | ".join(f"{w:,} core{'s' * (w > 1)}" for w in WORKERS)
+        + " | most of it, on 100 |"
+    )
     lines = [head, "|---|---|" + "---|" * (len(WORKERS) + 1)]
     for rows in ROWS:
         for features in FEATURES:
@@ -146,23 +150,36 @@ def _time(seconds: float) -> str:
     return f"{seconds / 3600:.0f} h" if seconds < 48 * 3600 else f"{seconds / 86400:.0f} d"
 
 
-def page(text: str, computed: str) -> str:
-    """The page with what was computed between its marks."""
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n\n{computed}\n\n{END}{after}"
+def losses(path: Path = LOSSES) -> str:
+    """A line for each set: RMSE if all rows are grown on, and how much more with a share of them."""
+    lines = [line for line in map(json.loads, path.read_text().splitlines()) if "set" in line]
+    shares = sorted({line["share"] for line in lines}, reverse=True)
+    head = "| set | rows | grown on all | " + " | ".join(f"{100 * share:g} %" for share in shares[1:]) + " |"
+    table = [head, "|---|---|" + "---|" * len(shares)]
+    for name in dict.fromkeys(line["set"] for line in lines):
+        mine = {line["share"]: line for line in lines if line["set"] == name}
+        cells = [f"+{mine[share]['difference']:.4f}" for share in shares[1:]]
+        table.append(f"| {name} | {mine[1.0]['rows']:,} | {mine[1.0]['rmse']:.4f} | {' | '.join(cells)} |")
+    return "\n".join(table)
+
+
+def page(text: str, **computed: str) -> str:
+    """The page with each table between its marks."""
+    for name, lines in computed.items():
+        begin, end = (f"<!-- {name}: {which} -->" for which in ("begin", "end"))
+        before, _, rest = text.partition(begin)
+        text = f"{before}{begin}\n\n{lines}\n\n{end}{rest.partition(end)[2]}"
+    return text
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--rates", type=Path, default=RATES)
-    parser.add_argument("--write", action="store_true", help="put the table into docs/scale.md")
-    options = parser.parse_args()
-    computed = table(Rates.read(options.rates))
-    if options.write:
-        PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), computed), encoding="utf-8")
+    parser.add_argument("--write", action="store_true", help="put the tables into docs/scale.md")
+    computed = {"costs": table(Rates.read()), "losses": losses()}
+    if parser.parse_args().write:
+        PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), **computed), encoding="utf-8")
     else:
-        print(computed)
+        print("\n\n".join(computed.values()))
 
 
 if __name__ == "__main__":
