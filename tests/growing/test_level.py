@@ -5,7 +5,7 @@ import pytest
 
 from hornbeam.data import LocalEngine
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.growing import Criterion, Grower, Missing, frontier
+from hornbeam.growing import Criterion, Grower, Missing, counting, frontier
 from hornbeam.growing import level as level_phase
 from hornbeam.growing.coded import MemoryRows
 from hornbeam.growing.frontier import Means
@@ -100,6 +100,14 @@ def test_a_task_holds_no_more_cells_than_it_may(table):
         assert done.task_bytes <= budget
         if done.blocks == 1:
             assert done.task_bytes <= budget // 4
+
+
+def test_threads_share_the_nodes_of_a_wide_level():
+    table = random_table(6, n_rows=3000, noise=1.0, n_values=50)
+    passes = []
+    tree = grow(Grower(max_depth=10), table, LocalEngine(2), on_progress=passes.append)
+    assert max(p.n_nodes for p in passes) >= 2 * counting._NODES_A_THREAD
+    assert tree.digest == Grower(max_depth=10).grow(table, bins_of(table)).digest
 
 
 # ---- siblings

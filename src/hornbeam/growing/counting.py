@@ -6,8 +6,10 @@ answers: what every feature offers, and the few splits that may win among all.
 """
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from os import cpu_count
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +25,8 @@ from hornbeam.kernels.subtree import Cells, Split, Terms
 from hornbeam.typing import Counts, Indices
 
 __all__ = ["Found", "find_splits"]
+
+_NODES_A_THREAD = 32  # for fewer a thread is not worth its start: a node takes some tenths of a millisecond
 
 
 class Found(NamedTuple):
@@ -58,7 +62,7 @@ def find_splits(ground: Ground, engine: Engine, batch: Batch, blocks: int) -> li
     if len(features) == 1:
         [total] = engine.reduce(_count_cells, units, order)
         batch.share(total)
-        return [_best(sprout, terms) for sprout in batch.asked]
+        return _best_of_each(batch.asked, terms, engine.parallelism)
     answers = engine.reduce(_count_cells, units, order, blocks=len(features), finish=_make_offers)
     return [_choose(sprout, offers, terms) for sprout, *offers in zip(batch.asked, *answers, strict=True)]
 
@@ -111,6 +115,14 @@ def _choose(sprout: Sprout, answers: Sequence[tuple[Offers, list[Found]]], terms
     winner = level.choose(gain, ratio, terms, sprout.counts, sprout.n_rows)
     likely = {found.split.feature: found for _, some in answers for found in some}
     return None if winner < 0 else likely[winner]
+
+
+def _best_of_each(asked: list[Sprout], terms: Terms, parallelism: int) -> list[Found | None]:
+    n_threads = min(parallelism, cpu_count() or 1, len(asked) // _NODES_A_THREAD)
+    if n_threads < 2:
+        return [_best(sprout, terms) for sprout in asked]
+    with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(lambda sprout: _best(sprout, terms), asked))
 
 
 def _best(sprout: Sprout, terms: Terms) -> Found | None:
