@@ -27,16 +27,25 @@ class CodeTree {
         bool good = n > 0 && arrays.first_child.shape(0) == n && arrays.left.shape(0) == n &&
                     arrays.missing_slot.shape(0) == n && arrays.map_start.shape(0) == n;
         tests_.resize(n);
-        std::vector<int> depth(n, 0);
-        for (size_t i = 0; good && i < n; ++i) good = read(arrays, features, static_cast<int64_t>(i), depth);
+        height_.assign(n, 0);
+        for (auto i = static_cast<int64_t>(n) - 1; good && i >= 0; --i) good = read(arrays, features, i);
         expect(good, "a tree over these codes expected");
+    }
+
+    // Steps to the end from any node that was a leaf when there were `seen` nodes.
+    int steps_from(int64_t seen) const {
+        int steps = 0;
+        for (int64_t i = 0; i < seen; ++i)
+            if (tests_[i].first_child >= seen) steps = std::max(steps, height_[i]);
+        return steps;
     }
 
     int64_t size() const { return static_cast<int64_t>(tests_.size()); }
 
+    // Sends each row on from its node.
     template <class Code>
-    void walk(const Rows<const Code>& rows, int64_t begin, int64_t end, int32_t* node) const {
-        any_mapped_ ? walk<true>(rows, begin, end, node) : walk<false>(rows, begin, end, node);
+    void walk(const Rows<const Code>& rows, int64_t begin, int64_t end, int steps, int32_t* node) const {
+        any_mapped_ ? walk<true>(rows, begin, end, steps, node) : walk<false>(rows, begin, end, steps, node);
     }
 
   private:
@@ -48,22 +57,20 @@ class CodeTree {
     // Rows go down side by side, so that their loads overlap, and each makes as many steps as the deepest: a node without
     // a test leads to itself.
     template <bool mapped, class Code>
-    void walk(const Rows<const Code>& rows, int64_t begin, int64_t end, int32_t* node) const {
+    void walk(const Rows<const Code>& rows, int64_t begin, int64_t end, int steps, int32_t* node) const {
         constexpr int kAbreast = 8;
         const int64_t stride = rows.n_features;
         int64_t row = begin;
-        for (; row + kAbreast <= end; row += kAbreast) {
+        for (; row + kAbreast <= end; row += kAbreast, node += kAbreast) {
             const Code* codes = rows.codes + row * stride;
-            int32_t at[kAbreast] = {};
-            for (int step = 0; step < n_steps_; ++step)
+            int32_t at[kAbreast];
+            std::copy(node, node + kAbreast, at);
+            for (int step = 0; step < steps; ++step)
                 for (int i = 0; i < kAbreast; ++i) at[i] = next<mapped>(at[i], codes + i * stride);
-            std::copy(at, at + kAbreast, node + (row - begin));
+            std::copy(at, at + kAbreast, node);
         }
-        for (; row < end; ++row) {
-            int32_t at = 0;
-            for (int step = 0; step < n_steps_; ++step) at = next<mapped>(at, rows.codes + row * stride);
-            node[row - begin] = at;
-        }
+        for (; row < end; ++row, ++node)
+            for (int step = 0; step < steps; ++step) *node = next<mapped>(*node, rows.codes + row * stride);
     }
 
     template <bool mapped, class Code>
@@ -78,8 +85,8 @@ class CodeTree {
         return code >= test.missing_code ? test.missing : child;
     }
 
-    // Everything a walk will trust. Children come after their parents.
-    bool read(const TestArrays& arrays, const Features& features, int64_t i, std::vector<int>& depth) {
+    // Everything a walk will trust, from the last node to the first: children come after their parents.
+    bool read(const TestArrays& arrays, const Features& features, int64_t i) {
         const int64_t n = size(), f = arrays.feature.data()[i], first = arrays.first_child.data()[i];
         const auto self = static_cast<int32_t>(i);
         if (f < 0) {
@@ -99,8 +106,7 @@ class CodeTree {
         }
         last_slot = std::max(last_slot, missing);
         if (first + last_slot >= n) return false;
-        for (int64_t child = first; child <= first + last_slot; ++child) depth[child] = depth[i] + 1;
-        n_steps_ = std::max(n_steps_, depth[i] + 1);
+        height_[i] = 1 + *std::max_element(height_.begin() + first, height_.begin() + first + last_slot + 1);
         any_mapped_ = any_mapped_ || features.nominal[f];
         tests_[i] = {static_cast<uint16_t>(f),
                      static_cast<uint16_t>(features.nominal[f] ? 0 : left),
@@ -112,9 +118,9 @@ class CodeTree {
     }
 
     std::vector<Test> tests_;
+    std::vector<int> height_;  // steps to the deepest leaf below
     const int32_t* map_;
     const int64_t* map_start_;
-    int n_steps_ = 0;
     bool any_mapped_ = false;
 };
 

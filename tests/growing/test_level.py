@@ -3,16 +3,18 @@
 import numpy as np
 import pytest
 
-from engines_of_tests import Counting, Measuring, Travelling
 from hornbeam.data import LocalEngine
-from hornbeam.errors import ParameterError
-from hornbeam.growing import Criterion, Grower, Missing, frontier
+from hornbeam.errors import DataError, ParameterError
+from hornbeam.growing import Criterion, Grower, Missing, counting, frontier
+from hornbeam.growing import level as level_phase
 from hornbeam.growing.coded import MemoryRows
 from hornbeam.growing.frontier import Means
 from hornbeam.growing.gather import deal_round
 from hornbeam.growing.sprout import Sprout
 from hornbeam.growing.survey import Survey
+from hornbeam.growing.whereabouts import Whereabouts
 from hornbeam.kernels.subtree import Block, Rows
+from onlookers import Counting, Measuring, Travelling, sent
 from strategies_growing import bins_of, random_table
 
 
@@ -100,6 +102,14 @@ def test_a_task_holds_no_more_cells_than_it_may(table):
             assert done.task_bytes <= budget // 4
 
 
+def test_threads_share_the_nodes_of_a_wide_level():
+    table = random_table(6, n_rows=3000, noise=1.0, n_values=50)
+    passes = []
+    tree = grow(Grower(max_depth=10), table, LocalEngine(2), on_progress=passes.append)
+    assert max(p.n_nodes for p in passes) >= 2 * counting._NODES_A_THREAD
+    assert tree.digest == Grower(max_depth=10).grow(table, bins_of(table)).digest
+
+
 # ---- siblings
 
 
@@ -130,6 +140,31 @@ def test_more_rows_than_32_bits_can_count(table, monkeypatch, limit):
     assert grow(grower, table, on_progress=passes.append).digest == alone.digest
     n_cells = 2 * int((bins_of(table).n_codes + 1).sum())
     assert (passes[1].task_bytes, passes[-1].task_bytes % 16) == (16 * n_cells, 0)
+
+
+# ---- where rows were
+
+
+def test_rows_are_remembered_as_long_as_there_is_room():
+    memory, node = Whereabouts(room=24), np.arange(4, dtype=np.int32)
+    memory.keep("a", node, 5)
+    memory.keep("b", node, 5)  # 16 bytes more: no room
+    assert memory.recall("a", 4, 7)[1] == 5
+    assert memory.recall("b", 4, 7)[0].tolist() == [0, 0, 0, 0]
+    memory.keep("a", node[::-1].copy(), 7)  # in the place of what was there
+    assert memory.recall("a", 4, 7)[0].tolist() == [3, 2, 1, 0]
+    assert memory.recall("a", 3, 7)[1] == 1  # not these rows
+    assert memory.recall("a", 4, 6)[1] == 1  # not this tree yet
+    there = sent(memory)
+    there.keep("a", node, 7)
+    assert there.recall("a", 4, 7)[1] == 1
+
+
+@pytest.mark.parametrize("room", [0, 500])
+def test_a_short_memory_changes_nothing(table, monkeypatch, room):
+    monkeypatch.setattr(level_phase, "Whereabouts", lambda _: Whereabouts(room))
+    for options in ({}, {"home_rows": 30}):
+        assert grow(Grower(), table, **options).digest == Grower().grow(table, bins_of(table)).digest
 
 
 # ---- small nodes
@@ -163,7 +198,7 @@ def test_a_block_is_a_single_node_or_takes_what_it_may(parallelism):
     assert sum(map(sum, dealt)) <= 100 * parallelism
     assert len(dealt) >= parallelism
     assert all(sum(block) <= 50 for block in dealt)  # the largest node, which is more than travels as one
-    assert sorted(s.n_rows for s in small) == sorted(sizes[len(sum(dealt, [])) :])
+    assert sorted(s.n_rows for s in small) == sorted(sizes[sum(map(len, dealt)) :])
 
 
 def test_nodes_with_few_levels_to_go_are_not_moved(table):
@@ -187,6 +222,14 @@ def test_rows_out_of_range_are_refused():
     source.rows.label[7] = 99
     with pytest.raises(ValueError, match="codes and labels within their ranges expected"):
         Grower().grow_by_level(source, bins, table.schema, LocalEngine())
+
+
+def test_no_rows_no_tree():
+    table = random_table(0)
+    bins = bins_of(table)
+    nobody = MemoryRows(Rows(np.empty((0, 3), np.uint8), np.empty(0, np.uint16), None))
+    with pytest.raises(DataError, match="the source has no rows"):
+        Grower().grow_by_level(nobody, bins, table.schema, LocalEngine())
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engines_of_tests import Travelling
 from hornbeam.data import LocalEngine
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Grower, Missing
@@ -15,6 +14,7 @@ from hornbeam.growing.coded import MemoryRows
 from hornbeam.growing.evidence import count_coded
 from hornbeam.kernels.subtree import Rows
 from hornbeam.tree.edit import count
+from onlookers import Travelling
 from strategies_growing import bins_of, growers, random_table, training_tables
 
 

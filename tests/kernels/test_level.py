@@ -1,6 +1,7 @@
 """The kernels of the level phase, against a walk by hand, against NumPy, and against the kernels of one node."""
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -93,6 +94,25 @@ def test_open_nodes_are_counted_as_if_one_by_one(seed, dtype, weighted):
     np.testing.assert_array_equal(cells, expected)
 
 
+@settings(max_examples=100)
+@given(seeds, codings)
+def test_rows_go_on_from_where_they_were(seed, dtype):
+    """A tree of some of the nodes, then of all of them."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, N_CODES + 1, (200, 3)).astype(dtype)
+    guide, terms = random_tests(rng), plain_terms()
+    inner = np.flatnonzero(guide.feature >= 0)
+    for seen in [1, *(guide.first_child[inner]).tolist(), len(guide.feature)]:
+        young = Guide(*(array[:seen].copy() for array in guide[:5]), guide.map)
+        young.feature[young.first_child >= seen] = -1
+        node = level.descend(codes, terms, young)
+        assert node.max() < seen
+        expected = level.descend(codes, terms, guide)
+        np.testing.assert_array_equal(level.descend(codes, terms, guide, node, seen), expected)
+    with pytest.raises(ValueError, match="nodes seen before expected"):
+        level.descend(codes, terms, guide, np.full(200, 1, np.int32), 1)
+
+
 @settings(max_examples=300)
 @given(st.data())
 def test_offers_of_any_blocks_of_features_give_the_split_of_all(data):
@@ -112,7 +132,7 @@ def test_offers_of_any_blocks_of_features_give_the_split_of_all(data):
     n_features = len(terms.nominal)
     cuts = sorted(data.draw(st.sets(st.integers(1, n_features), max_size=n_features)) | {0, n_features})
     gain, ratio, likely = [], [], {}
-    for first, last in zip(cuts, cuts[1:], strict=False):
+    for first, last in pairwise(cuts):
         part = cells.reshape(terms.n_cells, -1)[terms.offsets[first] : terms.offsets[last]].reshape(-1)
         offers = level.offers(part.copy(), terms.some(first, last), counts, table.n_rows, 0.0, 1.0)
         gain.append(offers.gain)

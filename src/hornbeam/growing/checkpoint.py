@@ -9,16 +9,22 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
+from hornbeam.data.bins import Bins
+from hornbeam.data.schema import Schema
 from hornbeam.errors import ParameterError, StorageError
+from hornbeam.growing.coded import CodedSource
 from hornbeam.growing.soundness import check_nodes, check_waiting
 from hornbeam.growing.sprout import Sprout
 from hornbeam.growing.survey import Survey
 from hornbeam.kernels.subtree import Block, Nodes, Terms
+from hornbeam.tree.tree import Step
 from hornbeam.typing import Counts, Floats
 
 __all__ = ["Checkpoint", "State"]
@@ -27,7 +33,7 @@ _FORMAT = (
     b"hornbeam checkpoint 1\n"  # the next number when growing changes, so that no tree is half old, half new
 )
 _LONGEST_HEADER = 1 << 24
-_NODES = {name: "<i4" for name in Nodes._fields} | {
+_NODES = dict.fromkeys(Nodes._fields, "<i4") | {
     "gain": "<f8",
     "rows": "<i8",
     "evidence": "<i8",
@@ -63,6 +69,29 @@ class Checkpoint:
 
     path: Path
     about: Mapping[str, Any]
+
+    @classmethod
+    def of(
+        cls,
+        path: str | PathLike[str],
+        source: CodedSource,
+        bins: Bins,
+        schema: Schema,
+        unit: float,
+        class_weight: Floats | None,
+        step: Step,
+    ) -> Self:
+        """Name the file and everything the tree depends on."""
+        digest = sha256(repr(schema).encode())
+        arrays: tuple[NDArray[Any], ...] = (*bins.edges, *(bins.values or ()), bins.n_codes)
+        for array in arrays:
+            digest.update(f"{array.dtype.str}{array.shape}".encode() + array.tobytes())
+        about = {
+            "the rows": source.fingerprint,
+            "their bins and schema": digest.hexdigest(),
+            "weights": [unit, None if class_weight is None else class_weight.tolist()],
+        }
+        return cls(Path(path), about | dict(step.parameters))
 
     def write(self, state: State) -> None:
         """Put this state in the place of the one before."""

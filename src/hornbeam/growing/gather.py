@@ -14,15 +14,13 @@ import numpy as np
 
 from hornbeam.data.engine import Engine
 from hornbeam.data.units import Unit
-from hornbeam.growing.coded import CodedSource
-from hornbeam.growing.counting import read_rows
 from hornbeam.growing.frontier import Means
+from hornbeam.growing.ground import Ground
 from hornbeam.growing.sprout import Sprout
 from hornbeam.growing.survey import Survey
 from hornbeam.growing.watch import Watch
-from hornbeam.kernels import level, subtree
-from hornbeam.kernels.level import Guide
-from hornbeam.kernels.subtree import Nodes, Rows, Terms
+from hornbeam.kernels import subtree
+from hornbeam.kernels.subtree import Nodes, Rows
 from hornbeam.typing import Counts, Indices
 
 __all__ = ["deal_round", "grow_subtrees"]
@@ -32,11 +30,9 @@ type _Chunk = tuple[Indices, Rows]  # rows sorted by node, and the place of each
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a task needs: where the rows are, the tree so far, and the blocks of nodes whose rows are wanted."""
+    """What a task needs to know: how rows are coded, and the blocks of nodes whose rows are wanted."""
 
-    source: CodedSource
-    terms: Terms
-    guide: Guide
+    ground: Ground
     survey: Survey
     blocks: tuple[tuple[Sprout, ...], ...]
 
@@ -73,13 +69,12 @@ def _deal(sprouts: list[Sprout], n_blocks: int) -> list[list[Sprout]]:
 
 
 def grow_subtrees(
-    source: CodedSource, terms: Terms, engine: Engine, guide: Guide, blocks: list[list[Sprout]], means: Means
+    ground: Ground, engine: Engine, blocks: list[list[Sprout]], survey: Survey
 ) -> list[tuple[int, Nodes]]:
     """Bring the rows of small nodes together, block by block, and grow their subtrees."""
-    order = Order(source, terms, guide, means.survey, tuple(map(tuple, blocks)))
-    grown = engine.reduce(
-        _gather_rows, source.units(), order, combine=_join, blocks=len(blocks), finish=_grow_block
-    )
+    order = Order(ground, survey, tuple(map(tuple, blocks)))
+    units, n = ground.source.units(), len(blocks)
+    grown = engine.reduce(_gather_rows, units, order, combine=_join, blocks=n, finish=_grow_block)
     return [
         (sprout.node, nodes)
         for block, subtrees in zip(blocks, grown, strict=True)
@@ -94,12 +89,12 @@ def _gather_rows(units: Sequence[Unit], order: Order) -> list[list[_Chunk]]:
     """Rows of each block, sorted by node; of no units, none."""
     sizes = [len(block) for block in order.blocks]
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    place_of_node = np.full(len(order.guide.feature), starts[-1], dtype=np.int32)
+    place_of_node = np.full(len(order.ground.guide.feature), starts[-1], dtype=np.int32)
     place_of_node[[s.node for block in order.blocks for s in block]] = np.arange(starts[-1])
     gathered: list[list[_Chunk]] = [[] for _ in order.blocks]
     for unit in units:
-        rows = read_rows(order.source, unit, wide=order.survey.weighted)
-        place = place_of_node[level.descend(rows.codes, order.terms, order.guide)]
+        rows = order.ground.read(unit, weighted=order.survey.weighted)
+        place = place_of_node[order.ground.nodes(unit, rows)]
         sorted_rows = np.argsort(place, kind="stable")
         bounds = np.searchsorted(place, starts, sorter=sorted_rows).tolist()
         for parts, start, (begin, end) in zip(gathered, starts[:-1], pairwise(bounds), strict=True):
@@ -126,7 +121,7 @@ def _grow_block(block: int, chunks: list[_Chunk], order: Order) -> list[Nodes]:
 
     def grow() -> list[Nodes]:
         return [
-            subtree.grow(rows, order.terms, s.block._replace(begin=begin, end=end), watch.slip())
+            subtree.grow(rows, order.ground.terms, s.block._replace(begin=begin, end=end), watch.slip())
             for s, (begin, end) in zip(sprouts, pairwise(starts.tolist()), strict=True)
         ]
 
@@ -146,7 +141,7 @@ def _lay_out(chunks: list[_Chunk], starts: Counts, order: Order) -> Rows:
         before = np.cumsum(n_of_place) - n_of_place  # rows of the chunk that belong to earlier nodes
         at = np.arange(len(place)) + np.repeat(free - before, n_of_place)
         rows.codes[at], rows.label[at] = part.codes, part.label
-        if rows.weight is not None:
+        if rows.weight is not None and part.weight is not None:
             rows.weight[at] = part.weight
         free += n_of_place
     return rows

@@ -60,7 +60,7 @@ class NodeList:
     def nodes(self) -> Nodes:
         """All nodes as arrays."""
         wide = {"gain": np.float64, "rows": np.int64, "evidence": np.int64, "map_start": np.int64}
-        columns = {
+        columns: dict[str, Any] = {
             name: np.array(column, dtype=wide.get(name, np.int32)) for name, column in self._columns.items()
         }
         return Nodes(**columns, map=np.concatenate(self._maps))

@@ -7,7 +7,7 @@ import numpy as np
 
 from hornbeam.data import LocalEngine
 
-__all__ = ["Counting", "Measuring", "Travelling"]
+__all__ = ["Counting", "Measuring", "Travelling", "sent"]
 
 
 class Counting:
