@@ -10,7 +10,6 @@ from hornbeam.data.coded import EncodedSource
 from hornbeam.data.coded_file import CodedFile
 from hornbeam.data.engine import Engine
 from hornbeam.data.files import need_arrow
-from hornbeam.data.fingerprint import fingerprint
 from hornbeam.data.units import Source, Unit
 from hornbeam.kernels.subtree import Rows
 
@@ -86,15 +85,22 @@ class CodedCache:
         need_arrow()
         place = Path(folder).expanduser().absolute()
         place.mkdir(parents=True, exist_ok=True)
-        key = fingerprint("coded rows", source.fingerprint, bins.digest)
-        cache = cls(str(place), key, source.schema.n_features, source.unit, tuple(source.units()))
-        engine.reduce(_write_units, cache.addresses, (cache, EncodedSource(source, bins)))
+        coded = EncodedSource(source, bins)
+        cache = cls(
+            str(place), coded.fingerprint, source.schema.n_features, source.unit, tuple(source.units())
+        )
+        engine.reduce(_write_units, cache.addresses, (cache, coded))
         return cache
 
     @property
     def n_rows(self) -> int:
         """Rows of all units together."""
         return self.addresses[-1].end if self.addresses else 0
+
+    @property
+    def fingerprint(self) -> str:
+        """The same rows in the same bins, the same word."""
+        return self.key
 
     def units(self) -> tuple[Unit, ...]:
         """Addresses of all rows: the source's own."""

@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from hornbeam.data.bins import Bins
+from hornbeam.data.fingerprint import fingerprint
 from hornbeam.data.units import Source, Unit
 from hornbeam.errors import DataError
 from hornbeam.kernels.subtree import Rows
@@ -16,6 +17,11 @@ __all__ = ["CodedSource", "EncodedSource"]
 
 class CodedSource(Protocol):
     """Where coded rows come from: units, and the rows behind one."""
+
+    @property
+    def fingerprint(self) -> str:
+        """The same rows in the same bins, the same word."""
+        ...
 
     def units(self) -> Sequence[Unit]:
         """Addresses of all rows."""
@@ -58,6 +64,11 @@ class EncodedSource:
     def unit(self) -> float:
         """What one step of a row's weight is worth."""
         return self.source.unit
+
+    @property
+    def fingerprint(self) -> str:
+        """The same rows in the same bins, the same word."""
+        return fingerprint("coded rows", self.source.fingerprint, self.bins.digest)
 
     def units(self) -> Sequence[Unit]:
         """Addresses of all rows: the source's own."""
