@@ -86,8 +86,9 @@ class CodedCache:
         place = Path(folder).expanduser().absolute()
         place.mkdir(parents=True, exist_ok=True)
         coded = EncodedSource(source, bins)
-        n_features, addresses = source.schema.n_features, tuple(source.units())
-        cache = cls(str(place), coded.fingerprint, n_features, source.unit, addresses)
+        cache = cls(
+            str(place), coded.fingerprint, source.schema.n_features, source.unit, tuple(source.units())
+        )
         engine.reduce(_write_units, cache.addresses, (cache, coded))
         return cache
 

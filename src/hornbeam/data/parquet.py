@@ -16,7 +16,7 @@ from hornbeam.data.survey import Survey, Weighting, survey, weigh
 from hornbeam.data.table import Table
 from hornbeam.data.units import Unit
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.typing import Floats
+from hornbeam.typing import Counts, Floats
 
 __all__ = ["ParquetSource"]
 
@@ -159,10 +159,10 @@ class ParquetSource:
         """Row groups with rows that count, or parts of large ones, in the order of the files."""
         return self.addresses
 
-    def read(self, unit: Unit, features: Sequence[int] | None = None) -> Table:
-        """Read the rows of one unit that count: of the features only those asked for."""
+    def read(self, unit: Unit, features: Sequence[int] | None = None, rows: Counts | None = None) -> Table:
+        """Read the rows of one unit that count: only the features and the rows asked for."""
         schema = self.schema if features is None else self.schema.select(features)
-        extract = self.selection.extract(unit, schema.names)
+        extract = self.selection.extract(unit, schema.names, rows)
         if extract.n_rows != unit.n_rows:
             raise DataError(
                 f"Row group {unit.group} of {unit.file!r} has {extract.n_rows} rows that count; there were "

@@ -16,7 +16,7 @@ from hornbeam.data.sheet import Sheet
 from hornbeam.data.units import Unit
 from hornbeam.data.weights import read_sample_weight
 from hornbeam.errors import DataError, HornbeamError, ParameterError
-from hornbeam.typing import Bools, Floats, Label
+from hornbeam.typing import Bools, Counts, Floats, Label
 
 __all__ = ["Extract", "Selection", "select"]
 
@@ -76,19 +76,33 @@ class Selection:
         """How many rows are read at once."""
         return part_rows(len(self.names))
 
-    def extract(self, unit: Unit, features: Sequence[str]) -> Extract:
-        """Read some features, and the labels and weights, of the rows of a unit that count."""
+    def extract(self, unit: Unit, features: Sequence[str], rows: Counts | None = None) -> Extract:
+        """Read some features, and the labels and weights, of the rows of a unit that count.
+
+        Of these only `rows`, in ascending order, if they are given; `n_rows` counts all.
+        """
         others = [name for name in (self.target, self.weight) if name is not None]
         with _told_where(unit):
             table = read_rows(unit, [*features, *others], self.text, self.most_rows)
+            n_rows = len(table)
+            if rows is not None and self.weight is None and not self.dropped:
+                # All rows count: of most of them nothing need be converted.
+                table, rows = table.take(rows), None
             sheet = lay_open(table.select(list(features)), None) if features else None
             labels = None if self.target is None else read_labels(table[self.target])
             weight = None if self.weight is None else self._weights(table[self.weight])
         kept = self._kept(labels, weight)
+        if kept is not None:
+            n_rows = int(np.count_nonzero(kept))
+        if rows is not None:
+            kept = np.ones(n_rows, np.bool_) if kept is None else kept
+            chosen = np.flatnonzero(kept)[rows]
+            kept = np.zeros(len(kept), np.bool_)
+            kept[chosen] = True
         if kept is None:
-            return Extract(len(table), sheet, labels, weight)
+            return Extract(n_rows, sheet, labels, weight)
         return Extract(
-            int(np.count_nonzero(kept)),
+            n_rows,
             None if sheet is None else sheet.take(kept),
             None if labels is None else Labels(labels.classes, labels.codes[kept]),
             None if weight is None else weight[kept],

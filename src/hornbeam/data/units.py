@@ -8,6 +8,7 @@ from hornbeam.data.fingerprint import fingerprint
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
+from hornbeam.typing import Counts, Floats
 
 __all__ = ["MemorySource", "Source", "Unit"]
 
@@ -70,6 +71,11 @@ class Source(Protocol):
         ...
 
     @property
+    def class_weight(self) -> Floats | None:
+        """How much the rows of each class weigh in the search for tests; None if all weigh the same."""
+        ...
+
+    @property
     def fingerprint(self) -> str:
         """The same rows, the same word."""
         ...
@@ -78,8 +84,17 @@ class Source(Protocol):
         """Addresses that together cover every row once."""
         ...
 
-    def read(self, unit: Unit, features: Sequence[int] | None = None) -> Table:
-        """The rows of one unit, with some features alone (and a schema of just these) or all of them."""
+    def read(self, unit: Unit, features: Sequence[int] | None = None, rows: Counts | None = None) -> Table:
+        """The rows of one unit.
+
+        Parameters
+        ----------
+        unit : Unit
+        features : sequence of int, optional
+            These features alone, and a schema of just these.
+        rows : int array, optional
+            These rows alone, by their place in the unit, in ascending order.
+        """
         ...
 
 
@@ -127,6 +142,11 @@ class MemorySource:
         return self.table.unit
 
     @property
+    def class_weight(self) -> Floats | None:
+        """How much the rows of each class weigh in the search for tests."""
+        return self.table.class_weight
+
+    @property
     def fingerprint(self) -> str:
         """The same rows, the same word: a hash of all of them, made whenever it is asked for."""
         table = self.table
@@ -142,9 +162,9 @@ class MemorySource:
         n_rows = self.n_rows
         return [Unit(begin, min(begin + self.block, n_rows)) for begin in range(0, n_rows, self.block)]
 
-    def read(self, unit: Unit, features: Sequence[int] | None = None) -> Table:
-        """The rows of one unit, as views."""
+    def read(self, unit: Unit, features: Sequence[int] | None = None, rows: Counts | None = None) -> Table:
+        """The rows of one unit, as views; some of them alone are copied."""
         table = self.table if features is None else self.table.select(features)
-        if unit.begin == 0 and unit.end == self.n_rows:
-            return table
-        return table.slice(unit.begin, unit.end)
+        if not (unit.begin == 0 and unit.end == self.n_rows):
+            table = table.slice(unit.begin, unit.end)
+        return table if rows is None else table.take(rows)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hornbeam.data.fixed_point import are_shares, fixed_point
+from hornbeam.data.fixed_point import WHOLE_LIMIT, are_shares, fixed_point
 from hornbeam.data.labels import Labels
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.typing import Bools, Counts, Floats, Indices, Label
@@ -14,6 +14,7 @@ __all__ = [
     "Weights",
     "class_factors",
     "fixed_point",
+    "in_steps",
     "nothing_counts",
     "products",
     "read_sample_weight",
@@ -99,6 +100,54 @@ def read_weights(
         even = steps.min() == steps.max()
         steps, unit = (None, 1.0) if even else (steps, len(steps) / int(steps.sum()))
     return Weights(steps, unit, kept, of_class)
+
+
+def in_steps(sample_weight: Any, n_rows: int, unit: float) -> Counts | None:
+    """Hold weights in steps of a unit that is settled: that of a tree which is to count them.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_rows,), number or None
+        Zero or more, taken at their word: also weights that add up to less than 1 are no shares.
+    n_rows : int
+        The number of rows.
+    unit : float
+        What one step is worth.
+
+    Returns
+    -------
+    int64 array of shape (n_rows,) or None
+        The nearest number of steps, at least one but for a weight of zero; None when each row is one step.
+
+    Raises
+    ------
+    DataError
+        If the unit is 1, so that whole rows are counted, and a weight is not whole.
+
+    Examples
+    --------
+    >>> in_steps([0.5, 0.3, 0], 3, 0.125).tolist()
+    [4, 2, 0]
+    >>> in_steps(None, 3, 1.0) is None
+    True
+    """
+    if sample_weight is None and unit == 1.0:
+        return None
+    weight = np.ones(n_rows) if sample_weight is None else read_sample_weight(sample_weight, n_rows)
+    exact = weight / unit
+    steps = np.where(weight > 0, np.maximum(np.rint(exact), 1), 0)
+    if unit == 1.0 and (steps != exact).any():
+        row = int((steps != exact).argmax())
+        raise DataError(
+            f"sample_weight has {weight[row]} in row {row}, but the tree counts whole rows: expected whole "
+            "numbers. Round them, or fit the tree with weights like these."
+        )
+    if steps.max() >= WHOLE_LIMIT:
+        raise DataError(
+            f"sample_weight has {weight.max():g}, which is {steps.max():.3g} steps of {unit:.3g}: expected below "
+            "2**50. Rows of such weight ask for a tree of their own."
+        )
+    return steps.astype(np.int64)
 
 
 def steer(steps: Counts | None, unit: float, factors: Floats, codes: Indices) -> tuple[Counts | None, float]:
