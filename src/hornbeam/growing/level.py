@@ -97,7 +97,8 @@ class LevelPhase:
         self._keep(nodes, frontier)
         sprouts = [sprout for block in blocks for sprout in block]
         n_rows, depth = sum(s.n_rows for s in sprouts), min(s.block.depth for s in sprouts)
-        moved, settled = n_rows * survey.row_bytes, self._settled(frontier)
+        moved = n_rows * (survey.row_bytes + 4)  # 4: the place of each row's node
+        settled = self._settled(frontier)
         self._tell(Pass("gather", depth, len(sprouts), n_rows, settled, 0, moved, len(blocks)))
         return nodes
 
