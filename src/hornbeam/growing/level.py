@@ -8,9 +8,9 @@ are pure and know only the tree so far; what is lost with this process is in the
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from hornbeam.data.coded import CodedSource
 from hornbeam.data.engine import Engine
 from hornbeam.growing.checkpoint import Checkpoint, State
-from hornbeam.growing.coded import CodedSource
 from hornbeam.growing.counting import find_splits
 from hornbeam.growing.frontier import Family, Frontier, Means
 from hornbeam.growing.gather import deal_round, grow_subtrees
@@ -97,8 +97,7 @@ class LevelPhase:
         self._keep(nodes, frontier)
         sprouts = [sprout for block in blocks for sprout in block]
         n_rows, depth = sum(s.n_rows for s in sprouts), min(s.block.depth for s in sprouts)
-        moved = n_rows * (survey.row_bytes + 4)  # 4: the place of each row's node
-        settled = self._settled(frontier)
+        moved, settled = n_rows * survey.row_bytes, self._settled(frontier)
         self._tell(Pass("gather", depth, len(sprouts), n_rows, settled, 0, moved, len(blocks)))
         return nodes
 
