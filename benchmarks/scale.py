@@ -229,7 +229,8 @@ def travelling(options: argparse.Namespace) -> list[dict[str, Any]]:
         cache.remove()
         # The survey tells before a pass is counted; after it every pass is one reduction.
         for one, note in zip(told[1:], engine.reductions[-len(told) + 1 :], strict=True):
-            predicted = one.predicted_bytes(note.n_tasks)
+            # Beside each row that is brought home its node travels, in 4 bytes.
+            predicted = one.predicted_bytes(note.n_tasks) + 4 * one.n_rows * (one.phase == "gather")
             shape = {"rows": rows, "phase": one.phase, "level": one.level, "n_nodes": one.n_nodes}
             error = note.moved / predicted - 1
             records.append(

@@ -16,6 +16,7 @@ __all__ = [
     "fixed_point",
     "in_steps",
     "nothing_counts",
+    "products",
     "read_sample_weight",
     "read_weights",
     "steer",
@@ -175,13 +176,7 @@ def steer(steps: Counts | None, unit: float, factors: Floats, codes: Indices) ->
     """
     if unit != 1.0:
         assert steps is not None  # rows that count 1 each have the unit 1
-        with np.errstate(over="ignore"):  # an overflow is told below, in words
-            product = steps * unit * factors[codes]
-        if not np.isfinite(product).all():
-            raise DataError(
-                "sample_weight times class_weight is too large for a float. Divide both by their maximum."
-            )
-        return fixed_point(product)
+        return fixed_point(products(steps, unit, factors, codes))
     # A class's factor is rounded once, for a row of weight 1, so that weight 2 is exactly a row given twice.
     present = np.bincount(codes, minlength=len(factors)) > 0
     of_class = np.zeros(len(factors), dtype=np.int64)
@@ -190,6 +185,23 @@ def steer(steps: Counts | None, unit: float, factors: Floats, codes: Indices) ->
     of_class[present] = 1 if rounded is None else rounded
     steered = of_class[codes] if steps is None else steps * of_class[codes]
     return (None if unit == 1.0 and steered.max() == 1 else steered), unit
+
+
+def products(steps: Counts, unit: float, factors: Floats, codes: Indices) -> Floats:
+    """Weights times the factors of their classes, as floats.
+
+    Examples
+    --------
+    >>> products(np.array([2, 1]), 0.25, np.array([3.0, 1.0]), np.array([0, 1]))
+    array([1.5 , 0.25])
+    """
+    with np.errstate(over="ignore"):  # an overflow is told below, in words
+        product: Floats = steps * unit * factors[codes]
+    if not np.isfinite(product).all():
+        raise DataError(
+            "sample_weight times class_weight is too large for a float. Divide both by their maximum."
+        )
+    return product
 
 
 def read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:

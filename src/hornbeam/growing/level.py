@@ -8,9 +8,9 @@ are pure and know only the tree so far; what is lost with this process is in the
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from hornbeam.data.coded import CodedSource
 from hornbeam.data.engine import Engine
 from hornbeam.growing.checkpoint import Checkpoint, State
-from hornbeam.growing.coded import CodedSource
 from hornbeam.growing.counting import find_splits
 from hornbeam.growing.frontier import Family, Frontier, Means
 from hornbeam.growing.gather import deal_round, grow_subtrees
