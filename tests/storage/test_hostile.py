@@ -262,6 +262,11 @@ FITTED = pack(hornbeam.TreeClassifier().fit([[0.0], [1.0]], [0, 1]))
         ("learned", {"class_weight": [1.0]}, "expected 2 numbers, 0 or more and finite"),
         ("learned", {"class_weight": [1.0, -1.0]}, "expected 2 numbers, 0 or more and finite"),
         ("learned", {"class_weight": 3.0}, "expected 2 numbers, 0 or more and finite"),
+        ("learned", {"shares": 3}, "expected 1 whole numbers, one a node"),
+        ("learned", {"shares": {"array": [1, 2], "dtype": "int64"}}, "expected 1 whole numbers, one a node"),
+        ("learned", {"shares": {"array": [1], "dtype": "int32"}}, "expected 1 whole numbers, one a node"),
+        ("learned", {"shares": {"array": [-1], "dtype": "int64"}}, "0 or more and below 2**50"),
+        ("learned", {"shares": {"array": [2**50], "dtype": "int64"}}, "0 or more and below 2**50"),
         ("settings", {"costs": [[0, 1, 2]]}, "costs"),
     ],
 )
