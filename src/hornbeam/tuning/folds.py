@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from hornbeam.data.bins import Bins
 from hornbeam.data.table import Table
-from hornbeam.pruning import Pruner
 from hornbeam.recipe import Recipe
 from hornbeam.tree.edit import believe, sharing_unit, tally
 from hornbeam.tree.route import route
+from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
-from hornbeam.tree.walk import stopped
-from hornbeam.typing import Codes, Counts, Floats, Indices
+from hornbeam.tree.walk import push_down, stopped
+from hornbeam.typing import Bools, Codes, Counts, Floats, Indices
 
-__all__ = ["Deal", "Regrown", "draw", "mix", "n_copies", "regrow", "scatter", "send"]
+__all__ = ["Deal", "Regrown", "draw", "mix", "n_copies", "regrow", "scatter", "send", "stops"]
 
 type _Bits = NDArray[np.uint64]
 
@@ -156,12 +156,32 @@ class Regrown:
     node: Indices | None
     held: Floats
 
-    def pruned(self, prune: Pruner, belief: Floats) -> Self:
-        """Prune the tree by what it believes; its rows stop earlier."""
-        tree = believe(self.tree, belief, np.zeros(self.tree.n_nodes), Step.of("borrowing"))
-        tree = prune(tree)
-        node, held = send(tree, self.table)
-        return replace(self, tree=tree, node=node, held=held)
+    def believing(self, belief: Floats) -> Tree:
+        """Return the tree with a belief."""
+        return believe(self.tree, belief, np.zeros(self.tree.n_nodes), Step.of("borrowing"))
+
+    def stopping(self, cut: Bools) -> Self:
+        """Let held-out rows stop where the tree is cut; it keeps its nodes, which then are asked no more."""
+        held = np.zeros_like(self.held)
+        np.add.at(held, stops(self.tree.skeleton, cut), self.held)
+        return replace(self, held=held)
+
+
+def stops(skeleton: Skeleton, cut: Bools) -> Indices:
+    """Find the node that answers for the rows of each, if some are made leaves: the first cut on the way.
+
+    Examples
+    --------
+    >>> from hornbeam.recipe import PRESETS
+    >>> tree = PRESETS["cart"].fit(Table.read([[1.0], [2.0], [3.0]], ["a", "b", "a"]))
+    >>> tree.skeleton.parent.tolist(), stops(tree.skeleton, np.array([False, False, True, False, False])).tolist()
+    ([-1, 0, 0, 2, 2], [0, 1, 2, 2, 2])
+    """
+    above = push_down(skeleton, cut.astype(np.int64)) - cut
+    at = np.arange(skeleton.n_nodes, dtype=np.int32)
+    while (above[at] > 0).any():
+        at = np.where(above[at] > 0, skeleton.parent[at], at)
+    return at
 
 
 def regrow(

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass, replace
+from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -125,7 +127,10 @@ class Honest:
         if self.simplicity is None:
             return Lesson(recipe, None, smoother, self.pruner, table, regrown, beliefs)
         price = choose_price(self.simplicity, regrown, beliefs)
-        pruned = [one.pruned(price, belief) for one, belief in zip(regrown, beliefs, strict=True)]
+        pruned = [
+            one.stopping(price.cuts(one.believing(belief)))
+            for one, belief in zip(regrown, beliefs, strict=True)
+        ]
         smoother, _ = fit_strengths(pruned, smoother)
         return Lesson(recipe, price, smoother, self.pruner, table, regrown, beliefs)
 
@@ -141,6 +146,14 @@ class Honest:
         numbers = scatter(draw(codes, table.target, self.seed))
         chosen: Indices = np.sort(np.argpartition(numbers, self.rows)[: self.rows])
         return chosen
+
+
+@cache
+def _blas() -> Any:
+    """The linear algebra under the optimiser: woken for six numbers, its threads would spin for as long as a fit."""
+    from threadpoolctl import ThreadpoolController  # comes with scikit-learn
+
+    return ThreadpoolController()
 
 
 def fit_strengths(
@@ -181,9 +194,10 @@ def fit_strengths(
         return (cost + _PULL * float(apart @ apart)) / rows, (slope + 2 * _PULL * apart) / rows
 
     begin = _START if start is None else np.array(astuple(start))
-    found = minimize(
-        cost_and_slope, begin, method="L-BFGS-B", jac=True, options={"maxiter": 40, "ftol": 1e-6}
-    ).x.round(3)
+    with _blas().limit(limits=1, user_api="blas"):
+        found = minimize(
+            cost_and_slope, begin, method="L-BFGS-B", jac=True, options={"maxiter": 40, "ftol": 1e-6}
+        ).x.round(3)
     smoother = Borrowing(**dict(zip(STRENGTHS, found.tolist(), strict=True)))
     belief, _ = forest.believe(found)
     return smoother, np.split(belief, begins[1:-1])

@@ -5,10 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from hornbeam.pruning import LeafPrice
-from hornbeam.tree.edit import believe
-from hornbeam.tree.tree import Step, Tree
-from hornbeam.tree.walk import push_down
-from hornbeam.tuning.folds import Regrown
+from hornbeam.tree.tree import Tree
+from hornbeam.tuning.folds import Regrown, stops
 from hornbeam.tuning.trial import losses
 from hornbeam.typing import Floats
 
@@ -37,10 +35,7 @@ def choose_price(simplicity: float, regrown: Sequence[Regrown], beliefs: Sequenc
     chosen = LeafPrice(_FREE)
     if simplicity == 0 or not regrown:
         return chosen
-    trees = [
-        believe(one.tree, belief, np.zeros(one.tree.n_nodes), Step.of("borrowing"))
-        for one, belief in zip(regrown, beliefs, strict=True)
-    ]
+    trees = [one.believing(belief) for one, belief in zip(regrown, beliefs, strict=True)]
     held = [one.held for one in regrown]
     base = _losses(trees, chosen)
     for price in map(LeafPrice, _PRICES):
@@ -55,12 +50,7 @@ def _losses(trees: Sequence[Tree], pruner: LeafPrice) -> list[Floats]:
     """Squared loss of a held-out row of each class at each node, answered where the pruned tree would."""
     found = []
     for tree in trees:
-        cut = pruner.cuts(tree)
-        # A row is answered by the first node on its way that was cut.
-        above = push_down(tree.skeleton, cut.astype(np.int64)) - cut
-        at = np.arange(tree.n_nodes)
-        while (above[at] > 0).any():
-            at = np.where(above[at] > 0, tree.skeleton.parent[at], at)
+        at = stops(tree.skeleton, pruner.cuts(tree))
         found.append(losses(tree.belief[at], "brier"))
     return found
 
