@@ -201,6 +201,17 @@ def test_evidence_may_outgrow_training_many_times():
     assert clf.forget(X * 200, y * 200).tree_.digest == before
 
 
+def test_light_rows_beside_a_heavy_one_go_as_they_came():
+    """The steps of real weights are not made finer to share rows: a weight has the same number of them for ever."""
+    weight = np.array([900.0, 0.1, 0.2, 0.3, 0.7, 1.1, 1.3, 1.7])
+    clf = TreeClassifier("c4.4", class_weight="balanced", min_samples_leaf=2)
+    clf.fit([*X, [nan]], [*y, "no"], sample_weight=weight)
+    assert clf.tree_.skeleton.missing_slot[0] == -2
+    for row in (7, 1, 0, 4, 2, 6, 3, 5):
+        clf.forget([[*X, [nan]][row]], [[*y, "no"][row]], sample_weight=weight[row])
+    assert not clf.tree_.evidence.any()
+
+
 # ---------------------------------------------------------------------------------------------- kept models
 
 

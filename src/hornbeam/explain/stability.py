@@ -52,7 +52,7 @@ class Drift:
     >>> clf = TreeClassifier(smoothing="laplace").fit(X, y)
     >>> clf.drift([[0.0]] * 20 + [[1.0]] * 60, ["no"] * 30 + ["yes"] * 50)
      node   rows  expected   found    psi  class  believed  observed       p
-        1     20    50.0 %  25.0 %  0.168  no        0.981     1.000   0.533
+        1     20    50.0 %  25.0 %  0.168  no        0.981     1.000   0.532
         2     60    50.0 %  75.0 %  0.099  no        0.500     0.167   0.000
     population stability index 0.267, p = 0.001
     """

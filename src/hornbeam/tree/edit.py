@@ -140,8 +140,13 @@ def finer_unit(unit: float, total: int) -> float:
     --------
     >>> finer_unit(1.0, 2**40) == 2.0**-7
     True
+    >>> finer_unit(0.125, 2**40)
+    0.125
     """
-    return unit / (1 << max(0, _SHARED_BITS - total.bit_length()))
+    if unit != 1.0:
+        # Weights like 0.3 come in fine steps (`fixed_point`), and must have as many when they are forgotten.
+        return unit
+    return 1.0 / (1 << max(0, _SHARED_BITS - total.bit_length()))
 
 
 def tally(
