@@ -9,7 +9,7 @@ import pytest
 sqlglot = pytest.importorskip("sqlglot", reason="the extra 'test' brings sqlglot")
 duckdb = pytest.importorskip("duckdb", reason="the extra 'test' brings duckdb")
 
-from databases import DATABASES, ask, assert_same, models, rows_of  # noqa: E402
+from databases import DATABASES, ask, ask_sql, assert_same  # noqa: E402
 
 from hornbeam.data import Table  # noqa: E402
 from hornbeam.data.schema import Feature, Kind, Schema  # noqa: E402
@@ -19,7 +19,7 @@ from hornbeam.export.dialect import DIALECTS  # noqa: E402
 from hornbeam.tree import Skeleton, Tree  # noqa: E402
 from hornbeam.tree.route import answer  # noqa: E402
 from hornbeam.tree.walk import pull_up  # noqa: E402
-from parity import MODELS, random_model, random_rows, renamed  # noqa: E402
+from parity import batches, models, random_model  # noqa: E402
 from strategies import chain  # noqa: E402
 
 nan = np.nan
@@ -43,25 +43,11 @@ def leaves(database, tree, cells):
     return ask(database, tree, [(cell,) for cell in cells])[0].tolist()
 
 
-@pytest.mark.parametrize("first", range(0, MODELS, 10))
+@batches
 @pytest.mark.parametrize("database", DATABASES)
-def test_databases_give_the_very_bits(database, first):
-    for tree, table in models(first, 10):
-        assert_same(tree, table, *ask(database, tree, rows_of(table)))
-
-
-@pytest.mark.parametrize("seed", range(100, 106))
-@pytest.mark.parametrize("database", DATABASES)
-def test_hostile_names_stay_inside_their_quotes(database, seed):
-    tree = renamed(random_model(seed, max_rows=80), seed)
-    table = random_rows(tree, seed, 200)
-    columns = {name: f"column {i}" for i, name in enumerate(tree.schema.names) if not name or "\0" in name}
-    folded: set[str] = set()
-    for i, name in enumerate(tree.schema.names):
-        if name.lower() in folded:
-            columns[name] = f"column {i}"
-        folded.add(name.lower())
-    assert_same(tree, table, *ask(database, tree, rows_of(table), columns=columns))
+def test_databases_give_the_very_bits(database, first, compare):
+    asked = models(first)
+    compare(f"SQL, {database}", DATABASES[database], asked, ask_sql(database, asked))
 
 
 @pytest.mark.parametrize("database", DATABASES)
@@ -212,6 +198,10 @@ def test_what_a_database_cannot_tell():
     table = Table(tree.schema, (np.array([0.0, 0.0, 2.0]), np.array([1.0, 3.0, 1.0])))
     found = ask("duckdb", tree, [(0.0, 1.0), (0.0, 3.0), (2.0, 1.0)], columns={"age": "age_2"})
     assert_same(tree, table, *found)
+    dotted = stump(Feature("a.b"), threshold=1.0)
+    with pytest.raises(ExportError, match=r"named 'a\.b'; no column of bigquery has a dot"):
+        to_sql(dotted, dialect="bigquery")
+    assert "`a_b`" in to_sql(dotted, dialect="bigquery", columns={"a.b": "a_b"})
     with pytest.raises(ExportError, match="named ''"):
         to_sql(stump(Feature(""), threshold=1.0))
     with pytest.raises(ExportError, match="two categories that are the same as text"):

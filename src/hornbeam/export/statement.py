@@ -75,15 +75,16 @@ def _inputs(
                 f"Two tested columns are named {twin!r} and {column!r}; {query.dialect.name} does not tell case. "
                 "Say what they are called there: columns={feature: column}."
             )
-    kept = [_alias(_source(column), f"k{i}") for i, column in enumerate(keep)]
+    source = query.dialect.source
+    kept = [_alias(source(column), f"k{i}") for i, column in enumerate(keep)]
     asked = [
-        _alias(query.dialect.column(schema.features[f], _source(column)), f"x{f}")
+        _alias(query.dialect.column(schema.features[f], source(column)), f"x{f}")
         for f, column in read.items()
     ]
     nothing = [] if kept or asked else [_alias(exp.null(), "x")]
     parts = dict(zip(("this", "db", "catalog"), map(name, reversed(table)), strict=False))
-    source = exp.Table(**parts, alias=exp.TableAlias(this=exp.to_identifier("source")))
-    return exp.select(*kept, *asked, *nothing).from_(source)
+    named = exp.Table(**parts, alias=exp.TableAlias(this=exp.to_identifier("source")))
+    return exp.select(*kept, *asked, *nothing).from_(named)
 
 
 def _joined(query: Query, inputs: exp.Select, keep: Sequence[str]) -> exp.Select:
@@ -154,10 +155,6 @@ def _most_probable(query: Query) -> exp.Expression:
 
 def _probabilities(query: Query) -> list[str]:
     return [f"p{k}" for k in range(query.tree.n_classes)]
-
-
-def _source(column: str) -> exp.Column:
-    return exp.Column(this=name(column), table=exp.to_identifier("source"))
 
 
 def _alias(expression: exp.Expression, alias: str | exp.Identifier) -> exp.Alias:
