@@ -72,6 +72,7 @@ def tally(start: Tally, asked: Iterable[tuple[Tree, Table]], answers: Answers, o
             largest_difference=np.inf if np.isnan(error) else float(error),
         )
         assert one == 1 or (p.sum(axis=1, dtype=np.int64) == one).all()
+        assert p.dtype != np.float32 or (p == expected.astype(np.float32)).all()  # the nearest there are
     return found
 
 

@@ -46,7 +46,7 @@ def test_c_of_floats_decides_alike_for_every_float(first, layout, probability, b
 @batches
 @layouts
 def test_c_of_integers_decides_alike_for_every_integer(first, layout, tmp_path, compare):
-    asked = [(tree, whole(table)) for tree, table in models(first, shared=False)[::3]]
+    asked = [(tree, whole(table)) for tree, table in models(first, shared=False)]
     found = ask_c(asked, tmp_path, layout=layout, input="int16")
     compare(f"C, {LAYOUTS[layout]}, int16", "gcc", asked, found)
 
@@ -54,7 +54,7 @@ def test_c_of_integers_decides_alike_for_every_integer(first, layout, tmp_path, 
 @batches
 @layouts
 def test_c_for_rows_without_missing_values(first, layout, tmp_path, compare):
-    asked = [(tree, without_missing(table)) for tree, table in models(first)[::3]]
+    asked = [(tree, without_missing(table)) for tree, table in models(first)]
     found = ask_c(asked, tmp_path, layout=layout, complete=True)
     compare(f"C, {LAYOUTS[layout]}, complete rows", "gcc", asked, found)
 
