@@ -21,7 +21,18 @@ from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import descendants, level_order, pull_up, runs, slots
 from hornbeam.typing import Bools, Counts, Floats
 
-__all__ = ["believe", "collapse", "count", "raise_child", "recount", "sharing_unit", "steps", "tally"]
+__all__ = [
+    "believe",
+    "collapse",
+    "count",
+    "count_stops",
+    "finer_unit",
+    "raise_child",
+    "recount",
+    "sharing_unit",
+    "steps",
+    "tally",
+]
 
 _SHARED_BITS = 48  # steps of all rows together that are fine enough to be shared out again and again
 _MOST_WEIGHT = 2**50  # sums and products of shares below it are exact in float64 and int64
@@ -119,7 +130,23 @@ def sharing_unit(skeleton: Skeleton, table: Table) -> float:
     if not (skeleton.missing_slot == -2).any():
         return table.unit
     total = table.n_rows if table.weight is None else int(table.weight.sum())
-    return table.unit / (1 << max(0, _SHARED_BITS - total.bit_length()))
+    return finer_unit(table.unit, total)
+
+
+def finer_unit(unit: float, total: int) -> float:
+    """Choose the unit to share rows out in that weigh `total` steps of `unit` together.
+
+    Examples
+    --------
+    >>> finer_unit(1.0, 2**40) == 2.0**-7
+    True
+    >>> finer_unit(0.125, 2**40)
+    0.125
+    """
+    if unit != 1.0:
+        # Weights like 0.3 come in fine steps (`fixed_point`), and must have as many when they are forgotten.
+        return unit
+    return 1.0 / (1 << max(0, _SHARED_BITS - total.bit_length()))
 
 
 def tally(
@@ -149,6 +176,8 @@ def tally(
         raise DataError("the table has no target, expected one to count: read it with y")
     weight = steps(table, unit)
     if (skeleton.missing_slot == -2).any():
+        if shares is not None:  # proportions are all that counts of them, and products of them must be exact
+            shares = shares >> max(0, int(shares.max()).bit_length() - _MOST_WEIGHT.bit_length() + 1)
         return count_shared(skeleton, table, table.target, weight, shares)
     return _count_whole(skeleton, table, table.target, weight)
 
@@ -176,15 +205,30 @@ def _count_whole(
     skeleton: Skeleton, table: Table, target: NDArray[np.int32], weight: Counts | None
 ) -> tuple[Counts, Counts]:
     """Count rows that each take one path: where they stop first, then everything above."""
+    stops, rows = count_stops(skeleton, table, target, weight)
+    return pull_up(skeleton, stops), pull_up(skeleton, rows)
+
+
+def count_stops(
+    skeleton: Skeleton, table: Table, target: NDArray[np.int32], weight: Counts | None
+) -> tuple[Counts, Counts]:
+    """Count rows that each take one path at the node where they stop, and nowhere else.
+
+    Examples
+    --------
+    >>> table = Table.read([[1.0], [2.0]], ["no", "yes"])
+    >>> count_stops(Skeleton.leaf(), table, table.target, None)
+    (array([[1, 1]]), array([2]))
+    """
     n, k = skeleton.n_nodes, table.schema.n_classes
     node = route(skeleton, table)
     cell = node.astype(np.intp) * k + target
-    stopped = np.bincount(cell, minlength=n * k).reshape(n, k)
-    rows = pull_up(skeleton, np.einsum("ij->i", stopped))
+    stops = np.bincount(cell, minlength=n * k).reshape(n, k)
+    rows = np.einsum("ij->i", stops)
     if weight is not None:
         # bincount adds float64, which is exact: all the weight is below 2**50
-        stopped = np.bincount(cell, weight, minlength=n * k).astype(np.int64).reshape(n, k)
-    return pull_up(skeleton, stopped), rows
+        stops = np.bincount(cell, weight, minlength=n * k).astype(np.int64).reshape(n, k)
+    return stops, rows
 
 
 def collapse(tree: Tree, mask: Bools, step: Step | None = None) -> Tree:
@@ -217,46 +261,47 @@ def collapse(tree: Tree, mask: Bools, step: Step | None = None) -> Tree:
     if not (mask & ~tree.skeleton.is_leaf).any():
         return tree._edited(history=_add(tree.history, step))
     left = rest(tree.skeleton.first_child, tree.skeleton.n_children, np.ascontiguousarray(mask))
+    cut = np.flatnonzero(mask.take(left.node))
     # A node keeps all its children or none, and what it has: nothing of what was checked can break.
     return tree._edited(
-        skeleton=_cut(tree.skeleton, left),
+        skeleton=_cut(tree.skeleton, left, cut),
         evidence=_pick(tree.evidence, left.node),
         rows=_pick(tree.rows, left.node),
-        gain=_pick(tree.gain, left.node, np.nan, left.n_children == 0),
+        gain=_pick(tree.gain, left.node, cut, np.nan),
         belief=_pick(tree.belief, left.node),
         borrowed=_pick(tree.borrowed, left.node),
         history=_add(tree.history, step),
     )
 
 
-def _cut(skeleton: Skeleton, left: Rest) -> Skeleton:
-    """Copy what is left of a skeleton; nodes that became leaves lose their tests."""
-    leaf = left.n_children == 0
-    slot_start, slot_of = np.zeros(len(leaf) + 1, np.int32), skeleton.slot_of
+def _cut(skeleton: Skeleton, left: Rest, cut: Counts) -> Skeleton:
+    """Copy what is left of a skeleton; nodes that were cut lose their tests."""
+    slot_start, slot_of = np.zeros(len(left.node) + 1, np.int32), skeleton.slot_of
     if len(slot_of):
         begin = skeleton.slot_start[left.node]
-        run = np.where(leaf, 0, skeleton.slot_start[left.node + 1] - begin)
+        run = skeleton.slot_start[left.node + 1] - begin
+        run[cut] = 0
         np.cumsum(run, out=slot_start[1:])
         slot_of = slot_of[runs(begin, run)]
     return Skeleton._edited(
         parent=left.parent,
         first_child=left.first_child,
         n_children=left.n_children,
-        feature=_pick(skeleton.feature, left.node, -1, leaf),
-        threshold=_pick(skeleton.threshold, left.node, np.nan, leaf),
-        missing_slot=_pick(skeleton.missing_slot, left.node, -1, leaf),
+        feature=_pick(skeleton.feature, left.node, cut, -1),
+        threshold=_pick(skeleton.threshold, left.node, cut, np.nan),
+        missing_slot=_pick(skeleton.missing_slot, left.node, cut, -1),
         slot_start=slot_start,
         slot_of=slot_of,
     )
 
 
 def _pick[T: np.generic](
-    array: NDArray[T], nodes: Counts, blank: float = np.nan, where: Bools | None = None
+    array: NDArray[T], nodes: Counts, cut: Counts | None = None, blank: float = np.nan
 ) -> NDArray[T]:
-    """Copy some nodes' entries, some of them blank; nobody else holds the copy, so it is frozen as it is."""
+    """Copy some nodes' entries, blank where they were cut; nobody else holds the copy, so it is frozen as it is."""
     picked: NDArray[T] = array.take(nodes, axis=0)
-    if where is not None:
-        np.copyto(picked, blank, where=where, casting="unsafe")
+    if cut is not None:
+        picked[cut] = blank
     picked.flags.writeable = False
     return picked
 

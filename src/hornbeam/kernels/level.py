@@ -1,0 +1,76 @@
+"""The kernels of the level phase: rows down a tree over codes, cells of many nodes, splits by blocks of features."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hornbeam import _native
+from hornbeam.kernels.subtree import Cells, Rows, Split, Terms
+from hornbeam.typing import Codes, Counts, Floats, Indices
+
+__all__ = ["Guide", "Offers", "choose", "count_open", "descend", "offers"]
+
+
+class Guide(NamedTuple):
+    """A tree whose tests are on codes, children after their parents, siblings in a row.
+
+    Codes up to ``left`` go to the first child, higher ones to the second. At a nominal test ``left`` is -1 and
+    ``map[map_start + code]`` is the slot. A missing value goes to ``missing_slot``. A slot of -1 means stop.
+    """
+
+    feature: Indices
+    first_child: Indices
+    left: Indices
+    missing_slot: Indices
+    map_start: Counts
+    map: Indices
+
+
+class Offers(NamedTuple):
+    """What each of some features offers a node (NaN: nothing), and those of their splits that may win."""
+
+    gain: Floats
+    ratio: Floats
+    splits: list[Split]
+
+
+def descend(codes: Codes, terms: Terms, guide: Guide, node: Indices | None = None, seen: int = 1) -> Indices:
+    """Send each row of codes down a tree; return the node where it stops.
+
+    ``node`` is where the rows stood when the tree had ``seen`` nodes; it is written to.
+    """
+    if node is None:
+        node = np.zeros(len(codes), dtype=np.int32)
+    _native.descend(codes, terms.columns, *guide, node, seen)
+    return node
+
+
+def count_open(
+    rows: Rows,
+    terms: Terms,
+    guide: Guide,
+    slot_of_node: Indices,
+    cells: Cells,
+    node: Indices | None = None,
+    seen: int = 1,
+) -> Indices:
+    """Count each row into the cells of the slot its node has (-1: nowhere); return the nodes as `descend` does."""
+    if node is None:
+        node = np.zeros(len(rows.label), dtype=np.int32)
+    _native.count_open(*rows, terms.columns, *guide, node, seen, slot_of_node, cells)
+    return node
+
+
+def offers(cells: Cells, terms: Terms, counts: Counts, n_rows: int, lower: float, upper: float) -> Offers:
+    """Find what each feature offers one node, from its cells of these features, class weights and rows."""
+    weighted = cells.dtype == np.int64
+    gain, ratio, splits = _native.offers(
+        cells, weighted, terms.columns, terms.criterion, terms.rules, counts, n_rows, lower, upper
+    )
+    return Offers(gain, ratio, [Split(*split) for split in splits])
+
+
+def choose(gain: Floats, ratio: Floats, terms: Terms, counts: Counts, n_rows: int) -> int:
+    """Tell which feature wins by the declared order, given what all of them offer; -1: none does."""
+    winner: int = _native.choose(gain, ratio, terms.columns, terms.criterion, terms.rules, counts, n_rows)
+    return winner
