@@ -4,25 +4,18 @@ import sqlite3
 from contextlib import closing
 
 import numpy as np
+from tally import Answers
 
 from hornbeam.data import Table
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.export import to_sql
 from hornbeam.tree import Tree
 from hornbeam.tree.route import answer, route
-from parity import MODELS, UNSEEN, random_model, random_rows, values
+from parity import UNSEEN, values
 
-__all__ = ["DATABASES", "ask", "assert_same", "codes", "models", "rows_of"]
+__all__ = ["DATABASES", "ask", "ask_sql", "assert_same", "codes", "rows_of"]
 
-DATABASES = ("sqlite", "duckdb")
-
-
-def models(first: int, size: int, dtype=np.float64, *, shared: bool = True):
-    """Random models with rows; without those that share missing values among branches, if told so."""
-    for seed in range(first, min(first + size, MODELS)):
-        tree = random_model(seed)
-        if shared or not (tree.skeleton.missing_slot == -2).any():
-            yield tree, random_rows(tree, seed, dtype=dtype)
+DATABASES = {"sqlite": "SQLite", "duckdb": "duckdb"}
 
 
 def codes(table: Table, unseen: int = -1) -> np.ndarray:
@@ -45,6 +38,14 @@ def rows_of(table: Table) -> list[tuple]:
         tuple(word if value == UNSEEN else value for value, word in zip(row, words, strict=True))
         for row in values(table)
     ]
+
+
+def ask_sql(database: str, asked: list[tuple[Tree, Table]], **options) -> Answers:
+    """Run the query of each model on its rows."""
+    for tree, table in asked:
+        leaf, label, p = ask(database, tree, rows_of(table), **options)
+        code = {name: k for k, name in enumerate(tree.schema.classes)}
+        yield leaf, np.array([code[name] for name in label]), p
 
 
 def ask(database: str, tree: Tree, rows: list[tuple], **options):

@@ -9,22 +9,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tally import Answers
 
 from hornbeam.data import Table
-from hornbeam.export import Vectors, to_c, to_javascript, to_python
+from hornbeam.export import Vectors, to_c, to_javascript, to_json, to_python
 from hornbeam.tree import Tree
 from parity import values
 
-__all__ = ["GCC", "Answers", "ask_c", "ask_javascript", "ask_python", "compile_c", "needs_node"]
+__all__ = [
+    "GCC", "LAYOUTS", "ask_c", "ask_javascript", "ask_python", "ask_rules", "compile_c", "needs_node",
+]  # fmt: skip
 
 GCC = ("gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic")
+LAYOUTS = {"if": "nested ifs", "table": "tables", "bins": "bins"}
 TYPES = {"double": np.float64, "float": np.float32, "int32": np.int32, "int16": np.int16}
 PROBABILITIES = {"double": np.float64, "float": np.float32, "uint16": np.uint16, "uint8": np.uint8}
 
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
-
-type Answers = list[tuple[np.ndarray, np.ndarray, np.ndarray]]
-"""Of each model: nodes, class codes, probabilities."""
 
 _DRIVER = """
 void NAME_many(const INPUT *x, int32_t n, int32_t *node, int32_t *best, NAME_probability *p);
@@ -116,3 +117,34 @@ def ask_javascript(models: list[tuple[Tree, Table]], folder: Path) -> Answers:
     run = subprocess.run(["node", str(path)], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr[:4000]
     return [(np.array(node), np.array(best), np.array(p)) for node, best, p in json.loads(run.stdout)]
+
+
+def ask_rules(tree, table):
+    """What the rules answer, read as they say they are read; they tell no node."""
+    rules = json.loads(to_json(tree))["rules"]
+    p = np.array([_apply(rules, dict(zip(tree.schema.names, row, strict=True))) for row in values(table)])
+    return None, p.argmax(axis=1), p
+
+
+def _apply(rules, row):
+    """The rules' answer, read as they say they are read."""
+    total = np.zeros(len(rules[0]["probabilities"]))
+    for rule in rules:
+        weight = 1.0
+        for condition in rule["if"]:
+            weight *= _holds(condition, row[condition["feature"]])
+        if weight:
+            total += weight * np.array(rule["probabilities"])
+    return total
+
+
+def _holds(condition, value):
+    if value is None:
+        return condition.get("missing", 0)
+    if "at_most" in condition:
+        return value <= condition["at_most"]
+    if "above" in condition:
+        return value > condition["above"]
+    if "in" in condition:
+        return value in condition["in"]
+    return value not in condition["not_in"] if "not_in" in condition else condition.get("known", False)

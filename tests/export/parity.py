@@ -8,11 +8,13 @@ both signs, missing and unseen categories everywhere.
 
 import os
 from collections.abc import Iterator
-from itertools import pairwise
+from functools import cache
+from itertools import count, islice, pairwise
 from math import floor, isfinite, nextafter
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from hornbeam.data import Bins, LocalEngine, MemorySource, Table
@@ -23,21 +25,27 @@ from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.walk import path, slots
 from hornbeam.typing import Indices
 
-__all__ = ["HOSTILE", "MODELS", "UNSEEN", "hostile_name", "random_model", "random_rows", "renamed", "values"]
+__all__ = ["MODELS", "UNSEEN", "batches", "models", "random_model", "random_rows", "row_to", "values"]
 
 MODELS = int(os.environ.get("HORNBEAM_EXPORT_MODELS", "20"))  # `nox -s exports` tries more
+_BATCH = 20  # models in one translation unit
+batches = pytest.mark.parametrize("first", range(0, MODELS, _BATCH))
 UNSEEN = "never seen in training"  # the value `values` gives a category the schema does not know
 _SPECIAL = (0.0, -0.0, 1.0, 5e-324, -5e-324, 1e308, np.inf, -np.inf, np.nan, np.nan)
 
-HOSTILE = (
-    "", " ", "'", '"', "`", "\\", "\\\\", "\\'", "\\n", "\n", "\r\n", "\t", "\0", "\x1b[31m", "\x7f", "\x85",
-    "*/", "/*", "//", "#", "??/", "??)", "%s%n", "${x}", "{{x}}", "$x$", "<!--", "-->", "]]>", "&amp;", "&",
-    "<script>", "</script>", "</text></svg>", "<![CDATA[", "';DROP TABLE x;--", "1 OR 1=1", "--", ";", "\\u0000",
-    "int", "float", "return", "class", "None", "NULL", "null", "NaN", "nan", "inf", "undefined", "true", "this",
-    "constructor", "__proto__", "hasOwnProperty", "__class__", "main", "leaf", "x", "row", "a b", "a-b", "a_b",
-    "a.b", "0", "-1", "1e5", "\u202egnp", "\u2028", "\u2029", "\ufeff", "\ufffe", "é", "e\u0301", "\u00df", "名前",
-    "🌳", "👩‍👩‍👧", "|", "| a | b |", "**bold**", "[x](y)", "]", "->", "{", "}", "\\N{DASH}", "\\x41", "x" * 10_000,
-)  # fmt: skip
+
+def models(first: int, dtype: Any = np.float64, *, shared: bool = True) -> list[tuple[Tree, Table]]:
+    """A batch of random models with rows; if told so, none that share missing values among branches."""
+    seeds = _seeds(shared)[first : first + _BATCH]
+    trees = [random_model(seed) for seed in seeds]
+    return [(tree, random_rows(tree, seed, dtype=dtype)) for tree, seed in zip(trees, seeds, strict=True)]
+
+
+@cache
+def _seeds(shared: bool) -> list[int]:
+    """The first seeds whose models may be asked for."""
+    fit = (seed for seed in count() if shared or not (random_model(seed).skeleton.missing_slot == -2).any())
+    return list(islice(fit, MODELS))
 
 
 def random_model(seed: int, max_rows: int = 250) -> Tree:
@@ -85,38 +93,6 @@ def values(table: Table) -> list[tuple[Any, ...]]:
             words = [*feature.categories, UNSEEN, None]
             columns.append([words[code] for code in column.tolist()])
     return list(zip(*columns, strict=True))
-
-
-def renamed(tree: Tree, seed: int) -> Tree:
-    """The same tree with hostile names for features, categories and classes."""
-    rng = np.random.default_rng([seed, 3])
-    features = tuple(
-        Feature(name, feature.kind, tuple(_names(rng, len(feature.categories))))
-        for name, feature in zip(_names(rng, tree.schema.n_features), tree.schema.features, strict=True)
-    )
-    schema = Schema(features, tuple(_names(rng, tree.n_classes)))
-    fields = (tree.evidence, tree.unit, tree.rows, tree.gain, tree.belief, tree.borrowed, tree.history)
-    return Tree(schema, tree.skeleton, *fields)
-
-
-def hostile_name(rng: np.random.Generator) -> str:
-    """One hostile name: one of the known, several together, or any characters at all."""
-    kind = rng.integers(4)
-    if kind == 0:
-        return str(rng.choice(HOSTILE))
-    if kind == 1:
-        return "".join(rng.choice(HOSTILE[:-1], rng.integers(1, 4)))
-    if kind == 2:
-        return "".join(map(chr, rng.integers(0, 128, rng.integers(0, 9))))
-    points = rng.integers(0, 0x10FFFF, rng.integers(0, 9), endpoint=True)
-    return "".join(chr(p) for p in points if not 0xD800 <= p < 0xE000)
-
-
-def _names(rng: np.random.Generator, n: int) -> list[str]:
-    found: dict[str, None] = {}
-    while len(found) < n:
-        found[hostile_name(rng)] = None
-    return list(found)
 
 
 def _training(rng: np.random.Generator, n_rows: int, n_classes: int) -> Table:
@@ -193,7 +169,7 @@ def _aimed(tree: Tree, rng: np.random.Generator, dtype: Any) -> Iterator[list[fl
     slot = slots(skeleton)
     filler = np.stack([_cells(tree, f, rng, skeleton.n_nodes, dtype) for f in range(tree.schema.n_features)])
     for node in np.flatnonzero(skeleton.n_children).tolist():
-        row = _row_to(tree, node, slot, filler[:, node].tolist())
+        row = row_to(tree, node, slot, filler[:, node].tolist())
         f = skeleton.feature.item(node)
         feature = tree.schema.features[f]
         if feature.kind is Kind.NUMERIC:
@@ -206,7 +182,7 @@ def _aimed(tree: Tree, rng: np.random.Generator, dtype: Any) -> Iterator[list[fl
             yield [*row[:f], value, *row[f + 1 :]]
 
 
-def _row_to(tree: Tree, node: int, slot: Indices, row: list[float]) -> list[float]:
+def row_to(tree: Tree, node: int, slot: Indices, row: list[float]) -> list[float]:
     """The row, changed so that it reaches a node: between the cuts and among the categories of its path."""
     skeleton = tree.skeleton
     low, high = [-np.inf] * len(row), [np.inf] * len(row)

@@ -1,87 +1,32 @@
 """A tree as PMML, read by a small reader that follows the standard's words."""
 
-from xml.etree import ElementTree
-
 import numpy as np
 import pytest
-
-pytest.importorskip("duckdb", reason="the extra 'test' brings duckdb, which the shared rows are tried in")
-
-from databases import assert_same, models, rows_of
+from runtimes import ask_jpmml, ask_pmml, evaluate, needs_jpmml
 
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ExportError
 from hornbeam.export import to_pmml
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.walk import pull_up
-from parity import MODELS
+from parity import batches, models
 from strategies import chain
 
 nan = np.nan
-NS = "{http://www.dmg.org/PMML-4_4}"
-READ = {"string": str, "integer": int, "double": float, "boolean": lambda word: word == "true"}
-COMPARE = {
-    "equal": lambda a, b: a == b,
-    "lessOrEqual": lambda a, b: a <= b,
-    "greaterThan": lambda a, b: a > b,
-    "lessThan": lambda a, b: a < b,
-    "greaterOrEqual": lambda a, b: a >= b,
-}
 
 
-def holds(predicate, row, read):
-    """A predicate's truth; None is unknown, which ``missingValueStrategy="none"`` takes for false."""
-    tag = predicate.tag.removeprefix(NS)
-    if tag in ("True", "False"):
-        return tag == "True"
-    if tag == "CompoundPredicate":
-        assert predicate.get("booleanOperator") == "or"
-        return any(holds(part, row, read) for part in predicate)
-    field = predicate.get("field")
-    value = row[field]
-    if predicate.get("operator") in ("isMissing", "isNotMissing"):
-        return (value is None) == (predicate.get("operator") == "isMissing")
-    if value is None:
-        return None
-    if tag == "SimpleSetPredicate":
-        words = predicate[0].text.split()
-        assert len(words) == int(predicate[0].get("n"))
-        return value in map(read[field], words)
-    return COMPARE[predicate.get("operator")](value, read[field](predicate.get("value")))
+@batches
+def test_a_reader_gets_the_very_bits(first, compare):
+    asked = [(tree, table.slice(0, 150)) for tree, table in models(first, shared=False)]
+    compare("PMML, a small reader", "Python", asked, ask_pmml(asked))
 
 
-def evaluate(document, rows):
-    """Leaves, labels and probabilities of rows."""
-    root = ElementTree.fromstring(document)
-    fields = {field.get("name"): field for field in root.iter(f"{NS}DataField")}
-    read = {name: READ[field.get("dataType")] for name, field in fields.items()}
-    [model] = root.iter(f"{NS}TreeModel")
-    assert model.get("missingValueStrategy") == "none"
-    assert model.get("noTrueChildStrategy") == "returnLastPrediction"
-    used = {f.get("name"): f for f in model.iter(f"{NS}MiningField") if f.get("usageType") != "target"}
-    [target] = set(fields) - set(used)
-    leaf, label, p = [], [], []
-    for values in rows:
-        row = {}
-        for (name, field), value in zip(used.items(), values, strict=True):
-            declared = [read[name](v.get("value")) for v in fields[name].iter(f"{NS}Value")]
-            undeclared = field.get("invalidValueTreatment") == "asMissing" and value not in declared
-            row[name] = None if undeclared else value
-        node, child = None, model.find(f"{NS}Node")
-        while child is not None:
-            node = child
-            child = next((c for c in node.findall(f"{NS}Node") if holds(c[0], row, read)), None)
-        leaf.append(int(node.get("id")))
-        label.append(read[target](node.get("score")))
-        p.append([float(score.get("probability")) for score in node.findall(f"{NS}ScoreDistribution")])
-    return np.array(leaf), label, np.array(p)
-
-
-@pytest.mark.parametrize("first", range(0, MODELS, 20))
-def test_a_reader_gets_the_very_bits(first):
-    for tree, table in models(first, 20, shared=False):
-        few = table.slice(0, 150)
-        assert_same(tree, few, *evaluate(to_pmml(tree), rows_of(few)))
+@needs_jpmml
+@batches
+def test_jpmml_gets_the_same_nodes(first, compare):
+    """JPMML divides the probabilities by their sum, which may change the last bits."""
+    asked = models(first, shared=False)
+    compare("PMML", "jpmml_evaluator", asked, ask_jpmml(asked), bound=1e-14)
 
 
 HOSTILE = ("]]>", "<!--", "&amp;", '"', "'", "\\", "a b", "", " ", "\n", "\t", "\r", "é", "🌳", "</Value>")

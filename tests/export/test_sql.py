@@ -9,7 +9,7 @@ import pytest
 sqlglot = pytest.importorskip("sqlglot", reason="the extra 'test' brings sqlglot")
 duckdb = pytest.importorskip("duckdb", reason="the extra 'test' brings duckdb")
 
-from databases import DATABASES, ask, assert_same, models, rows_of  # noqa: E402
+from databases import DATABASES, ask, ask_sql, assert_same  # noqa: E402
 
 from hornbeam.data import Table  # noqa: E402
 from hornbeam.data.schema import Feature, Kind, Schema  # noqa: E402
@@ -18,7 +18,8 @@ from hornbeam.export import to_sql  # noqa: E402
 from hornbeam.export.dialect import DIALECTS  # noqa: E402
 from hornbeam.tree import Skeleton, Tree  # noqa: E402
 from hornbeam.tree.route import answer  # noqa: E402
-from parity import MODELS, random_model, random_rows, renamed  # noqa: E402
+from hornbeam.tree.walk import pull_up  # noqa: E402
+from parity import batches, models, random_model  # noqa: E402
 from strategies import chain  # noqa: E402
 
 nan = np.nan
@@ -42,25 +43,11 @@ def leaves(database, tree, cells):
     return ask(database, tree, [(cell,) for cell in cells])[0].tolist()
 
 
-@pytest.mark.parametrize("first", range(0, MODELS, 10))
+@batches
 @pytest.mark.parametrize("database", DATABASES)
-def test_databases_give_the_very_bits(database, first):
-    for tree, table in models(first, 10):
-        assert_same(tree, table, *ask(database, tree, rows_of(table)))
-
-
-@pytest.mark.parametrize("seed", range(100, 106))
-@pytest.mark.parametrize("database", DATABASES)
-def test_hostile_names_stay_inside_their_quotes(database, seed):
-    tree = renamed(random_model(seed, max_rows=80), seed)
-    table = random_rows(tree, seed, 200)
-    columns = {name: f"column {i}" for i, name in enumerate(tree.schema.names) if not name or "\0" in name}
-    folded: set[str] = set()
-    for i, name in enumerate(tree.schema.names):
-        if name.lower() in folded:
-            columns[name] = f"column {i}"
-        folded.add(name.lower())
-    assert_same(tree, table, *ask(database, tree, rows_of(table), columns=columns))
+def test_databases_give_the_very_bits(database, first, compare):
+    asked = models(first)
+    compare(f"SQL, {database}", DATABASES[database], asked, ask_sql(database, asked))
 
 
 @pytest.mark.parametrize("database", DATABASES)
@@ -168,21 +155,37 @@ def test_every_dialect_can_be_read_again(dialect):
         assert read.named_selects[:3] == ["id", "leaf", "label"]
 
 
-def test_missing_values_that_spread_too_far(monkeypatch):
-    monkeypatch.setattr("hornbeam.export.statement._MOST_PARTS", 50)
-    n = 60
-    inner = np.array([2, *[0, 2] * (n - 1), 0, 0]) > 0
+def shared_chain(n, *, left):
+    """A chain of `n` tests that share missing values, going on to the left or to the right."""
+    n_children = [2, *([2, 0] if left else [0, 2]) * (n - 1), 0, 0]
+    inner = np.array(n_children) > 0
+    cuts = np.arange(n)[::-1] if left else np.arange(n)
+    threshold = np.full(len(inner), nan)
+    threshold[inner] = cuts
     skeleton = Skeleton.of(
-        np.where(inner, 2, 0),
-        np.where(inner, 0, -1),
-        np.where(inner, 0.5, nan),
-        missing_slot=np.where(inner, -2, -1),
+        n_children, np.where(inner, 0, -1), threshold, missing_slot=np.where(inner, -2, -1)
     )
-    evidence = np.cumsum(np.where(inner, 0, 1)[::-1])[::-1].copy()
-    evidence[~inner] = 1
-    tree = Tree.raw(Schema((Feature("x"),), ("a",)), skeleton, evidence[:, None])
-    with pytest.raises(ExportError, match="Missing values spread over 61 nodes, expected 50 at most"):
-        to_sql(tree)
+    rng = np.random.default_rng(n)
+    own = np.where(inner[:, None], 0, rng.integers(1, 9, (len(inner), 3)))
+    return Tree.raw(Schema((Feature("x"),), ("a", "b", "c")), skeleton, pull_up(skeleton, own))
+
+
+@pytest.mark.parametrize("left", [True, False])
+@pytest.mark.parametrize("database", DATABASES)
+def test_a_long_chain_that_shares_missing_values(database, left):
+    tree = shared_chain(120, left=left)
+    cells = [-1.0, 0.0, 3.3, 50.0, 118.0, 118.5, 1e9, None]
+    table = Table(tree.schema, (np.array(cells, float),))
+    assert_same(tree, table, *ask(database, tree, [(cell,) for cell in cells]))
+
+
+def test_missing_values_that_spread_too_far(monkeypatch):
+    monkeypatch.setattr("hornbeam.export.spread._MOST_WAITING", 50)
+    with pytest.raises(
+        ExportError, match="Missing values spread on 100 levels at a time, expected 50 at most"
+    ):
+        to_sql(shared_chain(200, left=True))
+    assert to_sql(shared_chain(200, left=False))  # here no more than one level waits
 
 
 def test_what_a_database_cannot_tell():
@@ -195,6 +198,10 @@ def test_what_a_database_cannot_tell():
     table = Table(tree.schema, (np.array([0.0, 0.0, 2.0]), np.array([1.0, 3.0, 1.0])))
     found = ask("duckdb", tree, [(0.0, 1.0), (0.0, 3.0), (2.0, 1.0)], columns={"age": "age_2"})
     assert_same(tree, table, *found)
+    dotted = stump(Feature("a.b"), threshold=1.0)
+    with pytest.raises(ExportError, match=r"named 'a\.b'; no column of bigquery has a dot"):
+        to_sql(dotted, dialect="bigquery")
+    assert "`a_b`" in to_sql(dotted, dialect="bigquery", columns={"a.b": "a_b"})
     with pytest.raises(ExportError, match="named ''"):
         to_sql(stump(Feature(""), threshold=1.0))
     with pytest.raises(ExportError, match="two categories that are the same as text"):
@@ -215,6 +222,8 @@ def test_settings_make_sense():
         to_sql(tree, columns={"y": "x"})
     with pytest.raises(ParameterError, match="table is 'hornbeam_inputs'"):
         to_sql(tree, table="hornbeam_inputs")
+    with pytest.raises(ParameterError, match="table is 'Hornbeam_sums0'"):
+        to_sql(stump(Feature("x"), threshold=1.0, missing_slot=-2), table="Hornbeam_sums0")
     with pytest.raises(ParameterError, match="up to three"):
         to_sql(tree, table=())
 

@@ -112,6 +112,9 @@ def test_ordinal_thresholds_are_categories():
         (True, "True"),
         ("True", "'True'"),
         ("missing", "'missing'"),
+        ("a or missing", "'a or missing'"),
+        ("… 3 more", "'… 3 more'"),
+        ("of 2 more classes", "'of 2 more classes'"),
         ("a\nb", r"'a\nb'"),
         ("\x1b[31m", r"'\x1b[31m'"),
         ("\u202eabc", r"'\u202eabc'"),
@@ -120,6 +123,11 @@ def test_ordinal_thresholds_are_categories():
 def test_categories_cannot_be_mistaken(category, written):
     feature = Feature("c", Kind.NOMINAL, (category, "other"))
     assert branches(split(feature, slots=[0, 1]))[0] == f"c = {written}"
+
+
+def test_a_quoted_name_is_not_taken_for_an_escaped_one():
+    shown = {branches(split(Feature(name), threshold=1.0))[0] for name in ("\n", r"'\n'")}
+    assert shown == {r"'\n' ≤ 1", """"'\\\\n'" ≤ 1"""}
 
 
 def test_control_characters_in_names_are_escaped():

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 treelite = pytest.importorskip("treelite", reason="the extra 'test' brings treelite")
-duckdb = pytest.importorskip("duckdb", reason="the extra 'test' brings duckdb")
 
-from databases import codes, models  # noqa: E402
+from databases import codes  # noqa: E402
+from runtimes import ask_treelite  # noqa: E402
 
 from hornbeam.data import Table  # noqa: E402
 from hornbeam.data.schema import Feature, Schema  # noqa: E402
@@ -15,7 +15,7 @@ from hornbeam.export import to_treelite  # noqa: E402
 from hornbeam.export.extra import need  # noqa: E402
 from hornbeam.tree import Skeleton, Tree  # noqa: E402
 from hornbeam.tree.route import answer  # noqa: E402
-from parity import MODELS  # noqa: E402
+from parity import batches, models  # noqa: E402
 from strategies import chain  # noqa: E402
 
 
@@ -23,10 +23,10 @@ def predict(tree, X):
     return treelite.gtil.predict(to_treelite(tree), X, nthread=1)[:, 0]
 
 
-@pytest.mark.parametrize("first", range(0, MODELS, 20))
-def test_gtil_gives_the_very_bits(first):
-    for unseen, (tree, table) in enumerate(models(first, 20, shared=False), start=1000):
-        assert (predict(tree, codes(table, unseen if unseen % 2 else -1)) == answer(tree, table)).all()
+@batches
+def test_gtil_gives_the_very_bits(first, compare):
+    asked = models(first, shared=False)
+    compare("treelite", "treelite", asked, ask_treelite(asked))
 
 
 def test_a_single_leaf_a_single_class_and_a_long_chain():

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from hornbeam.data.schema import Feature
 from hornbeam.errors import ExportError, ParameterError
+from hornbeam.export.words import check_text
 from hornbeam.typing import Category, Label
 
 __all__ = ["DIALECTS", "Dialect", "dialect_of", "name", "word"]
@@ -38,6 +39,8 @@ class Dialect:
         Whether two columns may not differ in case alone.
     materializes : bool
         Whether a part of a query can be asked to be worked out once.
+    splits_names : bool
+        Whether a dot parts a quoted name in two.
 
     Examples
     --------
@@ -51,6 +54,7 @@ class Dialect:
     nan: Nan
     folds_case: bool = True
     materializes: bool = False
+    splits_names: bool = False
 
     def number(self, value: float) -> exp.Expression:
         """Write a finite number such that the database reads the same float64."""
@@ -82,6 +86,15 @@ class Dialect:
         if isinstance(value, int):
             return exp.Neg(this=exp.Literal.number(-value)) if value < 0 else exp.Literal.number(value)
         return self.number(value)
+
+    def source(self, column: str) -> exp.Column:
+        """Name a column of the table that is read."""
+        if self.splits_names and "." in column:
+            raise ExportError(
+                f"A column is named {column!r}; no column of {self.name} has a dot in its name. Say what the "
+                "feature's column is called there: columns={feature: column}."
+            )
+        return exp.Column(this=name(column), table=exp.to_identifier("source"))
 
     def column(self, feature: Feature, column: exp.Expression) -> exp.Expression:
         """Write a column such that NULL is missing, and the rest compares as the feature's values do."""
@@ -127,7 +140,7 @@ class Dialect:
 DIALECTS = {
     dialect.name: dialect
     for dialect in (
-        Dialect("bigquery", Nan.TESTED),
+        Dialect("bigquery", Nan.TESTED, splits_names=True),
         Dialect("databricks", Nan.EQUAL),
         Dialect("duckdb", Nan.EQUAL, materializes=True),
         Dialect("postgres", Nan.EQUAL, folds_case=False, materializes=True),
@@ -170,7 +183,7 @@ def name(text: str) -> exp.Identifier:
             f"A column or table is named {text!r}; no database has such a name. Say what the feature's column is "
             "called there: columns={feature: column}."
         )
-    _check_text(text)
+    check_text(text)
     return exp.to_identifier(text, quoted=True)
 
 
@@ -182,7 +195,7 @@ def word(text: str) -> exp.Expression:
     >>> word("it's").sql("duckdb"), word("a\0b").sql("duckdb")
     ("'it''s'", "'a' || CHR(0) || 'b'")
     """
-    _check_text(text)
+    check_text(text)
     first, *rest = text.split("\0")
     written: exp.Expression = exp.Literal.string(first)
     for part in rest:
@@ -191,15 +204,6 @@ def word(text: str) -> exp.Expression:
         if part:
             written = exp.DPipe(this=written, expression=exp.Literal.string(part))
     return written
-
-
-def _check_text(text: str) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise ExportError(
-            f"{text!r} is not valid Unicode, expected text a file can hold. Rename it."
-        ) from error
 
 
 def _as_text(category: Category) -> str:

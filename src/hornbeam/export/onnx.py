@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,6 +15,7 @@ from hornbeam.export.extra import need
 from hornbeam.export.questions import questions
 from hornbeam.export.shares import refuse_shares
 from hornbeam.export.tree_operators import tree_ensemble, tree_ensemble_regressor
+from hornbeam.export.words import check_text
 from hornbeam.tree import Tree
 from hornbeam.typing import Label
 
@@ -61,7 +62,7 @@ def to_onnx(
     Raises
     ------
     ExportError
-        If missing values go to every child, which ONNX cannot say.
+        If missing values go to every child, which ONNX cannot say, or if a name is not valid Unicode.
     MissingExtraError
         Without the package onnx: ``pip install 'hornbeam[onnx]'``.
 
@@ -88,6 +89,8 @@ def to_onnx(
     need("onnx", "onnx")
     _check_settings(dtype, inputs, tree_operators)
     refuse_shares(tree, "ONNX")
+    for name in _text(tree, columns=inputs == "columns"):
+        check_text(name)
     from onnx import helper
 
     number = np.dtype(dtype)
@@ -127,6 +130,14 @@ def _check_settings(dtype: str, inputs: str, tree_operators: int) -> None:
             f"tree_operators is 1 with dtype={dtype!r} and inputs={inputs!r}; that operator set takes "
             "dtype='float32' and inputs='matrix' alone. Use tree_operators=3."
         )
+
+
+def _text(tree: Tree, *, columns: bool) -> Iterator[str]:
+    """All text that the model holds outside its metadata, which escape what they must."""
+    yield from (label for label in tree.schema.classes if isinstance(label, str))
+    for feature in tree.schema.features if columns else ():
+        yield feature.name
+        yield from (category for category in feature.categories if isinstance(category, str))
 
 
 class _Names:

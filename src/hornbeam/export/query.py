@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import reduce
-from itertools import pairwise
 from math import inf, isinf, isnan
 from sys import float_info
 
@@ -16,7 +15,7 @@ from hornbeam.data.schema import Kind
 from hornbeam.export.dialect import Dialect
 from hornbeam.export.shares import shares
 from hornbeam.tree import Tree
-from hornbeam.tree.walk import leaves_below, path
+from hornbeam.tree.walk import leaves_below
 
 __all__ = ["Query"]
 
@@ -80,16 +79,15 @@ class Query:
         end = exp.Literal.number(node)
         return exp.Case(ifs=ifs, default=end) if ifs else end
 
-    def ways(self, node: int, *, spread: bool = False) -> dict[int, exp.Expression]:
+    def ways(self, node: int) -> dict[int, exp.Expression]:
         """Write for each child, and for the node itself where a row may stop, when a row goes there.
 
-        A missing value that goes to every child stops; with `spread` it goes to each that gets a share.
+        A missing value that goes to every child stops.
         """
         ways, missing = self._known(node), self._missing(node)
         slot = self.tree.skeleton.missing_slot.item(node)
         away = node if slot < 0 else self.tree.skeleton.first_child.item(node) + slot
-        for target in self.shares.get(node, [away]) if spread else [away]:
-            ways[target] = _either([*filter(None, [ways.get(target)]), missing])
+        ways[away] = _either([*filter(None, [ways.get(away)]), missing])
         return ways
 
     def stops(self) -> list[int]:
@@ -97,35 +95,14 @@ class Query:
         leaf = self.tree.skeleton.is_leaf
         return [node for node in range(self.tree.n_nodes) if leaf[node] or node in self.ways(node)]
 
-    def weights(self) -> dict[int, exp.Expression]:
-        """Write for each node where a row may stop, depth first, what part of the row does."""
-        skeleton = self.tree.skeleton
-        inner = np.flatnonzero(skeleton.n_children).tolist()
-        ways = {node: self.ways(node, spread=True) for node in inner}
-        found = {}
-        todo = [0]
-        while todo:
-            node = todo.pop()
-            steps = [*path(skeleton, node), *([node] if node in ways else [])]
-            if all(to in ways[at] for at, to in pairwise(steps)):
-                found[node] = self._weight(steps, ways)
-            first = skeleton.first_child.item(node)
-            todo.extend(reversed(range(first, first + skeleton.n_children.item(node))))
-        return found
-
-    def _weight(self, steps: list[int], ways: dict[int, dict[int, exp.Expression]]) -> exp.Expression:
-        """Multiply the shares along a path, for a row that takes it."""
-        whole = self.dialect.number(1.0)
-        factors: list[exp.Expression] = []
-        for at, to in pairwise(steps):
-            if to in self.shares.get(at, ()):
-                part = exp.If(this=self._missing(at), true=self.dialect.number(self.shares[at][to]))
-                factors.append(exp.Case(ifs=[part], default=whole))
-        fraction = reduce(_times, factors) if factors else whole
-        if len(steps) == 1:
-            return fraction
-        taken = exp.and_(*[ways[at][to] for at, to in pairwise(steps)], copy=False)
-        return exp.Case(ifs=[exp.If(this=taken, true=fraction)], default=self.dialect.number(0.0))
+    def portions(self, node: int) -> dict[int, exp.Expression]:
+        """Write for each child, and for the node itself where a row may stop, what portion of a row goes there."""
+        number, shares = self.dialect.number, self.shares.get(node, {})
+        ways = self._known(node) if shares else self.ways(node)
+        ifs = {to: [exp.If(this=condition, true=number(1.0))] for to, condition in ways.items()}
+        for to, share in shares.items():
+            ifs.setdefault(to, []).append(exp.If(this=self._missing(node), true=number(share)))
+        return {to: exp.Case(ifs=cases, default=number(0.0)) for to, cases in ifs.items()}
 
     def _known(self, node: int) -> dict[int, exp.Expression]:
         """When a row that has a value goes to each child, or stops; ways that no value takes are left out."""
@@ -178,7 +155,3 @@ def _x(f: int) -> exp.Column:
 
 def _either(conditions: list[exp.Expression]) -> exp.Expression:
     return reduce(lambda left, right: exp.Or(this=left, expression=right), conditions)
-
-
-def _times(left: exp.Expression, right: exp.Expression) -> exp.Expression:
-    return exp.Mul(this=left, expression=right)

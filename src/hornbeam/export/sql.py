@@ -43,7 +43,7 @@ def to_sql(
     ------
     ExportError
         If two tested columns differ in case alone and the database cannot tell, if a name is empty, or if
-        missing values spread over more than 1,500 nodes.
+        missing values spread on more than 1,500 levels at a time.
     MissingExtraError
         Without the package sqlglot: ``pip install 'hornbeam[sql]'``.
 

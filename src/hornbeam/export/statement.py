@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
-from itertools import batched
 
 from sqlglot import exp
 
 from hornbeam.errors import ExportError, ParameterError
 from hornbeam.export.dialect import name
 from hornbeam.export.query import Query
+from hornbeam.export.spread import spread
 
 __all__ = ["statement"]
 
-# Terms of a sum nest in a database's mind, and both SQLite and DuckDB stop at 1,000: sums go on in steps.
-_TERMS = 400
-# A part is a column on the way, and SQLite has 2,000 at most.
-_MOST_PARTS = 1_500
 _INPUTS, _ROUTED, _ANSWERS = "hornbeam_inputs", "hornbeam_routed", "hornbeam_answers"
 
 
@@ -56,10 +51,11 @@ def statement(
         if column.lower() in taken:
             raise ParameterError(f"keep names {column!r}, which the result has already: rename it in a view")
         taken.add(column.lower())
-    if len(table) == 1 and table[0].lower() in {_INPUTS, _ROUTED, _ANSWERS}:
-        raise ParameterError(f"table is {table[0]!r}, a name the query needs itself: give its schema too")
     inputs = _inputs(query, table, keep, columns)
-    return _spread(query, inputs, keep) if query.shares else _joined(query, inputs, keep)
+    made = _added(query, inputs, keep) if query.shares else _joined(query, inputs, keep)
+    if len(table) == 1 and table[0].lower() in {part.alias for part in made.ctes}:
+        raise ParameterError(f"table is {table[0]!r}, a name the query needs itself: give its schema too")
+    return made
 
 
 def _inputs(
@@ -79,15 +75,16 @@ def _inputs(
                 f"Two tested columns are named {twin!r} and {column!r}; {query.dialect.name} does not tell case. "
                 "Say what they are called there: columns={feature: column}."
             )
-    kept = [_alias(_source(column), f"k{i}") for i, column in enumerate(keep)]
+    source = query.dialect.source
+    kept = [_alias(source(column), f"k{i}") for i, column in enumerate(keep)]
     asked = [
-        _alias(query.dialect.column(schema.features[f], _source(column)), f"x{f}")
+        _alias(query.dialect.column(schema.features[f], source(column)), f"x{f}")
         for f, column in read.items()
     ]
     nothing = [] if kept or asked else [_alias(exp.null(), "x")]
     parts = dict(zip(("this", "db", "catalog"), map(name, reversed(table)), strict=False))
-    source = exp.Table(**parts, alias=exp.TableAlias(this=exp.to_identifier("source")))
-    return exp.select(*kept, *asked, *nothing).from_(source)
+    named = exp.Table(**parts, alias=exp.TableAlias(this=exp.to_identifier("source")))
+    return exp.select(*kept, *asked, *nothing).from_(named)
 
 
 def _joined(query: Query, inputs: exp.Select, keep: Sequence[str]) -> exp.Select:
@@ -96,7 +93,8 @@ def _joined(query: Query, inputs: exp.Select, keep: Sequence[str]) -> exp.Select
     The join is a left one, although every leaf is there: so no database begins with the leaves, and asks
     every row again for each of them.
     """
-    routed = exp.select(*_kept(keep), _alias(query.leaf(), "leaf")).from_(_INPUTS)
+    kept = [exp.column(f"k{i}") for i in range(len(keep))]
+    routed = exp.select(*kept, _alias(query.leaf(), "leaf")).from_(_INPUTS)
     tree, number = query.tree, query.dialect.number
     labels, best = query.dialect.labels(tree.schema.classes), tree.belief.argmax(axis=1)
     rows: list[exp.Expression] = [
@@ -134,46 +132,15 @@ def _table(
     return exp.TableAlias(this=exp.to_identifier(_ANSWERS)), exp.select("*").from_(values)
 
 
-def _spread(query: Query, inputs: exp.Select, keep: Sequence[str]) -> exp.Select:
-    """Find what part of each row comes to each node, and add up the answers in the tree's own order."""
-    weights = query.weights()
-    if len(weights) > _MOST_PARTS:
-        raise ExportError(
-            f"Missing values spread over {len(weights)} nodes, expected {_MOST_PARTS} at most: prune the tree, or "
-            "grow it with missing='own' or missing='learned'."
-        )
-    parts = [_alias(weight, f"w{node}") for node, weight in weights.items()]
-    routed = exp.select(*_kept(keep), _alias(query.leaf(), "leaf"), *parts).from_(_INPUTS)
-    once = query.dialect.materializes or None
-    made = exp.Select().with_(_INPUTS, as_=inputs, copy=False)
-    made = made.with_(_ROUTED, as_=routed, materialized=once, copy=False)
-    before, classes = _ROUTED, range(query.tree.n_classes)
-    steps = list(batched(weights, _TERMS))
-    for step, nodes in enumerate(steps):
-        sums = [_alias(_sum(query, k, nodes, step), f"s{step}_{k}") for k in classes]
-        added = exp.select("*", *sums).from_(before)
-        before = f"hornbeam_sums{step}"
-        made = made.with_(before, as_=added, materialized=once, copy=False)
-    totals = [_alias(exp.column(f"s{len(steps) - 1}_{k}"), f"p{k}") for k in classes]
-    made = made.with_(_ANSWERS, as_=exp.select(*_kept(keep), "leaf", *totals).from_(before), copy=False)
-    return made.select(
-        *[_alias(exp.column(f"k{i}"), name(column)) for i, column in enumerate(keep)],
-        "leaf",
-        _alias(_most_probable(query), "label"),
-        *_probabilities(query),
-    ).from_(_ANSWERS)
-
-
-def _sum(query: Query, k: int, nodes: Sequence[int], step: int) -> exp.Expression:
-    """Add the answers of some nodes to what was added before."""
-    terms: list[exp.Expression] = [exp.column(f"s{step - 1}_{k}")] if step else []
-    number, belief = query.dialect.number, query.tree.belief[:, k]
-    terms += [
-        exp.Mul(this=exp.column(f"w{node}"), expression=number(belief.item(node)))
-        for node in nodes
-        if belief[node] > 0
-    ]
-    return reduce(_plus, terms) if terms else query.dialect.number(0.0)
+def _added(query: Query, inputs: exp.Select, keep: Sequence[str]) -> exp.Select:
+    """Add up the answers of all nodes where parts of a row stop."""
+    tables = {_INPUTS: inputs, **spread(query, _INPUTS, [f"k{i}" for i in range(len(keep))])}
+    kept = [_alias(exp.column(f"k{i}"), name(column)) for i, column in enumerate(keep)]
+    label = _alias(_most_probable(query), "label")
+    made = exp.select(*kept, "leaf", label, *_probabilities(query)).from_(next(reversed(tables)))
+    for table, select in tables.items():
+        made.with_(table, as_=select, materialized=query.dialect.materializes or None, copy=False)
+    return made
 
 
 def _most_probable(query: Query) -> exp.Expression:
@@ -190,17 +157,5 @@ def _probabilities(query: Query) -> list[str]:
     return [f"p{k}" for k in range(query.tree.n_classes)]
 
 
-def _kept(keep: Sequence[str]) -> list[exp.Expression]:
-    return [exp.column(f"k{i}") for i in range(len(keep))]
-
-
-def _source(column: str) -> exp.Column:
-    return exp.Column(this=name(column), table=exp.to_identifier("source"))
-
-
 def _alias(expression: exp.Expression, alias: str | exp.Identifier) -> exp.Alias:
     return exp.Alias(this=expression, alias=exp.to_identifier(alias))
-
-
-def _plus(left: exp.Expression, right: exp.Expression) -> exp.Expression:
-    return exp.Add(this=left, expression=right)

@@ -12,10 +12,12 @@ from math import floor, isnan
 import numpy as np
 
 from hornbeam.data.schema import Feature, Kind
+from hornbeam.errors import ExportError
 from hornbeam.tree import Tree
 
 __all__ = [
     "branches",
+    "check_text",
     "conditions",
     "evidence",
     "feature_name",
@@ -108,7 +110,8 @@ def feature_name(name: str) -> str:
     >>> print(feature_name("age (years)"), feature_name(""), feature_name("a\nb"))
     age (years) '' 'a\nb'
     """
-    return name if name.isprintable() and name and name == name.strip() else repr(name)
+    clear = name.isprintable() and name and name == name.strip() and name[0] not in "'\""
+    return name if clear else repr(name)
 
 
 def word(value: object) -> str:
@@ -145,6 +148,24 @@ def plain(value: object) -> str | int | float | bool:
     return repr(value)
 
 
+def check_text(words: str) -> None:
+    r"""Raise `ExportError` if words cannot be written to a file: half of a surrogate pair is no character.
+
+    Examples
+    --------
+    >>> check_text("\ud800")
+    Traceback (most recent call last):
+        ...
+    hornbeam.errors.ExportError: '\ud800' is not valid Unicode, expected text a file can hold. Rename it.
+    """
+    try:
+        words.encode()
+    except UnicodeEncodeError as error:
+        raise ExportError(
+            f"{words!r} is not valid Unicode, expected text a file can hold. Rename it."
+        ) from error
+
+
 def shortened(words: str, most: int) -> str:
     """Cut words that are too long.
 
@@ -176,7 +197,7 @@ def wrapped(items: Iterable[object], width: int = 100, indent: str = "    ") -> 
 
 
 def _mistakable(word: str) -> bool:
-    if word in {"missing", "True", "False", "None"}:
+    if word in {"missing", "True", "False", "None"} or word.startswith(("… ", "of ")) or "or missing" in word:
         return True
     try:
         float(word)
