@@ -133,7 +133,7 @@ class M2cgen(Converted):
         return {**super().single(model, row), "lean": lambda: score(source, target)}
 
 
-def compiled(source: str) -> Path:
+def compiled(source: str, *flags: str) -> Path:
     """Shared library of a C source, compiled once and kept in the user's cache."""
     cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "hornbeam-benchmarks"
     library = cache / f"{hashlib.sha256(source.encode()).hexdigest()[:24]}.so"
@@ -142,7 +142,7 @@ def compiled(source: str) -> Path:
         with tempfile.TemporaryDirectory(dir=cache) as place:
             unit, built = Path(place, "tree.c"), Path(place, "tree.so")
             unit.write_text(source)
-            subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-o", built, unit], check=True)
+            subprocess.run(["gcc", "-O2", *flags, "-shared", "-fPIC", "-o", built, unit], check=True)
             built.replace(library)
     return library
 

@@ -13,9 +13,9 @@ import time
 
 import numpy as np
 
-from hornbeam.data import Feature, LocalEngine, Schema
+from hornbeam.data import Feature, LocalEngine, MemoryRows, Schema
 from hornbeam.data.bins import Bins
-from hornbeam.growing import Grower, MemoryRows, counting
+from hornbeam.growing import Grower, counting
 from hornbeam.growing.ground import Ground
 from hornbeam.growing.whereabouts import Whereabouts
 from hornbeam.kernels import level, subtree

@@ -16,7 +16,7 @@ from clock import Lap, Result
 OURS = "hornbeam"
 LIBRARIES = (
     "hornbeam", "numpy", "scikit-learn", "lightgbm", "xgboost", "xgboost-cpu", "ydf", "treelite",
-    "onnxruntime", "skl2onnx", "m2cgen",
+    "onnxruntime", "skl2onnx", "m2cgen", "tl2cgen", "emlearn", "duckdb", "joblib",
 )  # fmt: skip
 
 

@@ -42,3 +42,4 @@ html_theme = "pydata_sphinx_theme"
 html_title = "Hornbeam"
 html_theme_options = {"navigation_with_keys": False, "show_toc_level": 2}
 html_copy_source = False
+html_extra_path = ["../src/hornbeam/storage/model-1.schema.json"]  # at the address that the schema gives itself

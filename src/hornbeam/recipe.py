@@ -65,9 +65,9 @@ class Recipe:
 
     def smooth(self, tree: Tree) -> Tree:
         """Smooth a pruned tree."""
-        if self.smoother is None:
-            return tree
-        tree = _taken(self.smoother, tree)
+        if self.smoother is not None:
+            tree = _taken(self.smoother, tree)
+        # Raw frequencies may break a constraint too: the grower keeps it on rows steered by their class weights.
         monotone = self.grower.monotone
         return Monotone(monotone)(tree) if monotone is not None and any(monotone) else tree
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.utils.class_weight import compute_sample_weight
 
 from hornbeam.data.labels import read_labels
-from hornbeam.data.weights import Weights, fixed_point, read_weights, steer
+from hornbeam.data.weights import Weights, fixed_point, in_steps, read_weights, steer
 from hornbeam.errors import DataError, ParameterError
 
 positive = st.floats(min_value=0, exclude_min=True, allow_infinity=False)
@@ -197,3 +197,30 @@ def test_class_weight_zero_drops_the_class():
     assert weights.kept.tolist() == [False, True]
     with pytest.raises(DataError, match="weight 0"):
         read_weights(None, 1, class_weight={"a": 0}, labels=read_labels(["a"]))
+
+
+def test_weights_in_the_steps_of_a_tree():
+    assert in_steps(None, 2, 0.25).tolist() == [4, 4]
+    assert in_steps([3, 0, 1], 3, 1.0).tolist() == [3, 0, 1]
+    assert in_steps(2, 3, 0.5).tolist() == [4, 4, 4]
+    # As in training, the nearest step; a weight that is none still gets one.
+    assert in_steps([0.3, 0.01, 0], 3, 0.125).tolist() == [2, 1, 0]
+    # No shares: all rows together may weigh less than one.
+    assert in_steps([0.25, 0.25], 2, 0.25).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("kind", ["whole", "real"])
+def test_a_weight_has_the_steps_it_had_in_training(kind):
+    rng = np.random.default_rng(3)
+    weight = rng.integers(1, 9, 50) if kind == "whole" else rng.exponential(size=50)
+    steps, unit, _, _ = read_weights(weight, 50)
+    assert in_steps(weight, 50, unit).tolist() == steps.tolist()
+
+
+def test_parts_of_rows_do_not_fit_whole_steps():
+    with pytest.raises(
+        DataError, match=r"0\.5 in row 1, but the tree counts whole rows: expected whole numbers"
+    ):
+        in_steps([1, 0.5], 2, 1.0)
+    with pytest.raises(DataError, match=r"which is 4\.61e\+18 steps of 2\.17e-19: expected below 2\*\*50"):
+        in_steps([1.0], 1, 2.0**-62)

@@ -1,5 +1,6 @@
 """The C file itself: what it needs, what it promises, what it refuses."""
 
+import re
 import subprocess
 
 import numpy as np
@@ -159,6 +160,48 @@ def test_a_single_leaf_and_a_deep_chain(layout, tmp_path):
         assert (node == route(tree.skeleton, table)).all()
         assert (p == answer(tree, table)).all()
         assert (best == p.argmax(axis=1)).all()
+
+
+def spine(missing_slot, n=40):
+    """Tests of one feature, each below the last, with missing values sent to the slot."""
+    skeleton = chain(n)
+    slots = np.where(skeleton.is_leaf, -1, missing_slot)
+    counts = skeleton.is_leaf[:, None] * np.array([1, 3])
+    fields = (skeleton.n_children, skeleton.feature, skeleton.threshold)
+    return Tree.raw(
+        Schema((Feature("x"),), ("no", "yes")),
+        Skeleton.of(*fields, missing_slot=slots),
+        pull_up(skeleton, counts),
+    )
+
+
+@pytest.mark.parametrize("kind", ["double", "int16"])
+@pytest.mark.parametrize("missing_slot", [-1, 0, 1])
+def test_every_place_is_written_once(kind, missing_slot):
+    """Written where missing values go and where high ones do, a subtree would double at every level."""
+    tree = spine(missing_slot)
+    returns = re.findall(r"return (\d+);", to_c(tree, input=kind))
+    assert len(returns) == len(set(returns)) <= tree.n_nodes
+
+
+def test_a_value_that_was_there_is_not_sought_again():
+    source = to_c(spine(-1), input="int16")
+    assert source.count("x[TREE_X] == INT16_MIN") == 1
+    assert source.count("x[TREE_X] <= ") == 40
+
+
+def test_inner_nodes_where_no_row_stops_have_no_answers():
+    assert "tree_belief[41]" in to_c(spine(1))
+    assert "tree_belief[41]" in to_c(spine(-1), complete=True)
+    assert "tree_belief[81]" in to_c(spine(-1))
+    assert "static const int8_t tree_lead" in to_c(spine(1, n=127), layout="table")
+
+
+def test_few_probabilities_are_copied_without_a_call(tmp_path):
+    tree = stump()
+    made = compile_c(to_c(tree), tmp_path, "-O3", "-ffreestanding", "-nostdlib", "-Wl,-z,defs")
+    undefined = subprocess.run(["nm", "-u", str(made)], capture_output=True, text=True, check=True).stdout
+    assert undefined.strip() == ""
 
 
 def test_what_cannot_be_exact_is_refused():

@@ -6,8 +6,8 @@ import time
 import numpy as np
 
 from hornbeam.data import LocalEngine
+from hornbeam.data.coded import MemoryRows
 from hornbeam.growing import Grower
-from hornbeam.growing.coded import MemoryRows
 from hornbeam.kernels.subtree import Rows
 from strategies_growing import bins_of, random_table
 

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import hornbeam
-from hornbeam.data import LocalEngine
+from hornbeam.data import Bins, CodedCache, EncodedSource, LocalEngine, MemorySource
+from hornbeam.data.coded import MemoryRows
 from hornbeam.errors import ParameterError, StorageError
 from hornbeam.growing import Criterion, Grower
 from hornbeam.growing.checkpoint import _ARRAYS
-from hornbeam.growing.coded import MemoryRows
 from hornbeam.kernels.subtree import Rows
 from strategies_growing import bins_of, random_table
 
@@ -88,6 +88,19 @@ def test_stopped_again_and_again_elsewhere_each_time(table, path):
             assert path.exists()
     assert grown.digest == whole.digest
     assert n > 3
+
+
+def test_begun_with_a_cache_and_ended_without(table, path):
+    pytest.importorskip("pyarrow")
+    source, engine = MemorySource(table, block=30), LocalEngine()
+    bins = Bins.fit(source, engine)
+    cache = CodedCache.write(source, bins, path.parent / "cache", engine)
+    given = {"bins": bins, "schema": table.schema, "engine": engine, "checkpoint": path, "home_rows": 0}
+    with pytest.raises(KeyboardInterrupt):
+        MONOTONE.grow_by_level(cache, on_progress=stop_after(3), **given)
+    cache.remove()
+    grown = MONOTONE.grow_by_level(EncodedSource(source, bins), **given)
+    assert grown.digest == MONOTONE.grow(table, bins).digest
 
 
 def test_killed_at_any_moment_it_goes_on(tmp_path):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from hornbeam.data import LocalEngine
+from hornbeam.data.coded import MemoryRows
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing import Criterion, Grower, Missing, counting, frontier
 from hornbeam.growing import level as level_phase
-from hornbeam.growing.coded import MemoryRows
 from hornbeam.growing.frontier import Means
 from hornbeam.growing.gather import deal_round
 from hornbeam.growing.sprout import Sprout

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hornbeam.data import LocalEngine
+from hornbeam.data.coded import MemoryRows
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Grower, Missing
-from hornbeam.growing.coded import MemoryRows
 from hornbeam.growing.evidence import count_coded
 from hornbeam.kernels.subtree import Rows
 from hornbeam.tree.edit import count

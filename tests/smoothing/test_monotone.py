@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from hornbeam import TreeClassifier
 from hornbeam.data.schema import Feature, Schema
 from hornbeam.smoothing import Laplace, Monotone
 from hornbeam.tree import Skeleton, Tree
@@ -44,3 +45,21 @@ def test_bounds_reach_down_through_free_tests():
     )
     np.testing.assert_allclose(Monotone((1, 0))(grown).belief[:, 1], [0.5, 0.4, 0.6, 0.5, 0.1])
     np.testing.assert_allclose(Monotone((0, -1))(grown).belief[:, 1], grown.belief[:, 1])
+
+
+def test_known_against_missing_binds_nobody():
+    """A test of threshold infinity asks whether there is a value: there is no order to keep."""
+    skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [np.inf, NAN, NAN], missing_slot=[1, -1, -1])
+    grown = Tree.raw(SCHEMA, skeleton, np.array([[10, 10], [1, 9], [9, 1]]))
+    np.testing.assert_array_equal(Monotone((1, 0))(grown).belief, grown.belief)
+
+
+def test_raw_frequencies_keep_the_constraints_whatever_the_classes_weigh():
+    """Weights of the classes steer the search for tests; what is believed is on the rows as they are."""
+    rng = np.random.default_rng(7)
+    for _ in range(20):
+        X, y = rng.integers(0, 8, (60, 2)).astype(float), rng.integers(0, 2, 60)
+        clf = TreeClassifier("cart", monotonic_cst=[1, 0], class_weight={0: 5.0, 1: 0.3}).fit(X, y)
+        grid = np.stack(np.meshgrid(np.arange(8.0), np.arange(8.0)), axis=-1)
+        second = clf.predict_proba(grid.reshape(-1, 2))[:, 1].reshape(8, 8)
+        assert (np.diff(second, axis=1) >= 0).all()

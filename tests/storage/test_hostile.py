@@ -262,6 +262,11 @@ FITTED = pack(hornbeam.TreeClassifier().fit([[0.0], [1.0]], [0, 1]))
         ("learned", {"class_weight": [1.0]}, "expected 2 numbers, 0 or more and finite"),
         ("learned", {"class_weight": [1.0, -1.0]}, "expected 2 numbers, 0 or more and finite"),
         ("learned", {"class_weight": 3.0}, "expected 2 numbers, 0 or more and finite"),
+        ("learned", {"shares": 3}, "expected 1 whole numbers, one a node"),
+        ("learned", {"shares": {"array": [1, 2], "dtype": "int64"}}, "expected 1 whole numbers, one a node"),
+        ("learned", {"shares": {"array": [1], "dtype": "int32"}}, "expected 1 whole numbers, one a node"),
+        ("learned", {"shares": {"array": [-1], "dtype": "int64"}}, "0 or more and below 2**50"),
+        ("learned", {"shares": {"array": [2**50], "dtype": "int64"}}, "0 or more and below 2**50"),
         ("settings", {"costs": [[0, 1, 2]]}, "costs"),
     ],
 )
@@ -363,19 +368,19 @@ def test_a_killed_saver_leaves_the_old_file_or_the_new_one():
 def test_the_worker_reports_what_it_cannot_survive():
     """A crash and a hang are counted and named, and the mutants after them still tried."""
     script = f"""
-import importlib.util, os
-spec = importlib.util.spec_from_file_location("hostile", {str(HOSTILE)!r})
-module = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(module)
-module.mutant = lambda seed: ("made", seed)
+import os, sys
+sys.path.insert(0, {str(HOSTILE.parent)!r})
+from hostility import mutants
+mutants.mutant = lambda seed: ("made", seed)
 def judge(seed):
     if seed == 3: os.abort()
     if seed == 5:
         while True: pass
     if seed == 7: raise KeyError(seed)
     return "refused"
-module.judge = judge
-print(module.mutants(10, 0, 1))
+mutants.judge = judge
+found = mutants.mutants(10, 0, 1)
+print(*found["bad"], found["passed"], sep="\\n")
 """
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, check=True

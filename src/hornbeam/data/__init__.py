@@ -2,7 +2,7 @@
 
 from hornbeam.data.bins import Bins
 from hornbeam.data.cache import CodedCache
-from hornbeam.data.coded import CodedSource, EncodedSource
+from hornbeam.data.coded import CodedSource, EncodedSource, MemoryRows
 from hornbeam.data.engine import Engine, LocalEngine
 from hornbeam.data.labels import Labels, read_labels
 from hornbeam.data.parquet import ParquetSource
@@ -21,6 +21,7 @@ __all__ = [
     "Kind",
     "Labels",
     "LocalEngine",
+    "MemoryRows",
     "MemorySource",
     "ParquetSource",
     "Schema",

@@ -9,18 +9,18 @@ import numpy as np
 from hornbeam.data.bins import Bins
 from hornbeam.data.fingerprint import fingerprint
 from hornbeam.data.units import Source, Unit
-from hornbeam.errors import DataError
+from hornbeam.errors import DataError, ParameterError
 from hornbeam.kernels.subtree import Rows
 
-__all__ = ["CodedSource", "EncodedSource"]
+__all__ = ["CodedSource", "EncodedSource", "MemoryRows"]
 
 
 class CodedSource(Protocol):
-    """Where coded rows come from: units, and the rows behind one."""
+    """Where coded rows come from: units, and the rows behind one, always in the same order."""
 
     @property
     def fingerprint(self) -> str:
-        """The same rows in the same bins, the same word."""
+        """The same rows in the same bins, the same word; asked for only where a checkpoint is kept."""
         ...
 
     def units(self) -> Sequence[Unit]:
@@ -67,7 +67,7 @@ class EncodedSource:
 
     @property
     def fingerprint(self) -> str:
-        """The same rows in the same bins, the same word."""
+        """The word of a cache of the same rows in the same bins."""
         return fingerprint("coded rows", self.source.fingerprint, self.bins.digest)
 
     def units(self) -> Sequence[Unit]:
@@ -80,3 +80,49 @@ class EncodedSource:
         if table.target is None:
             raise DataError("The source has no class labels. Open it with a target to grow a tree from it.")
         return Rows(self.bins.encode(table), table.target.astype(np.uint16), table.weight)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MemoryRows:
+    """Coded rows in memory, read in blocks.
+
+    Parameters
+    ----------
+    rows : Rows
+        All of them.
+    block : int
+        Rows per unit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = Rows(np.zeros((3, 1), np.uint8), np.array([0, 1, 1], np.uint16), None)
+    >>> source = MemoryRows(rows, block=2)
+    >>> source.units()
+    [Unit(begin=0, end=2), Unit(begin=2, end=3)]
+    >>> source.read(source.units()[1]).label
+    array([1], dtype=uint16)
+    """
+
+    rows: Rows
+    block: int = 65_536
+
+    def __post_init__(self) -> None:
+        if self.block < 1:
+            raise ParameterError(f"block is {self.block}; a unit holds at least 1 row")
+
+    @property
+    def fingerprint(self) -> str:
+        """The same rows in the same order, the same word."""
+        return fingerprint("memory rows", *self.rows)
+
+    def units(self) -> list[Unit]:
+        """Blocks of rows in order."""
+        n_rows = len(self.rows.label)
+        return [Unit(begin, min(begin + self.block, n_rows)) for begin in range(0, n_rows, self.block)]
+
+    def read(self, unit: Unit) -> Rows:
+        """Read the rows of one unit, as views."""
+        mine = slice(unit.begin, unit.end)
+        weight = self.rows.weight
+        return Rows(self.rows.codes[mine], self.rows.label[mine], None if weight is None else weight[mine])

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hornbeam.data.fixed_point import are_shares, fixed_point
+from hornbeam.data.fixed_point import WHOLE_LIMIT, are_shares, fixed_point
 from hornbeam.data.labels import Labels
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.typing import Bools, Counts, Floats, Indices, Label
@@ -14,7 +14,9 @@ __all__ = [
     "Weights",
     "class_factors",
     "fixed_point",
+    "in_steps",
     "nothing_counts",
+    "products",
     "read_sample_weight",
     "read_weights",
     "steer",
@@ -100,6 +102,54 @@ def read_weights(
     return Weights(steps, unit, kept, of_class)
 
 
+def in_steps(sample_weight: Any, n_rows: int, unit: float) -> Counts | None:
+    """Hold weights in steps of a unit that is settled: that of a tree which is to count them.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_rows,), number or None
+        Zero or more, taken at their word: also weights that add up to less than 1 are no shares.
+    n_rows : int
+        The number of rows.
+    unit : float
+        What one step is worth.
+
+    Returns
+    -------
+    int64 array of shape (n_rows,) or None
+        The nearest number of steps, at least one but for a weight of zero; None when each row is one step.
+
+    Raises
+    ------
+    DataError
+        If the unit is 1, so that whole rows are counted, and a weight is not whole.
+
+    Examples
+    --------
+    >>> in_steps([0.5, 0.3, 0], 3, 0.125).tolist()
+    [4, 2, 0]
+    >>> in_steps(None, 3, 1.0) is None
+    True
+    """
+    if sample_weight is None and unit == 1.0:
+        return None
+    weight = np.ones(n_rows) if sample_weight is None else read_sample_weight(sample_weight, n_rows)
+    exact = weight / unit
+    steps = np.where(weight > 0, np.maximum(np.rint(exact), 1), 0)
+    if unit == 1.0 and (steps != exact).any():
+        row = int((steps != exact).argmax())
+        raise DataError(
+            f"sample_weight has {weight[row]} in row {row}, but the tree counts whole rows: expected whole "
+            "numbers. Round them, or fit the tree with weights like these."
+        )
+    if steps.max() >= WHOLE_LIMIT:
+        raise DataError(
+            f"sample_weight has {weight.max():g}, which is {steps.max():.3g} steps of {unit:.3g}: expected below "
+            "2**50. Rows of such weight ask for a tree of their own."
+        )
+    return steps.astype(np.int64)
+
+
 def steer(steps: Counts | None, unit: float, factors: Floats, codes: Indices) -> tuple[Counts | None, float]:
     """Multiply weights by the factors of their classes, for the search alone.
 
@@ -126,13 +176,7 @@ def steer(steps: Counts | None, unit: float, factors: Floats, codes: Indices) ->
     """
     if unit != 1.0:
         assert steps is not None  # rows that count 1 each have the unit 1
-        with np.errstate(over="ignore"):  # an overflow is told below, in words
-            product = steps * unit * factors[codes]
-        if not np.isfinite(product).all():
-            raise DataError(
-                "sample_weight times class_weight is too large for a float. Divide both by their maximum."
-            )
-        return fixed_point(product)
+        return fixed_point(products(steps, unit, factors, codes))
     # A class's factor is rounded once, for a row of weight 1, so that weight 2 is exactly a row given twice.
     present = np.bincount(codes, minlength=len(factors)) > 0
     of_class = np.zeros(len(factors), dtype=np.int64)
@@ -141,6 +185,23 @@ def steer(steps: Counts | None, unit: float, factors: Floats, codes: Indices) ->
     of_class[present] = 1 if rounded is None else rounded
     steered = of_class[codes] if steps is None else steps * of_class[codes]
     return (None if unit == 1.0 and steered.max() == 1 else steered), unit
+
+
+def products(steps: Counts, unit: float, factors: Floats, codes: Indices) -> Floats:
+    """Weights times the factors of their classes, as floats.
+
+    Examples
+    --------
+    >>> products(np.array([2, 1]), 0.25, np.array([3.0, 1.0]), np.array([0, 1]))
+    array([1.5 , 0.25])
+    """
+    with np.errstate(over="ignore"):  # an overflow is told below, in words
+        product: Floats = steps * unit * factors[codes]
+    if not np.isfinite(product).all():
+        raise DataError(
+            "sample_weight times class_weight is too large for a float. Divide both by their maximum."
+        )
+    return product
 
 
 def read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:

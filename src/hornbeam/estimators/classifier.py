@@ -18,16 +18,17 @@ from hornbeam.data.sheet import renamed
 from hornbeam.data.table import Table
 from hornbeam.data.units import MemorySource
 from hornbeam.errors import DataError
+from hornbeam.estimators import refresh
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.rows import by_unit, fit_source, is_address, opened
 from hornbeam.estimators.settings import recipe_of
 from hornbeam.estimators.threads import n_threads
-from hornbeam.explain import Leaves, leaves, predict_interval
+from hornbeam.explain import Drift, Leaves, drift, leaves, predict_interval
 from hornbeam.tree.base_rate import prior_factors, shift
 from hornbeam.tree.costs import Costs
 from hornbeam.tree.route import answer, decision_path, lean, route
 from hornbeam.tree.tree import Tree
-from hornbeam.typing import Floats, Indices
+from hornbeam.typing import Counts, Floats, Indices
 
 __all__ = ["TreeClassifier"]
 
@@ -248,7 +249,83 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             else:
                 here = MemorySource(table)
                 tree = fit_source(self, here, engine, grow_rows, cache, sys.maxsize, listener).tree
-            self._learn(tree, labels.classes, table.names, table.class_weight)
+            shares = refresh.shares_of(tree, table)
+            self._learn(tree, labels.classes, table.names, table.class_weight, shares)
+        return self
+
+    def update(self, X: Any, y: Any, *, sample_weight: Any = None, decay: float = 1.0) -> Self:
+        """Add rows to the evidence of the tree, whose tests stay as they are.
+
+        This is no `partial_fit`: nothing is grown, pruned or tuned. The rows are counted at the nodes they
+        pass, and probabilities are estimated from all counts as in `fit`, with the strengths found there.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows like those of `fit`. One with an unseen category counts up to the node where it stops.
+        y : array-like of shape (n_rows,)
+            Class labels, all of them among `classes_`.
+        sample_weight : array-like of shape (n_rows,), default=None
+            In rows, and whole unless the tree was fitted to parts of rows.
+        decay : float, default=1.0
+            What each row counted so far is worth from now on, above 0; 1 keeps them as they are.
+
+        Returns
+        -------
+        TreeClassifier
+            Itself, with the same skeleton and new evidence in `tree_`.
+
+        See Also
+        --------
+        forget : takes rows out again.
+        drift : says whether the tests still fit the rows.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier(smoothing="laplace").fit([[0], [0], [1], [1]], ["no", "no", "yes", "yes"])
+        >>> clf.predict_proba([[1]]), clf.update([[1], [1]], ["yes", "no"]).predict_proba([[1]]).round(3)
+        (array([[0.25, 0.75]]), array([[0.333, 0.667]]))
+        """
+        table = self._read(X, _labels(self, y))
+        refresh.update(self, table, sample_weight, decay)
+        return self
+
+    def forget(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
+        """Take rows out of the evidence of the tree, whose tests stay as they are.
+
+        The counts are then exactly those of the other rows. What the rows did to the choice of tests, and
+        to the strengths of smoothing, stays.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows that came with `fit` or `update`.
+        y : array-like of shape (n_rows,)
+            The labels they had.
+        sample_weight : array-like of shape (n_rows,), default=None
+            The weights they had; what a `decay` has made of them since.
+
+        Returns
+        -------
+        TreeClassifier
+            Itself, with the same skeleton and less evidence in `tree_`.
+
+        Raises
+        ------
+        DataError
+            If fewer such rows were counted than are to be forgotten; it names the leaf and the class.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier().fit([[0], [0], [1], [1]], ["no", "no", "yes", "yes"])
+        >>> before = clf.tree_.digest
+        >>> clf.update([[1]], ["no"]).forget([[1]], ["no"]).tree_.digest == before
+        True
+        """
+        table = self._read(X, _labels(self, y))
+        refresh.forget(self, table, sample_weight)
         return self
 
     @by_unit
@@ -388,6 +465,34 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "tree_")
         return leaves(self.tree_, level)
 
+    def drift(self, X: Any, y: Any = None) -> Drift:
+        """Say whether as many rows come to each leaf as the tree counted, and of the classes it believes.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows that the tree has not counted.
+        y : array-like of shape (n_rows,), default=None
+            Their labels, if they are known.
+
+        Returns
+        -------
+        Drift
+            A table to print, or to make a data frame of with its `to_dict`, and the population stability index.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier().fit([[0], [1]] * 30, ["no", "yes"] * 30)
+        >>> clf.drift([[0]] * 12 + [[1]] * 36)
+         node   rows  expected   found    psi
+            1     12    50.0 %  25.0 %  0.165
+            2     36    50.0 %  75.0 %  0.098
+        population stability index 0.262, p = 0.008
+        """
+        table = self._read(X, y)
+        return drift(self.tree_, table)
+
     @by_unit
     def apply(self, X: Any) -> Indices:
         """Find the node that answers for each row.
@@ -452,9 +557,11 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         classes: NDArray[Any],
         names: tuple[str, ...] | None,
         class_weight: Floats | None = None,
+        shares: Counts | None = None,
     ) -> None:
         """Remember a fit; nothing is touched before it is certain."""
         self.tree_ = tree
+        self._shares = shares
         self.classes_ = classes
         self.n_classes_ = len(classes)
         self.class_weight_ = np.ones(len(classes)) if class_weight is None else class_weight
@@ -464,13 +571,13 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
-    def _read(self, X: Any) -> Table:
+    def _read(self, X: Any, y: Any = None) -> Table:
         """Read rows like those of `fit`; names are handled as scikit-learn does."""
         if not hasattr(self, "tree_"):
             check_is_fitted(self, "tree_")
         if isinstance(X, Table):  # a unit of a source, read by its schema
             return X
-        table = Table.read(X, schema=self.tree_.schema)
+        table = Table.read(X, y, schema=self.tree_.schema)
         named = hasattr(self, "feature_names_in_")
         if named != (table.names is not None):
             own = type(self).__name__

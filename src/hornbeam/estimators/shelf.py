@@ -24,7 +24,8 @@ from hornbeam.storage import Difference, Model
 from hornbeam.storage.values import NUMBERS
 from hornbeam.tree import Step, Tree
 from hornbeam.tree.costs import Costs
-from hornbeam.typing import Floats
+from hornbeam.tree.walk import stopped
+from hornbeam.typing import Counts, Floats
 
 __all__ = ["diff", "load", "save"]
 
@@ -163,6 +164,8 @@ def pack(model: Any) -> Model:
     learned = {"classes": _dtype_name(model.classes_.dtype), "named": hasattr(model, "feature_names_in_")}
     if (model.class_weight_ != 1).any():
         learned["class_weight"] = tuple(model.class_weight_.tolist())
+    if model._shares is not None:
+        learned["shares"] = model._shares
     return Model(model.tree_, name, settings, learned)
 
 
@@ -195,10 +198,14 @@ def unpack(model: Model) -> Any:
         )
     estimator = cls(**settings)
     match model.learned:
-        case {"classes": str(dtype), "named": bool(named), **rest} if rest.keys() <= {"class_weight"}:
+        case {"classes": str(dtype), "named": bool(named), **rest} if rest.keys() <= {
+            "class_weight",
+            "shares",
+        }:
             names, labels = model.tree.schema.names if named else None, list(model.tree.schema.classes)
             weight = _class_weight(rest.get("class_weight"), len(labels))
-            estimator._learn(model.tree, _classes(labels, dtype), names, weight)
+            shares = _shares(rest.get("shares"), model.tree)
+            estimator._learn(model.tree, _classes(labels, dtype), names, weight, shares)
         case _:
             raise StorageError(
                 "expected to have learned the type of the classes, and whether columns had names"
@@ -271,6 +278,22 @@ def _class_weight(said: Any, n_classes: int) -> Floats | None:
         ):
             return np.array(weights)
     raise StorageError(f"class_weight is {said!r:.80}; expected {n_classes} numbers, 0 or more and finite")
+
+
+def _shares(said: Any, tree: Tree) -> Counts | None:
+    """Read what missing values are shared by where they go to every child."""
+    if said is None:
+        return None
+    if isinstance(said, np.ndarray) and said.dtype == np.int64 and said.shape == (tree.n_nodes,):
+        family = said - stopped(tree.skeleton, said)
+        sums = max(
+            said.sum(dtype=np.float64) / 2**12, said.max(), family.max()
+        )  # the first so that none wraps
+        if said.min() >= 0 and sums < 2**50:
+            return said
+    raise StorageError(
+        f"shares is {said!r:.80}; expected {tree.n_nodes} whole numbers, one a node, 0 or more and below 2**50"
+    )
 
 
 def _classes(labels: list[Any], name: str) -> NDArray[Any]:

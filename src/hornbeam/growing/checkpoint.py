@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hornbeam.data.bins import Bins
+from hornbeam.data.coded import CodedSource
+from hornbeam.data.fingerprint import fingerprint
 from hornbeam.data.schema import Schema
 from hornbeam.errors import ParameterError, StorageError
-from hornbeam.growing.coded import CodedSource
 from hornbeam.growing.soundness import check_nodes, check_waiting
 from hornbeam.growing.sprout import Sprout
 from hornbeam.growing.survey import Survey
@@ -82,13 +82,9 @@ class Checkpoint:
         step: Step,
     ) -> Self:
         """Name the file and everything the tree depends on."""
-        digest = sha256(repr(schema).encode())
-        arrays: tuple[NDArray[Any], ...] = (*bins.edges, *(bins.values or ()), bins.n_codes)
-        for array in arrays:
-            digest.update(f"{array.dtype.str}{array.shape}".encode() + array.tobytes())
         about = {
             "the rows": source.fingerprint,
-            "their bins and schema": digest.hexdigest(),
+            "their bins and schema": fingerprint(repr(schema), bins.digest),
             "weights": [unit, None if class_weight is None else class_weight.tolist()],
         }
         return cls(Path(path), about | dict(step.parameters))

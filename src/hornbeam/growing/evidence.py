@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from hornbeam.data.bins import Bins
+from hornbeam.data.coded import CodedSource
 from hornbeam.data.engine import Engine
 from hornbeam.data.units import Unit
 from hornbeam.errors import ParameterError
-from hornbeam.growing.coded import CodedSource
 from hornbeam.kernels import level
 from hornbeam.kernels.level import Guide
 from hornbeam.kernels.subtree import CRITERIA, Rules, Terms
@@ -54,7 +54,7 @@ def count_coded(
     >>> import numpy as np
     >>> from hornbeam.data import LocalEngine, MemorySource, Table
     >>> from hornbeam.growing import Grower
-    >>> from hornbeam.growing.coded import MemoryRows
+    >>> from hornbeam.data.coded import MemoryRows
     >>> from hornbeam.kernels.subtree import Rows
     >>> table = Table.read(np.array([[1.0], [2.0], [3.0], [4.0]]), ["a", "a", "b", "b"])
     >>> bins = Bins.fit(MemorySource(table), LocalEngine(), max_bins=None)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hornbeam.data.coded import CodedSource
 from hornbeam.data.units import Unit
-from hornbeam.growing.coded import CodedSource
 from hornbeam.growing.whereabouts import Whereabouts
 from hornbeam.kernels import level
 from hornbeam.kernels.level import Guide

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.bins import Bins
+from hornbeam.data.coded import CodedSource
 from hornbeam.data.engine import Engine
 from hornbeam.data.schema import Kind, Schema
 from hornbeam.data.table import Table
@@ -17,7 +18,6 @@ from hornbeam.data.weights import steer
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing.builder import build_tree
 from hornbeam.growing.checkpoint import Checkpoint
-from hornbeam.growing.coded import CodedSource
 from hornbeam.growing.criterion import Criterion, Missing, Nominal
 from hornbeam.growing.evidence import count_coded
 from hornbeam.growing.frontier import Means

@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
+from hornbeam.data.coded import CodedSource
 from hornbeam.data.engine import Engine
+from hornbeam.data.fixed_point import Spread, step_of, steps_of
 from hornbeam.data.units import Unit
-from hornbeam.data.weights import fixed_point, steer
-from hornbeam.growing.coded import CodedSource
+from hornbeam.data.weights import products, steer
 from hornbeam.growing.survey import Survey
 from hornbeam.kernels.subtree import Rows
 from hornbeam.typing import Counts, Floats
@@ -50,11 +52,10 @@ class Steered:
             times = np.ones(len(class_weight), dtype=np.int64)
             times[present] = 1 if steered is None else steered // totals
             return cls(source, step, times, unit)
-        plain = cls(source, step, class_weight, 1.0)
-        [some] = engine.reduce(_typical_products, source.units(), plain, combine=_more_typical)
-        # The smallest, the largest and one that is not whole: all that the unit depends on.
-        _, unit = fixed_point(some[np.isfinite(some)], survey.n_rows)
-        return cls(source, step, class_weight, unit)
+        [spread] = engine.reduce(
+            _spread, source.units(), cls(source, step, class_weight, 1.0), combine=Spread.absorb
+        )
+        return cls(source, step, class_weight, step_of(spread))
 
     @property
     def fingerprint(self) -> str:
@@ -71,26 +72,15 @@ class Steered:
         if self.factors.dtype == np.int64:
             times: Counts = self.factors[rows.label].astype(np.int64, copy=False)
             return rows._replace(weight=times if rows.weight is None else rows.weight * times)
-        steps = np.rint(self.products(rows) / self.unit).astype(np.int64)
-        return rows._replace(weight=np.maximum(steps, 1))
+        return rows._replace(weight=steps_of(self.products(rows), self.unit))
 
     def products(self, rows: Rows) -> Floats:
         """Weights times factors, before they are rounded to steps."""
         assert rows.weight is not None  # rows that count 1 each have steps of 1
-        weight: Floats = rows.weight * self.step * self.factors[rows.label]
-        return weight
+        return products(rows.weight, self.step, self.factors.astype(np.float64), rows.label.astype(np.int32))
 
 
-def _typical_products(units: Sequence[Unit], steered: Steered) -> list[Floats]:
-    """The smallest product, the smallest that is not whole, the largest."""
-    typical = np.array([np.inf, np.inf, -np.inf])
-    for unit in units:
-        product = steered.products(steered.source.read(unit))
-        broken = product[np.rint(product) != product]
-        some = np.array([product.min(), broken.min(initial=np.inf), product.max()])
-        typical = _more_typical(typical, some)
-    return [typical]
-
-
-def _more_typical(one: Floats, other: Floats) -> Floats:
-    return np.append(np.minimum(one[:2], other[:2]), max(one[2], other[2]))
+def _spread(units: Sequence[Unit], steered: Steered) -> list[Spread]:
+    """All that the unit of the products depends on."""
+    parts = (Spread.of(steered.products(steered.source.read(unit))) for unit in units)
+    return [reduce(Spread.absorb, parts, Spread())]

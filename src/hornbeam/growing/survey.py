@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hornbeam.data.coded import CodedSource
 from hornbeam.data.engine import Engine
 from hornbeam.data.units import Unit
 from hornbeam.errors import DataError
-from hornbeam.growing.coded import CodedSource
 from hornbeam.kernels import subtree
 from hornbeam.kernels.subtree import Rows, Terms
 from hornbeam.typing import Counts

@@ -157,7 +157,7 @@ class _Raising:
         """Let the rows of a place come down to all places below it."""
         k = self.n_classes
         levels = descend(self.skeleton, self.table, *self.arrived[place], place=place, standing=self.standing)
-        for places, at, row, weight in levels:
+        for places, at, row, weight, _ in levels:
             size = len(places)
             counts = np.bincount(at * k + self.target[row], weight, minlength=size * k).reshape(size, k)
             self.evidence[places] = counts
@@ -173,7 +173,7 @@ class _Raising:
         k, expected = self.n_classes, 0.0
         # What the tests of the last level had, and where their families begin.
         above, first = np.zeros((0, k)), np.zeros(0, np.intp)
-        for places, at, row, weight in descend(
+        for places, at, row, weight, _ in descend(
             self.skeleton, self.table, *rows, place=place, standing=self.standing
         ):
             size = len(places)

@@ -7,6 +7,7 @@ from hornbeam.smoothing.hdp import HDP, Tying
 from hornbeam.smoothing.hgs import HGS, GradientHGS, LeaveOneOutHGS
 from hornbeam.smoothing.m_branch import MBranch
 from hornbeam.smoothing.monotone import Monotone
+from hornbeam.smoothing.replay import replay, smoothers_of
 from hornbeam.smoothing.shrinkage import HierarchicalShrinkage
 from hornbeam.smoothing.smoother import Smoother
 
@@ -27,4 +28,6 @@ __all__ = [
     "Tying",
     "appraise",
     "effective_size",
+    "replay",
+    "smoothers_of",
 ]

@@ -43,8 +43,9 @@ class Monotone:
         skeleton = tree.skeleton
         belief = tree.belief[:, 1].copy()
         lower, upper = np.zeros(tree.n_nodes), np.ones(tree.n_nodes)
-        numeric = skeleton.threshold == skeleton.threshold
-        sign = np.where(numeric, np.array([*self.signs, 0])[skeleton.feature], 0)
+        # A test of known against missing values, whose threshold is infinite, has no order to keep.
+        ordered = np.isfinite(skeleton.threshold)
+        sign = np.where(ordered, np.array([*self.signs, 0])[skeleton.feature], 0)
         for begin, end in zip(skeleton.levels[1:-1], skeleton.levels[2:], strict=True):
             level = slice(begin, end)
             parent = skeleton.parent[level]
@@ -56,5 +57,5 @@ class Monotone:
             upper[low] = lower[high] = (belief[low] + belief[high]) / 2
             belief[level] = belief[level].clip(lower[level], upper[level])
         moved = belief != tree.belief[:, 1]
-        ordered = np.where(moved[:, None], np.stack((1 - belief, belief), axis=1), tree.belief)
-        return believe(tree, ordered, tree.borrowed, Step.of("monotone", signs=self.signs))
+        kept = np.where(moved[:, None], np.stack((1 - belief, belief), axis=1), tree.belief)
+        return believe(tree, kept, tree.borrowed, Step.of("monotone", signs=self.signs))

@@ -2,6 +2,7 @@
 
 from hornbeam.tree.costs import Costs
 from hornbeam.tree.edit import believe, collapse, count, raise_child
+from hornbeam.tree.evidence import add_rows, decay, remove_rows
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree, raw_belief
 from hornbeam.tree.walk import level_order
@@ -11,10 +12,13 @@ __all__ = [
     "Skeleton",
     "Step",
     "Tree",
+    "add_rows",
     "believe",
     "collapse",
     "count",
+    "decay",
     "level_order",
     "raise_child",
     "raw_belief",
+    "remove_rows",
 ]

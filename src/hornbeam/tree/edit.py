@@ -140,8 +140,13 @@ def finer_unit(unit: float, total: int) -> float:
     --------
     >>> finer_unit(1.0, 2**40) == 2.0**-7
     True
+    >>> finer_unit(0.125, 2**40)
+    0.125
     """
-    return unit / (1 << max(0, _SHARED_BITS - total.bit_length()))
+    if unit != 1.0:
+        # Weights like 0.3 come in fine steps (`fixed_point`), and must have as many when they are forgotten.
+        return unit
+    return 1.0 / (1 << max(0, _SHARED_BITS - total.bit_length()))
 
 
 def tally(
@@ -171,6 +176,8 @@ def tally(
         raise DataError("the table has no target, expected one to count: read it with y")
     weight = steps(table, unit)
     if (skeleton.missing_slot == -2).any():
+        if shares is not None:  # proportions are all that counts of them, and products of them must be exact
+            shares = shares >> max(0, int(shares.max()).bit_length() - _MOST_WEIGHT.bit_length() + 1)
         return count_shared(skeleton, table, table.target, weight, shares)
     return _count_whole(skeleton, table, table.target, weight)
 

@@ -19,7 +19,7 @@ from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.walk import runs
 from hornbeam.typing import Bools, Counts
 
-__all__ = ["Arrivals", "count_shared", "descend"]
+__all__ = ["Arrivals", "count_shared", "descend", "known_weight"]
 
 type _Ids = NDArray[np.intp]
 
@@ -31,6 +31,7 @@ class Arrivals(NamedTuple):
     at: _Ids  #: of each part, where in `place` it is
     row: _Ids
     weight: Counts
+    known: Counts  #: of each place, the weight by which missing values were shared out to it
 
 
 def count_shared(
@@ -74,11 +75,35 @@ def count_shared(
     evidence = np.zeros((skeleton.n_nodes, k), np.int64)
     rows = np.zeros(skeleton.n_nodes, np.int64)
     weight = np.ones(table.n_rows, np.int64) if weight is None else weight
-    for place, at, row, part in descend(skeleton, table, np.arange(table.n_rows), weight, shares=shares):
+    for place, at, row, part, _ in descend(skeleton, table, np.arange(table.n_rows), weight, shares=shares):
         size = len(place)
         rows[place] = np.bincount(at, minlength=size)
         evidence[place] = np.bincount(at * k + target[row], part, minlength=size * k).reshape(size, k)
     return evidence, rows
+
+
+def known_weight(skeleton: Skeleton, table: Table, weight: Counts | None) -> Counts:
+    """Weigh the rows that come to each node by a value they have: what missing values are shared by.
+
+    Returns
+    -------
+    int64 array of shape (n_nodes,)
+        Given to `count_shared` as `shares`, it shares these rows, and any others, as these were shared.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.table import Table
+    >>> table = Table.read(np.array([[0.0], [0.0], [1.0], [np.nan]]))
+    >>> skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan], missing_slot=[-2, -1, -1])
+    >>> known_weight(skeleton, table, np.array([10, 10, 10, 10])).tolist()
+    [40, 20, 10]
+    """
+    known = np.zeros(skeleton.n_nodes, np.int64)
+    weight = np.ones(table.n_rows, np.int64) if weight is None else weight
+    for level in descend(skeleton, table, np.arange(table.n_rows), weight):
+        known[level.place] = level.known
+    return known
 
 
 def descend(
@@ -123,9 +148,9 @@ def descend(
     [0, 0]
     [1, 2]
     """
-    places, at = np.array([place]), np.zeros(len(row), np.intp)
+    places, at, known = np.array([place]), np.zeros(len(row), np.intp), weight.sum(keepdims=True)
     while len(places):
-        yield Arrivals(places, at, row, weight)
+        yield Arrivals(places, at, row, weight, known)
         node = places if standing is None else standing[places]
         n_children = skeleton.n_children[node]
         first = np.cumsum(n_children) - n_children

@@ -18,6 +18,8 @@ __all__ = ["ONE", "accuracy", "answers", "fixed_point", "stored"]
 ONE = {"uint8": 255, "uint16": 65_535}
 """The number that means certainty, for each kind of fixed point."""
 
+_FEW = 8  # probabilities that take less room to copy than a call of memcpy, which a chip may not have, does
+
 
 def fixed_point(belief: Floats, one: int) -> Counts:
     """Round probabilities to whole parts of `one`, so that each row still adds up.
@@ -64,8 +66,7 @@ def _power(error: float) -> str:
 def answers(program: Program) -> str:
     """Write the tables and the public functions, which call ``NAME_place`` or ``NAME_walk``."""
     name, flat = program.name, program.flat
-    here = slice(program.first_stop, None)
-    belief = stored(flat.belief[here], program.probability).tolist()
+    belief = stored(flat.belief, program.probability).tolist()
     literal = (
         Real("float", np.float32) if program.probability == "float" else Real("double", np.float64)
     ).literal
@@ -75,10 +76,9 @@ def answers(program: Program) -> str:
         "NAME": program.prefix,
         "rows": len(belief),
         "belief": wrapped(cells),
-        "stop": f" - {program.first_stop}" if program.first_stop else "",
         "open": flat.most_open,
     }
-    tables = array(f"{name}_node_at", flat.node[here].tolist())
+    tables = array(f"{name}_node_at", flat.node.tolist())
     if program.spreads:
         tables += array(f"{name}_shared", flat.spread_start.tolist())
         tables += array(f"{name}_shared_lead", flat.spread_lead.tolist())
@@ -86,8 +86,17 @@ def answers(program: Program) -> str:
         tables += f"static const double {name}_share[] = {{\n{shares}\n}};\n"
         parts["missing"] = _missing(program)
         return tables + (_BELIEF + _NODE + _SHARED_ANSWER).format(**parts)
-    tables += array(f"{name}_best", flat.belief[here].argmax(axis=1).tolist())
+    tables += array(f"{name}_best", flat.belief.argmax(axis=1).tolist())
+    parts["copy"] = _copy(program)
     return tables + (_BELIEF + _NODE + _ANSWER).format(**parts)
+
+
+def _copy(program: Program) -> str:
+    """Write the copying of an answer: one by one if short, because compilers make a call of the loop."""
+    n = program.tree.n_classes
+    if n <= _FEW:
+        return "\n".join(f"    p[{k}] = belief[{k}];" for k in range(n))
+    return f"    for (int32_t k = 0; k < {program.prefix}_CLASSES; ++k)\n        p[k] = belief[k];"
 
 
 def _missing(program: Program) -> str:
@@ -108,26 +117,25 @@ _BELIEF = """static const {name}_probability {name}_belief[{rows}][{NAME}_CLASSE
 _NODE = """
 int32_t {name}_node(const {name}_value *x)
 {{
-    return {name}_node_at[{name}_place(x){stop}];
+    return {name}_node_at[{name}_place(x)];
 }}
 """
 
 _ANSWER = """
 int32_t {name}_class(const {name}_value *x)
 {{
-    return {name}_best[{name}_place(x){stop}];
+    return {name}_best[{name}_place(x)];
 }}
 
 const {name}_probability *{name}_answer(const {name}_value *x)
 {{
-    return {name}_belief[{name}_place(x){stop}];
+    return {name}_belief[{name}_place(x)];
 }}
 
 void {name}_probabilities(const {name}_value *x, {name}_probability *p)
 {{
     const {name}_probability *belief = {name}_answer(x);
-    for (int32_t k = 0; k < {NAME}_CLASSES; ++k)
-        p[k] = belief[k];
+{copy}
 }}
 """
 

@@ -115,7 +115,10 @@ class Whole:
         if cut == 2 ** (self.bits - 1) - 1:
             known = [("", low)]
             return known if complete or missing == low else [(self.missing(value), missing), *known]
-        test: Branches = [(f"{value} <= {self.literal(cut)}", low), ("", high)]
+        below = f"{value} <= {self.literal(cut)}"
+        if not complete and missing == high:  # once in one condition: what follows a branch is written once
+            return [(f"{below} && {value} != INT{self.bits}_MIN", low), ("", high)]
+        test: Branches = [(below, low), ("", high)]
         return test if complete or missing == low else [(self.missing(value), missing), *test]
 
     def rounded(self, column: Floats) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -42,6 +42,7 @@ class Program:
         Prefix of all names in the file; in capitals, of its constants.
     tree : Tree
     flat : Flat
+        Its stops are counted from the first place where a row can stop: small numbers make small code.
     number : Number
         The type of the numbers a row comes in.
     layout : str
@@ -77,7 +78,7 @@ class Program:
             for feature in tree.schema.features
         ]
         classes = [names.new("class", str(plain(label))) for label in tree.schema.classes]
-        flat = Flat.of(tree)
+        flat = _where_rows_stop(Flat.of(tree), complete)
         return cls(name, tree, flat, number, layout, probability, complete, features, categories, classes)
 
     @property
@@ -101,13 +102,17 @@ class Program:
         return self.flat.fractional and not self.complete
 
     @property
-    def first_stop(self) -> int:
-        """The first place where a row can stop: the root, or the first leaf."""
-        return self.flat.n_inner if self.complete and not self.nominal else 0
-
-    @property
     def cuts(self) -> list[Floats]:
         """The thresholds that each feature is compared with, in ascending order."""
         flat = self.flat
         asked = [(flat.feature == f) & ~np.isnan(flat.threshold) for f in range(len(self.features))]
         return [np.unique(flat.threshold[here]) for here in asked]
+
+
+def _where_rows_stop(flat: Flat, complete: bool) -> Flat:
+    """Leave out the answers of inner nodes if no row stops at one, neither with a missing value nor unseen."""
+    missing = flat.lead[flat.start[1:] - 1]
+    inside = (missing < 0) & (~missing < flat.n_inner) & (not complete)
+    first = 0 if np.isnan(flat.threshold).any() or inside.any() else flat.n_inner
+    lead = np.where(flat.lead < -first, flat.lead + first, flat.lead)
+    return replace(flat, node=flat.node[first:], belief=flat.belief[first:], lead=lead)

@@ -1,0 +1,1 @@
+"""What a loader and a saver of models must survive."""

@@ -1,0 +1,93 @@
+"""Smoothing again, as a tree was smoothed before: by the steps in its history, strengths and all."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from functools import reduce
+from typing import Any
+
+from hornbeam.errors import TreeError
+from hornbeam.smoothing.appraisal import Appraisal
+from hornbeam.smoothing.borrowing import Borrowing
+from hornbeam.smoothing.estimates import Laplace, MEstimate, Raw
+from hornbeam.smoothing.hdp import HDP
+from hornbeam.smoothing.hgs import HGS, GradientHGS, LeaveOneOutHGS
+from hornbeam.smoothing.m_branch import MBranch
+from hornbeam.smoothing.monotone import Monotone
+from hornbeam.smoothing.shrinkage import HierarchicalShrinkage
+from hornbeam.smoothing.smoother import Smoother
+from hornbeam.tree.tree import Step, Tree
+
+__all__ = ["replay", "smoothers_of"]
+
+# By the names they sign with. Each of these speaks alone: nothing that was believed before it counts.
+_SMOOTHERS: dict[str, Any] = {
+    "borrowing": Borrowing,
+    "hdp": HDP,
+    "hgs": HGS,
+    "hgs-gradient": GradientHGS,
+    "hgs-loo": LeaveOneOutHGS,
+    "laplace": Laplace,
+    "m-branch": MBranch,
+    "m-estimate": MEstimate,
+    "raw": Raw,
+    "shrinkage": HierarchicalShrinkage,
+}
+
+
+def smoothers_of(history: Sequence[Step]) -> tuple[Smoother, ...]:
+    """Find the steps that made what a tree believes, in its history.
+
+    Parameters
+    ----------
+    history : sequence of Step
+        Of the tree.
+
+    Returns
+    -------
+    tuple of Smoother
+        The last smoother of the house with the strengths it had, fitted ones too; `Monotone` if it was
+        brought in order; `Appraisal` if its rows were appraised in the end. Empty for raw frequencies.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> X, y = [[0], [1], [2], [3]], [0, 0, 1, 1]
+    >>> smoothers_of(TreeClassifier(smoothing=HGS(2.0)).fit(X, y).tree_.history)
+    (HGS(alpha=2.0, prior=1.0),)
+    >>> [type(smoother).__name__ for smoother in smoothers_of(TreeClassifier().fit(X, y).tree_.history)]
+    ['Borrowing', 'Appraisal']
+    """
+    found: list[Smoother] = []
+    last = next((at for at in reversed(range(len(history))) if history[at].name in _SMOOTHERS), None)
+    if last is not None:
+        found.append(_made(_SMOOTHERS[history[last].name], history[last]))
+    found += [_made(Monotone, step) for step in history[last or 0 :] if step.name == "monotone"][-1:]
+    found += [_made(Appraisal, step) for step in history[-1:] if step.name == "appraisal"]
+    return tuple(found)
+
+
+def replay(smoothers: Iterable[Smoother], tree: Tree) -> Tree:
+    """Smooth a tree by several steps, one after the other.
+
+    Examples
+    --------
+    Evidence has grown, and the tree borrows as before:
+
+    >>> from hornbeam import Table, TreeClassifier
+    >>> from hornbeam.tree import add_rows
+    >>> tree = TreeClassifier("cart", smoothing="hgs").fit([[0], [1], [2]], [0, 1, 1]).tree_
+    >>> more = add_rows(tree, Table.read([[0], [0]], [0, 0], schema=tree.schema))
+    >>> replay(smoothers_of(tree.history), more).belief[1].round(3).tolist()
+    [0.82, 0.18]
+    """
+    return reduce(lambda smoothed, smoother: smoother(smoothed), smoothers, tree)
+
+
+def _made(kind: Any, step: Step) -> Smoother:
+    """Make a smoother from the line it wrote, which may tell more than its parameters."""
+    names = {field.name for field in fields(kind)}
+    try:
+        smoother: Smoother = kind(**{name: value for name, value in step.parameters if name in names})
+    except (TypeError, ValueError) as error:
+        raise TreeError(f"the history has the step {step}, which cannot be made: {error}") from error
+    return smoother

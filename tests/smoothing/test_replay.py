@@ -1,0 +1,79 @@
+"""Smoothing again: every smoother is found in the history, and says the same of the same evidence."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+
+from hornbeam import TreeClassifier
+from hornbeam.errors import TreeError
+from hornbeam.estimators.shelf import pack
+from hornbeam.pruning import LeafBudget
+from hornbeam.smoothing import (
+    HDP,
+    HGS,
+    Appraisal,
+    Borrowing,
+    GradientHGS,
+    HierarchicalShrinkage,
+    Laplace,
+    LeaveOneOutHGS,
+    MBranch,
+    MEstimate,
+    Monotone,
+    Raw,
+    replay,
+    smoothers_of,
+)
+from hornbeam.storage.file import decode, encode
+from hornbeam.tree import Step
+from worked_trees import worked_tree
+
+SMOOTHERS = [
+    Borrowing(0.5, -0.3, 0.7, 1.0, -1.0, -0.4),
+    Raw(),
+    Laplace(),
+    MEstimate(3.0, "root"),
+    MEstimate(3.0, (0.25, 0.75)),
+    HGS(2.0, 0.5),
+    GradientHGS(step=0.02, tolerance=1e-3),
+    LeaveOneOutHGS(prior=0.5),
+    HierarchicalShrinkage(2.0),
+    MBranch(1.5),
+    HDP(sweeps=30, burn_in=3, tying="level", seed=4),
+]
+
+
+@pytest.mark.parametrize("smoother", SMOOTHERS, ids=str)
+def test_a_smoother_is_found_in_what_it_wrote(smoother):
+    tree = smoother(Laplace()(worked_tree()))
+    assert smoothers_of(tree.history) == (smoother,)
+    kept = decode(encode(pack(tree))).tree
+    assert smoothers_of(kept.history) == (smoother,)
+    assert replay(smoothers_of(kept.history), worked_tree()).digest == tree.digest
+
+
+def test_nobody_smoothed_a_raw_tree():
+    assert smoothers_of(worked_tree().history) == ()
+
+
+def test_order_and_appraisal_belong_to_it():
+    ordered = Monotone((1,))(HGS()(worked_tree()))
+    appraised = Appraisal(0.5, 0.9)(ordered)
+    assert smoothers_of(appraised.history) == (HGS(), Monotone((1,)), Appraisal(0.5, 0.9))
+    # A later smoother speaks alone, and rows are worth what they were only if nothing came after.
+    assert smoothers_of(Laplace()(appraised).history) == (Laplace(),)
+    assert smoothers_of(LeafBudget(2)(appraised).history) == (HGS(), Monotone((1,)))
+
+
+def test_honest_smoothing_of_a_pruned_tree_is_repeated_bit_for_bit():
+    X, y = load_breast_cancer(return_X_y=True)
+    for settings in ({}, {"simplicity": 1.0}, {"monotonic_cst": np.ones(30, int)}, {"pruning": "bayes-risk"}):
+        tree = TreeClassifier(**settings).fit(X, y).tree_
+        assert replay((Raw(), *smoothers_of(tree.history)), tree).digest == tree.digest
+
+
+def test_a_history_that_lies_is_refused():
+    with pytest.raises(TreeError, match=r"the history has the step hgs.* which cannot be made"):
+        smoothers_of((Step.of("hgs", alpha="much"),))
+    with pytest.raises(TreeError, match=r"alpha=-1\.0"):
+        smoothers_of((Step.of("hgs", alpha=-1.0),))
