@@ -1,5 +1,6 @@
 """A classification tree in scikit-learn's manners."""
 
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -218,8 +219,8 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         sample_weight : array-like of shape (n_rows,) or str, default=None
             A row of weight 2 counts as two rows; of files, the name of their column.
         engine : Engine, default=None
-            Where rows are read and counted; None: `n_jobs` threads of this process. The tree does not depend
-            on it.
+            Where the rows of files are read and counted; None: `n_jobs` threads of this process. The tree does
+            not depend on it.
         grow_rows : int, default=None
             Grow on a sample of so many rows, and count all. None: on all rows that fit memory or are at most 20
             million, else on a sample of up to 5 million.
@@ -246,7 +247,8 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             if grow_rows is None:
                 tree = recipe_of(self, table).fit(table, n_jobs=n_threads(self.n_jobs), on_progress=listener)
             else:
-                tree = fit_source(self, MemorySource(table), engine, grow_rows, cache, memory, listener).tree
+                here = MemorySource(table)
+                tree = fit_source(self, here, engine, grow_rows, cache, sys.maxsize, listener).tree
             shares = refresh.shares_of(tree, table)
             self._learn(tree, labels.classes, table.names, table.class_weight, shares)
         return self
