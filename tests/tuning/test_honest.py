@@ -99,3 +99,14 @@ def test_a_handful_of_rows_will_do(n):
 def test_settings_out_of_range(setting, message):
     with pytest.raises(ParameterError, match=message):
         Honest(PET, **setting)
+
+
+def test_rows_that_took_no_part_do_not_make_the_others_worth_less():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 6, (6_000, 4)).astype(float)
+    table = Table.read(X, rng.random(6_000) < 1 / (1 + np.exp(X.sum(axis=1) - 10)))
+    worth = [
+        dict(Honest(PRESETS["pet"], rows=rows).fit(table).history[-1].parameters)["own"]
+        for rows in (1_000, 6_000)
+    ]
+    assert worth[0] > worth[1] / 2  # once it was the least there is

@@ -17,7 +17,6 @@ from hornbeam.scale.plan import Fitted, Plan
 from hornbeam.scale.sample import draw_sample
 from hornbeam.tree.tree import Tree
 from hornbeam.tuning import Honest
-from hornbeam.tuning.lesson import Lesson
 
 __all__ = ["fit"]
 
@@ -116,7 +115,7 @@ def fit(
         return chosen.finish(tree)
     some = draw_sample(source, engine, recipe.rows, recipe.seed)
     lesson = recipe.learn(chosen, some, bins, bins.encode(some, n_jobs), n_jobs=n_jobs)
-    return _finished(tree, lesson, bins)
+    return lesson.apply(tree)
 
 
 def _fit_sample(
@@ -133,13 +132,7 @@ def _fit_sample(
     tree = chosen.grower.grow(table, bins, codes, n_jobs=n_jobs, on_progress=on_progress)
     del table, codes  # the pass over all rows needs their memory
     tree = count_on_all(tree, source, engine)
-    return chosen.finish(tree) if lesson is None else _finished(tree, lesson, bins)
-
-
-def _finished(tree: Tree, lesson: Lesson, bins: Bins) -> Tree:
-    """Apply a lesson to a tree that has seen more rows than the lesson was learnt from."""
-    small = lesson.recipe.grower.grow(lesson.table, bins)
-    return lesson.appraise(lesson.finish(tree), by=lesson.finish(small))
+    return chosen.finish(tree) if lesson is None else lesson.apply(tree)
 
 
 def _budget(engine: Engine, memory: int) -> int:

@@ -92,7 +92,7 @@ class Honest:
         codes = bins.encode(table, n_jobs)
         lesson = self.learn(recipe, table, bins, codes, n_jobs=n_jobs)
         tree = recipe.grower.grow(table, bins, codes, n_jobs=n_jobs, on_progress=on_progress)
-        return lesson.appraise(lesson.finish(tree))
+        return lesson.apply(tree)
 
     def choose(self, table: Table, *, n_jobs: int = 1) -> Recipe:
         """Return the recipe, its pruner chosen if that is to be."""
@@ -125,14 +125,14 @@ class Honest:
         smoother, beliefs = fit_strengths(regrown)
         recipe = replace(recipe, smoother=smoother)
         if self.simplicity is None:
-            return Lesson(recipe, None, smoother, self.pruner, table, regrown, beliefs)
+            return Lesson(recipe, None, smoother, self.pruner, table, bins, regrown, beliefs)
         price = choose_price(self.simplicity, regrown, beliefs)
         pruned = [
             one.stopping(price.cuts(one.believing(belief)))
             for one, belief in zip(regrown, beliefs, strict=True)
         ]
         smoother, _ = fit_strengths(pruned, smoother)
-        return Lesson(recipe, price, smoother, self.pruner, table, regrown, beliefs)
+        return Lesson(recipe, price, smoother, self.pruner, table, bins, regrown, beliefs)
 
     def _n_folds(self, table: Table) -> int:
         n_rows = n_copies(table)

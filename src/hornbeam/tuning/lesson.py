@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from hornbeam.data.bins import Bins
 from hornbeam.data.table import Table
 from hornbeam.pruning import Pruner
 from hornbeam.recipe import Recipe
@@ -33,6 +34,8 @@ class Lesson:
         What else cuts the smoothed tree back.
     table : Table
         The rows that took part.
+    bins : Bins
+        The bins of their features.
     regrown : sequence of Regrown
         The trees, each without one fold of these rows.
     beliefs : sequence of float64 arrays
@@ -47,7 +50,7 @@ class Lesson:
     >>> bins = recipe.bin(table)
     >>> lesson = Honest(recipe).learn(recipe, table, bins, bins.encode(table))
     >>> tree = recipe.grower.grow(table, bins)
-    >>> tree.n_leaves, lesson.finish(tree).n_leaves
+    >>> tree.n_leaves, lesson.apply(tree).n_leaves
     (20, 14)
     """
 
@@ -56,6 +59,7 @@ class Lesson:
     smoother: Smoother
     pruner: Pruner | None
     table: Table
+    bins: Bins
     regrown: Sequence[Regrown]
     beliefs: Sequence[Floats]
 
@@ -66,30 +70,26 @@ class Lesson:
             tree = replace(self.recipe, smoother=self.smoother).smooth(self.price(tree))
         return tree if self.pruner is None else self.pruner(tree)
 
-    def appraise(self, tree: Tree, by: Tree | None = None) -> Tree:
-        """Say what borrowed rows are worth, by what the regrown trees think of the rows of each leaf.
+    def apply(self, tree: Tree) -> Tree:
+        """Finish a tree, and say what its rows are worth.
 
-        Parameters
-        ----------
-        tree : Tree
-            Finished.
-        by : Tree, optional
-            The finished tree that is held against the regrown ones, if not `tree` itself: one of the lesson's
-            rows alone, where `tree` grew from so many more that it knows more than they do.
-
-        Returns
-        -------
-        Tree
-            As it is where missing values go to every child.
+        Where the tree has seen more rows than took part, it knows more than the regrown trees do: then one of
+        just these rows is held against them, and what its rows are worth, all are.
         """
-        if any(one.node is None for one in self.regrown):
-            return tree
-        by = tree if by is None else by
+        finished = self.finish(tree)
+        if any(one.node is None for one in self.regrown):  # missing values go to every child
+            return finished
+        alone = tree.rows[0] == self.table.n_rows
+        by = finished if alone else self.finish(self.recipe.grower.grow(self.table, self.bins))
+        return appraise(by, self._opinion(by))(finished)
+
+    def _opinion(self, by: Tree) -> Floats:
+        """Return what the regrown trees think of the rows of each node of a tree."""
         node, n = route(by.skeleton, self.table), by.n_nodes
         rows, opinion = np.zeros(n), np.zeros(by.belief.shape)
         for one, belief in zip(self.regrown, self.beliefs, strict=True):
             at, said = node[one.rows], belief[one.node] * one.weight[:, None]
             rows += np.bincount(at, one.weight, n)
             opinion += np.stack([np.bincount(at, each, n) for each in said.T], axis=1)
-        opinion /= np.where(rows > 0, rows, 1.0)[:, None]
-        return appraise(by, opinion)(tree)
+        mean: Floats = opinion / np.where(rows > 0, rows, 1.0)[:, None]
+        return mean
