@@ -21,6 +21,7 @@ PARALLEL = ["--numprocesses=auto", "--dist=worksteal"]
 ABOVE = [
     "benchmarks",
     "cli",
+    "engines",
     "estimators",
     "evaluation",
     "explain",
@@ -91,6 +92,13 @@ def exports(session: nox.Session) -> None:
     """Try every export on 200 random models; the tests alone try 20."""
     session.install(".[test]")
     session.run("pytest", "tests/export", *session.posargs, env={"HORNBEAM_EXPORT_MODELS": "200"})
+
+
+@nox.session(python=OLDEST)
+def spark(session: nox.Session) -> None:
+    """Try the engines' contract on two executors of Spark; needs Java."""
+    session.install(".[spark,test-core]")
+    session.run("pytest", "tests/engines", *(session.posargs or ["-k", "spark"]))
 
 
 @nox.session(python=NEWEST)

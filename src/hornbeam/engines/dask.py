@@ -71,7 +71,7 @@ class DaskEngine:
     >>> from distributed import Client
     >>> def count(units, shared):
     ...     return [sum(units), len(units)]
-    >>> with Client(processes=False, n_workers=1, dashboard_address=None) as client:
+    >>> with Client(processes=False, n_workers=1, dashboard_address=":0") as client:
     ...     DaskEngine(client).reduce(count, [3, 4, 5], None, blocks=2)
     [12, 3]
     """
@@ -255,7 +255,7 @@ def _check_patience(client: Client) -> None:
     if processes and isinstance(client.cluster, SpecCluster) and parse_timedelta(patience) < 60:
         warnings.warn(
             f"This cluster gives up for good on a worker that is away for {patience}, so repeated failures may "
-            f"leave it without any. Before training: dask.config.set({{'{_LOST_WORKER}': '10min'}}).",
+            f"leave it without any. Before training: dask.config.set({{'{_LOST_WORKER}': '10 minutes'}}).",
             RuntimeWarning,
             stacklevel=4,
         )

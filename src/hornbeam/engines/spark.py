@@ -92,7 +92,8 @@ class SparkEngine:
         finish: Callable[[int, Any, Any], Any] | None = None,
     ) -> list[Any]:
         """Fold units into parts, combine the parts, finish each block; see `hornbeam.data.engine.Engine`."""
-        groups = deal(units, self.groups or _GROUPS_A_CORE * self.parallelism)
+        n_tasks = _GROUPS_A_CORE * self.parallelism
+        groups = deal(units, self.groups or n_tasks)
         tell = partial(partial, _tell)
         parts = self._context.parallelize(list(enumerate(groups)), len(groups)).flatMap(
             tell(partial(_fold, task, shared, blocks))
@@ -100,7 +101,7 @@ class SparkEngine:
         n_keys = len(groups) * blocks
         while n_keys > blocks:  # a key's rest by `blocks` is its block: it stays when keys fall together
             n_keys = ceil(n_keys / blocks / self.fan_in) * blocks
-            parts = parts.map(partial(_narrow, n_keys)).reduceByKey(tell(combine), n_keys, int)
+            parts = parts.map(partial(_narrow, n_keys)).reduceByKey(tell(combine), min(n_keys, n_tasks), int)
         if finish is not None:
             parts = parts.map(tell(partial(_finish, finish, shared)))
         return [result for _, result in sorted(_collect(parts), key=lambda pair: pair[0])]
@@ -144,18 +145,29 @@ def _tell(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _collect(parts: Any) -> Iterator[tuple[int, Any]]:
-    from py4j.protocol import Py4JJavaError
-
     try:
         return parts.collect()
-    except Py4JJavaError as error:
+    except _failures() as error:
         told = re.search(r"\[hornbeam:([\w+/=]+)\]", str(error))
         if told:
-            raise pickle.loads(b64decode(told[1])) from error  # noqa: S301 - from our own task
+            raise pickle.loads(b64decode(told[1])) from error  # noqa: S301 - what our own task wrote
         raise EngineError(
-            f"Spark could not finish a pass over the data: {error.java_exception.getMessage()} "
-            "Look at the executors' logs; most often one needs more memory (spark.executor.memoryOverhead)."
+            f"Spark could not finish a pass over the data: {_reason(error)}. Look at the executors' logs; most "
+            "often one needs more memory (spark.executor.memoryOverhead)."
         ) from error
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    return Py4JJavaError, PySparkException
+
+
+def _reason(error: Exception) -> str:
+    """The last line of a long story that names an error."""
+    lines = [line for line in str(error).splitlines() if re.match(r"[\w.]+(Error|Exception): ", line)]
+    return (lines or [str(error)])[-1].rstrip(".")
 
 
 def _check_session(spark: SparkSession) -> None:
@@ -173,17 +185,14 @@ def _check_session(spark: SparkSession) -> None:
 
 def _check_versions(context: SparkContext) -> None:
     """Ask executors for their Hornbeam in words that need no Hornbeam to be understood."""
-    from py4j.protocol import Py4JJavaError
-
     question = "hornbeam:__version__"
     here, n = resolve_name(question), context.defaultParallelism
     try:
         found = set(context.parallelize([question] * n, n).map(resolve_name).collect())
-    except Py4JJavaError as error:
-        reason = re.search(r"\w+Error: .*", str(error))
-        found = {reason[0] if reason else str(error)}
+    except _failures() as error:
+        found = {_reason(error)}
     if found != {here}:
         raise EngineError(
-            f"Executors have Hornbeam {', '.join(sorted(found))}; expected {here}, as on this side. Install the same "
-            "version on every machine, or send a packed environment along (spark.archives)."
+            f"Asked for their Hornbeam, executors say {', '.join(sorted(found))}; expected {here}, as on this side. "
+            "Install the same version on every machine, or send a packed environment along (spark.archives)."
         )
