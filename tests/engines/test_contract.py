@@ -22,9 +22,7 @@ def test_each_unit_counts_once(engine_of, groups, blocks):
 
 @pytest.mark.parametrize("groups", [2, 20])
 def test_blocks_are_finished_in_order(engine_of, groups):
-    finished = engine_of(groups=groups).reduce(
-        passes.histogram, UNITS, 4, blocks=4, finish=passes.listed
-    )
+    finished = engine_of(groups=groups).reduce(passes.histogram, UNITS, 4, blocks=4, finish=passes.listed)
     assert finished == [(b, total.tolist(), 4) for b, total in enumerate(passes.histogram(UNITS, 4))]
 
 

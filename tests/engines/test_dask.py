@@ -169,7 +169,7 @@ def test_clusters_that_give_up_on_workers_are_named(dask_processes, dask_threads
 
 
 def test_a_client_is_expected():
-    with pytest.raises(ParameterError, match="expected a synchronous distributed.Client"):
+    with pytest.raises(ParameterError, match=r"expected a synchronous distributed\.Client"):
         DaskEngine("tcp://localhost:8786")
 
 

@@ -96,7 +96,8 @@ class DaskEngine:
     @property
     def parallelism(self) -> int:
         """Threads of all workers that are there now."""
-        return max(1, sum(self.client.nthreads().values()))
+        n_threads: int = sum(self.client.nthreads().values())
+        return max(1, n_threads)
 
     def reduce(
         self,

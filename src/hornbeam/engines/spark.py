@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from math import ceil
@@ -79,7 +79,7 @@ class SparkEngine:
     @property
     def parallelism(self) -> int:
         """Cores of all executors, as Spark counts them."""
-        return max(1, self._context.defaultParallelism)
+        return max(1, int(self._context.defaultParallelism))
 
     def reduce(
         self,
@@ -113,9 +113,7 @@ class SparkEngine:
 # ---- tasks ---------------------------------------------------------------------------------------------
 
 
-def _fold(
-    task: Task, shared: Any, blocks: int, numbered: tuple[int, Sequence[Any]]
-) -> list[tuple[int, Any]]:
+def _fold(task: Task, shared: Any, blocks: int, numbered: tuple[int, Sequence[Any]]) -> list[tuple[int, Any]]:
     number, units = numbered
     return list(enumerate(fold(task, units, shared, blocks), start=number * blocks))
 
@@ -125,9 +123,7 @@ def _narrow(n_keys: int, pair: tuple[int, Any]) -> tuple[int, Any]:
     return key % n_keys, part
 
 
-def _finish(
-    finish: Callable[[int, Any, Any], Any], shared: Any, pair: tuple[int, Any]
-) -> tuple[int, Any]:
+def _finish(finish: Callable[[int, Any, Any], Any], shared: Any, pair: tuple[int, Any]) -> tuple[int, Any]:
     block, total = pair
     return block, finish(block, total, shared)
 
@@ -144,7 +140,7 @@ def _tell(function: Callable[..., Any], *arguments: Any) -> Any:
         raise RuntimeError(f"[hornbeam:{b64encode(cloudpickle.dumps(error)).decode()}]") from error
 
 
-def _collect(parts: Any) -> Iterator[tuple[int, Any]]:
+def _collect(parts: Any) -> Any:
     try:
         return parts.collect()
     except _failures() as error:
