@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "split.hpp"
@@ -67,12 +68,16 @@ struct Span {
     const Entry* last;
 };
 
-// Rows that move together as nodes split: codes [n, F] row by row, class labels, and weights if there are any.
+// Rows that move together as nodes split: codes [n, F] row by row, class labels, and weights if there are any. Those
+// with constant codes are constant altogether.
 template <class Code>
 struct Rows {
+    template <class T>
+    using Alike = std::conditional_t<std::is_const_v<Code>, const T, T>;
+
     Code* codes;
-    uint16_t* label;
-    int64_t* weight;  // nullptr: every row counts 1
+    Alike<uint16_t>* label;
+    Alike<int64_t>* weight;  // nullptr: every row counts 1
     int n_features;
 };
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "affinity.hpp"
@@ -37,14 +38,39 @@ class Scanner {
     // `entries(f)` gives the node's entries of feature f.
     template <class Entries>
     Split best(const Node& node, Entries&& entries) {
+        compare(node, entries);
+        const int f = winner();
+        return f < 0 ? Split{} : realise(f, candidates_[f], entries);
+    }
+
+    // These may be some features of many: what each offers (NaN: nothing), and the splits that may win among all. A
+    // feature cannot if another one has as much gain and a ratio better by more than a tie, wherever that one stands.
+    template <class Entries>
+    std::vector<Split> offers(const Node& node, Entries&& entries, double* gain, double* ratio) {
+        compare(node, entries);
+        std::vector<Split> splits;
+        for (int f = 0; f < features_.count; ++f) {
+            const Candidate& c = candidates_[f];
+            gain[f] = c.found ? c.gain : std::numeric_limits<double>::quiet_NaN();
+            ratio[f] = c.found ? c.ratio : std::numeric_limits<double>::quiet_NaN();
+            const auto beats = [&](const Candidate& o) { return o.found && o.gain >= c.gain && o.ratio > c.ratio + tie_; };
+            if (c.found && std::none_of(candidates_.begin(), candidates_.end(), beats))
+                splits.push_back(realise(f, c, entries));
+        }
+        return splits;
+    }
+
+    // The feature that wins given what each offers; -1: none does.
+    int choose(const Node& node, const double* gain, const double* ratio) {
         enter(node);
-        for (int f = 0; f < features_.count; ++f) candidates_[f] = scan(f, entries(f));
-        const Candidate* winner = rules_.gain_ratio ? best_ratio() : best_gain();
-        if (!winner) return {};
-        const double decrease =
-            winner->gain * static_cast<double>(node.weight) / static_cast<double>(rules_.total_weight);
-        if (rules_.min_decrease > 0 && decrease < rules_.min_decrease) return {};
-        return realise(static_cast<int>(winner - candidates_.data()), *winner, entries);
+        for (int f = 0; f < features_.count; ++f) {
+            candidates_[f] = Candidate{};
+            candidates_[f].found = !std::isnan(gain[f]);
+            candidates_[f].in_average = counts_in_average(f);
+            candidates_[f].gain = gain[f];
+            candidates_[f].ratio = ratio[f];
+        }
+        return winner();
     }
 
   private:
@@ -267,6 +293,21 @@ class Scanner {
     }
 
     // ---- choosing -----------------------------------------------------------------------------------------------
+
+    template <class Entries>
+    void compare(const Node& node, Entries&& entries) {
+        enter(node);
+        for (int f = 0; f < features_.count; ++f) candidates_[f] = scan(f, entries(f));
+    }
+
+    int winner() const {
+        const Candidate* best = rules_.gain_ratio ? best_ratio() : best_gain();
+        if (!best) return -1;
+        const double decrease =
+            best->gain * static_cast<double>(node_.weight) / static_cast<double>(rules_.total_weight);
+        if (rules_.min_decrease > 0 && decrease < rules_.min_decrease) return -1;
+        return static_cast<int>(best - candidates_.data());
+    }
 
     const Candidate& better(const Candidate& a, const Candidate& b) const {
         return b.found && (!a.found || b.ratio > a.ratio + tie_) ? b : a;

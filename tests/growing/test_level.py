@@ -7,7 +7,7 @@ from hornbeam.data import LocalEngine
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Grower, Missing
 from hornbeam.growing import level as level_phase
-from hornbeam.growing.level import MemoryRows
+from hornbeam.growing.coded import MemoryRows
 from hornbeam.kernels.subtree import Rows
 from strategies_growing import bins_of, random_table
 

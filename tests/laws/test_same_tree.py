@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hornbeam import TreeClassifier
 from hornbeam.data import LocalEngine, Table
 from hornbeam.growing import Criterion, Grower, Missing, Nominal, home, trunk
-from hornbeam.growing.level import MemoryRows
+from hornbeam.growing.coded import MemoryRows
 from hornbeam.kernels.subtree import Rows
 from hornbeam.recipe import PRESETS
 from hornbeam.tree import Tree, count

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from hornbeam.data.cuts import cut
 from hornbeam.data.edges import midpoint
 from hornbeam.data.engine import Engine
+from hornbeam.data.fingerprint import fingerprint
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.data.units import Source
@@ -114,6 +115,11 @@ class Bins:
             np.array(n_codes, np.int32),
             np.array([feature.kind == Kind.NOMINAL for feature in features], np.bool_),
         )
+
+    @property
+    def digest(self) -> str:
+        """The same bins, the same word."""
+        return fingerprint("bins", *self.edges, *(self.values or ()), self.n_codes, self.nominal)
 
     def encode(self, table: Table, n_jobs: int = 1) -> Codes:
         """Codes of the rows of a table.

@@ -132,9 +132,8 @@ def count_parts(units: Sequence[Unit], shared: tuple[Source, Division]) -> list[
     n_parts = int((1 << division.digits).sum())
     found = Tally(np.zeros(n_parts, np.int64), np.full(n_parts, ~np.uint64(0)), np.zeros(n_parts, np.uint64))
     for unit in units:
-        columns = source.read(unit).columns
         tally(
-            tuple(columns[feature] for feature in division.features),
+            source.read(unit, division.features).columns,
             division.starts,
             division.low,
             division.high,

@@ -86,7 +86,15 @@ class Column:
             return Feature(name)
         if self.ordered:
             return Feature(name, Kind.ORDINAL, tuple([v for v in self.dictionary if v is not None]))
-        return Feature(name, Kind.NOMINAL, sorted_categories(self._occurring().values()))
+        return Feature(name, Kind.NOMINAL, sorted_categories(self.occurring().values()))
+
+    def occurring(self) -> dict[int, Category]:
+        """Return the entries of the dictionary that some row has, by code."""
+        assert self.dictionary is not None
+        seen = np.zeros(len(self.dictionary) + 1, dtype=np.bool_)
+        seen[self.values] = True  # -1 marks the extra last entry
+        codes = np.flatnonzero(seen[:-1]).tolist()
+        return {code: value for code in codes if (value := self.dictionary[code]) is not None}
 
     def encode(self, feature: Feature) -> NDArray[Any]:
         """Return the column as a table holds it: matched with the feature by value.
@@ -99,14 +107,6 @@ class Column:
         column = self if self.dictionary is not None else self._factorised()
         return column._positions(feature)
 
-    def _occurring(self) -> dict[int, Category]:
-        """The entries of the dictionary that some row has, by code."""
-        assert self.dictionary is not None
-        seen = np.zeros(len(self.dictionary) + 1, dtype=np.bool_)
-        seen[self.values] = True  # -1 marks the extra last entry
-        codes = np.flatnonzero(seen[:-1]).tolist()
-        return {code: value for code in codes if (value := self.dictionary[code]) is not None}
-
     def _factorised(self) -> "Column":
         """The numbers as codes into a dictionary of them."""
         missing = np.isnan(self.values)
@@ -116,7 +116,7 @@ class Column:
 
     def _numbers(self, feature: Feature) -> NDArray[np.float64]:
         lookup = np.full(len(self.dictionary or ()) + 1, np.nan)
-        for code, value in self._occurring().items():
+        for code, value in self.occurring().items():
             if isinstance(value, str):
                 raise SchemaError(
                     f"Column {feature.name!r} has the value {value!r}, but the tree was made with numbers "
@@ -126,7 +126,7 @@ class Column:
         return lookup.take(self.values)
 
     def _positions(self, feature: Feature) -> NDArray[Any]:
-        occurring = self._occurring()
+        occurring = self.occurring()
         if occurring and feature.categories:
             _check_comparable(tuple(occurring.values()), feature)
         position = {category: i for i, category in enumerate(feature.categories)}

@@ -80,8 +80,7 @@ def survey(units: Sequence[Unit], shared: tuple[Source, tuple[int, ...], int]) -
     source, features, limit = shared
     census = Census(len(features), limit)
     for unit in units:
-        columns = source.read(unit).columns
-        census.add(tuple(columns[feature] for feature in features))
+        census.add(source.read(unit, features).columns)
     return [census]
 
 

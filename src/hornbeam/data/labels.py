@@ -52,6 +52,10 @@ def read_labels(y: Any) -> Labels:
     >>> codes
     array([1, 0, 1], dtype=int32)
     """
+    if hasattr(y, "combine_chunks"):
+        y = y.combine_chunks()  # NumPy would give the nulls of a chunked Arrow dictionary some label
+    if hasattr(y, "dictionary_decode"):
+        return _read_dictionary(y)
     labels = _as_array(y)
     kind = labels.dtype.kind
     if kind == "O":
@@ -97,8 +101,6 @@ def match_labels(labels: Labels, classes: tuple[Label, ...]) -> Indices:
 
 
 def _as_array(y: Any) -> NDArray[Any]:
-    if hasattr(y, "combine_chunks"):
-        y = y.combine_chunks()  # NumPy would give the nulls of a chunked Arrow dictionary some label
     if np.ma.is_masked(y):
         raise _missing()
     labels = np.asarray(y)
@@ -141,6 +143,18 @@ def _unboxed(labels: NDArray[Any]) -> NDArray[Any]:
 
 def _missing() -> DataError:
     return DataError("Input y contains NaN: some labels are missing. Leave out the rows without a label.")
+
+
+def _read_dictionary(labels: Any) -> Labels:
+    """An Arrow dictionary: its values are looked at once, not row by row."""
+    if labels.null_count:
+        raise _missing()
+    places = labels.indices.to_numpy().astype(np.intp)
+    occurring = np.flatnonzero(np.bincount(places, minlength=len(labels.dictionary)))
+    classes, codes = read_labels(labels.dictionary.take(occurring))
+    code_of = np.zeros(len(labels.dictionary), dtype=np.int32)
+    code_of[occurring] = codes
+    return Labels(classes, code_of[places])
 
 
 def _read_integers(labels: NDArray[Any]) -> Labels:

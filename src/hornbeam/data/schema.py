@@ -163,6 +163,16 @@ class Schema:
         """Whether the names are x0, x1, ...: those of columns that came without names."""
         return self.names == generated_names(len(self.features))
 
+    def select(self, features: Iterable[int]) -> "Schema":
+        """Return the schema of some columns alone, in the order asked for.
+
+        Examples
+        --------
+        >>> Schema((Feature("age"), Feature("dose"))).select([1]).names
+        ('dose',)
+        """
+        return Schema(tuple([self.features[feature] for feature in features]), self.classes)
+
 
 def _first_repeated(values: Iterable[Label]) -> Label:
     first: dict[Label, int] = {}

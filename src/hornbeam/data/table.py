@@ -2,21 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.columns import Column, unusable
+from hornbeam.data.frame import lay_open
 from hornbeam.data.labels import Labels, match_labels, read_labels
-from hornbeam.data.schema import Schema, generated_names
-from hornbeam.data.sheet import Sheet, check_shape
+from hornbeam.data.schema import Schema
 from hornbeam.data.weights import read_weights
-from hornbeam.errors import ContainerError, DataError, MissingExtraError
+from hornbeam.errors import DataError
 from hornbeam.typing import Counts, Floats, Indices
-
-if TYPE_CHECKING:
-    import narwhals.stable.v2 as nw
 
 __all__ = ["Table"]
 
@@ -109,6 +105,27 @@ class Table:
             self.class_weight,
         )
 
+    def select(self, features: Sequence[int]) -> "Table":
+        """Return the table of some columns alone, in the order asked for, as views.
+
+        Examples
+        --------
+        >>> Table.read([[1.0, 2.0], [3.0, 4.0]]).select([1]).columns
+        (array([2., 4.]),)
+        """
+        if list(features) == list(range(len(self.columns))):
+            return self
+        return Table(
+            self.schema.select(features),
+            tuple([self.columns[feature] for feature in features]),
+            self.target,
+            self.weight,
+            self.unit,
+            None,
+            None if self.names is None else tuple([self.names[feature] for feature in features]),
+            self.class_weight,
+        )
+
     @classmethod
     def read(
         cls,
@@ -159,7 +176,7 @@ class Table:
         >>> Table.read([["blue"], ["green"], [None]], schema=train.schema).columns
         (array([ 0, -2, -1], dtype=int32),)
         """
-        sheet = _open(X, feature_names if schema is None or feature_names is not None else schema.names)
+        sheet = lay_open(X, feature_names if schema is None or feature_names is not None else schema.names)
         if feature_names is not None:
             sheet = sheet.named(feature_names)
         if schema is not None:
@@ -187,108 +204,3 @@ class Table:
                 of_class[target] = by_label
         columns, matrix = sheet.encode(schema)
         return cls(schema, columns, target, weight, unit, matrix, sheet.names, of_class)
-
-
-def _open(X: Any, names: Sequence[str] | None) -> Sheet:
-    """Lay X open, whatever it is; `names` are for the messages about arrays."""
-    if isinstance(X, (np.ndarray, list, tuple)):
-        return Sheet.read(X, names)
-    if hasattr(X, "nnz") and hasattr(X, "toarray"):
-        raise ContainerError("X is a sparse matrix, but dense data is required. Convert it with X.toarray().")
-    frame = _as_frame(X)
-    if frame is not None:
-        return _read_frame(frame)
-    if hasattr(X, "__array__"):
-        return Sheet.read(X, names)
-    raise ContainerError(
-        f"X is a {type(X).__name__}; expected a 2-D array, a list of rows or a data frame "
-        "(pandas, polars, pyarrow or another that speaks Arrow). Convert it to one of these."
-    )
-
-
-def _as_frame(X: Any) -> "nw.DataFrame[Any] | None":
-    """X as a narwhals frame; None if it is no frame."""
-    import narwhals.stable.v2 as nw
-
-    try:
-        frame = nw.from_native(X, pass_through=True, allow_series=True)
-    except nw.exceptions.DuplicateError as error:
-        raise DataError(f"X has two columns of the same name. {error}. Rename one of them.") from error
-    if isinstance(frame, nw.Series):
-        check_shape(frame.to_numpy())
-    if isinstance(frame, nw.LazyFrame):
-        raise ContainerError(
-            f"X is a lazy frame ({type(X).__module__}); expected rows in memory. Call collect() first."
-        )
-    if isinstance(frame, nw.DataFrame):
-        return frame
-    if not hasattr(X, "__arrow_c_stream__"):
-        return None
-    for backend in ("pyarrow", "polars"):
-        try:
-            return nw.from_arrow(X, backend=backend)
-        except ImportError:
-            continue
-    raise MissingExtraError(
-        f"Reading a {type(X).__name__} needs pyarrow or polars. Install one: pip install pyarrow."
-    )
-
-
-def _read_frame(frame: "nw.DataFrame[Any]") -> Sheet:
-    shape = check_shape(frame)
-    labels = frame.columns
-    types = {type(label).__name__ for label in labels}
-    if "str" in types and len(types) > 1:
-        raise DataError(
-            f"The names of the columns are of the types {sorted(types)}; expected strings. Rename them."
-        )
-    names = tuple(labels) if types == {"str"} else None
-    pairs = zip(labels, names or generated_names(shape[1]), strict=True)
-    columns = [_read_series(frame.get_column(label), name) for label, name in pairs]
-    return Sheet(shape, None, tuple(columns), names)
-
-
-def _read_series(series: "nw.Series[Any]", name: str) -> Column:
-    """One column of a frame, by its type."""
-    import narwhals.stable.v2 as nw
-
-    dtype = series.dtype
-    if series.implementation.is_pandas_like() and series.to_native().dtype == object:
-        return Column.read(series.to_numpy(), name)
-    if dtype.is_numeric():
-        wide = dtype.is_decimal() or dtype in (nw.Int128, nw.UInt128)  # NumPy has no such types
-        return Column.read((series.cast(nw.Float64) if wide else series).to_numpy(), name)
-    if dtype == nw.Boolean:
-        return Column(series.cast(nw.Int8).fill_null(-1).to_numpy(), (False, True))
-    if dtype in (nw.String, nw.Categorical, nw.Enum):
-        return _read_categories(series, name)
-    if dtype in (nw.Object, nw.Unknown):
-        return Column.read(series.to_numpy(), name)
-    raise unusable(name, dtype, temporal=dtype.is_temporal())
-
-
-def _read_categories(series: "nw.Series[Any]", name: str) -> Column:
-    """Text or categories as codes into a dictionary, made by the frame's own library.
-
-    narwhals has no word for codes yet, so each library is asked in its own.
-    """
-    import narwhals.stable.v2 as nw
-
-    native: Any = series.to_native()
-    if hasattr(getattr(native, "dtype", None), "pyarrow_dtype"):
-        native = native.array.__arrow_array__()  # pandas stumbles over nulls in Arrow dictionaries
-    if hasattr(native, "combine_chunks"):
-        array = native.combine_chunks()
-        array = array if hasattr(array, "dictionary") else array.dictionary_encode()
-        codes = array.indices.cast("int32").fill_null(-1).to_numpy()
-        return Column.categorical(codes, array.dictionary.to_pylist(), name, ordered=array.type.ordered)
-    if series.implementation.is_polars():
-        series = series.cast(nw.Categorical) if series.dtype == nw.String else series
-        physical = nw.from_native(series.to_native().to_physical(), series_only=True)
-        codes = physical.cast(nw.Int32).fill_null(-1).to_numpy()
-        row_of = np.zeros(int(codes.max()) + 2, dtype=np.int64)
-        row_of[codes] = np.arange(len(codes))  # some row of each code; row 0 for codes that never occur
-        return Column.categorical(codes, series[row_of[:-1]].to_list(), name)
-    categories = native.astype("category").cat
-    codes = categories.codes.to_numpy()
-    return Column.categorical(codes, categories.categories.tolist(), name, ordered=categories.ordered)

@@ -1,23 +1,24 @@
 """Row weights in fixed point: integers that add up exactly in any order."""
 
-import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from hornbeam.data.fixed_point import are_shares, fixed_point
 from hornbeam.data.labels import Labels
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.typing import Bools, Counts, Floats, Indices
+from hornbeam.typing import Bools, Counts, Floats, Indices, Label
 
-__all__ = ["Weights", "fixed_point", "read_weights", "steer"]
-
-# Sums of weights stay below 2**50, so that they are exact in float64 too.
-WHOLE_LIMIT = 2.0**50
-SCALED_BITS = 49
-SMALLEST_EXPONENT = -1074  # of the smallest positive float64
-# All rows together weigh one row at most: then weights are shares. The slack is for sums that should be 1.
-SHARES = 1.0 + 1e-6
+__all__ = [
+    "Weights",
+    "class_factors",
+    "fixed_point",
+    "nothing_counts",
+    "read_sample_weight",
+    "read_weights",
+    "steer",
+]
 
 
 class Weights(NamedTuple):
@@ -79,17 +80,21 @@ def read_weights(
     """
     if sample_weight is None and class_weight is None:
         return Weights(None, 1.0, None, None)
-    weight = np.ones(n_rows) if sample_weight is None else _read_sample_weight(sample_weight, n_rows)
+    weight = np.ones(n_rows) if sample_weight is None else read_sample_weight(sample_weight, n_rows)
     counts, of_class = weight > 0, None
     if class_weight is not None:
-        of_class, codes = _class_factors(class_weight, labels, weight)
-        counts &= of_class[codes] > 0
+        if labels is None:
+            raise ParameterError(
+                "class_weight was given without y. Pass the labels too, or leave class_weight out."
+            )
+        of_class = class_factors(class_weight, labels.classes.tolist(), lambda: _class_totals(labels, weight))
+        counts &= of_class[labels.codes] > 0
         of_class = None if (of_class == 1).all() else of_class
     if not counts.any():
-        raise DataError("Every row has weight 0. Sample weights must contain at least one non-zero number.")
+        raise nothing_counts()
     kept = None if counts.all() else counts
     steps, unit = fixed_point(weight[counts])
-    if steps is not None and _are_shares(steps, unit):
+    if steps is not None and are_shares(int(steps.sum()), unit):
         even = steps.min() == steps.max()
         steps, unit = (None, 1.0) if even else (steps, len(steps) / int(steps.sum()))
     return Weights(steps, unit, kept, of_class)
@@ -138,46 +143,14 @@ def steer(steps: Counts | None, unit: float, factors: Floats, codes: Indices) ->
     return (None if unit == 1.0 and steered.max() == 1 else steered), unit
 
 
-def _are_shares(steps: Counts, unit: float) -> bool:
-    return int(steps.sum()) * unit <= SHARES
-
-
-def _is_whole(weight: Floats, n_rows: int) -> bool:
-    return n_rows * float(weight.max()) < WHOLE_LIMIT and bool((np.rint(weight) == weight).all())
-
-
-def fixed_point(weight: Floats, n_rows: int | None = None) -> tuple[Counts | None, float]:
-    """Hold positive weights as integer steps of one unit that the order of rows cannot change.
-
-    Whole weights keep the unit 1, so that weight 2 is exactly a row given twice. For others the unit is the
-    power of two by which all rows, at the largest weight, would add up to more than 2**48 and at most 2**49
-    steps; a weight too small for a step gets one. There are as many rows as weights unless `n_rows` says so.
+def read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
+    """Read one weight a row, refusing all but finite numbers of zero or more.
 
     Examples
     --------
-    >>> fixed_point(np.array([3.0, 1.0]))
-    (array([3, 1]), 1.0)
-    >>> steps, unit = fixed_point(np.array([0.5, 0.25]))
-    >>> (steps * unit).tolist()
-    [0.5, 0.25]
-    >>> fixed_point(np.array([1.0, 1.0]))
-    (None, 1.0)
+    >>> read_sample_weight(2, 3)
+    array([2., 2., 2.])
     """
-    n_rows = len(weight) if n_rows is None else n_rows
-    largest = float(weight.max())
-    if _is_whole(weight, n_rows):
-        steps = weight.astype(np.int64)
-        return (None if largest == 1.0 and float(weight.min()) == 1.0 else steps), 1.0
-    # n * largest = fraction * 2**exponent, in two steps because the product may overflow
-    mantissa, exponent = math.frexp(largest)
-    fraction, carry = math.frexp(n_rows * mantissa)
-    bits = SCALED_BITS + (fraction == 0.5)
-    power = max(exponent + carry - bits, SMALLEST_EXPONENT)
-    steps = np.rint(np.ldexp(weight, -power)).astype(np.int64)
-    return np.maximum(steps, 1), math.ldexp(1.0, power)
-
-
-def _read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
     try:
         weight = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -202,44 +175,73 @@ def _read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
     return weight
 
 
-def _class_factors(class_weight: Any, labels: Labels | None, weight: Floats | None) -> tuple[Floats, Indices]:
-    """The factor of every class, and the class of every row."""
-    if labels is None:
-        raise ParameterError(
-            "class_weight was given without y. Pass the labels too, or leave class_weight out."
-        )
+def nothing_counts() -> DataError:
+    """Return the error of weights that are all zero.
+
+    Examples
+    --------
+    >>> print(nothing_counts())
+    Every row has weight 0. Sample weights must contain at least one non-zero number.
+    """
+    return DataError("Every row has weight 0. Sample weights must contain at least one non-zero number.")
+
+
+def class_factors(class_weight: Any, classes: Sequence[Label], totals: Callable[[], Counts]) -> Floats:
+    """Find the factor of every class.
+
+    Parameters
+    ----------
+    class_weight : mapping or "balanced"
+        As for `read_weights`.
+    classes : sequence of labels
+        In the order of their codes.
+    totals : callable
+        Gives the weight of every class in steps; asked for "balanced" alone.
+
+    Returns
+    -------
+    float64 array of shape (n_classes,)
+
+    Examples
+    --------
+    >>> class_factors({"ill": 5}, ["ill", "well"], lambda: np.array([10, 30]))
+    array([5., 1.])
+    >>> class_factors("balanced", ["ill", "well"], lambda: np.array([10, 30]))
+    array([2.        , 0.66666667])
+    """
     if isinstance(class_weight, str):
         if class_weight != "balanced":
             raise ParameterError(
                 f"class_weight is {class_weight!r}; expected 'balanced', a mapping or None. "
                 "Pass a mapping of class labels to numbers, e.g. {'ill': 5}."
             )
-        return _balanced(labels, weight), labels.codes
+        return _balanced(totals())
     if not isinstance(class_weight, Mapping):
         raise ParameterError(
             f"class_weight is a {type(class_weight).__name__}; expected 'balanced', a mapping of class "
             "labels to numbers, or None. Lists of mappings are for several targets; pass one mapping."
         )
-    return _named(class_weight, labels), labels.codes
+    return _named(class_weight, classes)
 
 
-def _balanced(labels: Labels, weight: Floats | None) -> Floats:
-    """Factors that give every class the same total weight and leave the sum of all as it is.
-
-    The totals are added up in fixed point, because a sum of floats would depend on the order of the rows.
-    """
+def _class_totals(labels: Labels, weight: Floats) -> Counts:
+    """What each class weighs, in fixed point: a sum of floats would depend on the order of the rows."""
     codes, steps = labels.codes, None
-    if weight is not None and (counted := weight > 0).any():
+    if (counted := weight > 0).any():
         codes, steps = codes[counted], fixed_point(weight[counted])[0]
-    counts = np.bincount(codes, weights=steps, minlength=len(labels.classes))
+    return np.bincount(codes, weights=steps, minlength=len(labels.classes)).astype(np.int64)
+
+
+def _balanced(totals: Counts) -> Floats:
+    """Factors that give every class the same total weight and leave the sum of all as it is."""
+    counts = totals.astype(np.float64)
     present = counts > 0
     factors = np.ones(len(counts))
     factors[present] = counts.sum() / (present.sum() * counts[present])
     return factors
 
 
-def _named(class_weight: Mapping[Any, Any], labels: Labels) -> Floats:
-    classes = labels.classes.tolist()
+def _named(class_weight: Mapping[Any, Any], classes: Sequence[Label]) -> Floats:
     unnamed = [label for label in classes if label not in class_weight]
     if unnamed and len(classes) - len(unnamed) != len(class_weight):
         raise ParameterError(

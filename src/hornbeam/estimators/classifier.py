@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -14,8 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 from hornbeam.data.labels import Labels, read_labels
 from hornbeam.data.sheet import renamed
 from hornbeam.data.table import Table
+from hornbeam.data.units import MemorySource
 from hornbeam.errors import DataError
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
+from hornbeam.estimators.rows import by_unit, fit_source, is_address, opened
 from hornbeam.estimators.settings import recipe_of
 from hornbeam.estimators.threads import n_threads
 from hornbeam.explain import Leaves, leaves, predict_interval
@@ -26,6 +29,8 @@ from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats, Indices
 
 __all__ = ["TreeClassifier"]
+
+_HERE = (str(Path(__file__).parent),)  # a warning points to who called us
 
 
 class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -189,17 +194,36 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return tags
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        engine: Any = None,
+        grow_rows: int | None = None,
+        cache: Any = None,
+    ) -> Self:
         """Grow, prune and smooth a tree.
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Numbers, booleans, strings, categories; missing values in any form.
-        y : array-like of shape (n_rows,)
-            Class labels.
-        sample_weight : array-like of shape (n_rows,), default=None
-            A row of weight 2 counts as two rows.
+        X : array-like or data frame of shape (n_rows, n_features), or path, paths or Source
+            Numbers, booleans, strings, categories; missing values in any form. Or where rows are that need not
+            fit memory: Parquet files, folders or patterns.
+        y : array-like of shape (n_rows,), or str
+            Class labels; of files, the name of their column.
+        sample_weight : array-like of shape (n_rows,) or str, default=None
+            A row of weight 2 counts as two rows; of files, the name of their column.
+        engine : Engine, default=None
+            Where rows are read and counted; None: `n_jobs` threads of this process. The tree does not depend
+            on it.
+        grow_rows : int, default=None
+            Grow on a sample of so many rows, and count all. None: on all rows that fit memory or are at most 20
+            million, else on a sample of up to 5 million.
+        cache : path or False, default=None
+            A folder to keep codes of the rows in, where they do not fit memory; None: a temporary one; False:
+            read the files again for each level.
 
         Returns
         -------
@@ -207,14 +231,22 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             Itself, fitted.
         """
         with Progress(self, X, y, sample_weight) as progress:
+            if is_address(X):
+                source = opened(X, y, sample_weight, self.class_weight, engine)
+                listener = progress.listener(source.n_rows)
+                self._learn(*fit_source(self, source, engine, grow_rows, cache, listener))
+                return self
             labels = _labels(self, y)
             table = Table.read(X, labels, sample_weight=sample_weight, class_weight=self.class_weight)
-            recipe = recipe_of(self, table)
             listener = progress.listener(table.n_rows)
-            tree = recipe.fit(table, n_jobs=n_threads(self.n_jobs), on_progress=listener)
+            if grow_rows is None:
+                tree = recipe_of(self, table).fit(table, n_jobs=n_threads(self.n_jobs), on_progress=listener)
+            else:
+                tree = fit_source(self, MemorySource(table), engine, grow_rows, cache, listener).tree
             self._learn(tree, labels.classes, table.names, table.class_weight)
         return self
 
+    @by_unit
     def predict_proba(self, X: Any, prior: Any = None) -> Floats:
         """Estimate class probabilities.
 
@@ -241,6 +273,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         table = self._read(X)
         return self._answer(table, prior)
 
+    @by_unit
     def predict(self, X: Any, prior: Any = None, costs: Any = None) -> NDArray[Any]:
         """Name the class each row is best taken for.
 
@@ -268,6 +301,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             return self.classes_[stake.argmax(axis=1)]
         return self.classes_[Costs.of(costs, self.classes_.tolist(), len(stake)).cheapest(stake)]
 
+    @by_unit
     def expected_cost(self, X: Any, prior: Any = None, costs: Any = None) -> Floats:
         """Estimate what each answer would cost.
 
@@ -303,6 +337,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         costs = self.costs if costs is None else costs
         return Costs.of(costs, self.classes_.tolist(), len(belief)).expected(belief)
 
+    @by_unit
     def predict_interval(self, X: Any, level: float = 0.9, prior: Any = None) -> tuple[Floats, Floats]:
         """Say how sure `predict_proba` is.
 
@@ -348,6 +383,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "tree_")
         return leaves(self.tree_, level)
 
+    @by_unit
     def apply(self, X: Any) -> Indices:
         """Find the node that answers for each row.
 
@@ -427,6 +463,8 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """Read rows like those of `fit`; names are handled as scikit-learn does."""
         if not hasattr(self, "tree_"):
             check_is_fitted(self, "tree_")
+        if isinstance(X, Table):  # a unit of a source, read by its schema
+            return X
         table = Table.read(X, schema=self.tree_.schema)
         named = hasattr(self, "feature_names_in_")
         if named != (table.names is not None):
@@ -435,7 +473,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 f"X does not have valid feature names, but {own} was fitted with feature names"
                 if named
                 else f"X has feature names, but {own} was fitted without feature names",
-                stacklevel=3,
+                skip_file_prefixes=_HERE,
             )
         elif named and table.names != self.tree_.schema.names:
             raise renamed(table.names or (), self.tree_.schema.names)

@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from hornbeam.data.table import Table
+from hornbeam.data.units import Source
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Criterion, Missing, Nominal
 from hornbeam.pruning import BayesRisk, Collapse, CostComplexity, ErrorBased, MinimumError, Pruner
@@ -53,8 +54,14 @@ _SMOOTHERS: dict[str, Smoother] = {
 _MOST_BINS = 65_535
 
 
-def recipe_of(estimator: Any, table: Table) -> Recipe | CrossValidated | Honest:
-    """Translate the parameters of a `TreeClassifier`; "auto" is what the preset says."""
+def recipe_of(
+    estimator: Any, table: Table | Source, n_rows: int | None = None
+) -> Recipe | CrossValidated | Honest:
+    """Translate the parameters of a `TreeClassifier`; "auto" is what the preset says.
+
+    A share of all rows is one of `n_rows`, if not all are grown on.
+    """
+    n_rows = table.n_rows if n_rows is None else n_rows
     recipe = _named("preset", estimator.preset, PRESETS)
     grower = recipe.grower
     grower = replace(
@@ -63,8 +70,8 @@ def recipe_of(estimator: Any, table: Table) -> Recipe | CrossValidated | Honest:
         nominal=_choice("nominal", estimator.nominal, Nominal, grower.nominal),
         missing=_choice("missing", estimator.missing, Missing, grower.missing),
         max_depth=_limit("max_depth", estimator.max_depth),
-        min_samples_split=_rows("min_samples_split", estimator.min_samples_split, 2, table.n_rows),
-        min_samples_leaf=_rows("min_samples_leaf", estimator.min_samples_leaf, 1, table.n_rows),
+        min_samples_split=_rows("min_samples_split", estimator.min_samples_split, 2, n_rows),
+        min_samples_leaf=_rows("min_samples_leaf", estimator.min_samples_leaf, 1, n_rows),
         min_weight_fraction_leaf=_number("min_weight_fraction_leaf", estimator.min_weight_fraction_leaf),
         min_impurity_decrease=_number("min_impurity_decrease", estimator.min_impurity_decrease),
         max_leaf_nodes=_limit("max_leaf_nodes", estimator.max_leaf_nodes),

@@ -2,6 +2,7 @@
 
 from hornbeam.evaluation.calibration import ReliabilityCurve, reliability_curve
 from hornbeam.evaluation.compare import Comparison, Friedman, Record, nemenyi_distance, sign_test
+from hornbeam.evaluation.counted import tree_reliability, tree_tally
 from hornbeam.evaluation.scores import (
     Tally,
     brier_score,
@@ -24,5 +25,7 @@ __all__ = [
     "reliability_curve",
     "rmse",
     "sign_test",
+    "tree_reliability",
+    "tree_tally",
     "zero_one_loss",
 ]

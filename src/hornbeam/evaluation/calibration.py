@@ -50,6 +50,7 @@ def reliability_curve(
     level: float = 0.95,
     interval: Literal["wilson", "exact"] = "wilson",
     sample_weight: Any = None,
+    n_rows: Any = None,
 ) -> ReliabilityCurve:
     """Set the predicted probability of one class against how often it came, in bins of equal mass.
 
@@ -68,6 +69,8 @@ def reliability_curve(
     sample_weight : array-like of shape (n_rows,), optional
         What each row counts. A band is then that of Kish's effective number of rows,
         ``(sum w)² / sum w²``.
+    n_rows : array-like of shape (n_rows,), optional
+        How many rows each entry stands for that are alike in everything; its weight is theirs together.
 
     Returns
     -------
@@ -87,7 +90,8 @@ def reliability_curve(
         )
     if n_bins < 1 or not 0 < level < 1:
         raise ParameterError(f"n_bins={n_bins}, level={level}: expected a bin at least, and 0 < level < 1.")
-    weight = np.ones(len(p)) if sample_weight is None else np.asarray(sample_weight, float)
+    alike = np.ones(len(p)) if n_rows is None else np.asarray(n_rows, float)
+    weight = alike if sample_weight is None else np.asarray(sample_weight, float)
     place = _equal_mass(p, weight, n_bins)
 
     def add(values: Floats) -> Floats:
@@ -95,7 +99,7 @@ def reliability_curve(
 
     total = add(weight)
     observed = add(weight * came) / total
-    effective = total**2 / add(weight**2)
+    effective = total**2 / add(weight**2 / alike)
     lower, upper = _INTERVALS[interval](observed, effective, level)
     return ReliabilityCurve(add(weight * p) / total, observed, lower, upper, total)
 

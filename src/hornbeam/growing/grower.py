@@ -3,7 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from hashlib import sha256
 from math import ceil, inf
+from os import PathLike
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,17 +19,23 @@ from hornbeam.data.table import Table
 from hornbeam.data.weights import steer
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing.builder import build_tree
+from hornbeam.growing.checkpoint import Checkpoint
+from hornbeam.growing.coded import CodedSource
 from hornbeam.growing.criterion import Criterion, Missing, Nominal
+from hornbeam.growing.evidence import count_coded
+from hornbeam.growing.frontier import Means
 from hornbeam.growing.home import grow_home
-from hornbeam.growing.level import CodedSource, count_classes, grow_by_level
-from hornbeam.growing.sprout import Sprout
+from hornbeam.growing.level import LevelPhase
+from hornbeam.growing.passes import Pass
+from hornbeam.growing.steered import Steered
+from hornbeam.growing.survey import survey
 from hornbeam.growing.watch import Watch
 from hornbeam.kernels import subtree
-from hornbeam.kernels.subtree import CRITERIA, Block, Columns, Nodes, Rows, Rules, Terms
+from hornbeam.kernels.subtree import CRITERIA, Nodes, Rows, Rules, Terms
 from hornbeam.tree.budget import keep_best_leaves
 from hornbeam.tree.edit import recount
 from hornbeam.tree.tree import Step, Tree
-from hornbeam.typing import Codes
+from hornbeam.typing import Codes, Floats
 
 __all__ = ["Grower"]
 
@@ -176,7 +186,11 @@ class Grower:
         engine: Engine,
         *,
         unit: float = 1.0,
-        home_rows: int = 0,
+        class_weight: Floats | None = None,
+        home_rows: int | None = None,
+        budget: int = 2**28,
+        checkpoint: str | PathLike[str] | None = None,
+        on_progress: Callable[[Pass], None] | None = None,
     ) -> Tree:
         """Grow the same tree from sums alone, through an engine.
 
@@ -192,25 +206,78 @@ class Grower:
             Where the work runs.
         unit : float
             What one step of the rows' weight is worth.
-        home_rows : int
+        class_weight : array of shape (n_classes,), optional
+            A factor for each class, as a table has them; they steer the search, and only that.
+        home_rows : int, optional
             Nodes of at most this many rows are finished by the local kernel, where their rows are brought
-            together.
+            together. Default: of as many rows as take a quarter of `budget`, if the node may still grow four
+            levels; for fewer, counting is cheaper than moving. All rows, if they fit.
+        budget : int, default 2**28
+            Bytes of cells that a task may hold, and of rows that are brought together for each of the engine's
+            tasks. The tree does not depend on it.
+        checkpoint : path, optional
+            Where the tree so far is kept after every pass. If the file is there, growing goes on from it; it is
+            deleted when the tree is done.
+        on_progress : callable, optional
+            Told about every `Pass` once it is over.
 
         Returns
         -------
         Tree
             The tree `grow` would have grown from the same rows.
+
+        Raises
+        ------
+        ParameterError
+            If the checkpoint belongs to other data or parameters.
+        StorageError
+            If the file is no sound checkpoint.
         """
+        self._check_level_phase(budget, home_rows)
+        terms = self._terms(schema, bins, Rules())
+        found, rows, worth = survey(source, terms, engine), source, unit
+        if class_weight is not None:
+            rows = Steered.of(source, unit, class_weight, found, engine)
+            found, worth = survey(rows, terms, engine), rows.unit
+        total = int(found.counts.sum())
+        terms = terms._replace(rules=self._rules(self.missing, worth, total, found.n_rows))
+        kept = None
+        if checkpoint is not None:
+            kept = Checkpoint(Path(checkpoint), self._about(source, bins, schema, unit, class_weight))
+        phase = LevelPhase(rows, terms, engine, Means(found, budget, home_rows), kept, on_progress)
+        tree = self._finish(phase.grow(), bins, schema, worth)
+        if class_weight is not None:
+            step = Step.of("recount", class_weight=tuple(class_weight.tolist()))
+            tree = count_coded(tree, source, bins, engine, unit=unit, step=step)
+        if kept is not None:
+            kept.remove()
+        return tree
+
+    def _check_level_phase(self, budget: int, home_rows: int | None) -> None:
         if self.missing is Missing.FRACTIONAL:
             raise ParameterError(
                 "missing='fractional' needs all rows in one place; expected 'own' or 'learned' here. "
                 "Choose one of these, or grow at home."
             )
-        terms = self._terms(schema, bins, Rules())
-        counts, n_rows = count_classes(source, terms, engine)
-        terms = terms._replace(rules=self._rules(self.missing, unit, int(counts.sum()), n_rows))
-        root = Sprout(0, Block(0, n_rows), counts)
-        return self._finish(grow_by_level(source, terms, engine, root, home_rows), bins, schema, unit)
+        if budget < 1:
+            raise ParameterError(f"budget={budget}: expected a number of bytes, such as {2**28}.")
+        if home_rows is not None and home_rows < 0:
+            raise ParameterError(
+                f"home_rows={home_rows}: expected a number of rows of 0 or more. Pass None for the default."
+            )
+
+    def _about(
+        self, source: CodedSource, bins: Bins, schema: Schema, unit: float, class_weight: Floats | None
+    ) -> dict[str, Any]:
+        """Say what a tree depends on, so that nobody goes on with another one's checkpoint."""
+        arrays = (*bins.edges, *(bins.values or ()), bins.n_codes)
+        words = [repr(schema), *(f"{array.dtype.str}{array.shape}{array.tobytes().hex()}" for array in arrays)]
+        return {
+            "the rows": source.fingerprint,
+            "their bins and schema": sha256("\n".join(words).encode()).hexdigest(),
+            "weights": [unit, None if class_weight is None else class_weight.tolist()],
+            **{name: value for name, value in self._step().parameters},
+        }
 
     def _refuse_shared_constraints(self) -> None:
         """Rows shared out over the branches mix them: the bounds a constraint sets would no longer hold."""
@@ -227,12 +294,10 @@ class Grower:
                 "Merge the rare ones; a target that measures rather than names needs a regression tree."
             )
         nominal, monotone = bins.nominal.astype(np.uint8), self._signs(schema)
-        offsets = np.concatenate([[0], np.cumsum(bins.n_codes + 1, dtype=np.int64)])
         gaps = bins.cell_values() if self.criterion is Criterion.GAIN_RATIO else None
-        columns = Columns(bins.n_codes, nominal, monotone, gaps, schema.n_classes)
         kind = "entropy" if self.criterion is Criterion.GAIN_RATIO else self.criterion.value
-        return Terms(
-            columns, CRITERIA[kind], rules, nominal, monotone, offsets, int(offsets[-1]), schema.n_classes
+        return Terms.of(
+            bins.n_codes, nominal, monotone, gaps, schema.n_classes, CRITERIA[kind], rules
         )
 
     def _rules(self, missing: Missing, unit: float, total_weight: int, total_rows: int) -> Rules:

@@ -1,41 +1,57 @@
 """Nodes on their way to a tree: made one by one near the root, and joined with subtrees the kernel made."""
 
 from collections.abc import Callable, Sequence
+from typing import Any, Self
 
 import numpy as np
 
 from hornbeam.growing.sprout import Sprout, child_bounds
+from hornbeam.kernels.level import Tests
 from hornbeam.kernels.subtree import Block, Nodes, Split, Terms
-from hornbeam.typing import Counts
+from hornbeam.typing import Counts, Indices
 
-__all__ = ["NodeList", "graft"]
+__all__ = ["NodeList", "graft", "tests_of"]
 
 
 class NodeList:
     """Nodes made one by one in Python: few, near the root."""
 
-    def __init__(self) -> None:
-        self._facts: list[tuple[int, int, int]] = []
-        self._counts: list[Counts] = []
-        self._splits: dict[int, Split] = {}
-        self._nominal: set[int] = set()
+    def __init__(self, terms: Terms) -> None:
+        self._terms = terms
+        self._columns: dict[str, list[Any]] = {name: [] for name in Nodes._fields if name != "map"}
+        self._maps: list[Indices] = [np.empty(0, dtype=np.int32)]
+        self._n_map = 0
+
+    @classmethod
+    def of(cls, nodes: Nodes, terms: Terms) -> Self:
+        """Go on with nodes that were made before."""
+        made = cls(terms)
+        made._columns = {name: list(getattr(nodes, name).tolist()) for name in made._columns}
+        made._columns["evidence"] = list(nodes.evidence)
+        made._maps = [nodes.map]
+        made._n_map = len(nodes.map)
+        return made
 
     def add(self, parent: int, slot: int, n_rows: int, counts: Counts) -> int:
         """Add a leaf and return its number."""
-        self._facts.append((parent, slot, n_rows))
-        self._counts.append(counts)
-        return len(self._facts) - 1
+        leaf = (parent, slot, -1, -1, -1, -1, np.nan, n_rows, counts, -1)
+        for column, value in zip(self._columns.values(), leaf, strict=True):
+            column.append(value)
+        return len(self._columns["parent"]) - 1
 
     def split(
-        self, parent: Sprout, split: Split, counts: Counts, blocks: Sequence[tuple[int, int]], terms: Terms
+        self, parent: Sprout, split: Split, counts: Counts, blocks: Sequence[tuple[int, int]]
     ) -> list[Sprout]:
         """Make an inner node of a leaf; its children have these class weights and blocks of rows."""
-        self._splits[parent.node] = split
-        if terms.nominal[split.feature]:
-            self._nominal.add(parent.node)
+        for name in ("feature", "left", "right", "missing_slot", "gain"):
+            self._columns[name][parent.node] = getattr(split, name)
+        if self._terms.nominal[split.feature]:
+            self._columns["map_start"][parent.node] = self._n_map
+            self._maps.append(split.slot_of[:-1])
+            self._n_map += len(split.slot_of) - 1
         family = []
         for slot, (begin, end) in enumerate(blocks):
-            lower, upper = child_bounds(parent.block, split, slot, list(counts), terms)
+            lower, upper = child_bounds(parent.block, split, slot, list(counts), self._terms)
             node = self.add(parent.node, slot, end - begin, counts[slot])
             block = Block(begin, end, parent.block.depth + 1, lower, upper)
             family.append(Sprout(node, block, counts[slot]))
@@ -43,31 +59,20 @@ class NodeList:
 
     def nodes(self) -> Nodes:
         """All nodes as arrays."""
-        n = len(self._facts)
-        parent, slot, n_rows = np.array(self._facts, dtype=np.int64).reshape(n, 3).T
-        feature, left, right, missing_slot = (np.full(n, -1, dtype=np.int32) for _ in range(4))
-        gain = np.full(n, np.nan)
-        map_start = np.full(n, -1, dtype=np.int64)
-        maps: list[np.ndarray] = []
-        for node, split in sorted(self._splits.items()):
-            feature[node], left[node], right[node] = split.feature, split.left, split.right
-            missing_slot[node], gain[node] = split.missing_slot, split.gain
-            if node in self._nominal:
-                map_start[node] = sum(map(len, maps))
-                maps.append(split.slot_of[:-1])
-        return Nodes(
-            parent.astype(np.int32),
-            slot.astype(np.int32),
-            feature,
-            left,
-            right,
-            missing_slot,
-            gain,
-            n_rows.astype(np.int64),
-            np.stack(self._counts),
-            map_start,
-            np.concatenate([np.empty(0, dtype=np.int32), *maps]),
-        )
+        wide = {"gain": np.float64, "rows": np.int64, "evidence": np.int64, "map_start": np.int64}
+        columns = {
+            name: np.array(column, dtype=wide.get(name, np.int32))
+            for name, column in self._columns.items()
+        }
+        return Nodes(**columns, map=np.concatenate(self._maps))
+
+
+def tests_of(nodes: Nodes) -> Tests:
+    """Return the tests alone, as tasks follow them; siblings stand in a row."""
+    first_child = np.full(len(nodes.parent), -1, dtype=np.int32)
+    first = np.flatnonzero((nodes.slot == 0) & (nodes.parent >= 0))
+    first_child[nodes.parent[first]] = first
+    return Tests(nodes.feature, first_child, nodes.left, nodes.missing_slot, nodes.map_start, nodes.map)
 
 
 def graft(trunk: Nodes, subtrees: list[tuple[int, Nodes]]) -> Nodes:

@@ -31,7 +31,7 @@ class Trunk:
         self.n_jobs = n_jobs
         self.pool = pool
         self.grain = max(_SMALLEST_GRAIN, len(rows.label) // (_SUBTREES_PER_THREAD * n_jobs))
-        self.made = NodeList()
+        self.made = NodeList(terms)
 
     def grow(self, watch: Watch) -> Nodes:
         """Grow the tree of all rows."""
@@ -106,7 +106,7 @@ class Trunk:
     def _children(self, parent: Sprout, split: Split, bounds: list[int]) -> list[Sprout]:
         assert parent.cells is not None
         counts, _ = subtree.children_totals(parent.cells, split, self.terms)
-        return self.made.split(parent, split, counts, list(pairwise(bounds)), self.terms)
+        return self.made.split(parent, split, counts, list(pairwise(bounds)))
 
     def _count_children(self, parents: list[Sprout], families: list[list[Sprout]]) -> None:
         """Count all but the largest child of each node; the largest inherits what remains of the parent's."""

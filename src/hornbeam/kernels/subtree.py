@@ -4,7 +4,7 @@ Rows are three arrays that move together: ``codes`` [n, F] (``uint8`` or ``uint1
 and ``weight`` (``int64``, or None where every row counts 1). ``grow`` and ``partition`` reorder them.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +28,11 @@ __all__ = [
     "best_split",
     "check_rows",
     "children_totals",
-    "descend",
     "empty_cells",
     "grow",
     "histogram",
     "partition",
+    "zero_cells",
 ]
 
 type Cells = NDArray[np.int32] | NDArray[np.int64]
@@ -59,6 +59,42 @@ class Terms(NamedTuple):
     offsets: Counts
     n_cells: int
     n_classes: int
+    value: Floats | None = None
+
+    @classmethod
+    def of(
+        cls,
+        n_codes: Indices,
+        nominal: NDArray[np.uint8],
+        monotone: NDArray[np.int8] | None,
+        value: Floats | None,
+        n_classes: int,
+        criterion: int,
+        rules: Rules,
+    ) -> Self:
+        """Check what the columns are; each has a cell for every code, the missing one included."""
+        columns = Columns(n_codes, nominal, monotone, value, n_classes)
+        offsets = np.concatenate([[0], np.cumsum(n_codes + 1, dtype=np.int64)])
+        return cls(
+            columns, criterion, rules, nominal, monotone, offsets, int(offsets[-1]), n_classes, value
+        )
+
+    @property
+    def n_codes(self) -> Indices:
+        """Codes of each feature, the missing one aside."""
+        return (np.diff(self.offsets) - 1).astype(np.int32)
+
+    def some(self, first: int, last: int) -> Self:
+        """Return the terms of the features from ``first`` up to ``last`` alone."""
+        monotone = None if self.monotone is None else self.monotone[first:last]
+        value = None if self.value is None else self.value[self.offsets[first] : self.offsets[last]]
+        n_codes, nominal = self.n_codes[first:last], self.nominal[first:last]
+        return self.of(n_codes, nominal, monotone, value, self.n_classes, self.criterion, self.rules)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel as plain arrays: the columns are checked again where they arrive."""
+        plain = (self.n_codes, self.nominal, self.monotone, self.value, self.n_classes)
+        return self.of, (*plain, self.criterion, self.rules)
 
 
 class Block(NamedTuple):
@@ -113,9 +149,14 @@ def grow(rows: Rows, terms: Terms, block: Block, watch: Counts, cells: Cells | N
 
 def empty_cells(rows: Rows, terms: Terms, n_slots: int = 1) -> Cells:
     """Zeroed cells [slot, feature x code x class]: counts, or pairs of weight and rows."""
-    if rows.weight is None:
-        return np.zeros(n_slots * terms.n_cells * terms.n_classes, dtype=np.int32)
-    return np.zeros(n_slots * terms.n_cells * terms.n_classes * 2, dtype=np.int64)
+    return zero_cells(terms, n_slots, weighted=rows.weight is not None)
+
+
+def zero_cells(terms: Terms, n_slots: int, *, weighted: bool) -> Cells:
+    """Zeroed cells of rows that have weights, or that count 1 each: then 32 bits a cell do below 2**31 rows."""
+    if weighted:
+        return np.zeros(n_slots * terms.n_cells * terms.n_classes * 2, dtype=np.int64)
+    return np.zeros(n_slots * terms.n_cells * terms.n_classes, dtype=np.int32)
 
 
 def histogram(
@@ -155,12 +196,3 @@ def partition(rows: Rows, terms: Terms, begin: int, end: int, split: Split) -> C
         *rows, terms.columns, begin, end, split.feature, split.slot_of, split.n_slots
     )
     return starts
-
-
-def descend(
-    codes: Codes, feature: Indices, first_child: Indices, map_start: Counts, slot_map: Indices
-) -> Indices:
-    """Send each row of codes down a tree whose tests are on codes; return the node where it stops."""
-    node = np.zeros(len(codes), dtype=np.int32)
-    _native.descend(codes, 0, len(codes), feature, first_child, map_start, slot_map, node)
-    return node

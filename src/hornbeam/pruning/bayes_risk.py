@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.sweep import least_costs
 from hornbeam.pruning.bottom_up import bottom_up, stopped
-from hornbeam.pruning.held_out import held_out
+from hornbeam.pruning.held_out import PruningRows, held_out
 from hornbeam.tree.costs import Costs
 from hornbeam.tree.edit import collapse
 from hornbeam.tree.skeleton import Skeleton
@@ -42,7 +41,7 @@ class BayesRisk:
     costs : array-like of shape (K, K), mapping or Costs, optional
         ``costs[true][predicted]``, in the order of the tree's classes, or ``{(true, predicted): cost}``, where
         other mistakes cost 1; default: every mistake costs 1.
-    table : Table, optional
+    table : Table or HeldOutSource, optional
         Rows that growing did not see. Their costs are compared instead of expected ones; the answers are
         still those of the tree's belief.
     reading : {"bayes", "per-example", "rate"}, default "bayes"
@@ -93,7 +92,7 @@ class BayesRisk:
     """
 
     costs: Any = None
-    table: Table | None = field(default=None, repr=False)
+    table: PruningRows | None = field(default=None, repr=False)
     reading: str = "bayes"
     strict: bool = False
     method: str = "frontier"

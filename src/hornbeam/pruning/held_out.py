@@ -1,5 +1,7 @@
 """What rows that growing did not see say about every node."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from hornbeam.data.table import Table
@@ -8,15 +10,20 @@ from hornbeam.tree.edit import sharing_unit, tally
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats, Indices
 
-__all__ = ["answers", "held_out"]
+__all__ = ["PruningRows", "answers", "held_out"]
 
 _ROUNDING = 1e-9  # shares of rows are rounded to whole steps, so equal classes may differ by less than this
 
 
-def held_out(tree: Tree, table: Table) -> Floats:
+type PruningRows = Table | Callable[[Tree], Floats]
+"""Rows that growing did not see, or what weighs them at every node of a tree wherever they are."""
+
+
+def held_out(tree: Tree, table: PruningRows) -> Floats:
     """Weigh the classes of a table's rows at every node of a tree.
 
-    A missing value that goes to every child is shared as predictions are: by the evidence of the tree.
+    A missing value that goes to every child is shared as predictions are: by the evidence of the tree. Rows
+    that are not in memory come as a function that does all this: `hornbeam.scale.HeldOutSource`.
 
     Returns
     -------
@@ -34,6 +41,8 @@ def held_out(tree: Tree, table: Table) -> Floats:
     >>> held_out(tree, Table.read([[1], [3], [3]], ["a", "a", "b"], schema=tree.schema)).tolist()
     [[2.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
     """
+    if not isinstance(table, Table):
+        return table(tree)
     if table.schema != tree.schema:
         raise DataError(
             "the table's schema is not the tree's, expected columns and classes coded alike: "

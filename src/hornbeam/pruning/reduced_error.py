@@ -4,10 +4,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.pruning.bottom_up import bottom_up, stopped
-from hornbeam.pruning.held_out import answers, held_out
+from hornbeam.pruning.held_out import PruningRows, answers, held_out
 from hornbeam.tree.edit import collapse
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
@@ -26,8 +25,8 @@ class ReducedError:
 
     Parameters
     ----------
-    table : Table
-        The pruning rows, read with ``schema=tree.schema``.
+    table : Table or HeldOutSource
+        The pruning rows, read with ``schema=tree.schema``; or where they are, if that is not memory.
     search : {"bottom-up", "greedy"}, default "bottom-up"
         ``bottom-up`` judges every node once, children first, and ends at the smallest of the most accurate
         prunings. ``greedy`` is what lectures describe: of all nodes cut the one that saves most errors, and
@@ -49,7 +48,7 @@ class ReducedError:
     (12, 5)
     """
 
-    table: Table = field(repr=False)
+    table: PruningRows = field(repr=False)
     search: str = "bottom-up"
 
     def __post_init__(self) -> None:

@@ -21,7 +21,18 @@ from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import descendants, level_order, pull_up, runs, slots
 from hornbeam.typing import Bools, Counts, Floats
 
-__all__ = ["believe", "collapse", "count", "raise_child", "recount", "sharing_unit", "steps", "tally"]
+__all__ = [
+    "believe",
+    "collapse",
+    "count",
+    "count_stops",
+    "finer_unit",
+    "raise_child",
+    "recount",
+    "sharing_unit",
+    "steps",
+    "tally",
+]
 
 _SHARED_BITS = 48  # steps of all rows together that are fine enough to be shared out again and again
 _MOST_WEIGHT = 2**50  # sums and products of shares below it are exact in float64 and int64
@@ -119,7 +130,18 @@ def sharing_unit(skeleton: Skeleton, table: Table) -> float:
     if not (skeleton.missing_slot == -2).any():
         return table.unit
     total = table.n_rows if table.weight is None else int(table.weight.sum())
-    return table.unit / (1 << max(0, _SHARED_BITS - total.bit_length()))
+    return finer_unit(table.unit, total)
+
+
+def finer_unit(unit: float, total: int) -> float:
+    """Choose the unit to share rows out in that weigh `total` steps of `unit` together.
+
+    Examples
+    --------
+    >>> finer_unit(1.0, 2**40) == 2.0**-7
+    True
+    """
+    return unit / (1 << max(0, _SHARED_BITS - total.bit_length()))
 
 
 def tally(
@@ -176,15 +198,30 @@ def _count_whole(
     skeleton: Skeleton, table: Table, target: NDArray[np.int32], weight: Counts | None
 ) -> tuple[Counts, Counts]:
     """Count rows that each take one path: where they stop first, then everything above."""
+    stops, rows = count_stops(skeleton, table, target, weight)
+    return pull_up(skeleton, stops), pull_up(skeleton, rows)
+
+
+def count_stops(
+    skeleton: Skeleton, table: Table, target: NDArray[np.int32], weight: Counts | None
+) -> tuple[Counts, Counts]:
+    """Count rows that each take one path at the node where they stop, and nowhere else.
+
+    Examples
+    --------
+    >>> table = Table.read([[1.0], [2.0]], ["no", "yes"])
+    >>> count_stops(Skeleton.leaf(), table, table.target, None)
+    (array([[1, 1]]), array([2]))
+    """
     n, k = skeleton.n_nodes, table.schema.n_classes
     node = route(skeleton, table)
     cell = node.astype(np.intp) * k + target
-    stopped = np.bincount(cell, minlength=n * k).reshape(n, k)
-    rows = pull_up(skeleton, np.einsum("ij->i", stopped))
+    stops = np.bincount(cell, minlength=n * k).reshape(n, k)
+    rows = np.einsum("ij->i", stops)
     if weight is not None:
         # bincount adds float64, which is exact: all the weight is below 2**50
-        stopped = np.bincount(cell, weight, minlength=n * k).astype(np.int64).reshape(n, k)
-    return pull_up(skeleton, stopped), rows
+        stops = np.bincount(cell, weight, minlength=n * k).astype(np.int64).reshape(n, k)
+    return stops, rows
 
 
 def collapse(tree: Tree, mask: Bools, step: Step | None = None) -> Tree:

@@ -17,7 +17,7 @@ from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import stopped
 from hornbeam.typing import Codes, Counts, Floats, Indices
 
-__all__ = ["Deal", "Regrown", "draw", "n_copies", "regrow", "scatter", "send"]
+__all__ = ["Deal", "Regrown", "draw", "mix", "n_copies", "regrow", "scatter", "send"]
 
 type _Bits = NDArray[np.uint64]
 
@@ -44,11 +44,11 @@ def draw(codes: Codes, target: Indices, seed: int = 0) -> _Bits:
     >>> bool(numbers[0] == numbers[2]), bool(numbers[0] == numbers[1])
     (True, False)
     """
-    factor = _mixed(np.arange(1, codes.shape[1] + 2, dtype=np.uint64) * _GOLDEN + np.full(1, seed, np.uint64))
+    factor = mix(np.arange(1, codes.shape[1] + 2, dtype=np.uint64) * _GOLDEN + np.full(1, seed, np.uint64))
     bits = (target.astype(np.uint64) + np.uint64(1)) * factor[0]
     for feature in range(codes.shape[1]):
         bits += codes[:, feature] * factor[feature + 1]
-    return _mixed(bits)
+    return mix(bits)
 
 
 def scatter(numbers: _Bits) -> _Bits:
@@ -63,7 +63,7 @@ def scatter(numbers: _Bits) -> _Bits:
     place, drawn = np.arange(len(numbers)), numbers[order]
     begin = np.maximum.accumulate(np.where(np.append(False, drawn[1:] == drawn[:-1]), 0, place))
     scattered = np.empty_like(numbers)
-    scattered[order] = _mixed(drawn + (place - begin).astype(np.uint64) * _GOLDEN)
+    scattered[order] = mix(drawn + (place - begin).astype(np.uint64) * _GOLDEN)
     return scattered
 
 
@@ -237,8 +237,14 @@ def _weight(table: Table) -> Floats:
     return np.ones(table.n_rows) if table.weight is None else np.multiply(table.weight, table.unit)
 
 
-def _mixed(bits: _Bits) -> _Bits:
-    """Scramble 64 bits (the finaliser of splitmix64, Steele, Lea and Flood, 2014)."""
+def mix(bits: _Bits) -> _Bits:
+    """Scramble 64 bits (the finaliser of splitmix64, Steele, Lea and Flood, 2014); no two become one.
+
+    Examples
+    --------
+    >>> [hex(bits) for bits in mix(np.array([1, 2], np.uint64)).tolist()]
+    ['0x5692161d100b05e5', '0xdbd238973a2b148a']
+    """
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return bits ^ (bits >> np.uint64(31))

@@ -5,16 +5,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from hornbeam.data.bins import Bins
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.borrowing import STRENGTHS, Forest
 from hornbeam.pruning import Pruner
 from hornbeam.recipe import Recipe
-from hornbeam.smoothing import Borrowing, appraise
-from hornbeam.tree.route import route
+from hornbeam.smoothing import Borrowing
 from hornbeam.tree.tree import Tree
 from hornbeam.tuning.cross_validated import CrossValidated
 from hornbeam.tuning.folds import Deal, Regrown, draw, n_copies, regrow, scatter
+from hornbeam.tuning.lesson import Lesson
 from hornbeam.tuning.size import choose_price
 from hornbeam.typing import Codes, Floats, Indices
 
@@ -84,22 +85,44 @@ class Honest:
 
     def fit(self, table: Table, *, n_jobs: int = 1, on_progress: Callable[[int], None] | None = None) -> Tree:
         """Make the tree of a table; ``n_jobs`` threads cannot change it."""
-        recipe = self.recipe if isinstance(self.recipe, Recipe) else self.recipe.choose(table, n_jobs=n_jobs)
+        recipe = self.choose(table, n_jobs=n_jobs)
         bins = recipe.bin(table, n_jobs)
         codes = bins.encode(table, n_jobs)
-        asked = self._sample(codes, table)
-        few = table if asked is None else table.take(asked)
-        some = codes if asked is None else codes[asked]
-        cards = Deal.of(few, some, self._n_folds(few), self.seed)
-        regrown = regrow(recipe, few, bins, some, cards, n_jobs)
-        smoother, beliefs = fit_strengths(regrown)
+        lesson = self.learn(recipe, table, bins, codes, n_jobs=n_jobs)
         tree = recipe.grower.grow(table, bins, codes, n_jobs=n_jobs, on_progress=on_progress)
-        tree = replace(recipe, smoother=smoother).finish(tree)
-        if self.simplicity is not None:
-            tree = choose_price(self.simplicity, regrown, beliefs)(tree)
-        if self.pruner is not None:
-            tree = self.pruner(tree)
-        return _appraised(tree, few, regrown, beliefs)
+        return lesson.appraise(lesson.finish(tree))
+
+    def choose(self, table: Table, *, n_jobs: int = 1) -> Recipe:
+        """Return the recipe, its pruner chosen if that is to be."""
+        return self.recipe if isinstance(self.recipe, Recipe) else self.recipe.choose(table, n_jobs=n_jobs)
+
+    def learn(self, recipe: Recipe, table: Table, bins: Bins, codes: Codes, *, n_jobs: int = 1) -> Lesson:
+        """Regrow trees of at most `rows` rows of a table, and ask each about those it has not seen.
+
+        Parameters
+        ----------
+        recipe : Recipe
+            How trees are grown and pruned.
+        table : Table
+        bins : Bins
+        codes : array
+            ``bins.encode(table)``.
+        n_jobs : int, default 1
+            Threads; each tree is grown by one of them.
+
+        Returns
+        -------
+        Lesson
+            It finishes any tree of the same recipe, grown from these rows or from more of their kind.
+        """
+        asked = self._sample(codes, table)
+        if asked is not None:
+            table, codes = table.take(asked), codes[asked]
+        cards = Deal.of(table, codes, self._n_folds(table), self.seed)
+        regrown = regrow(recipe, table, bins, codes, cards, n_jobs)
+        smoother, beliefs = fit_strengths(regrown)
+        price = None if self.simplicity is None else choose_price(self.simplicity, regrown, beliefs)
+        return Lesson(replace(recipe, smoother=smoother), price, self.pruner, table, regrown, beliefs)
 
     def _n_folds(self, table: Table) -> int:
         n_rows = n_copies(table)
@@ -150,17 +173,3 @@ def fit_strengths(regrown: Sequence[Regrown]) -> tuple[Borrowing, list[Floats]]:
     smoother = Borrowing(**dict(zip(STRENGTHS, found.tolist(), strict=True)))
     belief, _ = forest.believe(found)
     return smoother, np.split(belief, begins[1:-1])
-
-
-def _appraised(tree: Tree, table: Table, regrown: Sequence[Regrown], beliefs: list[Floats]) -> Tree:
-    """Say what borrowed rows are worth, by what the regrown trees think of the rows of each leaf."""
-    if any(one.node is None for one in regrown):
-        return tree
-    node, n = route(tree.skeleton, table), tree.n_nodes
-    rows, opinion = np.zeros(n), np.zeros(tree.belief.shape)
-    for one, belief in zip(regrown, beliefs, strict=True):
-        at, said = node[one.rows], belief[one.node] * one.weight[:, None]
-        rows += np.bincount(at, one.weight, n)
-        opinion += np.stack([np.bincount(at, each, n) for each in said.T], axis=1)
-    opinion /= np.where(rows > 0, rows, 1.0)[:, None]
-    return appraise(tree, opinion)(tree)

@@ -1,0 +1,181 @@
+// The level phase: bindings of descent over codes, counting of open nodes, and splits chosen from cells.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "arrays.hpp"
+#include "columns.hpp"
+#include "descent.hpp"
+#include "histogram.hpp"
+#include "scan.hpp"
+
+namespace hornbeam {
+namespace {
+
+constexpr int64_t kStretch = 512;  // rows that go down the tree together: they and their nodes stay close
+
+// ---- where each row is ----------------------------------------------------------------------------------------------
+
+template <class Code>
+void descend(const ConstMatrix<Code>& codes, const Columns& columns, const In<int32_t>& feature,
+             const In<int32_t>& first_child, const In<int32_t>& left, const In<int32_t>& missing_slot,
+             const In<int64_t>& map_start, const In<int32_t>& map, const InOut<int32_t>& node) {
+    const Features features = columns.features();
+    const auto n = static_cast<int64_t>(codes.shape(0));
+    expect(static_cast<int>(codes.shape(1)) == features.count, "one code a feature expected");
+    expect(static_cast<int64_t>(node.shape(0)) == n, "one node a row expected");
+    const CodeTree tree({feature, first_child, left, missing_slot, map_start, map}, features);
+    const Rows<const Code> rows{codes.data(), nullptr, nullptr, features.count};
+    nb::gil_scoped_release release;
+    for (int64_t begin = 0; begin < n; begin += kStretch)
+        tree.walk(rows, begin, std::min(begin + kStretch, n), node.data() + begin);
+}
+
+// Rows of a stretch that are in an open node, each counted into that node's cells.
+template <class Entry, class Code>
+void count_stretches(typename Entry::Cell* cells, const Rows<const Code>& rows, int64_t n, const CodeTree& tree,
+                     const int32_t* slot_of_node, const Features& features, int n_classes) {
+    const int64_t block = features.cells() * n_classes;
+    int32_t node[kStretch];
+    int64_t row_of[kStretch + 1];
+    for (int64_t begin = 0; begin < n; begin += kStretch) {
+        const int64_t end = std::min(begin + kStretch, n);
+        tree.walk(rows, begin, end, node);
+        int64_t n_open = 0;
+        for (int64_t i = 0; i < end - begin; ++i) {  // no branch: whether a row is counted is a coin toss
+            row_of[n_open] = i;
+            n_open += slot_of_node[node[i]] >= 0;
+        }
+        for (int64_t j = 0; j < n_open; ++j) {
+            const int64_t row = begin + row_of[j];
+            fill<Entry>(cells + slot_of_node[node[row_of[j]]] * block, rows, row, row + 1, features, n_classes);
+        }
+    }
+}
+
+template <class Code>
+void count_open(const ConstMatrix<Code>& codes, const In<uint16_t>& label, const ConstWeights& weight,
+                const Columns& columns, const In<int32_t>& feature, const In<int32_t>& first_child,
+                const In<int32_t>& left, const In<int32_t>& missing_slot, const In<int64_t>& map_start,
+                const In<int32_t>& map, const In<int32_t>& slot_of_node, nb::object cells) {
+    const Rows<const Code> rows = look(codes, label, weight, columns);
+    const Features features = columns.features();
+    const CodeTree tree({feature, first_child, left, missing_slot, map_start, map}, features);
+    expect(static_cast<int64_t>(slot_of_node.shape(0)) == tree.size(), "one slot a node expected");
+    const int32_t* slots = slot_of_node.data();
+    const auto run = [&](auto array, auto* tag) {
+        using Entry = std::remove_pointer_t<decltype(tag)>;
+        const int64_t per_cell = sizeof(typename Entry::Cell) / sizeof(*array.data());
+        const int64_t block = features.cells() * columns.n_classes * per_cell;
+        expect((*std::max_element(slots, slots + tree.size()) + 1) * block <= static_cast<int64_t>(array.size()),
+               "slots within the cells expected");
+        auto* first = reinterpret_cast<typename Entry::Cell*>(array.data());
+        nb::gil_scoped_release release;
+        count_stretches<Entry>(first, rows, static_cast<int64_t>(codes.shape(0)), tree, slots, features,
+                               columns.n_classes);
+    };
+    if (weight) run(nb::cast<InOut<int64_t>>(cells), static_cast<WeightEntry*>(nullptr));
+    else run(nb::cast<InOut<int32_t>>(cells), static_cast<CountEntry*>(nullptr));
+}
+
+// ---- splits from cells ----------------------------------------------------------------------------------------------
+
+nb::object describe(const Split& split) {
+    if (!split.found()) return nb::none();
+    std::vector<int32_t> slot_of = split.slot_of;
+    return nb::make_tuple(split.feature, split.gain, split.left, split.right, split.missing_slot, split.n_slots,
+                          give(std::move(slot_of)));
+}
+
+Node node_of(const In<int64_t>& counts, int64_t n_rows, Bounds bounds, const Columns& columns) {
+    expect(static_cast<int>(counts.shape(0)) == columns.n_classes, "one count a class expected");
+    int64_t total = 0;
+    for (int k = 0; k < columns.n_classes; ++k) total += counts.data()[k];
+    return {counts.data(), total, n_rows, bounds};
+}
+
+// Calls `action(scanner, entries)` for a node's cells.
+template <class Action>
+auto with_scanner(nb::object cells, bool weighted, const Columns& columns, int criterion, const Rules& rules,
+                  Action&& action) {
+    const Features features = columns.features();
+    const auto run = [&](auto array, auto* entry_tag) {
+        using Entry = std::remove_pointer_t<decltype(entry_tag)>;
+        const auto* counted = cells_of<Entry>(array, features, columns.n_classes);
+        return with_criterion(criterion, rules.total_weight, [&](auto* tag) {
+            using C = std::remove_pointer_t<decltype(tag)>;
+            nb::gil_scoped_release release;
+            EntryReader<uint16_t, Entry> reader(features, columns.n_classes);
+            Scanner<C, Entry> scanner(features, rules, columns.n_classes);
+            return action(scanner, [&](int f) { return reader.from_histogram(counted, f); });
+        });
+    };
+    return weighted ? run(nb::cast<In<int64_t>>(cells), static_cast<WeightEntry*>(nullptr))
+                    : run(nb::cast<In<int32_t>>(cells), static_cast<CountEntry*>(nullptr));
+}
+
+nb::object best_split(nb::object cells, bool weighted, const Columns& columns, int criterion, const Rules& rules,
+                      const In<int64_t>& counts, int64_t n_rows, double lower, double upper) {
+    const Node node = node_of(counts, n_rows, {lower, upper}, columns);
+    return describe(with_scanner(cells, weighted, columns, criterion, rules, [&](auto& scanner, auto&& entries) {
+        return scanner.best(node, entries);
+    }));
+}
+
+// What each of these features offers (gain, ratio; NaN: nothing), and the splits that may win among all features.
+nb::tuple offers(nb::object cells, bool weighted, const Columns& columns, int criterion, const Rules& rules,
+                 const In<int64_t>& counts, int64_t n_rows, double lower, double upper) {
+    const Node node = node_of(counts, n_rows, {lower, upper}, columns);
+    std::vector<double> gain(columns.n_codes.shape(0)), ratio(gain.size());
+    const std::vector<Split> splits =
+        with_scanner(cells, weighted, columns, criterion, rules, [&](auto& scanner, auto&& entries) {
+            return scanner.offers(node, entries, gain.data(), ratio.data());
+        });
+    nb::list described;
+    for (const Split& split : splits) described.append(describe(split));
+    return nb::make_tuple(give(std::move(gain)), give(std::move(ratio)), described);
+}
+
+// The feature that wins given what all offer; -1: none does.
+int choose(const In<double>& gain, const In<double>& ratio, const Columns& columns, int criterion, const Rules& rules,
+           const In<int64_t>& counts, int64_t n_rows) {
+    const Features features = columns.features();
+    const auto n = static_cast<size_t>(features.count);
+    expect(gain.shape(0) == n && ratio.shape(0) == n, "one offer a feature expected");
+    const Node node = node_of(counts, n_rows, {}, columns);
+    return with_criterion(criterion, rules.total_weight, [&](auto* tag) {
+        using C = std::remove_pointer_t<decltype(tag)>;
+        return Scanner<C, CountEntry>(features, rules, columns.n_classes).choose(node, gain.data(), ratio.data());
+    });
+}
+
+}  // namespace
+}  // namespace hornbeam
+
+void bind_level(nanobind::module_& module) {
+    namespace nb = nanobind;
+    using namespace hornbeam;
+    const auto tests = [&](auto&& bind) {
+        bind(nb::arg("feature"), nb::arg("first_child"), nb::arg("left"), nb::arg("missing_slot"),
+             nb::arg("map_start"), nb::arg("map"));
+    };
+    const auto weight = nb::arg("weight").none();
+    tests([&](const auto&... test) {
+        module.def("descend", &descend<uint8_t>, nb::arg("codes"), nb::arg("columns"), test..., nb::arg("node"));
+        module.def("descend", &descend<uint16_t>, nb::arg("codes"), nb::arg("columns"), test..., nb::arg("node"));
+        module.def("count_open", &count_open<uint8_t>, nb::arg("codes"), nb::arg("label"), weight, nb::arg("columns"),
+                   test..., nb::arg("slot_of_node"), nb::arg("cells"));
+        module.def("count_open", &count_open<uint16_t>, nb::arg("codes"), nb::arg("label"), weight,
+                   nb::arg("columns"), test..., nb::arg("slot_of_node"), nb::arg("cells"));
+    });
+    module.def("best_split", &best_split, nb::arg("cells"), nb::arg("weighted"), nb::arg("columns"),
+               nb::arg("criterion"), nb::arg("rules"), nb::arg("counts"), nb::arg("n_rows"), nb::arg("lower"),
+               nb::arg("upper"));
+    module.def("offers", &offers, nb::arg("cells"), nb::arg("weighted"), nb::arg("columns"), nb::arg("criterion"),
+               nb::arg("rules"), nb::arg("counts"), nb::arg("n_rows"), nb::arg("lower"), nb::arg("upper"));
+    module.def("choose", &choose, nb::arg("gain"), nb::arg("ratio"), nb::arg("columns"), nb::arg("criterion"),
+               nb::arg("rules"), nb::arg("counts"), nb::arg("n_rows"));
+}

@@ -1,0 +1,82 @@
+"""Coded rows: what the growing kernels read, unit by unit."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from hornbeam.data.bins import Bins
+from hornbeam.data.fingerprint import fingerprint
+from hornbeam.data.units import Source, Unit
+from hornbeam.errors import DataError
+from hornbeam.kernels.subtree import Rows
+
+__all__ = ["CodedSource", "EncodedSource"]
+
+
+class CodedSource(Protocol):
+    """Where coded rows come from: units, and the rows behind one."""
+
+    @property
+    def fingerprint(self) -> str:
+        """The same rows in the same bins, the same word."""
+        ...
+
+    def units(self) -> Sequence[Unit]:
+        """Addresses of all rows."""
+        ...
+
+    def read(self, unit: Unit) -> Rows:
+        """Read the coded rows of a unit."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EncodedSource:
+    """The rows of a source, encoded anew whenever they are read.
+
+    Parameters
+    ----------
+    source : Source
+        Rows with class labels.
+    bins : Bins
+        The bins of its features.
+
+    Examples
+    --------
+    >>> from hornbeam.data import LocalEngine, MemorySource, Table
+    >>> source = MemorySource(Table.read([[1.0], [2.0], [4.0]], ["no", "no", "yes"]), block=2)
+    >>> coded = EncodedSource(source, Bins.fit(source, LocalEngine()))
+    >>> coded.read(coded.units()[0])
+    Rows(codes=array([[0], [1]], dtype=uint8), label=array([0, 0], dtype=uint16), weight=None)
+    """
+
+    source: Source
+    bins: Bins
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of all units together."""
+        return self.source.n_rows
+
+    @property
+    def unit(self) -> float:
+        """What one step of a row's weight is worth."""
+        return self.source.unit
+
+    @property
+    def fingerprint(self) -> str:
+        """The same rows in the same bins, the same word."""
+        return fingerprint("coded rows", self.source.fingerprint, self.bins.digest)
+
+    def units(self) -> Sequence[Unit]:
+        """Addresses of all rows: the source's own."""
+        return self.source.units()
+
+    def read(self, unit: Unit) -> Rows:
+        """Read and encode the rows of a unit."""
+        table = self.source.read(unit)
+        if table.target is None:
+            raise DataError("The source has no class labels. Open it with a target to grow a tree from it.")
+        return Rows(self.bins.encode(table), table.target.astype(np.uint16), table.weight)

@@ -1,0 +1,134 @@
+"""One file of the cache: the coded rows of a unit as an Arrow file, with a checksum in its header."""
+
+import mmap
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.errors import DataError
+from hornbeam.kernels.subtree import Rows
+
+__all__ = ["CodedFile"]
+
+KEY, CHECKSUM = b"hornbeam.key", b"hornbeam.crc32"
+
+
+@dataclass(frozen=True, slots=True)
+class CodedFile:
+    """Coded rows in an uncompressed Arrow file, as one record batch.
+
+    The columns are ``codes``, a list of F unsigned integers of 8 or 16 bits a row (so that they lie row after
+    row, as the kernels want them), ``label`` (uint16) and, if rows are weighted, ``weight`` (int64).
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    key : str
+        The word for its rows and bins, which its header must repeat.
+    n_rows : int
+        How many rows it must have.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> rows = Rows(np.array([[0, 3], [1, 2]], np.uint8), np.array([1, 0], np.uint16), None)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = CodedFile(Path(folder, "rows.arrow"), "a key", 2)
+    ...     file.write(rows)
+    ...     file.is_sound(2), CodedFile(file.path, "another key", 2).is_sound(2)
+    (True, False)
+    """
+
+    path: Path
+    key: str
+    n_rows: int
+
+    def write(self, rows: Rows) -> None:
+        """Write the rows under another name first, so that the file is there whole or not at all."""
+        import pyarrow as pa
+
+        codes = pa.array(rows.codes.reshape(-1))
+        columns = {
+            "codes": pa.FixedSizeListArray.from_arrays(codes, rows.codes.shape[1]),
+            "label": pa.array(rows.label),
+        }
+        if rows.weight is not None:
+            columns["weight"] = pa.array(rows.weight)
+        header = {KEY: self.key, CHECKSUM: str(_checksum(rows))}
+        batch = pa.record_batch(columns, metadata=header)
+        draft = self.path.with_name(f".{self.path.name}.{uuid4().hex}")
+        try:
+            with pa.OSFile(str(draft), "wb") as sink, pa.ipc.new_file(sink, batch.schema) as writer:
+                writer.write_batch(batch)
+            draft.replace(self.path)
+        finally:
+            draft.unlink(missing_ok=True)
+
+    def read(self, n_features: int) -> Rows:
+        """Map the rows into memory, copying nothing; they may be written to, which leaves the file as it is."""
+        return self._map(n_features)[0]
+
+    def is_sound(self, n_features: int) -> bool:
+        """Whether the file is there and holds, bit for bit, what was written."""
+        try:
+            rows, checksum = self._map(n_features)
+        except DataError:
+            return False
+        return str(_checksum(rows)).encode() == checksum
+
+    def _map(self, n_features: int) -> tuple[Rows, bytes]:
+        """The rows, and the checksum that the header has for them."""
+        import pyarrow as pa
+
+        try:
+            with self.path.open("rb") as opened:
+                memory = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_COPY)
+            whole = pa.py_buffer(memory)
+            batch = pa.ipc.open_file(whole).get_batch(0)
+            header = batch.schema.metadata or {}
+            if header.get(KEY) != self.key.encode() or len(batch) != self.n_rows:
+                raise ValueError("it holds other rows")
+            codes = batch.column("codes")
+            if codes.type.list_size != n_features:
+                raise ValueError(f"its rows have {codes.type.list_size} codes")
+            label, weight = (
+                batch.column("label"),
+                batch.column("weight") if "weight" in batch.schema.names else None,
+            )
+            begin = whole.address
+            rows = Rows(
+                _view(memory, begin, codes.values, n_features * self.n_rows).reshape(self.n_rows, n_features),
+                _view(memory, begin, label, self.n_rows),
+                None if weight is None else _view(memory, begin, weight, self.n_rows),
+            )
+        except (pa.ArrowException, OSError, ValueError, KeyError, IndexError) as error:
+            raise DataError(
+                f"{str(self.path)!r} is no sound file of the cache: {error}. Write the cache again: what is "
+                "sound is kept."
+            ) from error
+        return rows, header.get(CHECKSUM, b"")
+
+
+def _view(memory: mmap.mmap, begin: int, array: Any, length: int) -> NDArray[Any]:
+    """The values of an Arrow array, as they lie in the mapping: writable, which Arrow's own views are not."""
+    values = array.buffers()[1]
+    if (
+        len(array) != length
+        or array.offset
+        or array.null_count
+        or values.size < length * array.type.byte_width
+    ):
+        raise ValueError(f"it has {len(array)} values where {length} are expected")
+    return np.frombuffer(memory, array.type.to_pandas_dtype(), length, values.address - begin)
+
+
+def _checksum(rows: Rows) -> int:
+    checksum = zlib.crc32(rows.codes.data)
+    checksum = zlib.crc32(rows.label.data, checksum)
+    return checksum if rows.weight is None else zlib.crc32(rows.weight.data, checksum)

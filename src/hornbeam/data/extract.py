@@ -1,0 +1,113 @@
+"""What a unit of files holds: columns, labels and weights of the rows that count."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hornbeam.data.frame import lay_open
+from hornbeam.data.labels import Labels, read_labels
+from hornbeam.data.row_groups import part_rows, read_rows
+from hornbeam.data.sheet import Sheet
+from hornbeam.data.units import Unit
+from hornbeam.data.weights import read_sample_weight
+from hornbeam.errors import HornbeamError
+from hornbeam.typing import Bools, Floats, Label
+
+__all__ = ["Extract", "Selection"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Extract:
+    """Some columns of the rows that count, as they came, with their labels and weights (above zero).
+
+    `sheet` is None when no columns were asked for.
+    """
+
+    n_rows: int
+    sheet: Sheet | None
+    labels: Labels | None
+    weight: Floats | None
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which columns of the files are features, labels and weights, and which rows count.
+
+    Parameters
+    ----------
+    features : tuple of str
+        The columns that are features.
+    target, weight : str or None
+        The columns of labels and of weights.
+    text : tuple of str
+        Columns that hold text.
+    dropped : frozenset of labels
+        Classes whose rows do not count, as those of weight zero do not.
+
+    Examples
+    --------
+    >>> import tempfile, pyarrow as pa, pyarrow.parquet as pq
+    >>> with tempfile.NamedTemporaryFile(suffix=".parquet") as made:
+    ...     pq.write_table(pa.table({"age": [30, 41], "y": ["ill", "well"], "times": [0.0, 2.0]}), made.name)
+    ...     extract = Selection(("age",), "y", "times").extract(Unit(0, 2, made.name), ["age"])
+    >>> extract.sheet.columns[0].values, extract.labels.classes.tolist(), extract.weight
+    (array([41.]), ['ill', 'well'], array([2.]))
+    """
+
+    features: tuple[str, ...]
+    target: str | None = None
+    weight: str | None = None
+    text: tuple[str, ...] = ()
+    dropped: frozenset[Label] = frozenset()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All columns that are read."""
+        others = [name for name in (self.target, self.weight) if name is not None]
+        return *self.features, *others
+
+    @property
+    def most_rows(self) -> int:
+        """How many rows are read at once."""
+        return part_rows(len(self.names))
+
+    def extract(self, unit: Unit, features: Sequence[str]) -> Extract:
+        """Read some features, and the labels and weights, of the rows of a unit that count."""
+        others = [name for name in (self.target, self.weight) if name is not None]
+        with _told_where(unit):
+            table = read_rows(unit, [*features, *others], self.text, self.most_rows)
+            sheet = lay_open(table.select(list(features)), None) if features else None
+            labels = None if self.target is None else read_labels(table[self.target])
+            weight = None if self.weight is None else self._weights(table[self.weight])
+        kept = self._kept(labels, weight)
+        if kept is None:
+            return Extract(len(table), sheet, labels, weight)
+        return Extract(
+            int(np.count_nonzero(kept)),
+            None if sheet is None else sheet.take(kept),
+            None if labels is None else Labels(labels.classes, labels.codes[kept]),
+            None if weight is None else weight[kept],
+        )
+
+    def _weights(self, column: Any) -> Floats:
+        return read_sample_weight(column.to_numpy(), len(column))
+
+    def _kept(self, labels: Labels | None, weight: Floats | None) -> Bools | None:
+        """Which rows count; None if all do."""
+        kept = None if weight is None else weight > 0
+        if self.dropped and labels is not None:
+            counts = np.array([label not in self.dropped for label in labels.classes.tolist()])
+            kept = counts[labels.codes] if kept is None else kept & counts[labels.codes]
+        return None if kept is None or kept.all() else kept
+
+
+@contextmanager
+def _told_where(unit: Unit) -> Iterator[None]:
+    """Add to what is said of some rows where they are."""
+    try:
+        yield
+    except HornbeamError as error:
+        raise type(error)(f"{error} (In row group {unit.group} of {unit.file!r}.)") from error

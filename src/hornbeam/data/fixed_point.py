@@ -1,0 +1,136 @@
+"""Fixed point: weights as integer steps of one unit, chosen from facts that merge exactly."""
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from hornbeam.typing import Counts, Floats
+
+__all__ = ["Spread", "are_shares", "fixed_point", "step_of", "steps_of"]
+
+# Sums of weights stay below 2**50, so that they are exact in float64 too.
+WHOLE_LIMIT = 2.0**50
+SCALED_BITS = 49
+SMALLEST_EXPONENT = -1074  # of the smallest positive float64
+# All rows together weigh one row at most: then weights are shares. The slack is for sums that should be 1.
+SHARES = 1.0 + 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """All that must be known of some positive weights to hold them in fixed point.
+
+    Parameters
+    ----------
+    n_rows : int
+        How many weights there are.
+    smallest, largest : float
+        Their bounds.
+    whole : bool
+        Whether every one is a whole number.
+
+    Examples
+    --------
+    >>> Spread.of(np.array([1.0, 4.0])).absorb(Spread.of(np.array([0.5])))
+    Spread(n_rows=3, smallest=0.5, largest=4.0, whole=False)
+    """
+
+    n_rows: int = 0
+    smallest: float = math.inf
+    largest: float = 0.0
+    whole: bool = True
+
+    @classmethod
+    def of(cls, weight: Floats) -> Self:
+        """The spread of some weights; of none, one that changes nothing it is merged with."""
+        if not len(weight):
+            return cls()
+        whole = bool((np.rint(weight) == weight).all())
+        return cls(len(weight), float(weight.min()), float(weight.max()), whole)
+
+    def absorb(self, other: "Spread") -> "Spread":
+        """The spread of both together."""
+        return Spread(
+            self.n_rows + other.n_rows,
+            min(self.smallest, other.smallest),
+            max(self.largest, other.largest),
+            self.whole and other.whole,
+        )
+
+    @property
+    def stays_whole(self) -> bool:
+        """Whether the weights can be their own steps."""
+        return self.whole and self.n_rows * self.largest < WHOLE_LIMIT
+
+    @property
+    def is_even(self) -> bool:
+        """Whether every row counts 1."""
+        return self.smallest == self.largest == 1.0
+
+
+def step_of(spread: Spread) -> float:
+    """The power of two that weights of this spread are counted in.
+
+    1 for whole weights, so that weight 2 is exactly a row given twice. For others it is the one by which all
+    rows, at the largest weight, would add up to more than 2**48 and at most 2**49 steps.
+
+    Examples
+    --------
+    >>> step_of(Spread(2, 1.0, 3.0, True)), step_of(Spread(2, 0.25, 0.5, False)) == 2.0**-49
+    (1.0, True)
+    """
+    if spread.stays_whole:
+        return 1.0
+    # n * largest = fraction * 2**exponent, in two steps because the product may overflow
+    mantissa, exponent = math.frexp(spread.largest)
+    fraction, carry = math.frexp(spread.n_rows * mantissa)
+    bits = SCALED_BITS + (fraction == 0.5)
+    return math.ldexp(1.0, max(exponent + carry - bits, SMALLEST_EXPONENT))
+
+
+def steps_of(weight: Floats, step: float) -> Counts:
+    """The weights in steps; one too small for a step gets one.
+
+    Examples
+    --------
+    >>> steps_of(np.array([0.5, 2.0, 1e-9]), 0.25)
+    array([2, 8, 1])
+    """
+    power = math.frexp(step)[1] - 1
+    steps: Counts = np.rint(np.ldexp(weight, -power)).astype(np.int64)
+    return np.maximum(steps, 1)
+
+
+def fixed_point(weight: Floats, n_rows: int | None = None) -> tuple[Counts | None, float]:
+    """Hold positive weights as integer steps of one unit that the order of rows cannot change.
+
+    There are as many rows as weights unless `n_rows` says so. No steps: every row counts 1.
+
+    Examples
+    --------
+    >>> fixed_point(np.array([3.0, 1.0]))
+    (array([3, 1]), 1.0)
+    >>> steps, unit = fixed_point(np.array([0.5, 0.25]))
+    >>> (steps * unit).tolist()
+    [0.5, 0.25]
+    >>> fixed_point(np.array([1.0, 1.0]))
+    (None, 1.0)
+    """
+    spread = Spread.of(weight)
+    if n_rows is not None:
+        spread = Spread(n_rows, spread.smallest, spread.largest, spread.whole)
+    step = step_of(spread)
+    return (None if spread.stays_whole and spread.is_even else steps_of(weight, step)), step
+
+
+def are_shares(total: int, step: float) -> bool:
+    """Whether weights that add up to so many steps are shares of one row.
+
+    Examples
+    --------
+    >>> are_shares(4, 0.25), are_shares(5, 0.25)
+    (True, False)
+    """
+    return total * step <= SHARES

@@ -1,0 +1,264 @@
+"""Parquet files as a source: rows that need not fit memory."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from hornbeam.data.engine import Engine, LocalEngine
+from hornbeam.data.extract import Selection
+from hornbeam.data.files import Paths, files_of, need_arrow
+from hornbeam.data.fingerprint import fingerprint
+from hornbeam.data.fixed_point import steps_of
+from hornbeam.data.footers import TEXT, Footer, agreed, kind_of, read_footers, units_of
+from hornbeam.data.labels import Labels, match_labels
+from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.data.survey import Survey, Weighting, survey, weigh
+from hornbeam.data.table import Table
+from hornbeam.data.units import Unit
+from hornbeam.errors import DataError, ParameterError
+from hornbeam.typing import Floats, Label
+
+__all__ = ["ParquetSource"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ParquetSource:
+    """Parquet files, read a row group at a time, with a schema learnt from all rows.
+
+    Made by `open`. Small and picklable: it holds addresses and no open file.
+
+    Parameters
+    ----------
+    selection : Selection
+        Which columns are features, labels and weights.
+    schema : Schema
+        What the features and classes are.
+    weighting : Weighting
+        How weights become integers.
+    fingerprint : str
+        Changes with the files, the columns and the schema.
+    addresses : tuple of Unit
+        Where the rows are.
+
+    Examples
+    --------
+    >>> import tempfile, pyarrow as pa, pyarrow.parquet as pq
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> rows = pa.table({"age": [30, 41, 52], "smokes": ["no", None, "yes"], "is": ["well", "ill", "ill"]})
+    >>> pq.write_table(rows, f"{folder.name}/rows.parquet", row_group_size=2)
+    >>> source = ParquetSource.open(folder.name, target="is")
+    >>> source.n_rows, source.schema.names, source.schema.classes
+    (3, ('age', 'smokes'), ('ill', 'well'))
+    >>> [source.read(unit).columns[0] for unit in source.units()]
+    [array([30., 41.]), array([52.])]
+    >>> source.read(source.units()[1], [1]).columns
+    (array([1], dtype=int32),)
+    >>> folder.cleanup()
+    """
+
+    selection: Selection
+    schema: Schema
+    weighting: Weighting
+    fingerprint: str
+    addresses: tuple[Unit, ...] = field(repr=False)
+
+    @classmethod
+    def open(
+        cls,
+        paths: Paths,
+        *,
+        target: str | None,
+        weight: str | None = None,
+        features: Sequence[str] | None = None,
+        class_weight: Any = None,
+        schema: Schema | None = None,
+        engine: Engine | None = None,
+    ) -> "ParquetSource":
+        """Survey some files: learn the schema and the weights that `Table.read` would from all their rows.
+
+        Parameters
+        ----------
+        paths : str, Path or iterable of them
+            Files, folders, patterns such as ``"rows-*.parquet"``, or addresses such as ``"s3://bucket/rows"``.
+            Columns that are only in the names of folders are not read.
+        target : str or None
+            The column of class labels.
+        weight : str, optional
+            The column of row weights: zero or more; rows of weight zero are left out.
+        features : sequence of str, optional
+            The columns to learn from, in this order; all others by default, without the index of a pandas
+            frame.
+        class_weight : mapping, "balanced" or None
+            A factor per class that steers the search for tests; rows of a class of factor 0 are left out.
+        schema : Schema, optional
+            The schema to match instead of learning one; its names are the features.
+        engine : Engine, optional
+            Where the survey runs; this thread by default. What it finds does not depend on it.
+
+        Returns
+        -------
+        ParquetSource
+
+        Raises
+        ------
+        DataError
+            Files, columns, labels or weights that cannot be used, or that differ between the files.
+
+        Notes
+        -----
+        The footers tell rows and types; columns of categories, the labels and the weights are read once (weights
+        that are no whole numbers twice), numbers not at all. The types are those that pyarrow reads: a file
+        has no categories of numbers, and an enumeration of polars is written as ordered categories.
+
+        While a unit is read, its rows are in memory once: 8 bytes a number, at most 2**20 rows and 512 MB
+        (65,536 rows, if more than 1,024 columns make even these larger). Row groups beyond that are read in
+        parts, each after decoding those before it: `lay_down` writes such files anew, in smaller groups.
+        """
+        need_arrow()
+        engine = LocalEngine() if engine is None else engine
+        footers = read_footers(files_of(paths), engine)
+        names = _chosen(footers[0], target, weight, features if schema is None else schema.names)
+        sorts = agreed(footers, dict.fromkeys([*names, *_named(target, weight)]))
+        selection = Selection(
+            names,
+            target,
+            weight,
+            tuple([name for name, sort in sorts.items() if sort == TEXT]),
+            _dropped(class_weight, target),
+        )
+        kinds = {name: kind_of(name, sorts[name]) for name in names}
+        units = units_of(footers, selection.most_rows)
+        if not units:
+            raise DataError(
+                f"Found array with 0 sample(s) (shape=(0, {len(names)})) while a minimum of 1 is required. "
+                "The files have no rows."
+            )
+        asked = {name: kind for name, kind in kinds.items() if schema is None and kind is not Kind.NUMERIC}
+        [found] = engine.reduce(survey, units, (selection, asked), combine=Survey.absorb)
+        weighting = Weighting()
+        if target is not None or weight is not None:
+            weighting = weigh(found, selection, class_weight, units, engine)
+        if schema is None:
+            learnt = tuple([_feature(found, name, kind) for name, kind in kinds.items()])
+            schema = Schema(learnt, () if target is None else found.labels)
+        elif target is not None:
+            weighting = replace(weighting, of_class=_matched(weighting.of_class, found, schema.classes))
+        files = [(footer.file, footer.size, footer.changed, footer.groups) for footer in footers]
+        roles = (names, target, weight, sorted(map(repr, selection.dropped)))
+        word = fingerprint(
+            *map(repr, (files, roles, schema, weighting.step, weighting.unit)), weighting.of_class
+        )
+        return cls(selection, schema, weighting, word, tuple(_renumbered(units, found.rows)))
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that count."""
+        return self.addresses[-1].end
+
+    @property
+    def unit(self) -> float:
+        """What one step of a row's weight is worth; 1.0 when every row counts 1."""
+        return self.weighting.unit
+
+    @property
+    def class_weight(self) -> Floats | None:
+        """How much the rows of each class weigh in the search for tests; None if all weigh the same."""
+        return self.weighting.of_class
+
+    def units(self) -> tuple[Unit, ...]:
+        """Row groups with rows that count, or parts of large ones, in the order of the files."""
+        return self.addresses
+
+    def read(self, unit: Unit, features: Sequence[int] | None = None) -> Table:
+        """Read the rows of one unit that count: of the features only those asked for."""
+        schema = self.schema if features is None else self.schema.select(features)
+        extract = self.selection.extract(unit, schema.names)
+        if extract.n_rows != unit.n_rows:
+            raise DataError(
+                f"Row group {unit.group} of {unit.file!r} has {extract.n_rows} rows that count; there were "
+                f"{unit.n_rows} when the files were opened. Open them again."
+            )
+        sheet, labels, weighting = extract.sheet, extract.labels, self.weighting
+        assert sheet is not None
+        return Table(
+            schema,
+            sheet.encode(schema)[0],
+            None if labels is None else match_labels(labels, schema.classes),
+            None
+            if weighting.step is None or extract.weight is None
+            else steps_of(extract.weight, weighting.step),
+            weighting.unit,
+            None,
+            schema.names,
+            weighting.of_class,
+        )
+
+
+def _named(*names: str | None) -> list[str]:
+    return [name for name in names if name is not None]
+
+
+def _chosen(
+    footer: Footer, target: str | None, weight: str | None, features: Sequence[str] | None
+) -> tuple[str, ...]:
+    """The features: those asked for, or all columns that are nothing else."""
+    others = _named(target, weight)
+    if isinstance(features, str):
+        raise ParameterError(
+            f"features is {features!r}; expected a sequence of names, such as [{features!r}]."
+        )
+    names = tuple(
+        [name for name in footer.sorts if name not in (*others, *footer.index)]
+        if features is None
+        else features
+    )
+    if not names:
+        raise DataError(
+            f"No column is left to learn from: {footer.file!r} has the columns {list(footer.sorts)}. "
+            "Name at least one feature."
+        )
+    for name in others:
+        if name in names or others.count(name) > 1:
+            raise ParameterError(
+                f"The column {name!r} has two roles; expected it once among features, target and weight."
+            )
+    return names
+
+
+def _dropped(class_weight: Any, target: str | None) -> frozenset[Label]:
+    if class_weight is None:
+        return frozenset()
+    if target is None:
+        raise ParameterError(
+            "class_weight was given without a target. Name the column of labels, or leave class_weight out."
+        )
+    if not isinstance(class_weight, Mapping):
+        return frozenset()
+    return frozenset(label for label, factor in class_weight.items() if factor == 0)
+
+
+def _feature(found: Survey, name: str, kind: Kind) -> Feature:
+    return Feature(name) if kind is Kind.NUMERIC else found.feature(name, kind)
+
+
+def _matched(factors: Floats | None, found: Survey, classes: tuple[Label, ...]) -> Floats | None:
+    """The factors of the classes that have rows, in the order of a schema's; 1 for the others."""
+    labels = np.array(found.labels, dtype=object)
+    codes = match_labels(Labels(labels, np.arange(len(labels), dtype=np.int32)), classes)
+    if factors is None:
+        return None
+    matched = np.ones(len(classes))
+    with_rows = [found.classes[label].n_rows > 0 for label in found.labels]
+    matched[codes[with_rows]] = factors[with_rows]
+    return matched
+
+
+def _renumbered(units: Iterable[Unit], rows: Mapping[Unit, int]) -> Iterable[Unit]:
+    """The units that have rows that count, by the numbers of these."""
+    begin = 0
+    for unit in units:
+        if end := rows[unit]:
+            yield replace(unit, begin=begin, end=begin + end)
+            begin += end

@@ -1,0 +1,186 @@
+"""The checkpoint: the tree so far and its unfinished nodes, in one file that a new process can go on from.
+
+The file is a line that names the format, a line of JSON and the arrays as they lie in memory. It is written
+whole or not at all, and read without trust: a file that is damaged, foreign or forged is refused in words.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hornbeam.errors import ParameterError, StorageError
+from hornbeam.growing.soundness import check_nodes, check_waiting
+from hornbeam.growing.sprout import Sprout
+from hornbeam.growing.survey import Survey
+from hornbeam.kernels.subtree import Block, Nodes, Terms
+from hornbeam.typing import Counts, Floats
+
+__all__ = ["Checkpoint", "State"]
+
+_FORMAT = b"hornbeam checkpoint 1\n"  # the next number when growing changes, so that no tree is half old, half new
+_LONGEST_HEADER = 1 << 24
+_NODES = {name: "<i4" for name in Nodes._fields} | {
+    "gain": "<f8",
+    "rows": "<i8",
+    "evidence": "<i8",
+    "map_start": "<i8",
+}
+_WAITING = {"node": "<i8", "lower": "<f8", "upper": "<f8"}
+_ARRAYS = (
+    _NODES
+    | {f"opened_{name}": dtype for name, dtype in _WAITING.items()}
+    | {f"small_{name}": dtype for name, dtype in _WAITING.items()}
+)
+
+
+class State(NamedTuple):
+    """Nodes made so far, those that wait to be asked, and those that wait for their rows."""
+
+    nodes: Nodes
+    opened: list[Sprout]
+    small: list[Sprout]
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A file, and whose tree it holds.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    about : mapping of str to JSON values
+        What must be the same to go on: the data, the parameters.
+    """
+
+    path: Path
+    about: Mapping[str, Any]
+
+    def write(self, state: State) -> None:
+        """Put this state in the place of the one before."""
+        arrays = {name: np.asarray(getattr(state.nodes, name)) for name in _NODES}
+        for kind in ("opened", "small"):
+            sprouts: list[Sprout] = getattr(state, kind)
+            arrays[f"{kind}_node"] = np.array([s.node for s in sprouts], dtype=np.int64)
+            arrays[f"{kind}_lower"] = np.array([s.block.lower for s in sprouts])
+            arrays[f"{kind}_upper"] = np.array([s.block.upper for s in sprouts])
+        parts = [np.ascontiguousarray(arrays[name], dtype).tobytes() for name, dtype in _ARRAYS.items()]
+        body = b"".join(parts)
+        header = {
+            "about": self.about,
+            "shapes": {name: list(arrays[name].shape) for name in _ARRAYS},
+            "sha256": sha256(body).hexdigest(),
+        }
+        _replace(self.path, _FORMAT + json.dumps(header).encode() + b"\n" + body)
+
+    def read(self, terms: Terms, survey: Survey) -> State | None:
+        """Read the state; None if there is no file.
+
+        Raises
+        ------
+        ParameterError
+            If it belongs to other data or parameters.
+        StorageError
+            If it is no sound checkpoint.
+        """
+        try:
+            return self._read(terms, survey)
+        except StorageError as error:
+            raise StorageError(
+                f"{self.path}: {error}. Expected a checkpoint that this version of Hornbeam wrote: "
+                "delete the file to begin anew, or name another"
+            ) from error
+
+    def remove(self) -> None:
+        """Delete the file, if it is there: the tree is done."""
+        self.path.unlink(missing_ok=True)
+
+    def _read(self, terms: Terms, survey: Survey) -> State | None:
+        if not self.path.exists():
+            return None
+        if not self.path.is_file():
+            raise StorageError("this is no regular file")
+        with self.path.open("rb") as file:
+            if file.readline(len(_FORMAT)) != _FORMAT:
+                raise StorageError("the file does not begin as a checkpoint does")
+            header = _parse(file.readline(_LONGEST_HEADER))
+            self._check_owner(header["about"])
+            arrays = _read_arrays(header, file.read())
+        nodes = Nodes(**{name: arrays[name] for name in Nodes._fields})
+        depth = check_nodes(nodes, terms, survey)
+        waiting = [
+            (arrays[f"{kind}_node"], arrays[f"{kind}_lower"], arrays[f"{kind}_upper"])
+            for kind in ("opened", "small")
+        ]
+        check_waiting(nodes, np.concatenate([kind[0] for kind in waiting]), waiting)
+        opened, small = (_sprouts(nodes, depth, *kind) for kind in waiting)
+        return State(nodes, opened, small)
+
+    def _check_owner(self, about: Mapping[str, Any]) -> None:
+        mine = json.loads(json.dumps(self.about))
+        other = [name for name in mine if about.get(name) != mine[name]]
+        if other:
+            raise ParameterError(
+                f"the checkpoint {self.path} belongs to another tree: {', '.join(other)} differ. Expected one of "
+                "the same data and parameters: give them again, name another file, or delete this one to begin anew"
+            )
+
+
+def _sprouts(nodes: Nodes, depth: Counts, node: Counts, lower: Floats, upper: Floats) -> list[Sprout]:
+    return [
+        Sprout(at, Block(0, int(nodes.rows[at]), int(depth[at]), low, high), nodes.evidence[at])
+        for at, low, high in zip(node.tolist(), lower.tolist(), upper.tolist(), strict=True)
+    ]
+
+
+def _parse(line: bytes) -> dict[str, Any]:
+    try:
+        header = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise StorageError("its header is no JSON") from error
+    match header:
+        case {"about": dict(), "shapes": dict() as shapes, "sha256": str()} if list(shapes) == list(_ARRAYS):
+            if all(_is_shape(shape, 1 + (name == "evidence")) for name, shape in shapes.items()):
+                return header  # type: ignore[no-any-return]
+    raise StorageError("its header lacks something, or has too much")
+
+
+def _is_shape(shape: object, n_dimensions: int) -> bool:
+    return (
+        isinstance(shape, list)
+        and len(shape) == n_dimensions
+        and all(type(n) is int and 0 <= n < 2**32 for n in shape)
+    )
+
+
+def _read_arrays(header: dict[str, Any], body: bytes) -> dict[str, Any]:
+    if sha256(body).hexdigest() != header["sha256"]:
+        raise StorageError("its arrays are not those that were written: the file is damaged or not whole")
+    arrays, begin = {}, 0
+    for name, dtype in _ARRAYS.items():
+        shape = header["shapes"][name]
+        end = begin + int(np.prod(shape, dtype=object)) * np.dtype(dtype).itemsize
+        if end > len(body):
+            raise StorageError(f"{name} ends at byte {end:,} of {len(body):,}")
+        native = np.dtype(dtype).newbyteorder("=")
+        arrays[name] = np.frombuffer(body[begin:end], dtype).astype(native).reshape(shape)
+        begin = end
+    if begin != len(body):
+        raise StorageError(f"its arrays end at byte {begin:,} of {len(body):,}")
+    return arrays
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write a file under another name first: whoever looks sees the old one or the new one, whole."""
+    growing = path.with_name(f".{path.name}.growing")
+    with growing.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    growing.replace(path)

@@ -1,0 +1,106 @@
+"""The evidence of every node, counted from coded rows in one pass."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hornbeam.data.bins import Bins
+from hornbeam.data.engine import Engine
+from hornbeam.data.units import Unit
+from hornbeam.errors import ParameterError
+from hornbeam.growing.coded import CodedSource
+from hornbeam.kernels import level
+from hornbeam.kernels.level import Tests
+from hornbeam.kernels.subtree import CRITERIA, Rules, Terms
+from hornbeam.tree.skeleton import Skeleton
+from hornbeam.tree.tree import Step, Tree
+from hornbeam.tree.walk import pull_up
+from hornbeam.typing import Counts
+
+__all__ = ["count_coded", "tests_on_codes"]
+
+
+def count_coded(
+    tree: Tree, source: CodedSource, bins: Bins, engine: Engine, *, unit: float = 1.0, step: Step | None = None
+) -> Tree:
+    """Count coded rows on the skeleton of a tree.
+
+    Parameters
+    ----------
+    tree : Tree
+    source : CodedSource
+        Rows coded with `bins`, whose cuts the tree's tests are made of.
+    bins : Bins
+    engine : Engine
+        Where they are counted.
+    unit : float
+        What one step of the rows' weight is worth.
+    step : Step, optional
+        Added to the history.
+
+    Returns
+    -------
+    Tree
+        With the tests and gains of `tree`, the evidence of these rows, and raw frequencies as belief.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data import LocalEngine, MemorySource, Table
+    >>> from hornbeam.growing import Grower
+    >>> from hornbeam.growing.coded import MemoryRows
+    >>> from hornbeam.kernels.subtree import Rows
+    >>> table = Table.read(np.array([[1.0], [2.0], [3.0], [4.0]]), ["a", "a", "b", "b"])
+    >>> bins = Bins.fit(MemorySource(table), LocalEngine(), max_bins=None)
+    >>> rows = Rows(bins.encode(table), np.array([0, 1, 1, 1], np.uint16), None)
+    >>> count_coded(Grower().grow(table, bins), MemoryRows(rows), bins, LocalEngine()).evidence.tolist()
+    [[1, 3], [1, 1], [0, 2]]
+    """
+    nominal, n_classes = bins.nominal.astype(np.uint8), tree.schema.n_classes
+    terms = Terms.of(bins.n_codes, nominal, None, None, n_classes, CRITERIA["entropy"], Rules())
+    shared = (source, terms, tests_on_codes(tree.skeleton, bins))
+    [stopped] = engine.reduce(_count_stops, source.units(), shared)
+    total = pull_up(tree.skeleton, stopped)
+    return Tree.raw(
+        tree.schema,
+        tree.skeleton,
+        total[:, :-1].copy(),
+        unit=unit,
+        rows=total[:, -1].copy(),
+        gain=tree.gain,
+        history=tree.history if step is None else (*tree.history, step),
+    )
+
+
+def tests_on_codes(skeleton: Skeleton, bins: Bins) -> Tests:
+    """Turn tests on values into tests on their codes."""
+    if (skeleton.missing_slot == -2).any():
+        raise ParameterError(
+            "a test of this tree sends missing values to every child; expected tests with one way for each row. "
+            "Count such a tree on a table"
+        )
+    nominal = np.diff(skeleton.slot_start) > 0
+    left = np.full(skeleton.n_nodes, -1, dtype=np.int32)
+    for f in np.unique(skeleton.feature[(skeleton.feature >= 0) & ~nominal]).tolist():
+        mine = skeleton.feature == f
+        values = () if bins.values is None else bins.values[f]
+        if len(values):
+            left[mine] = np.searchsorted(values, skeleton.threshold[mine], side="right") - 1
+        else:
+            left[mine] = np.searchsorted(bins.edges[f], skeleton.threshold[mine], side="left")
+    map_start = np.where(nominal, skeleton.slot_start[:-1], -1).astype(np.int64)
+    return Tests(
+        skeleton.feature, skeleton.first_child, left, skeleton.missing_slot, map_start, skeleton.slot_of
+    )
+
+
+def _count_stops(units: Sequence[Unit], shared: tuple[CodedSource, Terms, Tests]) -> list[Counts]:
+    """Weight of each class, and rows, that end their way at each node."""
+    source, terms, tests = shared
+    stopped = np.zeros((len(tests.feature), terms.n_classes + 1), dtype=np.int64)
+    for unit in units:
+        rows = source.read(unit)
+        node = level.descend(rows.codes, terms, tests)
+        np.add.at(stopped, (node, rows.label), 1 if rows.weight is None else rows.weight)
+        stopped[:, -1] += np.bincount(node, minlength=len(stopped))
+    return [stopped]

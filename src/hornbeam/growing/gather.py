@@ -1,0 +1,139 @@
+"""Small nodes finished where their rows are brought together.
+
+Nodes are dealt into blocks of about as many rows. A task hands on the rows of each block, sorted by node;
+where all parts of a block meet, the local kernel grows its subtrees. No place holds more than a block's rows.
+"""
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil
+
+import numpy as np
+
+from hornbeam.data.engine import Engine
+from hornbeam.data.units import Unit
+from hornbeam.growing.coded import CodedSource
+from hornbeam.growing.counting import read_rows
+from hornbeam.growing.frontier import Means
+from hornbeam.growing.sprout import Sprout
+from hornbeam.growing.survey import Survey
+from hornbeam.growing.watch import Watch
+from hornbeam.kernels import level, subtree
+from hornbeam.kernels.level import Tests
+from hornbeam.kernels.subtree import Nodes, Rows, Terms
+from hornbeam.typing import Counts, Indices
+
+__all__ = ["deal_round", "grow_subtrees"]
+
+type _Chunk = tuple[Indices, Rows]  # rows sorted by node, and the place of each row's node in its block
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a task needs: where the rows are, the tree so far, and the blocks of nodes whose rows are wanted."""
+
+    source: CodedSource
+    terms: Terms
+    tests: Tests
+    survey: Survey
+    blocks: tuple[tuple[Sprout, ...], ...]
+
+
+def deal_round(small: list[Sprout], means: Means, parallelism: int) -> list[list[Sprout]]:
+    """Take nodes off the list, as many as all places together have room for, and deal them into blocks."""
+    room = means.budget * parallelism
+    small.sort(key=lambda s: (-s.n_rows, s.node))
+    sizes = np.cumsum([s.n_rows for s in small]) * means.survey.row_bytes
+    taken = max(1, int(np.searchsorted(sizes, room, side="right")))
+    chosen = small[:taken]
+    del small[:taken]
+    n_blocks = max(ceil(int(sizes[taken - 1]) / means.part_bytes), min(parallelism, taken))
+    blocks: list[list[Sprout]] = [[] for _ in range(min(n_blocks, taken))]
+    loads = [(0, block) for block in range(len(blocks))]
+    for sprout in chosen:  # the biggest first, each to the block that has least
+        n_rows, block = loads[0]
+        blocks[block].append(sprout)
+        heapq.heapreplace(loads, (n_rows + sprout.n_rows, block))
+    return blocks
+
+
+def grow_subtrees(
+    source: CodedSource, terms: Terms, engine: Engine, tests: Tests, blocks: list[list[Sprout]], means: Means
+) -> list[tuple[int, Nodes]]:
+    """Bring the rows of small nodes together, block by block, and grow their subtrees."""
+    order = Order(source, terms, tests, means.survey, tuple(map(tuple, blocks)))
+    grown = engine.reduce(
+        _gather_rows, source.units(), order, combine=_join, blocks=len(blocks), finish=_grow_block
+    )
+    return [
+        (sprout.node, nodes)
+        for block, subtrees in zip(blocks, grown, strict=True)
+        for sprout, nodes in zip(block, subtrees, strict=True)
+    ]
+
+
+# ---- tasks ---------------------------------------------------------------------------------------------
+
+
+def _gather_rows(units: Sequence[Unit], order: Order) -> list[list[_Chunk]]:
+    """Rows of each block, sorted by node; of no units, none."""
+    sizes = [len(block) for block in order.blocks]
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    place_of_node = np.full(len(order.tests.feature), starts[-1], dtype=np.int32)
+    place_of_node[[s.node for block in order.blocks for s in block]] = np.arange(starts[-1])
+    gathered: list[list[_Chunk]] = [[] for _ in order.blocks]
+    for unit in units:
+        rows = read_rows(order.source, unit, wide=order.survey.weighted)
+        place = place_of_node[level.descend(rows.codes, order.terms, order.tests)]
+        sorted_rows = np.argsort(place, kind="stable")
+        bounds = np.searchsorted(place, starts, sorter=sorted_rows).tolist()
+        for parts, start, (begin, end) in zip(gathered, starts[:-1], pairwise(bounds), strict=True):
+            mine = sorted_rows[begin:end]
+            if len(mine):
+                parts.append(((place[mine] - start).astype(np.int32), _take(rows, mine)))
+    return gathered
+
+
+def _take(rows: Rows, mine: np.ndarray) -> Rows:
+    return Rows(rows.codes[mine], rows.label[mine], None if rows.weight is None else rows.weight[mine])
+
+
+def _join(one: list[_Chunk], other: list[_Chunk]) -> list[_Chunk]:
+    return one + other
+
+
+def _grow_block(block: int, chunks: list[_Chunk], order: Order) -> list[Nodes]:
+    """Grow the subtrees of one block: each node's rows are laid side by side, the kernel does the rest."""
+    sprouts = order.blocks[block]
+    starts: Counts = np.concatenate([[0], np.cumsum([s.n_rows for s in sprouts])])
+    rows = _lay_out(chunks, starts, order)
+    watch = Watch()
+
+    def grow() -> list[Nodes]:
+        return [
+            subtree.grow(rows, order.terms, s.block._replace(begin=begin, end=end), watch.slip())
+            for s, (begin, end) in zip(sprouts, pairwise(starts.tolist()), strict=True)
+        ]
+
+    return watch.run(grow)
+
+
+def _lay_out(chunks: list[_Chunk], starts: Counts, order: Order) -> Rows:
+    n_rows, survey = int(starts[-1]), order.survey
+    rows = Rows(
+        np.empty((n_rows, survey.n_features), dtype=survey.code),
+        np.empty(n_rows, dtype=np.uint16),
+        np.empty(n_rows, dtype=np.int64) if survey.weighted else None,
+    )
+    free = starts[:-1].copy()
+    for place, part in chunks:
+        n_of_place = np.bincount(place, minlength=len(free))
+        before = np.cumsum(n_of_place) - n_of_place  # rows of the chunk that belong to earlier nodes
+        at = np.arange(len(place)) + np.repeat(free - before, n_of_place)
+        rows.codes[at], rows.label[at] = part.codes, part.label
+        if rows.weight is not None:
+            rows.weight[at] = part.weight
+        free += n_of_place
+    return rows

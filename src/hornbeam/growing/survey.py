@@ -1,0 +1,58 @@
+"""The first pass: who is there, before anything is asked of them."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from hornbeam.data.engine import Engine
+from hornbeam.data.units import Unit
+from hornbeam.growing.coded import CodedSource
+from hornbeam.kernels import subtree
+from hornbeam.kernels.subtree import Rows, Terms
+from hornbeam.typing import Counts
+
+__all__ = ["Survey", "survey"]
+
+
+class Survey(NamedTuple):
+    """The weight of each class, the rows, whether some have weights, and how they are coded."""
+
+    counts: Counts
+    n_rows: int
+    weighted: bool
+    n_features: int
+    code: np.dtype[np.uint8] | np.dtype[np.uint16]
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes a row takes: its codes, its label, its weight."""
+        return self.code.itemsize * self.n_features + 2 + 8 * self.weighted
+
+
+def survey(source: CodedSource, terms: Terms, engine: Engine) -> Survey:
+    """Count the rows of all units, and check them before a kernel trusts their codes."""
+    [total] = engine.reduce(_survey, source.units(), (source, terms))
+    *counts, n_rows, n_weighted, n_wide = total.tolist()
+    code = np.dtype(np.uint16) if n_wide else np.dtype(np.uint8)
+    return Survey(np.array(counts, dtype=np.int64), n_rows, n_weighted > 0, len(terms.nominal), code)
+
+
+def _survey(units: Sequence[Unit], shared: tuple[CodedSource, Terms]) -> list[Counts]:
+    """Weight of each class; then rows, those with weights, those with codes of two bytes."""
+    source, terms = shared
+    total = np.zeros(terms.n_classes + 3, dtype=np.int64)
+    for unit in units:
+        rows = source.read(unit)
+        subtree.check_rows(rows, terms)
+        total[:-3] += _weigh(rows, terms.n_classes)
+        total[-3:] += len(rows.label) * np.array([1, rows.weight is not None, rows.codes.itemsize > 1])
+    return [total]
+
+
+def _weigh(rows: Rows, n_classes: int) -> Counts:
+    if rows.weight is None:
+        return np.bincount(rows.label, minlength=n_classes)
+    weight = np.zeros(n_classes, dtype=np.int64)
+    np.add.at(weight, rows.label, rows.weight)
+    return weight

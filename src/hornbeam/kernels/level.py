@@ -1,0 +1,61 @@
+"""The kernels of the level phase: rows down a tree over codes, cells of many nodes, splits by blocks of features."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hornbeam import _native
+from hornbeam.kernels.subtree import Cells, Rows, Split, Terms
+from hornbeam.typing import Codes, Counts, Floats, Indices
+
+__all__ = ["Offers", "Tests", "choose", "count_open", "descend", "offers"]
+
+
+class Tests(NamedTuple):
+    """A tree whose tests are on codes, children after their parents, siblings in a row.
+
+    Codes up to ``left`` go to the first child, higher ones to the second. At a nominal test ``left`` is -1 and
+    ``map[map_start + code]`` is the slot. A missing value goes to ``missing_slot``. A slot of -1 means stop.
+    """
+
+    feature: Indices
+    first_child: Indices
+    left: Indices
+    missing_slot: Indices
+    map_start: Counts
+    map: Indices
+
+
+class Offers(NamedTuple):
+    """What each of some features offers a node (NaN: nothing), and those of their splits that may win."""
+
+    gain: Floats
+    ratio: Floats
+    splits: list[Split]
+
+
+def descend(codes: Codes, terms: Terms, tests: Tests) -> Indices:
+    """Send each row of codes down a tree; return the node where it stops."""
+    node = np.empty(len(codes), dtype=np.int32)
+    _native.descend(codes, terms.columns, *tests, node)
+    return node
+
+
+def count_open(rows: Rows, terms: Terms, tests: Tests, slot_of_node: Indices, cells: Cells) -> None:
+    """Count each row into the cells of the slot its node has; -1: nowhere."""
+    _native.count_open(*rows, terms.columns, *tests, slot_of_node, cells)
+
+
+def offers(cells: Cells, terms: Terms, counts: Counts, n_rows: int, lower: float, upper: float) -> Offers:
+    """Find what each feature offers one node, from its cells of these features, class weights and rows."""
+    weighted = cells.dtype == np.int64
+    gain, ratio, splits = _native.offers(
+        cells, weighted, terms.columns, terms.criterion, terms.rules, counts, n_rows, lower, upper
+    )
+    return Offers(gain, ratio, [Split(*split) for split in splits])
+
+
+def choose(gain: Floats, ratio: Floats, terms: Terms, counts: Counts, n_rows: int) -> int:
+    """Tell which feature wins by the declared order, given what all of them offer; -1: none does."""
+    winner: int = _native.choose(gain, ratio, terms.columns, terms.criterion, terms.rules, counts, n_rows)
+    return winner

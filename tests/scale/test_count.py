@@ -1,0 +1,121 @@
+"""Counting rows where they lie is counting them in memory."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hornbeam.data import LocalEngine, MemorySource, Table
+from hornbeam.errors import DataError
+from hornbeam.growing import Missing
+from hornbeam.pruning import BayesRisk, ReducedError
+from hornbeam.pruning.held_out import held_out
+from hornbeam.recipe import PRESETS
+from hornbeam.scale.count import HeldOutSource, count_on_all
+from hornbeam.smoothing import Laplace
+from hornbeam.tree.edit import recount
+from strategies_growing import bins_of, growers, random_table, training_tables
+
+engines = st.builds(LocalEngine, st.integers(1, 2), st.integers(1, 9), st.booleans())
+blocks = st.sampled_from([1, 7, 1000])
+
+
+@settings(max_examples=150)
+@given(st.data(), engines, blocks)
+def test_counting_on_all_is_recounting_in_memory(data, engine, block):
+    """Rows that take one path and rows that are shared out, weighted or not, seen by the grower or not."""
+    table = data.draw(training_tables(max_rows=80))
+    some = table.slice(0, max(1, table.n_rows // 3))
+    tree = data.draw(growers(table)).grow(some, bins_of(some))
+    counted = count_on_all(tree, MemorySource(table, block), engine)
+    expected = recount(tree, table)
+    assert counted.digest == expected.digest
+    np.testing.assert_array_equal(counted.rows, expected.rows)
+    np.testing.assert_array_equal(counted.gain, tree.gain)
+
+
+@pytest.mark.parametrize("weights", ["none", "whole", "real"])
+def test_rows_shared_out_over_many_levels(weights):
+    table = random_table(3, n_rows=300, n_numeric=4, missing=0.1, weights=weights, n_values=40)
+    grower = replace(PRESETS["pet"].grower, missing=Missing.FRACTIONAL)
+    some = table.slice(0, 200)
+    tree = grower.grow(some, bins_of(some))
+    assert (tree.skeleton.missing_slot == -2).any()
+    assert tree.depth > 5
+    counted = count_on_all(tree, MemorySource(table, 100), LocalEngine(2, 3))
+    assert counted.digest == recount(tree, table).digest
+
+
+@settings(max_examples=100)
+@given(st.data(), engines, blocks)
+def test_held_out_rows_weigh_the_same_wherever_they_are(data, engine, block):
+    table = data.draw(training_tables(max_rows=80))
+    half = (table.n_rows + 1) // 2
+    some, rest = table.slice(0, half), table.slice(half, table.n_rows)
+    tree = data.draw(growers(table)).grow(some, bins_of(some))
+    if not rest.n_rows:
+        return
+    pruning_rows = HeldOutSource(MemorySource(rest, block), engine)
+    np.testing.assert_array_equal(pruning_rows(tree), held_out(tree, rest))
+    assert ReducedError(pruning_rows)(tree).digest == ReducedError(rest)(tree).digest
+    tree = Laplace()(tree)
+    assert BayesRisk(table=pruning_rows)(tree).digest == BayesRisk(table=rest)(tree).digest
+
+
+class Columns(MemorySource):
+    """Remembers which columns were asked for."""
+
+    def read(self, unit, features=None):
+        asked.append(features)
+        return super().read(unit, features)
+
+
+asked: list[tuple[int, ...] | None] = []
+
+
+def test_only_the_columns_that_are_tested_are_read():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 6))
+    table = Table.read(X, (X[:, 4] > 0).astype(int))
+    tree = PRESETS["cart"].fit(table)
+    asked.clear()
+    count_on_all(tree, Columns(table, 100), LocalEngine())
+    assert asked == [(4,)] * 3
+
+
+def test_a_leaf_is_counted_too():
+    table = Table.read(np.arange(6.0)[:, None], np.zeros(6))
+    tree = PRESETS["cart"].fit(table)
+    assert count_on_all(tree, MemorySource(table, 4), LocalEngine()).evidence.tolist() == [[6]]
+
+
+def test_the_step_is_remembered():
+    table = random_table(0)
+    tree = count_on_all(PRESETS["cart"].fit(table), MemorySource(table), LocalEngine())
+    assert str(tree.history[-1]) == "count-on-all(rows=40)"
+
+
+class Pickling(LocalEngine):
+    """What goes to a worker and comes back, goes and comes as bytes."""
+
+    def reduce(self, task, units, shared, **options):
+        return super().reduce(*pickle.loads(pickle.dumps((task, units, shared))), **options)
+
+
+def test_what_a_task_needs_can_travel():
+    table = random_table(1)
+    tree = PRESETS["pet"].fit(table)
+    counted = count_on_all(tree, MemorySource(table), Pickling())
+    assert counted.digest == recount(tree, table).digest
+
+
+def test_another_schema_and_no_target():
+    table = random_table(0)
+    tree = PRESETS["cart"].fit(table)
+    with pytest.raises(DataError, match="schema is not the tree's"):
+        count_on_all(tree, MemorySource(random_table(0, n_classes=3)), LocalEngine())
+    with pytest.raises(DataError, match="no target"):
+        count_on_all(tree, MemorySource(replace(table, target=None)), LocalEngine())
