@@ -14,6 +14,8 @@ small one, and a set as large as memory is filled in place.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -41,17 +43,27 @@ def make(rows: int, classes: int = 2, features: int = 20, *, seed: int = 0) -> t
     """
     X = np.empty((rows, features))
     y = np.empty(rows, dtype=np.int64)
+    begin = 0
+    for some_X, some_y in blocks(rows, classes, features, seed=seed):
+        end = begin + len(some_y)
+        X[begin:end], y[begin:end] = some_X, some_y
+        begin = end
+    return X, y
+
+
+def blocks(
+    rows: int, classes: int = 2, features: int = 20, *, seed: int = 0
+) -> Iterator[tuple[Floats, Labels]]:
+    """Draw the rows of `make` block by block, for those who cannot hold them all."""
     concept = _concept(classes, features)
     for block, begin in enumerate(range(0, rows, BLOCK)):
-        end = min(begin + BLOCK, rows)
         rng = np.random.default_rng([seed, block])
         z = rng.standard_normal((BLOCK, features))
         label = np.argmax(_signals(z) @ concept, axis=1)
         moved = rng.random(BLOCK) < NOISE
         label[moved] = (label[moved] + rng.integers(1, classes, moved.sum())) % classes
-        X[begin:end] = _columns(z)[: end - begin]
-        y[begin:end] = label[: end - begin]
-    return X, y
+        size = min(BLOCK, rows - begin)
+        yield _columns(z)[:size], label[:size]
 
 
 def _concept(classes: int, features: int) -> Floats:

@@ -20,6 +20,7 @@ from typing import Any
 
 import contests
 import fresh
+import frontiers
 import pruning
 import smoothing
 from report import Report
@@ -42,6 +43,12 @@ BENCHMARKS = {
     "small": Benchmark(contests.small, "cpu", "seconds", {}),
     "threads": Benchmark(contests.threads, "wall", "seconds", {"rows": 1_000_000, "threads": 2, "depth": 8}),
     "prune": Benchmark(pruning.prune, "wall", "seconds", {"threads": 2, "patience": 2.0}),
+    "frontiers": Benchmark(
+        frontiers.frontiers,
+        "wall",
+        "seconds",
+        {"threads": 2, "repeats": 25, "patience": 0.5, "nodes": 1_000_000},
+    ),
     "smooth": Benchmark(smoothing.smooth, "cpu", "seconds", {"classes": 5}),
     "honest": Benchmark(smoothing.honest, "cpu", "seconds", {"repeats": 5}),
     "start": Benchmark(fresh.start, "import_cpu", "seconds", {"rows": 1000, "repeats": 5}),
@@ -88,8 +95,8 @@ def parser() -> argparse.ArgumentParser:
             add("--leaves", type=int, default=5000, help="leaves of the tree")
             add("--train-rows", type=int, default=100_000, help="rows it is grown on")
             add("--single", action="store_true", help="latency of one row instead")
-        if name in ("prune", "smooth"):
-            add("--nodes", type=int, default=100_000, metavar="N", help="nodes of the tree, about")
+        if name in ("prune", "frontiers", "smooth"):
+            add("--nodes", type=int, default=100_000, metavar="N", help="nodes of the (largest) tree, about")
         if name == "start":
             add("--wheel", type=Path, default=None, help="a wheel whose size to report")
         command.set_defaults(**benchmark.defaults)

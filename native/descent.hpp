@@ -21,54 +21,76 @@ struct TestArrays {
 
 class CodeTree {
   public:
-    CodeTree(const TestArrays& arrays, const Features& features) : map_(arrays.map.data()) {
+    CodeTree(const TestArrays& arrays, const Features& features)
+        : map_(arrays.map.data()), map_start_(arrays.map_start.data()) {
         const size_t n = arrays.feature.shape(0);
         bool good = n > 0 && arrays.first_child.shape(0) == n && arrays.left.shape(0) == n &&
                     arrays.missing_slot.shape(0) == n && arrays.map_start.shape(0) == n;
         tests_.resize(n);
-        std::vector<int> depth(n, 0);
-        for (size_t i = 0; good && i < n; ++i) good = read(arrays, features, static_cast<int64_t>(i), depth);
+        height_.assign(n, 0);
+        for (auto i = static_cast<int64_t>(n) - 1; good && i >= 0; --i) good = read(arrays, features, i);
         expect(good, "a tree over these codes expected");
+    }
+
+    // Steps to the end from any node that was a leaf when there were `seen` nodes.
+    int steps_from(int64_t seen) const {
+        int steps = 0;
+        for (int64_t i = 0; i < seen; ++i)
+            if (tests_[i].first_child >= seen) steps = std::max(steps, height_[i]);
+        return steps;
     }
 
     int64_t size() const { return static_cast<int64_t>(tests_.size()); }
 
-    // Every row makes as many steps as the deepest: a node without a test leads to itself. Rows do not wait for each
-    // other, so the next row's loads overlap with this one's.
+    // Sends each row on from its node.
     template <class Code>
-    void walk(const Rows<const Code>& rows, int64_t begin, int64_t end, int32_t* node) const {
-        const Test* tests = tests_.data();
-        std::fill(node, node + (end - begin), 0);
-        for (int step = 0; step < n_steps_; ++step) {
-            const Code* codes = rows.codes + begin * rows.n_features;
-            for (int64_t i = 0; i < end - begin; ++i, codes += rows.n_features) {
-                const Test& test = tests[node[i]];
-                const uint32_t code = codes[test.feature];
-                int32_t next = test.first_child + (code > test.left);
-                if (test.map >= 0) next = mapped(test, std::min<uint32_t>(code, test.missing_code), node[i]);
-                node[i] = code >= test.missing_code ? test.missing : next;
-            }
-        }
+    void walk(const Rows<const Code>& rows, int64_t begin, int64_t end, int steps, int32_t* node) const {
+        any_mapped_ ? walk<true>(rows, begin, end, steps, node) : walk<false>(rows, begin, end, steps, node);
     }
 
   private:
     struct Test {
-        uint16_t feature, left, missing_code, unused;
+        uint16_t feature, left, missing_code, mapped;
         int32_t first_child, missing;  // nodes
-        int64_t map;                   // -1: the test is ordered
     };
 
-    int32_t mapped(const Test& test, uint32_t code, int32_t node) const {
-        const int32_t slot = code < test.missing_code ? map_[test.map + code] : -1;
-        return slot < 0 ? node : test.first_child + slot;
+    // Rows go down side by side, so that their loads overlap, and each makes as many steps as the deepest: a node without
+    // a test leads to itself.
+    template <bool mapped, class Code>
+    void walk(const Rows<const Code>& rows, int64_t begin, int64_t end, int steps, int32_t* node) const {
+        constexpr int kAbreast = 8;
+        const int64_t stride = rows.n_features;
+        int64_t row = begin;
+        for (; row + kAbreast <= end; row += kAbreast, node += kAbreast) {
+            const Code* codes = rows.codes + row * stride;
+            int32_t at[kAbreast];
+            std::copy(node, node + kAbreast, at);
+            for (int step = 0; step < steps; ++step)
+                for (int i = 0; i < kAbreast; ++i) at[i] = next<mapped>(at[i], codes + i * stride);
+            std::copy(at, at + kAbreast, node);
+        }
+        for (; row < end; ++row, ++node)
+            for (int step = 0; step < steps; ++step) *node = next<mapped>(*node, rows.codes + row * stride);
     }
 
-    // Everything a walk will trust. Children come after their parents.
-    bool read(const TestArrays& arrays, const Features& features, int64_t i, std::vector<int>& depth) {
+    template <bool mapped, class Code>
+    int32_t next(int32_t at, const Code* codes) const {
+        const Test& test = tests_[at];
+        const uint32_t code = codes[test.feature];
+        int32_t child = test.first_child + (code > test.left);
+        if (mapped && test.mapped && code < test.missing_code) {
+            const int32_t slot = map_[map_start_[at] + code];
+            child = slot < 0 ? at : test.first_child + slot;
+        }
+        return code >= test.missing_code ? test.missing : child;
+    }
+
+    // Everything a walk will trust, from the last node to the first: children come after their parents.
+    bool read(const TestArrays& arrays, const Features& features, int64_t i) {
         const int64_t n = size(), f = arrays.feature.data()[i], first = arrays.first_child.data()[i];
         const auto self = static_cast<int32_t>(i);
         if (f < 0) {
-            tests_[i] = {0, 65535, 65535, 0, self, self, -1};
+            tests_[i] = {0, 65535, 65535, 0, self, self};
             return features.count > 0 || n == 1;
         }
         const int64_t left = arrays.left.data()[i], missing = arrays.missing_slot.data()[i];
@@ -84,21 +106,22 @@ class CodeTree {
         }
         last_slot = std::max(last_slot, missing);
         if (first + last_slot >= n) return false;
-        for (int64_t child = first; child <= first + last_slot; ++child) depth[child] = depth[i] + 1;
-        n_steps_ = std::max(n_steps_, depth[i] + 1);
+        height_[i] = 1 + *std::max_element(height_.begin() + first, height_.begin() + first + last_slot + 1);
+        any_mapped_ = any_mapped_ || features.nominal[f];
         tests_[i] = {static_cast<uint16_t>(f),
                      static_cast<uint16_t>(features.nominal[f] ? 0 : left),
                      static_cast<uint16_t>(n_codes),
-                     0,
+                     features.nominal[f],
                      static_cast<int32_t>(first),
-                     static_cast<int32_t>(missing < 0 ? i : first + missing),
-                     map};
+                     static_cast<int32_t>(missing < 0 ? i : first + missing)};
         return true;
     }
 
     std::vector<Test> tests_;
+    std::vector<int> height_;  // steps to the deepest leaf below
     const int32_t* map_;
-    int n_steps_ = 0;
+    const int64_t* map_start_;
+    bool any_mapped_ = false;
 };
 
 }  // namespace hornbeam

@@ -15,43 +15,52 @@
 namespace hornbeam {
 namespace {
 
-constexpr int64_t kStretch = 512;  // rows that go down the tree together: they and their nodes stay close
-
 // ---- where each row is ----------------------------------------------------------------------------------------------
+
+// Rows stand where they were when the tree had `seen` nodes; 1: all at the root.
+int steps_for(const CodeTree& tree, const InOut<int32_t>& node, int64_t n, int64_t seen) {
+    expect(static_cast<int64_t>(node.shape(0)) == n, "one node a row expected");
+    expect(1 <= seen && seen <= tree.size(), "nodes seen before expected");
+    const int32_t* at = node.data();
+    const auto last = static_cast<int32_t>(seen - 1);
+    bool good = true;
+    for (int64_t row = 0; row < n; ++row) good &= (at[row] >= 0) & (at[row] <= last);
+    expect(good, "nodes seen before expected");
+    return tree.steps_from(seen);
+}
 
 template <class Code>
 void descend(const ConstMatrix<Code>& codes, const Columns& columns, const In<int32_t>& feature,
              const In<int32_t>& first_child, const In<int32_t>& left, const In<int32_t>& missing_slot,
-             const In<int64_t>& map_start, const In<int32_t>& map, const InOut<int32_t>& node) {
+             const In<int64_t>& map_start, const In<int32_t>& map, const InOut<int32_t>& node, int64_t seen) {
     const Features features = columns.features();
     const auto n = static_cast<int64_t>(codes.shape(0));
     expect(static_cast<int>(codes.shape(1)) == features.count, "one code a feature expected");
-    expect(static_cast<int64_t>(node.shape(0)) == n, "one node a row expected");
     const CodeTree tree({feature, first_child, left, missing_slot, map_start, map}, features);
+    const int steps = steps_for(tree, node, n, seen);
     const Rows<const Code> rows{codes.data(), nullptr, nullptr, features.count};
     nb::gil_scoped_release release;
-    for (int64_t begin = 0; begin < n; begin += kStretch)
-        tree.walk(rows, begin, std::min(begin + kStretch, n), node.data() + begin);
+    tree.walk(rows, 0, n, steps, node.data());
 }
 
 // Rows of a stretch that are in an open node, each counted into that node's cells.
 template <class Entry, class Code>
 void count_stretches(typename Entry::Cell* cells, const Rows<const Code>& rows, int64_t n, const CodeTree& tree,
-                     const int32_t* slot_of_node, const Features& features, int n_classes) {
+                     int steps, int32_t* node, const int32_t* slot_of_node, const Features& features, int n_classes) {
+    constexpr int64_t kStretch = 512;  // rows that go down the tree together: they and their nodes stay close
     const int64_t block = features.cells() * n_classes;
-    int32_t node[kStretch];
     int64_t row_of[kStretch + 1];
     for (int64_t begin = 0; begin < n; begin += kStretch) {
         const int64_t end = std::min(begin + kStretch, n);
-        tree.walk(rows, begin, end, node);
+        tree.walk(rows, begin, end, steps, node + begin);
         int64_t n_open = 0;
-        for (int64_t i = 0; i < end - begin; ++i) {  // no branch: whether a row is counted is a coin toss
-            row_of[n_open] = i;
-            n_open += slot_of_node[node[i]] >= 0;
+        for (int64_t row = begin; row < end; ++row) {  // no branch: whether a row is counted is a coin toss
+            row_of[n_open] = row;
+            n_open += slot_of_node[node[row]] >= 0;
         }
         for (int64_t j = 0; j < n_open; ++j) {
-            const int64_t row = begin + row_of[j];
-            fill<Entry>(cells + slot_of_node[node[row_of[j]]] * block, rows, row, row + 1, features, n_classes);
+            const int64_t row = row_of[j];
+            fill<Entry>(cells + slot_of_node[node[row]] * block, rows, row, row + 1, features, n_classes);
         }
     }
 }
@@ -60,10 +69,13 @@ template <class Code>
 void count_open(const ConstMatrix<Code>& codes, const In<uint16_t>& label, const ConstWeights& weight,
                 const Columns& columns, const In<int32_t>& feature, const In<int32_t>& first_child,
                 const In<int32_t>& left, const In<int32_t>& missing_slot, const In<int64_t>& map_start,
-                const In<int32_t>& map, const In<int32_t>& slot_of_node, nb::object cells) {
+                const In<int32_t>& map, const InOut<int32_t>& node, int64_t seen, const In<int32_t>& slot_of_node,
+                nb::object cells) {
     const Rows<const Code> rows = look(codes, label, weight, columns);
     const Features features = columns.features();
+    const auto n = static_cast<int64_t>(codes.shape(0));
     const CodeTree tree({feature, first_child, left, missing_slot, map_start, map}, features);
+    const int steps = steps_for(tree, node, n, seen);
     expect(static_cast<int64_t>(slot_of_node.shape(0)) == tree.size(), "one slot a node expected");
     const int32_t* slots = slot_of_node.data();
     const auto run = [&](auto array, auto* tag) {
@@ -74,8 +86,7 @@ void count_open(const ConstMatrix<Code>& codes, const In<uint16_t>& label, const
                "slots within the cells expected");
         auto* first = reinterpret_cast<typename Entry::Cell*>(array.data());
         nb::gil_scoped_release release;
-        count_stretches<Entry>(first, rows, static_cast<int64_t>(codes.shape(0)), tree, slots, features,
-                               columns.n_classes);
+        count_stretches<Entry>(first, rows, n, tree, steps, node.data(), slots, features, columns.n_classes);
     };
     if (weight) run(nb::cast<InOut<int64_t>>(cells), static_cast<WeightEntry*>(nullptr));
     else run(nb::cast<InOut<int32_t>>(cells), static_cast<CountEntry*>(nullptr));
@@ -158,19 +169,20 @@ int choose(const In<double>& gain, const In<double>& ratio, const Columns& colum
 void bind_level(nanobind::module_& module) {
     namespace nb = nanobind;
     using namespace hornbeam;
-    const auto tests = [&](auto&& bind) {
-        bind(nb::arg("feature"), nb::arg("first_child"), nb::arg("left"), nb::arg("missing_slot"),
-             nb::arg("map_start"), nb::arg("map"));
-    };
     const auto weight = nb::arg("weight").none();
-    tests([&](const auto&... test) {
-        module.def("descend", &descend<uint8_t>, nb::arg("codes"), nb::arg("columns"), test..., nb::arg("node"));
-        module.def("descend", &descend<uint16_t>, nb::arg("codes"), nb::arg("columns"), test..., nb::arg("node"));
+    const auto bind = [&](const auto&... test) {  // the arrays of a tree over codes
+        module.def("descend", &descend<uint8_t>, nb::arg("codes"), nb::arg("columns"), test..., nb::arg("node"),
+                   nb::arg("seen"));
+        module.def("descend", &descend<uint16_t>, nb::arg("codes"), nb::arg("columns"), test..., nb::arg("node"),
+                   nb::arg("seen"));
         module.def("count_open", &count_open<uint8_t>, nb::arg("codes"), nb::arg("label"), weight, nb::arg("columns"),
-                   test..., nb::arg("slot_of_node"), nb::arg("cells"));
+                   test..., nb::arg("node"), nb::arg("seen"), nb::arg("slot_of_node"), nb::arg("cells"));
         module.def("count_open", &count_open<uint16_t>, nb::arg("codes"), nb::arg("label"), weight,
-                   nb::arg("columns"), test..., nb::arg("slot_of_node"), nb::arg("cells"));
-    });
+                   nb::arg("columns"), test..., nb::arg("node"), nb::arg("seen"), nb::arg("slot_of_node"),
+                   nb::arg("cells"));
+    };
+    bind(nb::arg("feature"), nb::arg("first_child"), nb::arg("left"), nb::arg("missing_slot"), nb::arg("map_start"),
+         nb::arg("map"));
     module.def("best_split", &best_split, nb::arg("cells"), nb::arg("weighted"), nb::arg("columns"),
                nb::arg("criterion"), nb::arg("rules"), nb::arg("counts"), nb::arg("n_rows"), nb::arg("lower"),
                nb::arg("upper"));

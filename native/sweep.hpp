@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -15,45 +16,44 @@ struct Shape {
     int64_t n_nodes;
 };
 
-// The least expected cost of each node and the class whose prediction has it, the first of equals.
+// The least expected cost under a belief, and the class whose prediction has it, the first of equals.
 // costs[j * K + a] is what predicting a costs where j is true; sums run over j in order, so that the same
 // numbers come out on every machine and in the plain Python twin.
-inline void least_costs(const double* belief, int64_t n, int64_t K, const double* costs, double* least,
-                        int32_t* action) {
-    for (int64_t i = 0; i < n; ++i) {
-        const double* p = belief + i * K;
-        double best = std::numeric_limits<double>::infinity();
-        int32_t chosen = 0;
-        for (int64_t a = 0; a < K; ++a) {
-            double cost = 0.0;
-            for (int64_t j = 0; j < K; ++j) cost += p[j] * costs[j * K + a];
-            if (cost < best) best = cost, chosen = static_cast<int32_t>(a);
-        }
-        least[i] = best;
-        action[i] = chosen;
+inline std::pair<double, int32_t> least_cost(const double* belief, int64_t K, const double* costs) {
+    double least = std::numeric_limits<double>::infinity();
+    int32_t action = 0;
+    for (int64_t a = 0; a < K; ++a) {
+        double cost = 0.0;
+        for (int64_t j = 0; j < K; ++j) cost += belief[j] * costs[j * K + a];
+        action = cost < least ? static_cast<int32_t>(a) : action;
+        least = cost < least ? cost : least;
     }
+    return {least, action};
 }
 
-// The shape that is left when some nodes become leaves. Children are listed behind all that were listed before them,
-// so what began in level order stays in it.
+// The shape that is left when some nodes become leaves, with room for as many nodes as there are.
 struct Rest {
-    std::vector<int64_t> node;  // which node each one was
-    std::vector<int32_t> parent, first_child, n_children;
+    int64_t* node;  // which node each one was
+    int32_t *parent, *first_child, *n_children;
 
-    Rest(const Shape& tree, const bool* cut) {
-        node.reserve(tree.n_nodes), parent.reserve(tree.n_nodes);
-        first_child.reserve(tree.n_nodes), n_children.reserve(tree.n_nodes);
-        node.push_back(0), parent.push_back(-1);
-        for (size_t at = 0; at < node.size(); ++at) {
+    // Children are listed behind all that were listed before them, so what began in level order stays in it.
+    // Returns how many nodes are left, or -1 if there is no room: some are children of several.
+    int64_t list(const Shape& tree, const bool* cut) const {
+        int64_t end = 1;
+        node[0] = 0;
+        parent[0] = -1;
+        for (int64_t at = 0; at < end; ++at) {
             const int64_t i = node[at];
             const int32_t born = cut[i] ? 0 : tree.n_children[i];
-            n_children.push_back(born);
-            first_child.push_back(born ? static_cast<int32_t>(node.size()) : -1);
-            for (int32_t c = 0; c < born; ++c) {
-                node.push_back(tree.first_child[i] + c);
-                parent.push_back(static_cast<int32_t>(at));
+            if (end + born > tree.n_nodes) return -1;
+            n_children[at] = born;
+            first_child[at] = born ? static_cast<int32_t>(end) : -1;
+            for (int32_t c = 0; c < born; ++c, ++end) {
+                node[end] = tree.first_child[i] + c;
+                parent[end] = static_cast<int32_t>(at);
             }
         }
+        return end;
     }
 };
 
@@ -76,29 +76,64 @@ inline std::vector<int64_t> frontiers(const Shape& tree, int32_t* order) {
     return begin;
 }
 
+// What a node costs as a leaf, and what those of its rows cost that stop there, whatever is below.
+struct Cost {
+    double as_leaf, staying;
+};
+
+struct Given {
+    const double *as_leaf, *staying;
+
+    Cost operator()(const Shape&, int64_t i) const { return {as_leaf[i], staying[i]}; }
+};
+
+// What rows are expected to cost if they get the answer that is cheapest under their node's belief.
+struct Expected {
+    const int64_t* evidence;  // rows of each class, in steps of unit
+    double unit;
+    const double *belief, *costs;
+    int64_t K;
+
+    Cost operator()(const Shape& tree, int64_t i) const {
+        const double least = least_cost(belief + i * K, K, costs).first;
+        const int64_t all = sum(evidence + i * K, K);
+        // Siblings sit together, so the rows of all children are one run.
+        const int64_t below = tree.n_children[i] ? sum(evidence + tree.first_child[i] * K, tree.n_children[i] * K) : 0;
+        return {static_cast<double>(all) * unit * least, static_cast<double>(all - below) * unit * least};
+    }
+
+    static int64_t sum(const int64_t* begin, int64_t n) { return std::accumulate(begin, begin + n, int64_t{0}); }
+};
+
 // What a node costs as a leaf against what its subtree does, children's verdicts given.
 struct Verdicts {
     Shape tree;
-    const double* as_leaf;  // cost of each node if it were a leaf
-    const double* staying;  // cost at an inner node of the rows that stop there, whatever is below
     double slack, relative;  // cut if as_leaf <= below + slack + relative * |below|
     double* value;  // out: cost of what is kept
     bool* cut;  // out
 
-    // Nodes are settled in the order given: a node after its children.
-    void settle(const int32_t* order, int64_t n) const {
-        for (int64_t at = 0; at < n; ++at) {
-            const int32_t i = order[at];
-            if (tree.n_children[i] == 0) {
-                value[i] = as_leaf[i];
-                cut[i] = false;
-                continue;
-            }
-            double below = staying[i];
-            for (int32_t c = 0; c < tree.n_children[i]; ++c) below += value[tree.first_child[i] + c];
-            cut[i] = as_leaf[i] <= below + slack + relative * (below < 0 ? -below : below);
-            value[i] = cut[i] ? as_leaf[i] : below;
+    void settle(int64_t i, const Cost& cost) const {
+        if (tree.n_children[i] == 0) {
+            value[i] = cost.as_leaf;
+            cut[i] = false;
+            return;
         }
+        double below = cost.staying;
+        for (int32_t c = 0; c < tree.n_children[i]; ++c) below += value[tree.first_child[i] + c];
+        cut[i] = cost.as_leaf <= below + slack + relative * (below < 0 ? -below : below);
+        value[i] = cut[i] ? cost.as_leaf : below;
+    }
+
+    // Nodes are settled in the order given: a node after its children.
+    template <class Costs>
+    void settle(const Costs& costs, const int32_t* order, int64_t n) const {
+        for (int64_t at = 0; at < n; ++at) settle(order[at], costs(tree, order[at]));
+    }
+
+    // Level order, backwards.
+    template <class Costs>
+    void settle_all(const Costs& costs) const {
+        for (int64_t i = tree.n_nodes - 1; i >= 0; --i) settle(i, costs(tree, i));
     }
 };
 

@@ -61,7 +61,10 @@ class Recipe:
 
     def finish(self, tree: Tree) -> Tree:
         """Prune and smooth a grown tree."""
-        tree = self.prune(tree)
+        return self.smooth(self.prune(tree))
+
+    def smooth(self, tree: Tree) -> Tree:
+        """Smooth a pruned tree."""
         if self.smoother is None:
             return tree
         tree = _taken(self.smoother, tree)

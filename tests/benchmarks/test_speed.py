@@ -117,6 +117,27 @@ def test_grow_prints_a_line_a_peer_and_the_summary() -> None:
     assert "numpy" in summary["machine"]["versions"]
 
 
+def test_the_table_of_frontiers_is_what_was_measured() -> None:
+    *records, summary = speed("frontiers", "--nodes", "1000", "--repeats", "2")
+    assert [(r["classes"], r["peer"]) for r in records] == [
+        (k, peer) for k in (2, 5) for peer in ("hornbeam", "threads", "sequential")
+    ]
+    assert all(ratio["sequential"] > 10 for ratio in summary["ratios"].values())
+    lines = "".join(json.dumps(line) + "\n" for line in [*records, summary])
+    command = [sys.executable, str(BENCHMARKS / "frontiers.py")]
+    done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)
+    header, _, *rows = [line.split(" | ") for line in done.stdout.splitlines()]
+    assert header == ["| nodes", "classes", "node by node", "1 thread", "2 threads", "whole call |"]
+    for row, k in zip(rows, (2, 5), strict=True):
+        ours, threads, one_by_one = [r["parts"] for r in records if r["classes"] == k]
+        assert row[:2] == ["| 1,000", str(k)]
+        laps = one_by_one["judge"], ours["judge"], threads["judge"], ours["whole"]
+        for cell, lap in zip(row[2:], laps, strict=True):
+            wall, cpu = cell.removesuffix(" |").rstrip(")").split(" (")
+            assert float(wall) == pytest.approx(1e3 * lap["wall"], rel=0.06)  # two digits
+            assert float(cpu) == pytest.approx(1e3 * lap["cpu"], rel=0.06)
+
+
 def test_an_unknown_peer_is_refused_with_the_known_names() -> None:
     command = [sys.executable, str(BENCHMARKS / "speed.py"), "grow", "--peers", "nosuch"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -33,7 +33,7 @@ def test_auto_is_what_the_preset_says(preset):
     assert grown(classifier)["min_weight_leaf"] == (2.0 if preset.startswith("c4") else 0.0)
     steps = [type(step).__name__.lower() for step in (recipe.pruner, recipe.smoother) if step is not None]
     if preset == "pet":  # size and intervals are chosen on the held-out rows, too
-        steps += ["leaf-price", "appraisal"]
+        steps += ["leaf-price", "borrowing", "appraisal"]
     assert [step.name for step in classifier.tree_.history] == ["grow", *steps]
 
 

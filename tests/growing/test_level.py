@@ -4,11 +4,17 @@ import numpy as np
 import pytest
 
 from hornbeam.data import LocalEngine
-from hornbeam.errors import ParameterError
-from hornbeam.growing import Grower, Missing
+from hornbeam.errors import DataError, ParameterError
+from hornbeam.growing import Criterion, Grower, Missing, counting, frontier
 from hornbeam.growing import level as level_phase
 from hornbeam.growing.coded import MemoryRows
-from hornbeam.kernels.subtree import Rows
+from hornbeam.growing.frontier import Means
+from hornbeam.growing.gather import deal_round
+from hornbeam.growing.sprout import Sprout
+from hornbeam.growing.survey import Survey
+from hornbeam.growing.whereabouts import Whereabouts
+from hornbeam.kernels.subtree import Block, Rows
+from onlookers import Counting, Measuring, Travelling, sent
 from strategies_growing import bins_of, random_table
 
 
@@ -16,57 +22,197 @@ def coded(table, bins, block=10):
     return MemoryRows(Rows(bins.encode(table), table.target.astype(np.uint16), table.weight), block)
 
 
-class Counting:
-    """A local engine that counts its reductions."""
+def grow(grower, table, engine=None, **options):
+    bins = bins_of(table)
+    engine = LocalEngine() if engine is None else engine
+    options = {"unit": table.unit, "home_rows": 0} | options
+    return grower.grow_by_level(coded(table, bins), bins, table.schema, engine, **options)
 
-    def __init__(self) -> None:
-        self.engine = LocalEngine()
-        self.n_calls = 0
 
-    @property
-    def parallelism(self) -> int:
-        return 1
-
-    def reduce(self, *arguments, **options):
-        self.n_calls += 1
-        return self.engine.reduce(*arguments, **options)
-
-    def close(self) -> None:
-        self.engine.close()
+@pytest.fixture
+def table():
+    return random_table(0, n_rows=300, noise=1.0, n_numeric=4)
 
 
 def test_blocks_of_memory_cover_every_row_once():
     table = random_table(0, n_rows=25, weights="whole")
     source = coded(table, bins_of(table))
-    parts = [source.read(unit) for unit in source.units()]
-    assert [len(part.label) for part in parts] == [10, 10, 5]
-    np.testing.assert_array_equal(np.concatenate([part.codes for part in parts]), source.rows.codes)
-    np.testing.assert_array_equal(np.concatenate([part.weight for part in parts]), table.weight)
+    assert [(unit.begin, unit.end) for unit in source.units()] == [(0, 10), (10, 20), (20, 25)]
+    for at, array in enumerate(source.rows):
+        np.testing.assert_array_equal(np.concatenate([source.read(u)[at] for u in source.units()]), array)
     with pytest.raises(ParameterError, match="block is 0; a unit holds at least 1 row"):
         coded(table, bins_of(table), block=0)
 
 
-def test_one_reduction_a_level_and_one_for_the_rest():
+def test_one_reduction_a_level_and_one_for_the_rest(table):
     """One to measure, one for each level whose nodes are too big for home, one to bring the others home."""
-    table = random_table(0, n_rows=300, noise=1.0)
-    bins, engine = bins_of(table), Counting()
-    tree = Grower(max_depth=4).grow_by_level(coded(table, bins), bins, table.schema, engine)
-    assert (tree.depth, engine.n_calls) == (4, 1 + 4)
     engine = Counting()
-    Grower(max_depth=4).grow_by_level(coded(table, bins), bins, table.schema, engine, home_rows=300)
-    assert engine.n_calls == 1 + 1
+    tree = grow(Grower(max_depth=4), table, engine)
+    assert (tree.depth, engine.n_calls) == (4, 1 + 4)
+    for options in ({"home_rows": 300}, {"home_rows": None}):
+        engine = Counting()
+        assert grow(Grower(max_depth=4), table, engine, **options).digest == tree.digest
+        assert engine.n_calls == 1 + 1
 
 
-def test_many_open_nodes_are_counted_in_several_passes(monkeypatch):
-    table = random_table(0, n_rows=300, noise=1.0)
-    bins, engine = bins_of(table), Counting()
-    grower = Grower(max_depth=4)
-    one_pass = grower.grow_by_level(coded(table, bins), bins, table.schema, engine)
-    monkeypatch.setattr(level_phase, "_OPEN_CELLS", 1)  # one node a pass
-    passes = Counting()
-    several = grower.grow_by_level(coded(table, bins), bins, table.schema, passes)
-    assert several.digest == one_pass.digest
-    assert passes.n_calls > engine.n_calls
+# ---- blocks of features, batches of nodes
+
+
+@pytest.mark.parametrize("criterion", Criterion)
+@pytest.mark.parametrize("weights", ["none", "real"])
+def test_any_budget_any_groups_any_order(criterion, weights):
+    """From cells that travel as one to a pass for every node and a block for every feature."""
+    table = random_table(1, n_rows=200, noise=0.6, n_numeric=4, n_nominal=2, weights=weights)
+    grower = Grower(criterion, max_depth=5)
+    alone = grower.grow(table, bins_of(table))
+    shapes = set()
+    for budget in (1, 10_000, 40_000, 2**28):
+        for groups, reverse in ((1, False), (3, False), (16, True)):
+            passes = []
+            engine = LocalEngine(groups=groups, reverse=reverse)
+            tree = grow(grower, table, engine, budget=budget, on_progress=passes.append)
+            assert tree.digest == alone.digest
+            np.testing.assert_array_equal(tree.gain, alone.gain)
+            shapes |= {(p.blocks > 1, p.n_nodes > 1) for p in passes[1:]}
+    assert shapes == {(False, False), (False, True), (True, False), (True, True)}
+
+
+@pytest.mark.parametrize("criterion", Criterion)
+@pytest.mark.parametrize(
+    "options", [{}, {"budget": 20_000}, {"home_rows": 60, "budget": 4000}, {"home_rows": None}]
+)
+def test_all_that_is_handed_on_can_travel(criterion, options):
+    table = random_table(2, n_rows=200, noise=0.6, weights="whole")
+    grower = Grower(criterion, max_depth=6)
+    tree = grow(grower, table, Travelling(), **options)
+    assert tree.digest == grower.grow(table, bins_of(table)).digest
+
+
+def test_a_task_holds_no_more_cells_than_it_may(table):
+    passes, engine, budget = [], Measuring(LocalEngine(groups=3)), 8_000
+    grow(Grower(), table, engine, budget=budget, on_progress=passes.append)
+    assert any(p.blocks > 1 for p in passes)
+    assert len(passes) == len(engine.measured)
+    for done, sizes in zip(passes[1:], engine.measured[1:], strict=True):
+        assert done.phase == "count"
+        assert set(sizes) == {done.task_bytes}
+        assert sum(sizes) == done.predicted_bytes(n_tasks=3)
+        assert done.task_bytes <= budget
+        if done.blocks == 1:
+            assert done.task_bytes <= budget // 4
+
+
+def test_threads_share_the_nodes_of_a_wide_level():
+    table = random_table(6, n_rows=3000, noise=1.0, n_values=50)
+    passes = []
+    tree = grow(Grower(max_depth=10), table, LocalEngine(2), on_progress=passes.append)
+    assert max(p.n_nodes for p in passes) >= 2 * counting._NODES_A_THREAD
+    assert tree.digest == Grower(max_depth=10).grow(table, bins_of(table)).digest
+
+
+# ---- siblings
+
+
+def test_all_but_the_largest_child_are_counted(table):
+    passes = []
+    grow(Grower(max_depth=6), table, on_progress=passes.append)
+    assert [p.level for p in passes[1:]] == [0, 1, 2, 3, 4, 5]
+    assert passes[1].n_rows == 300
+    assert all(
+        p.n_rows <= 300 * 2 // 3 for p in passes[2:]
+    )  # a third child, for missing values, may be there
+    binary = random_table(0, n_rows=300, noise=1.0, missing=0.0)
+    passes.clear()
+    grow(Grower(max_depth=6), binary, on_progress=passes.append)
+    assert all(p.n_rows <= 150 for p in passes[2:])
+    settled = [p.n_settled for p in passes]
+    assert settled == sorted(settled)
+    assert settled[-1] == 300
+
+
+@pytest.mark.parametrize("limit", [0, 20, 100])
+def test_more_rows_than_32_bits_can_count(table, monkeypatch, limit):
+    """Above the limit cells are pairs of 64 bits; below it the parents' pairs are of no use to anybody."""
+    grower = Grower()
+    alone = grow(grower, table)
+    monkeypatch.setattr(frontier, "_MOST_COUNTED", limit)
+    passes = []
+    assert grow(grower, table, on_progress=passes.append).digest == alone.digest
+    n_cells = 2 * int((bins_of(table).n_codes + 1).sum())
+    assert (passes[1].task_bytes, passes[-1].task_bytes % 16) == (16 * n_cells, 0)
+
+
+# ---- where rows were
+
+
+def test_rows_are_remembered_as_long_as_there_is_room():
+    memory, node = Whereabouts(room=24), np.arange(4, dtype=np.int32)
+    memory.keep("a", node, 5)
+    memory.keep("b", node, 5)  # 16 bytes more: no room
+    assert memory.recall("a", 4, 7)[1] == 5
+    assert memory.recall("b", 4, 7)[0].tolist() == [0, 0, 0, 0]
+    memory.keep("a", node[::-1].copy(), 7)  # in the place of what was there
+    assert memory.recall("a", 4, 7)[0].tolist() == [3, 2, 1, 0]
+    assert memory.recall("a", 3, 7)[1] == 1  # not these rows
+    assert memory.recall("a", 4, 6)[1] == 1  # not this tree yet
+    there = sent(memory)
+    there.keep("a", node, 7)
+    assert there.recall("a", 4, 7)[1] == 1
+
+
+@pytest.mark.parametrize("room", [0, 500])
+def test_a_short_memory_changes_nothing(table, monkeypatch, room):
+    monkeypatch.setattr(level_phase, "Whereabouts", lambda _: Whereabouts(room))
+    for options in ({}, {"home_rows": 30}):
+        assert grow(Grower(), table, **options).digest == Grower().grow(table, bins_of(table)).digest
+
+
+# ---- small nodes
+
+
+def test_small_nodes_are_dealt_into_even_blocks_and_rounds(table):
+    row_bytes, budget = 5 + 2, 600
+    passes, engine = [], Measuring(LocalEngine(2))
+    options = {"home_rows": 40, "budget": budget, "on_progress": passes.append}
+    tree = grow(Grower(), table, engine, **options)
+    assert tree.digest == Grower().grow(table, bins_of(table)).digest
+    rounds = [
+        (p, sum(sizes)) for p, sizes in zip(passes, engine.measured, strict=True) if p.phase == "gather"
+    ]
+    assert len(rounds) > 1
+    for done, measured in rounds:
+        assert done.row_bytes == done.n_rows * row_bytes <= budget * engine.parallelism
+        assert measured == done.row_bytes + 4 * done.n_rows  # and for each row its node
+        assert done.blocks >= done.row_bytes / (budget // 4) or done.blocks == done.n_nodes
+
+
+@pytest.mark.parametrize("parallelism", [1, 2, 4])
+def test_a_block_is_a_single_node_or_takes_what_it_may(parallelism):
+    """Rows take 10 bytes; 1,000 are the budget of each place, and 250 travel as one."""
+    sizes = [50, 40, 30, 30, 20, 10, 10, 5, 5]
+    small = [Sprout(at, Block(0, n), np.array([n])) for at, n in enumerate(sizes)]
+    means = Means(Survey(np.array([200]), 200, False, 8, np.dtype(np.uint8)), 1000, None)
+    blocks = deal_round(small, means, parallelism)
+    dealt = [[s.n_rows for s in block] for block in blocks]
+    assert sum(map(sum, dealt)) + sum(s.n_rows for s in small) == 200
+    assert sum(map(sum, dealt)) <= 100 * parallelism
+    assert len(dealt) >= parallelism
+    assert all(sum(block) <= 50 for block in dealt)  # the largest node, which is more than travels as one
+    assert sorted(s.n_rows for s in small) == sorted(sizes[sum(map(len, dealt)) :])
+
+
+def test_nodes_with_few_levels_to_go_are_not_moved(table):
+    """By default rows move for four levels or more; where all rows fit, they come home at once."""
+    for max_depth, phases in ((5, ["count", "gather"]), (4, ["count"] * 4), (None, ["count", "gather"])):
+        passes = []
+        tree = grow(
+            Grower(max_depth=max_depth), table, home_rows=None, budget=8000, on_progress=passes.append
+        )
+        assert [p.phase for p in passes[1:]][: len(phases)] == phases, max_depth
+        assert tree.digest == Grower(max_depth=max_depth).grow(table, bins_of(table)).digest
+
+
+# ---- refusals
 
 
 def test_rows_out_of_range_are_refused():
@@ -78,10 +224,26 @@ def test_rows_out_of_range_are_refused():
         Grower().grow_by_level(source, bins, table.schema, LocalEngine())
 
 
-def test_fractional_rows_must_be_at_home():
+def test_no_rows_no_tree():
     table = random_table(0)
     bins = bins_of(table)
+    nobody = MemoryRows(Rows(np.empty((0, 3), np.uint8), np.empty(0, np.uint16), None))
+    with pytest.raises(DataError, match="the source has no rows"):
+        Grower().grow_by_level(nobody, bins, table.schema, LocalEngine())
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"budget": 0}, "budget=0: expected a number of bytes"),
+        ({"home_rows": -1}, "home_rows=-1: expected a number of rows of 0 or more"),
+    ],
+)
+def test_limits_that_cannot_be_are_refused(table, options, words):
+    with pytest.raises(ParameterError, match=words):
+        grow(Grower(), table, **options)
+
+
+def test_fractional_rows_must_be_at_home():
     with pytest.raises(ParameterError, match="missing='fractional' needs all rows in one place"):
-        Grower(missing=Missing.FRACTIONAL).grow_by_level(
-            coded(table, bins), bins, table.schema, LocalEngine()
-        )
+        grow(Grower(missing=Missing.FRACTIONAL), random_table(0))

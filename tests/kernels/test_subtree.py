@@ -191,32 +191,6 @@ def test_rows_stand_by_leaf_after_growing(data):
         np.testing.assert_array_equal(counts, nodes.evidence[node])
 
 
-@settings(max_examples=100)
-@given(st.integers(0, 2**32 - 1), st.sampled_from(CODES))
-def test_descent_follows_the_maps(seed, dtype):
-    rng = np.random.default_rng(seed)
-    n_codes, n_features = 4, 3
-    codes = rng.integers(0, n_codes + 1, (50, n_features)).astype(dtype)
-    feature, first_child, map_start, maps = [-1], [-1], [-1], []
-    for node in range(12):  # grow at random: open one leaf after the other
-        if node >= len(feature) or rng.random() < 0.2:
-            continue
-        n_children = int(rng.integers(2, 4))
-        feature[node], first_child[node] = int(rng.integers(n_features)), len(feature)
-        map_start[node] = len(maps) * (n_codes + 1)
-        maps.append(rng.integers(0, n_children, n_codes + 1))
-        for array, value in ((feature, -1), (first_child, -1), (map_start, -1)):
-            array += [value] * n_children
-    slot_map = np.concatenate([np.empty(0), *maps]).astype(np.int32)
-    arrays = (np.array(feature, np.int32), np.array(first_child, np.int32), np.array(map_start, np.int64))
-    found = subtree.descend(codes, *arrays, slot_map)
-    for row, stop in zip(codes.tolist(), found.tolist(), strict=True):
-        node = 0
-        while feature[node] >= 0:
-            node = first_child[node] + int(slot_map[map_start[node] + row[feature[node]]])
-        assert node == stop
-
-
 # ---- watching and refusing
 
 
@@ -306,19 +280,6 @@ def test_columns_that_cannot_be_are_refused(n_codes, nominal, monotone, n_classe
             None,
             n_classes,
         )
-
-
-def test_a_tree_that_leads_nowhere_is_refused():
-    codes = np.zeros((2, 1), np.uint8)
-    one, start = np.array([0, -1], np.int32), np.array([0, -1], np.int64)
-    with pytest.raises(ValueError, match="a tree over these codes expected"):
-        subtree.descend(codes, one, np.array([0, -1], np.int32), start, np.zeros(2, np.int32))
-    with pytest.raises(ValueError, match="a tree over these codes expected"):
-        subtree.descend(codes, one, np.array([1, -1], np.int32), start, np.full(2, 7, np.int32))
-    with pytest.raises(ValueError, match="a tree over these codes expected"):
-        subtree.descend(codes, one, np.array([1, -1], np.int32), start - 1, np.zeros(2, np.int32))
-    with pytest.raises(ValueError, match="a tree over these codes expected"):
-        subtree.descend(codes, one + 5, np.array([1, -1], np.int32), start, np.zeros(2, np.int32))
 
 
 @pytest.mark.parametrize("criterion", Criterion)

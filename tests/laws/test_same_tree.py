@@ -65,7 +65,10 @@ def test_any_number_of_threads(data):
 @settings(max_examples=200)
 @given(st.data())
 def test_any_partition_and_any_hand_over(data):
-    """Summed histograms all the way (0), or handed over to the local kernel below 5 or 50 rows."""
+    """Summed histograms all the way (0), or handed over to the local kernel below 5 or 50 rows.
+
+    Cells travel as one, or cut by features, or of few nodes at a time.
+    """
     table = data.draw(training_tables(max_rows=80))
     grower, bins = data.draw(growers(table, missing=at_home)), bins_of(table)
     assert table.target is not None
@@ -75,8 +78,10 @@ def test_any_partition_and_any_hand_over(data):
     for home_rows in (0, 5, 50):
         groups = data.draw(st.sampled_from([1, 2, 7, 31]))
         engine = LocalEngine(data.draw(st.sampled_from([1, 2])), groups, reverse=data.draw(st.booleans()))
-        grown = grower.grow_by_level(source, bins, table.schema, engine, unit=table.unit, home_rows=home_rows)
-        assert_same(grown, alone)
+        limits = {"home_rows": home_rows, "budget": data.draw(st.sampled_from([1, 2000, 20_000, 2**28]))}
+        assert_same(
+            grower.grow_by_level(source, bins, table.schema, engine, unit=table.unit, **limits), alone
+        )
 
 
 @settings(max_examples=200)
@@ -181,7 +186,7 @@ def test_big_nodes_and_small_ones(seed, n_rows, n_classes, n_values, weights, cr
     grower = Grower(criterion, nominal, max_depth=3)
     assert table.target is not None
     source = MemoryRows(Rows(bins.encode(table), table.target.astype(np.uint16), table.weight))
-    by_level = grower.grow_by_level(source, bins, table.schema, LocalEngine(), unit=table.unit)
+    by_level = grower.grow_by_level(source, bins, table.schema, LocalEngine(), unit=table.unit, home_rows=0)
     assert_same(by_level, grower.grow(table, bins))
 
 

@@ -1,7 +1,5 @@
 """Bayes-risk pruning: worked numbers, the theorem, and two implementations that agree."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,7 +9,7 @@ from hornbeam import Costs
 from hornbeam.data.schema import Feature, Schema
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.kernels.sweep import Settler
-from hornbeam.pruning import BayesRisk, MinimumError, ReducedError, frontiers
+from hornbeam.pruning import BayesRisk, MinimumError, ReducedError
 from hornbeam.pruning.bottom_up import bottom_up, stopped
 from hornbeam.smoothing import Laplace
 from hornbeam.tree import Tree
@@ -25,10 +23,12 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def risks(tree, **parameters):
-    """The risk of every node as a leaf, read off a tree cut down to it by hand."""
+    """The risk of every node as a leaf: what is kept if there are leaves alone."""
     pruner = BayesRisk(**parameters)
-    costs = pruner._costs_for(tree)
-    return (pruner._lots if pruner.reading == "per-example" else pruner._least)(tree, costs)[0]
+    first_child, n_children = np.full(tree.n_nodes, -1, np.int32), np.zeros(tree.n_nodes, np.int32)
+    settler = Settler(first_child, n_children, pruner._risks(tree, pruner._costs_for(tree)))
+    settler.settle_all()
+    return settler.value
 
 
 @pytest.mark.parametrize(
@@ -136,18 +136,6 @@ def test_frontiers_give_the_sequential_tree_on_a_pruning_set(tree, seed, data):
     for reading in READINGS:
         one = BayesRisk(costs, table, reading, method="sequential")(tree)
         assert BayesRisk(costs, table, reading)(tree).digest == one.digest
-
-
-@given(trees(), seeds)
-def test_the_order_within_a_frontier_does_not_matter(tree, seed):
-    rng = np.random.default_rng(seed)
-    skeleton = tree.skeleton
-    as_leaf, staying = rng.integers(0, 5, (2, tree.n_nodes)).astype(float)
-    order, begin = frontiers(skeleton)
-    settler = Settler(skeleton.first_child, skeleton.n_children, as_leaf, staying)
-    for here, end in pairwise(begin):
-        settler.settle(rng.permutation(order[here:end]))
-    assert np.array_equal(settler.cut, bottom_up(skeleton, as_leaf, staying))
 
 
 @given(schemas(), st.data(), seeds)

@@ -68,9 +68,9 @@ def test_held_out_rows_weigh_the_same_wherever_they_are(data, engine, block):
 class Columns(MemorySource):
     """Remembers which columns were asked for."""
 
-    def read(self, unit, features=None):
+    def read(self, unit, features=None, rows=None):
         asked.append(features)
-        return super().read(unit, features)
+        return super().read(unit, features, rows)
 
 
 asked: list[tuple[int, ...] | None] = []

@@ -86,7 +86,9 @@ def test_a_lesson_of_some_rows_serves_a_tree_of_all():
 
 
 @pytest.mark.parametrize(
-    "recipe", [CART, PRESETS["c4.5"], Honest(PET), CrossValidated(CART, simplicity=1.0)], ids=lambda r: type(r).__name__
+    "recipe",
+    [CART, PRESETS["c4.5"], Honest(PET), CrossValidated(CART, simplicity=1.0)],
+    ids=lambda r: type(r).__name__,
 )
 def test_a_sample_is_grown_on_and_every_row_counted(recipe):
     table = noisy(3000)
@@ -135,7 +137,9 @@ def test_rows_shared_out_are_counted_too():
 def test_progress_speaks_of_all_rows():
     heard: list[int] = []
     table = noisy(30_000)
-    stretched = Table.read(np.tile(np.column_stack(table.columns), 5), table.target)  # slow enough to be heard
+    stretched = Table.read(
+        np.tile(np.column_stack(table.columns), 5), table.target
+    )  # slow enough to be heard
     fit(MemorySource(stretched), replace(CART, max_bins=255), grow_rows=29_999, on_progress=heard.append)
     assert heard == sorted(heard)
     assert all(0 <= n <= 30_000 for n in heard)

@@ -1,12 +1,15 @@
 """A sample does not depend on who draws it."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hornbeam.data import LocalEngine, MemorySource, Table
+from hornbeam.data.parquet import ParquetSource
 from hornbeam.errors import DataError, ParameterError
+from hornbeam.scale import sample
 from hornbeam.scale.sample import draw_numbers, draw_sample
 from strategies_growing import random_table
 
@@ -48,19 +51,51 @@ def test_a_small_share_of_many_rows_is_drawn_evenly():
     assert len(np.intersect1d(drawn, other)) < 25  # 5 are expected
 
 
-class Sparse(MemorySource):
-    """Nine in ten rows are left out when they are read, as those of weight zero are."""
+def test_should_too_few_rows_meet_the_bound_it_is_doubled(monkeypatch):
+    table = Table.read(np.arange(10_000.0)[:, None], np.zeros(10_000))
+    expected = draw_sample(MemorySource(table), LocalEngine(), 500)
+    monkeypatch.setattr(sample, "_SPARE", -15)  # half as many as are wanted
+    assert_same(draw_sample(MemorySource(table, 99), LocalEngine(), 500), expected)
 
-    def read(self, unit, features=None):
-        table = super().read(unit, features)
-        return table.take(np.flatnonzero(table.columns[0] % 10 == 0))
+
+class Watched(MemorySource):
+    """Remembers which units were read."""
+
+    def read(self, unit, features=None, rows=None):
+        asked.append((unit.begin, rows.tolist()))
+        return super().read(unit, features, rows)
 
 
-def test_rows_that_do_not_count_are_made_up_for():
-    table = Table.read(np.arange(100_000.0)[:, None], np.zeros(100_000))
-    drawn = draw_sample(Sparse(table, 1000), LocalEngine(), 500)
-    assert drawn.n_rows == 500
-    assert (drawn.columns[0] % 10 == 0).all()
+asked: list[tuple[int, list[int]]] = []
+
+
+def test_only_units_with_chosen_rows_are_read():
+    table = Table.read(np.arange(1000.0)[:, None], np.zeros(1000))
+    asked.clear()
+    drawn = draw_sample(Watched(table, 10), LocalEngine(), 1)
+    places = [begin + row for begin, rows in asked for row in rows]
+    assert len(asked) < 100
+    assert set(drawn.columns[0]) < set(places)
+
+
+@pytest.mark.parametrize("weight", [None, "times"])
+@pytest.mark.parametrize("dropped", [{}, {2: 0}])
+def test_rows_of_files(tmp_path, weight, dropped):
+    """Also where some do not count: of weight zero, or of a class of weight zero."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=500), "c": rng.choice(list("abc"), 500)})
+    frame["y"], frame["times"] = rng.integers(0, 3, 500), rng.integers(0, 3, 500)
+    frame.to_parquet(tmp_path / "rows.parquet", row_group_size=90)
+    columns = {"target": "y", "weight": weight, "features": ["x", "c"], "class_weight": dropped or None}
+    source = ParquetSource.open(tmp_path, **columns)
+    table = Table.read(
+        frame[["x", "c"]],
+        frame["y"],
+        sample_weight=None if weight is None else frame["times"],
+        class_weight=dropped or None,
+    )
+    smallest = np.sort(np.argsort(draw_numbers(0, table.n_rows))[:60])
+    assert_same(draw_sample(source, LocalEngine(2), 60), table.take(smallest))
 
 
 def test_no_rows_and_no_sample():

@@ -115,9 +115,9 @@ class CodedCache:
         return self.file(unit).read(self.n_features)
 
     def remove(self) -> None:
-        """Delete the files of this cache; the folder stays."""
-        for unit in self.addresses:
-            self.file(unit).path.unlink(missing_ok=True)
+        """Delete the files of this cache, and what killed writers left of them; the folder stays."""
+        for path in Path(self.folder).glob(f"*{self.key}-*.arrow*"):
+            path.unlink(missing_ok=True)
 
 
 def _write_units(units: Sequence[Unit], shared: tuple[CodedCache, EncodedSource]) -> list[int]:

@@ -34,9 +34,9 @@ def files_of(paths: Paths) -> list[str]:
     ----------
     paths : str, Path or iterable of them
         Files in the order given. A folder stands for the ``*.parquet`` files in it and below, a pattern such
-        as ``"rows-*.parquet"`` for the files it matches, both sorted by name; what begins with a dot or an
-        underscore is passed over in folders. Addresses such as ``"s3://bucket/rows"`` name files and folders
-        of the stores that pyarrow knows.
+        as ``"rows-*.parquet"`` for the files it matches, both sorted by name; names that begin with a dot are
+        passed over, in folders also those with an underscore. Addresses such as ``"s3://bucket/rows"`` name
+        files and folders of the stores that pyarrow knows.
 
     Returns
     -------
@@ -89,8 +89,9 @@ def open_file(file: str) -> Iterator[Any]:
     except FileNotFoundError as error:
         raise DataError(f"There is no file {file!r}. Name files, folders or patterns that exist.") from error
     except (pa.ArrowException, OSError) as error:
+        cause = " ".join(str(error).split())
         raise DataError(
-            f"{file!r} cannot be read as Parquet: {error}. Write it again, or leave it out."
+            f"{file!r} cannot be read as Parquet: {cause} Write it again, or leave it out."
         ) from error
 
 
@@ -124,7 +125,8 @@ def _local(path: Path) -> list[str]:
     elif path.exists():
         found = [path]
     else:
-        found = sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
+        matches = sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
+        found = [file for file in matches if not file.name.startswith(".")]
     if not found:
         raise DataError(
             f"There are no Parquet files at {str(path)!r}. Name files, folders or patterns that exist; "

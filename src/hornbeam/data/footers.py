@@ -129,6 +129,10 @@ def units_of(footers: Sequence[Footer], most_rows: int) -> list[Unit]:
             for part, end in enumerate(ends):
                 units.append(Unit(begin, end, footer.file, group, part))
                 begin = end
+    if not units:
+        raise DataError(
+            f"The {len(footers)} files, {footers[0].file!r} first, have 0 rows while a minimum of 1 is required."
+        )
     return units
 
 

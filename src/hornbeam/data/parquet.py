@@ -4,21 +4,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from hornbeam.data.engine import Engine, LocalEngine
-from hornbeam.data.extract import Selection
 from hornbeam.data.files import Paths, files_of, need_arrow
 from hornbeam.data.fingerprint import fingerprint
 from hornbeam.data.fixed_point import steps_of
-from hornbeam.data.footers import TEXT, Footer, agreed, kind_of, read_footers, units_of
-from hornbeam.data.labels import Labels, match_labels
-from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.data.footers import read_footers, units_of
+from hornbeam.data.labels import match_labels
+from hornbeam.data.schema import Kind, Schema
+from hornbeam.data.selection import Selection, select
 from hornbeam.data.survey import Survey, Weighting, survey, weigh
 from hornbeam.data.table import Table
 from hornbeam.data.units import Unit
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.typing import Floats, Label
+from hornbeam.typing import Counts, Floats
 
 __all__ = ["ParquetSource"]
 
@@ -112,41 +110,31 @@ class ParquetSource:
         that are no whole numbers twice), numbers not at all. The types are those that pyarrow reads: a file
         has no categories of numbers, and an enumeration of polars is written as ordered categories.
 
-        While a unit is read, its rows are in memory once: 8 bytes a number, at most 2**20 rows and 512 MB
-        (65,536 rows, if more than 1,024 columns make even these larger). Row groups beyond that are read in
-        parts, each after decoding those before it: `lay_down` writes such files anew, in smaller groups.
+        While a unit is read its rows are in memory, 8 bytes a number, and about half as much again to decode
+        them. A unit has at most 2**20 rows and 512 MB of numbers (but 65,536 rows, however many columns). Row
+        groups beyond that are read in parts, each after decoding those before it, and are in memory twice:
+        `lay_down` writes such files anew, in smaller groups.
         """
         need_arrow()
+        if schema is not None and features is not None:
+            raise ParameterError(
+                "Both features and schema were given; expected one: a schema names the features."
+            )
         engine = LocalEngine() if engine is None else engine
         footers = read_footers(files_of(paths), engine)
-        names = _chosen(footers[0], target, weight, features if schema is None else schema.names)
-        sorts = agreed(footers, dict.fromkeys([*names, *_named(target, weight)]))
-        selection = Selection(
-            names,
-            target,
-            weight,
-            tuple([name for name, sort in sorts.items() if sort == TEXT]),
-            _dropped(class_weight, target),
-        )
-        kinds = {name: kind_of(name, sorts[name]) for name in names}
+        wanted = features if schema is None else schema.names
+        selection, kinds = select(footers, target, weight, wanted, class_weight)
         units = units_of(footers, selection.most_rows)
-        if not units:
-            raise DataError(
-                f"Found array with 0 sample(s) (shape=(0, {len(names)})) while a minimum of 1 is required. "
-                "The files have no rows."
-            )
-        asked = {name: kind for name, kind in kinds.items() if schema is None and kind is not Kind.NUMERIC}
-        [found] = engine.reduce(survey, units, (selection, asked), combine=Survey.absorb)
-        weighting = Weighting()
-        if target is not None or weight is not None:
-            weighting = weigh(found, selection, class_weight, units, engine)
+        nominal = {name: kind for name, kind in kinds.items() if schema is None and kind is not Kind.NUMERIC}
+        [found] = engine.reduce(survey, units, (selection, nominal), combine=Survey.absorb)
+        weighting = weigh(found, selection, class_weight, units, engine)
         if schema is None:
-            learnt = tuple([_feature(found, name, kind) for name, kind in kinds.items()])
+            learnt = tuple([found.feature(name, kind) for name, kind in kinds.items()])
             schema = Schema(learnt, () if target is None else found.labels)
         elif target is not None:
-            weighting = replace(weighting, of_class=_matched(weighting.of_class, found, schema.classes))
+            weighting = replace(weighting, of_class=found.matched(weighting.of_class, schema.classes))
         files = [(footer.file, footer.size, footer.changed, footer.groups) for footer in footers]
-        roles = (names, target, weight, sorted(map(repr, selection.dropped)))
+        roles = (target, weight, sorted(map(repr, selection.dropped)))
         word = fingerprint(
             *map(repr, (files, roles, schema, weighting.step, weighting.unit)), weighting.of_class
         )
@@ -171,10 +159,10 @@ class ParquetSource:
         """Row groups with rows that count, or parts of large ones, in the order of the files."""
         return self.addresses
 
-    def read(self, unit: Unit, features: Sequence[int] | None = None) -> Table:
-        """Read the rows of one unit that count: of the features only those asked for."""
+    def read(self, unit: Unit, features: Sequence[int] | None = None, rows: Counts | None = None) -> Table:
+        """Read the rows of one unit that count: only the features and the rows asked for."""
         schema = self.schema if features is None else self.schema.select(features)
-        extract = self.selection.extract(unit, schema.names)
+        extract = self.selection.extract(unit, schema.names, rows)
         if extract.n_rows != unit.n_rows:
             raise DataError(
                 f"Row group {unit.group} of {unit.file!r} has {extract.n_rows} rows that count; there were "
@@ -194,65 +182,6 @@ class ParquetSource:
             schema.names,
             weighting.of_class,
         )
-
-
-def _named(*names: str | None) -> list[str]:
-    return [name for name in names if name is not None]
-
-
-def _chosen(
-    footer: Footer, target: str | None, weight: str | None, features: Sequence[str] | None
-) -> tuple[str, ...]:
-    """The features: those asked for, or all columns that are nothing else."""
-    others = _named(target, weight)
-    if isinstance(features, str):
-        raise ParameterError(
-            f"features is {features!r}; expected a sequence of names, such as [{features!r}]."
-        )
-    names = tuple(
-        [name for name in footer.sorts if name not in (*others, *footer.index)]
-        if features is None
-        else features
-    )
-    if not names:
-        raise DataError(
-            f"No column is left to learn from: {footer.file!r} has the columns {list(footer.sorts)}. "
-            "Name at least one feature."
-        )
-    for name in others:
-        if name in names or others.count(name) > 1:
-            raise ParameterError(
-                f"The column {name!r} has two roles; expected it once among features, target and weight."
-            )
-    return names
-
-
-def _dropped(class_weight: Any, target: str | None) -> frozenset[Label]:
-    if class_weight is None:
-        return frozenset()
-    if target is None:
-        raise ParameterError(
-            "class_weight was given without a target. Name the column of labels, or leave class_weight out."
-        )
-    if not isinstance(class_weight, Mapping):
-        return frozenset()
-    return frozenset(label for label, factor in class_weight.items() if factor == 0)
-
-
-def _feature(found: Survey, name: str, kind: Kind) -> Feature:
-    return Feature(name) if kind is Kind.NUMERIC else found.feature(name, kind)
-
-
-def _matched(factors: Floats | None, found: Survey, classes: tuple[Label, ...]) -> Floats | None:
-    """The factors of the classes that have rows, in the order of a schema's; 1 for the others."""
-    labels = np.array(found.labels, dtype=object)
-    codes = match_labels(Labels(labels, np.arange(len(labels), dtype=np.int32)), classes)
-    if factors is None:
-        return None
-    matched = np.ones(len(classes))
-    with_rows = [found.classes[label].n_rows > 0 for label in found.labels]
-    matched[codes[with_rows]] = factors[with_rows]
-    return matched
 
 
 def _renumbered(units: Iterable[Unit], rows: Mapping[Unit, int]) -> Iterable[Unit]:

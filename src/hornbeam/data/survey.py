@@ -11,9 +11,10 @@ import numpy as np
 
 from hornbeam.data.columns import Column
 from hornbeam.data.engine import Engine
-from hornbeam.data.extract import Selection
 from hornbeam.data.fixed_point import Spread, are_shares, step_of, steps_of
+from hornbeam.data.labels import Labels, match_labels
 from hornbeam.data.schema import MAX_CATEGORIES, Feature, Kind, sorted_categories
+from hornbeam.data.selection import Selection
 from hornbeam.data.units import Unit
 from hornbeam.data.weights import class_factors, nothing_counts
 from hornbeam.errors import DataError
@@ -86,10 +87,23 @@ class Survey:
 
     def feature(self, name: str, kind: Kind) -> Feature:
         """What training learns of a column."""
+        if kind is Kind.NUMERIC:
+            return Feature(name)
         found = self.categories.get(name, {})
         if kind is Kind.NOMINAL:
             return Feature(name, kind, sorted_categories(found))
         return Feature(name, kind, _in_order(name, sorted(found, key=found.__getitem__)))
+
+    def matched(self, factors: Floats | None, classes: tuple[Label, ...]) -> Floats | None:
+        """The factors of the classes that have rows, in an order already settled; 1 for the others."""
+        labels = np.array(self.labels, dtype=object)
+        codes = match_labels(Labels(labels, np.arange(len(labels), dtype=np.int32)), classes)
+        if factors is None:
+            return None
+        of_class = np.ones(len(classes))
+        with_rows = [self.classes[label].n_rows > 0 for label in self.labels]
+        of_class[codes[with_rows]] = factors[with_rows]
+        return of_class
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,6 +145,8 @@ def weigh(
     found: Survey, selection: Selection, class_weight: Any, units: Sequence[Unit], engine: Engine
 ) -> Weighting:
     """Choose the fixed point of all weights, and the factor of every class that occurs."""
+    if not found.classes:  # neither labels nor weights
+        return Weighting()
     spread = Spread()
     for part in found.classes.values():
         spread = spread.absorb(part)
@@ -185,10 +201,11 @@ def _spreads(labels: list[Label], codes: Indices, weight: Floats | None) -> dict
 
 def _categories(column: Column, kind: Kind, row: int) -> dict[Any, int]:
     """The values of a nominal column that occur; the dictionary of an ordinal one."""
+    if column.dictionary is None:  # nothing but nulls, in this file
+        return {}
     if kind is Kind.NOMINAL:
         return dict.fromkeys(column.occurring().values(), row)
-    declared = tuple([value for value in column.dictionary or () if value is not None])
-    return {declared: row} if declared else {}
+    return {tuple([value for value in column.dictionary if value is not None]): row}
 
 
 def _in_order(name: str, dictionaries: list[tuple[Category, ...]]) -> tuple[Category, ...]:

@@ -8,7 +8,7 @@ from hornbeam.data.fingerprint import fingerprint
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
-from hornbeam.typing import Floats
+from hornbeam.typing import Counts, Floats
 
 __all__ = ["MemorySource", "Source", "Unit"]
 
@@ -84,8 +84,17 @@ class Source(Protocol):
         """Addresses that together cover every row once."""
         ...
 
-    def read(self, unit: Unit, features: Sequence[int] | None = None) -> Table:
-        """The rows of one unit, with some features alone (and a schema of just these) or all of them."""
+    def read(self, unit: Unit, features: Sequence[int] | None = None, rows: Counts | None = None) -> Table:
+        """The rows of one unit.
+
+        Parameters
+        ----------
+        unit : Unit
+        features : sequence of int, optional
+            These features alone, and a schema of just these.
+        rows : int array, optional
+            These rows alone, by their place in the unit, in ascending order.
+        """
         ...
 
 
@@ -153,9 +162,9 @@ class MemorySource:
         n_rows = self.n_rows
         return [Unit(begin, min(begin + self.block, n_rows)) for begin in range(0, n_rows, self.block)]
 
-    def read(self, unit: Unit, features: Sequence[int] | None = None) -> Table:
-        """The rows of one unit, as views."""
+    def read(self, unit: Unit, features: Sequence[int] | None = None, rows: Counts | None = None) -> Table:
+        """The rows of one unit, as views; some of them alone are copied."""
         table = self.table if features is None else self.table.select(features)
-        if unit.begin == 0 and unit.end == self.n_rows:
-            return table
-        return table.slice(unit.begin, unit.end)
+        if not (unit.begin == 0 and unit.end == self.n_rows):
+            table = table.slice(unit.begin, unit.end)
+        return table if rows is None else table.take(rows)

@@ -202,6 +202,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         *,
         engine: Any = None,
         grow_rows: int | None = None,
+        memory: int | None = None,
         cache: Any = None,
     ) -> Self:
         """Grow, prune and smooth a tree.
@@ -221,6 +222,8 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         grow_rows : int, default=None
             Grow on a sample of so many rows, and count all. None: on all rows that fit memory or are at most 20
             million, else on a sample of up to 5 million.
+        memory : int, default=None
+            Bytes that the rows of files may take in this process before they stay where they are; None: 2**29.
         cache : path or False, default=None
             A folder to keep codes of the rows in, where they do not fit memory; None: a temporary one; False:
             read the files again for each level.
@@ -234,7 +237,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             if is_address(X):
                 source = opened(X, y, sample_weight, self.class_weight, engine)
                 listener = progress.listener(source.n_rows)
-                self._learn(*fit_source(self, source, engine, grow_rows, cache, listener))
+                self._learn(*fit_source(self, source, engine, grow_rows, cache, memory, listener))
                 return self
             labels = _labels(self, y)
             table = Table.read(X, labels, sample_weight=sample_weight, class_weight=self.class_weight)
@@ -242,7 +245,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             if grow_rows is None:
                 tree = recipe_of(self, table).fit(table, n_jobs=n_threads(self.n_jobs), on_progress=listener)
             else:
-                tree = fit_source(self, MemorySource(table), engine, grow_rows, cache, listener).tree
+                tree = fit_source(self, MemorySource(table), engine, grow_rows, cache, memory, listener).tree
             self._learn(tree, labels.classes, table.names, table.class_weight)
         return self
 

@@ -77,15 +77,21 @@ def fit_source(
     engine: Any = None,
     grow_rows: int | None = None,
     cache: Any = None,
+    memory: int | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> Fitted:
     """Fit an estimator's tree to a source; a share of all rows is a share of those that are grown on."""
     recipe = recipe_of(estimator, source)
-    rows = Plan.of(source, recipe, grow_rows).rows
-    recipe = recipe_of(estimator, source, rows)
-    n_jobs = n_threads(estimator.n_jobs)
+    rows = Plan.of(source, recipe, grow_rows, memory).rows
     tree = fit(
-        source, recipe, engine, grow_rows=grow_rows, cache=cache, on_progress=on_progress, n_jobs=n_jobs
+        source,
+        recipe_of(estimator, source, rows),
+        engine,
+        grow_rows=grow_rows,
+        memory=memory,
+        cache=cache,
+        on_progress=on_progress,
+        n_jobs=n_threads(estimator.n_jobs),
     )
     classes = read_labels(np.array(source.schema.classes)).classes
     names = source.table.names if isinstance(source, MemorySource) else source.schema.names

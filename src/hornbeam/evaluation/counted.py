@@ -5,6 +5,8 @@ score needs: integers, the same for every engine and grouping.
 """
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import add, itemgetter
 
 import numpy as np
 
@@ -57,15 +59,20 @@ def tree_tally(tree: Tree, source: Source, engine: Engine | None = None) -> Tall
         [tallies] = engine.reduce(_ask, source.units(), (tree, source))
         if not tallies:
             raise _nobody()
-        first, *others = [tally for _, tally in sorted(tallies, key=lambda pair: pair[0])]
-        return sum(others, start=first)
+        return reduce(add, (tally for _, tally in sorted(tallies, key=itemgetter(0))))  # type: ignore[no-any-return]
     weight, _ = _stops(tree, source, engine)
     node, code = np.nonzero(weight)
     return Tally.of(code, tree.belief[node], labels=range(tree.n_classes), sample_weight=weight[node, code])
 
 
 def tree_reliability(
-    tree: Tree, source: Source, label: Label, engine: Engine | None = None, *, n_bins: int = 10, level: float = 0.95
+    tree: Tree,
+    source: Source,
+    label: Label,
+    engine: Engine | None = None,
+    *,
+    n_bins: int = 10,
+    level: float = 0.95,
 ) -> ReliabilityCurve:
     """Set what a tree says of one class against how often it came, in all rows of a source.
 
@@ -120,7 +127,7 @@ def _stops(tree: Tree, source: Source, engine: Engine) -> tuple[Floats, Counts]:
     evidence, rows, unit = count_source(tree, source, engine)
     if not rows[0]:
         raise _nobody()
-    return stopped(tree.skeleton, evidence) * unit, stopped(tree.skeleton, rows)
+    return np.multiply(stopped(tree.skeleton, evidence), unit), stopped(tree.skeleton, rows)
 
 
 def _nobody() -> DataError:

@@ -9,23 +9,31 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
+from hornbeam.data.bins import Bins
+from hornbeam.data.schema import Schema
 from hornbeam.errors import ParameterError, StorageError
+from hornbeam.growing.coded import CodedSource
 from hornbeam.growing.soundness import check_nodes, check_waiting
 from hornbeam.growing.sprout import Sprout
 from hornbeam.growing.survey import Survey
 from hornbeam.kernels.subtree import Block, Nodes, Terms
+from hornbeam.tree.tree import Step
 from hornbeam.typing import Counts, Floats
 
 __all__ = ["Checkpoint", "State"]
 
-_FORMAT = b"hornbeam checkpoint 1\n"  # the next number when growing changes, so that no tree is half old, half new
+_FORMAT = (
+    b"hornbeam checkpoint 1\n"  # the next number when growing changes, so that no tree is half old, half new
+)
 _LONGEST_HEADER = 1 << 24
-_NODES = {name: "<i4" for name in Nodes._fields} | {
+_NODES = dict.fromkeys(Nodes._fields, "<i4") | {
     "gain": "<f8",
     "rows": "<i8",
     "evidence": "<i8",
@@ -61,6 +69,29 @@ class Checkpoint:
 
     path: Path
     about: Mapping[str, Any]
+
+    @classmethod
+    def of(
+        cls,
+        path: str | PathLike[str],
+        source: CodedSource,
+        bins: Bins,
+        schema: Schema,
+        unit: float,
+        class_weight: Floats | None,
+        step: Step,
+    ) -> Self:
+        """Name the file and everything the tree depends on."""
+        digest = sha256(repr(schema).encode())
+        arrays: tuple[NDArray[Any], ...] = (*bins.edges, *(bins.values or ()), bins.n_codes)
+        for array in arrays:
+            digest.update(f"{array.dtype.str}{array.shape}".encode() + array.tobytes())
+        about = {
+            "the rows": source.fingerprint,
+            "their bins and schema": digest.hexdigest(),
+            "weights": [unit, None if class_weight is None else class_weight.tolist()],
+        }
+        return cls(Path(path), about | dict(step.parameters))
 
     def write(self, state: State) -> None:
         """Put this state in the place of the one before."""
@@ -114,13 +145,11 @@ class Checkpoint:
             arrays = _read_arrays(header, file.read())
         nodes = Nodes(**{name: arrays[name] for name in Nodes._fields})
         depth = check_nodes(nodes, terms, survey)
-        waiting = [
-            (arrays[f"{kind}_node"], arrays[f"{kind}_lower"], arrays[f"{kind}_upper"])
-            for kind in ("opened", "small")
-        ]
-        check_waiting(nodes, np.concatenate([kind[0] for kind in waiting]), waiting)
-        opened, small = (_sprouts(nodes, depth, *kind) for kind in waiting)
-        return State(nodes, opened, small)
+        opened, small = ([arrays[f"{kind}_{name}"] for name in _WAITING] for kind in ("opened", "small"))
+        check_waiting(nodes, *opened)
+        check_waiting(nodes, *small)
+        check_waiting(nodes, *map(np.append, opened, small))  # none is both
+        return State(nodes, _sprouts(nodes, depth, *opened), _sprouts(nodes, depth, *small))
 
     def _check_owner(self, about: Mapping[str, Any]) -> None:
         mine = json.loads(json.dumps(self.about))

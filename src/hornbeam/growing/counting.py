@@ -6,23 +6,27 @@ answers: what every feature offers, and the few splits that may win among all.
 """
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from os import cpu_count
+from typing import NamedTuple
 
 import numpy as np
 
 from hornbeam.data.engine import Engine
 from hornbeam.data.units import Unit
-from hornbeam.growing.coded import CodedSource
 from hornbeam.growing.frontier import Batch
+from hornbeam.growing.ground import Ground
 from hornbeam.growing.sprout import Sprout
 from hornbeam.kernels import level, subtree
-from hornbeam.kernels.level import Offers, Tests
-from hornbeam.kernels.subtree import Cells, Rows, Split, Terms
+from hornbeam.kernels.level import Offers
+from hornbeam.kernels.subtree import Cells, Split, Terms
 from hornbeam.typing import Counts, Indices
 
-__all__ = ["Found", "find_splits", "read_rows"]
+__all__ = ["Found", "find_splits"]
+
+_NODES_A_THREAD = 32  # for fewer a thread is not worth its start: a node takes some tenths of a millisecond
 
 
 class Found(NamedTuple):
@@ -35,14 +39,12 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a task needs: where the rows are, the tree so far, and which of its nodes are counted where.
+    """What a task needs to know: which nodes are counted where, and how cells are cut by features.
 
     The nodes asked are told only where blocks of features are finished apart from each other.
     """
 
-    source: CodedSource
-    terms: Terms
-    tests: Tests
+    ground: Ground
     slot_of_node: Indices
     n_slots: int
     wide: bool
@@ -50,33 +52,19 @@ class Order:
     asked: tuple[Sprout, ...]
 
 
-def find_splits(
-    source: CodedSource, terms: Terms, engine: Engine, tests: Tests, batch: Batch, blocks: int
-) -> list[Found | None]:
+def find_splits(ground: Ground, engine: Engine, batch: Batch, blocks: int) -> list[Found | None]:
     """Find the best split of each open node of a batch; with one block their cells stay with them."""
+    terms, units = ground.terms, ground.source.units()
     features = _blocks(terms, blocks)
     asked = tuple(replace(s, cells=None) for s in batch.asked) if len(features) > 1 else ()
-    slot_of_node = batch.slot_of_node(len(tests.feature))
-    order = Order(source, terms, tests, slot_of_node, len(batch.slots), batch.wide, features, asked)
-    if len(features) > 1:
-        answers = engine.reduce(
-            _count_cells, source.units(), order, blocks=len(features), finish=_make_offers
-        )
-        return [
-            _choose(sprout, list(offers), terms)
-            for sprout, *offers in zip(batch.asked, *answers, strict=True)
-        ]
-    [total] = engine.reduce(_count_cells, source.units(), order)
-    batch.share(total)
-    return [_best(sprout, terms) for sprout in batch.asked]
-
-
-def read_rows(source: CodedSource, unit: Unit, *, wide: bool) -> Rows:
-    """Read the rows of a unit, each with a weight where cells are pairs of weight and rows."""
-    rows = source.read(unit)
-    if wide and rows.weight is None:
-        return rows._replace(weight=np.ones(len(rows.label), dtype=np.int64))
-    return rows
+    slots = batch.slot_of_node(len(ground.guide.feature))
+    order = Order(ground, slots, len(batch.slots), batch.wide, features, asked)
+    if len(features) == 1:
+        [total] = engine.reduce(_count_cells, units, order)
+        batch.share(total)
+        return _best_of_each(batch.asked, terms, engine.parallelism)
+    answers = engine.reduce(_count_cells, units, order, blocks=len(features), finish=_make_offers)
+    return [_choose(sprout, offers, terms) for sprout, *offers in zip(batch.asked, *answers, strict=True)]
 
 
 def _blocks(terms: Terms, n: int) -> tuple[tuple[int, int], ...]:
@@ -91,11 +79,11 @@ def _blocks(terms: Terms, n: int) -> tuple[tuple[int, int], ...]:
 
 def _count_cells(units: Sequence[Unit], order: Order) -> list[Cells]:
     """Cells of all slots, cut by features; of no units, those of no rows."""
-    terms = order.terms
+    terms = order.ground.terms
     cells = subtree.zero_cells(terms, order.n_slots, weighted=order.wide)
     for unit in units:
-        rows = read_rows(order.source, unit, wide=order.wide)
-        level.count_open(rows, terms, order.tests, order.slot_of_node, cells)
+        rows = order.ground.read(unit, weighted=order.wide)
+        order.ground.count(unit, rows, order.slot_of_node, cells)
     if len(order.features) == 1:
         return [cells]
     table = cells.reshape(order.n_slots, terms.n_cells, -1)
@@ -105,7 +93,7 @@ def _count_cells(units: Sequence[Unit], order: Order) -> list[Cells]:
 def _make_offers(block: int, cells: Cells, order: Order) -> list[tuple[Offers, list[Found]]]:
     """Find what the features of a block offer each node, and what the children of likely splits hold."""
     first, last = order.features[block]
-    terms = order.terms.some(first, last)
+    terms = order.ground.terms.some(first, last)
     answers = []
     for sprout, table in zip(order.asked, cells, strict=True):
         mine = np.ascontiguousarray(table).reshape(-1)
@@ -125,8 +113,16 @@ def _choose(sprout: Sprout, answers: Sequence[tuple[Offers, list[Found]]], terms
     gain = np.concatenate([offers.gain for offers, _ in answers])
     ratio = np.concatenate([offers.ratio for offers, _ in answers])
     winner = level.choose(gain, ratio, terms, sprout.counts, sprout.n_rows)
-    likely: dict[int, Any] = {found.split.feature: found for _, some in answers for found in some}
+    likely = {found.split.feature: found for _, some in answers for found in some}
     return None if winner < 0 else likely[winner]
+
+
+def _best_of_each(asked: list[Sprout], terms: Terms, parallelism: int) -> list[Found | None]:
+    n_threads = min(parallelism, cpu_count() or 1, len(asked) // _NODES_A_THREAD)
+    if n_threads < 2:
+        return [_best(sprout, terms) for sprout in asked]
+    with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(lambda sprout: _best(sprout, terms), asked))
 
 
 def _best(sprout: Sprout, terms: Terms) -> Found | None:

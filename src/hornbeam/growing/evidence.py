@@ -10,18 +10,24 @@ from hornbeam.data.units import Unit
 from hornbeam.errors import ParameterError
 from hornbeam.growing.coded import CodedSource
 from hornbeam.kernels import level
-from hornbeam.kernels.level import Tests
+from hornbeam.kernels.level import Guide
 from hornbeam.kernels.subtree import CRITERIA, Rules, Terms
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import pull_up
 from hornbeam.typing import Counts
 
-__all__ = ["count_coded", "tests_on_codes"]
+__all__ = ["count_coded", "guide_on_codes"]
 
 
 def count_coded(
-    tree: Tree, source: CodedSource, bins: Bins, engine: Engine, *, unit: float = 1.0, step: Step | None = None
+    tree: Tree,
+    source: CodedSource,
+    bins: Bins,
+    engine: Engine,
+    *,
+    unit: float = 1.0,
+    step: Step | None = None,
 ) -> Tree:
     """Count coded rows on the skeleton of a tree.
 
@@ -58,7 +64,7 @@ def count_coded(
     """
     nominal, n_classes = bins.nominal.astype(np.uint8), tree.schema.n_classes
     terms = Terms.of(bins.n_codes, nominal, None, None, n_classes, CRITERIA["entropy"], Rules())
-    shared = (source, terms, tests_on_codes(tree.skeleton, bins))
+    shared = (source, terms, guide_on_codes(tree.skeleton, bins))
     [stopped] = engine.reduce(_count_stops, source.units(), shared)
     total = pull_up(tree.skeleton, stopped)
     return Tree.raw(
@@ -72,7 +78,7 @@ def count_coded(
     )
 
 
-def tests_on_codes(skeleton: Skeleton, bins: Bins) -> Tests:
+def guide_on_codes(skeleton: Skeleton, bins: Bins) -> Guide:
     """Turn tests on values into tests on their codes."""
     if (skeleton.missing_slot == -2).any():
         raise ParameterError(
@@ -89,18 +95,18 @@ def tests_on_codes(skeleton: Skeleton, bins: Bins) -> Tests:
         else:
             left[mine] = np.searchsorted(bins.edges[f], skeleton.threshold[mine], side="left")
     map_start = np.where(nominal, skeleton.slot_start[:-1], -1).astype(np.int64)
-    return Tests(
+    return Guide(
         skeleton.feature, skeleton.first_child, left, skeleton.missing_slot, map_start, skeleton.slot_of
     )
 
 
-def _count_stops(units: Sequence[Unit], shared: tuple[CodedSource, Terms, Tests]) -> list[Counts]:
+def _count_stops(units: Sequence[Unit], shared: tuple[CodedSource, Terms, Guide]) -> list[Counts]:
     """Weight of each class, and rows, that end their way at each node."""
-    source, terms, tests = shared
-    stopped = np.zeros((len(tests.feature), terms.n_classes + 1), dtype=np.int64)
+    source, terms, guide = shared
+    stopped = np.zeros((len(guide.feature), terms.n_classes + 1), dtype=np.int64)
     for unit in units:
         rows = source.read(unit)
-        node = level.descend(rows.codes, terms, tests)
+        node = level.descend(rows.codes, terms, guide)
         np.add.at(stopped, (node, rows.label), 1 if rows.weight is None else rows.weight)
         stopped[:, -1] += np.bincount(node, minlength=len(stopped))
     return [stopped]

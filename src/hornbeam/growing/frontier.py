@@ -58,9 +58,7 @@ class Means:
         if self.home_rows is not None:
             return sprout.n_rows <= self.home_rows
         fits = sprout.n_rows * self.survey.row_bytes <= self.part_bytes
-        return fits and (
-            sprout.node == 0 or terms.rules.max_depth - sprout.block.depth >= _LEVELS_TO_MOVE
-        )
+        return fits and (sprout.node == 0 or terms.rules.max_depth - sprout.block.depth >= _LEVELS_TO_MOVE)
 
 
 @dataclass(slots=True, eq=False)
@@ -73,7 +71,7 @@ class Family:
 
     @property
     def depth(self) -> int:
-        """Tests above each child."""
+        """Guide above each child."""
         return self.opened[0].block.depth
 
     def heir(self, *, wide: bool) -> Sprout | None:
@@ -134,17 +132,20 @@ class Batch:
 
     def share(self, total: Cells) -> None:
         """Give every open node its cells: those counted, or what they leave of the parent's."""
-        rows = iter(total.reshape(len(self.slots), -1))
+        rows: Iterator[Cells] = iter(total.reshape(len(self.slots), -1))
         for family, heir in zip(self.families, self.heirs, strict=True):
             rest = None if heir is None else family.cells
             for sprout in family.opened:
                 if sprout is not heir:
                     sprout.cells = next(rows)
-                    rest = None if rest is None else rest - sprout.cells
+                    rest = _less(rest, sprout.cells)
             if heir is not None:
-                assert rest is not None
-                heir.cells = rest - next(rows) if any(s.n_rows for s in family.closed) else rest
+                heir.cells = _less(rest, next(rows)) if any(s.n_rows for s in family.closed) else rest
             family.cells = None
+
+
+def _less(cells: Cells | None, part: Cells) -> Cells | None:
+    return None if cells is None else np.subtract(cells, part)
 
 
 class Frontier:
@@ -158,7 +159,8 @@ class Frontier:
 
     def add(self, family: list[Sprout], cells: Cells | None = None) -> None:
         """Take in the children of a node; those that are finished already are leaves."""
-        opened, closed = [], []
+        opened: list[Sprout] = []
+        closed: list[Sprout] = []
         for sprout in family:
             grows = may_split(sprout, self.terms)
             small = grows and self.means.is_small(sprout, self.terms)

@@ -14,15 +14,13 @@ import numpy as np
 
 from hornbeam.data.engine import Engine
 from hornbeam.data.units import Unit
-from hornbeam.growing.coded import CodedSource
-from hornbeam.growing.counting import read_rows
 from hornbeam.growing.frontier import Means
+from hornbeam.growing.ground import Ground
 from hornbeam.growing.sprout import Sprout
 from hornbeam.growing.survey import Survey
 from hornbeam.growing.watch import Watch
-from hornbeam.kernels import level, subtree
-from hornbeam.kernels.level import Tests
-from hornbeam.kernels.subtree import Nodes, Rows, Terms
+from hornbeam.kernels import subtree
+from hornbeam.kernels.subtree import Nodes, Rows
 from hornbeam.typing import Counts, Indices
 
 __all__ = ["deal_round", "grow_subtrees"]
@@ -32,27 +30,38 @@ type _Chunk = tuple[Indices, Rows]  # rows sorted by node, and the place of each
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a task needs: where the rows are, the tree so far, and the blocks of nodes whose rows are wanted."""
+    """What a task needs to know: how rows are coded, and the blocks of nodes whose rows are wanted."""
 
-    source: CodedSource
-    terms: Terms
-    tests: Tests
+    ground: Ground
     survey: Survey
     blocks: tuple[tuple[Sprout, ...], ...]
 
 
 def deal_round(small: list[Sprout], means: Means, parallelism: int) -> list[list[Sprout]]:
-    """Take nodes off the list, as many as all places together have room for, and deal them into blocks."""
-    room = means.budget * parallelism
+    """Take nodes off the list, as many as all places together have room for, and deal them into blocks.
+
+    A block takes as many bytes as travel as one, at most, unless it is a single node. There are blocks enough
+    for every place.
+    """
     small.sort(key=lambda s: (-s.n_rows, s.node))
     sizes = np.cumsum([s.n_rows for s in small]) * means.survey.row_bytes
-    taken = max(1, int(np.searchsorted(sizes, room, side="right")))
-    chosen = small[:taken]
-    del small[:taken]
-    n_blocks = max(ceil(int(sizes[taken - 1]) / means.part_bytes), min(parallelism, taken))
-    blocks: list[list[Sprout]] = [[] for _ in range(min(n_blocks, taken))]
+    n = max(1, int(np.searchsorted(sizes, means.budget * parallelism, side="right")))
+    chosen = small[:n]
+    del small[:n]
+    most_rows = max(means.part_bytes // means.survey.row_bytes, chosen[0].n_rows)
+    n_blocks = max(ceil(int(sizes[n - 1]) / means.part_bytes), parallelism)
+    while True:
+        blocks = _deal(chosen, n_blocks)
+        if max(sum(s.n_rows for s in block) for block in blocks) <= most_rows:
+            return blocks
+        n_blocks += ceil(n_blocks / 8)
+
+
+def _deal(sprouts: list[Sprout], n_blocks: int) -> list[list[Sprout]]:
+    """Give each node, the biggest first, to the block that has fewest rows."""
+    blocks: list[list[Sprout]] = [[] for _ in range(min(n_blocks, len(sprouts)))]
     loads = [(0, block) for block in range(len(blocks))]
-    for sprout in chosen:  # the biggest first, each to the block that has least
+    for sprout in sprouts:
         n_rows, block = loads[0]
         blocks[block].append(sprout)
         heapq.heapreplace(loads, (n_rows + sprout.n_rows, block))
@@ -60,13 +69,12 @@ def deal_round(small: list[Sprout], means: Means, parallelism: int) -> list[list
 
 
 def grow_subtrees(
-    source: CodedSource, terms: Terms, engine: Engine, tests: Tests, blocks: list[list[Sprout]], means: Means
+    ground: Ground, engine: Engine, blocks: list[list[Sprout]], survey: Survey
 ) -> list[tuple[int, Nodes]]:
     """Bring the rows of small nodes together, block by block, and grow their subtrees."""
-    order = Order(source, terms, tests, means.survey, tuple(map(tuple, blocks)))
-    grown = engine.reduce(
-        _gather_rows, source.units(), order, combine=_join, blocks=len(blocks), finish=_grow_block
-    )
+    order = Order(ground, survey, tuple(map(tuple, blocks)))
+    units, n = ground.source.units(), len(blocks)
+    grown = engine.reduce(_gather_rows, units, order, combine=_join, blocks=n, finish=_grow_block)
     return [
         (sprout.node, nodes)
         for block, subtrees in zip(blocks, grown, strict=True)
@@ -81,12 +89,12 @@ def _gather_rows(units: Sequence[Unit], order: Order) -> list[list[_Chunk]]:
     """Rows of each block, sorted by node; of no units, none."""
     sizes = [len(block) for block in order.blocks]
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    place_of_node = np.full(len(order.tests.feature), starts[-1], dtype=np.int32)
+    place_of_node = np.full(len(order.ground.guide.feature), starts[-1], dtype=np.int32)
     place_of_node[[s.node for block in order.blocks for s in block]] = np.arange(starts[-1])
     gathered: list[list[_Chunk]] = [[] for _ in order.blocks]
     for unit in units:
-        rows = read_rows(order.source, unit, wide=order.survey.weighted)
-        place = place_of_node[level.descend(rows.codes, order.terms, order.tests)]
+        rows = order.ground.read(unit, weighted=order.survey.weighted)
+        place = place_of_node[order.ground.nodes(unit, rows)]
         sorted_rows = np.argsort(place, kind="stable")
         bounds = np.searchsorted(place, starts, sorter=sorted_rows).tolist()
         for parts, start, (begin, end) in zip(gathered, starts[:-1], pairwise(bounds), strict=True):
@@ -113,7 +121,7 @@ def _grow_block(block: int, chunks: list[_Chunk], order: Order) -> list[Nodes]:
 
     def grow() -> list[Nodes]:
         return [
-            subtree.grow(rows, order.terms, s.block._replace(begin=begin, end=end), watch.slip())
+            subtree.grow(rows, order.ground.terms, s.block._replace(begin=begin, end=end), watch.slip())
             for s, (begin, end) in zip(sprouts, pairwise(starts.tolist()), strict=True)
         ]
 
@@ -133,7 +141,7 @@ def _lay_out(chunks: list[_Chunk], starts: Counts, order: Order) -> Rows:
         before = np.cumsum(n_of_place) - n_of_place  # rows of the chunk that belong to earlier nodes
         at = np.arange(len(place)) + np.repeat(free - before, n_of_place)
         rows.codes[at], rows.label[at] = part.codes, part.label
-        if rows.weight is not None:
+        if rows.weight is not None and part.weight is not None:
             rows.weight[at] = part.weight
         free += n_of_place
     return rows

@@ -3,11 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from hashlib import sha256
 from math import ceil, inf
 from os import PathLike
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +63,7 @@ class Grower:
     missing : Missing
         Where rows go whose tested value is missing.
     max_depth : int or None
-        Tests on a path at most.
+        Guide on a path at most.
     min_samples_split, min_samples_leaf : int
         Rows a node must hold to be split, and each child after it. Multiway tests need two such children.
     min_weight_leaf : float
@@ -243,7 +240,7 @@ class Grower:
         terms = terms._replace(rules=self._rules(self.missing, worth, total, found.n_rows))
         kept = None
         if checkpoint is not None:
-            kept = Checkpoint(Path(checkpoint), self._about(source, bins, schema, unit, class_weight))
+            kept = Checkpoint.of(checkpoint, source, bins, schema, unit, class_weight, self._step())
         phase = LevelPhase(rows, terms, engine, Means(found, budget, home_rows), kept, on_progress)
         tree = self._finish(phase.grow(), bins, schema, worth)
         if class_weight is not None:
@@ -266,19 +263,6 @@ class Grower:
                 f"home_rows={home_rows}: expected a number of rows of 0 or more. Pass None for the default."
             )
 
-    def _about(
-        self, source: CodedSource, bins: Bins, schema: Schema, unit: float, class_weight: Floats | None
-    ) -> dict[str, Any]:
-        """Say what a tree depends on, so that nobody goes on with another one's checkpoint."""
-        arrays = (*bins.edges, *(bins.values or ()), bins.n_codes)
-        words = [repr(schema), *(f"{array.dtype.str}{array.shape}{array.tobytes().hex()}" for array in arrays)]
-        return {
-            "the rows": source.fingerprint,
-            "their bins and schema": sha256("\n".join(words).encode()).hexdigest(),
-            "weights": [unit, None if class_weight is None else class_weight.tolist()],
-            **{name: value for name, value in self._step().parameters},
-        }
-
     def _refuse_shared_constraints(self) -> None:
         """Rows shared out over the branches mix them: the bounds a constraint sets would no longer hold."""
         if self.monotone is not None and any(self.monotone):
@@ -296,9 +280,7 @@ class Grower:
         nominal, monotone = bins.nominal.astype(np.uint8), self._signs(schema)
         gaps = bins.cell_values() if self.criterion is Criterion.GAIN_RATIO else None
         kind = "entropy" if self.criterion is Criterion.GAIN_RATIO else self.criterion.value
-        return Terms.of(
-            bins.n_codes, nominal, monotone, gaps, schema.n_classes, CRITERIA[kind], rules
-        )
+        return Terms.of(bins.n_codes, nominal, monotone, gaps, schema.n_classes, CRITERIA[kind], rules)
 
     def _rules(self, missing: Missing, unit: float, total_weight: int, total_rows: int) -> Rules:
         rules = Rules()

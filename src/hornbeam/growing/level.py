@@ -14,9 +14,11 @@ from hornbeam.growing.coded import CodedSource
 from hornbeam.growing.counting import find_splits
 from hornbeam.growing.frontier import Family, Frontier, Means
 from hornbeam.growing.gather import deal_round, grow_subtrees
-from hornbeam.growing.nodes import NodeList, graft, tests_of
+from hornbeam.growing.ground import Ground
+from hornbeam.growing.nodes import NodeList, graft, guide_of
 from hornbeam.growing.passes import Pass
 from hornbeam.growing.sprout import Sprout
+from hornbeam.growing.whereabouts import Whereabouts
 from hornbeam.kernels.subtree import Block, Nodes, Terms
 
 __all__ = ["LevelPhase"]
@@ -63,19 +65,20 @@ class LevelPhase:
             frontier.small = state.small
             frontier.waiting.extend(Family([sprout]) for sprout in state.opened)
         self._tell(Pass("survey", 0, 0, self.means.survey.n_rows, self._settled(frontier), 0, 0, 1))
+        whereabouts = Whereabouts(self.means.budget)
         while frontier.waiting:
-            self._ask_level(made, frontier)
+            self._ask_level(made, frontier, whereabouts)
         nodes = made.nodes()
         while frontier.small:
-            nodes = self._finish_some(nodes, frontier)
+            nodes = self._finish_some(nodes, frontier, whereabouts)
         return nodes
 
-    def _ask_level(self, made: NodeList, frontier: Frontier) -> None:
+    def _ask_level(self, made: NodeList, frontier: Frontier, whereabouts: Whereabouts) -> None:
         """One pass for the next batch: nodes that split have children, the others are leaves."""
         batch, blocks = frontier.next()
-        nodes = made.nodes()
         asked, n_rows = batch.asked, batch.n_rows
-        found = find_splits(self.source, self.terms, self.engine, tests_of(nodes), batch, blocks)
+        ground = Ground(self.source, self.terms, guide_of(made.nodes()), whereabouts)
+        found = find_splits(ground, self.engine, batch, blocks)
         for sprout, best in zip(asked, found, strict=True):
             if best is not None:
                 spans = [(0, n) for n in best.n_rows.tolist()]
@@ -86,15 +89,15 @@ class LevelPhase:
         depth, settled = asked[0].block.depth, self._settled(frontier)
         self._tell(Pass("count", depth, len(asked), n_rows, settled, task_bytes, 0, blocks))
 
-    def _finish_some(self, nodes: Nodes, frontier: Frontier) -> Nodes:
+    def _finish_some(self, nodes: Nodes, frontier: Frontier, whereabouts: Whereabouts) -> Nodes:
         """One pass for as many small nodes as there is room for: their subtrees are grown to the end."""
         blocks = deal_round(frontier.small, self.means, self.engine.parallelism)
-        subtrees = grow_subtrees(self.source, self.terms, self.engine, tests_of(nodes), blocks, self.means)
-        nodes = graft(nodes, subtrees)
+        survey, ground = self.means.survey, Ground(self.source, self.terms, guide_of(nodes), whereabouts)
+        nodes = graft(nodes, grow_subtrees(ground, self.engine, blocks, survey))
         self._keep(nodes, frontier)
         sprouts = [sprout for block in blocks for sprout in block]
         n_rows, depth = sum(s.n_rows for s in sprouts), min(s.block.depth for s in sprouts)
-        moved, settled = n_rows * self.means.survey.row_bytes, self._settled(frontier)
+        moved, settled = n_rows * survey.row_bytes, self._settled(frontier)
         self._tell(Pass("gather", depth, len(sprouts), n_rows, settled, 0, moved, len(blocks)))
         return nodes
 

@@ -6,11 +6,11 @@ from typing import Any, Self
 import numpy as np
 
 from hornbeam.growing.sprout import Sprout, child_bounds
-from hornbeam.kernels.level import Tests
+from hornbeam.kernels.level import Guide
 from hornbeam.kernels.subtree import Block, Nodes, Split, Terms
 from hornbeam.typing import Counts, Indices
 
-__all__ = ["NodeList", "graft", "tests_of"]
+__all__ = ["NodeList", "graft", "guide_of"]
 
 
 class NodeList:
@@ -60,19 +60,18 @@ class NodeList:
     def nodes(self) -> Nodes:
         """All nodes as arrays."""
         wide = {"gain": np.float64, "rows": np.int64, "evidence": np.int64, "map_start": np.int64}
-        columns = {
-            name: np.array(column, dtype=wide.get(name, np.int32))
-            for name, column in self._columns.items()
+        columns: dict[str, Any] = {
+            name: np.array(column, dtype=wide.get(name, np.int32)) for name, column in self._columns.items()
         }
         return Nodes(**columns, map=np.concatenate(self._maps))
 
 
-def tests_of(nodes: Nodes) -> Tests:
+def guide_of(nodes: Nodes) -> Guide:
     """Return the tests alone, as tasks follow them; siblings stand in a row."""
     first_child = np.full(len(nodes.parent), -1, dtype=np.int32)
     first = np.flatnonzero((nodes.slot == 0) & (nodes.parent >= 0))
     first_child[nodes.parent[first]] = first
-    return Tests(nodes.feature, first_child, nodes.left, nodes.missing_slot, nodes.map_start, nodes.map)
+    return Guide(nodes.feature, first_child, nodes.left, nodes.missing_slot, nodes.map_start, nodes.map)
 
 
 def graft(trunk: Nodes, subtrees: list[tuple[int, Nodes]]) -> Nodes:

@@ -1,7 +1,5 @@
 """Whether nodes that come from a file can be the beginning of a tree: everything growing on would trust."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from hornbeam.errors import StorageError
@@ -27,15 +25,13 @@ def check_nodes(nodes: Nodes, terms: Terms, survey: Survey) -> Counts:
     return depth
 
 
-def check_waiting(nodes: Nodes, all_waiting: Counts, kinds: Sequence[tuple[Counts, Floats, Floats]]) -> None:
+def check_waiting(nodes: Nodes, waiting: Counts, lower: Floats, upper: Floats) -> None:
     """Refuse unfinished nodes that are no leaves, stand twice, or have bounds that are none."""
-    inside = (all_waiting >= 0) & (all_waiting < len(nodes.parent))
-    _expect(inside, "unfinished nodes among the nodes")
-    _expect(nodes.feature[all_waiting] < 0, "unfinished nodes without a test")
-    _expect(len(np.unique(all_waiting)) == len(all_waiting), "each unfinished node once")
-    for node, lower, upper in kinds:
-        _expect(len(node) == len(lower) == len(upper), "two bounds an unfinished node")
-        _expect((lower >= 0) & (lower <= upper) & (upper <= 1), "bounds from 0 to 1")
+    _expect(len(waiting) == len(lower) == len(upper), "two bounds an unfinished node")
+    _expect((waiting >= 0) & (waiting < len(nodes.parent)), "unfinished nodes among the nodes")
+    _expect(nodes.feature[waiting] < 0, "unfinished nodes without a test")
+    _expect(len(np.unique(waiting)) == len(waiting), "each unfinished node once")
+    _expect((lower >= 0) & (lower <= upper) & (upper <= 1), "bounds from 0 to 1")
 
 
 def _check_shape(nodes: Nodes) -> Counts:
@@ -56,7 +52,9 @@ def _check_tests(nodes: Nodes, n_children: Counts, terms: Terms) -> None:
     inner = n_children > 0
     _expect((nodes.feature >= 0) == inner, "a test where there are children")
     _expect((nodes.feature >= -1) & (nodes.feature < len(terms.nominal)), "tests of these features")
-    _expect((nodes.missing_slot >= -1) & (nodes.missing_slot < np.maximum(n_children, 1)), "slots of children")
+    _expect(
+        (nodes.missing_slot >= -1) & (nodes.missing_slot < np.maximum(n_children, 1)), "slots of children"
+    )
     _expect(np.isfinite(nodes.gain) == inner, "a gain where there is a test")
     n_codes, is_nominal = terms.n_codes, terms.nominal > 0
     ordered, mapped = (np.flatnonzero(inner)[is_nominal[nodes.feature[inner]] == kind] for kind in (0, 1))
@@ -72,7 +70,9 @@ def _check_tests(nodes: Nodes, n_children: Counts, terms: Terms) -> None:
 
 def _check_counts(nodes: Nodes, n_children: Counts, survey: Survey) -> None:
     """Every row of a node is in one of its children, and all rows are in the root."""
-    _expect(nodes.rows[0] == survey.n_rows and (nodes.evidence[0] == survey.counts).all(), "all rows in the root")
+    _expect(
+        nodes.rows[0] == survey.n_rows and (nodes.evidence[0] == survey.counts).all(), "all rows in the root"
+    )
     for values in (nodes.rows, nodes.evidence):
         _expect((values >= 0) & (values <= values[0]), "counts within the root's")
         below = np.zeros_like(values)

@@ -69,7 +69,7 @@ class Steered:
         """Read the rows of a unit and multiply their weights."""
         rows = self.source.read(unit)
         if self.factors.dtype == np.int64:
-            times: Counts = self.factors[rows.label]
+            times: Counts = self.factors[rows.label].astype(np.int64, copy=False)
             return rows._replace(weight=times if rows.weight is None else rows.weight * times)
         steps = np.rint(self.products(rows) / self.unit).astype(np.int64)
         return rows._replace(weight=np.maximum(steps, 1))

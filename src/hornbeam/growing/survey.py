@@ -7,6 +7,7 @@ import numpy as np
 
 from hornbeam.data.engine import Engine
 from hornbeam.data.units import Unit
+from hornbeam.errors import DataError
 from hornbeam.growing.coded import CodedSource
 from hornbeam.kernels import subtree
 from hornbeam.kernels.subtree import Rows, Terms
@@ -34,6 +35,8 @@ def survey(source: CodedSource, terms: Terms, engine: Engine) -> Survey:
     """Count the rows of all units, and check them before a kernel trusts their codes."""
     [total] = engine.reduce(_survey, source.units(), (source, terms))
     *counts, n_rows, n_weighted, n_wide = total.tolist()
+    if n_rows == 0:
+        raise DataError("the source has no rows; expected at least one to grow a tree from")
     code = np.dtype(np.uint16) if n_wide else np.dtype(np.uint8)
     return Survey(np.array(counts, dtype=np.int64), n_rows, n_weighted > 0, len(terms.nominal), code)
 

@@ -8,10 +8,10 @@ from hornbeam import _native
 from hornbeam.kernels.subtree import Cells, Rows, Split, Terms
 from hornbeam.typing import Codes, Counts, Floats, Indices
 
-__all__ = ["Offers", "Tests", "choose", "count_open", "descend", "offers"]
+__all__ = ["Guide", "Offers", "choose", "count_open", "descend", "offers"]
 
 
-class Tests(NamedTuple):
+class Guide(NamedTuple):
     """A tree whose tests are on codes, children after their parents, siblings in a row.
 
     Codes up to ``left`` go to the first child, higher ones to the second. At a nominal test ``left`` is -1 and
@@ -34,16 +34,31 @@ class Offers(NamedTuple):
     splits: list[Split]
 
 
-def descend(codes: Codes, terms: Terms, tests: Tests) -> Indices:
-    """Send each row of codes down a tree; return the node where it stops."""
-    node = np.empty(len(codes), dtype=np.int32)
-    _native.descend(codes, terms.columns, *tests, node)
+def descend(codes: Codes, terms: Terms, guide: Guide, node: Indices | None = None, seen: int = 1) -> Indices:
+    """Send each row of codes down a tree; return the node where it stops.
+
+    ``node`` is where the rows stood when the tree had ``seen`` nodes; it is written to.
+    """
+    if node is None:
+        node = np.zeros(len(codes), dtype=np.int32)
+    _native.descend(codes, terms.columns, *guide, node, seen)
     return node
 
 
-def count_open(rows: Rows, terms: Terms, tests: Tests, slot_of_node: Indices, cells: Cells) -> None:
-    """Count each row into the cells of the slot its node has; -1: nowhere."""
-    _native.count_open(*rows, terms.columns, *tests, slot_of_node, cells)
+def count_open(
+    rows: Rows,
+    terms: Terms,
+    guide: Guide,
+    slot_of_node: Indices,
+    cells: Cells,
+    node: Indices | None = None,
+    seen: int = 1,
+) -> Indices:
+    """Count each row into the cells of the slot its node has (-1: nowhere); return the nodes as `descend` does."""
+    if node is None:
+        node = np.zeros(len(rows.label), dtype=np.int32)
+    _native.count_open(*rows, terms.columns, *guide, node, seen, slot_of_node, cells)
+    return node
 
 
 def offers(cells: Cells, terms: Terms, counts: Counts, n_rows: int, lower: float, upper: float) -> Offers:

@@ -75,9 +75,7 @@ class Terms(NamedTuple):
         """Check what the columns are; each has a cell for every code, the missing one included."""
         columns = Columns(n_codes, nominal, monotone, value, n_classes)
         offsets = np.concatenate([[0], np.cumsum(n_codes + 1, dtype=np.int64)])
-        return cls(
-            columns, criterion, rules, nominal, monotone, offsets, int(offsets[-1]), n_classes, value
-        )
+        return cls(columns, criterion, rules, nominal, monotone, offsets, int(offsets[-1]), n_classes, value)
 
     @property
     def n_codes(self) -> Indices:

@@ -7,33 +7,43 @@ import numpy as np
 from hornbeam import _native
 from hornbeam.typing import Bools, Counts, Floats, Indices
 
-__all__ = ["Rest", "Settler", "WeakestLinks", "frontiers", "least_costs", "rest", "weakest_links"]
+__all__ = [
+    "Expected",
+    "Given",
+    "Rest",
+    "Settler",
+    "WeakestLinks",
+    "frontiers",
+    "least_costs",
+    "rest",
+    "weakest_links",
+]
 
 
-def least_costs(belief: Floats, costs: Floats, least: Floats, action: Indices) -> None:
-    """Fill in the least expected cost of each row of `belief` and the class whose prediction has it.
+def least_costs(belief: Floats, costs: Floats) -> tuple[Floats, Indices]:
+    """Find the least expected cost of each row of `belief` and the class whose prediction has it.
 
     Parameters
     ----------
     belief : float64 array of shape (n, K)
     costs : float64 array of shape (K, K)
         ``costs[true, predicted]``.
+
+    Returns
+    -------
     least : float64 array of shape (n,)
     action : int32 array of shape (n,)
         The first class of equals.
 
-    Notes
-    -----
-    The interpreter's lock is released: threads may fill slices at the same time.
-
     Examples
     --------
-    >>> least, action = np.empty(1), np.empty(1, np.int32)
-    >>> least_costs(np.array([[0.7, 0.3]]), np.array([[0.0, 1.0], [5.0, 0.0]]), least, action)
+    >>> least, action = least_costs(np.array([[0.7, 0.3]]), np.array([[0.0, 1.0], [5.0, 0.0]]))
     >>> least.tolist(), action.tolist()
     ([0.7], [1])
     """
+    least, action = np.empty(len(belief)), np.empty(len(belief), np.int32)
     _native.least_costs(belief, costs, least, action)
+    return least, action
 
 
 class Rest(NamedTuple):
@@ -54,7 +64,13 @@ def rest(first_child: Indices, n_children: Indices, cut: Bools) -> Rest:
     >>> left.node.tolist(), left.parent.tolist(), left.n_children.tolist()
     ([0, 1, 2], [-1, 0, 0], [2, 0, 0])
     """
-    return Rest(*_native.rest(first_child, n_children, cut))
+    n = len(n_children)
+    # Large arrays of NumPy's come in huge pages, where the kernel's own would not.
+    left = Rest(np.empty(n, np.int64), *(np.empty(n, np.int32) for _ in range(3)))
+    n_left = _native.rest(first_child, n_children, cut, *left)
+    for array in left:
+        array.resize(n_left, refcheck=False)  # in place: what was not filled is given back
+    return left
 
 
 def frontiers(first_child: Indices, n_children: Indices) -> tuple[Indices, Counts]:
@@ -76,44 +92,62 @@ def frontiers(first_child: Indices, n_children: Indices) -> tuple[Indices, Count
     return order, begin
 
 
+class Given(NamedTuple):
+    """Costs of n nodes, worked out before."""
+
+    as_leaf: Floats  #: (n,): of a node that is a leaf
+    staying: Floats  #: (n,): at an inner node, of the rows that stop there
+
+
+class Expected(NamedTuple):
+    """Costs of n nodes whose rows get the answer that is cheapest under what their node believes."""
+
+    evidence: Counts  #: (n, K): rows of each class
+    unit: float  #: what a step of evidence is worth
+    belief: Floats  #: (n, K): class probabilities
+    costs: Floats  #: (K, K): ``costs[true, predicted]``
+
+
 class Settler:
     """What a node costs as a leaf against what its subtree costs, from the leaves up.
 
     Parameters
     ----------
     first_child, n_children : int32 arrays of shape (n,)
-    as_leaf : float64 array of shape (n,)
-        Cost of each node if it is a leaf.
-    staying : float64 array of shape (n,)
-        Cost, at an inner node, of the rows that stop there.
-    slack, relative : float
+    costs : Given or Expected
+    slack, relative : float, default 0
         A node is cut where ``as_leaf <= below + slack + relative * abs(below)``.
 
     Examples
     --------
     >>> shape = np.array([1, -1, -1], np.int32), np.array([2, 0, 0], np.int32)
-    >>> settler = Settler(*shape, as_leaf=np.array([3.0, 1.0, 2.0]), staying=np.zeros(3))
-    >>> settler.settle(np.array([2, 1, 0], np.int32))
-    >>> settler.cut.tolist()
-    [True, False, False]
+    >>> settler = Settler(*shape, Given(as_leaf=np.array([3.0, 1.0, 2.0]), staying=np.zeros(3)))
+    >>> settler.settle_all()
+    >>> settler.cut.tolist(), settler.value.tolist()
+    ([True, False, False], [3.0, 1.0, 2.0])
     """
 
-    __slots__ = ("_settler", "cut")
+    __slots__ = ("_settler", "cut", "value")
 
     def __init__(
         self,
         first_child: Indices,
         n_children: Indices,
-        as_leaf: Floats,
-        staying: Floats,
+        costs: Given | Expected,
+        *,
         slack: float = 0.0,
         relative: float = 0.0,
     ) -> None:
         #: Which nodes become leaves.
         self.cut: Bools = np.zeros(len(n_children), np.bool_)
-        self._settler: Any = _native.Settler(
-            first_child, n_children, as_leaf, staying, self.cut, slack, relative
-        )
+        #: The cost of what is kept of each node's subtree.
+        self.value: Floats = np.empty(len(n_children))
+        out = self.value, self.cut
+        self._settler: Any = _native.Settler(first_child, n_children, *costs, slack, relative, *out)
+
+    def settle_all(self) -> None:
+        """Settle every node, the last in level order first."""
+        self._settler.settle_all()
 
     def settle(self, order: Indices) -> None:
         """Settle some nodes, whose children were settled before; threads may share a frontier."""

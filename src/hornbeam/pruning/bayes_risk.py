@@ -1,10 +1,8 @@
 """Bayes-risk pruning (Ahmed, Rizaner and Ulusoy, PLOS ONE 13(4), 2018; Chou, 2021), made to work."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import reduce
-from itertools import pairwise
 from operator import add
 from sys import float_info
 from typing import Any
@@ -12,21 +10,20 @@ from typing import Any
 import numpy as np
 
 from hornbeam.errors import ParameterError
-from hornbeam.kernels.sweep import least_costs
-from hornbeam.pruning.bottom_up import bottom_up, stopped
+from hornbeam.kernels.sweep import Expected, Given, Settler, least_costs
+from hornbeam.pruning.bottom_up import settled, stopped
 from hornbeam.pruning.held_out import PruningRows, held_out
 from hornbeam.tree.costs import Costs
 from hornbeam.tree.edit import collapse
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
-from hornbeam.typing import Bools, Floats, Indices
+from hornbeam.typing import Bools, Floats
 
 __all__ = ["BayesRisk"]
 
 _TOLERANCE = 1e-12
 _READINGS = ("bayes", "per-example", "rate")
 _METHODS = ("frontier", "sequential")
-_THREAD_NODES = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,36 +150,38 @@ class BayesRisk:
     # ------------------------------------------------------------------------------- frontier by frontier
 
     def _frontier(self, tree: Tree, costs: Floats) -> Bools:
-        if self.reading == "per-example":
-            as_leaf, staying = self._lots(tree, costs)
-        else:
-            as_leaf, staying = self._least(tree, costs)
-        if self.reading == "rate":
-            staying = np.zeros(tree.n_nodes)
         slack, relative = self._margin
-        return bottom_up(tree.skeleton, as_leaf, staying, slack=slack, relative=relative, n_jobs=self.n_jobs)
+        shape = tree.skeleton.first_child, tree.skeleton.n_children
+        settler = Settler(*shape, self._risks(tree, costs), slack=slack, relative=relative)
+        return settled(tree.skeleton, settler, self.n_jobs)
 
-    def _least(self, tree: Tree, costs: Floats) -> tuple[Floats, Floats]:
-        """The risk of each node as a leaf, and of rows that stop there, if it answers what is cheapest."""
-        least, action = _cheapest(tree.belief, costs, self.n_jobs)
-        if self.table is None:
-            if self.reading == "rate":
-                return least, least
-            total, unit = np.einsum("ij->i", tree.evidence), float(tree.unit[0])
-            return total * unit * least, stopped(tree.skeleton, total) * unit * least
-        counts, charged = self._counts(tree), costs.T[action]
-        risk = _dot(counts, charged)
-        if self.reading == "rate":
-            total = np.einsum("ij->i", counts)
-            risk = np.divide(risk, total, out=np.zeros_like(risk), where=total > 0)
-        return risk, _dot(stopped(tree.skeleton, counts), charged)
+    def _risks(self, tree: Tree, costs: Floats) -> Given | Expected:
+        """The risk of each node as a leaf, and of rows that stop there."""
+        if self.reading == "per-example":
+            return self._lots(tree, costs)
+        if self.reading == "bayes" and self.table is None:
+            return Expected(tree.evidence, tree.unit.item(0), tree.belief, costs)
+        return self._least(tree, costs)
 
-    def _lots(self, tree: Tree, costs: Floats) -> tuple[Floats, Floats]:
-        """The same, if each answers by lot."""
+    def _lots(self, tree: Tree, costs: Floats) -> Given:
+        """If each node answers by lot."""
         counts = self._counts(tree)
         others = costs * (1 - np.eye(len(costs)))
         lot = np.column_stack([_dot(tree.belief, np.broadcast_to(row, counts.shape)) for row in others])
-        return _dot(counts, lot), _dot(stopped(tree.skeleton, counts), lot)
+        return Given(_dot(counts, lot), _dot(stopped(tree.skeleton, counts), lot))
+
+    def _least(self, tree: Tree, costs: Floats) -> Given:
+        """If each answers what is cheapest: rates, or what rows of a pruning set cost."""
+        rate, action = least_costs(tree.belief, costs)
+        none = np.zeros(tree.n_nodes)
+        if self.table is None:
+            return Given(rate, none)
+        counts, charged = self._counts(tree), costs.T[action]
+        risk = _dot(counts, charged)
+        if self.reading == "bayes":
+            return Given(risk, _dot(stopped(tree.skeleton, counts), charged))
+        total = np.einsum("ij->i", counts)
+        return Given(np.divide(risk, total, out=np.zeros_like(risk), where=total > 0), none)
 
     # ------------------------------------------------------------------------------------- node after node
 
@@ -232,23 +231,6 @@ def _dot(counts: Floats, prices: Floats) -> Floats:
 def _add(values: Iterable[float], start: float = 0.0) -> float:
     """Add from left to right, as compiled code does; ``sum`` makes up for rounding."""
     return reduce(add, values, start)
-
-
-def _cheapest(belief: Floats, costs: Floats, n_jobs: int) -> tuple[Floats, Indices]:
-    """The least expected cost of every node and the answer that has it."""
-    n = len(belief)
-    least, action = np.empty(n), np.empty(n, np.int32)
-    if n_jobs == 1 or n < _THREAD_NODES:
-        least_costs(belief, costs, least, action)
-        return least, action
-
-    def fill(bounds: tuple[int, int]) -> None:
-        part = slice(*bounds)
-        least_costs(belief[part], costs, least[part], action[part])
-
-    with ThreadPoolExecutor(n_jobs) as pool:
-        list(pool.map(fill, pairwise([n * i // n_jobs for i in range(n_jobs + 1)])))
-    return least, action
 
 
 def _post_order(skeleton: Skeleton) -> Iterator[int]:

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.kernels.sweep import Settler
+from hornbeam.kernels.sweep import Given, Settler
 from hornbeam.pruning.frontiers import frontiers
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.typing import Bools, Floats, Indices
 
-__all__ = ["bottom_up", "stopped"]
+__all__ = ["bottom_up", "settled", "stopped"]
 
 _SLICE = 16_384  # nodes that are worth a thread: a few times what handing them over costs
 
@@ -55,9 +55,36 @@ def bottom_up(
     >>> bottom_up(stump, np.array([3.0, 1.0, 2.0]), np.zeros(3)).tolist()
     [True, False, False]
     """
-    settler = Settler(skeleton.first_child, skeleton.n_children, as_leaf, staying, slack, relative)
+    costs = Given(as_leaf, staying)
+    settler = Settler(skeleton.first_child, skeleton.n_children, costs, slack=slack, relative=relative)
+    return settled(skeleton, settler, n_jobs)
+
+
+def settled(skeleton: Skeleton, settler: Settler, n_jobs: int = 1) -> Bools:
+    """Settle every node, and say which become leaves.
+
+    Parameters
+    ----------
+    skeleton : Skeleton
+    settler : Settler
+        Of the same nodes, none of them settled yet.
+    n_jobs : int, default 1
+        Threads that share each frontier; one thread walks the levels backwards instead.
+
+    Returns
+    -------
+    bool array of shape (n_nodes,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan])
+    >>> costs = Given(as_leaf=np.array([3.0, 1.0, 2.0]), staying=np.zeros(3))
+    >>> settled(stump, Settler(stump.first_child, stump.n_children, costs)).tolist()
+    [True, False, False]
+    """
     if n_jobs == 1 or skeleton.n_nodes < 2 * _SLICE:
-        settler.settle(np.arange(skeleton.n_nodes - 1, -1, -1, dtype=np.int32))  # level order, backwards
+        settler.settle_all()
     else:
         order, begin = frontiers(skeleton)
         _in_rounds(settler, order, begin.tolist(), n_jobs)

@@ -13,7 +13,7 @@ from hornbeam.data.engine import Engine, LocalEngine
 from hornbeam.data.units import Source
 from hornbeam.recipe import Recipe
 from hornbeam.scale.count import count_on_all
-from hornbeam.scale.plan import MEMORY, Fitted, Plan
+from hornbeam.scale.plan import Fitted, Plan
 from hornbeam.scale.sample import draw_sample
 from hornbeam.tree.tree import Tree
 from hornbeam.tuning import Honest
@@ -31,7 +31,7 @@ def fit(
     engine: Engine | None = None,
     *,
     grow_rows: int | None = None,
-    memory: int = MEMORY,
+    memory: int | None = None,
     cache: Cache = None,
     checkpoint: str | PathLike[str] | None = None,
     on_progress: Listener = None,
@@ -51,8 +51,8 @@ def fit(
     grow_rows : int, optional
         Grow on a sample of so many rows, then count all; on all rows, if there are no more. Default: all rows
         where they fit `memory` or are at most 20 million, a sample otherwise (`Plan`).
-    memory : int, default 2**29
-        Bytes that rows may take in this process.
+    memory : int, optional
+        Bytes that rows may take in this process; 2**29 by default.
     cache : path, False or None, default None
         Growing level by level reads rows again and again: the folder where their codes are kept. None: a
         temporary one, which needs threads of this process for its engine; others read the source each time,
@@ -94,7 +94,9 @@ def fit(
     if plan.way == "home":
         return recipe.fit(draw_sample(source, engine, plan.rows), n_jobs=n_jobs, on_progress=on_progress)
     if plan.way == "sample":
-        return _fit_sample(source, recipe, engine, plan, _scaled(on_progress, source.n_rows, plan.rows), n_jobs)
+        return _fit_sample(
+            source, recipe, engine, plan, _scaled(on_progress, source.n_rows, plan.rows), n_jobs
+        )
     chosen = recipe.recipe if isinstance(recipe, Honest) else recipe
     assert isinstance(chosen, Recipe)  # the plan has seen to it
     bins = Bins.fit(source, engine, max_bins=chosen.bins_for(source.n_rows))
@@ -106,12 +108,12 @@ def fit(
             engine,
             unit=source.unit,
             class_weight=source.class_weight,
-            budget=_budget(engine, memory),
+            budget=_budget(engine, plan.memory),
             checkpoint=checkpoint,
             on_progress=None if on_progress is None else lambda done: on_progress(done.n_settled),
         )
-    if isinstance(recipe, Recipe):
-        return recipe.finish(tree)
+    if not isinstance(recipe, Honest):
+        return chosen.finish(tree)
     some = draw_sample(source, engine, recipe.rows, recipe.seed)
     lesson = recipe.learn(chosen, some, bins, bins.encode(some, n_jobs), n_jobs=n_jobs)
     return _finished(tree, lesson, bins)

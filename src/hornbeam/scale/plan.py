@@ -62,7 +62,7 @@ class Plan:
 
     @classmethod
     def of(
-        cls, source: Source, recipe: Fitted, grow_rows: int | None = None, memory: int = MEMORY
+        cls, source: Source, recipe: Fitted, grow_rows: int | None = None, memory: int | None = None
     ) -> "Plan":
         """Decide.
 
@@ -72,8 +72,9 @@ class Plan:
         recipe : Recipe, CrossValidated or Honest
         grow_rows : int, optional
             So many rows are grown on; all of them, if there are no more.
-        memory : int
-            Bytes that rows may take in this process.
+        memory : int, optional
+            Bytes that rows may take in this process; 2**29 by default, whatever the machine has: the tree should
+            not depend on it.
 
         Raises
         ------
@@ -81,7 +82,10 @@ class Plan:
             If all rows are to be grown on, do not fit memory, and must be there.
         """
         if grow_rows is not None and grow_rows < 1:
-            raise ParameterError(f"grow_rows={grow_rows}: expected at least 1 row, or None to leave it to size.")
+            raise ParameterError(
+                f"grow_rows={grow_rows}: expected at least 1 row, or None to leave it to size."
+            )
+        memory = MEMORY if memory is None else memory
         fitting = max(1, memory // bytes_per_row(source))
         if grow_rows is not None and grow_rows < source.n_rows:
             return cls("sample", grow_rows, memory)

@@ -254,46 +254,47 @@ def collapse(tree: Tree, mask: Bools, step: Step | None = None) -> Tree:
     if not (mask & ~tree.skeleton.is_leaf).any():
         return tree._edited(history=_add(tree.history, step))
     left = rest(tree.skeleton.first_child, tree.skeleton.n_children, np.ascontiguousarray(mask))
+    cut = np.flatnonzero(mask.take(left.node))
     # A node keeps all its children or none, and what it has: nothing of what was checked can break.
     return tree._edited(
-        skeleton=_cut(tree.skeleton, left),
+        skeleton=_cut(tree.skeleton, left, cut),
         evidence=_pick(tree.evidence, left.node),
         rows=_pick(tree.rows, left.node),
-        gain=_pick(tree.gain, left.node, np.nan, left.n_children == 0),
+        gain=_pick(tree.gain, left.node, cut, np.nan),
         belief=_pick(tree.belief, left.node),
         borrowed=_pick(tree.borrowed, left.node),
         history=_add(tree.history, step),
     )
 
 
-def _cut(skeleton: Skeleton, left: Rest) -> Skeleton:
-    """Copy what is left of a skeleton; nodes that became leaves lose their tests."""
-    leaf = left.n_children == 0
-    slot_start, slot_of = np.zeros(len(leaf) + 1, np.int32), skeleton.slot_of
+def _cut(skeleton: Skeleton, left: Rest, cut: Counts) -> Skeleton:
+    """Copy what is left of a skeleton; nodes that were cut lose their tests."""
+    slot_start, slot_of = np.zeros(len(left.node) + 1, np.int32), skeleton.slot_of
     if len(slot_of):
         begin = skeleton.slot_start[left.node]
-        run = np.where(leaf, 0, skeleton.slot_start[left.node + 1] - begin)
+        run = skeleton.slot_start[left.node + 1] - begin
+        run[cut] = 0
         np.cumsum(run, out=slot_start[1:])
         slot_of = slot_of[runs(begin, run)]
     return Skeleton._edited(
         parent=left.parent,
         first_child=left.first_child,
         n_children=left.n_children,
-        feature=_pick(skeleton.feature, left.node, -1, leaf),
-        threshold=_pick(skeleton.threshold, left.node, np.nan, leaf),
-        missing_slot=_pick(skeleton.missing_slot, left.node, -1, leaf),
+        feature=_pick(skeleton.feature, left.node, cut, -1),
+        threshold=_pick(skeleton.threshold, left.node, cut, np.nan),
+        missing_slot=_pick(skeleton.missing_slot, left.node, cut, -1),
         slot_start=slot_start,
         slot_of=slot_of,
     )
 
 
 def _pick[T: np.generic](
-    array: NDArray[T], nodes: Counts, blank: float = np.nan, where: Bools | None = None
+    array: NDArray[T], nodes: Counts, cut: Counts | None = None, blank: float = np.nan
 ) -> NDArray[T]:
-    """Copy some nodes' entries, some of them blank; nobody else holds the copy, so it is frozen as it is."""
+    """Copy some nodes' entries, blank where they were cut; nobody else holds the copy, so it is frozen as it is."""
     picked: NDArray[T] = array.take(nodes, axis=0)
-    if where is not None:
-        np.copyto(picked, blank, where=where, casting="unsafe")
+    if cut is not None:
+        picked[cut] = blank
     picked.flags.writeable = False
     return picked
 

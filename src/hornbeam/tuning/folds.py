@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from hornbeam.data.bins import Bins
 from hornbeam.data.table import Table
+from hornbeam.pruning import Pruner
 from hornbeam.recipe import Recipe
-from hornbeam.tree.edit import sharing_unit, tally
+from hornbeam.tree.edit import believe, sharing_unit, tally
 from hornbeam.tree.route import route
-from hornbeam.tree.tree import Tree
+from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import stopped
 from hornbeam.typing import Codes, Counts, Floats, Indices
 
@@ -154,6 +155,13 @@ class Regrown:
     weight: Floats
     node: Indices | None
     held: Floats
+
+    def pruned(self, prune: Pruner, belief: Floats) -> Self:
+        """Prune the tree by what it believes; its rows stop earlier."""
+        tree = believe(self.tree, belief, np.zeros(self.tree.n_nodes), Step.of("borrowing"))
+        tree = prune(tree)
+        node, held = send(tree, self.table)
+        return replace(self, tree=tree, node=node, held=held)
 
 
 def regrow(

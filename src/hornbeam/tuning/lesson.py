@@ -1,14 +1,14 @@
 """What regrown trees taught, for a tree grown or counted elsewhere."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from hornbeam.data.table import Table
 from hornbeam.pruning import Pruner
 from hornbeam.recipe import Recipe
-from hornbeam.smoothing import appraise
+from hornbeam.smoothing import Smoother, appraise
 from hornbeam.tree.route import route
 from hornbeam.tree.tree import Tree
 from hornbeam.tuning.folds import Regrown
@@ -27,6 +27,8 @@ class Lesson:
         Its pruner, and the smoother with the strengths that were found.
     price : Pruner or None
         What leaves must be worth.
+    smoother : Smoother
+        With the strengths that were found for trees pruned by the price.
     pruner : Pruner or None
         What else cuts the smoothed tree back.
     table : Table
@@ -46,11 +48,12 @@ class Lesson:
     >>> lesson = Honest(recipe).learn(recipe, table, bins, bins.encode(table))
     >>> tree = recipe.grower.grow(table, bins)
     >>> tree.n_leaves, lesson.finish(tree).n_leaves
-    (20, 18)
+    (20, 14)
     """
 
     recipe: Recipe
     price: Pruner | None
+    smoother: Smoother
     pruner: Pruner | None
     table: Table
     regrown: Sequence[Regrown]
@@ -59,9 +62,9 @@ class Lesson:
     def finish(self, tree: Tree) -> Tree:
         """Prune and smooth a tree."""
         tree = self.recipe.finish(tree)
-        for prune in (self.price, self.pruner):
-            tree = tree if prune is None else prune(tree)
-        return tree
+        if self.price is not None:
+            tree = replace(self.recipe, smoother=self.smoother).smooth(self.price(tree))
+        return tree if self.pruner is None else self.pruner(tree)
 
     def appraise(self, tree: Tree, by: Tree | None = None) -> Tree:
         """Say what borrowed rows are worth, by what the regrown trees think of the rows of each leaf.

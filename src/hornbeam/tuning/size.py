@@ -14,8 +14,8 @@ from hornbeam.typing import Floats
 
 __all__ = ["choose_price"]
 
-_FREE = 0.1  # a price that cost no accuracy to speak of on any kind of data
-_PRICES = (0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+_FREE = 0.2  # a price that cost no accuracy to speak of on any kind of data
+_PRICES = (0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 
 
 def choose_price(simplicity: float, regrown: Sequence[Regrown], beliefs: Sequence[Floats]) -> LeafPrice:

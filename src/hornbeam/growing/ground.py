@@ -1,0 +1,44 @@
+"""What every task of the level phase stands on: the rows, the terms, and the tree so far."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hornbeam.data.units import Unit
+from hornbeam.growing.coded import CodedSource
+from hornbeam.growing.whereabouts import Whereabouts
+from hornbeam.kernels import level
+from hornbeam.kernels.level import Guide
+from hornbeam.kernels.subtree import Cells, Rows, Terms
+from hornbeam.typing import Indices
+
+__all__ = ["Ground"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Rows, terms, the tree over codes that leads each row to its node, and where rows were before."""
+
+    source: CodedSource
+    terms: Terms
+    guide: Guide
+    whereabouts: Whereabouts
+
+    def read(self, unit: Unit, *, weighted: bool) -> Rows:
+        """Read the rows of a unit; where weights are wanted, each has one."""
+        rows = self.source.read(unit)
+        if weighted and rows.weight is None:
+            return rows._replace(weight=np.ones(len(rows.label), dtype=np.int64))
+        return rows
+
+    def count(self, unit: Unit, rows: Rows, slot_of_node: Indices, cells: Cells) -> None:
+        """Count the rows of a unit into the cells of their nodes' slots."""
+        n_nodes = len(self.guide.feature)
+        node, seen = self.whereabouts.recall(unit, len(rows.label), n_nodes)
+        level.count_open(rows, self.terms, self.guide, slot_of_node, cells, node, seen)
+        self.whereabouts.keep(unit, node, n_nodes)
+
+    def nodes(self, unit: Unit, rows: Rows) -> Indices:
+        """Find the node of each row of a unit."""
+        node, seen = self.whereabouts.recall(unit, len(rows.label), len(self.guide.feature))
+        return level.descend(rows.codes, self.terms, self.guide, node, seen)

@@ -1,0 +1,207 @@
+"""The cache gives the rows that were encoded, and never takes a bad file for a good one."""
+
+import pickle
+import threading
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hornbeam.data import Bins, CodedCache, EncodedSource, LocalEngine, MemorySource, ParquetSource, Table
+from hornbeam.errors import DataError
+from hornbeam.growing import Grower
+from strategies_growing import bins_of, random_table, training_tables
+
+
+def files(folder: Path) -> dict[str, tuple[int, int]]:
+    """What lies in a folder: which files, and whether each is still the one it was."""
+    return {path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in folder.iterdir()}
+
+
+def small(n_rows=10, block=4):
+    source = MemorySource(random_table(0, n_rows=n_rows, weights="whole"), block=block)
+    return source, bins_of(source.table)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_the_cache_holds_the_coded_rows(tmp_path_factory, data):
+    table = data.draw(training_tables(max_rows=40))
+    source, bins = MemorySource(table, block=data.draw(st.integers(1, 50))), bins_of(table)
+    engine = LocalEngine(data.draw(st.integers(1, 2)), data.draw(st.integers(1, 3)), data.draw(st.booleans()))
+    cache = CodedCache.write(source, bins, tmp_path_factory.mktemp("cache"), engine)
+    encoded = EncodedSource(source, bins)
+    assert list(cache.units()) == list(encoded.units())
+    assert (cache.n_rows, cache.unit) == (encoded.n_rows, encoded.unit) == (table.n_rows, table.unit)
+    codes = bins.encode(table)
+    for unit in cache.units():
+        for rows in (cache.read(unit), encoded.read(unit)):
+            assert rows.codes.flags.c_contiguous
+            assert (rows.codes.dtype, rows.label.dtype) == (codes.dtype, np.uint16)
+            np.testing.assert_array_equal(rows.codes, codes[unit.begin : unit.end])
+            np.testing.assert_array_equal(rows.label, table.target[unit.begin : unit.end])
+            assert (rows.weight is None) == (table.weight is None)
+            if rows.weight is not None:
+                np.testing.assert_array_equal(rows.weight, table.weight[unit.begin : unit.end])
+
+
+@pytest.mark.parametrize("max_bins", [255, 1000])
+def test_files_grow_the_tree_of_the_table(tmp_path, max_bins):
+    """From Parquet over bins and cache, with one byte or two a code, to the last bit of the tree."""
+    rng = np.random.default_rng(0)
+    n = 3000
+    frame = pa.table(
+        {
+            "x": rng.normal(size=n),
+            "c": rng.choice(["red", "green", "blue", None], n),
+            "y": rng.choice(["no", "yes", "perhaps"], n),
+            "w": rng.exponential(size=n).round(2),
+        }
+    )
+    pq.write_table(frame, tmp_path / "rows.parquet", row_group_size=700)
+    engine = LocalEngine(groups=3)
+    source = ParquetSource.open(tmp_path / "rows.parquet", target="y", weight="w")
+    bins = Bins.fit(source, engine, max_bins=max_bins)
+    cache = CodedCache.write(source, bins, tmp_path / "cache", engine)
+    table = Table.read(frame.select(["x", "c"]), frame["y"], sample_weight=frame["w"].to_numpy())
+    grower = Grower(max_depth=6)
+    expected = grower.grow(table, Bins.fit(MemorySource(table), LocalEngine(), max_bins=max_bins))
+    assert expected.n_leaves > 20
+    for coded in (cache, pickle.loads(pickle.dumps(cache)), EncodedSource(source, bins)):
+        grown = grower.grow_by_level(coded, bins, source.schema, engine, unit=source.unit, home_rows=200)
+        assert grown.digest == expected.digest
+
+
+def test_rows_may_be_changed_and_the_file_stays(tmp_path):
+    """Kernels move rows about; rows outlive whatever read them."""
+    source, bins = small()
+    cache = CodedCache.write(source, bins, tmp_path, LocalEngine())
+    unit = cache.units()[0]
+    rows = cache.read(unit)
+    before = rows.codes.copy()
+    rows.codes[:] = 0
+    rows.label[:] = 0
+    np.testing.assert_array_equal(cache.read(unit).codes, before)
+    cache.remove()
+    assert not rows.codes.any()
+
+
+def test_what_is_sound_is_kept(tmp_path):
+    source, bins = small()
+    CodedCache.write(source, bins, tmp_path, LocalEngine())
+    first = files(tmp_path)
+    assert len(first) == 3
+    CodedCache.write(source, bins, tmp_path, LocalEngine(groups=2, reverse=True))
+    assert files(tmp_path) == first
+
+
+def emptied(path):
+    path.write_bytes(b"")
+
+
+def cut_short(path):
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+def half(path):
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def of_another(path):
+    path.write_bytes(next(p for p in sorted(path.parent.iterdir(), reverse=True) if p != path).read_bytes())
+
+
+def no_arrow(path):
+    path.write_text("no Arrow at all" * 100)
+
+
+def no_cache(path):
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, pa.schema([("x", pa.int8())])) as writer:
+        writer.write_batch(pa.record_batch({"x": pa.array([1, 2, 3, 4], pa.int8())}))
+
+
+@pytest.mark.parametrize("harm", [Path.unlink, emptied, cut_short, half, of_another, no_arrow, no_cache])
+def test_bad_files_are_refused_and_written_again(tmp_path, harm):
+    source, bins = small()
+    cache = CodedCache.write(source, bins, tmp_path, LocalEngine())
+    unit, first = cache.units()[0], files(tmp_path)
+    good, path = cache.read(unit).codes.copy(), cache.file(unit).path
+    harm(path)
+    with pytest.raises(DataError, match=r"is no sound file of the cache: .*Write the cache again"):
+        cache.read(unit)
+    CodedCache.write(source, bins, tmp_path, LocalEngine())
+    np.testing.assert_array_equal(cache.read(unit).codes, good)
+    changed = {name for name, was in files(tmp_path).items() if was != first[name]}
+    assert changed <= {path.name}
+
+
+def test_a_single_wrong_bit_is_found(tmp_path):
+    source, bins = small()
+    cache = CodedCache.write(source, bins, tmp_path, LocalEngine())
+    unit = cache.units()[1]
+    good, file = cache.read(unit).codes.copy(), cache.file(unit)
+    content = bytearray(file.path.read_bytes())
+    content[content.index(good.tobytes())] ^= 1
+    file.path.write_bytes(content)
+    assert not file.is_sound(cache.n_features)
+    CodedCache.write(source, bins, tmp_path, LocalEngine())
+    np.testing.assert_array_equal(cache.read(unit).codes, good)
+
+
+def test_other_rows_and_other_bins_are_another_cache(tmp_path):
+    source, bins = small()
+    cache = CodedCache.write(source, bins, tmp_path, LocalEngine())
+    n_files = len(files(tmp_path))
+    other_bins = Bins.fit(source, LocalEngine(), max_bins=2)
+    other_rows = MemorySource(random_table(1, n_rows=10, weights="whole"), block=4)
+    others = [
+        CodedCache.write(source, other_bins, tmp_path, LocalEngine()),
+        CodedCache.write(other_rows, bins_of(other_rows.table), tmp_path, LocalEngine()),
+    ]
+    assert len({cache.key, *[other.key for other in others]}) == 3
+    assert len(files(tmp_path)) == 3 * n_files
+    for other in others:
+        other.remove()
+    assert len(files(tmp_path)) == n_files
+    (tmp_path / f".{cache.file(cache.units()[0]).path.name}.left-by-the-dead").touch()
+    cache.remove()
+    cache.remove()
+    assert not files(tmp_path)
+
+
+def test_two_writers_do_not_disturb_each_other(tmp_path):
+    """As when an engine runs a task twice."""
+    source, bins = small(200, 20)
+    writers = [
+        threading.Thread(target=CodedCache.write, args=(source, bins, tmp_path, LocalEngine(reverse=reverse)))
+        for reverse in (False, True)
+    ]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert len(files(tmp_path)) == 10
+    cache = CodedCache.write(source, bins, tmp_path, LocalEngine())
+    assert all(cache.file(unit).is_sound(cache.n_features) for unit in cache.units())
+
+
+def test_a_draft_is_not_left_behind(tmp_path, monkeypatch):
+    source, bins = small()
+
+    def refuse(*_):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(pa.ipc, "new_file", refuse)
+    with pytest.raises(OSError, match="No space left"):
+        CodedCache.write(source, bins, tmp_path, LocalEngine())
+    assert not files(tmp_path)
+
+
+def test_rows_without_labels_cannot_be_coded(tmp_path):
+    source = MemorySource(Table.read([[1.0], [2.0]]))
+    with pytest.raises(DataError, match=r"The source has no class labels\. Open it with a target"):
+        CodedCache.write(source, Bins.fit(source, LocalEngine()), tmp_path, LocalEngine())

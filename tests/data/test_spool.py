@@ -1,0 +1,67 @@
+"""Whatever streams by is laid down as it was, in row groups of one size."""
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset
+import pyarrow.parquet as pq
+import pytest
+
+from hornbeam.data import ParquetSource, lay_down
+from hornbeam.errors import ContainerError, DataError
+
+ROWS = pa.table(
+    {
+        "x": np.arange(25.0),
+        "c": pa.array(["red", None, "blue", "green", "red"] * 5).dictionary_encode(),
+        "y": [0, 1, 2, 3, 4] * 5,
+    }
+)
+
+
+def batches():
+    for begin in range(0, 25, 4):
+        part = ROWS[begin : begin + 4]
+        codes = part["c"].cast(pa.string()).dictionary_encode()  # each with its own dictionary
+        yield from part.set_column(1, "c", codes).to_batches()
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        lambda: ROWS,
+        lambda: ROWS.to_reader(4),
+        batches,
+        lambda: [ROWS[:1], ROWS[1:20], ROWS[20:]],
+        lambda: pa.dataset.dataset(ROWS),
+        lambda: pa.dataset.dataset(ROWS).scanner(batch_size=3),
+    ],
+    ids=["table", "reader", "batches", "tables", "dataset", "scanner"],
+)
+def test_any_stream_is_laid_down(tmp_path, rows):
+    [path] = lay_down(rows(), tmp_path / "new", name="part-0", group_rows=10)
+    assert [entry.name for entry in (tmp_path / "new").iterdir()] == ["part-0.parquet"]
+    metadata = pq.read_metadata(path)
+    assert [metadata.row_group(at).num_rows for at in range(metadata.num_row_groups)] == [10, 10, 5]
+    assert pq.read_table(path).cast(ROWS.schema).to_pylist() == ROWS.to_pylist()
+    assert ParquetSource.open(path, target="y").schema.features[1].categories == ("blue", "green", "red")
+
+
+def test_a_frame_that_speaks_arrow_is_laid_down(tmp_path):
+    frame = pl.DataFrame({"x": [1.0, None], "y": ["a", "b"]})
+    assert pl.read_parquet(lay_down(frame, tmp_path)).equals(frame)
+
+
+def test_nothing_streams_to_no_file(tmp_path):
+    assert lay_down([], tmp_path) == lay_down(ROWS[:0], tmp_path) == []
+    assert not list(tmp_path.iterdir())
+
+
+def test_batches_of_one_stream_must_fit_together(tmp_path):
+    with pytest.raises(
+        DataError, match=r"(?s)cannot be written as Parquet: .*Give all batches the same schema"
+    ):
+        lay_down([ROWS, pa.table({"x": [1.0]})], tmp_path)
+    with pytest.raises(ContainerError, match="The stream holds a dict; expected record batches"):
+        lay_down([{"x": 1.0}], tmp_path)
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,82 @@
+"""Tables in memory as a source: blocks of rows, some columns, one word for all of them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hornbeam.data import Bins, LocalEngine, MemorySource, Table
+from strategies_growing import random_table, training_tables
+
+ROWS = [[1.0, "a", 7], [2.0, "b", None], [3.0, "a", 9]]
+
+
+class Recording:
+    """A source that remembers which columns were asked for."""
+
+    def __init__(self, table: Table) -> None:
+        self.source = MemorySource(table, block=2)
+        self.schema, self.units = table.schema, self.source.units
+        self.asked: set[int | None] = set()
+
+    def read(self, unit, features=None):
+        self.asked |= {None} if features is None else set(features)
+        return self.source.read(unit, features)
+
+
+@given(st.data())
+def test_some_columns_are_those_of_the_table(data):
+    table = data.draw(training_tables(max_rows=20))
+    source = MemorySource(table, block=data.draw(st.integers(1, 25)))
+    n_features = table.schema.n_features
+    some = data.draw(st.lists(st.integers(0, n_features - 1), min_size=1, unique=True))
+    for unit in source.units():
+        part, whole = source.read(unit, some), source.read(unit)
+        assert part.schema.features == tuple(table.schema.features[at] for at in some)
+        assert part.schema.classes == table.schema.classes
+        assert part.n_rows == unit.n_rows
+        for at, column in zip(some, part.columns, strict=True):
+            np.testing.assert_array_equal(column, whole.columns[at])
+        np.testing.assert_array_equal(part.target, whole.target)
+        assert (part.weight is None) == (whole.weight is None)
+
+
+def test_bins_ask_for_numbers_alone():
+    source = Recording(Table.read(ROWS, [0, 1, 0]))
+    Bins.fit(source, LocalEngine(), max_bins=1)
+    assert source.asked == {0, 2}
+
+
+def test_the_same_rows_have_the_same_fingerprint():
+    table = random_table(0, weights="whole")
+    word = MemorySource(table).fingerprint
+    assert MemorySource(table, block=3).fingerprint == word
+    strided = replace(table, columns=tuple(np.repeat(column, 2)[::2] for column in table.columns))
+    assert MemorySource(strided).fingerprint == word
+
+
+@pytest.mark.parametrize("name", ["schema", "columns", "target", "weight", "unit", "class_weight"])
+def test_other_rows_have_another_fingerprint(name):
+    table = random_table(0, weights="whole")
+    first = table.columns[0].copy()
+    first[0] += 1
+    other = {
+        "schema": replace(table.schema, classes=tuple(f"class {label}" for label in table.schema.classes)),
+        "columns": (first, *table.columns[1:]),
+        "target": table.target[::-1].copy(),
+        "weight": None,
+        "unit": 0.5,
+        "class_weight": np.arange(1.0, 1 + table.schema.n_classes),
+    }
+    assert MemorySource(replace(table, **{name: other[name]})).fingerprint != MemorySource(table).fingerprint
+
+
+def test_bins_that_differ_have_other_digests():
+    table = Table.read([[0.1, "a"], [0.2, "b"], [0.7, "a"]])
+    source = MemorySource(table)
+    bins = [Bins.fit(source, LocalEngine(), max_bins=n) for n in (1, 2, 255, None)]
+    nominal = replace(bins[0], nominal=~bins[0].nominal)
+    assert len({each.digest for each in [*bins, nominal]}) == 5
+    assert Bins.fit(source, LocalEngine(groups=2), max_bins=2).digest == bins[1].digest

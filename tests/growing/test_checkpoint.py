@@ -1,0 +1,281 @@
+"""What is lost with the process that leads is in the checkpoint, and nobody goes on with a wrong one."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hornbeam
+from hornbeam.data import LocalEngine
+from hornbeam.errors import ParameterError, StorageError
+from hornbeam.growing import Criterion, Grower
+from hornbeam.growing.checkpoint import _ARRAYS
+from hornbeam.growing.coded import MemoryRows
+from hornbeam.kernels.subtree import Rows
+from strategies_growing import bins_of, random_table
+
+MONOTONE = Grower(monotone=(1, 0, 0))
+
+
+@pytest.fixture
+def table():
+    return random_table(0, n_rows=200, noise=0.8, n_nominal=1)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "tree.checkpoint"
+
+
+def grow(table, path, grower=MONOTONE, engine=None, max_bins=None, block=20, **options):
+    bins = bins_of(table, max_bins)
+    rows = Rows(bins.encode(table), table.target.astype(np.uint16), table.weight)
+    options = {"home_rows": 20, "unit": table.unit, "checkpoint": path} | options
+    engine = LocalEngine() if engine is None else engine
+    return grower.grow_by_level(MemoryRows(rows, block), bins, table.schema, engine, **options)
+
+
+def stop_after(n):
+    """A listener that interrupts after so many passes."""
+    passes = []
+
+    def listen(done):
+        passes.append(done)
+        if len(passes) == n:
+            raise KeyboardInterrupt
+
+    return listen
+
+
+@pytest.mark.parametrize("weights", ["none", "real"])
+@pytest.mark.parametrize("budget", [2**28, 1500])
+@pytest.mark.parametrize("grower", [MONOTONE, Grower(Criterion.GAIN_RATIO)], ids=["monotone", "gain ratio"])
+def test_interrupted_after_any_pass_it_goes_on(path, weights, budget, grower):
+    table = random_table(0, n_rows=120, noise=0.8, weights=weights)
+    passes = []
+    whole = grow(table, None, grower, budget=budget, on_progress=passes.append)
+    assert whole.digest == grower.grow(table, bins_of(table)).digest
+    for n in range(1, len(passes) + 1, 1 + len(passes) // 8):
+        with pytest.raises(KeyboardInterrupt):
+            grow(table, path, grower, budget=budget, on_progress=stop_after(n))
+        assert path.exists() == (n > 1)
+        rest = []
+        grown = grow(table, path, grower, budget=budget, on_progress=rest.append)
+        assert grown.digest == whole.digest
+        np.testing.assert_array_equal(grown.gain, whole.gain)
+        assert len(rest) <= 1 + len(passes) - n + (budget < 2**20)
+        assert rest[0].n_settled == passes[n - 1].n_settled
+        assert list(path.parent.iterdir()) == []
+
+
+def test_stopped_again_and_again_elsewhere_each_time(table, path):
+    """Neither the engine nor the bounds on memory are part of the tree."""
+    whole = grow(table, None)
+    engines = [LocalEngine(), LocalEngine(2), LocalEngine(groups=7, reverse=True)]
+    for n in range(40):
+        try:
+            options = {"budget": [2**28, 1000, 5000][n % 3], "home_rows": [0, 20, None][n % 2]}
+            grown = grow(table, path, engine=engines[n % 3], on_progress=stop_after(2), **options)
+            break
+        except KeyboardInterrupt:
+            assert path.exists()
+    assert grown.digest == whole.digest
+    assert n > 3
+
+
+def test_killed_at_any_moment_it_goes_on(tmp_path):
+    """A real process, killed as hard as can be, several times."""
+    path, rng = tmp_path / "tree.checkpoint", np.random.default_rng()
+    places = [Path(hornbeam.__file__).parents[1], Path(__file__).parents[1]]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, places))}
+
+    def start(checkpoint):
+        driver = [sys.executable, str(Path(__file__).with_name("driver.py")), str(checkpoint)]
+        return subprocess.Popen(driver, stdout=subprocess.PIPE, text=True, env=environment)
+
+    alone, _ = start(tmp_path / "other.checkpoint").communicate()
+    kills = 0
+    while True:
+        process = start(path)
+        assert process.stdout is not None
+        process.stdout.readline()
+        if kills < 4:
+            time.sleep(rng.uniform(0.0, 0.3))
+            process.kill()
+            kills += 1
+        rest, _ = process.communicate()
+        if process.returncode == 0:
+            break
+        assert process.returncode == -signal.SIGKILL
+    assert rest == alone.removeprefix("growing\n")
+    assert len(rest.strip()) == 64
+    assert not path.exists()
+
+
+# ---- not this tree's
+
+
+@pytest.fixture
+def kept(table, path):
+    with pytest.raises(KeyboardInterrupt):
+        grow(table, path, on_progress=stop_after(3))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"table": random_table(1, n_rows=200, noise=0.8)}, "the rows"),
+        ({"max_bins": 3}, "the rows, their bins and schema"),
+        ({"grower": Grower(max_depth=3, monotone=(1, 0, 0))}, "max_depth differ"),
+        ({"grower": Grower(Criterion.GINI)}, "criterion, monotone differ"),
+        ({"class_weight": np.array([1.0, 2.0])}, "weights differ"),
+    ],
+    ids=["rows", "bins", "depth", "criterion", "weights"],
+)
+def test_what_belongs_to_another_tree_is_refused(table, kept, options, words):
+    before = kept.read_bytes()
+    with pytest.raises(ParameterError, match=rf"belongs to another tree: .*{words}"):
+        grow(**{"table": table, "path": kept} | options)
+    assert kept.read_bytes() == before
+
+
+# ---- not sound
+
+
+def refused(table, path, words="Expected a checkpoint"):
+    with pytest.raises(StorageError, match=words) as caught:
+        grow(table, path)
+    assert "delete the file to begin anew" in str(caught.value)
+
+
+def test_a_file_cut_short_or_changed_is_refused(table, kept):
+    whole = kept.read_bytes()
+    for end in (0, 5, 22, 100, len(whole) // 2, len(whole) - 1):
+        kept.write_bytes(whole[:end])
+        refused(table, kept)
+    header = whole.index(b"\n", 22)
+    for at in range(header + 1, len(whole), len(whole) // 20):
+        kept.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        refused(table, kept, "the file is damaged or not whole")
+    kept.write_bytes(whole + b"\0")
+    refused(table, kept, "damaged or not whole")
+    kept.write_bytes(b"hornbeam checkpoint 2\n" + whole[22:])
+    refused(table, kept, "does not begin as a checkpoint does")
+
+
+def test_a_folder_is_no_checkpoint(table, path):
+    path.mkdir()
+    refused(table, path, "no regular file")
+
+
+def forged(whole, **changed):
+    """A checkpoint with other arrays, and a checksum that says all is well."""
+    start = 22
+    end = whole.index(b"\n", start)
+    header, body = json.loads(whole[start:end]), whole[end + 1 :]
+    parts, begin = [], 0
+    for name, dtype in _ARRAYS.items():
+        shape = header["shapes"][name]
+        size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+        array = np.frombuffer(body[begin : begin + size], dtype).reshape(shape).copy()
+        begin += size
+        if name in changed:
+            array = changed[name](array)
+            header["shapes"][name] = list(array.shape)
+        parts.append(array.astype(dtype).tobytes())
+    header["sha256"] = sha256(b"".join(parts)).hexdigest()
+    return whole[:start] + json.dumps(header).encode() + b"\n" + b"".join(parts)
+
+
+def put(at, value):
+    def change(array):
+        array[at] = value
+        return array
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"parent": put(2, 9)},
+        {"parent": put(0, 0)},
+        {"parent": put(1, -1)},
+        {"slot": put(1, 1)},
+        {"slot": put(2, 0)},
+        {"feature": put(0, 77)},
+        {"feature": put(0, -1)},
+        {"feature": put(-1, 0)},
+        {"left": put(slice(None), 99)},
+        {"right": put(slice(None), 99)},
+        {"missing_slot": put(0, 5)},
+        {"missing_slot": put(0, -2)},
+        {"gain": put(0, np.nan)},
+        {"rows": put(0, 7)},
+        {"rows": put(1, -3)},
+        {"rows": put(1, 2**62)},
+        {"evidence": put((1, 0), 10_000)},
+        {"evidence": lambda a: a[:, :1]},
+        {"parent": lambda a: a[:-1]},
+        {"opened_node": put(0, 10_000)},
+        {"opened_node": put(0, -1)},
+        {"opened_node": put(0, 0)},
+        {"opened_node": lambda a: np.append(a, a[:1])},
+        {"opened_lower": put(0, 2.0)},
+        {"opened_upper": put(0, np.nan)},
+        {"small_node": lambda a: np.array([1, 1])},
+    ],
+    ids=lambda changed: next(iter(changed)),
+)
+def test_a_forged_file_is_refused(table, kept, changed):
+    whole = kept.read_bytes()
+    assert forged(whole) == whole
+    kept.write_bytes(forged(whole, **changed))
+    refused(table, kept, "its nodes are no tree of these rows")
+
+
+def test_a_forged_map_is_refused(path):
+    table = random_table(3, n_rows=200, noise=0.3, n_numeric=0, n_nominal=2)
+    with pytest.raises(KeyboardInterrupt):
+        grow(table, path, Grower(), on_progress=stop_after(3))
+    whole = path.read_bytes()
+    for changed in ({"map": put(0, 9)}, {"map": lambda a: a[:-1]}, {"map_start": put(0, -1)}):
+        path.write_bytes(forged(whole, **changed))
+        with pytest.raises(StorageError, match="its nodes are no tree of these rows"):
+            grow(table, path, Grower())
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"no JSON",
+        b"[1]",
+        b"{}",
+        b"[" * 100_000,
+        b'{"about": {}, "shapes": {}, "sha256": ""}',
+        b'{"about": [], "shapes": {}, "sha256": ""}',
+    ],
+    ids=["words", "list", "empty", "deep", "no arrays", "no owner"],
+)
+def test_a_forged_header_is_refused(table, kept, header):
+    kept.write_bytes(b"hornbeam checkpoint 1\n" + header + b"\n")
+    refused(table, kept, "its header")
+
+
+@pytest.mark.parametrize("shape", [[-1], [2**60], ["3"], [True], 3, [1, 1]])
+def test_a_forged_shape_is_refused(table, kept, shape):
+    start = 22
+    whole = kept.read_bytes()
+    end = whole.index(b"\n", start)
+    header = json.loads(whole[start:end])
+    header["shapes"]["parent"] = shape
+    kept.write_bytes(whole[:start] + json.dumps(header).encode() + whole[end:])
+    refused(table, kept)
