@@ -23,7 +23,9 @@ def benchmarks():
         known = set(sys.modules)
         yield importlib.import_module
         for name in set(sys.modules) - known:
-            if not name.startswith("hornbeam") and str(ROOT) in str(getattr(sys.modules[name], "__file__", "")):
+            if not name.startswith("hornbeam") and str(ROOT) in str(
+                getattr(sys.modules[name], "__file__", "")
+            ):
                 del sys.modules[name]
 
 

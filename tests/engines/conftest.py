@@ -8,6 +8,7 @@ import pytest
 from hornbeam.data import LocalEngine
 from hornbeam.engines import DaskEngine, SparkEngine
 
+SETTINGS = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "set_as_default": False}
 KINDS = ["local", "dask threads", "dask processes", "spark"]
 
 
@@ -24,7 +25,7 @@ def _dask():
 def dask_threads(_dask):
     from distributed import Client
 
-    with Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0") as client:
+    with Client(processes=False, **SETTINGS) as client:
         yield client
 
 
@@ -32,7 +33,7 @@ def dask_threads(_dask):
 def _dask_processes(_dask):
     from distributed import Client
 
-    with Client(n_workers=2, threads_per_worker=1, dashboard_address=":0") as client:
+    with Client(**SETTINGS) as client:
         yield client
 
 

@@ -1,14 +1,8 @@
 """One tree, whoever grows it: any engine, any groups, blocks and order, and whichever worker dies."""
 
-import os
-import signal
-import threading
-
 import numpy as np
 import pytest
 
-from hornbeam.data import LocalEngine
-from hornbeam.engines import DaskEngine
 from hornbeam.growing import Grower
 from hornbeam.growing.coded import MemoryRows
 from hornbeam.kernels.subtree import Rows
@@ -34,7 +28,7 @@ def digest(engine, *, reverse=False, **settings):
     [
         {"home_rows": 0},
         {"home_rows": 60},
-        {"home_rows": 0, "budget": 20_000},  # blocks and batches
+        {"home_rows": 0, "budget": 40_000},  # a node is more: blocks, and a few nodes a pass
         {"home_rows": 60, "reverse": True},
     ],
     ids=["sums", "handed over", "blocks", "reversed"],
