@@ -108,18 +108,8 @@ def die_adding(one, other):
     return one
 
 
-def histogram_in(units, folder):
-    return histogram(units, 1)
-
-
 def boxed_with_folder(units, folder):
     return [{"counts": histogram(units, 1)[0], "folder": folder}]
-
-
-def die_at_last(block, total, folder):
-    if first_try(folder, "finish"):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return total.tolist()
 
 
 def die_always(units, shared):

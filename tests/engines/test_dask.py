@@ -36,13 +36,6 @@ def test_a_worker_killed_while_it_adds_up(dask_processes, tmp_path):
     assert (tmp_path / "combine").exists()
 
 
-def test_a_worker_killed_while_it_finishes(dask_processes, tmp_path):
-    engine = DaskEngine(dask_processes, groups=9)
-    [told] = engine.reduce(passes.histogram_in, UNITS, str(tmp_path), finish=passes.die_at_last)
-    assert told == TOTAL.tolist()
-    assert (tmp_path / "finish").exists()
-
-
 def test_parts_are_not_changed_where_they_lie():
     """A worker keeps its parts, and may be asked to add them up once more."""
     parts = [np.array([1, 2]), np.array([10, 20])]

@@ -1,43 +1,29 @@
-"""Whole fits on processes that die: from files to the tree, and the tree is that of a quiet day."""
+"""A tree grown by processes that die on the way is that of a quiet day; `benchmarks/kills.py` has many more."""
 
 import os
 import signal
 import threading
 import time
 
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
+import numpy as np
 import pytest
 
 from hornbeam import DaskTreeClassifier
-from hornbeam.data import LocalEngine
 from hornbeam.engines import DaskEngine
 from hornbeam.errors import ParameterError
-from hornbeam.recipe import PRESETS
-from hornbeam.scale import fit
-from strategies_growing import random_table
+from hornbeam.growing import Grower
+from hornbeam.growing.coded import MemoryRows
+from hornbeam.kernels.subtree import Rows
+from strategies_growing import bins_of, random_table
 
 pytest.importorskip("distributed")
-dd = pytest.importorskip("dask.dataframe")
-ParquetSource = pytest.importorskip("hornbeam.data.parquet").ParquetSource
-
-TABLE = random_table(5, n_rows=6000, n_classes=3, n_numeric=4, n_nominal=0, n_values=1000, missing=0.1)
-FRAME = pd.DataFrame(dict(zip(TABLE.schema.names, TABLE.columns, strict=True)) | {"class": TABLE.target})
-
-
-@pytest.fixture(scope="module")
-def files(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("rows")
-    pq.write_table(pa.Table.from_pandas(FRAME), folder / "rows.parquet", row_group_size=300)
-    return folder
 
 
 class Killer:
     """An engine's friend who kills a worker that is busy, a little after some passes have begun."""
 
     def __init__(self, client, at):
-        self.engine, self.client, self.at = DaskEngine(client, deadline=60), client, set(at)
+        self.engine, self.client, self.at = DaskEngine(client, deadline=300), client, set(at)
         self.n_passes = self.n_kills = 0
 
     @property
@@ -64,25 +50,23 @@ class Killer:
         self.engine.close()
 
 
-def digest(files, engine, cache):
-    source = ParquetSource.open(files, target="class", engine=engine)
-    return fit(source, PRESETS["pet"], engine, memory=60_000, cache=cache).digest
-
-
-def test_workers_killed_on_the_way_from_files_to_a_tree(dask_processes, files, tmp_path):
-    """While types are learnt, while codes are written, while nodes are counted."""
-    quiet = digest(files, LocalEngine(), tmp_path / "quiet")
-    engine = Killer(dask_processes, at=[1, 4, 9])
-    assert digest(files, engine, tmp_path / "killed") == quiet
-    assert engine.n_kills == 3
-    assert engine.n_passes > 10
+def test_workers_killed_while_a_tree_is_grown(dask_processes):
+    """While nodes are counted, and while the rows of small ones are brought together."""
+    table = random_table(5, n_rows=3000, n_classes=3, n_values=1000)
+    bins, grower = bins_of(table, max_bins=50), Grower(max_depth=6)
+    source = MemoryRows(Rows(bins.encode(table), table.target.astype(np.uint16), None), block=100)
+    engine = Killer(dask_processes, at=[3, 7])
+    grown = grower.grow_by_level(source, bins, table.schema, engine, home_rows=400)
+    assert grown.digest == grower.grow(table, bins).digest
+    assert (engine.n_kills, engine.n_passes) == (2, 8)
 
 
 def test_a_folder_that_workers_do_not_see_is_refused(dask_processes, tmp_path):
-    frame = dd.from_pandas(FRAME, npartitions=2)
+    da = pytest.importorskip("dask.array")
     mine = os.open(tmp_path, os.O_RDONLY)
+    clf = DaskTreeClassifier(client=dask_processes)
     try:
         with pytest.raises(ParameterError, match=r"2 workers, such as tcp:.*do not see the folder"):
-            DaskTreeClassifier(client=dask_processes).fit(frame, "class", cache=f"/proc/self/fd/{mine}")
+            clf.fit(da.zeros((4, 1)), da.arange(4), cache=f"/proc/self/fd/{mine}")
     finally:
         os.close(mine)

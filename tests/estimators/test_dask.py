@@ -32,9 +32,9 @@ FEATURES = list(ROWS.columns)
 NUMBERS = RNG.normal(size=(500, 4)).round(1)
 KINDS = (NUMBERS[:, 0] + NUMBERS[:, 1] > 0).astype(int)
 
-in_memory = partial(TreeClassifier, smoothing="hgs")
-on_cluster = partial(DaskTreeClassifier, smoothing="hgs")
-by_level = {"memory": 1000}  # bytes: none of these rows fit
+in_memory = partial(TreeClassifier, smoothing="hgs", max_depth=4)
+on_cluster = partial(DaskTreeClassifier, smoothing="hgs", max_depth=4)
+by_level = {"memory": 10_000}  # bytes: these rows do not fit
 
 
 @pytest.fixture(scope="module")

@@ -108,8 +108,8 @@ class DaskTreeClassifier(TreeClassifier):
         ways = {"engine": engine or DaskEngine(client), "grow_rows": grow_rows, "memory": memory}
         if is_address(X):
             return super().fit(X, y, sample_weight, cache=cache, **ways)
-        frame, target, weight = _frame(X, y, sample_weight)
         with _shared_folder(cache, client) as folder:
+            frame, target, weight = _frame(X, y, sample_weight)
             rows = f"{folder}/rows"
             written = frame.to_parquet(rows, write_index=False, name_function=_file_name, compute=False)
             client.compute(written, retries=3).result()
