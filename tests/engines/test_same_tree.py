@@ -22,14 +22,13 @@ def digest(engine, *, reverse=False, **settings):
     return grown.digest
 
 
-@pytest.mark.parametrize("groups", [1, 7])
 @pytest.mark.parametrize(
-    "settings",
+    ("groups", "settings"),
     [
-        {"home_rows": 0},
-        {"home_rows": 60},
-        {"home_rows": 0, "budget": 40_000},  # a node is more: blocks, and a few nodes a pass
-        {"home_rows": 60, "reverse": True},
+        (1, {"home_rows": 0}),
+        (7, {"home_rows": 60}),
+        (7, {"home_rows": 0, "budget": 40_000}),  # a node is more: blocks, and a few nodes a pass
+        (3, {"home_rows": 60, "reverse": True}),
     ],
     ids=["sums", "handed over", "blocks", "reversed"],
 )

@@ -5,20 +5,19 @@ Nothing is scattered, pinned or kept on a worker: what a worker takes with it wh
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial, reduce
 from itertools import batched, count
 from operator import iadd, itemgetter
-from pkgutil import resolve_name
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from hornbeam.data.engine import Task, deal, fold
-from hornbeam.errors import EngineError, MissingExtraError, ParameterError
+from hornbeam.engines.dask_checks import WHEN_CANCELLED, WHEN_KILLED, WHEN_LATE, check_cluster
+from hornbeam.errors import EngineError, ParameterError
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -89,9 +88,7 @@ class DaskEngine:
             value = getattr(self, name)
             if value is not None and value < least:
                 raise ParameterError(f"{name} is {value}; expected at least {least}")
-        _check_client(self.client)
-        _check_versions(self.client)
-        _check_patience(self.client)
+        check_cluster(self.client)
 
     @property
     def parallelism(self) -> int:
@@ -148,9 +145,9 @@ class DaskEngine:
             try:
                 return [future.result(timeout=max(0.0, end - monotonic())) for future in futures]
             except KilledWorker as error:
-                raise EngineError(f"{error} {_WHEN_KILLED}") from error
+                raise EngineError(f"{error} {WHEN_KILLED}") from error
             except FutureCancelledError as error:
-                raise EngineError(f"{error} {_WHEN_CANCELLED}") from error
+                raise EngineError(f"{error} {WHEN_CANCELLED}") from error
             except TimeoutError:
                 if any(future.status == "error" for future in futures):
                     raise  # the task's own
@@ -168,7 +165,7 @@ class DaskEngine:
         n_tasks = sum(map(len, running.values()))
         return (
             f"A pass over the data did not end in time. Workers that are left: {len(running)}; tasks that run on "
-            f"them: {n_tasks}. {_WHEN_LATE} The dashboard is at {self.client.dashboard_link}."
+            f"them: {n_tasks}. {WHEN_LATE} The dashboard is at {self.client.dashboard_link}."
         )
 
 
@@ -194,69 +191,3 @@ def _finish(
 ) -> Any:
     total = _add_up(combine, parts)
     return total if finish is None else finish(block, total, shared)
-
-
-# ---- what may be wrong ----------------------------------------------------------------------------------
-
-_LOST_WORKER = "distributed.deploy.lost-worker-timeout"
-_WHEN_KILLED = (
-    "Most often such a task needs more memory than its worker has: look for 'memory' in the worker's log, give "
-    "workers more memory or fewer threads, or deal the units to more tasks (groups=). Where machines come and go "
-    "raise the setting distributed.scheduler.allowed-failures."
-)
-_WHEN_CANCELLED = (
-    "The scheduler no longer knows this pass: it was restarted, or the client lost it. Connect a new client and "
-    "fit again; with a checkpoint the fit goes on where it was."
-)
-_WHEN_LATE = (
-    "If no workers are left, see whether the cluster gave up on them and raise the setting "
-    f"{_LOST_WORKER}; if they are paused, they are short of memory; if their tasks are merely long, deal "
-    "the units to more tasks (groups=) or give them time (deadline=)."
-)
-
-
-def _check_client(client: Client) -> None:
-    try:
-        from distributed import Client
-    except ImportError as error:
-        message = "DaskEngine needs distributed. Install it: pip install 'hornbeam[dask]'."
-        raise MissingExtraError(message) from error
-    if not isinstance(client, Client) or client.asynchronous:
-        raise ParameterError(
-            f"client is {client!r}; expected a synchronous distributed.Client. Pass Client(address), or Client() "
-            "for processes on this machine."
-        )
-
-
-def _check_versions(client: Client) -> None:
-    """Ask scheduler and workers for their Hornbeam in words that need no Hornbeam to be understood."""
-    question = "hornbeam:__version__"
-    here, found = resolve_name(question), client.run(resolve_name, question, on_error="return")
-    try:
-        found["the scheduler"] = client.run_on_scheduler(resolve_name, question)
-    except ImportError as error:
-        found["the scheduler"] = error
-    for where, version in found.items():
-        if version != here:
-            have = f"Hornbeam {version}" if isinstance(version, str) else f"no Hornbeam ({version})"
-            raise EngineError(
-                f"{where} has {have}; expected Hornbeam {here}, as on this side. Install the same "
-                "version on scheduler and workers."
-            )
-
-
-def _check_patience(client: Client) -> None:
-    """Dask's own clusters close a worker that is away for 15 s, and never start it again."""
-    from dask import config
-    from dask.utils import parse_timedelta
-    from distributed import SpecCluster
-
-    patience = config.get(_LOST_WORKER)
-    processes = not client.scheduler.address.startswith("inproc:")
-    if processes and isinstance(client.cluster, SpecCluster) and parse_timedelta(patience) < 60:
-        warnings.warn(
-            f"This cluster gives up for good on a worker that is away for {patience}, so repeated failures may "
-            f"leave it without any. Before training: dask.config.set({{'{_LOST_WORKER}': '10 minutes'}}).",
-            RuntimeWarning,
-            stacklevel=4,
-        )

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from copy import copy
 from inspect import Parameter, signature
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from hornbeam.data.schema import generated_names
 from hornbeam.engines import DaskEngine
-from hornbeam.errors import DataError, MissingExtraError, ParameterError
+from hornbeam.errors import ParameterError
 from hornbeam.estimators.classifier import TreeClassifier
+from hornbeam.estimators.dask_rows import is_array, is_lazy, lay_down, shared_folder
 from hornbeam.estimators.rows import is_address
 
 __all__ = ["DaskTreeClassifier"]
@@ -102,20 +98,21 @@ class DaskTreeClassifier(TreeClassifier):
         DaskTreeClassifier
             Itself, fitted.
         """
-        if not is_address(X) and not _is_dask(X):
-            return super().fit(X, y, sample_weight, grow_rows=grow_rows, memory=memory, cache=cache)
+        lazy = is_lazy(X)
+        ways: dict[str, Any] = {"grow_rows": grow_rows, "memory": memory}
+        if not lazy and not is_address(X):
+            super().fit(X, y, sample_weight, cache=cache, **ways)
+            return self
         client = _client(self.client)
-        ways = {"engine": engine or DaskEngine(client), "grow_rows": grow_rows, "memory": memory}
-        if is_address(X):
-            return super().fit(X, y, sample_weight, cache=cache, **ways)
-        with _shared_folder(cache, client) as folder:
-            frame, target, weight = _frame(X, y, sample_weight)
-            rows = f"{folder}/rows"
-            written = frame.to_parquet(rows, write_index=False, name_function=_file_name, compute=False)
-            client.compute(written, retries=3).result()
-            codes = False if cache is False else f"{folder}/codes"
+        ways["engine"] = engine or DaskEngine(client)
+        if not lazy:
+            super().fit(X, y, sample_weight, cache=cache, **ways)
+            return self
+        with shared_folder(cache, client) as folder:
+            rows, codes = f"{folder}/rows", False if cache is False else f"{folder}/codes"
+            target, weight = lay_down(X, y, sample_weight, rows, client)
             super().fit(rows, target, weight, cache=codes, **ways)
-        if _is_array(X):
+        if is_array(X):
             del self.feature_names_in_
         return self
 
@@ -169,17 +166,19 @@ class DaskTreeClassifier(TreeClassifier):
         settings = self.get_params(deep=False)
         del settings["client"]
         local = TreeClassifier(**settings)
-        vars(local).update({name: value for name, value in vars(self).items() if name.endswith("_")})
+        for name, value in vars(self).items():
+            if name.endswith("_"):
+                setattr(local, name, value)
         return local
 
     def _answer_parts(self, method: str, X: Any, none: NDArray[Any], **options: Any) -> Any:
         """Ask a method for each partition, or right here if there is none; `none` is its answer for no rows."""
-        if not _is_dask(X):
+        if not is_lazy(X):
             return getattr(super(), method)(X, **options)
         from dask import delayed
 
         asked = delayed(_Answer(self.to_local(), method, none, options), pure=False)
-        if not _is_array(X):
+        if not is_array(X):
             return X.map_partitions(_call, asked, meta=none)
         X = X.rechunk({1: -1})
         chunks = (X.chunks[0], *((size,) for size in none.shape[1:]))
@@ -187,7 +186,7 @@ class DaskTreeClassifier(TreeClassifier):
 
     def __getstate__(self) -> dict[str, Any]:
         """Travel without the client: a connection does not."""
-        return super().__getstate__() | {"client": None}
+        return {**super().__getstate__(), "client": None}
 
     def __sklearn_clone__(self) -> Self:
         """Clone everything but the client, which is shared."""
@@ -218,19 +217,6 @@ def _call(rows: Any, asked: _Answer) -> NDArray[Any]:
     return getattr(asked.model, asked.method)(rows, **asked.options)  # type: ignore[no-any-return]
 
 
-def _is_dask(X: Any) -> bool:
-    try:
-        from dask.base import is_dask_collection
-    except ImportError as error:
-        message = "DaskTreeClassifier needs dask. Install it: pip install 'hornbeam[dask]'."
-        raise MissingExtraError(message) from error
-    return bool(is_dask_collection(X))
-
-
-def _is_array(X: Any) -> bool:
-    return hasattr(X, "map_blocks")
-
-
 def _client(client: Any) -> Any:
     if client is not None:
         return client
@@ -243,51 +229,3 @@ def _client(client: Any) -> Any:
             "client is None, and there is no client of the moment; expected one. Connect first: "
             "distributed.Client(address), or Client() for processes on this machine."
         ) from error
-
-
-def _frame(X: Any, y: Any, sample_weight: Any) -> tuple[Any, str, str | None]:
-    """One frame of all columns, and the names of those that hold labels and weights."""
-    if y is None:
-        raise DataError("DaskTreeClassifier requires y to be passed, but the target y is None.")
-    chunks = None
-    if _is_array(X):
-        from dask.dataframe import from_dask_array
-
-        X = X.rechunk({1: -1})
-        chunks = X.chunks[0]
-        X = from_dask_array(X, columns=list(generated_names(X.shape[1])))
-    names = []
-    for role, column in (("y", y), ("sample_weight", sample_weight)):
-        name = column
-        if column is not None and not isinstance(column, str):
-            if not _is_dask(column):
-                raise ParameterError(
-                    f"X is a dask collection, and {role} is a {type(column).__name__}; expected one too, or the "
-                    f"name of its column. Make it a dask Series or Array of the same partitions."
-                )
-            if chunks is not None and _is_array(column) and not np.isnan(chunks).any():
-                column = column.rechunk((chunks,))
-            name = role
-            while name in X.columns:
-                name += "_"
-            X = X.assign(**{name: column})
-        names.append(name)
-    return X, names[0], names[1]
-
-
-def _file_name(partition: int) -> str:
-    """Names whose order is that of the partitions."""
-    return f"{partition:08d}.parquet"
-
-
-@contextmanager
-def _shared_folder(parent: Any, client: Any) -> Iterator[str]:
-    """A folder for as long as it is needed, that all workers have been seen to see."""
-    with TemporaryDirectory(prefix="hornbeam-", dir=parent or None, ignore_cleanup_errors=True) as folder:
-        blind = [worker for worker, sees in client.run(os.path.isdir, folder).items() if not sees]
-        if blind:
-            raise ParameterError(
-                f"cache={parent!r}: {len(blind)} workers, such as {blind[0]}, do not see the folder {folder}; "
-                "expected one that all see under the same name. Pass cache='/a/shared/folder'."
-            )
-        yield folder
