@@ -21,6 +21,7 @@ PARALLEL = ["--numprocesses=auto", "--dist=worksteal"]
 ABOVE = [
     "benchmarks",
     "cli",
+    "engines",
     "estimators",
     "evaluation",
     "explain",
@@ -94,6 +95,13 @@ def exports(session: nox.Session) -> None:
     if not session.posargs:  # a part of the tests would make a part of the table
         env["HORNBEAM_EXPORT_TABLE"] = "benchmarks/results/exports/parity.jsonl"
     session.run("pytest", "tests/export", *session.posargs, env=env)
+
+
+@nox.session(python=OLDEST)
+def spark(session: nox.Session) -> None:
+    """Try the engines' contract on two executors of Spark; needs Java."""
+    session.install(".[spark,test-core]")
+    session.run("pytest", "tests/engines", *(session.posargs or ["-k", "spark"]))
 
 
 @nox.session(python=NEWEST)

@@ -8,6 +8,7 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "Costs",
+    "DaskTreeClassifier",
     "Feature",
     "Grower",
     "Recipe",
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from hornbeam import errors
     from hornbeam.data import Feature, Schema, Table
     from hornbeam.estimators.classifier import TreeClassifier
+    from hornbeam.estimators.dask import DaskTreeClassifier
     from hornbeam.estimators.shelf import diff, load, save
     from hornbeam.estimators.smoothed import SmoothedClassifier
     from hornbeam.growing.grower import Grower
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 else:
     _HOMES = {
         "Costs": "hornbeam.tree",
+        "DaskTreeClassifier": "hornbeam.estimators.dask",
         "Feature": "hornbeam.data",
         "Grower": "hornbeam.growing.grower",
         "Recipe": "hornbeam.recipe",

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from operator import iadd
 from typing import Any, Protocol
 
 from hornbeam.errors import EngineError, ParameterError
 
-__all__ = ["Engine", "LocalEngine", "Task"]
+__all__ = ["Engine", "LocalEngine", "Task", "deal", "fold"]
 
 type Task = Callable[[Sequence[Any], Any], Sequence[Any]]
 
@@ -113,10 +114,9 @@ class LocalEngine:
         finish: Callable[[int, Any, Any], Any] | None = None,
     ) -> list[Any]:
         """Fold units into parts, combine the parts, finish each block; see `Engine.reduce`."""
+        groups = deal(units[::-1] if self.reverse else units, self.groups or self.n_jobs)
         totals: list[Any] | None = None
-        for parts in self._run(task, self._deal(units), shared):
-            if len(parts) != blocks:
-                raise EngineError(f"a task returned {len(parts)} parts; expected one per block, {blocks}")
+        for parts in self._run(partial(fold, task, shared=shared, blocks=blocks), groups):
             totals = list(parts) if totals is None else list(map(combine, totals, parts))
         assert totals is not None  # there is always a group, if only an empty one
         if finish is None:
@@ -126,20 +126,43 @@ class LocalEngine:
     def close(self) -> None:
         """Nothing to give back: threads live as long as a call."""
 
-    def _deal(self, units: Sequence[Any]) -> list[Sequence[Any]]:
-        """Runs of neighbouring units, as even as can be."""
-        n_groups = max(1, min(self.groups or self.n_jobs, len(units)))
-        if self.reverse:
-            units = units[::-1]
-        bounds = [len(units) * group // n_groups for group in range(n_groups + 1)]
-        return [units[begin:end] for begin, end in pairwise(bounds)]
-
-    def _run(self, task: Task, groups: list[Sequence[Any]], shared: Any) -> Iterable[Sequence[Any]]:
+    def _run(
+        self, task: Callable[[Sequence[Any]], Sequence[Any]], groups: list[Sequence[Any]]
+    ) -> Iterable[Sequence[Any]]:
         if self.n_jobs == 1 or len(groups) == 1:
-            return (task(group, shared) for group in groups)
+            return map(task, groups)
         pool = ThreadPoolExecutor(min(self.n_jobs, len(groups)))
         try:
-            return [future.result() for future in [pool.submit(task, group, shared) for group in groups]]
+            return [future.result() for future in [pool.submit(task, group) for group in groups]]
         finally:
             # After an error or an interrupt nobody waits for the tasks still running.
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def deal(units: Sequence[Any], n_groups: int) -> list[Sequence[Any]]:
+    """Deal units into groups of neighbours, as even as can be and never more than there are units.
+
+    Examples
+    --------
+    >>> deal("abcde", 3)
+    ['a', 'bc', 'de']
+    >>> deal([], 3)
+    [[]]
+    """
+    n_groups = max(1, min(n_groups, len(units)))
+    bounds = [len(units) * group // n_groups for group in range(n_groups + 1)]
+    return [units[begin:end] for begin, end in pairwise(bounds)]
+
+
+def fold(task: Task, units: Sequence[Any], shared: Any, blocks: int) -> Sequence[Any]:
+    """Run a task on its group of units, and see that a part for each block comes back.
+
+    Examples
+    --------
+    >>> fold(lambda units, power: [sum(unit**power for unit in units)], [3, 4], 2, blocks=1)
+    [25]
+    """
+    parts = task(units, shared)
+    if len(parts) != blocks:
+        raise EngineError(f"a task returned {len(parts)} parts; expected one per block, {blocks}")
+    return parts

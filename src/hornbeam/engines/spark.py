@@ -1,0 +1,194 @@
+"""Spark: a pass is one job over groups of units; no row goes through the JVM, only addresses and sums do."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from math import ceil
+from operator import iadd
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
+
+from hornbeam.data.engine import Task, deal, fold
+from hornbeam.errors import EngineError, MissingExtraError, ParameterError
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+__all__ = ["SparkEngine"]
+
+_GROUPS_A_CORE = 2  # a task of Python costs Spark about 50 ms
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparkEngine:
+    """Executors of a Spark cluster.
+
+    Parameters
+    ----------
+    spark : pyspark.sql.SparkSession
+        A classic session; it stays yours to stop.
+    groups : int, optional
+        Into how many tasks the units are dealt; two per core by default.
+    fan_in : int
+        How many parts a task adds up.
+
+    Raises
+    ------
+    EngineError
+        If executors lack this version of Hornbeam.
+    MissingExtraError
+        Without the package pyspark: ``pip install 'hornbeam[spark]'``.
+
+    Notes
+    -----
+    Rows are read by the tasks themselves, so executors must reach the files under the same paths as the driver.
+    Lost executors and failed tasks are Spark's business (``spark.task.maxFailures``).
+
+    Examples
+    --------
+    >>> from pyspark.sql import SparkSession  # doctest: +SKIP
+    >>> def count(units, shared):
+    ...     return [sum(units), len(units)]
+    >>> SparkEngine(SparkSession.builder.getOrCreate()).reduce(count, [3, 4, 5], None, blocks=2)  # doctest: +SKIP
+    [12, 3]
+    """
+
+    spark: SparkSession
+    _: KW_ONLY
+    groups: int | None = None
+    fan_in: int = 8
+
+    def __post_init__(self) -> None:
+        for name, least in (("groups", 1), ("fan_in", 2)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise ParameterError(f"{name} is {value}; expected at least {least}")
+        _check_session(self.spark)
+        _check_versions(self._context)
+
+    @property
+    def _context(self) -> SparkContext:
+        return self.spark.sparkContext
+
+    @property
+    def parallelism(self) -> int:
+        """Cores of all executors, as Spark counts them."""
+        return max(1, int(self._context.defaultParallelism))
+
+    def reduce(
+        self,
+        task: Task,
+        units: Sequence[Any],
+        shared: Any,
+        *,
+        combine: Callable[[Any, Any], Any] = iadd,
+        blocks: int = 1,
+        finish: Callable[[int, Any, Any], Any] | None = None,
+    ) -> list[Any]:
+        """Fold units into parts, combine the parts, finish each block; see `hornbeam.data.engine.Engine`."""
+        n_tasks = _GROUPS_A_CORE * self.parallelism
+        groups = deal(units, self.groups or n_tasks)
+        tell = partial(partial, _tell)
+        parts = self._context.parallelize(list(enumerate(groups)), len(groups)).flatMap(
+            tell(partial(_fold, task, shared, blocks))
+        )
+        n_keys = len(groups) * blocks
+        while n_keys > blocks:  # a key's rest by `blocks` is its block: it stays when keys fall together
+            n_keys = ceil(n_keys / blocks / self.fan_in) * blocks
+            parts = parts.map(partial(_narrow, n_keys)).reduceByKey(tell(combine), min(n_keys, n_tasks), int)
+        if finish is not None:
+            parts = parts.map(tell(partial(_finish, finish, shared)))
+        return [result for _, result in sorted(_collect(parts), key=lambda pair: pair[0])]
+
+    def close(self) -> None:
+        """Nothing to give back: the session is yours."""
+
+
+# ---- tasks ---------------------------------------------------------------------------------------------
+
+
+def _fold(task: Task, shared: Any, blocks: int, numbered: tuple[int, Sequence[Any]]) -> list[tuple[int, Any]]:
+    number, units = numbered
+    return list(enumerate(fold(task, units, shared, blocks), start=number * blocks))
+
+
+def _narrow(n_keys: int, pair: tuple[int, Any]) -> tuple[int, Any]:
+    key, part = pair
+    return key % n_keys, part
+
+
+def _finish(finish: Callable[[int, Any, Any], Any], shared: Any, pair: tuple[int, Any]) -> tuple[int, Any]:
+    block, total = pair
+    return block, finish(block, total, shared)
+
+
+# ---- errors: Spark hands on their text alone, so they travel inside it -------------------------------------
+
+
+def _tell(function: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return function(*arguments)
+    except Exception as error:
+        from pyspark import cloudpickle
+
+        raise RuntimeError(f"[hornbeam:{b64encode(cloudpickle.dumps(error)).decode()}]") from error
+
+
+def _collect(parts: Any) -> Any:
+    try:
+        return parts.collect()
+    except _failures() as error:
+        told = re.search(r"\[hornbeam:([\w+/=]+)\]", str(error))
+        if told:
+            raise pickle.loads(b64decode(told[1])) from error  # noqa: S301 - what our own task wrote
+        raise EngineError(
+            f"Spark could not finish a pass over the data: {_reason(error)}. Look at the executors' logs; most "
+            "often one needs more memory (spark.executor.memoryOverhead)."
+        ) from error
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    return Py4JJavaError, PySparkException
+
+
+def _reason(error: Exception) -> str:
+    """The last line of a long story that names an error."""
+    lines = [line for line in str(error).splitlines() if re.match(r"[\w.]+(Error|Exception): ", line)]
+    return (lines or [str(error)])[-1].rstrip(".")
+
+
+def _check_session(spark: SparkSession) -> None:
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        message = "SparkEngine needs pyspark. Install it: pip install 'hornbeam[spark]'."
+        raise MissingExtraError(message) from error
+    if not isinstance(spark, SparkSession):
+        raise ParameterError(
+            f"spark is {spark!r}; expected a classic pyspark.sql.SparkSession: one of Spark Connect cannot run "
+            "tasks of our own. Start it where the driver is, with SparkSession.builder.getOrCreate()."
+        )
+
+
+def _check_versions(context: SparkContext) -> None:
+    """Ask executors for their Hornbeam in words that need no Hornbeam to be understood."""
+    question = "hornbeam:__version__"
+    here, n = resolve_name(question), context.defaultParallelism
+    try:
+        found = set(context.parallelize([question] * n, n).map(resolve_name).collect())
+    except _failures() as error:
+        found = {_reason(error)}
+    if found != {here}:
+        raise EngineError(
+            f"Asked for their Hornbeam, executors say {', '.join(sorted(found))}; expected {here}, as on this side. "
+            "Install the same version on every machine, or send a packed environment along (spark.archives)."
+        )

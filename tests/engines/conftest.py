@@ -1,0 +1,71 @@
+"""The clusters the engines' tests run on: each is started once, when it is first asked for."""
+
+import os
+import sys
+
+import pytest
+
+from hornbeam.data import LocalEngine
+from hornbeam.engines import DaskEngine, SparkEngine
+
+SETTINGS = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "set_as_default": False}
+KINDS = ["local", "dask threads", "dask processes", "spark"]
+
+
+@pytest.fixture(scope="session")
+def _dask():
+    pytest.importorskip("distributed")
+    import dask
+
+    with dask.config.set({"distributed.deploy.lost-worker-timeout": "10 minutes"}):
+        yield
+
+
+@pytest.fixture
+def dask_threads(_dask):
+    from distributed import Client
+
+    with Client(processes=False, **SETTINGS) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def _dask_processes(_dask):
+    from distributed import Client
+
+    with Client(**SETTINGS) as client:
+        yield client
+
+
+@pytest.fixture
+def dask_processes(_dask_processes):
+    _dask_processes.wait_for_workers(2)  # the test before may have killed one
+    return _dask_processes
+
+
+@pytest.fixture(scope="session")
+def spark_cluster():
+    """Two executors in processes of their own (`nox -s spark`)."""
+    sql = pytest.importorskip("pyspark.sql")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    session = (
+        sql.SparkSession.builder.master("local-cluster[2,1,1024]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.executorEnv.PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+        .getOrCreate()
+    )
+    yield session
+    session.stop()
+
+
+@pytest.fixture(params=KINDS)
+def engine_of(request):
+    """A function from an engine's settings to the engine."""
+    kind = request.param
+    if kind == "local":
+        return lambda **settings: LocalEngine(**{"n_jobs": 2} | settings)
+    if kind == "spark":
+        session = request.getfixturevalue("spark_cluster")
+        return lambda **settings: SparkEngine(session, **settings)
+    client = request.getfixturevalue(kind.replace(" ", "_"))
+    return lambda **settings: DaskEngine(client, **settings)

@@ -1,0 +1,36 @@
+"""One tree, whoever grows it: any engine, any groups, blocks and order, and whichever worker dies."""
+
+import numpy as np
+import pytest
+
+from hornbeam.growing import Grower
+from hornbeam.growing.coded import MemoryRows
+from hornbeam.kernels.subtree import Rows
+from strategies_growing import bins_of, random_table
+
+TABLE = random_table(3, n_rows=400, n_classes=3, weights="real", missing=0.1, noise=0.5)
+BINS = bins_of(TABLE)
+ROWS = Rows(BINS.encode(TABLE), TABLE.target.astype(np.uint16), TABLE.weight)
+GROWER = Grower(max_depth=6)
+TREE = GROWER.grow(TABLE, BINS)
+
+
+def digest(engine, *, reverse=False, **settings):
+    order = slice(None, None, -1) if reverse else slice(None)
+    source = MemoryRows(Rows(*(np.ascontiguousarray(array[order]) for array in ROWS)), block=25)
+    grown = GROWER.grow_by_level(source, BINS, TABLE.schema, engine, unit=TABLE.unit, **settings)
+    return grown.digest
+
+
+@pytest.mark.parametrize(
+    ("groups", "settings"),
+    [
+        (1, {"home_rows": 0}),
+        (7, {"home_rows": 60}),
+        (7, {"home_rows": 0, "budget": 40_000}),  # a node is more: blocks, and a few nodes a pass
+        (3, {"home_rows": 60, "reverse": True}),
+    ],
+    ids=["sums", "handed over", "blocks", "reversed"],
+)
+def test_every_engine_grows_the_same_tree(engine_of, groups, settings):
+    assert digest(engine_of(groups=groups), **settings) == TREE.digest

@@ -1,0 +1,116 @@
+"""Passes for engines to run. A module of its own: workers in other processes import it."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+
+
+def histogram(units, blocks):
+    """Units by their last digit, dealt to blocks by it."""
+    counts = np.zeros((blocks, 10), np.int64)
+    for unit in units:
+        counts[unit % blocks, unit % 10] += 1
+    return list(counts)
+
+
+def listed(block, total, blocks):
+    return block, total.tolist(), blocks
+
+
+def as_set(units, shared):
+    return [frozenset(units)]
+
+
+def union(one, other):
+    return one | other
+
+
+def joined(block, total, shared):
+    return f"{shared} {block}: {sorted(total)}"
+
+
+def narrow(units, shared):
+    return [0]
+
+
+def boxed(units, shared):
+    """Counts inside a container, for a sum that works in place on what is inside."""
+    return [{"counts": histogram(units, 1)[0]}]
+
+
+def add_boxed(one, other):
+    one["counts"] += other["counts"]
+    return one
+
+
+class BadUnitError(Exception):
+    """An error of the task's own kind, with state."""
+
+    def __init__(self, unit, where):
+        super().__init__(unit, where)
+        self.unit, self.where = unit, where
+
+
+def fail(units, shared):
+    for unit in units:
+        if unit == 2:
+            raise BadUnitError(unit, "fold")
+    return [0]
+
+
+def fail_adding(one, other):
+    raise BadUnitError(-1, "combine")
+
+
+def fail_at_last(block, total, shared):
+    raise BadUnitError(block, "finish")
+
+
+def run_out_of_time(units, shared):
+    raise TimeoutError("the store did not answer")
+
+
+def first_try(folder, name):
+    """True once for each name, whoever asks: a folder is made by one."""
+    try:
+        (Path(folder) / str(name)).mkdir()
+    except FileExistsError:
+        return False
+    return True
+
+
+def fail_once(units, folder):
+    if first_try(folder, "failed"):
+        raise OSError("the store is busy")
+    return [len(units)]
+
+
+def slow(units, seconds):
+    time.sleep(seconds)
+    return [len(units)]
+
+
+def die_folding(units, folder):
+    """Count, and be killed with the unit 7 at the first try."""
+    if 7 in units and first_try(folder, "fold"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return histogram(units, 1)
+
+
+def die_adding(one, other):
+    """Add up in place, and be killed half-way at the first try."""
+    one["counts"] += other["counts"]
+    if first_try(one["folder"], "combine"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return one
+
+
+def boxed_with_folder(units, folder):
+    return [{"counts": histogram(units, 1)[0], "folder": folder}]
+
+
+def die_always(units, shared):
+    os.kill(os.getpid(), signal.SIGKILL)
