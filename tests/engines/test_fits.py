@@ -7,12 +7,12 @@ import time
 
 import numpy as np
 import pytest
+from hornbeam.growing.coded import MemoryRows
 
 from hornbeam import DaskTreeClassifier
 from hornbeam.engines import DaskEngine
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Grower
-from hornbeam.growing.coded import MemoryRows
 from hornbeam.kernels.subtree import Rows
 from strategies_growing import bins_of, random_table
 

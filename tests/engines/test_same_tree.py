@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from hornbeam.growing.coded import MemoryRows
 
 from hornbeam.growing import Grower
-from hornbeam.growing.coded import MemoryRows
 from hornbeam.kernels.subtree import Rows
 from strategies_growing import bins_of, random_table
 
