@@ -7,9 +7,9 @@ import time
 
 import numpy as np
 import pytest
-from hornbeam.growing.coded import MemoryRows
 
 from hornbeam import DaskTreeClassifier
+from hornbeam.data.coded import MemoryRows
 from hornbeam.engines import DaskEngine
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Grower

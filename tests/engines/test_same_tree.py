@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from hornbeam.growing.coded import MemoryRows
 
+from hornbeam.data.coded import MemoryRows
 from hornbeam.growing import Grower
 from hornbeam.kernels.subtree import Rows
 from strategies_growing import bins_of, random_table

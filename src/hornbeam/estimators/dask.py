@@ -166,9 +166,8 @@ class DaskTreeClassifier(TreeClassifier):
         settings = self.get_params(deep=False)
         del settings["client"]
         local = TreeClassifier(**settings)
-        for name, value in vars(self).items():
-            if name.endswith("_"):
-                setattr(local, name, value)
+        names = tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
+        local._learn(self.tree_, self.classes_, names, self.class_weight_, self._shares)
         return local
 
     def _answer_parts(self, method: str, X: Any, none: NDArray[Any], **options: Any) -> Any:
