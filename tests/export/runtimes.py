@@ -76,19 +76,22 @@ def ask_pmml(asked: Asked) -> Answers:
 
 
 def ask_jpmml(asked: Asked) -> Answers:
-    """Run each model in JPMML, by Java."""
+    """Run each model in JPMML, in a Java process: inside ours, Java leaves other libraries a short stack."""
     import pandas as pd
     from jpmml_evaluator import make_backend, make_evaluator
 
-    backend = make_backend("jpype")
-    for tree, table in asked:
-        evaluator = make_evaluator(to_pmml(tree).encode(), backend=backend).verify()
-        rows = zip(tree.schema.names, zip(*rows_of(table), strict=True), strict=True)
-        found = evaluator.evaluateAll(
-            pd.DataFrame({name: pd.Series(cells, dtype=object) for name, cells in rows})
-        )
-        label, leaf, *p = (found[name].to_numpy() for name in found)
-        yield leaf.astype(int), _class_codes(tree, label), np.stack(p, axis=1).astype(np.float64)
+    java = make_backend("py4j")
+    try:
+        for tree, table in asked:
+            evaluator = make_evaluator(to_pmml(tree).encode(), backend=java).verify()
+            rows = zip(tree.schema.names, zip(*rows_of(table), strict=True), strict=True)
+            given = pd.DataFrame({name: pd.Series(cells, dtype=object) for name, cells in rows})
+            label, leaf, *p = (column.to_numpy() for _, column in evaluator.evaluateAll(given).items())
+            yield leaf.astype(int), _class_codes(tree, label), np.stack(p, axis=1).astype(np.float64)
+    finally:
+        process = java.gateway.java_process
+        java.destroyGateway()
+        process.communicate()
 
 
 def _class_codes(tree: Tree, labels) -> np.ndarray:

@@ -14,7 +14,7 @@ from hornbeam.data import Table
 from hornbeam.tree import Tree
 from hornbeam.tree.route import answer, route
 
-__all__ = ["Answers", "Tally", "table", "tally", "version"]
+__all__ = ["Answers", "Tally", "quoted", "table", "tally", "version"]
 
 type Answers = Iterable[tuple[np.ndarray | None, np.ndarray, np.ndarray]]
 """Of each model: nodes, if the target tells them; class codes; probabilities."""
@@ -97,3 +97,14 @@ def table(tallies: list[Tally]) -> Iterator[str]:
         for t in tallies:
             counts = f"{t.models:>7} {t.rows:>9,} {t.other_classes:>14} {t.largest_difference:>11.2g}"
             yield f"{t.target:<34} {t.runtime:<24} {counts}"
+
+
+def quoted(tally: Tally) -> str:
+    """A line of the table as the guide has it."""
+    cells = [
+        f"{tally.models}",
+        f"{tally.rows:,}",
+        f"{tally.other_classes}",
+        f"{tally.largest_difference:.2g}",
+    ]
+    return f"| {' | '.join([tally.target, tally.runtime, *cells])} |"
