@@ -65,6 +65,15 @@ def test_a_task_must_return_one_part_per_block(engine_of):
         engine_of().reduce(passes.narrow, [1], None, blocks=2)
 
 
+@pytest.fixture
+def listening():
+    """Let interrupts through, which a process in the background does not hear."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("listening")
 def test_an_interrupt_ends_the_pass_and_not_the_engine(engine_of):
     engine = engine_of(groups=4)
     begin = time.monotonic()
