@@ -10,8 +10,9 @@ goes on from its checkpoint; in every other run the scheduler dies with it. ``me
 first try, and the nanny ends its worker. The digest must be that of the undisturbed fit, and no pass may take more than
 `patience` seconds. The peers train through their own Dask interfaces, with one worker killed on the way.
 
-Every run is a line of JSON in ``kills.jsonl`` under ``--out``; the last line sums up. Exit status 1 if a tree of ours
-differed or did not come.
+Every run is a line of JSON in ``kills.jsonl`` under ``--out``; the last line sums up. It may be stopped at any
+moment: the same command goes on with the runs that are not there yet. Exit status 1 if a tree of ours differed or did
+not come.
 """
 
 from __future__ import annotations
@@ -44,6 +45,17 @@ class Bench:
         self.rows, self.patience, self.seed = rows, patience, seed
         self.digest, self.seconds = "", 0.0
         self.passes: list[tuple[str, float]] = []
+        self.done: set[tuple[str, int]] = set()
+
+    def recall(self, runs: list[Run]) -> None:
+        """Know what an earlier call found out."""
+        peace = runs[0]
+        self.digest, self.seconds, self.passes = peace["digest"], peace["seconds"], peace["passes"]
+        self.done = {(run["kind"], run["run"]) for run in runs[1:]}
+
+    def left(self, kind: str, n: int) -> list[int]:
+        """The runs of a kind that are still to be made."""
+        return [run for run in range(n) if (kind, run) not in self.done]
 
     def measure(self) -> Run:
         """Fit in peace, a few times: of each pass the quickest, so that a moment in it is never too late."""
@@ -77,9 +89,9 @@ class Bench:
         told |= {"extra": round(seconds - self.seconds, 2)} | facts
         return told if same else told | {"instead": digest}
 
-    def once(self, n: int, kind: str = "once") -> Iterator[Run]:
+    def once(self, runs: list[int], kind: str = "once") -> Iterator[Run]:
         with cluster() as client:
-            for run in range(n):
+            for run in runs:
                 warm(client)
                 rng = random.Random(f"{self.seed} {kind} {run}")
                 most, share = (5, 0.3) if kind == "again" else (1, 1.0)
@@ -100,12 +112,12 @@ class Bench:
                     longest=longest,
                 )
 
-    def again(self, n: int) -> Iterator[Run]:
-        yield from self.once(n, "again")
+    def again(self, runs: list[int]) -> Iterator[Run]:
+        yield from self.once(runs, "again")
 
-    def memory(self, n: int) -> Iterator[Run]:
+    def memory(self, runs: list[int]) -> Iterator[Run]:
         with cluster(memory="700MB") as client:
-            for run in range(n):
+            for run in runs:
                 warm(client)
                 at, _ = self.moment(random.Random(f"{self.seed} memory {run}"))
                 begin = time.perf_counter()
@@ -116,10 +128,10 @@ class Bench:
                     eaten = (folder / "eaten").exists()
                 yield self.judged("memory", run, begin, digest, phase=self.passes[at][0], kills=int(eaten))
 
-    def driver(self, n: int) -> Iterator[Run]:
+    def driver(self, runs: list[int]) -> Iterator[Run]:
         """Half of the runs on a cluster that outlives the driver, half on one that dies with it."""
         with cluster() as client:
-            for run in range(n):
+            for run in runs:
                 address = client.scheduler.address if run % 2 == 0 else None
                 rng = random.Random(f"{self.seed} driver {run}")
                 at, delay = self.moment(rng)
@@ -140,6 +152,20 @@ class Bench:
                     "driver", run, begin, digest, phase=self.passes[at][0], kills=int(not first),
                     from_checkpoint=kept, own_cluster=address is None,
                 )  # fmt: skip
+
+    def peer(self, name: str, runs: list[int]) -> Iterator[Run]:
+        """Each run in a new process with a new cluster: what hangs is ended with it."""
+        script = Path(__file__).with_name("kill_peers.py")
+        for run in runs:
+            command = [sys.executable, script, name, self.rows, str(self.patience), str(self.seed + run)]
+            try:
+                done = subprocess.run(
+                    command, check=False, capture_output=True, text=True, timeout=self.patience + 240
+                )
+                told = json.loads(done.stdout.splitlines()[-1])
+            except (subprocess.TimeoutExpired, IndexError, ValueError) as error:
+                told = {"outcome": f"no report: {type(error).__name__}"}
+            yield {"kind": name, "run": run} | told
 
 
 def _answer(call: Callable[..., str], *arguments: Any) -> str:
@@ -171,23 +197,6 @@ def drive(rows: str, folder: str, address: str) -> None:
         print(
             "digest", grow(Path(rows), engine, Path(folder, "cache"), Path(folder, "checkpoint")), flush=True
         )
-
-
-def peers(names: list[str], n: int, rows: Path, patience: float, seed: int) -> Iterator[Run]:
-    """Each run in a new process with a new cluster: what hangs is ended with it."""
-    script = Path(__file__).with_name("kill_peers.py")
-    for name in names:
-        for run in range(n):
-            command = [sys.executable, str(script), name, str(rows), str(patience), f"{seed + run}"]
-            facts: Run = {"kind": name, "run": run}
-            try:
-                done = subprocess.run(
-                    command, check=False, capture_output=True, text=True, timeout=patience + 240
-                )
-                told = json.loads(done.stdout.splitlines()[-1])
-            except (subprocess.TimeoutExpired, IndexError, ValueError) as error:
-                told = {"outcome": f"no report: {type(error).__name__}"}
-            yield facts | told
 
 
 def summary(runs: list[Run]) -> Run:
@@ -231,7 +240,8 @@ def main() -> int:
     if chosen.drive:
         drive(*chosen.drive)
         return 0
-    runs: list[Run] = []
+    names = [name for name in chosen.peers.split(",") if name]
+    runs = _earlier(chosen.out, chosen.rows)
 
     def add(run: Run) -> None:
         runs.append(run)
@@ -243,15 +253,29 @@ def main() -> int:
     with new_folder() as rows:
         write_rows(rows, chosen.rows)
         bench = Bench(rows, chosen.patience, chosen.seed)
-        add(bench.measure())
-        for kind in KINDS:
-            for run in getattr(bench, kind)(getattr(chosen, kind)):
-                add(run)
-        names = [name for name in chosen.peers.split(",") if name]
-        for run in peers(names, chosen.peer_runs, rows, chosen.patience, chosen.seed):
-            add(run)
+        if not runs:
+            add(bench.measure() | {"rows": chosen.rows})
+        bench.recall(runs)
+        for kind in [*KINDS, *names]:
+            left = bench.left(kind, getattr(chosen, kind) if kind in KINDS else chosen.peer_runs)
+            if left:
+                for run in getattr(bench, kind)(left) if kind in KINDS else bench.peer(kind, left):
+                    add(run)
     add(summary(runs))
     return not all(run["same"] for run in runs if run["kind"] in KINDS)
+
+
+def _earlier(out: Path | None, rows: int) -> list[Run]:
+    """The runs that an earlier call with as many rows has left, without its summary."""
+    file = None if out is None else out / "kills.jsonl"
+    if file is None or not file.exists():
+        return []
+    runs = [json.loads(line) for line in file.read_text().splitlines()]
+    if runs[0]["rows"] != rows:
+        raise SystemExit(
+            f"{file} is about {runs[0]['rows']} rows, not {rows}: move it away, or ask for as many"
+        )
+    return [run for run in runs if run["kind"] != "summary"]
 
 
 if __name__ == "__main__":
