@@ -22,6 +22,8 @@ class Profile:
         Rows without a value.
     n_distinct : int
         Different values, missing ones not among them.
+    whole : bool
+        Whether all values are whole numbers.
     counts_rows : bool
         Whether the values are consecutive whole numbers, each once, in the order of the rows.
 
@@ -29,7 +31,7 @@ class Profile:
     --------
     >>> import pyarrow as pa
     >>> Profile.of("id", pa.chunked_array([[7, 8, 9]]))
-    Profile(name='id', holds='number', n_rows=3, n_missing=0, n_distinct=3, counts_rows=True)
+    Profile(name='id', holds='number', n_rows=3, n_missing=0, n_distinct=3, whole=True, counts_rows=True)
     """
 
     name: str
@@ -37,22 +39,23 @@ class Profile:
     n_rows: int
     n_missing: int
     n_distinct: int
+    whole: bool = False
     counts_rows: bool = False
 
     @classmethod
     def of(cls, name: str, column: Any) -> "Profile":
         """Look at a column."""
-        from pyarrow import compute
+        from pyarrow import compute, types
 
         holds = _held(column.type)
         if holds == "other":
             return cls(name, holds, len(column), column.null_count, 0)
         distinct = len(column.drop_null().unique())
-        counts = False
-        if holds == "number" and distinct == len(column) > 1:
+        whole, counts = bool(types.is_integer(column.type)), False
+        if whole and distinct == len(column) > 1:
             steps = compute.pairwise_diff(column.combine_chunks())[1:]
-            counts = compute.all(compute.equal(steps, 1)).as_py()
-        return cls(name, holds, len(column), column.null_count, distinct, bool(counts))
+            counts = bool(compute.all(compute.equal(steps, 1)).as_py())
+        return cls(name, holds, len(column), column.null_count, distinct, whole, counts)
 
 
 def _held(kind: Any) -> str:

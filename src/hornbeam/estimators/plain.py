@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
-from hornbeam.data.labels import read_labels
+from hornbeam.data.labels import Labels, read_labels
 from hornbeam.data.table import Table
 from hornbeam.estimators.refresh import shares_of
 from hornbeam.estimators.settings import recipe_of
@@ -67,7 +67,7 @@ def fit(
     ----------
     settings : Settings
     X : array-like or data frame of shape (n_rows, n_features)
-    y : array-like of shape (n_rows,)
+    y : array-like of shape (n_rows,) or Labels
     sample_weight : array-like of shape (n_rows,), optional
     n_jobs : int, optional
         Threads of this fit alone: they belong to the machine, and those of the settings to the model.
@@ -84,7 +84,7 @@ def fit(
     >>> fit(Settings(smoothing="laplace"), [[0.0], [1.0]], ["no", "yes"]).tree.n_leaves
     2
     """
-    labels = read_labels(y)
+    labels = y if isinstance(y, Labels) else read_labels(y)
     table = Table.read(X, labels, sample_weight=sample_weight, class_weight=settings.class_weight)
     tree = recipe_of(settings, table).fit(table, n_jobs=n_threads(n_jobs), on_progress=on_progress)
     said = {name: getattr(settings, name) for name in sorted(field.name for field in fields(settings))}
