@@ -28,8 +28,8 @@ _COMMANDS = (
     "update",
 )
 _INTERRUPTED = 130
-_NOBODY_LISTENS = 141
-_WRONG = 3
+_UNREAD = 141
+_UNUSABLE = 3
 
 
 class Commands(click.Group):
@@ -39,11 +39,11 @@ class Commands(click.Group):
     that cannot be used; 130 interrupted.
     """
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 click's signature
         """Every command, in order."""
         return list(_COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Import one command."""
         if cmd_name not in _COMMANDS:
             return None
@@ -59,18 +59,26 @@ class Commands(click.Group):
             error.show()
             sys.exit(error.exit_code)
         except click.Abort:
-            self._end("interrupted", _INTERRUPTED)
+            _end("interrupted", _INTERRUPTED)
+        except (HornbeamError, OSError, UnicodeError) as error:
+            _end(_words(error), _UNUSABLE)
+        sys.exit(code if isinstance(code, int) else 0)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; end quietly if nobody reads to the end, as in ``hornbeam show model | head``."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
         except BrokenPipeError:
             # The interpreter would try once more to write what nobody reads.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.exit(_NOBODY_LISTENS)
-        except (HornbeamError, OSError, UnicodeError) as error:
-            self._end(_words(error), _WRONG)
-        sys.exit(code if isinstance(code, int) else 0)
+            sys.exit(_UNREAD)
+        return result
 
-    def _end(self, words: str, code: int) -> NoReturn:
-        click.echo(f"hornbeam: {words}", err=True)
-        sys.exit(code)
+
+def _end(words: str, code: int) -> NoReturn:
+    click.echo(f"hornbeam: {words}", err=True)
+    sys.exit(code)
 
 
 def _words(error: Exception) -> str:

@@ -13,7 +13,9 @@ __all__ = ["diff"]
 @click.command(short_help="Say what changed between two models.")
 @click.argument("old", type=click.Path())
 @click.argument("new", type=click.Path())
-@click.option("--tolerance", default=1e-9, show_default=True, help="Probabilities that differ by no more are equal.")
+@click.option(
+    "--tolerance", default=1e-9, show_default=True, help="Probabilities that differ by no more are equal."
+)
 @manners
 def diff(old: str, new: str, tolerance: float, **_: Any) -> int:
     """Say what changed from the model OLD to NEW: columns, settings, tests, counts, probabilities.

@@ -14,7 +14,9 @@ __all__ = ["drift"]
 @model_argument
 @data_argument
 @click.option("-t", "--target", metavar="COL", help="The column of class labels, if they are known.")
-@click.option("--above", type=float, metavar="PSI", help="End with 1 if the stability index is above, 0.25 say.")
+@click.option(
+    "--above", type=float, metavar="PSI", help="End with 1 if the stability index is above, 0.25 say."
+)
 @reading
 @manners
 def drift(

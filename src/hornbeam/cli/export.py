@@ -29,11 +29,15 @@ _MOST_VECTORS = 1_000
 
 @click.command(short_help="Write a model's tree as C, SQL, ONNX, JavaScript, ...")
 @model_argument
-@click.option("--to", type=click.Choice(list(_TARGETS)), help="The language; default: as the output's name ends.")
+@click.option(
+    "--to", type=click.Choice(list(_TARGETS)), help="The language; default: as the output's name ends."
+)
 @click.option("-o", "--output", default="-", type=click.Path(allow_dash=True), help="Default: stdout.")
 @click.option("--name", help="c, js: what names begin with, or the object's name.")
 @click.option("--layout", type=click.Choice(["if", "table", "bins"]), help="c: nested ifs, or tables.")
-@click.option("--dialect", metavar="NAME", help="sql: duckdb (default), sqlite, postgres, snowflake, spark, ...")
+@click.option(
+    "--dialect", metavar="NAME", help="sql: duckdb (default), sqlite, postgres, snowflake, spark, ..."
+)
 @click.option("--table", metavar="NAME", help="sql: the table to read; default rows.")
 @click.option("--keep", multiple=True, metavar="COL", help="sql: a column to carry over; repeatable.")
 @click.option(

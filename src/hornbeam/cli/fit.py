@@ -17,13 +17,21 @@ _PRESETS = ("pet", "cart", "c4.5", "c4.4", "id3")
 @data_argument
 @target_option
 @click.option(
-    "-o", "--output", required=True, type=click.Path(allow_dash=True), help="The model file, model.hornbeam say."
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(allow_dash=True),
+    help="The model file, model.hornbeam say.",
 )
 @training
 @click.option("--preset", type=click.Choice(_PRESETS), default="pet", show_default=True, help="The recipe.")
 @click.option("--smoothing", default="auto", metavar="NAME", help="honest, laplace, hgs, hdp, raw, ...")
-@click.option("--pruning", default="auto", metavar="NAME", help="bayes-risk, cost-complexity, error-based, none, ...")
-@click.option("--simplicity", default=0.0, metavar="0..1", help="0 the most accurate tree, 1 the smallest as good.")
+@click.option(
+    "--pruning", default="auto", metavar="NAME", help="bayes-risk, cost-complexity, error-based, none, ..."
+)
+@click.option(
+    "--simplicity", default=0.0, metavar="0..1", help="0 the most accurate tree, 1 the smallest as good."
+)
 @click.option("--max-depth", type=int, metavar="N", help="Tests on a path at most.")
 @click.option("--max-leaves", type=int, metavar="N", help="Leaves at most.")
 @click.option("--min-leaf", type=int, default=1, metavar="N", help="Rows each leaf must hold.")
@@ -35,12 +43,18 @@ _PRESETS = ("pet", "cart", "c4.5", "c4.4", "id3")
     help="What it costs to predict one class where another is true; repeatable, others cost 1.",
 )
 @click.option("--balanced", is_flag=True, help="Decide as if all classes were as common as each other.")
-@click.option("--holdout", type=click.FloatRange(0, 1, True, True), metavar="SHARE", help="Keep rows to score on.")
+@click.option(
+    "--holdout", type=click.FloatRange(0, 1, True, True), metavar="SHARE", help="Keep rows to score on."
+)
 @click.option("--seed", type=int, metavar="N", help="Deals the rows to folds and to the holdout.")
-@click.option("--jobs", type=int, default=-1, metavar="N", help="Threads; default all cores. The tree stays the same.")
+@click.option(
+    "--jobs", type=int, default=-1, metavar="N", help="Threads; default all cores. The tree stays the same."
+)
 @reading
 @manners
-def fit(data: str, target: str, output: str, text: dict[str, Any], asked: dict[str, Any], **options: Any) -> None:
+def fit(
+    data: str, target: str, output: str, text: dict[str, Any], asked: dict[str, Any], **options: Any
+) -> None:
     """Fit one tree to the rows of DATA (CSV, TSV, Parquet, - for stdin) and save it.
 
     Numbers are numeric features; texts and booleans are nominal ones. Dates, constants, row numbers and names
@@ -110,7 +124,12 @@ def _fitted(table: Any, rows: Training, options: dict[str, Any]) -> Any:
     weight = None if rows.weight is None else table[rows.weight].to_numpy()
     with progress("growing", table.num_rows) as listener:
         return plain.fit(
-            settings, table.select(rows.features), labels, weight, n_jobs=options["jobs"], on_progress=listener
+            settings,
+            table.select(rows.features),
+            labels,
+            weight,
+            n_jobs=options["jobs"],
+            on_progress=listener,
         )
 
 

@@ -21,7 +21,9 @@ __all__ = ["predict"]
     type=click.Path(allow_dash=True),
     help="A .csv or .parquet file; default: CSV on stdout.",
 )
-@click.option("--interval", type=click.FloatRange(0, 1, True, True), metavar="LEVEL", help="Add intervals, of .9 say.")
+@click.option(
+    "--interval", type=click.FloatRange(0, 1, True, True), metavar="LEVEL", help="Add intervals, of .9 say."
+)
 @click.option("--keep", multiple=True, metavar="COL", help="A column of DATA to carry over; repeatable.")
 @click.option("--leaf", is_flag=True, help="Add the node of the tree that answers.")
 @reading
@@ -54,7 +56,9 @@ def predict(model: str, data: str, output: str, text: dict[str, Any], as_json: b
     n_rows = rows.table.num_rows
     if as_json and output == "-":
         lists = {name: column.to_pylist() for name, column in kept.items()}
-        give({"rows": n_rows, "columns": lists | {name: columns[name] for name in columns if name not in kept}})
+        give(
+            {"rows": n_rows, "columns": lists | {name: columns[name] for name in columns if name not in kept}}
+        )
         return
     deliver(encode_rows(columns, as_parquet=output.endswith(".parquet")), output)
     give({"rows": n_rows, "output": output})

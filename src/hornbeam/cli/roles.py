@@ -3,13 +3,16 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
-from hornbeam.data.profile import Profile
 from hornbeam.errors import DataError
+
+if TYPE_CHECKING:
+    from hornbeam.data.profile import Profile
 
 __all__ = ["Roles", "no_such_column"]
 
-_NAMES_ROWS = 0.5  # texts of which more than this share of the rows have different ones are names, not categories
+_NAMES_ROWS = 0.5  # different texts a row: columns with more hold names, not categories
 _FEW_ROWS = 20  # of which nothing of the kind can be said
 
 
@@ -28,7 +31,8 @@ class Roles:
 
     Examples
     --------
-    >>> columns = [Profile("age", "number", 90, 0, 50), Profile("site", "text", 90, 0, 1), Profile("y", "text", 90, 0, 2)]
+    >>> from hornbeam.data.profile import Profile
+    >>> columns = [Profile("age", "number", 90, 0, 50), Profile("site", "text", 90, 0, 1)]
     >>> roles = Roles.of(columns, target="y")
     >>> roles.numeric, roles.nominal, roles.left_out
     (('age',), (), {'site': 'has one value only'})
@@ -42,7 +46,7 @@ class Roles:
     @classmethod
     def of(
         cls,
-        columns: Sequence[Profile],
+        columns: "Sequence[Profile]",
         *,
         target: str,
         weight: str | None = None,
@@ -50,7 +54,9 @@ class Roles:
         dropped: Iterable[str] = (),
     ) -> "Roles":
         """Give every column a role; `forced` ones are features whatever they look like."""
-        numeric, nominal, doubts = [], [], []
+        numeric: list[str] = []
+        nominal: list[str] = []
+        doubts: list[str] = []
         left_out: dict[str, str] = {}
         forced, dropped = set(forced), set(dropped)
         for column in columns:
@@ -75,7 +81,7 @@ class Roles:
         return cls(tuple(numeric), tuple(nominal), left_out, tuple(doubts))
 
 
-def _useless(column: Profile) -> str | None:
+def _useless(column: "Profile") -> str | None:
     """Why a column can be no feature; None if it can."""
     if column.holds == "other":
         return "holds neither numbers nor texts"
@@ -94,7 +100,7 @@ def _useless(column: Profile) -> str | None:
     return None
 
 
-def _is_doubtful(column: Profile) -> bool:
+def _is_doubtful(column: "Profile") -> bool:
     return column.whole and column.n_distinct == column.n_rows >= _FEW_ROWS
 
 
@@ -109,5 +115,7 @@ def no_such_column(name: str, columns: Sequence[str], path: str) -> DataError:
     folded = {column.casefold(): column for column in columns}
     close = get_close_matches(name.strip().casefold(), folded, n=1)
     advice = f"; did you mean {folded[close[0]]!r}?" if close else "."
-    shown = ", ".join(map(repr, columns[:20])) + (f", … {len(columns) - 20} more" if len(columns) > 20 else "")
+    shown = ", ".join(map(repr, columns[:20])) + (
+        f", … {len(columns) - 20} more" if len(columns) > 20 else ""
+    )
     return DataError(f"There is no column {name!r} in {path!r}{advice} Its columns are {shown}.")

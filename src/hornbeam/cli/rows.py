@@ -12,7 +12,9 @@ __all__ = ["Rows", "data_argument", "labelled", "model_argument", "reading", "ro
 
 model_argument = click.argument("model", type=click.Path())
 data_argument = click.argument("data", type=click.Path(allow_dash=True))
-target_option = click.option("-t", "--target", required=True, metavar="COL", help="The column of class labels.")
+target_option = click.option(
+    "-t", "--target", required=True, metavar="COL", help="The column of class labels."
+)
 
 
 def reading(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -20,7 +22,12 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def together(
-        *args: Any, delimiter: str | None, decimal: str, missing: tuple[str, ...], encoding: str, **kwargs: Any
+        *args: Any,
+        delimiter: str | None,
+        decimal: str,
+        missing: tuple[str, ...],
+        encoding: str,
+        **kwargs: Any,
     ) -> Any:
         text: dict[str, Any] = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
         if missing:
@@ -33,7 +40,7 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
             "--missing",
             multiple=True,
             metavar="TEXT",
-            help="What stands for a missing value, instead of an empty cell, ?, NA, NaN, null and the like; repeatable.",
+            help="What stands for a missing value, instead of an empty cell, ?, NA, null and the like; repeatable.",
         ),
         click.option("--decimal", default=".", show_default=True, help="The decimal point."),
         click.option("--delimiter", metavar="CHAR", help="Between values; default: seen from the first row."),

@@ -9,12 +9,10 @@ from typing import Any
 
 import click
 
-from hornbeam.storage.file import replace
-
 __all__ = ["deliver", "give", "laid_out", "manners", "progress", "say", "warn"]
 
 
-def manners[Command: Callable[..., Any]](command: Command) -> Command:
+def manners(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that every command has."""
     command = click.option(
         "--json", "as_json", is_flag=True, help="Write the result to stdout as one JSON object."
@@ -44,8 +42,10 @@ def give(result: dict[str, Any], words: str = "", *, aside: bool = False) -> Non
 def deliver(data: bytes, output: str) -> None:
     """Write what a command made: to stdout, or to a file that is complete or the old one stays."""
     if output == "-":
-        click.get_binary_stream("stdout").write(data)
+        click.echo(data, nl=False)
         return
+    from hornbeam.storage.file import replace
+
     replace(output, [data])
 
 

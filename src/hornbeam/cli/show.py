@@ -63,15 +63,12 @@ def _summary(model: Any) -> dict[str, Any]:
 def _words(summary: dict[str, Any]) -> list[tuple[str, str]]:
     shares = [f"{label} {100 * share:.1f} %" for label, share in summary["classes"].items()]
     n_features = len(summary["numeric"]) + len(summary["nominal"])
+    tested = f"{len(summary['tested'])} of {n_features} are tested"
     return [
         ("model", f"{summary['model']} {summary['digest'][:12]}"),
         ("rows", f"{summary['rows']:,}"),
         ("classes", ", ".join(shares[:8]) + (", …" if len(shares) > 8 else "")),
-        (
-            "features",
-            f"{len(summary['numeric'])} numeric, {len(summary['nominal'])} nominal; "
-            f"{len(summary['tested'])} of {n_features} are tested",
-        ),
+        ("features", f"{len(summary['numeric'])} numeric, {len(summary['nominal'])} nominal; " + tested),
         ("tree", f"{summary['leaves']:,} leaves, depth {summary['depth']}"),
         ("made by", " > ".join(step.partition("(")[0] for step in summary["history"])),
     ]

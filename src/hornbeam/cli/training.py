@@ -33,7 +33,10 @@ def training(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--drop", multiple=True, metavar="COL", help="A column to leave out; repeatable."),
         click.option("--numeric", multiple=True, metavar="COL", help="A column of numbers; repeatable."),
         click.option(
-            "--nominal", multiple=True, metavar="COL", help="A column of categories, even of numbers; repeatable."
+            "--nominal",
+            multiple=True,
+            metavar="COL",
+            help="A column of categories, even of numbers; repeatable.",
         ),
     ):
         together = option(together)

@@ -15,7 +15,9 @@ __all__ = ["update"]
 @data_argument
 @target_option
 @click.option("-o", "--output", required=True, type=click.Path(), help="The new model file.")
-@click.option("--decay", default=1.0, show_default=True, help="What each row counted so far is worth from now on.")
+@click.option(
+    "--decay", default=1.0, show_default=True, help="What each row counted so far is worth from now on."
+)
 @reading
 @manners
 def update(

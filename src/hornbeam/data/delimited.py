@@ -27,7 +27,7 @@ def read_delimited(
     missing: Sequence[str] = MISSING_MARKS,
     encoding: str = "utf-8",
 ) -> Any:
-    """Read the bytes of a text file whose first row names its columns.
+    r"""Read the bytes of a text file whose first row names its columns.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def read_delimited(
 
     Examples
     --------
-    >>> table = read_delimited(b"age, smokes\\n30, no\\n41, ?\\n", "people.csv")
+    >>> table = read_delimited(b"age, smokes\n30, no\n41, ?\n", "people.csv")
     >>> table["age"].to_pylist(), table["smokes"].to_pylist()
     ([30, 41], ['no', None])
     """

@@ -16,12 +16,12 @@ _PARQUET = b"PAR1"  # the first bytes of such a file
 
 
 def read_rows(path: str, *, types: Mapping[str, str] | None = None, **text: Any) -> Any:
-    """Read all rows of a file.
+    r"""Read all rows of a file.
 
     Parameters
     ----------
     path : str
-        A text file with delimiters, plain or compressed, a Parquet file, or a folder of these; ``-`` is the
+        A text file with delimiters, plain or compressed, a Parquet file, or a folder of Parquet files; ``-`` is the
         standard input. What is in a file is seen from its first bytes, not from its name.
     types : mapping from column to {"number", "text", "boolean"}, optional
         What some columns hold, whatever it looks like.
@@ -41,7 +41,7 @@ def read_rows(path: str, *, types: Mapping[str, str] | None = None, **text: Any)
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "rows.csv").write_text("zip;age\\n01067;30\\n")
+    ...     _ = Path(folder, "rows.csv").write_text("zip;age\n01067;30\n")
     ...     read_rows(f"{folder}/rows.csv", types={"zip": "text"}).to_pylist()
     [{'zip': '01067', 'age': 30}]
     """

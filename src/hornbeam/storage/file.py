@@ -106,7 +106,7 @@ def _contents(file: BinaryIO) -> bytes:
 
 
 def replace(path: str | PathLike[str], parts: Iterable[bytes | memoryview]) -> None:
-    """Put a file in the place of another, or leave that one as it is.
+    r"""Put a file in the place of another, or leave that one as it is.
 
     The new file grows beside the old one under one fixed name, so that a killed process leaves one stray file at
     most, and the next one that saves here takes it over. The lock ends with the process that holds it. What is no
@@ -116,9 +116,9 @@ def replace(path: str | PathLike[str], parts: Iterable[bytes | memoryview]) -> N
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     replace(f"{folder}/answers.csv", [b"label", b"\\nno"])
+    ...     replace(f"{folder}/answers.csv", [b"label", b"\nno"])
     ...     Path(folder, "answers.csv").read_text()
-    'label\\nno'
+    'label\nno'
     """
     path = Path(os.path.realpath(path))
     if path.exists() and not path.is_file():
