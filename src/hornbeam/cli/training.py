@@ -87,10 +87,11 @@ def read_training(
     gaps = [f"{one.name} {one.n_missing:,}" for one in profiles if one.n_missing and one.name in used]
     if gaps:
         say(f"missing   {_listed(gaps)}")
-    for name, why in roles.left_out.items():
-        if name not in drop:
-            keep = "" if why.startswith("holds") else f" (--nominal {name} or --numeric {name} keeps it)"
-            warn(f"{name!r} {why}: left out{keep}")
+    unasked = {name: why for name, why in roles.left_out.items() if name not in drop}
+    for name, why in unasked.items():
+        warn(f"{name!r} {why}: left out")
+    if unasked:
+        say("          --nominal COL or --numeric COL keeps a column, --drop COL leaves it out without a word")
     for doubt in roles.doubts:
         warn(doubt)
     return Training(table, target, weight, roles)
