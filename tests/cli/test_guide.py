@@ -12,7 +12,13 @@ import sys
 from pathlib import Path
 
 PAGE = Path(__file__).parents[2] / "docs/guide/command-line.md"
+# What another machine's logarithms may change: the last digits of numbers, and the digest of a model.
+BITS = re.compile(r"\d+\.\d{5,}(e-\d+)?|\b[0-9a-f]{12}\b")
 BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
+
+
+def rounded(number: re.Match[str]) -> str:
+    return f"{float(number[0]):.4f}" if "." in number[0] else "digest"
 
 
 def test_the_guide_is_true(run, tmp_path):
@@ -28,6 +34,7 @@ def test_the_guide_is_true(run, tmp_path):
         path = os.pathsep.join([str(shim.parent), os.environ["PATH"]])
         done = subprocess.run(
             ["bash", "-c", command],
+            check=False,
             env=os.environ | {"PATH": path},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -44,4 +51,4 @@ def test_the_guide_is_true(run, tmp_path):
     if os.environ.get("HORNBEAM_WRITE_GUIDE"):
         PAGE.write_text(found)
     else:
-        assert found == written
+        assert BITS.sub(rounded, found) == BITS.sub(rounded, written)

@@ -92,7 +92,9 @@ def test_compressed_files_are_read(run):
 
 
 def test_a_column_without_a_name_gets_one(fit):
-    result = fit(b",x,y\n" + b"".join(b"%d,%d,%s\n" % (i, i % 5, b"ny"[i % 2 : i % 2 + 1]) for i in range(30)))
+    result = fit(
+        b",x,y\n" + b"".join(b"%d,%d,%s\n" % (i, i % 5, b"ny"[i % 2 : i % 2 + 1]) for i in range(30))
+    )
     assert "warning: 'column 1' numbers the rows: left out" in result.stderr
 
 

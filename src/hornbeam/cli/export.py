@@ -73,7 +73,7 @@ def export(model: str, to: str | None, output: str, text: dict[str, Any], **opti
     deliver(data, output)
     give({"model": model, "to": to, "output": output, "bytes": len(data)}, aside=output == "-")
     if output != "-":
-        say(f"{len(data):,} bytes of {to}, saved as {output}")
+        say(f"{tree.n_leaves:,} leaves in {to}, saved as {output}")
 
 
 def _target(to: str | None, output: str) -> str:

@@ -91,7 +91,9 @@ def read_training(
     for name, why in unasked.items():
         warn(f"{name!r} {why}: left out")
     if unasked:
-        say("          --nominal COL or --numeric COL keeps a column, --drop COL leaves it out without a word")
+        say(
+            "          --nominal COL or --numeric COL keeps a column, --drop COL leaves it out without a word"
+        )
     for doubt in roles.doubts:
         warn(doubt)
     return Training(table, target, weight, roles)
