@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -106,6 +107,20 @@ def test_a_terminal_gets_a_drawn_table_and_a_pipe_a_plain_one(run, model, monkey
     assert "─" in drawn
     assert "─" not in plain
     assert drawn.split()[-2:] == plain.split()[-2:] == ["x", "1.0"]
+
+
+def test_a_terminal_sees_progress_and_a_pipe_does_not(run):
+    ours, theirs = pty.openpty()
+    args = [sys.executable, "-m", "hornbeam", "fit", "loans.csv", "-t", "state", "-o", "m.hornbeam", "--json"]
+    done = subprocess.run(
+        args, stdout=subprocess.PIPE, stderr=theirs, check=True, env=os.environ | {"TERM": "xterm"}
+    )
+    os.close(theirs)
+    assert json.loads(done.stdout)["rows"] == 600
+    seen = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+    assert "growing" in seen
+    assert "\x1b[" in seen
 
 
 def test_nobody_who_reads_on_is_no_error(run, model):

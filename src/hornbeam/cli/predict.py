@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from hornbeam.cli.roles import no_such_column
-from hornbeam.cli.rows import data_argument, model_argument, reading, rows_for
+from hornbeam.cli.rows import data_argument, model_argument, read_classifier, reading, rows_for
 from hornbeam.cli.screen import deliver, give, manners, say
 
 __all__ = ["predict"]
@@ -40,9 +40,8 @@ def predict(model: str, data: str, output: str, text: dict[str, Any], as_json: b
     cat new.csv | hornbeam predict income.hornbeam - | head
     """
     from hornbeam.data.rows_file import encode_rows
-    from hornbeam.storage import read
 
-    saved = read(model)
+    saved = read_classifier(model)
     rows = rows_for(saved.tree, data, text)
     for name in options["keep"]:
         if name not in rows.table.column_names:

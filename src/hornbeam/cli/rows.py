@@ -7,8 +7,18 @@ from typing import Any, NamedTuple
 import click
 
 from hornbeam.cli.roles import no_such_column
+from hornbeam.errors import DataError
 
-__all__ = ["Rows", "data_argument", "labelled", "model_argument", "reading", "rows_for", "target_option"]
+__all__ = [
+    "Rows",
+    "data_argument",
+    "labelled",
+    "model_argument",
+    "read_classifier",
+    "reading",
+    "rows_for",
+    "target_option",
+]
 
 model_argument = click.argument("model", type=click.Path())
 data_argument = click.argument("data", type=click.Path(allow_dash=True))
@@ -49,6 +59,18 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
     return together
 
 
+def read_classifier(path: str) -> Any:
+    """Read a model that answers with classes."""
+    from hornbeam.storage import read
+
+    model = read(path)
+    if model.estimator not in (None, "TreeClassifier"):
+        raise DataError(
+            f"{path!r} holds a {model.estimator}; expected a TreeClassifier, which answers with classes."
+        )
+    return model
+
+
 class Rows(NamedTuple):
     """The rows of a file: the table, its features, and its labels if they were asked for."""
 
@@ -78,7 +100,6 @@ def rows_for(tree: Any, path: str, text: dict[str, Any], target: str | None = No
 def labelled(table: Any, target: str) -> Any:
     """Leave out the rows without a label, and say so."""
     from hornbeam.cli.screen import warn
-    from hornbeam.errors import DataError
 
     column = table[target]
     if not column.null_count:

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from hornbeam.cli.rows import data_argument, model_argument, reading, rows_for, target_option
+from hornbeam.cli.rows import data_argument, model_argument, read_classifier, reading, rows_for, target_option
 from hornbeam.cli.screen import give, manners
 
 __all__ = ["score"]
@@ -26,9 +26,8 @@ def score(model: str, data: str, target: str, text: dict[str, Any], **_: Any) ->
     hornbeam score income.hornbeam test.csv --target income
     """
     from hornbeam.cli.scoring import scores_of, scores_shown
-    from hornbeam.storage import read
 
-    saved = read(model)
+    saved = read_classifier(model)
     rows = rows_for(saved.tree, data, text, target)
     scores = scores_of(saved, rows.X, rows.y)
     give(scores, scores_shown(scores))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hornbeam.data.delimited import read_delimited
-from hornbeam.data.files import files_of, need_arrow, open_file
+from hornbeam.data.files import files_of, is_remote, need_arrow, open_file
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import DataError, SchemaError
 
@@ -21,8 +21,9 @@ def read_rows(path: str, *, types: Mapping[str, str] | None = None, **text: Any)
     Parameters
     ----------
     path : str
-        A text file with delimiters, plain or compressed, a Parquet file, or a folder of Parquet files; ``-`` is the
-        standard input. What is in a file is seen from its first bytes, not from its name.
+        A text file with delimiters, plain or compressed, a Parquet file, a folder of such, or the address of
+        either in a store; ``-`` is the standard input. What is in a file is seen from its first bytes, not
+        from its name.
     types : mapping from column to {"number", "text", "boolean"}, optional
         What some columns hold, whatever it looks like.
     **text
@@ -46,7 +47,7 @@ def read_rows(path: str, *, types: Mapping[str, str] | None = None, **text: Any)
     [{'zip': '01067', 'age': 30}]
     """
     need_arrow()
-    data = None if path != "-" and _is_parquet(Path(path)) else _contents(path)
+    data = None if path != "-" and _is_parquet(path) else _contents(path)
     if data is None or data[: len(_PARQUET)] == _PARQUET:
         return _typed(_read_parquet(files_of(path) if data is None else [data]), types or {})
     return read_delimited(data, path, types=types, **text)
@@ -85,12 +86,12 @@ def type_of(feature: Feature) -> str:
     return "text" if any(isinstance(category, str) for category in feature.categories) else "number"
 
 
-def _is_parquet(path: Path) -> bool:
-    if path.is_dir():
+def _is_parquet(path: str) -> bool:
+    if is_remote(path) or Path(path).is_dir():
         return True
-    if not path.is_file():  # a pipe can be read once only
+    if not Path(path).is_file():  # a pipe can be read once only
         return False
-    with path.open("rb") as file:
+    with Path(path).open("rb") as file:
         return file.read(len(_PARQUET)) == _PARQUET
 
 
