@@ -44,7 +44,7 @@ def element(name: str, /, *children: object, **attributes: object) -> Markup:
     <a href="&quot;x&quot;" class="y" hidden>&lt;i&gt;<b>&amp;</b></a>
     """
     opening = "".join(
-        f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{escape(str(value))}"')
+        f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{_escaped(value)}"')
         for key, value in attributes.items()
         if value is not None
     )
@@ -61,4 +61,9 @@ def joined(parts: Iterable[object]) -> Markup:
     >>> print(joined(["<", element("br"), 3]))
     &lt;<br>3
     """
-    return Markup("".join(part if isinstance(part, Markup) else escape(str(part)) for part in parts))
+    return Markup("".join(part if isinstance(part, Markup) else _escaped(part) for part in parts))
+
+
+def _escaped(part: object) -> str:
+    """Text as HTML has it; half of a surrogate pair, which no file can hold, as a question mark."""
+    return escape(str(part)).encode(errors="replace").decode()

@@ -37,7 +37,7 @@ def sentences(subject: Subject, trial: Trial | None, scores: list[Score]) -> lis
     >>> for sentence in sentences(Subject.of(tree), None, []):
     ...     print(sentence)
     This is one decision tree of 2 leaves that says how probable each of 2 classes is (no, yes); it was made ...
-    Every probability rests on the rows that came to the same leaf ... from 2 to 2 of them a leaf.
+    Each probability rests on the 2 training rows of its leaf, and on what the nodes above lend it: ...
     No test rows were given, so nothing on this page says how good it is on rows it has not seen.
     """
     return [_what(subject.tree), _ground(subject.tree), _worth(trial, scores)]
@@ -54,21 +54,20 @@ def _what(tree: Tree) -> str:
     return (
         f"This is one decision tree of {counted(tree.n_leaves, 'leaf', 'leaves')} that says how probable each of "
         f"{tree.n_classes} classes is ({classes}); it was made from {counted(tree.rows.item(0), 'row')} and asks "
-        f"{len(asked)} of {counted(schema.n_features, 'feature')}{first}, at most {tree.depth} of them for a row."
+        f"{len(asked)} of {counted(schema.n_features, 'feature')}{first}, with at most {counted(tree.depth, 'question')} to a row."
     )
 
 
 def _ground(tree: Tree) -> str:
     leaf = tree.skeleton.is_leaf
     rows, borrowed = tree.rows[leaf], tree.borrowed[leaf]
-    span = f"from {rows.min():,} to {rows.max():,} of them a leaf"
+    least, most = rows.min(), rows.max()
+    span = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    own = f"Each probability rests on the {span} training rows of its leaf"
     if not borrowed.any():
-        return f"Every probability is that of the rows that came to the same leaf, {span}."
+        return f"{own}, and on nothing else."
     middle = float(np.median(borrowed))
-    return (
-        f"Every probability rests on the rows that came to the same leaf, and on what the nodes above it lend, "
-        f"worth {middle:,.1f} rows in the median leaf: {span}."
-    )
+    return f"{own}, and on what the nodes above lend it: in the median leaf, as much as {middle:,.1f} rows would say."
 
 
 def _worth(trial: Trial | None, scores: list[Score]) -> str:
@@ -78,9 +77,9 @@ def _worth(trial: Trial | None, scores: list[Score]) -> str:
     loss, hits = by_name["log loss"], by_name["accuracy"]
     verdict = "better than" if loss.convincing else "not clearly better than"
     return (
-        f"On {counted(trial.n_rows, 'test row')} it names the right class for {100 * hits.value:.1f} %, where always "
-        f"naming the commonest would do so for {100 * hits.base:.1f} %, and its log loss of {loss.value:.3f} is "
-        f"{verdict} the {loss.base:.3f} of the base rate."
+        f"On {counted(trial.n_rows, 'test row')} the class it holds most probable came {100 * hits.value:.1f} % of the "
+        f"time, the commonest class {100 * hits.base:.1f} %, and its log loss of {loss.value:.3f} is {verdict} the "
+        f"{loss.base:.3f} of the base rate."
     )
 
 

@@ -121,7 +121,7 @@ def report(
     """
     subject = Subject.of(model)
     trial = None if X_test is None and y_test is None else Trial.of(subject, X_test, y_test)
-    scores = [] if trial is None else headline(trial, base_rate(subject.tree))
+    scores = [] if trial is None else headline(trial, base_rate(subject.tree), subject.costs)
     told = rules.splitlines() if isinstance(rules, str) else None if rules is None else [str(rule) for rule in rules]
     data = payload(
         subject, level, None if trial is None else trial.drift, thresholds=thresholds(subject, trial)

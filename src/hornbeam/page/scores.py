@@ -9,6 +9,7 @@ from scipy.stats import norm, rankdata
 
 from hornbeam.evaluation.scores import LEAST_PROBABILITY
 from hornbeam.page.trial import Trial
+from hornbeam.tree.costs import Costs
 from hornbeam.typing import Bools, Floats
 
 __all__ = ["LEVEL", "Score", "area_under_curve", "headline"]
@@ -53,7 +54,7 @@ class Score:
         return self.gain_low > 0
 
 
-def headline(trial: Trial, base: Floats) -> list[Score]:
+def headline(trial: Trial, base: Floats, costs: Costs | None = None) -> list[Score]:
     """Score the tree and the base rate on the test rows.
 
     Parameters
@@ -61,11 +62,14 @@ def headline(trial: Trial, base: Floats) -> list[Score]:
     trial : Trial
     base : float64 array of shape (n_classes,)
         The class rates of the training rows.
+    costs : Costs, optional
+        What mistakes cost, if the model decides by it.
 
     Returns
     -------
     list of Score
-        Log loss, Brier score, accuracy, area under the curve.
+        Log loss, Brier score, accuracy of the class held most probable, area under the curve; what the model's
+        decisions cost.
 
     Notes
     -----
@@ -90,18 +94,23 @@ def headline(trial: Trial, base: Floats) -> list[Score]:
     rows = np.arange(trial.n_rows)
     log_loss = [-np.log(np.maximum(p[rows, trial.target], LEAST_PROBABILITY)) for p in (trial.said, flat)]
     brier = [((p - np.eye(len(base))[trial.target]) ** 2).sum(axis=1) for p in (trial.said, flat)]
-    hits = [1.0 * (trial.named == trial.target), 1.0 * (base.argmax() == trial.target)]
-    return [
+    hits = [1.0 * (p.argmax(axis=1) == trial.target) for p in (trial.said, flat)]
+    scores = [
         _mean("log loss", "surprise at what came, in nats; lower is better", *log_loss, -1),
         _mean("Brier score", "squared error over the classes, 0 to 2; lower is better", *brier, -1),
-        _mean("accuracy", "share of rows named right; higher is better", *hits, 1),
+        _mean("accuracy", "how often the class held most probable came; higher is better", *hits, 1),
         _area(trial),
     ]
+    if costs is None:
+        return scores
+    always = int(costs.cheapest(base[None])[0])
+    paid = [costs.matrix[trial.target, trial.named], costs.matrix[trial.target, always]]
+    return [*scores, _mean("cost a row", "of what the model decides, by the costs given; lower is better", *paid, -1)]
 
 
 def _mean(name: str, meaning: str, own: Floats, base: Floats, sign: int) -> Score:
     value, half = float(own.mean()), _half(own)
-    low, high = _wilson(value, len(own)) if name == "accuracy" else (max(value - half, 0.0), value + half)
+    low, high = _wilson(value, len(own)) if name == "accuracy" else (value - half, value + half)
     gain = sign * (own - base)
     better, around = float(gain.mean()), _half(gain)
     return Score(

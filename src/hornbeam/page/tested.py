@@ -54,9 +54,9 @@ def _score(score: Score) -> Markup:
     return element(
         "tr",
         _named(score),
-        _cell(score.value, score.low, score.high, "value"),
-        element("td", f"{score.base:.3f}"),
-        _cell(score.gain, score.gain_low, score.gain_high, "sure" if score.convincing else "unsure"),
+        _cell(score.value, score.low, score.high, "value", _HEADS[1]),
+        element("td", f"{score.base:.3f}", data_head=_HEADS[2]),
+        _cell(score.gain, score.gain_low, score.gain_high, "sure" if score.convincing else "unsure", _HEADS[3]),
     )
 
 
@@ -66,10 +66,11 @@ def _named(score: Score) -> Markup:
     )
 
 
-def _cell(value: float, low: float, high: float, kind: str) -> Markup:
+def _cell(value: float, low: float, high: float, kind: str, head: str) -> Markup:
     bounds = f"({low:.3f} to {high:.3f})".replace("-", "−")
     said = element("b", f"{value:.3f}".replace("-", "−"))
-    return element("td", said, " ", element("span", bounds if np.isfinite(high) else "", class_="soft"), class_=kind)
+    around = element("span", bounds if np.isfinite(high) else "", class_="soft")
+    return element("td", said, " ", around, class_=kind, data_head=head)
 
 
 def calibration_section(subject: Subject, trial: Trial | None) -> Markup:
@@ -83,20 +84,23 @@ def calibration_section(subject: Subject, trial: Trial | None) -> Markup:
     custom = "little" if stability < 0.1 else "some" if stability < 0.25 else "much"
     text = (
         "Test rows are put together by what the tree says of them. On the dotted line what is said is what is seen; the "
-        "band is a 95 % interval of the share seen, so a true tree leaves the line with one point in twenty. "
-        f"The expected calibration error of the class it holds most probable is {error:.3f}."
+        "band is a 95 % interval of the share seen, so a true tree leaves the line with one point in twenty. Below, the "
+        "rows at each point."
     )
+    error_said = f"The expected calibration error of the class held most probable is {error:.3f}."
+    chance = f"{trial.drift.psi_p_value:.2f}" if trial.drift.psi_p_value >= 0.01 else "less than 0.01"
     moved = (
         f"The test rows spread over the leaves as the training rows did but for a population stability index of "
         f"{stability:.3f}, which by custom is {custom}; chance alone makes as much with probability "
-        f"{trial.drift.psi_p_value:.2f}."
+        f"{chance}."
     )
     figures = [
-        element("figure", reliability(curve, label), element("figcaption", label)) for label, curve in _curves(subject, trial)
+        element("figure", reliability(curve, label), element("figcaption", label))
+        for label, curve in _curves(subject, trial)
     ]
-    return section(
-        "calibration", title, element("p", text), element("div", *figures, class_="figures"), element("p", moved)
-    )
+    beside = element("div", element("p", error_said), element("p", moved), class_="note")
+    kind = "figures one" if len(figures) == 1 else "figures"
+    return section("calibration", title, element("p", text), element("div", *figures, beside, class_=kind))
 
 
 def _curves(subject: Subject, trial: Trial) -> list[tuple[str, ReliabilityCurve]]:

@@ -59,7 +59,7 @@ function classTable(p, from, to, counts = null, seen = null) {
   const row = (k) => el("tr", {},
     el("th", { scope: "row", title: classes[k] }, shortened(classes[k], 28)),
     el("td", { class: "probability" }, number(p[k], probability(p[k]))),
-    el("td", { class: "soft" }, `${probability(from[k])} to ${probability(to[k])}`),
+    el("td", { class: "soft" }, `${probability(from[k])}–${probability(to[k])}`),
     counts && el("td", {}, amount(counts[k])),
     seen && el("td", {}, total ? percent(seen[k] / total) : "–"));
   const head = el("tr", {},

@@ -5,7 +5,7 @@ function thresholdTool() {
   const given = data.thresholds;
   if (!place || !given || !given.said) return;
   const [no, yes] = classes.map((words) => shortened(words, 30));
-  const input = (id, value, attributes) => el("input", { id, value, ...attributes, oninput: update });
+  const input = (id, value, attributes) => el("input", { id, ...attributes, value, oninput: update });
   const slider = input("threshold-at", Math.min(given.in_use, 1).toFixed(2), { type: "range", min: 0, max: 1, step: 0.01 });
   const alarm = input("cost-alarm", given.costs[0][1] - given.costs[0][0], { type: "number", min: 0, step: "any" });
   const miss = input("cost-miss", given.costs[1][0] - given.costs[1][1], { type: "number", min: 0, step: "any" });
@@ -47,7 +47,6 @@ function thresholdTool() {
     const c = countsAt(limit);
     shown.textContent = limit.toFixed(2);
     table.replaceChildren(
-      el("caption", {}, "Test rows by what came (rows) and what would be decided (columns)"),
       el("thead", {}, el("tr", {}, el("td"), el("th", { scope: "col" }, el("span", {}, no)), el("th", { scope: "col" }, el("span", {}, yes)))),
       el("tbody", {},
         el("tr", {}, el("th", { scope: "row" }, no), el("td", { class: "own" }, amount(c.rejections)), el("td", {}, amount(c.falseAlarms))),
@@ -60,7 +59,7 @@ function thresholdTool() {
       [`Of those called ${yes}, right`, ratio(c.hits, c.hits + c.falseAlarms)],
       [`Of true ${no}, left alone`, ratio(c.rejections, total[0])],
       ["Cost a row", price(c).toFixed(4)],
-      ["Least cost, at", `${best[1].toFixed(4)}, ${best[0].toFixed(2)}`],
+      ["Least cost (and where)", `${best[1].toFixed(4)} (${best[0].toFixed(2)})`],
     ];
     figures.replaceChildren(...lines.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
   }
@@ -71,7 +70,7 @@ function thresholdTool() {
       el("label", { for: "threshold-at", class: "grow" }, el("span", {}, `Decide for ${yes} when its probability is above `, shown), slider),
       labelled(`Cost of calling ${no} ${yes}`, alarm),
       labelled(`Cost of calling ${yes} ${no}`, miss)),
-    el("div", { class: "threshold-figure" }, el("div", { class: "scroll" }, table), picture),
+    el("div", { class: "threshold-figure" }, el("div", {}, el("p", { class: "note" }, "Test rows by what came (rows) and what would be decided (columns):"), table), picture),
     figures,
     el("p", { class: "note" }, `The model itself decides for ${yes} above ${given.in_use.toFixed(3)}. The least cost was found on these test rows, so it flatters a little; the costs alone ask for a threshold of cost of a false alarm / (both costs).`));
   update();

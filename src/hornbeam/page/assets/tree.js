@@ -1,8 +1,8 @@
 // The tree as a picture: drawn from the left, opened and closed, searched, walked with the keyboard.
 
-const LEVEL = 226;
+const LEVEL = 240;
 const LINE = 52;
-const TEXT = 172;
+const TEXT = 164;
 const BAND = 20;
 const MARGIN = { left: 16, top: 34, right: 70 };
 const START_LEAVES = 18;
@@ -77,7 +77,7 @@ function bands(place) {
       const from = y + (share(child) * BAND) / 2;
       y += share(child) * BAND;
       const [to, end] = [place.get(child), leftOf(child) - 6];
-      const bend = x + (end - x) * 0.55;
+      const bend = x + (end - x) * 0.5;
       const on = travelled.has(child) ? " on" : "";
       return draw("path", { class: `band${on}`, "stroke-width": width.toFixed(2),
         d: `M${x} ${from.toFixed(1)}C${bend} ${from.toFixed(1)} ${bend} ${to.toFixed(1)} ${end} ${to.toFixed(1)}` });
@@ -118,11 +118,12 @@ function drawNode(node, y) {
   draw("text", { class: "branch", y: -14 }, fitted(branchOf(node), `12px ${FONT}`, TEXT)),
   draw("text", { class: "head", y: 2 }, fitted(headOf(node), `600 13.5px ${FONT}`, TEXT)),
   bar(at(belief, node), 0, 9, 96, 5),
-  draw("text", { class: "rows", x: 102, y: 15 }, `${amount(nodes.rows[node])}${closed ? ` · ${leavesBelow[node]} leaves` : ""}`));
+  draw("text", { class: "rows", x: 102, y: 15 }, amount(nodes.rows[node])));
   if (inner) {
     group.append(draw("g", { class: "mark", transform: `translate(${TEXT + 14} 0)` },
       draw("circle", { class: "reach", r: 15 }), draw("circle", { r: 7.5 }),
-      draw("path", { d: closed ? "M-3.5 0H3.5M0 -3.5V3.5" : "M-3.5 0H3.5" })));
+      draw("path", { d: closed ? "M-3.5 0H3.5M0 -3.5V3.5" : "M-3.5 0H3.5" }),
+      closed ? draw("text", { class: "rows", x: 13, y: 4 }, counted(leavesBelow[node], "leaf", "leaves")) : ""));
   }
   return group;
 }

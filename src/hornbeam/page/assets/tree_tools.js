@@ -103,7 +103,8 @@ function treePicture() {
   legend();
   redraw();
   describe(0);
-  if (view.clientWidth < 600) { scale = 0.85; resize(); }
+  scale = Math.min(Math.max(view.clientWidth / view.size.width, 0.85), 1);
+  resize();
   view.scrollTop = (view.place.get(0) * scale) - view.clientHeight / 2;
   view.addEventListener("keydown", onKey);
   view.addEventListener("pointerleave", () => describe(current));
