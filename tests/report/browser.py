@@ -17,7 +17,9 @@ REPOSITORY = Path(__file__).parents[2]
 
 def _chromium():
     named = os.environ.get("HORNBEAM_CHROMIUM")
-    return named or shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    return (
+        named or shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    )
 
 
 def why_no_browser():
@@ -67,6 +69,8 @@ class Browser:
             page.goto(path.as_uri())
             yield page
             page.wait_for_timeout(20)
-            assert [note for note in notes if note not in (f"request: {path.as_uri()}", "request: data:,")] == []
+            assert [
+                note for note in notes if note not in (f"request: {path.as_uri()}", "request: data:,")
+            ] == []
         finally:
             context.close()

@@ -8,7 +8,7 @@ import pytest
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "export")]  # whichever way pytest imports them
 
-from browser import Browser, why_no_browser
+from browser import Browser, why_no_browser  # noqa: E402
 
 
 @pytest.fixture(scope="session")

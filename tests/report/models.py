@@ -42,7 +42,9 @@ def letters(n_leaves=200):
     """A made-up problem of 26 classes and a tree of so many leaves, with test rows."""
     rng = np.random.default_rng(7)
     X = rng.integers(0, 16, (6000, 16)).astype(float)
-    y = np.array(list("ABCDEFGHIJKLMNOPQRSTUVWXYZ"))[(X[:, 0] * 3 + X[:, 1] // 2 + X[:, 2] // 8).astype(int) % 26]
+    y = np.array(list("ABCDEFGHIJKLMNOPQRSTUVWXYZ"))[
+        (X[:, 0] * 3 + X[:, 1] // 2 + X[:, 2] // 8).astype(int) % 26
+    ]
     clf = TreeClassifier(smoothing="hgs", pruning=None, max_leaf_nodes=n_leaves).fit(X[:4000], y[:4000])
     assert clf.tree_.n_leaves == n_leaves
     return clf, X[4000:], y[4000:]
@@ -51,7 +53,10 @@ def letters(n_leaves=200):
 def rows_by_name(X):
     """The rows of a frame as dicts from names to plain values, None where missing: as JSON has them."""
     columns = {
-        name: [None if missing else value for value, missing in zip(X[name].tolist(), X[name].isna(), strict=True)]
+        name: [
+            None if missing else value
+            for value, missing in zip(X[name].tolist(), X[name].isna(), strict=True)
+        ]
         for name in X
     }
     return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]

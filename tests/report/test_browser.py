@@ -17,7 +17,8 @@ ANSWERS = """(rows) => rows.map((row) => {
   paste.value = typeof row === "string" ? row : JSON.stringify(row);
   paste.dispatchEvent(new Event("input"));
   const lines = [...document.querySelectorAll("#row-answer .classes tbody tr")];
-  return Object.fromEntries(lines.map((line) => [line.querySelector("th").title, Number(line.querySelector("data").value)]));
+  const said = (line) => [line.querySelector("th").title, Number(line.querySelector("data").value)];
+  return Object.fromEntries(lines.map(said));
 })"""
 
 
@@ -147,10 +148,14 @@ def test_the_threshold_in_use_decides_as_the_model(browser, tmp_path):
 
 def test_hostile_names_run_nothing_and_come_back_as_they_were(browser, tmp_path):
     for tree, _ in hostile_trees():
-        with browser.page(hornbeam.report(tree, rules=["<img src=x onerror=alert(1)>"]).html, tmp_path) as page:
+        with browser.page(
+            hornbeam.report(tree, rules=["<img src=x onerror=alert(1)>"]).html, tmp_path
+        ) as page:
             page.click("#tree-open")
             page.fill("#tree-search", "<script>")
-            made = page.evaluate("[...new Set([...document.querySelectorAll('main *')].map((e) => e.localName))]")
+            made = page.evaluate(
+                "[...new Set([...document.querySelectorAll('main *')].map((e) => e.localName))]"
+            )
             assert not set(made) & {"script", "img", "iframe", "object", "style", "link", "base", "bold"}
             told = page.evaluate("JSON.parse(document.getElementById('data').textContent)")
             names = [f["name"] for f in told["features"]]

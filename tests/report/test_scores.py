@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from models import halves_of_iris
 from sklearn.metrics import roc_auc_score
 
 from hornbeam import TreeClassifier
@@ -10,7 +11,6 @@ from hornbeam.page.scores import area_under_curve, headline
 from hornbeam.page.subject import Subject
 from hornbeam.page.trial import Trial
 from hornbeam.tree.base_rate import base_rate
-from models import halves_of_iris
 
 
 def noisy(n, n_classes, seed=0):
@@ -72,7 +72,9 @@ def test_costs_are_those_of_the_decisions():
     clf, subject, trial, X, y = trial_of(2, costs=costs)
     score = headline(trial, base_rate(subject.tree), subject.costs)[-1]
     assert score.name == "cost a row"
-    assert score.value == pytest.approx(np.mean([costs[a][b] for a, b in zip(y, clf.predict(X), strict=True)]))
+    assert score.value == pytest.approx(
+        np.mean([costs[a][b] for a, b in zip(y, clf.predict(X), strict=True)])
+    )
     always = min(np.mean([costs[a][b] for a in y]) for b in (0, 1))
     assert score.base == pytest.approx(always)
 

@@ -3,6 +3,6 @@
 The package is called `page` so that the name `hornbeam.report` is free for the function.
 """
 
-from hornbeam.page.report import Report, report
+from hornbeam.page.reporter import Report, report
 
 __all__ = ["Report", "report"]

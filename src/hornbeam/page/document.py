@@ -79,7 +79,10 @@ def document(title: str, byline: str, summary: Iterable[str], sections: Iterable
         header,
         element("noscript", element("p", _WITHOUT_SCRIPT, class_="problem")),
         element("main", *sections),
-        element("footer", element("p", "Made by Hornbeam: one decision tree, readable, with probabilities to trust.")),
+        element(
+            "footer",
+            element("p", "Made by Hornbeam: one decision tree, readable, with probabilities to trust."),
+        ),
         element("script", Markup(data), type="application/json", id="data"),
         element("script", Markup(script)),
     )

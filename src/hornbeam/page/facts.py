@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -47,8 +48,8 @@ def fact_section(subject: Subject) -> Markup:
 _PRIVACY = (
     "The tree with its counts, and of the test rows how many of each class stopped at each node and at each "
     "probability. No row of training or test data is in this file, it loads nothing and sends nothing. The names of "
-    "features, categories and classes are in it, and so are thresholds, which are halfway between values that occurred; "
-    "a leaf of very few rows may say something about the people behind them."
+    "features, categories and classes are in it, and so are thresholds, which lie halfway between values that "
+    "occurred; a leaf of very few rows may say something about the people behind them."
 )
 
 
@@ -65,7 +66,13 @@ def _features(tree: Tree) -> Markup:
     schema, skeleton = tree.schema, tree.skeleton
     tests = np.bincount(skeleton.feature[skeleton.feature >= 0], minlength=schema.n_features).tolist()
     rows = [
-        (shown(feature_name(feature.name)), feature.kind.value, _values(feature), _missing(tree, at), tests[at])
+        (
+            shown(feature_name(feature.name)),
+            feature.kind.value,
+            _values(feature),
+            _missing(tree, at),
+            tests[at],
+        )
         for at, feature in enumerate(schema.features[:_MOST_FEATURES])
     ]
     heads = ("Feature", "Kind", "Values", "Missing values", "Tests")
@@ -98,7 +105,10 @@ def _missing(tree: Tree, feature: int) -> str:
 def _history(tree: Tree) -> Markup:
     steps = [
         element(
-            "li", element("b", step.name), " ", ", ".join(f"{name} = {_said(value)}" for name, value in step.parameters)
+            "li",
+            element("b", step.name),
+            " ",
+            ", ".join(f"{name} = {_said(value)}" for name, value in step.parameters),
         )
         for step in tree.history
     ]
@@ -125,9 +135,10 @@ def _pairs(pairs: dict[str, str]) -> Markup:
     return element("dl", *found, class_="pairs")
 
 
-def _table(heads: tuple[str, ...], rows: list[tuple[object, ...]], total: int, things: str) -> Markup:
+def _table(heads: tuple[str, ...], rows: Sequence[tuple[object, ...]], total: int, things: str) -> Markup:
     body = [
-        element("tr", element("th", row[0], scope="row"), *(element("td", cell) for cell in row[1:])) for row in rows
+        element("tr", element("th", row[0], scope="row"), *(element("td", cell) for cell in row[1:]))
+        for row in rows
     ]
     table = element(
         "table",

@@ -51,7 +51,9 @@ def payload(subject: Subject, level: float, test: Drift | None = None, **more: A
     tree = subject.tree
     skeleton = tree.skeleton
     low, high = interval(tree, level)
-    nominal = [node for node in range(tree.n_nodes) if skeleton.slot_start[node] < skeleton.slot_start[node + 1]]
+    nominal = [
+        node for node in range(tree.n_nodes) if skeleton.slot_start[node] < skeleton.slot_start[node + 1]
+    ]
     nodes = {
         "children": skeleton.n_children.tolist(),
         "feature": skeleton.feature.tolist(),

@@ -54,7 +54,8 @@ def _what(tree: Tree) -> str:
     return (
         f"This is one decision tree of {counted(tree.n_leaves, 'leaf', 'leaves')} that says how probable each of "
         f"{tree.n_classes} classes is ({classes}); it was made from {counted(tree.rows.item(0), 'row')} and asks "
-        f"{len(asked)} of {counted(schema.n_features, 'feature')}{first}, with at most {counted(tree.depth, 'question')} to a row."
+        f"{len(asked)} of {counted(schema.n_features, 'feature')}{first}, with at most "
+        f"{counted(tree.depth, 'question')} to a row."
     )
 
 

@@ -85,10 +85,10 @@ def headline(trial: Trial, base: Floats, costs: Costs | None = None) -> list[Sco
     >>> trial = Trial.of(subject, [[0], [0], [1], [1]] * 5, [0, 0, 0, 1] * 5)
     >>> for score in headline(trial, np.array([0.5, 0.5])):
     ...     print(f"{score.name}: {score.value:.3f} ({score.low:.3f} to {score.high:.3f}), {score.base:.3f}")
-    log loss: 0.655 (0.223 to 1.086), 0.693
-    Brier score: 0.420 (0.100 to 0.740), 0.500
+    log loss: 0.655 (0.227 to 1.082), 0.693
+    Brier score: 0.420 (0.108 to 0.732), 0.500
     accuracy: 0.750 (0.531 to 0.888), 0.750
-    area under the curve: 0.833 (0.717 to 0.950), 0.500
+    area under the curve: 0.833 (0.714 to 0.953), 0.500
     """
     flat = np.broadcast_to(base, trial.said.shape)
     rows = np.arange(trial.n_rows)
@@ -96,19 +96,24 @@ def headline(trial: Trial, base: Floats, costs: Costs | None = None) -> list[Sco
     brier = [((p - np.eye(len(base))[trial.target]) ** 2).sum(axis=1) for p in (trial.said, flat)]
     hits = [1.0 * (p.argmax(axis=1) == trial.target) for p in (trial.said, flat)]
     scores = [
-        _mean("log loss", "surprise at what came, in nats; lower is better", *log_loss, -1),
-        _mean("Brier score", "squared error over the classes, 0 to 2; lower is better", *brier, -1),
-        _mean("accuracy", "how often the class held most probable came; higher is better", *hits, 1),
+        _mean("log loss", "surprise at what came, in nats; lower is better", log_loss, -1),
+        _mean("Brier score", "squared error over the classes, 0 to 2; lower is better", brier, -1),
+        _mean("accuracy", "how often the class held most probable came; higher is better", hits, 1),
         _area(trial),
     ]
     if costs is None:
         return scores
     always = int(costs.cheapest(base[None])[0])
     paid = [costs.matrix[trial.target, trial.named], costs.matrix[trial.target, always]]
-    return [*scores, _mean("cost a row", "of what the model decides, by the costs given; lower is better", *paid, -1)]
+    return [
+        *scores,
+        _mean("cost a row", "of what the model decides, by the costs given; lower is better", paid, -1),
+    ]
 
 
-def _mean(name: str, meaning: str, own: Floats, base: Floats, sign: int) -> Score:
+def _mean(name: str, meaning: str, losses: list[Floats], sign: int) -> Score:
+    """The mean of the tree's losses, or gains, beside that of the base rate's."""
+    own, base = losses
     value, half = float(own.mean()), _half(own)
     low, high = _wilson(value, len(own)) if name == "accuracy" else (value - half, value + half)
     gain = sign * (own - base)

@@ -23,7 +23,7 @@ def section(name: str, title: str, *parts: object, wide: bool = False) -> Markup
     )
 
 
-def tree_section(subject: Subject) -> Markup:
+def tree_section() -> Markup:
     """The tree, to open and close, to search and to walk through."""
     text = (
         "It begins at the left. Each fork asks for one value; a branch is as thick as the share of training rows that "
@@ -34,11 +34,22 @@ def tree_section(subject: Subject) -> Markup:
         "label",
         element("span", "Find"),
         element(
-            "input", type="search", id="tree-search", placeholder="a feature or a category", autocomplete="off"
+            "input",
+            type="search",
+            id="tree-search",
+            placeholder="a feature or a category",
+            autocomplete="off",
         ),
     )
     buttons = [
-        element("button", words, type="button", id=f"tree-{name}", title=hint, aria_label=hint)
+        element(
+            "button",
+            words,
+            type="button",
+            id=f"tree-{name}",
+            title=hint,
+            aria_label=hint if len(words) == 1 else None,
+        )
         for name, words, hint in (
             ("closer", "+", "Larger"),
             ("farther", "−", "Smaller"),
@@ -60,7 +71,9 @@ def tree_section(subject: Subject) -> Markup:
         element("aside", id="tree-node", aria_label="The chosen node", aria_live="polite"),
         class_="tree-figure",
     )
-    return section("tree", "The tree", element("p", text), element("ul", id="legend"), tools, figure, wide=True)
+    return section(
+        "tree", "The tree", element("p", text), element("ul", id="legend"), tools, figure, wide=True
+    )
 
 
 def row_section(subject: Subject) -> Markup:
@@ -68,12 +81,14 @@ def row_section(subject: Subject) -> Markup:
     used = {f for f in subject.tree.skeleton.feature.tolist() if f >= 0}
     of = "" if len(used) == subject.tree.schema.n_features else f" The tree asks only for these {len(used)}."
     text = (
-        "Fill in what is known and leave the rest blank. The answer is computed in this page, by the same tree and with "
-        f"the same treatment of missing and unseen values as the model itself; nothing leaves this file.{of}"
+        "Fill in what is known and leave the rest blank. The answer is computed in this page, by the same tree and "
+        f"with the same treatment of missing and unseen values as the model itself; nothing leaves this file.{of}"
     )
     paste = element(
         "label",
-        element("span", "Or paste a row: comma- or tab-separated values, with or without a line of names, or JSON"),
+        element(
+            "span", "Or paste a row: comma- or tab-separated values, with or without a line of names, or JSON"
+        ),
         element("textarea", id="row-paste", rows=3, spellcheck="false"),
     )
     return section(
@@ -101,8 +116,8 @@ def leaf_section(subject: Subject, level: float, tested: bool) -> Markup:
         else " Without test rows nothing can be set beside it."
     )
     text = (
-        f"Where rows end up. The probability is that of {whom}, with the {100 * level:g} % interval within which the true "
-        f"rate of such rows should lie. Raw is the plain frequency, borrowed what the nodes above lend, in rows.{test}"
+        f"Where rows end up. The probability is that of {whom}, with the {100 * level:g} % interval within which the "
+        f"true rate of such rows should lie. Raw is the plain frequency, borrowed what the nodes above lend, in rows.{test}"
     )
     return section(
         "leaves",

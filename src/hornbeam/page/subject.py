@@ -64,7 +64,7 @@ class Subject:
             tree: Tree = model.tree_
             costs = None if model.costs is None else Costs.of(model.costs, tree.schema.classes)
             return cls(tree, model._read, model.class_weight_, kind, settings, costs)
-        trees = getattr(model, "trees_", ())
+        trees: tuple[Tree, ...] = getattr(model, "trees_", ())
         if len(trees) != 1:
             found = f"holds {len(trees)} trees" if trees else "holds no tree"
             raise ParameterError(

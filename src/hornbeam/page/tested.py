@@ -34,9 +34,9 @@ def score_section(trial: Trial | None, scores: list[Score]) -> Markup:
         class_="scores",
     )
     note = (
-        f"Base rate: one who always says how common the classes are in training. In brackets {100 * LEVEL:g} % intervals: "
-        "of means over rows, gains row by row; accuracy by Wilson, area under the curve by DeLong. They are about these "
-        "rows and this tree. Whether the tree has never seen the rows, only who made this report can know."
+        "Base rate: one who always says how common the classes are in training. In brackets "
+        f"{100 * LEVEL:g} % intervals: of means over rows, gains row by row; accuracy by Wilson, area under the curve by "
+        "DeLong. They are about these rows and this tree. Whether the tree has never seen the rows, only who made this report can know."
     )
     return section(
         "scores", "How good it is", element("div", table, class_="scroll"), element("p", note, class_="note")
@@ -56,7 +56,9 @@ def _score(score: Score) -> Markup:
         _named(score),
         _cell(score.value, score.low, score.high, "value", _HEADS[1]),
         element("td", f"{score.base:.3f}", data_head=_HEADS[2]),
-        _cell(score.gain, score.gain_low, score.gain_high, "sure" if score.convincing else "unsure", _HEADS[3]),
+        _cell(
+            score.gain, score.gain_low, score.gain_high, "sure" if score.convincing else "unsure", _HEADS[3]
+        ),
     )
 
 
@@ -83,9 +85,9 @@ def calibration_section(subject: Subject, trial: Trial | None) -> Markup:
     stability = trial.drift.stability_index
     custom = "little" if stability < 0.1 else "some" if stability < 0.25 else "much"
     text = (
-        "Test rows are put together by what the tree says of them. On the dotted line what is said is what is seen; the "
-        "band is a 95 % interval of the share seen, so a true tree leaves the line with one point in twenty. Below, the "
-        "rows at each point."
+        "Test rows are put together by what the tree says of them. On the dotted line what is said is what is seen; "
+        "the band is a 95 % interval of the share seen, so a true tree leaves the line with one point in twenty. "
+        "Below, the rows at each point."
     )
     error_said = f"The expected calibration error of the class held most probable is {error:.3f}."
     chance = f"{trial.drift.psi_p_value:.2f}" if trial.drift.psi_p_value >= 0.01 else "less than 0.01"
@@ -151,7 +153,9 @@ def _costs(subject: Subject) -> Markup:
 def _confusion(subject: Subject, trial: Trial) -> Markup:
     counts = trial.confusion
     if len(counts) > _MOST_CLASSES:
-        note = f"The table of {len(counts)} by {len(counts)} classes is left out: it would be too large to read."
+        note = (
+            f"The table of {len(counts)} by {len(counts)} classes is left out: it would be too large to read."
+        )
         return element("p", note, class_="note")
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     cells = [[f"{n:,}" if n else "" for n in row] for row in counts.tolist()]
@@ -159,9 +163,7 @@ def _confusion(subject: Subject, trial: Trial) -> Markup:
     return _square(subject, title, cells, share)
 
 
-def _square(
-    subject: Subject, title: str, cells: list[list[str]], shade: np.ndarray | None = None
-) -> Markup:
+def _square(subject: Subject, title: str, cells: list[list[str]], shade: np.ndarray | None = None) -> Markup:
     """A table of classes by classes; shades are tenths, because the page allows no style of its own."""
     names = [shown(word(label)) for label in subject.tree.schema.classes]
     head = element("tr", element("td"), *(element("th", element("span", n), scope="col") for n in names))

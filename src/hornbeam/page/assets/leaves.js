@@ -88,7 +88,7 @@ function leafTable() {
 const MOST_RULES = 60;
 
 function ruleOf(node) {
-  const conditions = conditionsOf(node);
+  const conditions = wayTo(node);
   const k = spokenClass(node);
   const p = at(belief, node);
   const parts = conditions.flatMap((words, i) => [i ? " and " : "If ", el("span", { class: "condition" }, words)]);

@@ -43,7 +43,7 @@ function ask(show = true) {
     ? `Missing values share this row among ${stops.length} nodes; each answers for its share.`
     : isLeaf(node) ? `Answered by leaf ${node}, which ${counted(nodes.rows[node], "training row")} reached.`
       : `The row stops at node ${node}, which asks ${shortened(nameOf(nodes.feature[node]), 60)}, and is answered there from ${counted(nodes.rows[node], "training row")}.`;
-  const way = stops.length > 1 ? [] : conditionsOf(node);
+  const way = stops.length > 1 ? [] : wayTo(node);
   byId("row-answer").replaceChildren(
     el("p", { class: "verdict" }, el("span", {}, shortened(classes[k], 60)), " ", el("b", {}, probability(p[k]))),
     classTable(p, mixed(low, stops), mixed(high, stops)),

@@ -13,7 +13,7 @@ const drawn = new Map();
 let order = [];
 let current = 0;
 let scale = 1;
-let travelled = new Map();
+let travelled = new Set();
 let found = new Set();
 
 const share = (node) => nodes.rows[node] / Math.max(nodes.rows[0], 1);
@@ -97,13 +97,11 @@ function drawNode(node, y) {
   const inner = !isLeaf(node);
   const closed = inner && !open.has(node);
   const state = [inner ? "inner" : "leaf", travelled.has(node) ? "on" : "", found.has(node) ? "found" : "", closed ? "closed" : ""];
-  const label = `${branchOf(node)}: ${inner ? `asks ${nameOf(nodes.feature[node])}; ` : ""}${answerOf(node)}, ${counted(nodes.rows[node], "row")}`;
   const siblings = node ? nodes.children[parent[node]] : 1;
   const group = draw("g", {
     class: `node ${state.filter(Boolean).join(" ")}`,
     role: "treeitem",
     tabindex: node === current ? 0 : -1,
-    "aria-label": shortened(label, 300),
     "aria-level": depth[node] + 1,
     "aria-setsize": siblings,
     "aria-posinset": node ? node - first[parent[node]] + 1 : 1,
@@ -154,6 +152,7 @@ function redrawAround(node) {
 function toggle(node) {
   if (isLeaf(node)) return;
   if (!open.delete(node)) open.add(node);
+  openedForWay = openedForWay.filter((opened) => opened !== node);
   current = node;
   redrawAround(node);
   focusOn(node);
@@ -190,7 +189,7 @@ let described = -1;
 function describe(node) {
   if (node === described) return;
   described = node;
-  const conditions = conditionsOf(node);
+  const conditions = wayTo(node);
   const facts = [counted(nodes.rows[node], "row"), percent(share(node))];
   if (nodes.borrowed[node]) facts.push(`borrows ${amount(nodes.borrowed[node])}`);
   byId("tree-node").replaceChildren(
@@ -213,9 +212,14 @@ function showInTree(node) {
   focusOn(node);
 }
 
-// Marks the way of a row: every node it passes.
+// Marks the way of a row: every node it passes. What was opened for the row before is closed again.
+let openedForWay = [];
+
 function showWay(stops) {
-  travelled = new Map(stops.flatMap(([node, part]) => pathTo(node).map((passed) => [passed, part])));
-  if (stops.length <= 3) stops.forEach(([node]) => openTo(node));
+  openedForWay.forEach((node) => open.delete(node));
+  travelled = new Set(stops.flatMap(([node]) => pathTo(node)));
+  const inside = stops.length <= 3 ? stops.flatMap(([node]) => pathTo(node).slice(0, -1)) : [];
+  openedForWay = inside.filter((node) => !open.has(node));
+  openedForWay.forEach((node) => open.add(node));
   redraw();
 }

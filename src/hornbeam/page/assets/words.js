@@ -75,7 +75,7 @@ function conditionOf(demand, name = "") {
 const branchOf = (node) => (node === 0 ? "all rows" : conditionOf(demandOf(node)));
 
 // All that leads to a node, one condition a feature.
-function conditionsOf(node) {
+function wayTo(node) {
   const demands = new Map();
   for (const child of pathTo(node).slice(1)) {
     const demand = demandOf(child);

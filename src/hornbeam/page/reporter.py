@@ -122,13 +122,19 @@ def report(
     subject = Subject.of(model)
     trial = None if X_test is None and y_test is None else Trial.of(subject, X_test, y_test)
     scores = [] if trial is None else headline(trial, base_rate(subject.tree), subject.costs)
-    told = rules.splitlines() if isinstance(rules, str) else None if rules is None else [str(rule) for rule in rules]
+    told = (
+        rules.splitlines()
+        if isinstance(rules, str)
+        else None
+        if rules is None
+        else [str(rule) for rule in rules]
+    )
     data = payload(
         subject, level, None if trial is None else trial.drift, thresholds=thresholds(subject, trial)
     )
     sections = [
         score_section(trial, scores),
-        tree_section(subject),
+        tree_section(),
         row_section(subject),
         calibration_section(subject, trial),
         leaf_section(subject, level, trial is not None),
@@ -138,9 +144,7 @@ def report(
     ]
     facts = [] if date is None else [str(date)]
     byline = " · ".join([*facts, f"digest {subject.tree.digest[:12]}"])
-    page = Report(
-        document(title, byline, sentences(subject, trial, scores), sections, safe_json(data))
-    )
+    page = Report(document(title, byline, sentences(subject, trial, scores), sections, safe_json(data)))
     if path is not None:
         page.save(path)
     return page
