@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "export")]  # whichever way pytest imports them
+sys.path.insert(0, str(Path(__file__).parents[1] / "export"))  # whichever way pytest imports them
+sys.path.insert(0, str(Path(__file__).parent))
 
-from browser import Browser, why_no_browser  # noqa: E402
+from browser import Browser, why_no_browser
 
 
 @pytest.fixture(scope="session")

@@ -117,7 +117,8 @@ def leaf_section(subject: Subject, level: float, tested: bool) -> Markup:
     )
     text = (
         f"Where rows end up. The probability is that of {whom}, with the {100 * level:g} % interval within which the "
-        f"true rate of such rows should lie. Raw is the plain frequency, borrowed what the nodes above lend, in rows.{test}"
+        f"true rate of such rows should lie. Raw is the plain frequency, borrowed what the nodes above lend, in "
+        f"rows.{test}"
     )
     return section(
         "leaves",

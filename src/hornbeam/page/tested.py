@@ -17,7 +17,7 @@ from hornbeam.tree.costs import Costs
 
 __all__ = ["calibration_section", "decision_section", "score_section"]
 
-_MOST_CURVES, _MOST_CLASSES = 4, 40
+_MOST_CURVES, _MOST_CLASSES, _FEW_CLASSES = 4, 40, 8
 _ABSENT = "No test rows were given to this report, so this section is empty."
 
 
@@ -35,8 +35,9 @@ def score_section(trial: Trial | None, scores: list[Score]) -> Markup:
     )
     note = (
         "Base rate: one who always says how common the classes are in training. In brackets "
-        f"{100 * LEVEL:g} % intervals: of means over rows, gains row by row; accuracy by Wilson, area under the curve by "
-        "DeLong. They are about these rows and this tree. Whether the tree has never seen the rows, only who made this report can know."
+        f"{100 * LEVEL:g} % intervals: of means over rows, gains row by row; accuracy by Wilson, area under the curve "
+        "by DeLong. They are about these rows and this tree. "
+        "Whether the tree has never seen the rows, only who made this report can know."
     )
     return section(
         "scores", "How good it is", element("div", table, class_="scroll"), element("p", note, class_="note")
@@ -101,8 +102,10 @@ def calibration_section(subject: Subject, trial: Trial | None) -> Markup:
         for label, curve in _curves(subject, trial)
     ]
     beside = element("div", element("p", error_said), element("p", moved), class_="note")
-    kind = "figures one" if len(figures) == 1 else "figures"
-    return section("calibration", title, element("p", text), element("div", *figures, beside, class_=kind))
+    kind, wide = ("figures one", False) if len(figures) == 1 else ("figures", True)
+    return section(
+        "calibration", title, element("p", text), element("div", *figures, beside, class_=kind), wide=wide
+    )
 
 
 def _curves(subject: Subject, trial: Trial) -> list[tuple[str, ReliabilityCurve]]:
@@ -126,7 +129,14 @@ def decision_section(subject: Subject, trial: Trial | None) -> Markup:
         return section("decisions", title, _rule(subject), element("p", _ABSENT, class_="absent"))
     if subject.tree.n_classes == 2:
         return section("decisions", title, _rule(subject), element("div", id="threshold"))
-    return section("decisions", title, _rule(subject), _costs(subject), _confusion(subject, trial), wide=True)
+    return section(
+        "decisions",
+        title,
+        _rule(subject),
+        _costs(subject),
+        _confusion(subject, trial),
+        wide=subject.tree.n_classes > _FEW_CLASSES,
+    )
 
 
 def _rule(subject: Subject) -> Markup:
@@ -180,6 +190,6 @@ def _square(subject: Subject, title: str, cells: list[list[str]], shade: np.ndar
         element("caption", title),
         element("thead", head),
         element("tbody", *body),
-        class_="square many" if len(names) > 8 else "square",
+        class_="square many" if len(names) > _FEW_CLASSES else "square",
     )
     return joined([element("div", table, class_="scroll", tabindex=0, role="region", aria_label=title)])
