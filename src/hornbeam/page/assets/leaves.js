@@ -2,7 +2,7 @@
 
 const MOST_LEAVES = 200;
 const listedNodes = Array.from({ length: N }, (_, node) => node)
-  .filter((node) => isLeaf(node) || nodes.own[node].length || (test && test.nodes.includes(node)));
+  .filter((node) => isLeaf(node) || nodes.own[node].length || (test && test.own[node]));
 const heaviestFirst = [...listedNodes].sort((a, b) => nodes.rows[b] - nodes.rows[a] || a - b);
 const spokenClass = (node) => (K === 2 ? 1 : leadingClass(at(belief, node)));
 
@@ -30,8 +30,7 @@ function leafOf(node) {
 
 function ownTest(node) {
   const counts = new Array(K).fill(0);
-  const i = test.nodes.indexOf(node);
-  const own = i < 0 ? [] : data.test.counts[i];
+  const own = test.own[node] || [];
   for (let j = 0; j < own.length; j += 2) counts[own[j]] += own[j + 1];
   return counts;
 }

@@ -66,7 +66,7 @@ const test = data.test && (() => {
     own[node] = data.test.counts[i];
     odd.set(node, data.test.odd[i]);
   });
-  return { nodes: data.test.node, counts: pulledUp(own, 1), odd };
+  return { own, counts: pulledUp(own, 1), odd };
 })();
 const sum = (counts) => counts.reduce((total, count) => total + count, 0);
 
