@@ -31,6 +31,7 @@ PROBABILITIES = {  # methods of the study of probabilities, as the page calls th
     "c4.4/hgs-published": "HGS, as published",
     "sklearn-forest/rf-5": "scikit-learn, forest of 5",
     "cart/cost-complexity-cv": "CART, cost-complexity by cross-validation",
+    "cart/cost-complexity-1se": "the same, one standard error",
     "c4.4/hdp": "hierarchical Dirichlet process",
     "sklearn/five-trees-sigmoid": "scikit-learn, five calibrated trees",
     "weka/j48": "Weka, J48",
@@ -107,7 +108,7 @@ def probabilities() -> str:
     rows = [
         [
             name,
-            *(f"{float(found[method][measure]):.3f}" for measure in measures),
+            *(found[method][measure] for measure in measures),
             found[method]["RMSE: hornbeam/default against it"],
         ]
         for method, name in PROBABILITIES.items()
