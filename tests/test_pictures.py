@@ -6,9 +6,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from worked import T0
 
 from hornbeam.smoothing import HGS
+from worked import T0
 
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
 
