@@ -128,7 +128,7 @@ def ratio(client: Client, options: argparse.Namespace) -> list[dict[str, Any]]:
 def _frame(place: Path) -> tuple[Any, Any]:
     import dask.dataframe
 
-    frame = dask.dataframe.read_parquet(place, split_row_groups=4)
+    frame = dask.dataframe.read_parquet(place, split_row_groups=4).persist()
     return frame[[f"x{f}" for f in range(FEATURES)]], frame["y"]
 
 
