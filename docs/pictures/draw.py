@@ -8,6 +8,7 @@ from pathlib import Path
 BLUE, ORANGE, GREY = "#2166ac", "#d95f02", "#7f7f7f"
 ROOT, A, B, A1, A2 = (250, 45), (130, 125), (370, 125), (60, 205), (200, 205)
 NODES, EDGES = (ROOT, A, B, A1, A2), ((ROOT, A), (ROOT, B), (A, A1), (A, A2))
+LEVELS = (BLUE, ORANGE, ORANGE, GREY, GREY)
 EVIDENCE = ((7, 3), (6, 1), (1, 2), (4, 0), (2, 1))
 # Class 1 under HGS(), as the guide on smoothing works it out for A1.
 BELIEF = ("0.32", "0.20", "0.56", "0.13", "0.32")
@@ -19,9 +20,11 @@ def text(
     return f'<text x="{x}" y="{y}" fill="{colour}" font-size="{size}" text-anchor="{anchor}">{words}</text>'
 
 
-def box(x: float, y: float, words: str, colour: str, width: float = 84) -> str:
+def box(x: float, y: float, words: str, colour: str, width: float = 84, size: int = 14) -> str:
     shape = f'<rect x="{x - width / 2}" y="{y - 17}" width="{width}" height="34" rx="5" fill="white"'
-    return f'{shape} stroke="{colour}" stroke-width="2"/>' + text(x, y + 5, words, colour=colour)
+    return f'{shape} stroke="{colour}" stroke-width="2"/>' + text(
+        x, y + 0.36 * size, words, colour=colour, size=size
+    )
 
 
 def line(a: tuple[float, float], b: tuple[float, float], colour: str = GREY, *, arrow: bool = False) -> str:
@@ -41,9 +44,12 @@ def picture(title: str, width: int, height: int, *parts: str) -> str:
     return "\n".join([head, *parts, "</svg>\n"])
 
 
-def tree(labels: tuple[str, ...], colour: str, x: float = 0, y: float = 0, scale: float = 1.0) -> str:
+def tree(labels: tuple[str, ...], colours: tuple[str, ...], x: float, y: float, scale: float) -> str:
+    size = round(13 / scale)  # as large as the words around it
     edges = "".join(line(a, b) for a, b in EDGES)
-    boxes = "".join(box(*node, label, colour) for node, label in zip(NODES, labels, strict=True))
+    boxes = "".join(
+        box(*node, *of, width=104, size=size) for node, *of in zip(NODES, labels, colours, strict=True)
+    )
     return f'<g transform="translate({x} {y}) scale({scale})">{edges}{boxes}</g>'
 
 
@@ -55,7 +61,7 @@ def three() -> str:
         "belief: what we think": (BELIEF, ORANGE),
     }
     drawn = [
-        text(140 + 270 * i, 22, title, colour=colour) + tree(labels, colour, 270 * i + 8, 30, 0.6)
+        text(140 + 270 * i, 22, title, colour=colour) + tree(labels, (colour,) * 5, 270 * i + 8, 30, 0.6)
         for i, (title, (labels, colour)) in enumerate(parts.items())
     ]
     return picture("A tree in three parts: skeleton, evidence and belief", 820, 180, *drawn)
@@ -78,9 +84,8 @@ def steps() -> str:
 
 
 def levels() -> str:
-    parts = [tree(tuple("01234"), BLUE, 0, 0, 0.8)]
-    for i, level in enumerate((0, 1, 1, 2, 2)):
-        parts.append(box(430 + 76 * i, 90, str(i), (BLUE, ORANGE, GREY)[level], 70))
+    parts = [tree(tuple("01234"), LEVELS, 0, 10, 0.8)]
+    parts += [box(430 + 76 * i, 90, str(i), colour, 70) for i, colour in enumerate(LEVELS)]
     for begin, end, name in ((0, 0, "level 0"), (1, 2, "level 1"), (3, 4, "level 2")):
         parts.append(text(430 + 38 * (begin + end), 135, name, size=13))
     parts += [
