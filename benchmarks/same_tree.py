@@ -51,6 +51,11 @@ SETS = {  # nominal, missing, many classes; weights drawn for some
     "shuttle": REAL,
     "connect-4": None,
 }
+CUT = (
+    "local",
+    "dask, 2 processes",
+    "spark, 2 executors",
+)  # where cells are cut into blocks too: it takes a pass a node
 UNITS = 23  # row groups of a set, so that no grouping comes out even
 
 
@@ -224,7 +229,8 @@ def main() -> int:
             sets = dict(synthetic(int(options.rows), options.scratch))
         homes = {name: rows.at_home() for name, rows in sets.items()}
         for engine, open_engine in found:
-            for title, go in ways(open_engine, engine, options.numbers, options.numbers[1:]):
+            blocks = options.numbers[1:] if engine in CUT else []
+            for title, go in ways(open_engine, engine, options.numbers, blocks):
                 for name, rows in sets.items():
                     begin = time.perf_counter()
                     digest, counted = go(rows)
