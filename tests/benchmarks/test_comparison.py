@@ -38,14 +38,27 @@ def test_a_row_by_hand(comparison):
 
 
 def test_the_prose_quotes_the_studies(comparison):
-    """Figures that are said in words on the landing page and elsewhere."""
-    smoothing, pruning = comparison.summary("smoothing"), comparison.summary("pruning")
-    record = "RMSE: hornbeam/default against it"
-    assert smoothing["hornbeam/default"]["sets"] == "144"
-    assert smoothing["c4.4/raw"][record] == "130-0-14 (p = 1e-24)"
-    assert smoothing["sklearn-forest/rf-10"][record] == "68-0-76 (p = .560)"
-    assert smoothing["sklearn-forest/rf-100"][record] == "43-0-101 (p = 1e-06)"
-    assert smoothing["sklearn-forest/rf-100"]["0-1 loss"] == "0.1492"
-    assert smoothing["hornbeam/default"]["0-1 loss"] == "0.1811"
-    assert pruning["hornbeam/every-leaf"][record] == "57-8-84 (p = .028)"
-    assert "| **the default** | 125 | 30 |" in comparison.sizes()
+    """Figures that the pages say in words."""
+    found, record = comparison.summary("smoothing"), "RMSE: hornbeam/default against it"
+
+    def against(method, measure=record):
+        wins, _, losses = found[method][measure].partition(" ")[0].split("-")
+        return wins, losses, found[method][measure].partition("p = ")[2].rstrip(")")
+
+    landing, when_not, page = (
+        " ".join((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8").split())
+        for name in ("index", "when-not", "comparison")
+    )
+    raw, ten, hundred = map(against, ("c4.4/raw", "sklearn-forest/rf-10", "sklearn-forest/rf-100"))
+    assert f"Measured on {found['hornbeam/default']['sets']} data sets" in landing
+    assert f"on {raw[0]} sets and worse ones on {raw[1]} (sign test, p = {raw[2]})" in landing
+    assert f"{ten[0]} to {ten[1]} (p = {float(ten[2]):.2f}".replace("= 0.", "= .") in landing
+    assert f"is better, on {hundred[1]} sets" in landing
+    assert f"RMSE of {hundred[1]} sets" in page
+    losses = [
+        f"{float(found[name]['0-1 loss']):.3f}" for name in ("sklearn-forest/rf-100", "hornbeam/default")
+    ]
+    assert f"0-1 loss of {losses[0]}" in when_not
+    assert f"our default {losses[1]}" in when_not
+    assert f"its RMSE is better on {hundred[1]}." in when_not
+    assert "| **the default** | 125 | 30 |" in comparison.sizes()  # "30 leaves or fewer", "125 on the mean"
