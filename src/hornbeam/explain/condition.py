@@ -14,7 +14,16 @@ from hornbeam.tree import Tree
 from hornbeam.tree.walk import path
 from hornbeam.typing import Category
 
-__all__ = ["Condition", "branch", "is_missing", "rule", "rule_words", "value_of", "value_words"]
+__all__ = [
+    "Condition",
+    "branch",
+    "is_missing",
+    "known_words",
+    "rule",
+    "rule_words",
+    "value_of",
+    "value_words",
+]
 
 _MOST_CATEGORIES = 8  # named of a set
 
@@ -74,18 +83,18 @@ class Condition:
     def nearest(self, value: float) -> float | None:
         """Find the known value that meets the condition and is nearest to another; None if none meets it.
 
-        Of categories without an order it is the first, and of all numbers, seen from a missing one, a bound.
+        Of categories without an order it is the first; seen from a missing value all numbers are alike.
         """
         if self.feature.kind is not Kind.NUMERIC:
             codes = [code for code in range(len(self.feature.categories)) if self.holds(code)]
             missing = self.feature.kind is Kind.NOMINAL or isnan(value)
             return min(codes, key=lambda code: 0 if missing else abs(code - value), default=None)
         above = None if self.above is None else nextafter(self.above, inf)
-        bounds = [bound for bound in (self.at_most, above) if bound is not None]
-        sought = [value, *sorted(bounds, key=lambda bound: abs(bound - value)), 0.0]
-        if isnan(value):  # then no bound is nearer than the other, but infinity is no example
-            sought = [*sorted(bounds, key=lambda bound: not isfinite(bound)), 0.0]
-        return next((number for number in sought if self.holds(number)), None)
+        tried = [number for number in (value, self.at_most, above, 0.0) if number is not None]
+        met = [number for number in tried if not isnan(number) and self.holds(number)]
+        apart = {number: 0.0 if isnan(value) else abs(number - value) for number in met}
+        # Infinity may meet it, but is no example.
+        return min(met, key=lambda number: (not isfinite(number), apart[number]), default=None)
 
     def __str__(self) -> str:
         name = feature_name(self.feature.name)
@@ -143,7 +152,8 @@ def branch(tree: Tree, node: int) -> Condition:
         return Condition(feature, among=frozenset(np.flatnonzero(run == slot).tolist()), missing=missing)
     if slot == 2:
         return Condition(feature, among=frozenset())
-    return Condition(feature, **{("at_most", "above")[slot]: threshold}, missing=missing)
+    above, at_most = (None, threshold) if slot == 0 else (threshold, None)
+    return Condition(feature, above, at_most, missing=missing)
 
 
 def rule(tree: Tree, node: int) -> dict[int, Condition]:
@@ -197,10 +207,22 @@ def value_of(feature: Feature, value: float) -> Category | None:
 
 
 def value_words(feature: Feature, value: float) -> str:
-    """Say what a value is."""
-    if feature.kind is Kind.NUMERIC and not isnan(value):
-        return repr(value + 0.0).removesuffix(".0")
+    """Say what a value is, from what a table holds.
+
+    Examples
+    --------
+    >>> colour = Feature("colour", Kind.NOMINAL, ("blue", "red"))
+    >>> value_words(colour, 1), value_words(colour, -1), value_words(colour, -2), value_words(Feature("age"), 30.0)
+    ('red', 'missing', 'a category never seen', '30')
+    """
     known = value_of(feature, value)
-    if known is not None:
-        return word(known)
-    return "missing" if is_missing(feature, value) else "a category never seen"
+    if known is None and not is_missing(feature, value):
+        return "a category never seen"
+    return known_words(feature, known)
+
+
+def known_words(feature: Feature, value: Category | None) -> str:
+    """Say what a value is, as it stood in the data; None was missing."""
+    if value is None:
+        return "missing"
+    return cut(feature, float(value)) if feature.kind is Kind.NUMERIC else word(value)

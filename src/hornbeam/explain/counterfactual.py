@@ -177,7 +177,7 @@ class _Search:
         row = [column[i].item() for column in self.table.columns]
         todo: list[tuple[int, float, int, _Needs]] = [(0, 0.0, 0, {})]
         while todo:
-            n_changes, distance, node, needs = heappop(todo)
+            _, distance, node, needs = heappop(todo)
             belief = self.belief(i, row, node, needs)
             if belief is not None:
                 then = self.verdict(belief[None])[0].item()
@@ -206,14 +206,15 @@ class _Search:
         """What the tree would answer at a node if the row went no further as a whole; None if it would."""
         skeleton = self.tree.skeleton
         asked = skeleton.feature.item(node)
+        own: Floats = self.tree.belief[node]
         if asked < 0:
-            return self.tree.belief[node]
+            return own
         changed = {feature for feature, (_, apart) in needs.items() if apart is not None}
         slot = lead(skeleton, node, self.tree.schema.features[asked], row[asked])
         if asked in changed or slot >= 0:
             return None
         if slot == -1 or node not in self.shares:
-            return self.tree.belief[node]
+            return own
         below = skeleton.feature[descendants(skeleton, node)].tolist()
         return None if changed.intersection(below) else answer(self.tree, self.changed(i, row, needs))[0]
 

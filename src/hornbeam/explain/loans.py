@@ -96,21 +96,20 @@ def loans(tree: Tree, node: int) -> tuple[Loan, ...]:
 def _lent(tree: Tree, way: list[int]) -> Floats | None:
     """Rows lent to the last node of a way by nobody, and then by each node before it; None if nobody knows."""
     borrowed = tree.borrowed[way]
-    lent = np.zeros(len(way))
+    lent: Floats = np.zeros(len(way))
     match next(iter(smoothers_of(tree.history)), None):
         case HGS() | GradientHGS() | LeaveOneOutHGS():
             # Each ancestor lends as much to every node below it, so a step down adds what the parent lends.
-            return np.diff(borrowed, prepend=0.0)
+            lent = np.diff(borrowed, prepend=0.0)
         case Borrowing(own=own):
             # The same, in what a row of the node itself is worth; by the kernel's own bounds.
             size = np.log(np.maximum((tree.evidence[way] * tree.unit).sum(axis=1), 1.0))
             worth = np.exp(np.clip(own * size, -10.0, 12.0))
-            return np.diff(borrowed * worth, prepend=0.0) / worth[-1]
+            lent = np.diff(borrowed * worth, prepend=0.0) / worth[-1]
         case HierarchicalShrinkage(strength=strength):
             weight = (tree.evidence[way] * tree.unit).sum(axis=1)
             kept = np.append(1.0, weight[:-1] / np.maximum(weight[:-1] + strength, np.finfo(float).tiny))
             lent[1:] = -np.diff(kept) * weight[-1] / max(kept[-1], np.finfo(float).tiny)
-            return lent
         case MEstimate(base="root") if len(way) > 1:
             lent[1] = borrowed[-1]
         case Laplace() | MEstimate():

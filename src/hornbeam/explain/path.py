@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite, isnan, nan
+from math import inf, isnan
 from typing import Any
 
 from hornbeam.data.schema import Feature
-from hornbeam.explain.condition import Condition, branch, is_missing, value_of, value_words
+from hornbeam.explain.condition import Condition, branch, is_missing, known_words, value_of, value_words
 from hornbeam.explain.loans import Loan, loans
 from hornbeam.export.words import feature_name, plain
 from hornbeam.tree import Skeleton, Tree
@@ -28,8 +28,8 @@ class Visit:
         Its id in the tree.
     condition : Condition or None
         What was found of the row that led here from the node above; None at the root.
-    value : float
-        The row's own value of the feature that was asked for, as a table holds it; NaN at the root.
+    value : str, number, bool or None
+        The row's own value of the feature that was asked for; None if it is missing, and at the root.
     rows : int
         Rows that came here in training.
     counts : tuple of float
@@ -52,31 +52,25 @@ class Visit:
 
     node: int
     condition: Condition | None
-    value: float
+    value: Category | None
     rows: int
     counts: tuple[float, ...]
     belief: tuple[float, ...]
     borrowed: float
 
-    @property
-    def own(self) -> Category | None:
-        """The row's own value as it stood in the data; None where it was missing, and at the root."""
-        return None if self.condition is None else value_of(self.condition.feature, self.value)
-
     def __str__(self) -> str:
         if self.condition is None:
             return "every row"
-        return f"{self.condition} (is {value_words(self.condition.feature, self.value)})"
+        return f"{self.condition} (is {known_words(self.condition.feature, self.value)})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
         told: dict[str, Any] = {"node": self.node, "words": str(self)}
         if self.condition is not None:
-            own = plain(self.own) if self.own is not None else None
-            finite = not isinstance(own, float) or isfinite(own)
+            value = None if self.value is None else plain(self.value)
             told |= {
                 "feature": self.condition.feature.name,
-                "value": own if finite else repr(own),
+                "value": repr(value) if value in (inf, -inf) else value,
                 "condition": self.condition.to_dict(),
             }
         known = {"rows": self.rows, "counts": list(self.counts), "belief": list(self.belief)}
@@ -188,7 +182,7 @@ def paths(tree: Tree, row: Sequence[float], spread: dict[int, dict[int, float]])
     >>> from hornbeam import TreeClassifier
     >>> from hornbeam.export.shares import shares
     >>> tree = TreeClassifier("c4.5").fit([[0]] * 6 + [[1]] * 3 + [[None]], ["a"] * 6 + ["b"] * 4).tree_
-    >>> [(way.node, round(way.share, 3)) for way in paths(tree, [nan], shares(tree))]
+    >>> [(way.node, round(way.share, 3)) for way in paths(tree, [float("nan")], shares(tree))]
     [(1, 0.667), (2, 0.333)]
     """
     return tuple(
@@ -204,11 +198,12 @@ def paths(tree: Tree, row: Sequence[float], spread: dict[int, dict[int, float]])
 
 def _visit(tree: Tree, node: int, row: Sequence[float]) -> Visit:
     parent = tree.skeleton.parent.item(node)
-    value, condition = nan, None
+    value, condition = None, None
     if parent >= 0:
-        value, condition = row[tree.skeleton.feature.item(parent)], branch(tree, node)
+        condition = branch(tree, node)
+        value = value_of(condition.feature, row[tree.skeleton.feature.item(parent)])
         # That a missing value would have come here too is no news about one that is known.
-        condition = replace(condition, missing=is_missing(condition.feature, value))
+        condition = replace(condition, missing=condition.missing and value is None)
     return Visit(
         node=node,
         condition=condition,
