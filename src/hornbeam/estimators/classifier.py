@@ -18,8 +18,7 @@ from hornbeam.data.sheet import renamed
 from hornbeam.data.table import Table
 from hornbeam.data.units import MemorySource
 from hornbeam.errors import DataError
-from hornbeam.estimators import refresh
-from hornbeam.estimators.explained import ExplainedMixin
+from hornbeam.estimators import explained, refresh
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.rows import by_unit, fit_source, is_address, opened
 from hornbeam.estimators.settings import recipe_of
@@ -37,7 +36,7 @@ __all__ = ["TreeClassifier"]
 _HERE = (str(Path(__file__).parent),)  # a warning points to who called us
 
 
-class TreeClassifier(ExplainedMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """One decision tree with class probabilities, for numeric and nominal features with missing values.
 
     Parameters
@@ -447,6 +446,13 @@ class TreeClassifier(ExplainedMixin, CallbackSupportMixin, ClassifierMixin, Base
         table = self._read(X)
         factors = None if prior is None else prior_factors(self.tree_, prior)
         return predict_interval(self.tree_, table, level, factors=factors, n_jobs=n_threads(self.n_jobs))
+
+    predict_log_proba = explained.predict_log_proba
+    explain = explained.explain
+    counterfactuals = explained.counterfactuals
+    feature_importances_ = property(explained.feature_importances)
+    leaves = explained.leaves
+    drift = explained.drift
 
     @by_unit
     def apply(self, X: Any) -> Indices:

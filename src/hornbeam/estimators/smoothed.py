@@ -15,6 +15,7 @@ from hornbeam.data.labels import read_labels
 from hornbeam.data.sheet import renamed
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
+from hornbeam.estimators import explained
 from hornbeam.estimators.settings import smoother_of
 from hornbeam.estimators.threads import n_threads
 from hornbeam.explain import Explanations, explain, importance
@@ -174,21 +175,7 @@ class SmoothedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
 
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Estimate the logarithms of the class probabilities.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows like those of `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Minus infinity for what is impossible.
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+    predict_log_proba = explained.predict_log_proba
 
     def explain(self, X: Any, level: float = 0.9) -> Explanations:
         """Say why each row gets its probabilities, if they are those of a single tree.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from heapq import heappop, heappush
@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
-from hornbeam.explain.condition import Condition, branch, is_missing, value_of, value_words
+from hornbeam.explain.condition import Condition, branch, value_of, value_words
+from hornbeam.explain.distance import Distance
 from hornbeam.explain.path import lead
 from hornbeam.export.shares import shares
 from hornbeam.export.words import plain, probability, word
@@ -121,9 +121,7 @@ def counterfactuals(
 
     Notes
     -----
-    The distance adds up, over the features that change: for a number, the part of the tree's thresholds on it
-    that is crossed, or the change divided by its `spread`; for an ordinal feature the former; 1 for a category
-    without an order, and for a value that is missing now. No value is ever to become missing.
+    Distances add up over the features that change (`hornbeam.explain.distance`). No value is ever to become missing.
 
     Any values that meet `needed` will do. A place counts only if that is so: where a missing value is shared out
     over children that ask again for a feature that would change, the children themselves are looked at.
@@ -141,7 +139,7 @@ def counterfactuals(
     """
     if n < 1:
         raise ParameterError(f"n={n!r}: expected 1 or more.")
-    search = _Search(tree, table, verdict or Verdict(), _codes(tree, fixed), _scales(tree, spread))
+    search = _Search(tree, table, verdict or Verdict(), _codes(tree, fixed), Distance(tree, spread))
     aim = None
     if wanted is not None:
         if wanted not in tree.schema.classes:
@@ -166,9 +164,9 @@ class _Search:
         table: Table,
         verdict: Verdict,
         fixed: set[int],
-        scale: Callable[[int, float, float], float],
+        apart: Distance,
     ) -> None:
-        self.tree, self.table, self.verdict, self.fixed, self.scale = tree, table, verdict, fixed, scale
+        self.tree, self.table, self.verdict, self.fixed, self.apart = tree, table, verdict, fixed, apart
         self.shares = shares(tree)
         self.branch = cache(lambda node: branch(tree, node))
 
@@ -200,7 +198,7 @@ class _Search:
             elif asked not in self.fixed:
                 near = condition.nearest(row[asked])
                 if near is not None:
-                    yield child, {**needs, asked: (condition, self.scale(asked, row[asked], near))}
+                    yield child, {**needs, asked: (condition, self.apart(asked, row[asked], near))}
 
     def belief(self, i: int, row: list[float], node: int, needs: _Needs) -> Floats | None:
         """What the tree would answer at a node if the row went no further as a whole; None if it would."""
@@ -253,31 +251,3 @@ def _codes(tree: Tree, fixed: Iterable[str]) -> set[int]:
                 f"fixed names the feature {name!r}: expected some of {list(names[:5])}{', …' * (len(names) > 5)}."
             )
     return {names.index(name) for name in fixed}
-
-
-def _scales(tree: Tree, spread: Mapping[str, float] | None) -> Callable[[int, float, float], float]:
-    """How far apart two values of a feature are."""
-    features, skeleton = tree.schema.features, tree.skeleton
-    spread = spread or {}
-    for asked in np.unique(skeleton.feature[skeleton.feature >= 0]).tolist():
-        step = spread.get(features[asked].name, 1.0)
-        if not 0 < step < np.inf:
-            raise ParameterError(
-                f"spread[{features[asked].name!r}] is {step!r}: expected a finite number above 0, the change that "
-                "counts 1. Leave the feature out, or drop the column: it never changes."
-            )
-
-    @cache
-    def cuts(asked: int) -> Floats:
-        return np.unique(skeleton.threshold[skeleton.feature == asked])
-
-    def apart(asked: int, value: float, other: float) -> float:
-        feature = features[asked]
-        if feature.kind is Kind.NOMINAL or is_missing(feature, value):
-            return 1.0
-        if feature.kind is Kind.NUMERIC and feature.name in spread:
-            return abs(other - value) / spread[feature.name]
-        begin, end = np.searchsorted(cuts(asked), sorted([value, other])).tolist()
-        return float(end - begin) / len(cuts(asked))
-
-    return apart

@@ -24,6 +24,7 @@ __all__ = ["Explanation", "Explanations", "explain"]
 
 _MOST_WAYS = 5  # written of a row that went many ways
 _MOST_ROWS = 10  # written of many
+_MOST_LOANS = 4  # written of those to one node
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +140,7 @@ class Explanation:
                 raw = f"{visit.counts[k] / weight:.3f}" if weight else "  -  "
                 known = f"{visit.node:>5} {visit.rows:>6}  {visit.borrowed:>8.1f}  {raw}"
                 yield f"{known}  {probability(visit.belief[k]):>8}  {visit}"
-            lent = f"; lent: {', '.join(map(str, way.loans))}" if way.loans else ""
-            yield f"stops at {way.end}{lent}"
+            yield f"stops at {way.end}{_lent(way)}"
         if len(self.paths) > _MOST_WAYS:
             yield f"… and {len(self.paths) - _MOST_WAYS} more ways"
 
@@ -165,6 +165,14 @@ class Explanation:
             "paths": [way.to_dict() for way in self.paths],
             "reasons": [reason.to_dict() for reason in self.reasons()],
         }
+
+
+def _lent(way: Path) -> str:
+    """Say who lent to the node where a way ends, the nearest first."""
+    words = [str(loan) for loan in way.loans[:_MOST_LOANS]]
+    if len(way.loans) > _MOST_LOANS:
+        words.append(f"… {len(way.loans) - _MOST_LOANS} more")
+    return f"; lent: {', '.join(words)}" if words else ""
 
 
 class Explanations(Sequence[Explanation]):
