@@ -85,11 +85,13 @@ def loans(tree: Tree, node: int) -> tuple[Loan, ...]:
     way = path(tree.skeleton, node)
     lent = _lent(tree, way)
     # Whatever came after the smoother, a step of somebody else's for one, may have changed what was borrowed.
-    if lent is None or (lent < 0).any() or not np.isclose(lent.sum(), tree.borrowed[node]):
+    if lent is None or (lent < -1e-9).any() or not np.isclose(lent.sum(), tree.borrowed[node]):
         return ()
     lenders = [None, *way[:-1]]
     return tuple(
-        Loan(lender, rows) for lender, rows in zip(lenders[::-1], lent.tolist()[::-1], strict=True) if rows
+        Loan(lender, rows)
+        for lender, rows in zip(lenders[::-1], lent.tolist()[::-1], strict=True)
+        if rows > 0
     )
 
 
@@ -107,9 +109,10 @@ def _lent(tree: Tree, way: list[int]) -> Floats | None:
             worth = np.exp(np.clip(own * size, -10.0, 12.0))
             lent = np.diff(borrowed * worth, prepend=0.0) / worth[-1]
         case HierarchicalShrinkage(strength=strength):
+            # A node's frequencies count for what the last step leaves of them; what a step takes is the parent's.
             weight = (tree.evidence[way] * tree.unit).sum(axis=1)
-            kept = np.append(1.0, weight[:-1] / np.maximum(weight[:-1] + strength, np.finfo(float).tiny))
-            lent[1:] = -np.diff(kept) * weight[-1] / max(kept[-1], np.finfo(float).tiny)
+            lost = np.append(0.0, strength / np.maximum(weight[:-1] + strength, np.finfo(float).tiny))
+            lent[1:] = np.diff(lost) * weight[-1] / max(1 - lost[-1], np.finfo(float).tiny)
         case MEstimate(base="root") if len(way) > 1:
             lent[1] = borrowed[-1]
         case Laplace() | MEstimate():
