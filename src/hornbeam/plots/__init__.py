@@ -8,9 +8,11 @@ from hornbeam.plots.comparison import (
     plot_times,
 )
 from hornbeam.plots.sizes import plot_sizes
+from hornbeam.plots.tree import TreeDisplay
 
 __all__ = [
     "ReliabilityDisplay",
+    "TreeDisplay",
     "plot_critical_difference",
     "plot_difference",
     "plot_forest_sizes",
