@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.errors import ParameterError
+from hornbeam.export.words import several
 from hornbeam.tree import Tree
 from hornbeam.tree.edit import collapse
 from hornbeam.tree.walk import leaves_below, push_down
@@ -47,7 +48,7 @@ class Folded:
         ['', '+2 leaves, 2 rows', '']
         """
         hidden = self.hidden.item(leaf)
-        return f"+{hidden:,} leaves, {self.tree.rows[leaf]:,} rows" if hidden else ""
+        return f"+{hidden:,} leaves, {several(self.tree.rows.item(leaf), 'row')}" if hidden else ""
 
 
 def fold(tree: Tree, max_leaves: int | None, *, keep: Iterable[int] = ()) -> Folded:

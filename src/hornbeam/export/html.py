@@ -9,7 +9,7 @@ from html import escape
 from hornbeam.errors import ParameterError
 from hornbeam.export.fold import Folded, fold
 from hornbeam.export.palette import CLASS_COLOURS, bar
-from hornbeam.export.words import branches, digits_apart, evidence, probability, shortened, word
+from hornbeam.export.words import branches, digits_apart, evidence, probability, several, shortened, word
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import depths
 from hornbeam.typing import Floats
@@ -106,7 +106,8 @@ class _Page:
 
     def _head(self, title: str, tree: Tree) -> Iterator[str]:
         """Who this is: rows, leaves, depth, digest; and the colours of the classes."""
-        facts = f"{tree.rows[0]:,} rows, {tree.n_leaves:,} leaves, depth {tree.depth}"
+        leaves = several(tree.n_leaves, "leaf", "leaves")
+        facts = f"{several(tree.rows.item(0), 'row')}, {leaves}, depth {tree.depth}"
         yield (
             f"<div><b>{escape(title)}</b>: {facts} "
             f'<small title="{tree.digest}">digest <code>{tree.digest[:12]}</code></small></div>'
@@ -128,7 +129,7 @@ class _Page:
                 yield self._leaf(node, words)
             else:
                 shown = " open" if depth[node] < max_depth else ""
-                rows = f"<small>{tree.rows[node]:,} rows</small>"
+                rows = f"<small>{several(tree.rows.item(node), 'row')}</small>"
                 yield f"<details{shown}><summary>{_test(words)}{_bar(tree.belief[node])}{rows}</summary>"
                 tests = branches(tree, node, 4, digits[skeleton.feature[node]])
                 first = skeleton.first_child.item(node)
@@ -141,7 +142,7 @@ class _Page:
         answer = f"<b>{_class(tree.schema.classes[best])}</b> {probability(belief[best], 2)}"
         said = self.folded.summary(node)
         if not said:
-            said = f"{tree.rows[node]:,} rows"
+            said = several(tree.rows.item(node), "row")
             if self.bounds is not None:
                 low, high = (bound[self.folded.node[node], best] for bound in self.bounds)
                 said = f"{probability(low, 2)} to {probability(high, 2)}, {said}"

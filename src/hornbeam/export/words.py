@@ -25,6 +25,7 @@ __all__ = [
     "number",
     "plain",
     "probability",
+    "several",
     "shortened",
     "word",
     "wrapped",
@@ -91,7 +92,7 @@ def number(value: float, digits: int | None = None) -> str:
     ('2.449999988079071', '2.45', '7073.5', '1234568')
     """
     exact = repr(value + 0.0).removesuffix(".0")
-    if digits is None or len(exact) <= digits + 3:
+    if digits is None or len(exact) <= digits + 2:
         return exact
     whole = len(str(int(abs(value)))) if 1 <= abs(value) < _EXPONENT else 1
     return f"{value:.{max(digits, whole)}g}"
@@ -111,7 +112,9 @@ def digits_apart(tree: Tree, digits: int = 4) -> list[int]:
     found = []
     for feature in range(tree.schema.n_features):
         values = np.unique(skeleton.threshold[skeleton.feature == feature]).tolist()
-        enough = (n for n in range(digits, _MOST_DIGITS) if len({number(v, n) for v in values}) == len(values))
+        enough = (
+            n for n in range(digits, _MOST_DIGITS) if len({number(v, n) for v in values}) == len(values)
+        )
         found.append(next(enough, _MOST_DIGITS))
     return found
 
@@ -207,6 +210,17 @@ def check_text(words: str) -> None:
         raise ExportError(
             f"{words!r} is not valid Unicode, expected text a file can hold. Rename it."
         ) from error
+
+
+def several(n: int, one: str, many: str | None = None) -> str:
+    """Say how many there are.
+
+    Examples
+    --------
+    >>> several(1, "row"), several(1200, "row"), several(2, "leaf", "leaves")
+    ('1 row', '1,200 rows', '2 leaves')
+    """
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
 def shortened(words: str, most: int) -> str:

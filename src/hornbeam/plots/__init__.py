@@ -1,4 +1,4 @@
-"""Pictures of trees, and of numbers that `hornbeam.evaluation` made; need matplotlib (``pip install 'hornbeam[plots]'``)."""
+"""Pictures of trees and of what `hornbeam.evaluation` finds; need matplotlib (``pip install 'hornbeam[plots]'``)."""
 
 from hornbeam.plots.calibration import ReliabilityDisplay
 from hornbeam.plots.comparison import (

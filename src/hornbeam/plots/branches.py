@@ -25,7 +25,9 @@ def draw_branches(ax: Any, drawn: Sketch, passed: Bools) -> Any:
     skeleton, layout, y = drawn.folded.tree.skeleton, drawn.layout, drawn.y
     width = _widths(drawn)
     begin = _departures(drawn, width)
-    curves = [np.array([(0.0, y[0]), (layout.end[0] + drawn.page.node_bar / 2, y[0])])]  # all rows, to the root
+    curves = [
+        np.array([(0.0, y[0]), (layout.end[0] + drawn.page.node_bar / 2, y[0])])
+    ]  # all rows, to the root
     for node in range(1, skeleton.n_nodes):
         left = layout.end[skeleton.parent[node]] + drawn.page.node_bar / 2
         x = left + (layout.begin[node] - 2.0 - left) * _AT
@@ -42,8 +44,9 @@ def draw_branches(ax: Any, drawn: Sketch, passed: Bools) -> Any:
 
 
 def _widths(drawn: Sketch) -> Floats:
-    rows = drawn.folded.tree.rows
-    return np.maximum(drawn.page.widest_branch * rows / max(1, rows[0]), min(0.5, drawn.page.widest_branch))
+    """How wide each branch is: in proportion to its rows, and still to be seen where few take it."""
+    rows, widest = drawn.folded.tree.rows, drawn.page.widest_branch
+    return np.maximum(widest * rows / max(1, rows.item(0)), 0.5)
 
 
 def _departures(drawn: Sketch, width: Floats) -> Floats:

@@ -99,7 +99,10 @@ class LeafTable:
         """Draw a bar for every leaf at its y, and write the table of those that have room; give the texts."""
         told = {leaf: middle for leaf, middle in y.items() if said[leaf]}
         edges = self.columns(list(told))
-        places = [(left + self.bar_width + self.font, "left"), *((left + edge, "right") for edge in edges[1:])]
+        places = [
+            (left + self.bar_width + self.font, "left"),
+            *((left + edge, "right") for edge in edges[1:]),
+        ]
         texts = []
         for leaf, middle in [(-1, head), *told.items()]:
             cells = self.heads if leaf < 0 else self.cells(leaf)

@@ -113,8 +113,13 @@ class LeafDisplay:
             rates = self.leaves.raw[order, k]
             ring = {"s": 24, "facecolors": "none", "edgecolors": COLORS[1], "linewidths": 1.0}
             self.rings_ = ax.scatter(rates, place, zorder=3, label="raw rate of the leaf", **ring)
-        area = 10 + 150 * rows / max(1, rows.max())
-        style = {"color": COLORS[0], "linewidths": 0.4 if n <= _NAMED else 0.0, "edgecolors": "white", "zorder": 4}
+        area = 10 + 150 * rows / max(1, int(rows.max()))
+        style = {
+            "color": COLORS[0],
+            "linewidths": 0.4 if n <= _NAMED else 0.0,
+            "edgecolors": "white",
+            "zorder": 4,
+        }
         told = f"what the tree believes, {100 * self.leaves.level:g} % interval; size: rows"
         self.dots_ = ax.scatter(said, place, s=area, label=told, **style | dots)
         self.base_ = None

@@ -41,10 +41,17 @@ class ProbabilityDisplay:
     >>> clf = TreeClassifier().fit(X[::2], y[::2])
     >>> display = ProbabilityDisplay.from_estimator(clf, X[1::2], y[1::2], n_bins=4)
     >>> display.came.tolist(), display.others.tolist()
+    ([9.0, 3.0, 4.0, 158.0], [86.0, 12.0, 2.0, 10.0])
     """
 
     def __init__(
-        self, edges: Floats, came: Floats, others: Floats, *, label: Label | None = None, name: str | None = None
+        self,
+        edges: Floats,
+        came: Floats,
+        others: Floats,
+        *,
+        label: Label | None = None,
+        name: str | None = None,
     ) -> None:
         self.edges = edges
         self.came = came

@@ -53,6 +53,7 @@ class PruningPathDisplay:
     >>> clf = TreeClassifier("cart").fit(X[::2], y[::2])
     >>> display = PruningPathDisplay.from_estimator(clf, X[1::2], y[1::2], simplicity=1.0)
     >>> display.n_leaves.astype(int).tolist(), display.note_.get_text()
+    ([12, 8, 6, 5, 3, 2, 1], '3 leaves')
     """
 
     def __init__(self, alphas: Floats, trial: Trial, chosen: int, measure: str) -> None:
@@ -139,6 +140,7 @@ class PruningPathDisplay:
         >>> method = CrossValidated(PRESETS["cart"], simplicity=1.0)
         >>> display = PruningPathDisplay.from_cross_validation(method, *load_breast_cancer(return_X_y=True))
         >>> display.note_.get_text()
+        '4.4 leaves'
         """
         candidates, trial = method.trial(Table.read(X, y), n_jobs=n_jobs)
         alphas = [each.alpha for each in candidates if isinstance(each, CostComplexity)]
@@ -173,7 +175,13 @@ class PruningPathDisplay:
             raise ParameterError(f"by={by!r}: expected 'leaves' or 'alpha'.")
         ax = axes(ax, size=(6.4, 4.0))
         x = self.n_leaves if by == "leaves" else self.alphas
-        style = {"color": COLORS[0], "marker": "o", "markersize": 3, "linewidth": 1.2, "label": "held-out rows"}
+        style = {
+            "color": COLORS[0],
+            "marker": "o",
+            "markersize": 3,
+            "linewidth": 1.2,
+            "label": "held-out rows",
+        }
         steps = {} if by == "leaves" else {"drawstyle": "steps-post"}
         (self.line_,) = ax.plot(x, self.loss, **style | steps | line)
         low, high = self.loss - self.error, self.loss + self.error

@@ -9,109 +9,19 @@ import numpy as np
 
 from hornbeam.export.fold import Folded, fold
 from hornbeam.export.palette import CLASS_COLOURS, OTHERS
-from hornbeam.export.words import conditions, digits_apart, feature_name, shortened, word
+from hornbeam.export.words import shortened, word
 from hornbeam.plots.canvas import text_width
+from hornbeam.plots.labels import Label, labels_of
 from hornbeam.plots.layout import Layout, arrange, lines, room
 from hornbeam.plots.leaf_table import LeafTable
+from hornbeam.plots.page import SMALLEST, Page
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.walk import depths
 from hornbeam.typing import Bools, Floats
 
-__all__ = ["Label", "Page", "Sketch", "sketch"]
+__all__ = ["Sketch", "sketch"]
 
-_TALLEST, _WIDE = 1700.0, 1250.0  # points of a new figure; it is wider if its words would have to be cut short
-_WIDEST, _NARROWEST = 26.0, 12.5  # points from line to line; in narrower lines some words have no room
-_SMALL = 6.5  # points of the smallest letters
-_COUNTED = 15.0  # points from line to line from which on the rows of inner nodes are said
-_TALL = 1.17  # how high a letter stands, as a part of its size
-_REST = 80.0  # points for legend, heads and caption
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """How large everything is.
-
-    Parameters
-    ----------
-    pitch : float
-        Points from line to line.
-    font : float
-        Size of letters.
-    counted : bool
-        Whether the rows of inner nodes are said.
-    """
-
-    pitch: float
-    font: float
-    counted: bool
-
-    @classmethod
-    def of(cls, n_lines: int, height: float | None = None) -> Page:
-        """Choose sizes for so many lines, in a new figure or in a given height."""
-        if height is not None:
-            pitch = min(_WIDEST, max(height - _REST, 1.0) / n_lines)
-        else:
-            pitch = min(_WIDEST, max(_NARROWEST, 380 / n_lines), _TALLEST / n_lines)
-        return cls(pitch, min(9.0, max(_SMALL, 0.52 * pitch)), pitch >= _COUNTED)
-
-    @property
-    def dense(self) -> bool:
-        """Whether lines are too near for all words."""
-        return self.pitch < _NARROWEST
-
-    @property
-    def above(self) -> float:
-        """Lines that the test takes over a branch."""
-        return (_TALL * self.font + 0.5 + self.widest_branch / 2) / self.pitch
-
-    @property
-    def below(self) -> float:
-        """Lines that the name of a feature takes under a branch."""
-        return (_TALL * self.font + 1.0) / self.pitch
-
-    @property
-    def thickness(self) -> float:
-        """Of a bar."""
-        return min(0.5 * self.pitch, self.font) if self.pitch > 4 else self.pitch
-
-    @property
-    def widest_branch(self) -> float:
-        """Of a branch that all rows take."""
-        return max(3.0, min(0.28 * self.pitch, 7.0))
-
-    @property
-    def small(self) -> float:
-        """Size of the letters of lesser things."""
-        return self.font - 1.5
-
-    @property
-    def node_bar(self) -> float:
-        """Width of the bar on a node."""
-        return 1.8 * self.font
-
-    @property
-    def bend(self) -> float:
-        """Points from the words of one column to those of the next: the bar of a node, and the curve."""
-        return self.node_bar + 2.0 * self.font
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    """What is said at a node: the test that leads there, its rows, and the name of the feature it asks for."""
-
-    test: str = ""
-    rows: str = ""
-    name: str = ""
-
-    def width(self, page: Page) -> float:
-        """Points that the words take."""
-        over = text_width(self.test, page.font) + self.indent(page) + text_width(self.rows, page.small)
-        wide = max(over if self.rows else text_width(self.test, page.font), text_width(self.name, page.font))
-        return wide + 0.6 * page.font if wide else 0.0
-
-    def indent(self, page: Page) -> float:
-        """Points from the end of the test to the rows."""
-        return 0.7 * page.font
+_WIDE = 1250.0  # points of a new figure, which is wider if its words would have to be cut short
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,7 +121,7 @@ def sketch(
     for page, aligned, letters, n_words in _tries(whole, skeleton.n_nodes, size is None):
         roomy, said = _room(skeleton, weight, page)
         roomy[np.argsort(-weight, kind="stable")[n_words:]] = False
-        labels = _labels(folded.tree, roomy, letters, page)
+        labels = labels_of(folded.tree, roomy, letters, page)
         width = np.array([label.width(page) for label in labels])
         layout = arrange(skeleton, width, bend=page.bend, aligned=aligned)
         table = LeafTable(folded, page.font, low, high, level)
@@ -224,7 +134,7 @@ def sketch(
 def _tries(page: Page, n: int, new: bool) -> Iterator[tuple[Page, bool, int, int]]:
     """What to give up where there is not enough width: sizes, whether depths are aligned, letters, number of words."""
     fewer = replace(page, counted=False)
-    small = replace(fewer, font=_SMALL)
+    small = replace(fewer, font=SMALLEST)
     for each in dict.fromkeys((page, fewer, small)):
         for letters in (28, 24, 20):
             yield each, True, letters, n
@@ -247,46 +157,6 @@ def _room(skeleton: Skeleton, weight: Floats, page: Page) -> tuple[Bools, Bools]
         return np.ones(len(line), bool), is_leaf
     roomy = room(line, depths(skeleton), weight, above, np.where(is_leaf, 0.0, page.below))
     return roomy, is_leaf & room(line, np.where(is_leaf, 0, -1), weight, above / 2, above / 2)
-
-
-def _labels(tree: Tree, roomy: Bools, letters: int, page: Page) -> list[Label]:
-    """Say what leads to each node, and what it asks, in so many letters; all rows come to the root."""
-    skeleton, digits = tree.skeleton, digits_apart(tree)
-    labels = [Label(f"{tree.rows[0]:,} rows") if roomy[0] else Label(), *[Label()] * (tree.n_nodes - 1)]
-    for node in np.flatnonzero(skeleton.n_children).tolist():
-        feature, first = skeleton.feature.item(node), skeleton.first_child.item(node)
-        if roomy[node]:
-            rows = f"{tree.rows[node]:,} rows" if node and page.counted else ""
-            name = shortened(feature_name(tree.schema.features[feature].name), letters)
-            labels[node] = replace(labels[node], rows=rows, name=name)
-        children = first + np.flatnonzero(roomy[first : first + skeleton.n_children[node]])
-        if len(children):
-            tests = _short_tests(tree, node, digits[feature], letters)
-            for child in children.tolist():
-                labels[child] = Label(tests[child - first])
-    return labels
-
-
-def _short_tests(tree: Tree, node: int, digits: int, letters: int) -> list[str]:
-    """Say what leads to each child, with as many categories of a set as there is room for."""
-    told = conditions(tree, node, 8, digits)
-    for most in (5, 4, 3, 2, 1):
-        if all(len(test) <= letters for test in told):
-            break
-        fewer = conditions(tree, node, most, digits)
-        told = [test if len(test) <= letters else less for test, less in zip(told, fewer, strict=True)]
-    return [test if len(test) <= letters else _cut_short(test, letters) for test in told]
-
-
-def _cut_short(test: str, letters: int) -> str:
-    """Cut the category that is named, and if that is not enough, the number of those that are not."""
-    named, comma, others = test.rpartition(", … ")
-    if not comma:
-        return shortened(test, letters)
-    kept = letters - len(comma + others)
-    if kept >= len("in {abc…"):
-        return shortened(named, kept) + comma + others
-    return f"{named[: letters - 1]}…"
 
 
 def _legend(tree: Tree, font: float, width: float) -> list[list[tuple[str, str, float]]]:

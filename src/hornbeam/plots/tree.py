@@ -9,9 +9,9 @@ import numpy as np
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.explain.intervals import interval
-from hornbeam.export.words import probability, word
+from hornbeam.export.words import probability, several, word
 from hornbeam.plots.branches import draw_branches, draw_legend, draw_nodes, draw_words
-from hornbeam.plots.canvas import AS_IT_IS, GREY, axes
+from hornbeam.plots.canvas import AS_IT_IS, GREY, PALE, axes
 from hornbeam.plots.fitted import tree_of
 from hornbeam.plots.sketch import Sketch, sketch
 from hornbeam.tree import Tree
@@ -22,7 +22,10 @@ from hornbeam.typing import Floats
 __all__ = ["TreeDisplay"]
 
 _WHOLE, _PARTS = 100, 40  # leaves of a tree that is drawn whole, and parts of one that is not
-_LINE, _FEWEST = 15.0, 6  # in axes that are given: points that a leaf takes at least, and leaves to be drawn at least
+_LINE, _FEWEST = (
+    15.0,
+    6,
+)  # in axes that are given: points that a leaf takes at least, and leaves to be drawn at least
 
 
 class TreeDisplay:
@@ -59,8 +62,8 @@ class TreeDisplay:
     >>> iris = load_iris(as_frame=True)
     >>> clf = TreeClassifier().fit(iris.data, iris.target_names[iris.target])
     >>> display = TreeDisplay.from_estimator(clf, highlight=iris.data[:1])
-    >>> display.words_[1].get_text()
-    'petal width (cm) ≤ 0.8'
+    >>> [text.get_text() for text in display.words_[:4]]
+    ['150 rows', 'petal length (cm)', '≤ 2.45', '> 2.45']
     """
 
     def __init__(self, tree: Tree, *, level: float = 0.9) -> None:
@@ -117,7 +120,9 @@ class TreeDisplay:
             Itself.
         """
         if not (max_leaves is None or max_leaves == "auto" or max_leaves >= 1):
-            raise ParameterError(f"max_leaves={max_leaves!r}: expected 1 or more, 'auto', or None for all leaves.")
+            raise ParameterError(
+                f"max_leaves={max_leaves!r}: expected 1 or more, 'auto', or None for all leaves."
+            )
         passed = [] if highlight is None else _path(self.tree, highlight)
         bounds = interval(self.tree, self.level) if intervals else None
         size = None if ax is None else _points(ax)
@@ -131,15 +136,18 @@ class TreeDisplay:
         self.bars_ = draw_nodes(ax, drawn, passing)
         self.words_ = draw_words(ax, drawn, passing)
         self.legend_ = draw_legend(ax, drawn)
-        y = {leaf: drawn.y.item(leaf) for leaf in np.flatnonzero(drawn.folded.tree.skeleton.is_leaf).tolist()}
+        leaves = np.flatnonzero(drawn.folded.tree.skeleton.is_leaf)
+        y = {leaf: drawn.y.item(leaf) for leaf in leaves[np.argsort(drawn.y[leaves])].tolist()}
         head = drawn.top - 0.8 * drawn.page.font
         self.table_ = drawn.table.draw(ax, drawn.table_left, y, drawn.said, head, drawn.page.thickness)
+        for leaf in passing.nonzero()[0][drawn.folded.tree.skeleton.is_leaf[passing]]:  # one, or none
+            ends, line = (drawn.table_left - 4, drawn.width), drawn.page.pitch * np.array([-0.5, 0.5])
+            ax.fill_between(ends, *(drawn.y[leaf] + line), color=PALE, alpha=0.5, linewidth=0, zorder=0)
         caption = _caption(self.tree, drawn, passed)
         style = {"va": "bottom", "fontsize": drawn.page.font, "color": GREY, **AS_IT_IS}
         self.caption_ = ax.text(0, drawn.height, caption, **style)
         self.ax_, self.figure_ = ax, ax.figure
         return self
-
 
     def _sketch(
         self,
@@ -166,7 +174,9 @@ def _path(tree: Tree, row: Any) -> list[int]:
     """The nodes that a row passes."""
     table = Table.read(row, schema=tree.schema)
     if table.n_rows != 1:
-        raise DataError(f"highlight has {table.n_rows} rows, expected one. Pass X[:1], or X.iloc[[0]] of a frame.")
+        raise DataError(
+            f"highlight has {table.n_rows} rows, expected one. Pass X[:1], or X.iloc[[0]] of a frame."
+        )
     return path(tree.skeleton, int(route(tree.skeleton, table)[0]))
 
 
@@ -182,12 +192,12 @@ def _points(ax: Any) -> tuple[float, float]:
 
 def _caption(tree: Tree, drawn: Sketch, passed: list[int]) -> str:
     """How much of the tree is shown, and where a row went."""
-    said = f"{tree.n_leaves:,} leaves, depth {tree.depth}."
+    said = f"{several(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth}"
     n_parts, n_hidden = int((drawn.folded.hidden > 0).sum()), int(drawn.folded.hidden.sum())
     if n_parts:
-        said = f"{said[:-1]}; {n_hidden:,} leaves are folded into {n_parts:,} parts (triangles, pale bars)."
+        said += f"; {n_hidden:,} leaves are folded into {several(n_parts, 'part')} (triangles, pale bars)"
     if passed:
         best = int(tree.belief[passed[-1]].argmax())
         answer = f"{word(tree.schema.classes[best])} {probability(tree.belief[passed[-1], best], 2)}"
-        said += f" Dark: the path of a row to node {passed[-1]}, which answers {answer}."
+        said += f"; dark: the path of a row to node {passed[-1]}, which answers {answer}"
     return said
