@@ -22,6 +22,7 @@ __all__ = [
     "diff",
     "errors",
     "load",
+    "report",
     "save",
 ]
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from hornbeam.estimators.shelf import diff, load, save
     from hornbeam.estimators.smoothed import SmoothedClassifier
     from hornbeam.growing.grower import Grower
+    from hornbeam.page import report
     from hornbeam.recipe import Recipe
     from hornbeam.tree import Costs, Skeleton, Tree
 else:
@@ -51,6 +53,7 @@ else:
         "TreeClassifier": "hornbeam.estimators.classifier",
         "diff": "hornbeam.estimators.shelf",
         "load": "hornbeam.estimators.shelf",
+        "report": "hornbeam.page",
         "save": "hornbeam.estimators.shelf",
     }
 

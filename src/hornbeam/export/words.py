@@ -19,9 +19,11 @@ __all__ = [
     "branches",
     "check_text",
     "conditions",
+    "cut",
     "digits_apart",
     "evidence",
     "feature_name",
+    "membership",
     "number",
     "plain",
     "probability",
@@ -56,9 +58,9 @@ def conditions(tree: Tree, node: int, most: int, digits: int | None = None) -> l
         for category, slot in zip(feature.categories, run, strict=True):
             if slot >= 0:
                 members[slot].append(word(category))
-        tests = [_membership(words, most) for words in members]
+        tests = [membership(words, most) for words in members]
     else:
-        at = _cut(feature, threshold, digits)
+        at = cut(feature, threshold, digits)
         tests = [f"≤ {at}", f"> {at}", ""][: skeleton.n_children[node]]
     if missing == -2:
         return [f"{test}, or missing in part" for test in tests]
@@ -67,15 +69,28 @@ def conditions(tree: Tree, node: int, most: int, digits: int | None = None) -> l
     return tests
 
 
-def _membership(words: list[str], most: int) -> str:
+def membership(words: list[str], most: int) -> str:
+    """Say that a value is one of some words; of many only the first `most`.
+
+    Examples
+    --------
+    >>> membership(["red"], 2), membership(["blue", "green", "red"], 2)
+    ('= red', 'in {blue, green, … 1 more}')
+    """
     if len(words) <= 1:
         return "".join(f"= {word}" for word in words)
     listed = [*words[:most], f"… {len(words) - most} more"] if len(words) > most else words
     return f"in {{{', '.join(listed)}}}"
 
 
-def _cut(feature: Feature, threshold: float, digits: int | None) -> str:
-    """Write a threshold: on an ordinal feature the last category on the left, else as a number."""
+def cut(feature: Feature, threshold: float, digits: int | None = None) -> str:
+    """Write a threshold: on an ordinal feature the last category on the left, else as a number.
+
+    Examples
+    --------
+    >>> cut(Feature("age"), 30.0), cut(Feature("size", Kind.ORDINAL, ("S", "M", "L")), 1.5)
+    ('30', 'M')
+    """
     if feature.kind is Kind.ORDINAL and 0 <= threshold < len(feature.categories):
         return word(feature.categories[floor(threshold)])
     return number(threshold, digits)
