@@ -1,5 +1,6 @@
 """How many errors to expect of new rows, where so many were seen (Quinlan, C4.5, 1993, chapter 4)."""
 
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -56,11 +57,16 @@ def pessimistic_errors(n: Floats, e: Floats, confidence: float = 0.25, constants
 
 def _added(n: Floats, e: Floats, confidence: float, constants: str) -> Floats:
     """How many errors more than the seen ones, at least one, to expect."""
-    if constants == "j48":
-        z, rest = NormalDist().inv_cdf(1 - confidence), 1.0
-    else:
-        z, rest = float(np.interp(confidence, _LEVELS, _DEVIATES)), 0.67
+    z, rest = _margin(confidence, constants)
     f = np.minimum((e + 0.5) / n, 1.0)
     limit = (f + z * z / (2 * n) + z * np.sqrt(f / n - f * f / n + z * z / (4 * n * n))) / (1 + z * z / n)
     added: Floats = np.where(e + 0.5 >= n, rest * np.maximum(n - e, 0.0), n * limit - e)
     return added
+
+
+@lru_cache(maxsize=64)
+def _margin(confidence: float, constants: str) -> tuple[float, float]:
+    """The normal deviate, and the share of the other rows that are wrong where nearly all are."""
+    if constants == "j48":
+        return NormalDist().inv_cdf(1 - confidence), 1.0
+    return float(np.interp(confidence, _LEVELS, _DEVIATES)), 0.67
