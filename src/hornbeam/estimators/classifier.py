@@ -24,6 +24,8 @@ from hornbeam.estimators.rows import by_unit, fit_source, is_address, opened
 from hornbeam.estimators.settings import recipe_of
 from hornbeam.estimators.threads import n_threads
 from hornbeam.explain import Drift, Leaves, drift, leaves, predict_interval
+from hornbeam.rules import RuleSet, extract
+from hornbeam.smoothing import effective_size
 from hornbeam.tree.base_rate import prior_factors, shift
 from hornbeam.tree.costs import Costs
 from hornbeam.tree.route import answer, decision_path, lean, route
@@ -464,6 +466,30 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self, "tree_")
         return leaves(self.tree_, level)
+
+    def rules(self, *, inner: bool = False) -> RuleSet:
+        """Write the tree as rules, one a leaf; `RuleClassifier` makes fewer and shorter ones.
+
+        Parameters
+        ----------
+        inner : bool, default=False
+            Also the rules of inner nodes, behind the others, for rows that stop there.
+
+        Returns
+        -------
+        RuleSet
+            Rules with the evidence and the probabilities of the leaves; `hornbeam.export.rules_text` writes
+            them for people.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier("cart").fit([[0.0], [1.0], [2.0]], ["no", "yes", "yes"])
+        >>> clf.rules()
+        RuleSet(2 rules, 2 conditions, default 'yes')
+        """
+        check_is_fitted(self, "tree_")
+        return extract(self.tree_, inner=inner, size=effective_size(self.tree_))
 
     def drift(self, X: Any, y: Any = None) -> Drift:
         """Say whether as many rows come to each leaf as the tree counted, and of the classes it believes.

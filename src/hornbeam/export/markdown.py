@@ -53,10 +53,10 @@ def to_markdown(tree: Tree, *, max_categories: int = 8) -> str:
     lines = ["| leaf | if | class | probability | evidence |", "|--:|---|---|--:|---|"]
     for leaf in _left_to_right(tree):
         steps = pairwise(path(skeleton, leaf))
-        led = " and ".join(_code(tests[above][slot[below]]) for above, below in steps) or "every row"
+        led = " and ".join(code_span(tests[above][slot[below]]) for above, below in steps) or "every row"
         best = tree.belief[leaf].argmax()
-        answer = f"{_code(classes[best])} | {probability(tree.belief[leaf, best])}"
-        lines.append(f"| {leaf} | {led} | {answer} | {_code(evidence(tree, leaf, classes))} |")
+        answer = f"{code_span(classes[best])} | {probability(tree.belief[leaf, best])}"
+        lines.append(f"| {leaf} | {led} | {answer} | {code_span(evidence(tree, leaf, classes))} |")
     return "\n".join(lines)
 
 
@@ -72,7 +72,7 @@ def _left_to_right(tree: Tree) -> list[int]:
     return leaves
 
 
-def _code(words: str) -> str:
+def code_span(words: str) -> str:
     """Put words into a code span that nothing inside can close; a table cell ends at a bare `|`."""
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", words)), default=0))
     pad = " " if words[0] in "` " or words[-1] in "` " else ""

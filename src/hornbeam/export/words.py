@@ -19,8 +19,10 @@ __all__ = [
     "branches",
     "check_text",
     "conditions",
+    "cut",
     "evidence",
     "feature_name",
+    "membership",
     "plain",
     "probability",
     "shortened",
@@ -48,9 +50,9 @@ def conditions(tree: Tree, node: int, most: int) -> list[str]:
         for category, slot in zip(feature.categories, run, strict=True):
             if slot >= 0:
                 members[slot].append(word(category))
-        tests = [_membership(words, most) for words in members]
+        tests = [membership(words, most) for words in members]
     else:
-        at = _cut(feature, threshold)
+        at = cut(feature, threshold)
         tests = [f"≤ {at}", f"> {at}", ""][: skeleton.n_children[node]]
     if missing == -2:
         return [f"{test}, or missing in part" for test in tests]
@@ -59,15 +61,28 @@ def conditions(tree: Tree, node: int, most: int) -> list[str]:
     return tests
 
 
-def _membership(words: list[str], most: int) -> str:
+def membership(words: list[str], most: int) -> str:
+    """Say that a value is one of some categories; of long sets only `most` of them.
+
+    Examples
+    --------
+    >>> membership(["red"], 2), membership(["red", "blue", "green"], 2)
+    ('= red', 'in {red, blue, … 1 more}')
+    """
     if len(words) <= 1:
         return "".join(f"= {word}" for word in words)
     listed = [*words[:most], f"… {len(words) - most} more"] if len(words) > most else words
     return f"in {{{', '.join(listed)}}}"
 
 
-def _cut(feature: Feature, threshold: float) -> str:
-    """Write a threshold: on an ordinal feature the last category on the left, else the shortest decimal."""
+def cut(feature: Feature, threshold: float) -> str:
+    """Write a threshold: on an ordinal feature the last category on the left, else the shortest decimal.
+
+    Examples
+    --------
+    >>> cut(Feature("age"), 30.0), cut(Feature("size", Kind.ORDINAL, ("small", "large")), 0.5)
+    ('30', 'small')
+    """
     if feature.kind is Kind.ORDINAL and 0 <= threshold < len(feature.categories):
         return word(feature.categories[floor(threshold)])
     return repr(threshold + 0.0).removesuffix(".0")

@@ -11,7 +11,7 @@ from hornbeam.data.table import Table
 from hornbeam.rules.belief import believe
 from hornbeam.rules.code_length import CodeBook
 from hornbeam.rules.coverage import Coverage
-from hornbeam.rules.rule import Rule, RuleSet
+from hornbeam.rules.rule import RuleSet, default_rule
 from hornbeam.rules.subset import Pool
 from hornbeam.typing import Bools, Floats
 
@@ -20,7 +20,7 @@ __all__ = ["choose"]
 type _Rows = NDArray[np.intp]
 
 
-def choose(rules: RuleSet, table: Table, *, m: float = 1.0, seed: int = 0) -> RuleSet:
+def choose(rules: RuleSet, table: Table, *, alpha: float = 1.0, seed: int = 0) -> RuleSet:
     """Choose rules and put them in order.
 
     Parameters
@@ -29,8 +29,8 @@ def choose(rules: RuleSet, table: Table, *, m: float = 1.0, seed: int = 0) -> Ru
         Rules that may overlap, as `simplify` gives them.
     table : Table
         The rows to judge by, usually those the tree was grown from.
-    m : float, default 1.0
-        Rows that the probabilities of a rule borrow from a wider circle (`hornbeam.rules.believe`).
+    alpha : float, default 1.0
+        Rows that wider circles lend to the probabilities of a rule, each (`hornbeam.rules.believe`).
     seed : int, default 0
         Of the starts of the searches where a class has more than ten rules.
 
@@ -53,14 +53,14 @@ def choose(rules: RuleSet, table: Table, *, m: float = 1.0, seed: int = 0) -> Ru
 
     Examples
     --------
+    >>> from sklearn.datasets import load_iris
     >>> from hornbeam import TreeClassifier
     >>> from hornbeam.rules import extract, simplify
-    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1], [2, 2], [2, 3]] * 5
-    >>> y = ["no", "no", "no", "yes", "yes", "yes", "yes", "yes"] * 5
+    >>> X, y = load_iris(return_X_y=True)
     >>> tree = TreeClassifier("c4.5").fit(X, y).tree_
     >>> table = Table.read(X, y, schema=tree.schema)
     >>> choose(simplify(extract(tree), table), table)
-    RuleSet(2 rules, 3 conditions, default 'yes')
+    RuleSet(5 rules, 8 conditions, default 0)
     """
     coverage = Coverage(table)
     fires = [coverage.rows(rule.conditions) for rule in rules]
@@ -68,10 +68,8 @@ def choose(rules: RuleSet, table: Table, *, m: float = 1.0, seed: int = 0) -> Ru
     order = _in_order(rules, coverage, fires, kept)
     default = _default_class(coverage, [fires[at] for at in order])
     order = _dropped(rules, coverage, fires, order, default)
-    everything = coverage.classes
-    error = float(1 - everything[default] / everything.sum())
-    last = Rule((), default, everything, everything, everything / everything.sum(), 0.0, error)
-    return believe(RuleSet(rules.schema, tuple([rules[at] for at in order]), last), coverage, m)
+    chosen = tuple([rules[at] for at in order])
+    return believe(RuleSet(rules.schema, chosen, default_rule(coverage.classes, default)), table, alpha)
 
 
 def _worth_telling(rules: RuleSet, coverage: Coverage, fires: Sequence[_Rows], seed: int) -> list[int]:

@@ -16,7 +16,7 @@ from hornbeam.tree.bounds import rate_bounds
 from hornbeam.tree.check import read_only
 from hornbeam.typing import Floats, Indices, Label
 
-__all__ = ["Rule", "RuleSet"]
+__all__ = ["Rule", "RuleSet", "default_rule", "raw_rule"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -104,6 +104,17 @@ class Rule:
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
         return type(self), tuple(getattr(self, name) for name in self.__dataclass_fields__)
+
+
+def raw_rule(conditions: tuple[Condition, ...], target: int, covered: Floats, error: float) -> Rule:
+    """Make a rule that believes the frequencies of all rows it covers."""
+    size = float(covered.sum())
+    return Rule(conditions, target, covered, covered, covered / size, size, error)
+
+
+def default_rule(classes: Floats, target: int) -> Rule:
+    """Make the rule without conditions, for rows whose classes weigh so much."""
+    return raw_rule((), target, classes, float(1 - classes[target] / classes.sum()))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

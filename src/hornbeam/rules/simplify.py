@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
-
-import numpy as np
-from numpy.typing import NDArray
-
 from hornbeam.data.table import Table
 from hornbeam.rules.condition import Condition, merged
 from hornbeam.rules.coverage import Coverage
-from hornbeam.rules.rule import Rule, RuleSet
-from hornbeam.tree.pessimism import pessimistic_errors
-from hornbeam.typing import Floats
+from hornbeam.rules.dropping import Dropping, least_missed
+from hornbeam.rules.rule import Rule, RuleSet, default_rule, raw_rule
 
 __all__ = ["simplify"]
 
@@ -51,63 +44,34 @@ def simplify(
 
     Examples
     --------
+    >>> from sklearn.datasets import load_iris
     >>> from hornbeam import TreeClassifier
     >>> from hornbeam.rules import extract
-    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1], [2, 2], [2, 3]] * 5
-    >>> y = ["no", "no", "no", "yes", "yes", "yes", "yes", "yes"] * 5
+    >>> X, y = load_iris(return_X_y=True)
     >>> tree = TreeClassifier("c4.5").fit(X, y).tree_
-    >>> rules = simplify(extract(tree), Table.read(X, y, schema=tree.schema))
-    >>> extract(tree), rules
-    (RuleSet(3 rules, 5 conditions, default 'yes'), RuleSet(3 rules, 4 conditions, default 'yes'))
+    >>> extract(tree), simplify(extract(tree), Table.read(X, y, schema=tree.schema))
+    (RuleSet(5 rules, 11 conditions, default 0), RuleSet(5 rules, 8 conditions, default 0))
     """
     coverage = Coverage(table)
-    limit = partial(pessimistic_errors, confidence=confidence, constants=constants)
     classes = coverage.classes
-    total = classes.sum()
+    judges = [Dropping(coverage, k, confidence, constants) for k in range(rules.schema.n_classes)]
     found: dict[tuple[tuple[Condition, ...], int], Rule] = {}
     for rule in rules:
-        if rule.support < _LEAST:
-            continue
-        parts = [part for condition in rule.conditions for part in condition.parts]
-        default = float(1 - (classes[rule.target] + 1) / (total + 2))
-        kept, error = _shortened(coverage, parts, rule.target, limit, default)
-        if kept and error < default:
+        judge = judges[rule.target]
+        kept, error = _shortened(rule, judge) if rule.support >= _LEAST else ([], 1.0)
+        if kept and error < judge.default:
             conditions = merged(kept)
             covered = coverage.tally(coverage.rows(conditions))
-            size = float(covered.sum())
-            shorter = Rule(conditions, rule.target, covered, covered, covered / size, size, error)
-            found.setdefault((conditions, rule.target), shorter)
-    most = int(classes.argmax())
-    everything = Rule((), most, classes, classes, classes / total, float(total), float(1 - classes[most] / total))
-    return RuleSet(rules.schema, tuple(found.values()), everything)
+            found.setdefault((conditions, rule.target), raw_rule(conditions, rule.target, covered, error))
+    return RuleSet(rules.schema, tuple(found.values()), default_rule(classes, int(classes.argmax())))
 
 
-def _shortened(
-    coverage: Coverage,
-    parts: Sequence[Condition],
-    target: int,
-    limit: Callable[[Floats, Floats], Floats],
-    default: float,
-) -> tuple[list[Condition], float]:
-    """Find the conditions that stay, and the error rate to expect; none where the rule is not worth making."""
-    left = list(parts)
+def _shortened(rule: Rule, judge: Dropping) -> tuple[list[Condition], float]:
+    """Find the conditions that stay, and the error rate to expect."""
+    left = [part for condition in rule.conditions for part in condition.parts]
     while left:
-        met = _all_but_one(np.stack([coverage.bits(part) for part in left]))
-        n = coverage.weigh(met)
-        e = n - coverage.weigh(met & coverage.members[target])
-        some = n > 0
-        safe = np.where(some, n, 1.0)
-        actual = np.where(some, e / safe, 0.0)
-        expected = np.where(some, limit(n, e) / safe, default)
+        expected, actual = judge.rates(left)
         if not ((expected[1:] <= expected[0]) | (actual[1:] <= actual[0])).any():
             return left, float(expected[0])
-        del left[np.flatnonzero(expected[1:] == expected[1:].min())[-1]]
-    return left, default
-
-
-def _all_but_one(met: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Give the rows that meet all conditions, and those that meet all but the first, the second, ..."""
-    everybody = np.full_like(met[:1], -1 % 2**64)
-    before = np.vstack([everybody, np.bitwise_and.accumulate(met, axis=0)])
-    behind = np.vstack([np.bitwise_and.accumulate(met[::-1], axis=0)[::-1], everybody])
-    return np.vstack([before[-1:], before[:-1] & behind[1:]])
+        del left[least_missed(expected)]
+    return left, judge.default
