@@ -84,6 +84,15 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
     >>> clf.rules_
     RuleSet(4 rules, 6 conditions, default 'setosa')
     >>> print(rules_text(clf.rules_))
+    1. if petal width (cm) ≤ 0.6
+       then setosa, 0.975 (0.915 to 0.998); covers 50 rows, 0 wrong; decides 50
+    2. if petal length (cm) ≤ 4.9 and 0.6 < petal width (cm) ≤ 1.7
+       then versicolor, 0.944 (0.868 to 0.986); covers 48 rows, 1 wrong; decides 48
+    3. if petal width (cm) > 1.7
+       then virginica, 0.952 (0.877 to 0.990); covers 46 rows, 1 wrong; decides 46
+    4. if petal length (cm) > 4.9
+       then virginica, 0.625 (0.266 to 0.909); covers 46 rows, 2 wrong; decides 6
+    otherwise setosa, 0.333 (0.000 to 1.000); covers 150 rows, 100 wrong; decides 0
     """
 
     _doc_link_module = "hornbeam"
@@ -191,9 +200,12 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         costs = self.costs if costs is None else costs
         if costs is None:
             named = np.array([rule.target for rule in (*self.rules_, self.rules_.default)])
-            return self.classes_[named[self.rules_.decide(table)]]
-        belief = self.rules_.answer(table)
-        return self.classes_[Costs.of(costs, self.classes_.tolist(), len(belief)).cheapest(belief)]
+            codes = named[self.rules_.decide(table)]
+        else:
+            belief = self.rules_.answer(table)
+            codes = Costs.of(costs, self.classes_.tolist(), len(belief)).cheapest(belief)
+        labels: NDArray[Any] = self.classes_[codes]
+        return labels
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Floats, Floats]:
         """Say how sure `predict_proba` is.

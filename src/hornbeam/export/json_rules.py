@@ -29,7 +29,7 @@ _READING = (
 )
 
 
-def tojson_value(tree: Tree, *, indent: int | None = None, vectors: Table | None = None) -> str:
+def to_json(tree: Tree, *, indent: int | None = None, vectors: Table | None = None) -> str:
     """Write a tree as a list of rules in JSON: for each place where rows stop, what led there.
 
     Parameters
@@ -54,7 +54,7 @@ def tojson_value(tree: Tree, *, indent: int | None = None, vectors: Table | None
     >>> from hornbeam.tree import Skeleton, Tree
     >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
     >>> tree = Tree.raw(Schema((Feature("dose"),), ("ill", "well")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
-    >>> for rule in json.loads(tojson_value(tree))["rules"]:
+    >>> for rule in json.loads(to_json(tree))["rules"]:
     ...     print(rule["if"], rule["probabilities"])
     [{'feature': 'dose', 'at_most': 0.5}] [0.8, 0.2]
     [{'feature': 'dose', 'above': 0.5}] [0.2, 0.8]

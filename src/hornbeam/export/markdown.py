@@ -12,7 +12,7 @@ from hornbeam.export.words import branches, evidence, probability, word
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import path, slots
 
-__all__ = ["to_markdown"]
+__all__ = ["code_span", "to_markdown"]
 
 
 def to_markdown(tree: Tree, *, max_categories: int = 8) -> str:
@@ -73,7 +73,13 @@ def _left_to_right(tree: Tree) -> list[int]:
 
 
 def code_span(words: str) -> str:
-    """Put words into a code span that nothing inside can close; a table cell ends at a bare `|`."""
+    r"""Put words into a code span that nothing inside can close; a table cell ends at a bare `|`.
+
+    Examples
+    --------
+    >>> print(code_span("a|b"), code_span("`"))
+    `a\|b` `` ` ``
+    """
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", words)), default=0))
     pad = " " if words[0] in "` " or words[-1] in "` " else ""
     return fence + pad + words.replace("|", "\\|") + pad + fence

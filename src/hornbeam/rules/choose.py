@@ -90,9 +90,7 @@ def _worth_telling(rules: RuleSet, coverage: Coverage, fires: Sequence[_Rows], s
     return kept
 
 
-def _in_order(
-    rules: RuleSet, coverage: Coverage, fires: Sequence[_Rows], kept: Sequence[int]
-) -> list[int]:
+def _in_order(rules: RuleSet, coverage: Coverage, fires: Sequence[_Rows], kept: Sequence[int]) -> list[int]:
     """Classes by the rows that their rules would be wrong about, rules of a class by their expected errors."""
     reach: dict[int, Bools] = {}
     for at in kept:

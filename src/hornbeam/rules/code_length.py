@@ -124,7 +124,8 @@ def exception_bits(n: float, fires: Floats, wrong: Floats, missed: Floats) -> Fl
     many = fires > 0.5 * n
     said = _biased(fires, wrong, np.where(many, half, wrong))
     unsaid = _biased(n - fires, missed, np.where(many, missed, half))
-    return np.log2(n) + said + unsaid
+    bits: Floats = np.log2(n) + said + unsaid
+    return bits
 
 
 def _biased(n: Floats, errors: Floats, expected: Floats) -> Floats:

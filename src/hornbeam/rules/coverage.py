@@ -85,8 +85,10 @@ class Coverage:
 
     def weigh(self, bits: Words) -> Floats:
         """Weigh sets of rows, which are along the last axis."""
-        steps = sum(step * np.bitwise_count(bits & digit).sum(axis=-1, dtype=np.int64) for step, digit in self._digits)
-        weight: Floats = steps * self.table.unit
+        steps = np.zeros(bits.shape[:-1], np.int64)
+        for step, digit in self._digits:
+            steps += step * np.bitwise_count(bits & digit).sum(axis=-1, dtype=np.int64)
+        weight: Floats = steps.astype(np.float64) * self.table.unit
         return weight
 
     def tally(self, rows: NDArray[np.intp]) -> Floats:

@@ -8,6 +8,7 @@ from hornbeam.rules.condition import Condition, branch_conditions, merged
 from hornbeam.rules.rule import Rule, RuleSet
 from hornbeam.tree.pessimism import pessimistic_errors
 from hornbeam.tree.tree import Tree
+from hornbeam.tree.walk import stopped
 from hornbeam.typing import Floats
 
 __all__ = ["extract"]
@@ -71,15 +72,18 @@ def extract(
         n > 0, pessimistic_errors(n, wrong, confidence, constants) / np.where(n > 0, n, 1), default
     )
     led = _paths(tree)
+    leaf = tree.skeleton.is_leaf
+    nodes = [node for node in led if node and leaf[node]]
+    if inner:
+        nodes += sorted((node for node in led if node and not leaf[node]), reverse=True)
+    decided = stopped(tree.skeleton, tree.evidence) * tree.unit
+    decided[0] = weight[0] - decided[nodes].sum(axis=0)
 
     def rule(node: int) -> Rule:
         path = merged(led[node]) if merge else led[node]
-        seen = weight[node]
-        return Rule(path, int(target[node]), seen, seen, tree.belief[node], size.item(node), error.item(node))
+        counts = weight[node], decided[node], tree.belief[node]
+        return Rule(path, int(target[node]), *counts, size.item(node), error.item(node))
 
-    nodes = [node for node in led if tree.skeleton.n_children[node] == 0 and node]
-    if inner:
-        nodes += sorted((node for node in led if tree.skeleton.n_children[node] and node), reverse=True)
     return RuleSet(tree.schema, tuple([rule(node) for node in nodes]), rule(0))
 
 

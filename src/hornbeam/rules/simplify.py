@@ -13,9 +13,7 @@ __all__ = ["simplify"]
 _LEAST = 1.0  # rows that a leaf must have for a rule to be made of it
 
 
-def simplify(
-    rules: RuleSet, table: Table, *, confidence: float = 0.25, constants: str = "c4.5"
-) -> RuleSet:
+def simplify(rules: RuleSet, table: Table, *, confidence: float = 0.25, constants: str = "c4.5") -> RuleSet:
     """Drop the conditions of each rule that it needs least, while its expected errors do not rise.
 
     Parameters

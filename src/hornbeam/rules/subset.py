@@ -92,7 +92,8 @@ class Pool:
         subset = np.arange(1 << n_rules)[:, None] >> np.arange(n_rules) & 1
         told = subset @ self.bits - [log2_factorial(k) for k in subset.sum(axis=1).tolist()]
         bits = self.code_length(told, wrong[0] - wrong, right)
-        return subset[np.flatnonzero(bits <= bits.min() + _GAIN)[0]] > 0
+        best: Bools = subset[np.flatnonzero(bits <= bits.min() + _GAIN)[0]] > 0
+        return best
 
     def code_length(self, told: Floats, wrong: Floats, missed: Floats) -> Floats:
         """Count the bits of rules that take so many, fire on so many wrong rows and miss so many right ones."""
@@ -116,7 +117,9 @@ class _Climb:
     rule: _Rows
     side: NDArray[np.intp] = field(init=False)  # of each row: 0 wrong, 1 right
     firing: NDArray[np.int32] = field(init=False)  # of each row, how many rules that are in
-    alone: Floats = field(init=False)  # [rows no rule fires on, rows one rule fires on], of each rule and side
+    alone: Floats = field(
+        init=False
+    )  # [rows no rule fires on, rows one rule fires on], of each rule and side
     wrong: float = field(init=False)  # weight that some rule wrongly fires on
     missed: float = field(init=False)  # weight of the class that none fires on
 
@@ -159,7 +162,7 @@ class _Climb:
         for rule in np.flatnonzero(inside).tolist():
             self.firing[self.pool.fires[rule]] += 1
         rows, silent = np.arange(len(right)), self.firing == 0
-        self.alone = np.stack([self._spread(rows, self.firing == n) for n in (0, 1)])
+        self.alone = np.stack([self._spread(rows, (self.firing == n).view(np.int8)) for n in (0, 1)])
         self.wrong, self.missed = float(weight[~silent & ~right].sum()), float(weight[silent & right].sum())
 
     def _turn(self, rule: int, step: int) -> None:
@@ -175,7 +178,7 @@ class _Climb:
             changed = np.flatnonzero(change)
             self.alone[n] += self._spread(rows[changed], change[changed])
 
-    def _spread(self, rows: _Rows, factor: NDArray[np.generic]) -> Floats:
+    def _spread(self, rows: _Rows, factor: NDArray[np.int8]) -> Floats:
         """Add up, for each rule and side, the weight of those rows it fires on."""
         n_rules, length = len(self.pool.bits), self.length[rows]
         where = 2 * self.rule[runs(self.begin[rows], length)] + np.repeat(self.side[rows], length)
