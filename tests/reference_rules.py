@@ -10,7 +10,10 @@ import numpy as np
 
 __all__ = ["beliefs", "chosen", "shortened"]
 
-CF, Z = 0.25, 0.84 + (0.25 - 0.84) * (0.25 - 0.20) / (0.40 - 0.20)  # C4.5's table has 0.84 at 20 %, 0.25 at 40 %
+CF, Z = (
+    0.25,
+    0.84 + (0.25 - 0.84) * (0.25 - 0.20) / (0.40 - 0.20),
+)  # C4.5's table has 0.84 at 20 %, 0.25 at 40 %
 
 
 class Rows:

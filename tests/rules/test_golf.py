@@ -35,7 +35,10 @@ def test_one_condition_goes():
 
 @pytest.mark.parametrize(("confidence", "left"), [(0.15, LEAVES[2:4]), (0.14, LEAVES[3:4])])
 def test_rules_no_better_than_naming_their_class_always_are_dropped(confidence, left):
-    """Yes always errs at 1 - 10/16 = 0.375, and 1 - 0.15 ** (1/4) is 0.378; no at 0.625, and 1 - 0.14 ** (1/2) is 0.626."""
+    """Yes always errs at 1 - 10/16 = 0.375, and 1 - 0.15 ** (1/4) is 0.378.
+
+    No always errs at 0.625, and 1 - 0.14 ** (1/2) is 0.626.
+    """
     assert [asked(rule) for rule in simplify(extract(TREE), GOLF, confidence=confidence)] == left
 
 
