@@ -46,7 +46,7 @@ def lint(session: nox.Session) -> None:
 @nox.session(python=NEWEST)
 def types(session: nox.Session) -> None:
     """Check the types, strictly."""
-    session.install(".[frames,onnx,sql,treelite]", "mypy")
+    session.install(".[cli,frames,onnx,sql,treelite]", "mypy")
     session.run("mypy")
 
 
@@ -95,6 +95,14 @@ def exports(session: nox.Session) -> None:
     if not session.posargs:  # a part of the tests would make a part of the table
         env["HORNBEAM_EXPORT_TABLE"] = "benchmarks/results/exports/parity.jsonl"
     session.run("pytest", "tests/export", *session.posargs, env=env)
+
+
+@nox.session(python=NEWEST)
+def report(session: nox.Session) -> None:
+    """Open reports in a real browser, 10,000 hostile names among them; needs chromium, and axe-core for its checks."""
+    session.install(".[test]", "playwright")
+    env = {"HORNBEAM_EXPORT_NAMES": "10000"}
+    session.run("pytest", "tests/report", *session.posargs, env=env)
 
 
 @nox.session(python=OLDEST)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from hornbeam.data.labels import read_labels
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
+from hornbeam.estimators import explained
 from hornbeam.estimators.classifier import TreeClassifier
 from hornbeam.estimators.settings import recipe_of, seed_of
 from hornbeam.estimators.threads import n_threads
@@ -180,6 +181,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         """
         table = self._read(X)
         return self.rules_.answer(table)
+
+    predict_log_proba = explained.predict_log_proba
 
     def predict(self, X: Any, costs: Any = None) -> NDArray[Any]:
         """Name the class of the first rule that fires; with costs, the one expected to cost least.

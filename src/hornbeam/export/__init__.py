@@ -10,10 +10,12 @@ if TYPE_CHECKING:
     from hornbeam.export.javascript import to_javascript
     from hornbeam.export.json_rules import to_json
     from hornbeam.export.markdown import to_markdown
+    from hornbeam.export.matrix import to_matrix
     from hornbeam.export.onnx import to_onnx
     from hornbeam.export.pmml import to_pmml
     from hornbeam.export.python import to_python
     from hornbeam.export.rule_list import rules_dict, rules_markdown, rules_text
+    from hornbeam.export.shap import to_shap
     from hornbeam.export.sql import rules_where, to_sql
     from hornbeam.export.svg import to_svg
     from hornbeam.export.treelite import to_treelite
@@ -31,9 +33,11 @@ __all__ = [
     "to_javascript",
     "to_json",
     "to_markdown",
+    "to_matrix",
     "to_onnx",
     "to_pmml",
     "to_python",
+    "to_shap",
     "to_sql",
     "to_svg",
     "to_treelite",
@@ -50,9 +54,11 @@ _HOMES = {
     "to_javascript": "javascript",
     "to_json": "json_rules",
     "to_markdown": "markdown",
+    "to_matrix": "matrix",
     "to_onnx": "onnx",
     "to_pmml": "pmml",
     "to_python": "python",
+    "to_shap": "shap",
     "to_sql": "sql",
     "to_svg": "svg",
     "to_treelite": "treelite",

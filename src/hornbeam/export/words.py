@@ -62,12 +62,12 @@ def conditions(tree: Tree, node: int, most: int) -> list[str]:
 
 
 def membership(words: list[str], most: int) -> str:
-    """Say that a value is one of some categories; of long sets only `most` of them.
+    """Say that a value is one of some words; of many only the first `most`.
 
     Examples
     --------
-    >>> membership(["red"], 2), membership(["red", "blue", "green"], 2)
-    ('= red', 'in {red, blue, … 1 more}')
+    >>> membership(["red"], 2), membership(["blue", "green", "red"], 2)
+    ('= red', 'in {blue, green, … 1 more}')
     """
     if len(words) <= 1:
         return "".join(f"= {word}" for word in words)
@@ -80,8 +80,8 @@ def cut(feature: Feature, threshold: float) -> str:
 
     Examples
     --------
-    >>> cut(Feature("age"), 30.0), cut(Feature("size", Kind.ORDINAL, ("small", "large")), 0.5)
-    ('30', 'small')
+    >>> cut(Feature("age"), 30.0), cut(Feature("size", Kind.ORDINAL, ("S", "M", "L")), 1.5)
+    ('30', 'M')
     """
     if feature.kind is Kind.ORDINAL and 0 <= threshold < len(feature.categories):
         return word(feature.categories[floor(threshold)])
