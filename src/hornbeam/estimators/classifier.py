@@ -453,6 +453,7 @@ class TreeClassifier(Portrait, CallbackSupportMixin, ClassifierMixin, BaseEstima
     counterfactuals = explained.counterfactuals
     feature_importances_ = property(explained.feature_importances)
     leaves = explained.leaves
+    rules = explained.rules
     drift = explained.drift
 
     @by_unit

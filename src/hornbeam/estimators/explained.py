@@ -11,6 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from hornbeam import explain as floor
 from hornbeam.explain import Counterfactual, Drift, Explanations, Leaves
+from hornbeam.rules import RuleSet, extract
+from hornbeam.smoothing import effective_size
 from hornbeam.typing import Floats
 
 __all__ = [
@@ -20,6 +22,7 @@ __all__ = [
     "feature_importances",
     "leaves",
     "predict_log_proba",
+    "rules",
 ]
 
 
@@ -136,6 +139,31 @@ def leaves(self: Any, level: float = 0.9) -> Leaves:
     """
     check_is_fitted(self, "tree_")
     return floor.leaves(self.tree_, level)
+
+
+def rules(self: Any, *, inner: bool = False) -> RuleSet:
+    """Write the tree as rules, one a leaf; `RuleClassifier` makes fewer and shorter ones.
+
+    Parameters
+    ----------
+    inner : bool, default=False
+        Also the rules of inner nodes, behind the others, for rows that stop there.
+
+    Returns
+    -------
+    RuleSet
+        Rules with the evidence and the probabilities of the leaves; `hornbeam.export.rules_text` writes them
+        for people.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> clf = TreeClassifier("cart").fit([[0.0], [1.0], [2.0]], ["no", "yes", "yes"])
+    >>> clf.rules()
+    RuleSet(2 rules, 2 conditions, default 'yes')
+    """
+    check_is_fitted(self, "tree_")
+    return extract(self.tree_, inner=inner, size=effective_size(self.tree_))
 
 
 def drift(self: Any, X: Any, y: Any = None) -> Drift:

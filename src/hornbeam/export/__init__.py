@@ -1,4 +1,4 @@
-"""A tree in other languages."""
+"""A tree, or its rules, in other languages."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +15,19 @@ if TYPE_CHECKING:
     from hornbeam.export.onnx import to_onnx
     from hornbeam.export.pmml import to_pmml
     from hornbeam.export.python import to_python
+    from hornbeam.export.rule_list import rules_dict, rules_markdown, rules_text
     from hornbeam.export.shap import to_shap
-    from hornbeam.export.sql import to_sql
+    from hornbeam.export.sql import rules_where, to_sql
     from hornbeam.export.svg import to_svg
     from hornbeam.export.treelite import to_treelite
     from hornbeam.export.vectors import Vectors
 
 __all__ = [
     "Vectors",
+    "rules_dict",
+    "rules_markdown",
+    "rules_text",
+    "rules_where",
     "text",
     "to_c",
     "to_dot",
@@ -42,6 +47,10 @@ __all__ = [
 
 _HOMES = {
     "Vectors": "vectors",
+    "rules_dict": "rule_list",
+    "rules_markdown": "rule_list",
+    "rules_text": "rule_list",
+    "rules_where": "sql",
     "to_c": "c",
     "to_dot": "dot",
     "to_html": "html",
