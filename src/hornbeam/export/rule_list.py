@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from hornbeam.data.schema import Kind
 from hornbeam.errors import ParameterError
@@ -55,9 +54,10 @@ def rules_text(rules: RuleSet, *, level: float = 0.9, max_categories: int = 8) -
     """
     lines = []
     for at, rule in enumerate(rules, 1):
-        tests = " and ".join(_tests(rule, max_categories)) or "anything"
-        lines += [f"{at}. if {tests}", f"{' ' * len(str(at))}  then {_outcome(rules, rule, level)}"]
-    return "\n".join([*lines, f"otherwise {_outcome(rules, rules.default, level)}"])
+        said = _Said.of(rules, rule, level, max_categories)
+        tests = " and ".join(said.tests) or "anything"
+        lines += [f"{at}. if {tests}", f"{' ' * len(str(at))}  then {said.outcome}"]
+    return "\n".join([*lines, f"otherwise {_Said.of(rules, rules.default, level, max_categories).outcome}"])
 
 
 def rules_markdown(rules: RuleSet, *, level: float = 0.9, max_categories: int = 8) -> str:
@@ -95,13 +95,10 @@ def rules_markdown(rules: RuleSet, *, level: float = 0.9, max_categories: int = 
         "|--:|---|---|--:|---|--:|--:|--:|",
     ]
     for at, rule in enumerate((*rules, rules.default), 1):
+        said = _Said.of(rules, rule, level, max_categories)
         number = str(at) if at <= len(rules) else ""
-        tests = " and ".join(map(code_span, _tests(rule, max_categories)))
-        tests = tests or ("anything" if number else "otherwise")
-        low, high = (bound.item(rule.target) for bound in rule.interval(level))
-        said = f"{code_span(word(rules.label(rule)))} | {probability(rule.probability)} | {low:.3f} to {high:.3f}"
-        rows = " | ".join(map(_amount, (rule.support, rule.errors, rule.decided.sum())))
-        lines.append(f"| {number} | {tests} | {said} | {rows} |")
+        tests = " and ".join(map(code_span, said.tests)) or ("anything" if number else "otherwise")
+        lines.append(f"| {' | '.join([number, tests, code_span(said.label), *said.numbers])} |")
     return "\n".join(lines)
 
 
@@ -148,23 +145,35 @@ def rules_dict(rules: RuleSet, *, level: float = 0.9) -> dict[str, Any]:
     }
 
 
-def _tests(rule: Rule, most: int) -> Iterator[str]:
-    if most < 1:
-        raise ParameterError(f"max_categories is {most}, expected 1 or more")
-    for condition in rule.conditions:
-        yield condition_words(condition, most)
+class _Said(NamedTuple):
+    """A rule in words."""
 
+    tests: list[str]
+    label: str
+    probability: str
+    interval: str
+    covers: str
+    wrong: str
+    decides: str
 
-def _outcome(rules: RuleSet, rule: Rule, level: float) -> str:
-    low, high = (bound.item(rule.target) for bound in rule.interval(level))
-    believed = f"{probability(rule.probability)} ({low:.3f} to {high:.3f})"
-    support, wrong, decided = map(_amount, (rule.support, rule.errors, rule.decided.sum()))
-    rows = f"covers {support} row{'s' * (support != '1')}, {wrong} wrong; decides {decided}"
-    return f"{word(rules.label(rule))}, {believed}; {rows}"
+    @classmethod
+    def of(cls, rules: RuleSet, rule: Rule, level: float, most: int) -> Self:
+        if most < 1:
+            raise ParameterError(f"max_categories is {most}, expected 1 or more")
+        tests = [condition_words(condition, most) for condition in rule.conditions]
+        low, high = (bound.item(rule.target) for bound in rule.interval(level))
+        believed = probability(rule.probability), f"{low:.3f} to {high:.3f}"
+        rows = (f"{rows:.6g}" for rows in (rule.support, rule.errors, rule.decided.sum()))
+        return cls(tests, word(rules.label(rule)), *believed, *rows)
 
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        return self[2:]
 
-def _amount(rows: float) -> str:
-    return f"{rows:.6g}"
+    @property
+    def outcome(self) -> str:
+        rows = f"covers {self.covers} row{'s' * (self.covers != '1')}, {self.wrong} wrong; decides {self.decides}"
+        return f"{self.label}, {self.probability} ({self.interval}); {rows}"
 
 
 def _plain(condition: Condition) -> dict[str, Any]:
