@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,6 +22,7 @@ from hornbeam.estimators.portrait import Portrait
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.rows import by_unit, fit_source, is_address, opened
 from hornbeam.estimators.settings import recipe_of
+from hornbeam.estimators.shell import Shell
 from hornbeam.estimators.threads import n_threads
 from hornbeam.explain import predict_interval
 from hornbeam.tree.base_rate import prior_factors, shift
@@ -37,7 +37,7 @@ __all__ = ["TreeClassifier"]
 _HERE = (str(Path(__file__).parent),)  # a warning points to who called us
 
 
-class TreeClassifier(Portrait, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class TreeClassifier(Portrait, CallbackSupportMixin, Shell):
     """One decision tree with class probabilities, for numeric and nominal features with missing values.
 
     Parameters
@@ -140,11 +140,6 @@ class TreeClassifier(Portrait, CallbackSupportMixin, ClassifierMixin, BaseEstima
     >>> clf.predict_proba(X[:1]).round(3)
     array([[0.98, 0.01, 0.01]])
     """
-
-    _doc_link_module = "hornbeam"
-    _doc_link_template = (
-        "https://hornbeam.readthedocs.io/en/stable/api/generated/hornbeam.{estimator_name}.html"
-    )
 
     def __init__(
         self,
@@ -448,7 +443,6 @@ class TreeClassifier(Portrait, CallbackSupportMixin, ClassifierMixin, BaseEstima
         factors = None if prior is None else prior_factors(self.tree_, prior)
         return predict_interval(self.tree_, table, level, factors=factors, n_jobs=n_threads(self.n_jobs))
 
-    predict_log_proba = explained.predict_log_proba
     explain = explained.explain
     counterfactuals = explained.counterfactuals
     feature_importances_ = property(explained.feature_importances)
