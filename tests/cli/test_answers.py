@@ -156,10 +156,15 @@ def test_study_puts_the_methods_side_by_side(run):
     assert f"{methods['hornbeam']['rmse']:.4f}" in table[1]
 
 
-def test_explain_tells_about_the_row_asked_for(run, model):
-    if not hasattr(hornbeam.TreeClassifier, "explain"):
-        pytest.skip("TreeClassifier does not explain yet")
-    result = run("explain", model, NEW, "--row", "3", "--json")
-    [said] = json.loads(result.stdout)["explanations"]
-    assert said["row"] == 3
-    assert run("explain", model, NEW, "--row", "201").exit_code == 3
+def test_explain_tells_about_the_row_asked_for(run, model, rows):
+    clf = hornbeam.load(model)
+    why = clf.explain(rows.select(list(clf.feature_names_in_)))[2]
+    assert run("explain", model, NEW, "--row", "3").stdout == f"row 3\n{why}\n"
+    [said] = json.loads(run("explain", model, NEW, "--row", "3", "--json").stdout)["explanations"]
+    assert said.pop("row") == 3
+    assert said == json.loads(json.dumps(why.to_dict()))
+    beyond = run("explain", model, NEW, "--row", "201")
+    assert (beyond.exit_code, beyond.stderr) == (
+        3,
+        "hornbeam: There is no row 201 in 'new-loans.csv'; it has 200.\n",
+    )

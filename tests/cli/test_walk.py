@@ -29,9 +29,8 @@ def test_from_a_csv_file_to_c_and_sql(run):
     shell("hornbeam fit loans.csv --target state --nominal zip -o loans.hornbeam")
     assert "base rate" in shell("hornbeam score loans.hornbeam new-loans.csv --target state")
     shell("hornbeam predict loans.hornbeam new-loans.csv -o answers.csv")
-    if hasattr(hornbeam, "report"):
-        shell("hornbeam report loans.hornbeam new-loans.csv --target state -o report.html")
-        assert "<html" in Path("report.html").read_text()[:2000]
+    shell("hornbeam report loans.hornbeam new-loans.csv --target state -o report.html")
+    assert "<html" in Path("report.html").read_text()[:2000]
     shell("hornbeam export loans.hornbeam -o loans.c --vectors new-loans.csv")
     shell("gcc -std=c99 -O1 -shared -fPIC loans.c -o loans.so")
     shell("gcc -std=c99 -DTREE_TEST loans.c -o check")

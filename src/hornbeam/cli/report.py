@@ -1,6 +1,5 @@
 """``hornbeam report``: one page of HTML about a model, to hand on."""
 
-from importlib import import_module
 from typing import Any
 
 import click
@@ -25,9 +24,10 @@ def report(model: str, data: str, target: str, output: str, text: dict[str, Any]
     hornbeam report income.hornbeam test.csv --target income -o report.html
     """
     from hornbeam import load
+    from hornbeam import report as write_report
 
     estimator = load(model)
     rows = rows_for(getattr(estimator, "tree_", estimator), data, text, target)
-    import_module("hornbeam").report(estimator, rows.X, rows.y, output)
+    write_report(estimator, rows.X, rows.y, output)
     give({"model": model, "rows": rows.X.num_rows, "output": output})
     say(f"{rows.X.num_rows:,} rows, saved as {output}")

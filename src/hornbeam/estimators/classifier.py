@@ -19,6 +19,7 @@ from hornbeam.data.table import Table
 from hornbeam.data.units import MemorySource
 from hornbeam.errors import DataError
 from hornbeam.estimators import explained, refresh
+from hornbeam.estimators.portrait import Portrait
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.rows import by_unit, fit_source, is_address, opened
 from hornbeam.estimators.settings import recipe_of
@@ -36,7 +37,7 @@ __all__ = ["TreeClassifier"]
 _HERE = (str(Path(__file__).parent),)  # a warning points to who called us
 
 
-class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class TreeClassifier(Portrait, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """One decision tree with class probabilities, for numeric and nominal features with missing values.
 
     Parameters

@@ -7,6 +7,7 @@ from hornbeam.export.text import text
 if TYPE_CHECKING:
     from hornbeam.export.c import to_c
     from hornbeam.export.dot import to_dot
+    from hornbeam.export.html import to_html
     from hornbeam.export.javascript import to_javascript
     from hornbeam.export.json_rules import to_json
     from hornbeam.export.markdown import to_markdown
@@ -30,6 +31,7 @@ __all__ = [
     "text",
     "to_c",
     "to_dot",
+    "to_html",
     "to_javascript",
     "to_json",
     "to_markdown",
@@ -51,6 +53,7 @@ _HOMES = {
     "rules_where": "sql",
     "to_c": "c",
     "to_dot": "dot",
+    "to_html": "html",
     "to_javascript": "javascript",
     "to_json": "json_rules",
     "to_markdown": "markdown",
