@@ -18,6 +18,7 @@ __all__ = [
     "Table",
     "Tree",
     "TreeClassifier",
+    "TreeRegressor",
     "__version__",
     "diff",
     "errors",
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from hornbeam.data import Feature, Schema, Table
     from hornbeam.estimators.classifier import TreeClassifier
     from hornbeam.estimators.dask import DaskTreeClassifier
+    from hornbeam.estimators.regressor import TreeRegressor
     from hornbeam.estimators.shelf import diff, load, save
     from hornbeam.estimators.smoothed import SmoothedClassifier
     from hornbeam.growing.grower import Grower
@@ -49,6 +51,7 @@ else:
         "Table": "hornbeam.data",
         "Tree": "hornbeam.tree",
         "TreeClassifier": "hornbeam.estimators.classifier",
+        "TreeRegressor": "hornbeam.estimators.regressor",
         "diff": "hornbeam.estimators.shelf",
         "load": "hornbeam.estimators.shelf",
         "save": "hornbeam.estimators.shelf",

@@ -118,7 +118,7 @@ class MemoryRows:
 
     def units(self) -> list[Unit]:
         """Blocks of rows in order."""
-        n_rows = len(self.rows.label)
+        n_rows = self.rows.n_rows
         return [Unit(begin, min(begin + self.block, n_rows)) for begin in range(0, n_rows, self.block)]
 
     def read(self, unit: Unit) -> Rows:
