@@ -30,6 +30,7 @@ from hornbeam.typing import Counts, Floats
 
 __all__ = ["TreeClassifier"]
 
+
 class TreeClassifier(CallbackSupportMixin, Routing, ClassifierMixin, BaseEstimator):
     """One decision tree with class probabilities, for numeric and nominal features with missing values.
 

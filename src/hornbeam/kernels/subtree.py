@@ -203,7 +203,9 @@ def histogram(
     _native.histogram(*rows, terms.columns, slots, begin, end, cells)
 
 
-def best_split(cells: Cells, terms: Terms, evidence: Counts, n_rows: int, block: Block | None = None) -> Split | None:
+def best_split(
+    cells: Cells, terms: Terms, evidence: Counts, n_rows: int, block: Block | None = None
+) -> Split | None:
     """Find the best split of one node from its cells, evidence and rows, within the bounds of its block."""
     block = Block.root(n_rows, terms) if block is None else block
     bounds = (block.lower, block.upper, block.key)
