@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hornbeam.pruning import LeafPrice
+from hornbeam.tree.standard import Standard
 from hornbeam.tree.tree import Tree
 from hornbeam.tuning.folds import Regrown, stops
 from hornbeam.tuning.trial import losses
@@ -31,20 +32,37 @@ def choose_price(simplicity: float, regrown: Sequence[Regrown], beliefs: Sequenc
     -------
     LeafPrice
         At simplicity 0, or if no rows were held out, the lowest.
+
+    Notes
+    -----
+    Of a numeric target prices are parts of the squared error that trees still have on held-out rows, not of all
+    there was: where little is left to chance, small differences are worth a leaf.
     """
-    chosen = LeafPrice(_FREE)
-    if simplicity == 0 or not regrown:
-        return chosen
+    if not regrown:
+        return LeafPrice(_FREE)
     trees = [one.believing(belief) for one, belief in zip(regrown, beliefs, strict=True)]
+    left = _unexplained(regrown, beliefs) if trees[0].is_measured else 1.0
+    chosen = LeafPrice(round(_FREE * left, 4))
+    if simplicity == 0:
+        return chosen
     held = np.concatenate([one.held for one in regrown])
     compare = _squared_difference if trees[0].is_measured else _difference
     base = _answers(trees, chosen)
-    for price in map(LeafPrice, _PRICES):
+    for price in (LeafPrice(round(price * left, 4)) for price in _PRICES):
         rise, error = compare(_answers(trees, price), base, held)
         if rise > simplicity * error:
             break
         chosen = price
     return chosen
+
+
+def _unexplained(regrown: Sequence[Regrown], beliefs: Sequence[Floats]) -> float:
+    """Squared error of held-out rows as a part of their squared distance from the mean of all."""
+    mean = Standard.of(*(one.tree for one in regrown)).mean
+    held, said = np.concatenate([one.held for one in regrown]), np.concatenate(list(beliefs))[:, 0]
+    weight, total, square = held.T
+    lost, all_of_it = ((square - 2 * a * total + a * a * weight).sum() for a in (said, mean))
+    return float(np.clip(lost / all_of_it, 0.0, 1.0)) if all_of_it > 0 else 1.0
 
 
 def _answers(trees: Sequence[Tree], pruner: LeafPrice) -> Floats:
