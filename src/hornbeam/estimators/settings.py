@@ -92,19 +92,26 @@ def recipe_of(
     )
 
 
-def regression_recipe_of(estimator: Any, table: Table) -> Recipe | Honest:
+def regression_recipe_of(estimator: Any, table: Table) -> Recipe | CrossValidated | Honest:
     """Translate the parameters of a `TreeRegressor`; "auto" is what the preset says."""
     recipe = _named("preset", estimator.preset, REGRESSION_PRESETS)
     grower = _grower(estimator, recipe.grower, table, table.n_rows)
     known = {name: _SMOOTHERS[name] for name in ("honest", "raw", "m-branch", "shrinkage")}
     smoother = _step("smoothing", estimator.smoothing, known, recipe.smoother)
-    pruner = _step("pruning", estimator.pruning, {}, recipe.pruner)
-    recipe = Recipe(_bins(estimator.max_bins, recipe), grower, pruner, smoother)
+    pruners = {name: _PRUNERS[name] for name in ("cost-complexity",)}
+    pruner = _step("pruning", estimator.pruning, pruners, recipe.pruner)
+    recipe, seed = (
+        Recipe(_bins(estimator.max_bins, recipe), grower, pruner, smoother),
+        _seed(estimator.random_state),
+    )
+    pruned: Recipe | CrossValidated = recipe
+    if pruner is _PRUNERS["cost-complexity"]:
+        pruned = CrossValidated(recipe, simplicity=1.0, seed=seed)
     if not _is_honest(estimator, smoother):
-        return recipe
+        return pruned
     sized = estimator.pruning == "auto" and pruner is None
     simplicity = _number("simplicity", estimator.simplicity) if sized else None
-    return Honest(recipe, simplicity=simplicity, seed=_seed(estimator.random_state))
+    return Honest(pruned, simplicity=simplicity, seed=seed)
 
 
 def _is_honest(estimator: Any, smoother: Smoother | None) -> bool:
