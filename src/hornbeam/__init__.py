@@ -23,6 +23,7 @@ __all__ = [
     "diff",
     "errors",
     "load",
+    "report",
     "save",
 ]
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from hornbeam.estimators.shelf import diff, load, save
     from hornbeam.estimators.smoothed import SmoothedClassifier
     from hornbeam.growing.grower import Grower
+    from hornbeam.page import report
     from hornbeam.recipe import Recipe
     from hornbeam.tree import Costs, Skeleton, Tree
 else:
@@ -54,6 +56,7 @@ else:
         "TreeRegressor": "hornbeam.estimators.regressor",
         "diff": "hornbeam.estimators.shelf",
         "load": "hornbeam.estimators.shelf",
+        "report": "hornbeam.page",
         "save": "hornbeam.estimators.shelf",
     }
 
