@@ -12,6 +12,7 @@ __all__ = [
     "Feature",
     "Grower",
     "Recipe",
+    "RuleClassifier",
     "Schema",
     "Skeleton",
     "SmoothedClassifier",
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from hornbeam.estimators.classifier import TreeClassifier
     from hornbeam.estimators.dask import DaskTreeClassifier
     from hornbeam.estimators.regressor import TreeRegressor
+    from hornbeam.estimators.rules import RuleClassifier
     from hornbeam.estimators.shelf import diff, load, save
     from hornbeam.estimators.smoothed import SmoothedClassifier
     from hornbeam.growing.grower import Grower
@@ -47,6 +49,7 @@ else:
         "Feature": "hornbeam.data",
         "Grower": "hornbeam.growing.grower",
         "Recipe": "hornbeam.recipe",
+        "RuleClassifier": "hornbeam.estimators.rules",
         "Schema": "hornbeam.data",
         "Skeleton": "hornbeam.tree",
         "SmoothedClassifier": "hornbeam.estimators.smoothed",

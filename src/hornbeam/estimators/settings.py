@@ -30,7 +30,7 @@ from hornbeam.smoothing import (
 from hornbeam.tree.costs import Costs
 from hornbeam.tuning import CrossValidated, Honest
 
-__all__ = ["recipe_of", "regression_recipe_of", "smoother_of"]
+__all__ = ["recipe_of", "regression_recipe_of", "seed_of", "smoother_of"]
 
 _PRUNERS: dict[str, Pruner] = {
     "bayes-risk": BayesRisk(),
@@ -77,7 +77,7 @@ def recipe_of(
         # Risks are those of the probabilities the tree will have: raw ones would hardly ever prune.
         pruner = BayesRisk(costs, estimate=None if honest else smoother)
     recipe = Recipe(_bins(estimator.max_bins, recipe), grower, pruner, smoother)
-    seed = _seed(estimator.random_state)
+    seed = seed_of(estimator.random_state)
     pruned: Recipe | CrossValidated = recipe
     if pruner is _PRUNERS["cost-complexity"]:
         pruned = CrossValidated(recipe, score="brier" if costs is None else costs, simplicity=1.0, seed=seed)
@@ -100,10 +100,8 @@ def regression_recipe_of(estimator: Any, table: Table) -> Recipe | CrossValidate
     smoother = _step("smoothing", estimator.smoothing, known, recipe.smoother)
     pruners = {name: _PRUNERS[name] for name in ("cost-complexity",)}
     pruner = _step("pruning", estimator.pruning, pruners, recipe.pruner)
-    recipe, seed = (
-        Recipe(_bins(estimator.max_bins, recipe), grower, pruner, smoother),
-        _seed(estimator.random_state),
-    )
+    recipe = Recipe(_bins(estimator.max_bins, recipe), grower, pruner, smoother)
+    seed = seed_of(estimator.random_state)
     pruned: Recipe | CrossValidated = recipe
     if pruner is _PRUNERS["cost-complexity"]:
         pruned = CrossValidated(recipe, simplicity=1.0, seed=seed)
@@ -148,6 +146,23 @@ def smoother_of(value: Any) -> Smoother | None:
     # "honest" is a promise to fit the borrowing on regrown trees, and nothing is regrown here.
     known = {name: smoother for name, smoother in _SMOOTHERS.items() if name != "honest"}
     return _step("smoothing", value, known, HGS())  # type: ignore[no-any-return]
+
+
+def seed_of(value: Any) -> int:
+    """Translate ``random_state``: None, a number, or a generator of scikit-learn's manners.
+
+    Examples
+    --------
+    >>> seed_of(None), seed_of(7)
+    (0, 7)
+    """
+    if value is None:
+        return 0
+    if _is_whole(value) and value >= 0:
+        return int(value)
+    if hasattr(value, "randint"):
+        return int(value.randint(2**31))
+    raise _refuse("random_state", value, "a whole number from 0, or None", "Pass random_state=0, say.")
 
 
 def _refuse(name: str, value: Any, expected: str, advice: str) -> ParameterError:
@@ -206,17 +221,6 @@ def _number(name: str, value: Any) -> float:
     if _is_number(value):
         return float(value)
     raise _refuse(name, value, "a number", f"Pass {name}=0.0, which is the default.")
-
-
-def _seed(value: Any) -> int:
-    """A seed from None, a number, or a generator of scikit-learn's manners."""
-    if value is None:
-        return 0
-    if _is_whole(value) and value >= 0:
-        return int(value)
-    if hasattr(value, "randint"):
-        return int(value.randint(2**31))
-    raise _refuse("random_state", value, "a whole number from 0, or None", "Pass random_state=0, say.")
 
 
 def _rows(name: str, value: Any, least: int, n_rows: int) -> int:
