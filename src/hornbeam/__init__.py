@@ -19,6 +19,7 @@ __all__ = [
     "Table",
     "Tree",
     "TreeClassifier",
+    "TreeRegressor",
     "__version__",
     "diff",
     "errors",
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from hornbeam.data import Feature, Schema, Table
     from hornbeam.estimators.classifier import TreeClassifier
     from hornbeam.estimators.dask import DaskTreeClassifier
+    from hornbeam.estimators.regressor import TreeRegressor
     from hornbeam.estimators.rules import RuleClassifier
     from hornbeam.estimators.shelf import diff, load, save
     from hornbeam.estimators.smoothed import SmoothedClassifier
@@ -54,6 +56,7 @@ else:
         "Table": "hornbeam.data",
         "Tree": "hornbeam.tree",
         "TreeClassifier": "hornbeam.estimators.classifier",
+        "TreeRegressor": "hornbeam.estimators.regressor",
         "diff": "hornbeam.estimators.shelf",
         "load": "hornbeam.estimators.shelf",
         "report": "hornbeam.page",

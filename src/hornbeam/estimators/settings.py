@@ -11,9 +11,9 @@ from typing import Any
 from hornbeam.data.table import Table
 from hornbeam.data.units import Source
 from hornbeam.errors import ParameterError
-from hornbeam.growing import Criterion, Missing, Nominal
+from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.pruning import BayesRisk, Collapse, CostComplexity, ErrorBased, MinimumError, Pruner
-from hornbeam.recipe import PRESETS, Recipe
+from hornbeam.recipe import PRESETS, REGRESSION_PRESETS, Recipe
 from hornbeam.smoothing import (
     HDP,
     HGS,
@@ -30,7 +30,7 @@ from hornbeam.smoothing import (
 from hornbeam.tree.costs import Costs
 from hornbeam.tuning import CrossValidated, Honest
 
-__all__ = ["recipe_of", "seed_of", "smoother_of"]
+__all__ = ["recipe_of", "regression_recipe_of", "seed_of", "smoother_of"]
 
 _PRUNERS: dict[str, Pruner] = {
     "bayes-risk": BayesRisk(),
@@ -51,6 +51,7 @@ _SMOOTHERS: dict[str, Smoother] = {
     "hgs-loo": LeaveOneOutHGS(),
     "hdp": HDP(),
 }
+_OF_CLASSES = [criterion for criterion in Criterion if criterion is not Criterion.SQUARED_ERROR]
 _MOST_BINS = 65_535
 
 
@@ -63,27 +64,14 @@ def recipe_of(
     """
     n_rows = table.n_rows if n_rows is None else n_rows
     recipe = _named("preset", estimator.preset, PRESETS)
-    grower = recipe.grower
-    grower = replace(
-        grower,
-        criterion=_choice("criterion", estimator.criterion, Criterion, grower.criterion),
-        nominal=_choice("nominal", estimator.nominal, Nominal, grower.nominal),
-        missing=_choice("missing", estimator.missing, Missing, grower.missing),
-        max_depth=_limit("max_depth", estimator.max_depth),
-        min_samples_split=_rows("min_samples_split", estimator.min_samples_split, 2, n_rows),
-        min_samples_leaf=_rows("min_samples_leaf", estimator.min_samples_leaf, 1, n_rows),
-        min_weight_fraction_leaf=_number("min_weight_fraction_leaf", estimator.min_weight_fraction_leaf),
-        min_impurity_decrease=_number("min_impurity_decrease", estimator.min_impurity_decrease),
-        max_leaf_nodes=_limit("max_leaf_nodes", estimator.max_leaf_nodes),
-        monotone=_signs(estimator.monotonic_cst, table.schema.names),
-    )
+    grower = _grower(estimator, recipe.grower, table, n_rows)
+    criterion = _choice("criterion", estimator.criterion, _OF_CLASSES, grower.criterion)
+    grower = replace(grower, criterion=criterion)
     smoother = _step("smoothing", estimator.smoothing, _SMOOTHERS, recipe.smoother)
     pruner = _step("pruning", estimator.pruning, _PRUNERS, recipe.pruner)
     # Wrong costs are refused here, not in predict.
     costs = None if estimator.costs is None else Costs.of(estimator.costs, table.schema.classes)
-    honest = smoother is _SMOOTHERS["honest"] or (
-        estimator.smoothing == "auto" and isinstance(smoother, Borrowing)
-    )
+    honest = _is_honest(estimator, smoother)
     at_risk = pruner is _PRUNERS["bayes-risk"]
     if at_risk:
         # Risks are those of the probabilities the tree will have: raw ones would hardly ever prune.
@@ -101,6 +89,49 @@ def recipe_of(
         simplicity=_number("simplicity", estimator.simplicity) if sized else None,
         pruner=pruner if at_risk else None,
         seed=seed,
+    )
+
+
+def regression_recipe_of(estimator: Any, table: Table) -> Recipe | CrossValidated | Honest:
+    """Translate the parameters of a `TreeRegressor`; "auto" is what the preset says."""
+    recipe = _named("preset", estimator.preset, REGRESSION_PRESETS)
+    grower = _grower(estimator, recipe.grower, table, table.n_rows)
+    known = {name: _SMOOTHERS[name] for name in ("honest", "raw", "m-branch", "shrinkage")}
+    smoother = _step("smoothing", estimator.smoothing, known, recipe.smoother)
+    pruners = {name: _PRUNERS[name] for name in ("cost-complexity",)}
+    pruner = _step("pruning", estimator.pruning, pruners, recipe.pruner)
+    recipe = Recipe(_bins(estimator.max_bins, recipe), grower, pruner, smoother)
+    seed = seed_of(estimator.random_state)
+    pruned: Recipe | CrossValidated = recipe
+    if pruner is _PRUNERS["cost-complexity"]:
+        pruned = CrossValidated(recipe, simplicity=1.0, seed=seed)
+    if not _is_honest(estimator, smoother):
+        return pruned
+    sized = estimator.pruning == "auto" and pruner is None
+    simplicity = _number("simplicity", estimator.simplicity) if sized else None
+    return Honest(pruned, simplicity=simplicity, seed=seed)
+
+
+def _is_honest(estimator: Any, smoother: Smoother | None) -> bool:
+    """Whether the strengths of borrowing are to be found on rows held out of regrown trees."""
+    return smoother is _SMOOTHERS["honest"] or (
+        estimator.smoothing == "auto" and isinstance(smoother, Borrowing)
+    )
+
+
+def _grower(estimator: Any, grower: Grower, table: Table | Source, n_rows: int) -> Grower:
+    """Translate what all trees have in common."""
+    return replace(
+        grower,
+        nominal=_choice("nominal", estimator.nominal, Nominal, grower.nominal),
+        missing=_choice("missing", estimator.missing, Missing, grower.missing),
+        max_depth=_limit("max_depth", estimator.max_depth),
+        min_samples_split=_rows("min_samples_split", estimator.min_samples_split, 2, n_rows),
+        min_samples_leaf=_rows("min_samples_leaf", estimator.min_samples_leaf, 1, n_rows),
+        min_weight_fraction_leaf=_number("min_weight_fraction_leaf", estimator.min_weight_fraction_leaf),
+        min_impurity_decrease=_number("min_impurity_decrease", estimator.min_impurity_decrease),
+        max_leaf_nodes=_limit("max_leaf_nodes", estimator.max_leaf_nodes),
+        monotone=_signs(estimator.monotonic_cst, table.schema.names),
     )
 
 
@@ -151,12 +182,13 @@ def _named[T](name: str, value: Any, known: Mapping[str, T]) -> T:
     return known[value]
 
 
-def _choice[E: StrEnum](name: str, value: Any, choices: type[E], default: E) -> E:
+def _choice[E: StrEnum](name: str, value: Any, choices: Iterable[E], default: E) -> E:
     if isinstance(value, str):
         if value == "auto":
             return default
-        if value in choices:
-            return choices(value)
+        for choice in choices:
+            if choice == value:
+                return choice
     raise _misnamed(name, value, ["auto", *choices])
 
 

@@ -59,7 +59,7 @@ class LevelPhase:
             survey = self.means.survey
             made = NodeList(self.terms)
             root = made.add(-1, 0, survey.n_rows, survey.counts)
-            frontier.add([Sprout(root, Block(0, survey.n_rows), survey.counts)])
+            frontier.add([Sprout(root, Block.root(survey.n_rows, self.terms), survey.counts)])
         else:
             made = NodeList.of(state.nodes, self.terms)
             frontier.small = state.small

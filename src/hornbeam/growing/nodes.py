@@ -7,7 +7,7 @@ import numpy as np
 
 from hornbeam.growing.sprout import Sprout, child_bounds
 from hornbeam.kernels.level import Guide
-from hornbeam.kernels.subtree import Block, Nodes, Split, Terms
+from hornbeam.kernels.subtree import Block, Nodes, Split, Terms, child_key
 from hornbeam.typing import Bools, Counts, Indices
 
 __all__ = ["NodeList", "graft", "guide_of"]
@@ -42,7 +42,7 @@ class NodeList:
     def split(
         self, parent: Sprout, split: Split, counts: Counts, blocks: Sequence[tuple[int, int]]
     ) -> list[Sprout]:
-        """Make an inner node of a leaf; its children have these class weights and blocks of rows."""
+        """Make an inner node of a leaf; its children have this evidence and these blocks of rows."""
         for name in ("feature", "left", "right", "missing_slot", "gain"):
             self._columns[name][parent.node] = getattr(split, name)
         if self._terms.nominal[split.feature]:
@@ -53,7 +53,8 @@ class NodeList:
         for slot, (begin, end) in enumerate(blocks):
             lower, upper = child_bounds(parent.block, split, slot, list(counts), self._terms)
             node = self.add(parent.node, slot, end - begin, counts[slot])
-            block = Block(begin, end, parent.block.depth + 1, lower, upper)
+            key = child_key(parent.block.key, slot)
+            block = Block(begin, end, parent.block.depth + 1, lower, upper, key)
             family.append(Sprout(node, block, counts[slot]))
         return family
 
