@@ -6,9 +6,10 @@ from hornbeam.ensembles.encoded import Encoded
 from hornbeam.ensembles.forest import Forest
 from hornbeam.ensembles.importance import importance
 from hornbeam.ensembles.out_of_bag import OutOfBag
-from hornbeam.ensembles.planting import Planted, Planting
+from hornbeam.ensembles.planting import STRENGTHS, Planted, Planting
 
 __all__ = [
+    "STRENGTHS",
     "Bootstrap",
     "Encoded",
     "Forest",

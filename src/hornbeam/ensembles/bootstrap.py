@@ -18,7 +18,7 @@ _BITS = 53  # of a random number that a float64 holds exactly
 
 
 class Sample(NamedTuple):
-    """The rows drawn for a tree, what each of them weighs in steps of a unit, and how many copies of every row are left.
+    """The rows drawn for a tree, what each weighs in steps of a unit, and how many copies of every row are left.
 
     `weight` is None where all of them were drawn once.
     """
@@ -77,7 +77,8 @@ class Bootstrap:
         n_copies = int(weight.sum())
         if table.unit == 1.0 and n_copies <= _MOST_COPIES:
             return cls(np.cumsum(weight) - weight, n_copies, _n_draws(max_samples, n_copies), None, seed)
-        return cls(None, n_rows, _n_draws(max_samples, n_rows), weight * table.unit, seed)
+        carried = (weight * table.unit).astype(np.float64)
+        return cls(None, n_rows, _n_draws(max_samples, n_rows), carried, seed)
 
     def sample(self, tree: int) -> Sample:
         """Draw the sample of a tree."""

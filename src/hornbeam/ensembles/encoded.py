@@ -14,7 +14,7 @@ from hornbeam.growing import Grower
 from hornbeam.recipe import Recipe
 from hornbeam.tree.tree import Tree
 from hornbeam.tuning.folds import draw
-from hornbeam.typing import Codes, Counts
+from hornbeam.typing import Codes, Counts, Indices
 
 __all__ = ["Encoded"]
 
@@ -95,7 +95,7 @@ class Encoded:
         return grower.grow(self.table, self.bins, self.codes, key=key)
 
 
-def _target(table: Table) -> NDArray[np.int32] | NDArray[np.int64]:
+def _target(table: Table) -> Indices | Counts:
     """The target as integers: classes, or the bits of numbers."""
     if table.measured is not None:
         return (table.measured.values + 0.0).view(np.int64)  # -0.0 becomes 0.0

@@ -42,7 +42,9 @@ class Forest:
         if not self.trees:
             raise TreeError("a forest of no trees cannot answer; expected at least one")
         if any(tree.schema != self.schema for tree in self.trees):
-            raise TreeError("the trees have different schemas; expected trees of the same columns and classes")
+            raise TreeError(
+                "the trees have different schemas; expected trees of the same columns and classes"
+            )
 
     @property
     def schema(self) -> Schema:

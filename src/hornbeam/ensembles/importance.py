@@ -1,6 +1,6 @@
 """How much each feature matters to many trees."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -10,12 +10,12 @@ from hornbeam.typing import Floats
 __all__ = ["importance"]
 
 
-def importance(trees: Iterable[Tree]) -> Floats:
+def importance(trees: Sequence[Tree]) -> Floats:
     """Say how much of the trees' gain is due to tests of each feature.
 
     Parameters
     ----------
-    trees : iterable of Tree
+    trees : sequence of Tree
         Of one schema, grown here: their gains are known.
 
     Returns
@@ -38,7 +38,7 @@ def importance(trees: Iterable[Tree]) -> Floats:
     """
     shares = [share for tree in trees if (share := _gains(tree)).any()]
     if not shares:
-        return np.zeros(tree.schema.n_features)
+        return np.zeros(trees[0].schema.n_features)
     total: Floats = np.sum([share / share.sum() for share in shares], axis=0)
     return total / total.sum()
 

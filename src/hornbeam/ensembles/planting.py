@@ -21,7 +21,10 @@ from hornbeam.typing import Floats
 
 __all__ = ["STRENGTHS", "Planted", "Planting"]
 
-STRENGTHS: tuple[Smoother | None, ...] = (None, *(HGS(alpha, prior=alpha) for alpha in (0.03, 0.1, 0.3, 1.0, 3.0)))
+STRENGTHS: tuple[Smoother | None, ...] = (
+    None,
+    *(HGS(alpha, prior=alpha) for alpha in (0.03, 0.1, 0.3, 1.0, 3.0)),
+)
 """What a forest chooses its smoothing from: nothing, or ancestors that lend so many rows each."""
 
 _ENOUGH = 30_000  # kinds of rows that are asked where only a smoother is to be chosen
@@ -98,7 +101,7 @@ class Planting:
                     )
             if self.max_samples is not None:
                 raise ParameterError(
-                    f"max_samples={self.max_samples} is the size of a bootstrap sample; expected None without bootstrap."
+                    f"max_samples={self.max_samples} is the size of a sample; expected None without bootstrap."
                 )
 
     def fit(

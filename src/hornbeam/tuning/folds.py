@@ -25,7 +25,7 @@ type _Bits = NDArray[np.uint64]
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-def draw(codes: Codes, target: Indices, seed: int = 0) -> _Bits:
+def draw(codes: Codes, target: Indices | Counts, seed: int = 0) -> _Bits:
     """Draw a number for every row by what it is, not by where it stands: rows that are alike get the same.
 
     Parameters
