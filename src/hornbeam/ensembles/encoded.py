@@ -61,7 +61,7 @@ class Encoded:
         bins = recipe.bin(table, n_jobs)
         codes = bins.encode(table, n_jobs)
         number = draw(codes, _target(table))
-        origin = np.argsort(number, kind="stable")
+        origin = np.lexsort((number,) if table.weight is None else (table.weight, number))
         return cls(table.take(origin), bins, codes[origin], origin, number[origin])
 
     @property

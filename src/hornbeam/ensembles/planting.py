@@ -92,17 +92,17 @@ class Planting:
     def __post_init__(self) -> None:
         if self.n_trees < 1:
             raise ParameterError(f"n_trees={self.n_trees}: expected 1 or more.")
-        if not self.bootstrap:
-            for name, asked in (("out_of_bag", self.out_of_bag), ("smoothers", self.smoothers)):
-                if asked:
-                    raise ParameterError(
-                        f"{name} asks rows that a tree has not seen, and without bootstrap every tree has seen all. "
-                        "Let bootstrap be True, or do not ask."
-                    )
-            if self.max_samples is not None:
-                raise ParameterError(
-                    f"max_samples={self.max_samples} is the size of a sample; expected None without bootstrap."
-                )
+        if self.bootstrap:
+            return
+        if self.out_of_bag or self.smoothers:
+            raise ParameterError(
+                "A score out of bag (oob_score), or smoothing that is chosen out of bag, asks rows that a tree has not "
+                "seen; without bootstrap every tree has seen all. Let bootstrap be True, or do not ask."
+            )
+        if self.max_samples is not None:
+            raise ParameterError(
+                f"max_samples={self.max_samples} is the size of a sample; expected None without bootstrap."
+            )
 
     def fit(
         self, table: Table, *, n_jobs: int = 1, on_progress: Callable[[int], None] | None = None

@@ -17,7 +17,7 @@ def in_turn[T](work: Callable[[int], T], n: int, n_jobs: int = 1) -> Iterator[T]
     >>> list(in_turn(lambda number: number**2, 5, n_jobs=2))
     [0, 1, 4, 9, 16]
     """
-    if n_jobs == 1 or n == 1:
+    if n_jobs == 1 or n <= 1:
         yield from map(work, range(n))
         return
     pool = ThreadPoolExecutor(min(n_jobs, n))

@@ -58,10 +58,11 @@ class ForestClassifier(CallbackSupportMixin, Reading, ClassifierMixin, BaseEstim
         Rows drawn for each tree, or their share of all; None: as many as there are.
     oob_score : bool, default=False
         Whether to ask each row of the trees that have not seen it, and keep the answers and their accuracy.
-    smoothing : str, a smoother or None, default=None
-        How the trees estimate their probabilities, before these are averaged. None: raw frequencies. "out-of-bag":
-        raw, or ancestors that lend rows, whichever has the least squared error on rows that the trees have not
-        seen. Or a name that `TreeClassifier` knows, but for "honest", or a step of `hornbeam.smoothing`.
+    smoothing : str, a smoother or None, default="auto"
+        How the trees estimate their probabilities, before these are averaged. "out-of-bag": raw, or with rows that
+        the ancestors lend, few or many, whichever has the least squared error on rows that the trees have not seen.
+        None: raw frequencies. Or a name that `TreeClassifier` knows, but for "honest", or a step of
+        `hornbeam.smoothing`. "auto": "out-of-bag", or None without `bootstrap`.
     class_weight : dict, "balanced" or None, default=None
         What a mistake about each class costs beside the others. It steers the choice of tests, and `predict` names
         the class whose probability times weight is largest; probabilities know nothing of it.
@@ -134,7 +135,7 @@ class ForestClassifier(CallbackSupportMixin, Reading, ClassifierMixin, BaseEstim
         bootstrap: bool = True,
         max_samples: float | None = None,
         oob_score: bool = False,
-        smoothing: Any = None,
+        smoothing: Any = "auto",
         class_weight: Any = None,
         monotonic_cst: Any = None,
         random_state: Any = None,

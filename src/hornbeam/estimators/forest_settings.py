@@ -28,11 +28,7 @@ def planting_of(estimator: Any, table: Table) -> Planting:
     if not measured:
         criterion = choice("criterion", estimator.criterion, OF_CLASSES, grower.criterion)
         grower = replace(grower, criterion=criterion)
-        known = {name: one for name, one in SMOOTHERS.items() if name != "honest"}
-        if estimator.smoothing == "out-of-bag":
-            smoothers = STRENGTHS
-        else:
-            smoother = step("smoothing", estimator.smoothing, {"out-of-bag": None, **known}, None)
+        smoother, smoothers = _smoothing(estimator.smoothing, bool(estimator.bootstrap))
     features = _features(estimator.max_features, table.schema.n_features)
     return Planting(
         Recipe(bins_of(estimator.max_bins, _BINS), replace(grower, max_features=features), smoother=smoother),
@@ -43,6 +39,15 @@ def planting_of(estimator: Any, table: Table) -> Planting:
         out_of_bag=bool(estimator.oob_score),
         seed=seed_of(estimator.random_state),
     )
+
+
+def _smoothing(value: Any, bootstrap: bool) -> tuple[Smoother | None, tuple[Smoother | None, ...]]:
+    """One smoother for all trees, or those to choose from."""
+    # "honest" is a promise to fit the borrowing on regrown trees, and each tree would need its own.
+    known = {"out-of-bag": None} | {name: one for name, one in SMOOTHERS.items() if name != "honest"}
+    smoother = step("smoothing", value, known, None)
+    chosen = isinstance(value, str) and (value == "out-of-bag" or (value == "auto" and bootstrap))
+    return (None, STRENGTHS) if chosen else (smoother, ())
 
 
 def _features(value: Any, n_features: int) -> int | None:
