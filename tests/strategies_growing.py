@@ -86,7 +86,9 @@ def measured_tables(draw: DrawFn, *, max_rows: int = 40) -> Table:
     assert table.target is not None
     few = draw(st.booleans())
     noise = rng.integers(-2, 3, table.n_rows) if few else rng.normal(size=table.n_rows)
-    values = (table.target + noise) * draw(st.sampled_from([1.0, 1e-6, 1e9])) + draw(st.sampled_from([0.0, 1e3]))
+    values = (table.target + noise) * draw(st.sampled_from([1.0, 1e-6, 1e9])) + draw(
+        st.sampled_from([0.0, 1e3])
+    )
     schema = replace(table.schema, classes=(), target=Kind.NUMERIC)
     measured = Measured.of(values, table.weight, table.unit)
     return replace(table, schema=schema, target=None, measured=measured)

@@ -114,7 +114,9 @@ PRESETS = MappingProxyType(
 
 REGRESSION_PRESETS = MappingProxyType(
     {
-        "honest": Recipe(grower=Grower(Criterion.SQUARED_ERROR, Nominal.SUBSET, Missing.OWN), smoother=Borrowing()),
+        "honest": Recipe(
+            grower=Grower(Criterion.SQUARED_ERROR, Nominal.SUBSET, Missing.OWN), smoother=Borrowing()
+        ),
         "cart": Recipe(
             max_bins=None, grower=Grower(Criterion.SQUARED_ERROR, Nominal.SUBSET, Missing.LEARNED)
         ),

@@ -24,7 +24,7 @@ tables = st.one_of(training_tables(max_rows=60), measured_tables(max_rows=60))
 def planting_for(data, table, **kinds):
     grower = data.draw(growers(table, **kinds))
     grower = replace(grower, max_features=data.draw(st.sampled_from([None, 1, 2])))
-    smoothers = () if table.measured is not None else data.draw(st.sampled_from([(), STRENGTHS]))
+    smoothers = data.draw(st.sampled_from([(), STRENGTHS]))
     seed = data.draw(st.integers(0, 2**31 - 1))
     return Planting(Recipe(grower=grower), 4, smoothers=smoothers, out_of_bag=True, seed=seed)
 
@@ -176,7 +176,7 @@ def test_the_smoother_of_least_squared_error_out_of_bag_is_taken():
     chosen = replace(planting, smoothers=STRENGTHS).fit(table)
     assert chosen.smoother == STRENGTHS[int(np.argmin(losses))]
     assert chosen.smoother is not None  # half the classes are noise
-    assert chosen.forest.trees[0].history[-1].name == "hgs"
+    assert chosen.forest.trees[0].history[-1].name == "borrowing"
 
 
 def test_where_there_is_nothing_to_smooth_raw_frequencies_stay():

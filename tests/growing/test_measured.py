@@ -104,7 +104,11 @@ def test_every_split_is_the_best_there_is(data):
             found = best_gain(table, rows, grower)
             assert found is not None
             assert tree.gain[node] == pytest.approx(float(found) * scale, rel=1e-9)
-        elif grower.max_depth is None and len(rows) >= grower.min_samples_split and not grower.min_impurity_decrease:
+        elif (
+            grower.max_depth is None
+            and len(rows) >= grower.min_samples_split
+            and not grower.min_impurity_decrease
+        ):
             found = best_gain(table, rows, grower)
             tiny = 1e-9 * np.ptp(table.measured.values[rows]) ** 2 + 1e-30
             assert found is None or float(found) * scale <= tiny
@@ -136,7 +140,9 @@ def test_evidence_is_weight_sum_and_squares(data):
 
 def test_the_best_cut_of_six_rows():
     """y = 1, 2, 3, 10, 11, 12: total squared error 125.5, of which the cut in the middle leaves 4."""
-    tree = tree_of([[i] for i in range(6)], [1, 2, 3, 10, 11, 12], Grower(Criterion.SQUARED_ERROR, max_depth=1))
+    tree = tree_of(
+        [[i] for i in range(6)], [1, 2, 3, 10, 11, 12], Grower(Criterion.SQUARED_ERROR, max_depth=1)
+    )
     assert tree.skeleton.threshold[0] == 2.5
     assert tree.gain[0] * 6 == pytest.approx(121.5)
     assert tree.belief[:, 0].tolist() == [6.5, 2.0, 11.0]

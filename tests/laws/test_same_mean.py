@@ -51,7 +51,9 @@ def test_any_order_of_rows(data, seed):
     table = data.draw(measured_tables(max_rows=120))
     grower = replace(data.draw(growers(table)), max_features=data.draw(st.sampled_from([None, 1])))
     shuffled = taken(table, np.random.default_rng(seed).permutation(table.n_rows))
-    assert_same(grower.grow(shuffled, bins_of(shuffled), key=seed), grower.grow(table, bins_of(table), key=seed))
+    assert_same(
+        grower.grow(shuffled, bins_of(shuffled), key=seed), grower.grow(table, bins_of(table), key=seed)
+    )
 
 
 @settings(max_examples=100)
@@ -115,7 +117,9 @@ def test_a_node_looks_further_while_nothing_splits():
     X[:, 7] = np.arange(40)
     table = Table.read(X, np.arange(40) % 2)
     for key in range(20):
-        assert Grower(max_features=1, max_depth=1).grow(table, bins_of(table), key=key).skeleton.feature[0] == 7
+        assert (
+            Grower(max_features=1, max_depth=1).grow(table, bins_of(table), key=key).skeleton.feature[0] == 7
+        )
 
 
 def test_all_features_are_all_features():

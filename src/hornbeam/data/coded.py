@@ -49,7 +49,7 @@ class EncodedSource:
     >>> source = MemorySource(Table.read([[1.0], [2.0], [4.0]], ["no", "no", "yes"]), block=2)
     >>> coded = EncodedSource(source, Bins.fit(source, LocalEngine()))
     >>> coded.read(coded.units()[0])
-    Rows(codes=array([[0], [1]], dtype=uint8), label=array([0, 0], dtype=uint16), weight=None)
+    Rows(codes=array([[0], [1]], dtype=uint8), label=array([0, 0], dtype=uint16), weight=None, numerator=None)
     """
 
     source: Source

@@ -12,7 +12,9 @@ from hornbeam.typing import Counts, Floats
 
 __all__ = ["Measured", "read_numbers"]
 
-_SUM_BITS = 61  # all rows together, at the largest value, stay below 2**61 steps: sums and differences fit 64 bits
+_SUM_BITS = (
+    61  # all rows together, at the largest value, stay below 2**61 steps: sums and differences fit 64 bits
+)
 _SMALLEST_EXPONENT = -1000
 _LARGEST = 1e140  # so that squares, and sums of them, are finite
 
@@ -128,8 +130,8 @@ def read_numbers(y: Any) -> Floats:
         raise DataError("Input y contains NaN: some values are missing. Leave out the rows without a target.")
     if (np.abs(values) > _LARGEST).any():
         raise DataError(
-            f"Input y contains infinity or a value too large for {values.dtype!r}: expected numbers up to {_LARGEST:g}. "
-            "Leave out these rows, or measure in a larger unit."
+            f"Input y contains infinity or a value too large for {values.dtype!r}: expected numbers up to "
+            f"{_LARGEST:g}. Leave out these rows, or measure in a larger unit."
         )
     return np.ascontiguousarray(values)
 

@@ -13,8 +13,8 @@ from hornbeam.errors import DataError
 from hornbeam.growing import Grower
 from hornbeam.recipe import Recipe
 from hornbeam.tree.tree import Tree
-from hornbeam.tuning.folds import draw
-from hornbeam.typing import Codes, Counts, Indices
+from hornbeam.tuning.folds import bits_of, draw
+from hornbeam.typing import Codes, Counts
 
 __all__ = ["Encoded"]
 
@@ -58,9 +58,11 @@ class Encoded:
     @classmethod
     def of(cls, table: Table, recipe: Recipe, n_jobs: int = 1) -> Self:
         """Bin, encode and order the rows of a table."""
+        if table.target is None and table.measured is None:
+            raise DataError("The table has no target. Read it with y to grow trees from it.")
         bins = recipe.bin(table, n_jobs)
         codes = bins.encode(table, n_jobs)
-        number = draw(codes, _target(table))
+        number = draw(codes, bits_of(table))
         origin = np.lexsort((number,) if table.weight is None else (table.weight, number))
         return cls(table.take(origin), bins, codes[origin], origin, number[origin])
 
@@ -93,12 +95,3 @@ class Encoded:
         2
         """
         return grower.grow(self.table, self.bins, self.codes, key=key)
-
-
-def _target(table: Table) -> Indices | Counts:
-    """The target as integers: classes, or the bits of numbers."""
-    if table.measured is not None:
-        return (table.measured.values + 0.0).view(np.int64)  # -0.0 becomes 0.0
-    if table.target is None:
-        raise DataError("The table has no target. Read it with y to grow trees from it.")
-    return table.target

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from math import log
 from typing import NamedTuple
 
 import numpy as np
@@ -15,15 +16,16 @@ from hornbeam.ensembles.turns import in_turn
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.subtree import child_key
 from hornbeam.recipe import Recipe
-from hornbeam.smoothing import HGS, Smoother
+from hornbeam.smoothing import Borrowing, Smoother
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
 __all__ = ["STRENGTHS", "Planted", "Planting"]
 
+_LENT = (0.03, 0.1, 0.3, 1.0, 3.0)
 STRENGTHS: tuple[Smoother | None, ...] = (
     None,
-    *(HGS(alpha, prior=alpha) for alpha in (0.03, 0.1, 0.3, 1.0, 3.0)),
+    *(Borrowing(scale=log(rows), prior=log(rows)) for rows in _LENT),
 )
 """What a forest chooses its smoothing from: nothing, or ancestors that lend so many rows each."""
 

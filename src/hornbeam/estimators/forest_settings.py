@@ -15,6 +15,9 @@ from hornbeam.smoothing import Smoother
 __all__ = ["planting_of"]
 
 _BINS = 255  # a forest averages over many cuts: finer ones cost time and bring nothing
+# "honest" is a promise to fit the borrowing on regrown trees, and each tree would need its own.
+_OF_CLASSES = {name: smoother for name, smoother in SMOOTHERS.items() if name != "honest"}
+_OF_NUMBERS = {name: SMOOTHERS[name] for name in ("raw", "m-branch", "shrinkage")}
 _CLASSES = Grower(Criterion.ENTROPY, Nominal.SUBSET, Missing.OWN)
 _NUMBERS = Grower(Criterion.SQUARED_ERROR, Nominal.SUBSET, Missing.OWN)
 
@@ -23,12 +26,11 @@ def planting_of(estimator: Any, table: Table) -> Planting:
     """Translate the parameters of a `ForestClassifier` or a `ForestRegressor`."""
     measured = table.schema.is_measured
     grower = grower_of(estimator, _NUMBERS if measured else _CLASSES, table, table.n_rows)
-    smoother: Smoother | None = None
-    smoothers: tuple[Smoother | None, ...] = ()
     if not measured:
         criterion = choice("criterion", estimator.criterion, OF_CLASSES, grower.criterion)
         grower = replace(grower, criterion=criterion)
-        smoother, smoothers = _smoothing(estimator.smoothing, bool(estimator.bootstrap))
+    known = _OF_NUMBERS if measured else _OF_CLASSES
+    smoother, smoothers = _smoothing(estimator.smoothing, known, bool(estimator.bootstrap))
     features = _features(estimator.max_features, table.schema.n_features)
     return Planting(
         Recipe(bins_of(estimator.max_bins, _BINS), replace(grower, max_features=features), smoother=smoother),
@@ -41,11 +43,11 @@ def planting_of(estimator: Any, table: Table) -> Planting:
     )
 
 
-def _smoothing(value: Any, bootstrap: bool) -> tuple[Smoother | None, tuple[Smoother | None, ...]]:
+def _smoothing(
+    value: Any, known: dict[str, Smoother], bootstrap: bool
+) -> tuple[Smoother | None, tuple[Smoother | None, ...]]:
     """One smoother for all trees, or those to choose from."""
-    # "honest" is a promise to fit the borrowing on regrown trees, and each tree would need its own.
-    known = {"out-of-bag": None} | {name: one for name, one in SMOOTHERS.items() if name != "honest"}
-    smoother = step("smoothing", value, known, None)
+    smoother = step("smoothing", value, {"out-of-bag": None, **known}, None)
     chosen = isinstance(value, str) and (value == "out-of-bag" or (value == "auto" and bootstrap))
     return (None, STRENGTHS) if chosen else (smoother, ())
 

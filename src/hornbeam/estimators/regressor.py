@@ -14,6 +14,7 @@ from hornbeam.estimators.rows import by_unit
 from hornbeam.estimators.settings import regression_recipe_of
 from hornbeam.estimators.targets import numbers_of
 from hornbeam.estimators.threads import n_threads
+from hornbeam.explain import Leaves, leaves, predict_interval
 from hornbeam.tree.route import answer, lean
 from hornbeam.typing import Floats
 
@@ -48,6 +49,17 @@ class TreeRegressor(CallbackSupportMixin, Routing, RegressorMixin, BaseEstimator
     max_bins : int, None or "auto", default="auto"
         Quantile bins for each numeric feature; None tries every distinct value. "auto": every value up to
         20,000 rows, 255 bins beyond.
+    smoothing : str, a smoother or None, default="auto"
+        How means are estimated. "honest" (the preset ``honest``): how much to borrow from the nodes above is found on
+        rows held out of regrown trees. Or "raw", "m-branch", "shrinkage", or a step of `hornbeam.smoothing`; None for
+        raw means.
+    pruning : "auto", a pruner or None, default="auto"
+        What cuts the tree back: a step of `hornbeam.pruning`, such as ``CostComplexity(alpha)``; None for nothing.
+        "auto": what the preset says; with honest smoothing, leaves that make no difference are cut, and
+        `simplicity` says what that means.
+    simplicity : float, default=0.0
+        With honest smoothing, a dial from 0, the most accurate tree, to 1, the smallest one whose squared loss on
+        held-out rows is within one standard error of it.
     monotonic_cst : array-like of int, dict or None, default=None
         +1 where the answer must not fall as the feature rises, -1 where it must not rise, 0 elsewhere; or a dict
         from feature names.
@@ -100,6 +112,9 @@ class TreeRegressor(CallbackSupportMixin, Routing, RegressorMixin, BaseEstimator
         min_impurity_decrease: float = 0.0,
         max_leaf_nodes: int | None = None,
         max_bins: Any = "auto",
+        smoothing: Any = "auto",
+        pruning: Any = "auto",
+        simplicity: float = 0.0,
         monotonic_cst: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -114,6 +129,9 @@ class TreeRegressor(CallbackSupportMixin, Routing, RegressorMixin, BaseEstimator
         self.min_impurity_decrease = min_impurity_decrease
         self.max_leaf_nodes = max_leaf_nodes
         self.max_bins = max_bins
+        self.smoothing = smoothing
+        self.pruning = pruning
+        self.simplicity = simplicity
         self.monotonic_cst = monotonic_cst
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -169,6 +187,48 @@ class TreeRegressor(CallbackSupportMixin, Routing, RegressorMixin, BaseEstimator
         """
         table = self._read(X)
         return answer(self.tree_, table, n_threads(self.n_jobs))[:, 0]
+
+    @by_unit
+    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Floats, Floats]:
+        """Say how sure `predict` is of the mean; single rows lie further apart.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows like those of `fit`.
+        level : float, default=0.9
+            How often the true mean of the node that answers is to be within.
+
+        Returns
+        -------
+        low, high : ndarrays of shape (n_rows,)
+
+        Examples
+        --------
+        >>> from hornbeam import TreeRegressor
+        >>> low, high = TreeRegressor("cart").fit([[0]] * 4, [1.0, 2.0, 3.0, 4.0]).predict_interval([[0]])
+        >>> low.round(2), high.round(2)
+        (array([1.31]), array([3.69]))
+        """
+        table = self._read(X)
+        low, high = predict_interval(self.tree_, table, level, n_jobs=n_threads(self.n_jobs))
+        return low[:, 0], high[:, 0]
+
+    def leaves(self, level: float = 0.9) -> Leaves:
+        """List the leaves: rows, raw mean, smoothed mean, interval, rows borrowed.
+
+        Parameters
+        ----------
+        level : float, default=0.9
+            How often the true mean is to be within the interval.
+
+        Returns
+        -------
+        Leaves
+            A table to print, or to make a data frame of with its `to_dict`.
+        """
+        check_is_fitted(self, "tree_")
+        return leaves(self.tree_, level)
 
     def lean(self) -> Callable[[Floats | Sequence[float]], tuple[float, ...]]:
         """Return a function from one row of numbers to its mean, with nothing around it.

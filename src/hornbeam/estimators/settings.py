@@ -75,9 +75,7 @@ def recipe_of(
     pruner = step("pruning", estimator.pruning, _PRUNERS, recipe.pruner)
     # Wrong costs are refused here, not in predict.
     costs = None if estimator.costs is None else Costs.of(estimator.costs, table.schema.classes)
-    honest = smoother is SMOOTHERS["honest"] or (
-        estimator.smoothing == "auto" and isinstance(smoother, Borrowing)
-    )
+    honest = _is_honest(estimator, smoother)
     at_risk = pruner is _PRUNERS["bayes-risk"]
     if at_risk:
         # Risks are those of the probabilities the tree will have: raw ones would hardly ever prune.
@@ -98,11 +96,26 @@ def recipe_of(
     )
 
 
-def regression_recipe_of(estimator: Any, table: Table) -> Recipe:
+def regression_recipe_of(estimator: Any, table: Table) -> Recipe | Honest:
     """Translate the parameters of a `TreeRegressor`; "auto" is what the preset says."""
     recipe = named("preset", estimator.preset, REGRESSION_PRESETS)
     grower = grower_of(estimator, recipe.grower, table, table.n_rows)
-    return Recipe(bins_of(estimator.max_bins, recipe.max_bins), grower)
+    known = {name: SMOOTHERS[name] for name in ("honest", "raw", "m-branch", "shrinkage")}
+    smoother = step("smoothing", estimator.smoothing, known, recipe.smoother)
+    pruner = step("pruning", estimator.pruning, {}, recipe.pruner)
+    recipe = Recipe(bins_of(estimator.max_bins, recipe.max_bins), grower, pruner, smoother)
+    if not _is_honest(estimator, smoother):
+        return recipe
+    sized = estimator.pruning == "auto" and pruner is None
+    simplicity = number("simplicity", estimator.simplicity) if sized else None
+    return Honest(recipe, simplicity=simplicity, seed=seed_of(estimator.random_state))
+
+
+def _is_honest(estimator: Any, smoother: Smoother | None) -> bool:
+    """Whether the strengths of borrowing are to be found on rows held out of regrown trees."""
+    return smoother is SMOOTHERS["honest"] or (
+        estimator.smoothing == "auto" and isinstance(smoother, Borrowing)
+    )
 
 
 def grower_of(estimator: Any, grower: Grower, table: Table | Source, n_rows: int) -> Grower:

@@ -30,7 +30,10 @@ from hornbeam.typing import Counts, Floats
 __all__ = ["diff", "load", "save"]
 
 # Imported when asked for: a tree alone is read and written without scikit-learn.
-_HOMES = {"TreeClassifier": "hornbeam.estimators.classifier"}
+_HOMES = {
+    "TreeClassifier": "hornbeam.estimators.classifier",
+    "TreeRegressor": "hornbeam.estimators.regressor",
+}
 _MOST_CHARACTERS = 2**22  # of an array of labels
 
 
@@ -41,7 +44,7 @@ def save(model: Any, path: str | PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : Tree or TreeClassifier
+    model : Tree, TreeClassifier or TreeRegressor
         What to save. Parameters must be plain values, or steps of `hornbeam.smoothing` and `hornbeam.pruning`
         that hold no data.
     path : str or path
@@ -83,7 +86,7 @@ def load(path: str | PathLike[str]) -> Any:
 
     Returns
     -------
-    Tree or TreeClassifier
+    Tree, TreeClassifier or TreeRegressor
         What was saved.
 
     Raises
@@ -161,12 +164,20 @@ def pack(model: Any) -> Model:
     if not hasattr(model, "tree_"):
         raise StorageError(f"this {name} is not fitted, so there is nothing to keep: call fit first")
     settings = {name: _as_step(value) for name, value in model.get_params(deep=False).items()}
-    learned = {"classes": _dtype_name(model.classes_.dtype), "named": hasattr(model, "feature_names_in_")}
+    return Model(model.tree_, name, settings, _learned(model))
+
+
+def _learned(model: Any) -> dict[str, Any]:
+    """What an estimator knows beside its tree."""
+    learned: dict[str, Any] = {"named": hasattr(model, "feature_names_in_")}
+    if model.tree_.is_measured:
+        return learned
+    learned["classes"] = _dtype_name(model.classes_.dtype)
     if (model.class_weight_ != 1).any():
         learned["class_weight"] = tuple(model.class_weight_.tolist())
     if model._shares is not None:
         learned["shares"] = model._shares
-    return Model(model.tree_, name, settings, learned)
+    return learned
 
 
 def unpack(model: Model) -> Any:
@@ -197,7 +208,13 @@ def unpack(model: Model) -> Any:
             f"{model.estimator} has no parameter {min(unknown)!r}: a newer Hornbeam may know it"
         )
     estimator = cls(**settings)
+    if model.tree.is_measured != (model.estimator == "TreeRegressor"):
+        raise StorageError(
+            f"the estimator is a {model.estimator}, which has no such tree: the file was put together"
+        )
     match model.learned:
+        case {"named": bool(named), **rest} if model.tree.is_measured and not rest:
+            estimator._remember(model.tree, model.tree.schema.names if named else None)
         case {"classes": str(dtype), "named": bool(named), **rest} if rest.keys() <= {
             "class_weight",
             "shares",
@@ -212,7 +229,7 @@ def unpack(model: Model) -> Any:
             )
     try:  # what predicting asks for
         n_threads(estimator.n_jobs)
-        if estimator.costs is not None:
+        if getattr(estimator, "costs", None) is not None:
             Costs.of(estimator.costs, model.tree.schema.classes)
     except (TypeError, ValueError) as error:
         raise StorageError(str(error)) from error

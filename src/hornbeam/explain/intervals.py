@@ -5,6 +5,7 @@ import numpy as np
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.smoothing.appraisal import effective_size
+from hornbeam.smoothing.spread import spreads
 from hornbeam.tree.base_rate import shift_bound
 from hornbeam.tree.route import answer
 from hornbeam.tree.tree import Tree
@@ -27,7 +28,8 @@ def interval(tree: Tree, level: float = 0.9) -> tuple[Floats, Floats]:
     Returns
     -------
     low, high : float64 arrays of shape (n_nodes, n_classes)
-        Around the belief of every node, each class for itself. Without rows: 0 and 1.
+        Around the belief of every node, each class for itself. Without rows: 0 and 1. Of a numeric target, around its
+        mean, of shape (n_nodes, 1); without rows infinite.
 
     Notes
     -----
@@ -36,6 +38,8 @@ def interval(tree: Tree, level: float = 0.9) -> tuple[Floats, Floats]:
     1/2 that is the interval of Clopper and Pearson (Biometrika 26, 1934), which is wider than it says; half a
     row against each bound keeps its manners at the edges: of no rows among s the lower bound is 0 and the
     upper one about 2 / s.
+
+    The interval of a mean is Student's, of s degrees of freedom, with the variance of `hornbeam.smoothing.spread`.
 
     The true rate is that of all rows that could come to the node, not of those that came. A tree grown on
     other rows would have other nodes: the interval is about this one.
@@ -52,6 +56,8 @@ def interval(tree: Tree, level: float = 0.9) -> tuple[Floats, Floats]:
 
     if not 0 < level < 1:
         raise ParameterError(f"level={level!r}: expected a number between 0 and 1. Pass level=0.9, say.")
+    if tree.is_measured:
+        return _interval_of_mean(tree, level)
     tail, belief = (1 - level) / 2, tree.belief
     size = effective_size(tree)[:, None]
     yes, no = size * belief, size * (1 - belief)
@@ -61,6 +67,17 @@ def interval(tree: Tree, level: float = 0.9) -> tuple[Floats, Floats]:
     high[~none] = betaincinv(yes[~none] + _AGAINST, no[~none], 1 - tail)
     # At small levels rounding, or half a row, could put the belief itself outside.
     return np.minimum(low, belief), np.maximum(high, belief)
+
+
+def _interval_of_mean(tree: Tree, level: float) -> tuple[Floats, Floats]:
+    from scipy.special import stdtrit
+
+    size = effective_size(tree)
+    some = np.maximum(size, np.finfo(float).tiny)
+    half = np.where(
+        size > 0, stdtrit(np.maximum(size, 1.0), (1 + level) / 2) * np.sqrt(spreads(tree) / some), np.inf
+    )
+    return tree.belief - half[:, None], tree.belief + half[:, None]
 
 
 def predict_interval(

@@ -37,7 +37,8 @@ def to_sql(
     -------
     str
         A query whose result has the kept columns, ``leaf``, the node where the row stops; ``label``, its most
-        probable class; and ``p0``, ``p1``, ..., the probabilities in the order of the tree's classes.
+        probable class; and ``p0``, ``p1``, ..., the probabilities in the order of the tree's classes. Where the
+        target is numeric, ``mean`` stands in the place of label and probabilities.
 
     Raises
     ------

@@ -272,7 +272,9 @@ class Grower:
     def _check_target(self, schema: Schema) -> None:
         """Refuse a criterion for classes where the target is a number, and the other way round."""
         if schema.is_measured != (self.criterion is Criterion.SQUARED_ERROR):
-            target, expected = ("numeric", "'squared_error'") if schema.is_measured else ("of classes", "'entropy', say")
+            target, expected = (
+                ("numeric", "'squared_error'") if schema.is_measured else ("of classes", "'entropy', say")
+            )
             raise ParameterError(
                 f"criterion={self.criterion.value!r}, and the target is {target}; expected criterion={expected}."
             )

@@ -43,7 +43,7 @@ def _weight(evidence: Counts, terms: Terms) -> int:
 def child_bounds(
     parent: Block, split: Split, slot: int, counts: list[Counts], terms: Terms
 ) -> tuple[float, float]:
-    """Bounds on the second class's probability, or the mean, in a child: below a monotone cut each side keeps to its half.
+    """Bounds on the second class's probability, or the mean, in a child: below a monotone cut each keeps to its half.
 
     Known and missing values are in no order: a test that parts only them binds nobody.
     """

@@ -203,7 +203,9 @@ def histogram(
     _native.histogram(*rows, terms.columns, slots, begin, end, cells)
 
 
-def best_split(cells: Cells, terms: Terms, evidence: Counts, n_rows: int, block: Block | None = None) -> Split | None:
+def best_split(
+    cells: Cells, terms: Terms, evidence: Counts, n_rows: int, block: Block | None = None
+) -> Split | None:
     """Find the best split of one node from its cells, evidence and rows, within the bounds of its block."""
     block = Block.root(n_rows, terms) if block is None else block
     bounds = (block.lower, block.upper, block.key)
@@ -222,10 +224,10 @@ def holding(terms: Terms, cells: Cells | None = None) -> int:
 def channels(cells: Cells, terms: Terms) -> tuple[Counts, Counts]:
     """Read the evidence and the rows of every code of every feature off the cells of one node."""
     if terms.sums:
-        table = cells.reshape(terms.n_cells, -1)
-        return table[:, [1, 0]].astype(np.int64), table[:, -1].astype(np.int64)
-    table = cells.reshape(terms.n_cells, terms.n_classes, -1)
-    return table[:, :, 0].astype(np.int64), table[:, :, -1].sum(axis=1, dtype=np.int64)
+        sums = cells.reshape(terms.n_cells, -1)
+        return sums[:, [1, 0]].astype(np.int64), sums[:, -1].astype(np.int64)
+    counts = cells.reshape(terms.n_cells, terms.n_classes, -1)
+    return counts[:, :, 0].astype(np.int64), counts[:, :, -1].sum(axis=1, dtype=np.int64)
 
 
 def children_totals(cells: Cells, split: Split, terms: Terms) -> tuple[Counts, Counts]:

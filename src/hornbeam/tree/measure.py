@@ -10,9 +10,9 @@ from hornbeam.errors import ParameterError
 from hornbeam.tree.route import route
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.walk import pull_up
-from hornbeam.typing import Counts, Floats
+from hornbeam.typing import Counts, Floats, Indices
 
-__all__ = ["count_measured", "units_of"]
+__all__ = ["count_measured", "measure_stops", "units_of"]
 
 
 def units_of(measured: Measured, unit: float) -> Floats:
@@ -63,13 +63,28 @@ def count_measured(
         )
     if unit != table.unit:
         raise ParameterError(f"unit is {unit}, expected the table's unit {table.unit}: the target is numeric")
-    stop, n = route(skeleton, table, n_jobs), skeleton.n_nodes
-    rows = np.bincount(stop, minlength=n)
-    own = np.zeros((3, n), np.int64)
-    own[0] = rows
-    if table.weight is not None:
-        own[0] = 0
+    stop = route(skeleton, table, n_jobs)
+    own, rows = measure_stops(stop, table, measured, skeleton.n_nodes)
+    return pull_up(skeleton, own), pull_up(skeleton, rows)
+
+
+def measure_stops(stop: Indices, table: Table, measured: Measured, n_nodes: int) -> tuple[Counts, Counts]:
+    """Add up rows at the node where each stops, and nowhere else.
+
+    Examples
+    --------
+    >>> from hornbeam.data.schema import Kind
+    >>> table = Table.read([[1.0], [2.0]], [3.0, 5.0], target=Kind.NUMERIC)
+    >>> own, rows = measure_stops(np.array([1, 2], np.int32), table, table.measured, 3)
+    >>> (own * units_of(table.measured, 1.0)).tolist(), rows.tolist()
+    ([[0.0, 0.0, 0.0], [1.0, 3.0, 9.0], [1.0, 5.0, 25.0]], [0, 1, 1])
+    """
+    rows = np.bincount(stop, minlength=n_nodes)
+    own = np.zeros((3, n_nodes), np.int64)
+    if table.weight is None:
+        own[0] = rows
+    else:
         np.add.at(own[0], stop, table.weight)
-    np.add.at(own[1], stop, measured.numerators(table.weight, unit))
-    np.add.at(own[2], stop, measured.squares(table.weight, unit))
-    return pull_up(skeleton, np.ascontiguousarray(own.T)), pull_up(skeleton, rows)
+    np.add.at(own[1], stop, measured.numerators(table.weight, table.unit))
+    np.add.at(own[2], stop, measured.squares(table.weight, table.unit))
+    return np.ascontiguousarray(own.T), rows
