@@ -14,6 +14,7 @@ __all__ = [
     "ForestRegressor",
     "Grower",
     "Recipe",
+    "RuleClassifier",
     "Schema",
     "Skeleton",
     "SmoothedClassifier",
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from hornbeam.estimators.forest_classifier import ForestClassifier
     from hornbeam.estimators.forest_regressor import ForestRegressor
     from hornbeam.estimators.regressor import TreeRegressor
+    from hornbeam.estimators.rules import RuleClassifier
     from hornbeam.estimators.shelf import diff, load, save
     from hornbeam.estimators.smoothed import SmoothedClassifier
     from hornbeam.growing.grower import Grower
@@ -53,6 +55,7 @@ else:
         "ForestRegressor": "hornbeam.estimators.forest_regressor",
         "Grower": "hornbeam.growing.grower",
         "Recipe": "hornbeam.recipe",
+        "RuleClassifier": "hornbeam.estimators.rules",
         "Schema": "hornbeam.data",
         "Skeleton": "hornbeam.tree",
         "SmoothedClassifier": "hornbeam.estimators.smoothed",

@@ -104,10 +104,8 @@ def regression_recipe_of(estimator: Any, table: Table) -> Recipe | CrossValidate
     smoother = step("smoothing", estimator.smoothing, known, recipe.smoother)
     pruners = {name: _PRUNERS[name] for name in ("cost-complexity",)}
     pruner = step("pruning", estimator.pruning, pruners, recipe.pruner)
-    recipe, seed = (
-        Recipe(bins_of(estimator.max_bins, recipe.max_bins), grower, pruner, smoother),
-        seed_of(estimator.random_state),
-    )
+    recipe = Recipe(bins_of(estimator.max_bins, recipe.max_bins), grower, pruner, smoother)
+    seed = seed_of(estimator.random_state)
     pruned: Recipe | CrossValidated = recipe
     if pruner is _PRUNERS["cost-complexity"]:
         pruned = CrossValidated(recipe, simplicity=1.0, seed=seed)

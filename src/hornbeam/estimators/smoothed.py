@@ -13,8 +13,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hornbeam.data.labels import read_labels
 from hornbeam.data.sheet import renamed
+from hornbeam.data.table import Table
+from hornbeam.errors import ParameterError
+from hornbeam.estimators import explained
 from hornbeam.estimators.settings import smoother_of
 from hornbeam.estimators.threads import n_threads
+from hornbeam.explain import Explanations, explain, importance
 from hornbeam.interop.origin import grafts_of
 from hornbeam.interop.reading import Reading
 from hornbeam.tree.route import answer
@@ -148,9 +152,7 @@ class SmoothedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_rows, n_classes)
             Probabilities in the order of `classes_`.
         """
-        check_is_fitted(self, "trees_")
-        table = self._reading.read(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        table = self._read(X)
         threads = n_threads(self.n_jobs)
         total = answer(self.trees_[0], table, threads)
         for tree in self.trees_[1:]:
@@ -172,6 +174,53 @@ class SmoothedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
+
+    predict_log_proba = explained.predict_log_proba
+
+    def explain(self, X: Any, level: float = 0.9) -> Explanations:
+        """Say why each row gets its probabilities, if they are those of a single tree.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows like those of `fit`.
+        level : float, default=0.9
+            How often the true rate of the node that answers is to be within the interval.
+
+        Returns
+        -------
+        Explanations
+            As of `TreeClassifier.explain`.
+
+        Examples
+        --------
+        >>> from hornbeam import SmoothedClassifier
+        >>> clf = SmoothedClassifier().fit([[36.5], [37.0], [39.0], [39.5]], ["well", "well", "ill", "ill"])
+        >>> print(*clf.explain([[38.2]])[0].reasons())
+        x0 > 38.0... moved ill from 0.500 to 0.750
+        """
+        table = self._read(X)
+        if len(self.trees_) > 1:
+            raise ParameterError(
+                f"{len(self.trees_)} trees answer together; expected one, whose tests are the reasons. Ask them one "
+                "by one: hornbeam.explain.explain(clf.trees_[0], table)."
+            )
+        return explain(self.trees_[0], table, level)
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """How much each feature matters, as in scikit-learn: what its tests lowered the estimator's criterion by."""
+        check_is_fitted(self, "trees_")
+        criterion = getattr(_unwrapped(self.estimator_), "criterion", "gini")
+        impurity = "gini" if criterion == "gini" else "entropy"  # which scikit-learn also calls log_loss
+        total = np.mean([importance(tree, impurity) for tree in self.trees_], axis=0)
+        return total / (total.sum() or 1.0)
+
+    def _read(self, X: Any) -> Table:
+        check_is_fitted(self, "trees_")
+        table = self._reading.read(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return table
 
 
 def _unwrapped(estimator: Any) -> Any:

@@ -4,9 +4,9 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from hornbeam.errors import DataError
 from hornbeam.evaluation.calibration import ReliabilityCurve, reliability_curve
-from hornbeam.plots.canvas import COLORS, GREY, MARKERS, axes
+from hornbeam.plots.canvas import AS_IT_IS, COLORS, GREY, MARKERS, axes, legend
+from hornbeam.plots.fitted import probabilities
 from hornbeam.typing import Label
 
 __all__ = ["ReliabilityDisplay"]
@@ -82,11 +82,7 @@ class ReliabilityDisplay:
         -------
         ReliabilityDisplay
         """
-        classes = np.asarray(estimator.classes_).tolist()
-        label = classes[-1] if label is None else label
-        if label not in classes:
-            raise DataError(f"label={label!r}: expected one of the classes {classes}.")
-        predicted = estimator.predict_proba(X)[:, classes.index(label)]
+        label, predicted = probabilities(estimator, X, label)
         name = type(estimator).__name__ if name is None else name
         return cls.from_predictions(y, predicted, label=label, name=name, ax=ax, **settings)
 
@@ -167,9 +163,10 @@ class ReliabilityDisplay:
                 curve.predicted, curve.lower, curve.upper, color=color, linewidth=1.2, alpha=0.6
             )
         of = f" of {self.label}" if self.label else ""
-        ax.set(xlabel=f"predicted probability{of}", ylabel=f"observed share{of}", aspect="equal")
-        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+        ax.set_xlabel(f"predicted probability{of}", **AS_IT_IS)
+        ax.set_ylabel(f"observed share{of}", **AS_IT_IS)
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
         if name:
-            ax.legend(loc="upper left", frameon=False)
+            legend(ax, loc="upper left")
         self.ax_, self.figure_ = ax, ax.figure
         return self
