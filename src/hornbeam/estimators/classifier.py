@@ -1,19 +1,15 @@
 """A classification tree in scikit-learn's manners."""
 
 import sys
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted
 
-from hornbeam.data.labels import Labels, read_labels
 from hornbeam.data.table import Table
 from hornbeam.data.units import MemorySource
-from hornbeam.errors import DataError
 from hornbeam.estimators import explained, refresh
 from hornbeam.estimators.portrait import Portrait
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
@@ -21,6 +17,7 @@ from hornbeam.estimators.routing import Routing
 from hornbeam.estimators.rows import by_unit, fit_source, is_address, opened
 from hornbeam.estimators.settings import recipe_of
 from hornbeam.estimators.shell import Shell
+from hornbeam.estimators.targets import labels_of
 from hornbeam.estimators.threads import n_threads
 from hornbeam.explain import predict_interval
 from hornbeam.tree.base_rate import prior_factors, shift
@@ -234,7 +231,7 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
                 listener = progress.listener(source.n_rows)
                 self._learn(*fit_source(self, source, engine, grow_rows, cache, memory, listener))
                 return self
-            labels = _labels(self, y)
+            labels = labels_of(self, y)
             table = Table.read(X, labels, sample_weight=sample_weight, class_weight=self.class_weight)
             listener = progress.listener(table.n_rows)
             if grow_rows is None:
@@ -280,7 +277,7 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
         >>> clf.predict_proba([[1]]), clf.update([[1], [1]], ["yes", "no"]).predict_proba([[1]]).round(3)
         (array([[0.25, 0.75]]), array([[0.333, 0.667]]))
         """
-        table = self._read(X, _labels(self, y))
+        table = self._read(X, labels_of(self, y))
         refresh.update(self, table, sample_weight, decay)
         return self
 
@@ -317,7 +314,7 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
         >>> clf.update([[1]], ["no"]).forget([[1]], ["no"]).tree_.digest == before
         True
         """
-        table = self._read(X, _labels(self, y))
+        table = self._read(X, labels_of(self, y))
         refresh.forget(self, table, sample_weight)
         return self
 
@@ -488,17 +485,3 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
         self.classes_ = classes
         self.n_classes_ = len(classes)
         self.class_weight_ = np.ones(len(classes)) if class_weight is None else class_weight
-
-
-def _labels(estimator: Any, y: Any) -> Labels:
-    if y is None:
-        name = type(estimator).__name__
-        raise DataError(f"{name} requires y to be passed, but the target y is None. Pass one label a row.")
-    if getattr(y, "shape", ())[1:] == (1,):
-        warnings.warn(
-            "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
-            "(n_samples,), for example using ravel().",
-            DataConversionWarning,
-            stacklevel=4,
-        )
-    return read_labels(y)

@@ -1,20 +1,18 @@
 """A regression tree in scikit-learn's manners."""
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
-from hornbeam.errors import DataError
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.routing import Routing
 from hornbeam.estimators.rows import by_unit
 from hornbeam.estimators.settings import regression_recipe_of
+from hornbeam.estimators.targets import numbers_of
 from hornbeam.estimators.threads import n_threads
 from hornbeam.explain import Leaves, leaves, predict_interval
 from hornbeam.tree.route import answer, lean
@@ -166,19 +164,8 @@ class TreeRegressor(CallbackSupportMixin, Routing, RegressorMixin, BaseEstimator
             Itself, fitted.
         """
         with Progress(self, X, y, sample_weight) as progress:
-            if y is None:
-                name = type(self).__name__
-                raise DataError(
-                    f"{name} requires y to be passed, but the target y is None. Pass one number a row."
-                )
-            if getattr(y, "shape", ())[1:] == (1,):
-                warnings.warn(
-                    "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
-                    "(n_samples,), for example using ravel().",
-                    DataConversionWarning,
-                    stacklevel=3,
-                )
-            table = Table.read(X, y, sample_weight=sample_weight, target=Kind.NUMERIC)
+            numbers = numbers_of(self, y)
+            table = Table.read(X, numbers, sample_weight=sample_weight, target=Kind.NUMERIC)
             recipe = regression_recipe_of(self, table)
             listener = progress.listener(table.n_rows)
             self._remember(

@@ -12,7 +12,8 @@ from hornbeam.data.labels import read_labels
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.estimators.classifier import TreeClassifier
-from hornbeam.estimators.settings import recipe_of, seed_of
+from hornbeam.estimators.parameters import seed_of
+from hornbeam.estimators.settings import recipe_of
 from hornbeam.estimators.shell import Shell
 from hornbeam.estimators.threads import n_threads
 from hornbeam.rules import choose, extract, simplify

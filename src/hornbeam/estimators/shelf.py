@@ -160,7 +160,8 @@ def pack(model: Any) -> Model:
         return Model(model)
     name = type(model).__name__
     if name not in _HOMES or type(model) is not _estimator(name):
-        raise StorageError(f"a {name} cannot be kept; expected a Tree or a fitted {', '.join(_HOMES)}")
+        trees = ": save its trees one by one, forest_.trees" if hasattr(model, "forest_") else ""
+        raise StorageError(f"a {name} cannot be kept; expected a Tree or a fitted {', '.join(_HOMES)}{trees}")
     if not hasattr(model, "tree_"):
         raise StorageError(f"this {name} is not fitted, so there is nothing to keep: call fit first")
     settings, named = model.get_params(deep=False), hasattr(model, "feature_names_in_")
