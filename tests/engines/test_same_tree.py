@@ -17,7 +17,9 @@ TREE = GROWER.grow(TABLE, BINS)
 
 def digest(engine, *, reverse=False, **settings):
     order = slice(None, None, -1) if reverse else slice(None)
-    source = MemoryRows(Rows(*(np.ascontiguousarray(array[order]) for array in ROWS)), block=25)
+    codes, label, weight, _ = ROWS
+    rows = Rows(*(np.ascontiguousarray(array[order]) for array in (codes, label, weight)))
+    source = MemoryRows(rows, block=25)
     grown = GROWER.grow_by_level(source, BINS, TABLE.schema, engine, unit=TABLE.unit, **settings)
     return grown.digest
 

@@ -7,7 +7,7 @@ a part of a drawing. What is special to a target (HTML, DOT, Markdown) is escape
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import floor, isnan
+from math import floor, isinf, isnan
 
 import numpy as np
 
@@ -111,7 +111,9 @@ def number(value: float, digits: int | None = None) -> str:
     if digits is None or len(exact) <= digits + 2:
         return exact
     whole = len(str(int(abs(value)))) if 1 <= abs(value) < _EXPONENT else 1
-    return f"{value:.{max(digits, whole)}g}"
+    short = f"{value:.{max(digits, whole)}g}"
+    # The largest of all numbers, rounded up, would be infinite.
+    return short if isinf(float(short)) == isinf(value) else number(value, digits + 1)
 
 
 def digits_apart(tree: Tree, digits: int = 4) -> list[int]:
