@@ -1,7 +1,8 @@
 // Categories in the order of the classes they lean to.
 //
 // With two classes the best subset of categories is a cut in the order of their shares of the second class (exact).
-// With more they are ordered along the first principal direction of their class shares.
+// With more they are ordered along the first principal direction of their class shares. Of sums the order is that of the
+// means, which is exact too (Fisher).
 #pragma once
 
 #include <algorithm>
@@ -66,6 +67,10 @@ class Affinity {
     // categories' weights, by power iteration from the class whose share varies most (one that does not vary at all
     // would lead nowhere).
     void project() {
+        if constexpr (Entry::sums) {
+            for (Group& group : groups_) group.place = static_cast<double>(group.first->amount()) / group.weight;
+            return;  // equal codes are one entry by now
+        }
         direction_.assign(n_classes_, 0.0);
         if (n_classes_ == 2) direction_[1] = 1.0;
         else find_direction();

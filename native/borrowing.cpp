@@ -13,10 +13,12 @@ namespace {
 // A forest with the rows it was grown from and, if there are any, the rows held out of each tree.
 class Forest {
    public:
-    Forest(In<int32_t> parent, Matrix<const double> evidence, std::optional<Matrix<const double>> held)
-        : parent_(checked(std::move(parent), evidence)), evidence_(std::move(evidence)), held_(std::move(held)),
-          borrowing_(parent_.data(), evidence_.data(), static_cast<int64_t>(evidence_.shape(0)),
-                     static_cast<int64_t>(evidence_.shape(1))) {
+    Forest(In<int32_t> parent, Matrix<const double> evidence, std::optional<Matrix<const double>> held,
+           const std::optional<In<double>>& impurity)
+        : parent_(checked(std::move(parent), evidence, impurity)), evidence_(std::move(evidence)),
+          held_(std::move(held)),
+          borrowing_(parent_.data(), evidence_.data(), impurity ? impurity->data() : nullptr,
+                     static_cast<int64_t>(evidence_.shape(0)), static_cast<int64_t>(evidence_.shape(1))) {
         expect(!held_ || (held_->shape(0) == evidence_.shape(0) && held_->shape(1) == evidence_.shape(1)),
                "held must have the shape of evidence");
     }
@@ -45,7 +47,9 @@ class Forest {
     }
 
    private:
-    static In<int32_t> checked(In<int32_t> parent, const Matrix<const double>& evidence) {
+    static In<int32_t> checked(In<int32_t> parent, const Matrix<const double>& evidence,
+                               const std::optional<In<double>>& impurity) {
+        expect(!impurity || impurity->shape(0) == evidence.shape(0), "expected the impurity of every node");
         expect(parent.shape(0) == evidence.shape(0) && evidence.shape(1) > 0, "expected some classes of every node");
         for (int64_t v = 0; v < static_cast<int64_t>(parent.shape(0)); ++v)
             expect(parent(v) >= -1 && parent(v) < v, "parents must come before children");
@@ -75,8 +79,10 @@ class Forest {
 void bind_borrowing(nanobind::module_& module) {
     using namespace hornbeam;
     nb::class_<Forest>(module, "Forest")
-        .def(nb::init<In<int32_t>, Matrix<const double>, std::optional<Matrix<const double>>>(),
-             nb::arg("parent").noconvert(), nb::arg("evidence").noconvert(), nb::arg("held").none().noconvert())
+        .def(nb::init<In<int32_t>, Matrix<const double>, std::optional<Matrix<const double>>,
+                      const std::optional<In<double>>&>(),
+             nb::arg("parent").noconvert(), nb::arg("evidence").noconvert(), nb::arg("held").none().noconvert(),
+             nb::arg("impurity").none().noconvert())
         .def("believe", &Forest::believe, nb::arg("strengths").noconvert())
         .def("loss", &Forest::loss, nb::arg("strengths").noconvert());
 }

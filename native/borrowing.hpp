@@ -22,8 +22,9 @@ class Borrowing {
     static constexpr int64_t n_strengths = 6;  // scale, size, depth, impurity, prior, own
     using Strengths = std::array<double, n_strengths>;
 
-    // evidence[n * K] in rows; a root's parent is -1. A node without rows has the frequencies of its parent.
-    Borrowing(const int32_t* parent, const double* evidence, int64_t n, int64_t K)
+    // evidence[n * K] in rows; a root's parent is -1. A node without rows has the frequencies of its parent. Without
+    // impurity[n] it is the entropy of the frequencies, at most 1.
+    Borrowing(const int32_t* parent, const double* evidence, const double* impurity, int64_t n, int64_t K)
         : parent_(parent), evidence_(evidence), n_(n), K_(K), share_(n * K), total_(n), size_(n), depth_(n),
           impurity_(n), lent_(n), own_(n), loan_(n * (K + 1)), moves_(n), own_moves_(n) {
         const double most = K > 1 ? std::log(static_cast<double>(K)) : 1.0;
@@ -41,7 +42,7 @@ class Borrowing {
             total_[v] = total;
             size_[v] = std::log(std::max(total, 1.0));
             depth_[v] = std::log(1.0 + level[v]);
-            impurity_[v] = entropy / most;
+            impurity_[v] = impurity ? impurity[v] : entropy / most;
         }
     }
 

@@ -3,12 +3,14 @@
 // Each criterion gives a branch a value; a split is worth the sum of its branches' values minus the node's own.
 // `Sum` is kept while rows move from one branch to another, one class at a time; `value` turns it into the branch's
 // value. `at(k)` reads the branch's weight of class k, for criteria that need more than the running sum. `within(n,
-// action)` calls the action with the criterion in the form that is fastest for weights up to n.
+// action)` calls the action with the criterion in the form that is fastest for weights up to n. Of sums there is one
+// "class", whose weight is the sum of numerators.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 
+#include "split.hpp"
 #include "xlogx.hpp"
 
 namespace hornbeam {
@@ -25,7 +27,7 @@ class Entropy {
     using Sum = int64_t;
     using Value = int64_t;
 
-    explicit Entropy(int64_t total) : xlogx_(total) {}
+    explicit Entropy(const Rules& rules) : xlogx_(rules.total_weight) {}
     void enter(const int64_t*, int64_t, int) {}
     Sum term(int64_t x) const { return xlogx_(x); }
     template <class At>
@@ -62,7 +64,7 @@ class Gini {
     using Sum = Integer;
     using Value = double;
 
-    explicit Gini(int64_t) {}
+    explicit Gini(const Rules&) {}
     void enter(const int64_t*, int64_t, int) {}
     Sum term(int64_t x) const { return static_cast<Integer>(x) * x; }
     template <class At>
@@ -82,7 +84,7 @@ class Hellinger {
     using Sum = int64_t;
     using Value = double;
 
-    explicit Hellinger(int64_t) {}
+    explicit Hellinger(const Rules&) {}
     void enter(const int64_t* counts, int64_t n, int n_classes) {
         n_classes_ = n_classes;
         present_ = 0;
@@ -111,6 +113,44 @@ class Hellinger {
   private:
     std::vector<double> inverse_;
     int n_classes_ = 0, present_ = 0;
+};
+
+// (sum of numerators)^2 / (sum of denominators + ridge): the squared error a mean explains, or, with pulls (negative
+// gradients) over hessians, twice the loss a Newton step saves.
+//
+// Without a ridge numerators are counted from the node's own mean, in whole steps: that changes every split by the same
+// amount, and leaves a gain that is no difference of two large numbers.
+class Squares {
+  public:
+    using Sum = int64_t;
+    using Value = double;
+
+    explicit Squares(const Rules& rules)
+        : ridge_(rules.ridge / rules.unit), rounding_(rules.rounding),
+          scale_(rules.numerator_unit / rules.unit * (rules.numerator_unit / rules.unit)) {}
+    void enter(const int64_t* sum, int64_t weight, int) {
+        if (ridge_ == 0) centre_ = *sum / weight;
+    }
+    int64_t centre() const { return centre_; }
+    double ridge() const { return ridge_; }
+    Sum term(int64_t x) const { return x; }
+    template <class At>
+    Value value(Sum sum, int64_t weight, const At&) const {
+        const double s = static_cast<double>(sum);
+        return weight ? s * s / (static_cast<double>(weight) + ridge_) : 0.0;
+    }
+    double gain(Value split, Value node, int64_t n) const { return (split - node) * scale_ / static_cast<double>(n); }
+    template <class Action>
+    auto within(int64_t, Action&& action) const { return action(*this); }
+    // What rounding alone can make a split of equal rows worth: of these values, and of the numerators.
+    Value noise(Value node, int64_t weight, int64_t rows) const {
+        const double off = 2 * rounding_ * static_cast<double>(rows);
+        return 0x1p-46 * node + off * off / static_cast<double>(weight);
+    }
+
+  private:
+    double ridge_, rounding_, scale_;
+    int64_t centre_ = 0;
 };
 
 }  // namespace hornbeam

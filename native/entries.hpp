@@ -1,4 +1,5 @@
-// A node's rows seen through one feature: (code, class) pairs in order, each with how many rows and how much weight.
+// A node's rows seen through one feature: (code, class) pairs in order, each with how many rows and how much weight; or
+// codes, each with rows, a sum of numerators and one of denominators (the weight).
 //
 // This is the one currency between counting and scanning. Big nodes read their entries off a histogram, small ones
 // count into a scratch histogram whose occupied cells are remembered in a bitmap, tiny ones compare all pairs. A pair
@@ -18,49 +19,134 @@ inline uint32_t make_key(uint32_t code, uint32_t label) { return code << 16 | la
 inline uint32_t code_of(uint32_t key) { return key >> 16; }
 inline uint32_t label_of(uint32_t key) { return key & 0xffff; }
 
-struct CountEntry {  // every row counts 1
+// What a node of class counts keeps: the weight of each class.
+struct OfClasses {
+    static constexpr bool sums = false;
+    static int channels(int n_classes) { return n_classes; }
+    static int64_t weight_of(const int64_t* evidence, int n_classes) {
+        int64_t weight = 0;
+        for (int k = 0; k < n_classes; ++k) weight += evidence[k];
+        return weight;
+    }
+    static const int64_t* counts_of(const int64_t* evidence) { return evidence; }
+    static bool mixed(const int64_t* evidence, int n_classes) {
+        int present = 0;
+        for (int k = 0; k < n_classes; ++k) present += evidence[k] > 0;
+        return present > 1;
+    }
+    template <class R>
+    static uint32_t label(const R& rows, int64_t row) { return rows.label[row]; }
+    template <class Entry>
+    static void gather(int64_t* evidence, const Entry& entry) { evidence[label_of(entry.key)] += entry.weight(); }
+    template <class R>
+    static void gather(int64_t* evidence, const R& rows, int64_t begin, int64_t end) {
+        if (rows.weight) {
+            for (int64_t row = begin; row < end; ++row) evidence[rows.label[row]] += rows.weight[row];
+        } else {
+            for (int64_t row = begin; row < end; ++row) ++evidence[rows.label[row]];
+        }
+    }
+};
+
+// What a node of sums keeps: its weight, and the sum of its numerators. There is one "class", 0, and no label is read.
+struct OfSums {
+    static constexpr bool sums = true;
+    static int channels(int) { return 2; }
+    static int64_t weight_of(const int64_t* evidence, int) { return evidence[0]; }
+    static const int64_t* counts_of(const int64_t* evidence) { return evidence + 1; }
+    static bool mixed(const int64_t*, int) { return true; }  // the scan will tell: a split must be worth something
+    template <class R>
+    static uint32_t label(const R&, int64_t) { return 0; }
+    template <class Entry>
+    static void gather(int64_t* evidence, const Entry& entry) {
+        evidence[0] += entry.weight();
+        evidence[1] += entry.amount();
+    }
+    template <class R>
+    static void gather(int64_t* evidence, const R& rows, int64_t begin, int64_t end) {
+        int64_t weight = rows.weight ? 0 : end - begin, sum = 0;
+        if (rows.weight)
+            for (int64_t row = begin; row < end; ++row) weight += rows.weight[row];
+        for (int64_t row = begin; row < end; ++row) sum += rows.numerator[row];
+        evidence[0] += weight;
+        evidence[1] += sum;
+    }
+};
+
+struct CountEntry : OfClasses {  // every row counts 1
     using Cell = int32_t;
     uint32_t key;
     int32_t n;
 
+    CountEntry() = default;
+    CountEntry(uint32_t key_, Cell cell) : key(key_), n(cell) {}
     int64_t weight() const { return n; }
+    int64_t amount() const { return n; }
     int64_t rows() const { return n; }
     void absorb(const CountEntry& other) { n += other.n; }
-    static CountEntry make(uint32_t key, Cell cell) { return {key, cell}; }
     static bool occupied(Cell cell) { return cell != 0; }
-    static void add(Cell& cell, const int64_t*, int64_t) { ++cell; }
-    static Cell one(const int64_t*, int64_t) { return 1; }
-    static void take(Cell& from, Cell part) { from -= part; }
+    static void add(Cell& cell, Cell part) { cell += part; }
+    static void take(Cell& cell, Cell part) { cell -= part; }
+    template <class R>
+    static Cell one(const R&, int64_t) { return 1; }
+};
+
+// Entries whose cells are several sums, the rows last.
+template <class Kind, class Parts>
+struct CellEntry : Kind {
+    using Cell = Parts;
+    uint32_t key;
+    Cell cell;
+
+    CellEntry() = default;
+    CellEntry(uint32_t key_, const Cell& cell_) : key(key_), cell(cell_) {}
+    int64_t weight() const { return cell.weight(); }
+    int64_t amount() const { return cell.amount(); }
+    int64_t rows() const { return cell.rows; }
+    void absorb(const CellEntry& other) { cell.add(other.cell); }
+    static bool occupied(const Cell& cell) { return cell.rows != 0; }
+    static void add(Cell& cell, const Cell& part) { cell.add(part); }
+    static void take(Cell& cell, const Cell& part) { cell.take(part); }
+    template <class R>
+    static Cell one(const R& rows, int64_t row) { return Cell::of(rows, row); }
 };
 
 struct WeightCell {
-    int64_t weight;
-    int64_t rows;
+    int64_t total, rows;
+
+    int64_t weight() const { return total; }
+    int64_t amount() const { return total; }
+    void add(const WeightCell& other) { total += other.total, rows += other.rows; }
+    void take(const WeightCell& other) { total -= other.total, rows -= other.rows; }
+    template <class R>
+    static WeightCell of(const R& rows, int64_t row) { return {rows.weight[row], 1}; }
 };
 
-struct WeightEntry {  // rows carry fixed-point weights
-    using Cell = WeightCell;
-    uint32_t key;
-    WeightCell cell;
+struct SumCell {
+    int64_t sum, rows;
 
-    int64_t weight() const { return cell.weight; }
-    int64_t rows() const { return cell.rows; }
-    void absorb(const WeightEntry& other) {
-        cell.weight += other.cell.weight;
-        cell.rows += other.cell.rows;
-    }
-    static WeightEntry make(uint32_t key, Cell cell) { return {key, cell}; }
-    static bool occupied(const Cell& cell) { return cell.rows != 0; }
-    static void add(Cell& cell, const int64_t* weight, int64_t row) {
-        cell.weight += weight[row];
-        ++cell.rows;
-    }
-    static Cell one(const int64_t* weight, int64_t row) { return {weight[row], 1}; }
-    static void take(Cell& from, const Cell& part) {
-        from.weight -= part.weight;
-        from.rows -= part.rows;
-    }
+    int64_t weight() const { return rows; }
+    int64_t amount() const { return sum; }
+    void add(const SumCell& other) { sum += other.sum, rows += other.rows; }
+    void take(const SumCell& other) { sum -= other.sum, rows -= other.rows; }
+    template <class R>
+    static SumCell of(const R& rows, int64_t row) { return {rows.numerator[row], 1}; }
 };
+
+struct RatioCell {
+    int64_t sum, total, rows;
+
+    int64_t weight() const { return total; }
+    int64_t amount() const { return sum; }
+    void add(const RatioCell& other) { sum += other.sum, total += other.total, rows += other.rows; }
+    void take(const RatioCell& other) { sum -= other.sum, total -= other.total, rows -= other.rows; }
+    template <class R>
+    static RatioCell of(const R& rows, int64_t row) { return {rows.numerator[row], rows.weight[row], 1}; }
+};
+
+using WeightEntry = CellEntry<OfClasses, WeightCell>;  // rows carry fixed-point weights
+using SumEntry = CellEntry<OfSums, SumCell>;           // rows carry a numerator, and each counts 1
+using RatioEntry = CellEntry<OfSums, RatioCell>;       // rows carry a numerator and a denominator, their weight
 
 template <class Entry>
 struct Span {
@@ -68,16 +154,17 @@ struct Span {
     const Entry* last;
 };
 
-// Rows that move together as nodes split: codes [n, F] row by row, class labels, and weights if there are any. Those
-// with constant codes are constant altogether.
+// Rows that move together as nodes split: codes [n, F] row by row, class labels or numerators, and weights if there are
+// any. Those with constant codes are constant altogether.
 template <class Code>
 struct Rows {
     template <class T>
     using Alike = std::conditional_t<std::is_const_v<Code>, const T, T>;
 
     Code* codes;
-    Alike<uint16_t>* label;
-    Alike<int64_t>* weight;  // nullptr: every row counts 1
+    Alike<uint16_t>* label;      // nullptr: no classes
+    Alike<int64_t>* weight;      // nullptr: every row counts 1
+    Alike<int64_t>* numerator;   // nullptr: no sums
     int n_features;
 };
 
@@ -103,7 +190,7 @@ class EntryReader {
         const Cell* cell = histogram + first;
         for (int32_t code = 0; code <= features_.n_codes[f]; ++code)
             for (int k = 0; k < n_classes_; ++k, ++cell)
-                if (Entry::occupied(*cell)) *out++ = Entry::make(make_key(code, k), *cell);
+                if (Entry::occupied(*cell)) *out++ = Entry(make_key(code, k), *cell);
         return {entries_.data(), out};
     }
 
@@ -112,8 +199,8 @@ class EntryReader {
     static constexpr int64_t kSparse = 64;  // cells a row: beyond, walking the bitmap costs more than sorting
 
     Entry read(const Rows<Code>& rows, int64_t row, int f) const {
-        const uint32_t key = make_key(rows.codes[row * rows.n_features + f], rows.label[row]);
-        return Entry::make(key, Entry::one(rows.weight, row));
+        const uint32_t key = make_key(rows.codes[row * rows.n_features + f], Entry::label(rows, row));
+        return Entry(key, Entry::one(rows, row));
     }
 
     // Tiny nodes: each row's place is the number of rows that go before it; no branch to mispredict.
@@ -150,8 +237,8 @@ class EntryReader {
         uint64_t* occupied = occupied_.data();
         const uint32_t k = n_classes_;
         for (int64_t row = begin; row < end; ++row, code += rows.n_features) {
-            const uint32_t i = *code * k + rows.label[row];
-            Entry::add(cell[i], rows.weight, row);
+            const uint32_t i = *code * k + Entry::label(rows, row);
+            Entry::add(cell[i], Entry::one(rows, row));
             occupied[i >> 6] |= 1ULL << (i & 63);
         }
         Entry* out = entries_.data();
@@ -160,7 +247,7 @@ class EntryReader {
             occupied[word] = 0;
             for (; bits; bits &= bits - 1) {
                 const int64_t i = word * 64 + __builtin_ctzll(bits);
-                *out++ = Entry::make(key_of_cell_[i], cell[i]);
+                *out++ = Entry(key_of_cell_[i], cell[i]);
                 cell[i] = Cell{};
             }
         }

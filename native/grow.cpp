@@ -23,7 +23,7 @@ void check_range(const Rows<const Code>& rows, int64_t n, const Features& featur
     uint16_t label = 0;
     for (int64_t row = 0; row < n; ++row) {
         const Code* code = rows.codes + row * rows.n_features;
-        label = std::max(label, rows.label[row]);
+        if (rows.label) label = std::max(label, rows.label[row]);
         for (int f = 0; f < rows.n_features; ++f) top[f] = std::max(top[f], code[f]);
     }
     bool good = n == 0 || label < n_classes;
@@ -32,15 +32,16 @@ void check_range(const Rows<const Code>& rows, int64_t n, const Features& featur
 }
 
 template <class Code>
-void check_codes(const ConstMatrix<Code>& codes, const In<uint16_t>& label, const Columns& columns) {
-    const Rows<const Code> rows = look(codes, label, std::nullopt, columns);
+void check_codes(const ConstMatrix<Code>& codes, const In<uint16_t>& label, const ConstWeights& weight,
+                 const ConstWeights& numerator, const Columns& columns) {
+    const Rows<const Code> rows = look(codes, label, weight, numerator, columns);
     const Features features = columns.features();
     nb::gil_scoped_release release;
     check_range(rows, static_cast<int64_t>(codes.shape(0)), features, columns.n_classes);
 }
 
 nb::tuple hand_over(Nodes&& nodes) {
-    const size_t n = nodes.parent.size(), k = static_cast<size_t>(nodes.n_classes);
+    const size_t n = nodes.parent.size(), k = static_cast<size_t>(nodes.n_channels);
     return nb::make_tuple(give(std::move(nodes.parent)), give(std::move(nodes.slot)), give(std::move(nodes.feature)),
                           give(std::move(nodes.left)), give(std::move(nodes.right)),
                           give(std::move(nodes.missing_slot)), give(std::move(nodes.gain)),
@@ -49,16 +50,17 @@ nb::tuple hand_over(Nodes&& nodes) {
 }
 
 template <class Code>
-nb::tuple grow(const Matrix<Code>& codes, const InOut<uint16_t>& label, const Weights& weight, const Columns& columns,
-               int criterion, const Rules& rules, int64_t begin, int64_t end, int64_t depth, double lower,
-               double upper, const InOut<int64_t>& watch, std::optional<nb::object> cells) {
-    const Rows<Code> rows = view(codes, label, weight, columns);
+nb::tuple grow(const Matrix<Code>& codes, const InOut<uint16_t>& label, const Weights& weight,
+               const Weights& numerator, const Columns& columns, int criterion, const Rules& rules, int64_t begin,
+               int64_t end, int64_t depth, double lower, double upper, uint64_t key, const InOut<int64_t>& watch,
+               std::optional<nb::object> cells) {
+    const Rows<Code> rows = view(codes, label, weight, numerator, columns);
     const Features features = columns.features();
     expect(0 <= begin && begin <= end && end <= static_cast<int64_t>(codes.shape(0)), "rows within the table expected");
     expect(watch.shape(0) == 2, "watch: rows settled, stop");
-    expect(rules.missing != Missing::fractional || weight, "fractional rows need weights");
+    expect(rules.missing != Missing::fractional || (weight && !numerator), "fractional rows need classes and weights");
     const Watch watching{watch.data(), watch.data() + 1};
-    const auto run = [&](auto* entry_tag, auto* scalar_tag) {
+    Nodes nodes = with_entry(holding_of(rows), [&](auto* entry_tag, auto* scalar_tag) {
         using Entry = std::remove_pointer_t<decltype(entry_tag)>;
         using Scalar = std::remove_pointer_t<decltype(scalar_tag)>;
         std::vector<typename Entry::Cell> counted;
@@ -67,15 +69,13 @@ nb::tuple grow(const Matrix<Code>& codes, const InOut<uint16_t>& label, const We
             const auto* first = cells_of<Entry>(array, features, columns.n_classes);
             counted.assign(first, first + features.cells() * columns.n_classes);
         }
-        return with_criterion(criterion, rules.total_weight, [&](auto* tag) {
+        return with_criterion<Entry>(criterion, rules.total_weight, [&](auto* tag) {
             using C = std::remove_pointer_t<decltype(tag)>;
             nb::gil_scoped_release release;
             return Subtree<C, Code, Entry>(rows, features, rules, columns.n_classes, watching)
-                .grow(begin, end, depth, {lower, upper}, std::move(counted));
+                .grow(begin, end, depth, {lower, upper}, key, std::move(counted));
         });
-    };
-    Nodes nodes = weight ? run(static_cast<WeightEntry*>(nullptr), static_cast<int64_t*>(nullptr))
-                         : run(static_cast<CountEntry*>(nullptr), static_cast<int32_t*>(nullptr));
+    });
     return hand_over(std::move(nodes));
 }
 
@@ -95,14 +95,15 @@ void count_into(typename Entry::Cell* cells, const Rows<Code>& rows, const int32
 
 template <class Code>
 void histogram(const ConstMatrix<Code>& codes, const In<uint16_t>& label, const ConstWeights& weight,
-               const Columns& columns, const std::optional<In<int32_t>>& slots, int64_t begin, int64_t end,
-               nb::object cells) {
-    const Rows<const Code> rows = look(codes, label, weight, columns);
+               const ConstWeights& numerator, const Columns& columns, const std::optional<In<int32_t>>& slots,
+               int64_t begin, int64_t end, nb::object cells) {
+    const Rows<const Code> rows = look(codes, label, weight, numerator, columns);
     const Features features = columns.features();
     expect(!slots || slots->shape(0) == codes.shape(0), "one slot a row expected");
     expect(0 <= begin && begin <= end && end <= static_cast<int64_t>(codes.shape(0)), "rows within the table expected");
-    const auto run = [&](auto array, auto* tag) {
+    with_entry(holding_of(rows), [&](auto* tag, auto* scalar_tag) {
         using Entry = std::remove_pointer_t<decltype(tag)>;
+        const auto array = nb::cast<InOut<std::remove_pointer_t<decltype(scalar_tag)>>>(cells);
         const int64_t block = features.cells() * columns.n_classes;
         const int64_t per_cell = sizeof(typename Entry::Cell) / sizeof(*array.data());
         const int64_t n_slots = static_cast<int64_t>(array.size()) / std::max<int64_t>(1, block * per_cell);
@@ -114,16 +115,14 @@ void histogram(const ConstMatrix<Code>& codes, const In<uint16_t>& label, const 
         auto* first = reinterpret_cast<typename Entry::Cell*>(array.data());
         nb::gil_scoped_release release;
         count_into<Entry>(first, rows, slot, begin, end, features, columns.n_classes);
-    };
-    if (weight) run(nb::cast<InOut<int64_t>>(cells), static_cast<WeightEntry*>(nullptr));
-    else run(nb::cast<InOut<int32_t>>(cells), static_cast<CountEntry*>(nullptr));
+    });
 }
 
 template <class Code>
 nb::object partition_rows(const Matrix<Code>& codes, const InOut<uint16_t>& label, const Weights& weight,
-                          const Columns& columns, int64_t begin, int64_t end, int feature,
+                          const Weights& numerator, const Columns& columns, int64_t begin, int64_t end, int feature,
                           const In<int32_t>& slot_of, int n_slots) {
-    const Rows<Code> rows = view(codes, label, weight, columns);
+    const Rows<Code> rows = view(codes, label, weight, numerator, columns);
     expect(0 <= begin && begin <= end && end <= static_cast<int64_t>(codes.shape(0)), "rows within the table expected");
     expect(0 <= feature && feature < rows.n_features, "a feature of the table expected");
     expect(static_cast<int>(slot_of.shape(0)) == columns.n_codes.data()[feature] + 1, "one slot a code expected");
@@ -159,17 +158,24 @@ void bind_grow(nanobind::module_& module) {
         .def_rw("unit", &Rules::unit)
         .def_rw("total_weight", &Rules::total_weight)
         .def_rw("total_rows", &Rules::total_rows)
+        .def_rw("numerator_unit", &Rules::numerator_unit)
+        .def_rw("ridge", &Rules::ridge)
+        .def_rw("rounding", &Rules::rounding)
+        .def_rw("max_features", &Rules::max_features)
         .def("__getstate__", [](const Rules& r) {
             return nb::make_tuple(static_cast<int>(r.nominal), static_cast<int>(r.missing), r.gain_ratio,
                                   r.min_rows_split, r.min_rows_leaf, r.min_weight_leaf, r.max_depth, r.min_decrease,
-                                  r.unit, r.total_weight, r.total_rows);
+                                  r.unit, r.total_weight, r.total_rows, r.numerator_unit, r.ridge, r.rounding,
+                                  r.max_features);
         })
         .def("__setstate__", [](Rules& r, std::tuple<int, int, bool, int64_t, int64_t, int64_t, int64_t, double,
-                                                     double, int64_t, int64_t> state) {
+                                                     double, int64_t, int64_t, double, double, double, int64_t>
+                                              state) {
             new (&r) Rules{};
             int nominal, missing;
             std::tie(nominal, missing, r.gain_ratio, r.min_rows_split, r.min_rows_leaf, r.min_weight_leaf, r.max_depth,
-                     r.min_decrease, r.unit, r.total_weight, r.total_rows) = state;
+                     r.min_decrease, r.unit, r.total_weight, r.total_rows, r.numerator_unit, r.ridge, r.rounding,
+                     r.max_features) = state;
             r.nominal = static_cast<Nominal>(nominal);
             r.missing = static_cast<Missing>(missing);
         });
@@ -180,21 +186,24 @@ void bind_grow(nanobind::module_& module) {
             (void)self->features();
         }, nb::arg("n_codes"), nb::arg("nominal"), nb::arg("monotone").none(), nb::arg("value").none(),
              nb::arg("n_classes"));
-    const auto weight = nb::arg("weight").none();
-    module.def("check_codes", &check_codes<uint8_t>, nb::arg("codes"), nb::arg("label"), nb::arg("columns"));
-    module.def("check_codes", &check_codes<uint16_t>, nb::arg("codes"), nb::arg("label"), nb::arg("columns"));
-    module.def("grow", &grow<uint8_t>, nb::arg("codes"), nb::arg("label"), weight, nb::arg("columns"),
-               nb::arg("criterion"), nb::arg("rules"), nb::arg("begin"), nb::arg("end"), nb::arg("depth"),
-               nb::arg("lower"), nb::arg("upper"), nb::arg("watch"), nb::arg("cells").none() = nb::none());
-    module.def("grow", &grow<uint16_t>, nb::arg("codes"), nb::arg("label"), weight, nb::arg("columns"),
-               nb::arg("criterion"), nb::arg("rules"), nb::arg("begin"), nb::arg("end"), nb::arg("depth"),
-               nb::arg("lower"), nb::arg("upper"), nb::arg("watch"), nb::arg("cells").none() = nb::none());
-    module.def("histogram", &histogram<uint8_t>, nb::arg("codes"), nb::arg("label"), weight, nb::arg("columns"),
-               nb::arg("slots").none(), nb::arg("begin"), nb::arg("end"), nb::arg("cells"));
-    module.def("histogram", &histogram<uint16_t>, nb::arg("codes"), nb::arg("label"), weight, nb::arg("columns"),
-               nb::arg("slots").none(), nb::arg("begin"), nb::arg("end"), nb::arg("cells"));
-    module.def("partition", &partition_rows<uint8_t>, nb::arg("codes"), nb::arg("label"), weight, nb::arg("columns"),
-               nb::arg("begin"), nb::arg("end"), nb::arg("feature"), nb::arg("slot_of"), nb::arg("n_slots"));
-    module.def("partition", &partition_rows<uint16_t>, nb::arg("codes"), nb::arg("label"), weight, nb::arg("columns"),
-               nb::arg("begin"), nb::arg("end"), nb::arg("feature"), nb::arg("slot_of"), nb::arg("n_slots"));
+    const auto bind = [&](const auto&... rows) {
+        module.def("check_codes", &check_codes<uint8_t>, rows..., nb::arg("columns"));
+        module.def("check_codes", &check_codes<uint16_t>, rows..., nb::arg("columns"));
+        module.def("grow", &grow<uint8_t>, rows..., nb::arg("columns"), nb::arg("criterion"), nb::arg("rules"),
+                   nb::arg("begin"), nb::arg("end"), nb::arg("depth"), nb::arg("lower"), nb::arg("upper"),
+                   nb::arg("key"), nb::arg("watch"), nb::arg("cells").none() = nb::none());
+        module.def("grow", &grow<uint16_t>, rows..., nb::arg("columns"), nb::arg("criterion"), nb::arg("rules"),
+                   nb::arg("begin"), nb::arg("end"), nb::arg("depth"), nb::arg("lower"), nb::arg("upper"),
+                   nb::arg("key"), nb::arg("watch"), nb::arg("cells").none() = nb::none());
+        module.def("histogram", &histogram<uint8_t>, rows..., nb::arg("columns"), nb::arg("slots").none(),
+                   nb::arg("begin"), nb::arg("end"), nb::arg("cells"));
+        module.def("histogram", &histogram<uint16_t>, rows..., nb::arg("columns"), nb::arg("slots").none(),
+                   nb::arg("begin"), nb::arg("end"), nb::arg("cells"));
+        module.def("partition", &partition_rows<uint8_t>, rows..., nb::arg("columns"), nb::arg("begin"),
+                   nb::arg("end"), nb::arg("feature"), nb::arg("slot_of"), nb::arg("n_slots"));
+        module.def("partition", &partition_rows<uint16_t>, rows..., nb::arg("columns"), nb::arg("begin"),
+                   nb::arg("end"), nb::arg("feature"), nb::arg("slot_of"), nb::arg("n_slots"));
+    };
+    bind(nb::arg("codes"), nb::arg("label"), nb::arg("weight").none(), nb::arg("numerator").none());
+    module.def("child_key", &child_key, nb::arg("key"), nb::arg("slot"));
 }

@@ -1,4 +1,4 @@
-// Counting rows into cells [feature, code, class].
+// Counting rows into cells [feature, code, class], or adding them up in cells [feature, code].
 #pragma once
 
 #include <cstdint>
@@ -18,23 +18,25 @@ void fill_rows(typename Entry::Cell* cells, const Rows<Code>& rows, int64_t begi
     const int64_t* offset = features.offset.data();
     const Code* code = rows.codes + begin * n_features;
     for (int64_t row = begin; row < end; ++row, code += n_features) {
-        typename Entry::Cell* mine = cells + rows.label[row];
+        typename Entry::Cell* mine = cells + Entry::label(rows, row);
+        const typename Entry::Cell one = Entry::one(rows, row);
         int f = 0;
         for (; f + 4 <= n_features; f += 4) {
             const int64_t a = (offset[f] + code[f]) * k, b = (offset[f + 1] + code[f + 1]) * k,
                           c = (offset[f + 2] + code[f + 2]) * k, d = (offset[f + 3] + code[f + 3]) * k;
-            Entry::add(mine[a], rows.weight, row);
-            Entry::add(mine[b], rows.weight, row);
-            Entry::add(mine[c], rows.weight, row);
-            Entry::add(mine[d], rows.weight, row);
+            Entry::add(mine[a], one);
+            Entry::add(mine[b], one);
+            Entry::add(mine[c], one);
+            Entry::add(mine[d], one);
         }
-        for (; f < n_features; ++f) Entry::add(mine[(offset[f] + code[f]) * k], rows.weight, row);
+        for (; f < n_features; ++f) Entry::add(mine[(offset[f] + code[f]) * k], one);
     }
 }
 
 template <class Entry, class Code>
 void fill(typename Entry::Cell* cells, const Rows<Code>& rows, int64_t begin, int64_t end, const Features& features,
           int n_classes) {
+    if (n_classes == 1) return fill_rows<1, Entry>(cells, rows, begin, end, features, n_classes);
     if (n_classes == 2) return fill_rows<2, Entry>(cells, rows, begin, end, features, n_classes);
     fill_rows<0, Entry>(cells, rows, begin, end, features, n_classes);
 }

@@ -38,7 +38,7 @@ void descend(const ConstMatrix<Code>& codes, const Columns& columns, const In<in
     expect(static_cast<int>(codes.shape(1)) == features.count, "one code a feature expected");
     const CodeTree tree({feature, first_child, left, missing_slot, map_start, map}, features);
     const int steps = steps_for(tree, node, n, seen);
-    const Rows<const Code> rows{codes.data(), nullptr, nullptr, features.count};
+    const Rows<const Code> rows{codes.data(), nullptr, nullptr, nullptr, features.count};
     nb::gil_scoped_release release;
     tree.walk(rows, 0, n, steps, node.data());
 }
@@ -67,19 +67,20 @@ void count_stretches(typename Entry::Cell* cells, const Rows<const Code>& rows, 
 
 template <class Code>
 void count_open(const ConstMatrix<Code>& codes, const In<uint16_t>& label, const ConstWeights& weight,
-                const Columns& columns, const In<int32_t>& feature, const In<int32_t>& first_child,
-                const In<int32_t>& left, const In<int32_t>& missing_slot, const In<int64_t>& map_start,
-                const In<int32_t>& map, const InOut<int32_t>& node, int64_t seen, const In<int32_t>& slot_of_node,
-                nb::object cells) {
-    const Rows<const Code> rows = look(codes, label, weight, columns);
+                const ConstWeights& numerator, const Columns& columns, const In<int32_t>& feature,
+                const In<int32_t>& first_child, const In<int32_t>& left, const In<int32_t>& missing_slot,
+                const In<int64_t>& map_start, const In<int32_t>& map, const InOut<int32_t>& node, int64_t seen,
+                const In<int32_t>& slot_of_node, nb::object cells) {
+    const Rows<const Code> rows = look(codes, label, weight, numerator, columns);
     const Features features = columns.features();
     const auto n = static_cast<int64_t>(codes.shape(0));
     const CodeTree tree({feature, first_child, left, missing_slot, map_start, map}, features);
     const int steps = steps_for(tree, node, n, seen);
     expect(static_cast<int64_t>(slot_of_node.shape(0)) == tree.size(), "one slot a node expected");
     const int32_t* slots = slot_of_node.data();
-    const auto run = [&](auto array, auto* tag) {
+    with_entry(holding_of(rows), [&](auto* tag, auto* scalar_tag) {
         using Entry = std::remove_pointer_t<decltype(tag)>;
+        const auto array = nb::cast<InOut<std::remove_pointer_t<decltype(scalar_tag)>>>(cells);
         const int64_t per_cell = sizeof(typename Entry::Cell) / sizeof(*array.data());
         const int64_t block = features.cells() * columns.n_classes * per_cell;
         expect((*std::max_element(slots, slots + tree.size()) + 1) * block <= static_cast<int64_t>(array.size()),
@@ -87,9 +88,7 @@ void count_open(const ConstMatrix<Code>& codes, const In<uint16_t>& label, const
         auto* first = reinterpret_cast<typename Entry::Cell*>(array.data());
         nb::gil_scoped_release release;
         count_stretches<Entry>(first, rows, n, tree, steps, node.data(), slots, features, columns.n_classes);
-    };
-    if (weight) run(nb::cast<InOut<int64_t>>(cells), static_cast<WeightEntry*>(nullptr));
-    else run(nb::cast<InOut<int32_t>>(cells), static_cast<CountEntry*>(nullptr));
+    });
 }
 
 // ---- splits from cells ----------------------------------------------------------------------------------------------
@@ -101,65 +100,70 @@ nb::object describe(const Split& split) {
                           give(std::move(slot_of)));
 }
 
-Node node_of(const In<int64_t>& counts, int64_t n_rows, Bounds bounds, const Columns& columns) {
-    expect(static_cast<int>(counts.shape(0)) == columns.n_classes, "one count a class expected");
-    int64_t total = 0;
-    for (int k = 0; k < columns.n_classes; ++k) total += counts.data()[k];
-    return {counts.data(), total, n_rows, bounds};
+// A node's evidence: the weight of each class; or the weight, and the sum of numerators.
+template <class Entry>
+Node node_of(const In<int64_t>& evidence, int64_t n_rows, Bounds bounds, uint64_t key, const Columns& columns) {
+    expect(static_cast<int>(evidence.shape(0)) == Entry::channels(columns.n_classes), "one sum a channel expected");
+    const int64_t* sums = evidence.data();
+    return {Entry::counts_of(sums), Entry::weight_of(sums, columns.n_classes), n_rows, bounds, key};
 }
 
-// Calls `action(scanner, entries)` for a node's cells.
+// Calls `action(scanner, node, entries)` for a node's cells.
 template <class Action>
-auto with_scanner(nb::object cells, bool weighted, const Columns& columns, int criterion, const Rules& rules,
-                  Action&& action) {
+auto with_scanner(nb::object cells, int holding, const Columns& columns, int criterion, const Rules& rules,
+                  const In<int64_t>& evidence, int64_t n_rows, Bounds bounds, uint64_t key, Action&& action) {
     const Features features = columns.features();
-    const auto run = [&](auto array, auto* entry_tag) {
+    return with_entry(static_cast<Holding>(holding), [&](auto* entry_tag, auto* scalar_tag) {
         using Entry = std::remove_pointer_t<decltype(entry_tag)>;
+        const auto array = nb::cast<In<std::remove_pointer_t<decltype(scalar_tag)>>>(cells);
         const auto* counted = cells_of<Entry>(array, features, columns.n_classes);
-        return with_criterion(criterion, rules.total_weight, [&](auto* tag) {
+        const Node node = node_of<Entry>(evidence, n_rows, bounds, key, columns);
+        return with_criterion<Entry>(criterion, rules.total_weight, [&](auto* tag) {
             using C = std::remove_pointer_t<decltype(tag)>;
             nb::gil_scoped_release release;
             EntryReader<uint16_t, Entry> reader(features, columns.n_classes);
             Scanner<C, Entry> scanner(features, rules, columns.n_classes);
-            return action(scanner, [&](int f) { return reader.from_histogram(counted, f); });
+            return action(scanner, node, [&](int f) { return reader.from_histogram(counted, f); });
         });
-    };
-    return weighted ? run(nb::cast<In<int64_t>>(cells), static_cast<WeightEntry*>(nullptr))
-                    : run(nb::cast<In<int32_t>>(cells), static_cast<CountEntry*>(nullptr));
+    });
 }
 
-nb::object best_split(nb::object cells, bool weighted, const Columns& columns, int criterion, const Rules& rules,
-                      const In<int64_t>& counts, int64_t n_rows, double lower, double upper) {
-    const Node node = node_of(counts, n_rows, {lower, upper}, columns);
-    return describe(with_scanner(cells, weighted, columns, criterion, rules, [&](auto& scanner, auto&& entries) {
-        return scanner.best(node, entries);
-    }));
+nb::object best_split(nb::object cells, int holding, const Columns& columns, int criterion, const Rules& rules,
+                      const In<int64_t>& evidence, int64_t n_rows, double lower, double upper, uint64_t key) {
+    return describe(with_scanner(cells, holding, columns, criterion, rules, evidence, n_rows, {lower, upper}, key,
+                                 [&](auto& scanner, const Node& node, auto&& entries) {
+                                     return scanner.best(node, entries);
+                                 }));
 }
 
 // What each of these features offers (gain, ratio; NaN: nothing), and the splits that may win among all features.
-nb::tuple offers(nb::object cells, bool weighted, const Columns& columns, int criterion, const Rules& rules,
-                 const In<int64_t>& counts, int64_t n_rows, double lower, double upper) {
-    const Node node = node_of(counts, n_rows, {lower, upper}, columns);
+nb::tuple offers(nb::object cells, int holding, const Columns& columns, int criterion, const Rules& rules,
+                 const In<int64_t>& evidence, int64_t n_rows, double lower, double upper) {
+    expect(rules.max_features <= 0, "all features expected: which of them are drawn is not known to a part of them");
     std::vector<double> gain(columns.n_codes.shape(0)), ratio(gain.size());
     const std::vector<Split> splits =
-        with_scanner(cells, weighted, columns, criterion, rules, [&](auto& scanner, auto&& entries) {
-            return scanner.offers(node, entries, gain.data(), ratio.data());
-        });
+        with_scanner(cells, holding, columns, criterion, rules, evidence, n_rows, {lower, upper}, 0,
+                     [&](auto& scanner, const Node& node, auto&& entries) {
+                         return scanner.offers(node, entries, gain.data(), ratio.data());
+                     });
     nb::list described;
     for (const Split& split : splits) described.append(describe(split));
     return nb::make_tuple(give(std::move(gain)), give(std::move(ratio)), described);
 }
 
 // The feature that wins given what all offer; -1: none does.
-int choose(const In<double>& gain, const In<double>& ratio, const Columns& columns, int criterion, const Rules& rules,
-           const In<int64_t>& counts, int64_t n_rows) {
+int choose(const In<double>& gain, const In<double>& ratio, int holding, const Columns& columns, int criterion,
+           const Rules& rules, const In<int64_t>& evidence, int64_t n_rows) {
     const Features features = columns.features();
     const auto n = static_cast<size_t>(features.count);
     expect(gain.shape(0) == n && ratio.shape(0) == n, "one offer a feature expected");
-    const Node node = node_of(counts, n_rows, {}, columns);
-    return with_criterion(criterion, rules.total_weight, [&](auto* tag) {
-        using C = std::remove_pointer_t<decltype(tag)>;
-        return Scanner<C, CountEntry>(features, rules, columns.n_classes).choose(node, gain.data(), ratio.data());
+    return with_entry(static_cast<Holding>(holding), [&](auto* entry_tag, auto*) {
+        using Entry = std::remove_pointer_t<decltype(entry_tag)>;
+        const Node node = node_of<Entry>(evidence, n_rows, {}, 0, columns);
+        return with_criterion<Entry>(criterion, rules.total_weight, [&](auto* tag) {
+            using C = std::remove_pointer_t<decltype(tag)>;
+            return Scanner<C, Entry>(features, rules, columns.n_classes).choose(node, gain.data(), ratio.data());
+        });
     });
 }
 
@@ -169,25 +173,25 @@ int choose(const In<double>& gain, const In<double>& ratio, const Columns& colum
 void bind_level(nanobind::module_& module) {
     namespace nb = nanobind;
     using namespace hornbeam;
-    const auto weight = nb::arg("weight").none();
+    const auto weight = nb::arg("weight").none(), numerator = nb::arg("numerator").none();
     const auto bind = [&](const auto&... test) {  // the arrays of a tree over codes
         module.def("descend", &descend<uint8_t>, nb::arg("codes"), nb::arg("columns"), test..., nb::arg("node"),
                    nb::arg("seen"));
         module.def("descend", &descend<uint16_t>, nb::arg("codes"), nb::arg("columns"), test..., nb::arg("node"),
                    nb::arg("seen"));
-        module.def("count_open", &count_open<uint8_t>, nb::arg("codes"), nb::arg("label"), weight, nb::arg("columns"),
-                   test..., nb::arg("node"), nb::arg("seen"), nb::arg("slot_of_node"), nb::arg("cells"));
-        module.def("count_open", &count_open<uint16_t>, nb::arg("codes"), nb::arg("label"), weight,
+        module.def("count_open", &count_open<uint8_t>, nb::arg("codes"), nb::arg("label"), weight, numerator,
+                   nb::arg("columns"), test..., nb::arg("node"), nb::arg("seen"), nb::arg("slot_of_node"), nb::arg("cells"));
+        module.def("count_open", &count_open<uint16_t>, nb::arg("codes"), nb::arg("label"), weight, numerator,
                    nb::arg("columns"), test..., nb::arg("node"), nb::arg("seen"), nb::arg("slot_of_node"),
                    nb::arg("cells"));
     };
     bind(nb::arg("feature"), nb::arg("first_child"), nb::arg("left"), nb::arg("missing_slot"), nb::arg("map_start"),
          nb::arg("map"));
-    module.def("best_split", &best_split, nb::arg("cells"), nb::arg("weighted"), nb::arg("columns"),
-               nb::arg("criterion"), nb::arg("rules"), nb::arg("counts"), nb::arg("n_rows"), nb::arg("lower"),
-               nb::arg("upper"));
-    module.def("offers", &offers, nb::arg("cells"), nb::arg("weighted"), nb::arg("columns"), nb::arg("criterion"),
-               nb::arg("rules"), nb::arg("counts"), nb::arg("n_rows"), nb::arg("lower"), nb::arg("upper"));
-    module.def("choose", &choose, nb::arg("gain"), nb::arg("ratio"), nb::arg("columns"), nb::arg("criterion"),
-               nb::arg("rules"), nb::arg("counts"), nb::arg("n_rows"));
+    module.def("best_split", &best_split, nb::arg("cells"), nb::arg("holding"), nb::arg("columns"),
+               nb::arg("criterion"), nb::arg("rules"), nb::arg("evidence"), nb::arg("n_rows"), nb::arg("lower"),
+               nb::arg("upper"), nb::arg("key"));
+    module.def("offers", &offers, nb::arg("cells"), nb::arg("holding"), nb::arg("columns"), nb::arg("criterion"),
+               nb::arg("rules"), nb::arg("evidence"), nb::arg("n_rows"), nb::arg("lower"), nb::arg("upper"));
+    module.def("choose", &choose, nb::arg("gain"), nb::arg("ratio"), nb::arg("holding"), nb::arg("columns"),
+               nb::arg("criterion"), nb::arg("rules"), nb::arg("evidence"), nb::arg("n_rows"));
 }

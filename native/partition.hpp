@@ -17,7 +17,8 @@ void swap_rows(const Rows<Code>& rows, int64_t a, int64_t b) {
     Code* x = rows.codes + a * rows.n_features;
     Code* y = rows.codes + b * rows.n_features;
     std::swap_ranges(x, x + rows.n_features, y);
-    std::swap(rows.label[a], rows.label[b]);
+    if (rows.label) std::swap(rows.label[a], rows.label[b]);
+    if (rows.numerator) std::swap(rows.numerator[a], rows.numerator[b]);
     if (rows.weight) std::swap(rows.weight[a], rows.weight[b]);
 }
 

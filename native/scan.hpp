@@ -13,16 +13,18 @@
 
 #include "affinity.hpp"
 #include "criteria.hpp"
+#include "draw.hpp"
 #include "entries.hpp"
 #include "split.hpp"
 
 namespace hornbeam {
 
 struct Node {
-    const int64_t* counts;  // weight of each class
+    const int64_t* counts;  // weight of each class, or the sum of numerators
     int64_t weight;
     int64_t rows;
     Bounds bounds;
+    uint64_t key = 0;  // what a draw of features depends on
 };
 
 template <class Criterion, class Entry>
@@ -32,7 +34,7 @@ class Scanner {
 
   public:
     Scanner(const Features& features, const Rules& rules, int n_classes)
-        : features_(features), rules_(rules), n_classes_(n_classes), criterion_(rules.total_weight),
+        : features_(features), rules_(rules), n_classes_(n_classes), criterion_(rules),
           branch_(n_classes, 0), known_(n_classes, 0), candidates_(features.count), affinity_(n_classes) {}
 
     // `entries(f)` gives the node's entries of feature f.
@@ -53,7 +55,7 @@ class Scanner {
             const Candidate& c = candidates_[f];
             gain[f] = c.found ? c.gain : std::numeric_limits<double>::quiet_NaN();
             ratio[f] = c.found ? c.ratio : std::numeric_limits<double>::quiet_NaN();
-            const auto beats = [&](const Candidate& o) { return o.found && o.gain >= c.gain && o.ratio > c.ratio + tie_; };
+            const auto beats = [&](const Candidate& o) { return o.found && o.gain >= c.gain && o.ratio > raised(c.ratio); };
             if (c.found && std::none_of(candidates_.begin(), candidates_.end(), beats))
                 splits.push_back(realise(f, c, entries));
         }
@@ -102,11 +104,38 @@ class Scanner {
     void enter(const Node& node) {
         node_ = node;
         criterion_.enter(node.counts, node.weight, n_classes_);
+        if constexpr (Entry::sums) {
+            centred_ = *node.counts - criterion_.centre() * node.weight;
+            node_.counts = &centred_;
+        }
         node_sum_ = Sum{};
-        for (int k = 0; k < n_classes_; ++k) node_sum_ += criterion_.term(node.counts[k]);
-        node_value_ = criterion_.value(node_sum_, node.weight, [&](int k) { return node.counts[k]; });
-        noise_ = rules_.gain_ratio ? tolerance() : criterion_.noise(node.weight, n_classes_);
-        tie_ = rules_.gain_ratio ? kTie : criterion_.gain(noise_, Value{}, node.weight);
+        for (int k = 0; k < n_classes_; ++k) node_sum_ += criterion_.term(node_.counts[k]);
+        node_value_ = criterion_.value(node_sum_, node.weight, [&](int k) { return node_.counts[k]; });
+        if constexpr (Entry::sums) {
+            noise_ = criterion_.noise(node_value_, node.weight, node.rows);
+        } else {
+            noise_ = rules_.gain_ratio ? tolerance() : criterion_.noise(node.weight, n_classes_);
+            tie_ = rules_.gain_ratio ? kTie : criterion_.gain(noise_, Value{}, node.weight);
+        }
+    }
+
+    // An entry's share in a branch: its weight of a class, or its sum of numerators from the node's mean.
+    int64_t amount(const Entry& entry) const {
+        if constexpr (Entry::sums) return entry.amount() - criterion_.centre() * entry.weight();
+        return entry.weight();
+    }
+
+    // What a gain or a value must exceed to be better than this one. Those of sums have no bounds to measure by: their
+    // rounding is a share of themselves.
+    double raised(double gain) const { return Entry::sums ? gain * kAlike : gain + tie_; }
+    Value raised_value(Value value) const {
+        if constexpr (Entry::sums) return value * kAlike;
+        return value + noise_;
+    }
+    // Whether a split of this value is worth more than rounding may pretend. Classes have other ways to say so.
+    bool worth(Value value) const {
+        if constexpr (Entry::sums) return value - node_value_ > noise_;
+        return true;
     }
 
     Candidate scan(int f, Span<Entry> span) {
@@ -137,7 +166,7 @@ class Scanner {
         // Known against missing: a test of its own, whatever the mode.
         const Value apart = value_of(missing);
         Candidate best;
-        const bool within = bounded(missing) && (!features_.monotone || inside(seen.counts[1], seen.weight));
+        const bool within = bounded(missing) && (!features_.monotone || inside(seen.counts[bound_class()], seen.weight));
         if (feasible(seen.rows, seen.weight) && feasible(all.rows - seen.rows, lost) && within) {
             Cut cut;
             cut.found = true;
@@ -171,24 +200,23 @@ class Scanner {
     template <bool careful, class Form>
     Cut sweep(const Form& criterion, int f, Span<Entry> known, const Whole& whole, Span<Entry> start) {
         const int64_t min_rows = rules_.min_rows_leaf, min_weight = min_side_weight(f, whole);
-        const Value margin = noise_;
         int64_t* left = branch_.data();
         const int64_t* counts = whole.counts;
         Sum sum_left{}, sum_right = whole.sum;
         int64_t weight = 0, rows = 0;
         const auto move = [&](const Entry& entry) {
             const uint32_t k = label_of(entry.key);
-            const int64_t w = entry.weight(), l = left[k], r = counts[k] - l;
-            sum_left += criterion.term(l + w) - criterion.term(l);
-            sum_right += criterion.term(r - w) - criterion.term(r);
-            left[k] = l + w;
-            weight += w;
+            const int64_t x = amount(entry), l = left[k], r = counts[k] - l;
+            sum_left += criterion.term(l + x) - criterion.term(l);
+            sum_right += criterion.term(r - x) - criterion.term(r);
+            left[k] = l + x;
+            weight += entry.weight();
             rows += entry.rows();
         };
         for (const Entry* entry = start.first; entry < start.last; ++entry) move(*entry);
         Value bar = std::numeric_limits<Value>::lowest(), best{};
         if (rules_.gain_ratio)
-            bar = criterion.value(whole.sum, whole.weight, [&](int k) { return counts[k]; }) + margin;
+            bar = raised_value(criterion.value(whole.sum, whole.weight, [&](int k) { return counts[k]; }));
         const Entry* at = nullptr;
         int64_t weight_left = 0, n_allowed = 0;
         for (const Entry *entry = known.first, *last = known.last - 1; entry < last; ++entry) {
@@ -204,7 +232,7 @@ class Scanner {
                 criterion.value(sum_left, weight, [&](int k) { return left[k]; }) +
                 criterion.value(sum_right, whole.weight - weight, [&](int k) { return counts[k] - left[k]; });
             const bool better = allowed & (value > bar);
-            bar = better ? value + margin : bar;
+            bar = better ? raised_value(value) : bar;
             best = better ? value : best;
             at = better ? entry : at;
             weight_left = better ? weight : weight_left;
@@ -233,7 +261,7 @@ class Scanner {
     // From the best cut of a feature to its candidate: gain, and under gain ratio the penalty and the split information.
     Candidate settle(int f, const Cut& cut, Way missing, const Whole& shared, int64_t apart) {
         Candidate c;
-        if (!cut.found) return c;
+        if (!cut.found || !worth(cut.value)) return c;
         Value node_value = node_value_;
         if (rules_.missing == Missing::fractional && apart)
             node_value = criterion_.value(shared.sum, shared.weight, [&](int k) { return shared.counts[k]; });
@@ -278,7 +306,7 @@ class Scanner {
             branches_.push_back(weight);
         }
         Candidate c;
-        if (branches_.size() < 2 || n_big < 2 || !bounded_all) return c;
+        if (branches_.size() < 2 || n_big < 2 || !bounded_all || !worth(value)) return c;
         const Value node_value =
             criterion_.value(shared.sum, shared.weight, [&](int k) { return shared.counts[k]; });
         c.found = c.multiway = true;
@@ -297,7 +325,19 @@ class Scanner {
     template <class Entries>
     void compare(const Node& node, Entries&& entries) {
         enter(node);
-        for (int f = 0; f < features_.count; ++f) candidates_[f] = scan(f, entries(f));
+        if (rules_.max_features <= 0 || rules_.max_features >= features_.count) {
+            for (int f = 0; f < features_.count; ++f) candidates_[f] = scan(f, entries(f));
+            return;
+        }
+        // So many features; then, if none of them offers a split, more until one does.
+        std::fill(candidates_.begin(), candidates_.end(), Candidate{});
+        bool found = false;
+        draw_.begin(node.key, features_.count);
+        for (int64_t n = 0; draw_.more() && (n < rules_.max_features || !found); ++n) {
+            const int f = draw_.next();
+            candidates_[f] = scan(f, entries(f));
+            found = found || candidates_[f].found;
+        }
     }
 
     int winner() const {
@@ -310,13 +350,13 @@ class Scanner {
     }
 
     const Candidate& better(const Candidate& a, const Candidate& b) const {
-        return b.found && (!a.found || b.ratio > a.ratio + tie_) ? b : a;
+        return b.found && (!a.found || b.ratio > raised(a.ratio)) ? b : a;
     }
 
     const Candidate* best_gain() const {
         const Candidate* best = nullptr;
         for (const Candidate& c : candidates_)
-            if (c.found && (!best || c.gain > best->gain + tie_)) best = &c;
+            if (c.found && (!best || c.gain > raised(best->gain))) best = &c;
         return best;
     }
 
@@ -406,6 +446,7 @@ class Scanner {
     // ---- pieces -------------------------------------------------------------------------------------------------
 
     static constexpr double kTie = 1e-6;  // C4.5 takes gains and ratios this close for equal
+    static constexpr double kAlike = 1 + 0x1p-44;  // sums: larger by less than that is equal
 
     double real(int64_t weight) const { return static_cast<double>(weight) * rules_.unit; }
     Value tolerance() const {
@@ -431,8 +472,9 @@ class Scanner {
         std::copy(all.counts, all.counts + n_classes_, known_.begin());
         for (const Entry* entry = missing.first; entry < missing.last; ++entry) {
             int64_t& count = known_[label_of(entry->key)];
-            rest.sum += criterion_.term(count - entry->weight()) - criterion_.term(count);
-            count -= entry->weight();
+            const int64_t x = amount(*entry);
+            rest.sum += criterion_.term(count - x) - criterion_.term(count);
+            count -= x;
             rest.weight -= entry->weight();
             rest.rows -= entry->rows();
         }
@@ -445,8 +487,9 @@ class Scanner {
         int64_t weight = 0;
         for (const Entry* entry = group.first; entry < group.last; ++entry) {
             int64_t& count = branch_[label_of(entry->key)];
-            sum += criterion_.term(count + entry->weight()) - criterion_.term(count);
-            count += entry->weight();
+            const int64_t x = amount(*entry);
+            sum += criterion_.term(count + x) - criterion_.term(count);
+            count += x;
             weight += entry->weight();
         }
         const Value value = criterion_.value(sum, weight, [&](int k) { return branch_[k]; });
@@ -454,26 +497,43 @@ class Scanner {
         return value;
     }
 
-    bool inside(int64_t second, int64_t weight) const {
-        const double p = static_cast<double>(second) / static_cast<double>(weight);
-        return p >= node_.bounds.lower && p <= node_.bounds.upper;
+    // What monotone constraints are about: the share of the second class, or numerator / denominator.
+    int bound_class() const { return Entry::sums ? 0 : 1; }
+    double rate(int64_t amount, int64_t weight) const {
+        if constexpr (Entry::sums)
+            return static_cast<double>(criterion_.centre()) +
+                   static_cast<double>(amount) / (static_cast<double>(weight) + criterion_.ridge());
+        return static_cast<double>(amount) / static_cast<double>(weight);
+    }
+    bool inside(int64_t amount, int64_t weight) const {
+        const double r = rate(amount, weight);
+        return r >= node_.bounds.lower && r <= node_.bounds.upper;
     }
     bool bounded(Span<Entry> group) const {
         if (!features_.monotone) return true;
-        int64_t second = 0, weight = 0;
+        int64_t sum = 0, weight = 0;
         for (const Entry* entry = group.first; entry < group.last; ++entry) {
             weight += entry->weight();
-            if (label_of(entry->key) == 1) second += entry->weight();
+            if (static_cast<int>(label_of(entry->key)) == bound_class()) sum += amount(*entry);
         }
-        return inside(second, weight);
+        return inside(sum, weight);
     }
     bool monotone(int f, const int64_t* left, int64_t weight_left, const int64_t* whole, int64_t weight_right) const {
         if (!features_.monotone) return true;
-        const int64_t second_left = left[1], second_right = whole[1] - left[1];
-        if (!inside(second_left, weight_left) || !inside(second_right, weight_right)) return false;
-        const Wide difference =
-            static_cast<Wide>(second_left) * weight_right - static_cast<Wide>(second_right) * weight_left;
-        return features_.nominal[f] || features_.monotone[f] * difference <= 0;
+        const int64_t sum_left = left[bound_class()], sum_right = whole[bound_class()] - sum_left;
+        if (!inside(sum_left, weight_left) || !inside(sum_right, weight_right)) return false;
+        return features_.nominal[f] || features_.monotone[f] * rise(sum_left, weight_left, sum_right, weight_right) >= 0;
+    }
+    // The sign of the step up from left to right; exact unless a ridge is in the way.
+    int rise(int64_t sum_left, int64_t weight_left, int64_t sum_right, int64_t weight_right) const {
+        if constexpr (Entry::sums) {
+            if (criterion_.ridge() > 0) {
+                const double step = rate(sum_right, weight_right) - rate(sum_left, weight_left);
+                return (step > 0) - (step < 0);
+            }
+        }
+        const Wide step = static_cast<Wide>(sum_right) * weight_left - static_cast<Wide>(sum_left) * weight_right;
+        return (step > 0) - (step < 0);
     }
     // C4.5 does not cut between values closer than this.
     bool wide_enough(int f, const Entry* entry) const {
@@ -490,6 +550,8 @@ class Scanner {
     Sum node_sum_{};
     Value node_value_{}, noise_{};
     double tie_ = 0;
+    int64_t centred_ = 0;
+    Draw draw_;
     std::vector<int64_t> branch_, known_, branches_;
     std::vector<Candidate> candidates_;
     Affinity<Entry> affinity_;

@@ -23,6 +23,10 @@ struct Rules {
     double unit = 1;                  // what one step of weight is worth
     int64_t total_weight = 0;         // of the whole training set
     int64_t total_rows = 0;
+    double numerator_unit = 1;        // sums: what one step of a numerator is worth
+    double ridge = 0;                 // sums: added to every denominator (Newton's lambda)
+    double rounding = 0;              // sums: how far a numerator may be from its row's weight times a number, in steps
+    int64_t max_features = 0;         // features looked at in a node, drawn anew in each; 0: all
 };
 
 // The columns of the code matrix. The missing code of feature f is n_codes[f]; its cells start at offset[f].
@@ -56,7 +60,7 @@ struct Split {
     bool found() const { return feature >= 0; }
 };
 
-// Bounds a monotone constraint above puts on the probability of the second class.
+// Bounds a monotone constraint above puts on the probability of the second class, or on numerator / denominator.
 struct Bounds {
     double lower = 0, upper = 1;
 };

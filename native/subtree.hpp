@@ -17,8 +17,8 @@ namespace hornbeam {
 
 // The nodes of a subtree in the order they were made: parents before children, siblings in slot order.
 struct Nodes {
-    explicit Nodes(int n_classes_) : n_classes(n_classes_) {}
-    int n_classes;
+    explicit Nodes(int n_channels_) : n_channels(n_channels_) {}
+    int n_channels;  // of evidence: the classes; or weight and sum
     std::vector<int32_t> parent, slot, feature, left, right, missing_slot;
     std::vector<double> gain;
     std::vector<int64_t> rows, evidence;
@@ -34,7 +34,7 @@ struct Nodes {
         missing_slot.push_back(-1);
         gain.push_back(std::numeric_limits<double>::quiet_NaN());
         rows.push_back(rows_);
-        evidence.insert(evidence.end(), counts, counts + n_classes);
+        evidence.insert(evidence.end(), counts, counts + n_channels);
         map_start.push_back(-1);
         return static_cast<int32_t>(parent.size()) - 1;
     }
@@ -63,14 +63,15 @@ class Subtree {
 
   public:
     Subtree(const Rows<Code>& rows, const Features& features, const Rules& rules, int n_classes, Watch watch)
-        : features_(features), rules_(rules), n_classes_(n_classes), watch_(watch),
-          reader_(features, n_classes), scanner_(features, rules, n_classes), nodes_(n_classes), home_(rows) {}
+        : features_(features), rules_(rules), n_classes_(n_classes), n_channels_(Entry::channels(n_classes)),
+          watch_(watch), reader_(features, n_classes), scanner_(features, rules, n_classes), nodes_(n_channels_),
+          home_(rows) {}
 
     // `counted`: the block's histogram, if somebody has it already.
-    Nodes grow(int64_t begin, int64_t end, int64_t depth, Bounds bounds, std::vector<Cell> counted) {
-        std::vector<int64_t> counts(n_classes_, 0);
-        count_labels(home_, begin, end, counts.data());
-        open(Open{home_, nullptr, begin, end, depth, bounds, nodes_.add(-1, 0, end - begin, counts.data()),
+    Nodes grow(int64_t begin, int64_t end, int64_t depth, Bounds bounds, uint64_t key, std::vector<Cell> counted) {
+        std::vector<int64_t> evidence(n_channels_, 0);
+        Entry::gather(evidence.data(), home_, begin, end);
+        open(Open{home_, nullptr, begin, end, depth, bounds, key, nodes_.add(-1, 0, end - begin, evidence.data()),
                   std::move(counted)});
         while (!stack_.empty() && !*watch_.stop) {
             Open node = std::move(stack_.back());
@@ -94,46 +95,36 @@ class Subtree {
         std::shared_ptr<Store> store;
         int64_t begin, end, depth;
         Bounds bounds;
+        uint64_t key;
         int32_t id;
         Histogram histogram;  // empty: to be counted if the node is big
     };
 
-    bool big(int64_t n) const { return n >= kBig && n * features_.count * 2 >= features_.cells() * n_classes_; }
-
-    void count_labels(const Rows<Code>& rows, int64_t begin, int64_t end, int64_t* counts) const {
-        if (rows.weight) {
-            for (int64_t row = begin; row < end; ++row) counts[rows.label[row]] += rows.weight[row];
-        } else {
-            for (int64_t row = begin; row < end; ++row) ++counts[rows.label[row]];
-        }
+    // Where a node looks at some features only, counting these afresh costs less than keeping the cells of all.
+    bool big(int64_t n) const {
+        return rules_.max_features <= 0 && n >= kBig && n * features_.count * 2 >= features_.cells() * n_classes_;
     }
 
-    const int64_t* counts_of(int32_t id) const { return nodes_.evidence.data() + int64_t{id} * n_classes_; }
+    const int64_t* evidence_of(int32_t id) const { return nodes_.evidence.data() + int64_t{id} * n_channels_; }
 
     // A node that may be split goes on the stack; the others are settled leaves.
     void open(Open node) {
-        const int64_t* counts = counts_of(node.id);
-        int present = 0;
-        for (int k = 0; k < n_classes_; ++k) present += counts[k] > 0;
+        const int64_t* evidence = evidence_of(node.id);
         const int64_t n = node.end - node.begin;
-        if (present > 1 && n >= rules_.min_rows_split && n >= 2 * rules_.min_rows_leaf &&
-            weight_of(counts) >= 2 * rules_.min_weight_leaf && node.depth < rules_.max_depth)
+        if (Entry::mixed(evidence, n_classes_) && n >= rules_.min_rows_split && n >= 2 * rules_.min_rows_leaf &&
+            Entry::weight_of(evidence, n_classes_) >= 2 * rules_.min_weight_leaf && node.depth < rules_.max_depth)
             stack_.push_back(std::move(node));
         else
             settle(n);
     }
 
-    int64_t weight_of(const int64_t* counts) const {
-        int64_t weight = 0;
-        for (int k = 0; k < n_classes_; ++k) weight += counts[k];
-        return weight;
-    }
-
     void settle(int64_t n) { *watch_.settled = *watch_.settled + n; }
 
     Split choose(Open& node) {
-        node_counts_.assign(counts_of(node.id), counts_of(node.id) + n_classes_);
-        const Node facts{node_counts_.data(), weight_of(node_counts_.data()), node.end - node.begin, node.bounds};
+        node_evidence_.assign(evidence_of(node.id), evidence_of(node.id) + n_channels_);
+        const int64_t* evidence = node_evidence_.data();
+        const Node facts{Entry::counts_of(evidence), Entry::weight_of(evidence, n_classes_), node.end - node.begin,
+                         node.bounds, node.key};
         if (node.histogram.empty() && big(facts.rows)) {
             node.histogram = fresh();
             fill<Entry>(node.histogram.data(), node.rows, node.begin, node.end, features_, n_classes_);
@@ -161,23 +152,24 @@ class Subtree {
         if (!node.histogram.empty()) histograms = share(node, split);
         for (int slot = split.n_slots - 1; slot >= 0; --slot)
             open(Open{node.rows, node.store, starts_[slot], starts_[slot + 1], node.depth + 1,
-                      bounds_of(node, split, slot), static_cast<int32_t>(first + slot), std::move(histograms[slot])});
+                      bounds_of(node, split, slot), child_key(node.key, slot), static_cast<int32_t>(first + slot),
+                      std::move(histograms[slot])});
     }
 
     // The children's counts: all but the largest are counted, the largest is what remains.
     int64_t add_children(const Open& node, const Split& split) {
         const int largest = largest_child(split.n_slots);
         const int64_t first = static_cast<int64_t>(nodes_.parent.size());
-        rest_.assign(counts_of(node.id), counts_of(node.id) + n_classes_);
+        rest_.assign(evidence_of(node.id), evidence_of(node.id) + n_channels_);
         for (int slot = 0; slot < split.n_slots; ++slot) {
-            child_counts_.assign(n_classes_, 0);
+            child_evidence_.assign(n_channels_, 0);
             if (slot != largest) {
-                count_labels(node.rows, starts_[slot], starts_[slot + 1], child_counts_.data());
-                for (int k = 0; k < n_classes_; ++k) rest_[k] -= child_counts_[k];
+                Entry::gather(child_evidence_.data(), node.rows, starts_[slot], starts_[slot + 1]);
+                for (int k = 0; k < n_channels_; ++k) rest_[k] -= child_evidence_[k];
             }
-            nodes_.add(node.id, slot, starts_[slot + 1] - starts_[slot], child_counts_.data());
+            nodes_.add(node.id, slot, starts_[slot + 1] - starts_[slot], child_evidence_.data());
         }
-        std::copy(rest_.begin(), rest_.end(), nodes_.evidence.begin() + (first + largest) * n_classes_);
+        std::copy(rest_.begin(), rest_.end(), nodes_.evidence.begin() + (first + largest) * n_channels_);
         return first;
     }
 
@@ -211,15 +203,15 @@ class Subtree {
 
     // At the depth limit the histogram already knows the children; no row needs to move.
     void end_with_leaves(Open& node, const Split& split) {
-        std::vector<int64_t> counts(static_cast<size_t>(split.n_slots) * n_classes_, 0), rows(split.n_slots, 0);
+        std::vector<int64_t> evidence(static_cast<size_t>(split.n_slots) * n_channels_, 0), rows(split.n_slots, 0);
         const Span<Entry> span = reader_.from_histogram(node.histogram.data(), split.feature);
         for (const Entry* entry = span.first; entry < span.last; ++entry) {
             const int slot = split.slot_of[code_of(entry->key)];
-            counts[static_cast<size_t>(slot) * n_classes_ + label_of(entry->key)] += entry->weight();
+            Entry::gather(evidence.data() + static_cast<size_t>(slot) * n_channels_, *entry);
             rows[slot] += entry->rows();
         }
         for (int slot = 0; slot < split.n_slots; ++slot)
-            nodes_.add(node.id, slot, rows[slot], counts.data() + static_cast<size_t>(slot) * n_classes_);
+            nodes_.add(node.id, slot, rows[slot], evidence.data() + static_cast<size_t>(slot) * n_channels_);
         keep(std::move(node.histogram));
         settle(node.end - node.begin);
     }
@@ -246,7 +238,7 @@ class Subtree {
         store->codes.resize(starts_[n_slots] * features_.count);
         store->label.resize(starts_[n_slots]);
         store->weight.resize(starts_[n_slots]);
-        const Rows<Code> rows{store->codes.data(), store->label.data(), store->weight.data(), features_.count};
+        const Rows<Code> rows{store->codes.data(), store->label.data(), store->weight.data(), nullptr, features_.count};
         std::vector<int64_t> next(starts_.begin(), starts_.end() - 1);
         const auto put = [&](int slot, int64_t row, int64_t weight) {
             if (weight == 0) return;
@@ -273,13 +265,13 @@ class Subtree {
         }
         const int64_t first = static_cast<int64_t>(nodes_.parent.size());
         for (int slot = 0; slot < n_slots; ++slot) {
-            child_counts_.assign(n_classes_, 0);
-            count_labels(rows, starts_[slot], next[slot], child_counts_.data());
-            nodes_.add(node.id, slot, next[slot] - starts_[slot], child_counts_.data());
+            child_evidence_.assign(n_channels_, 0);
+            Entry::gather(child_evidence_.data(), rows, starts_[slot], next[slot]);
+            nodes_.add(node.id, slot, next[slot] - starts_[slot], child_evidence_.data());
         }
         for (int slot = n_slots - 1; slot >= 0; --slot)
             open(Open{rows, store, starts_[slot], next[slot], node.depth + 1, bounds_of(node, split, slot),
-                      static_cast<int32_t>(first + slot), {}});
+                      child_key(node.key, slot), static_cast<int32_t>(first + slot), {}});
     }
 
     // Below a cut of a monotone feature the two sides stay on their sides of the middle. Known and missing values are
@@ -290,11 +282,12 @@ class Subtree {
         const bool cuts = !features_.nominal[split.feature] && split.right < features_.n_codes[split.feature];
         if (sign == 0 || !cuts || slot > 1) return bounds;
         const int64_t first = static_cast<int64_t>(nodes_.parent.size()) - split.n_slots;
-        const auto second_share = [&](int child) {
-            const int64_t* counts = counts_of(static_cast<int32_t>(first + child));
-            return static_cast<double>(counts[1]) / static_cast<double>(counts[0] + counts[1]);
+        const auto rate = [&](int child) {  // the share of the second class, or numerator / denominator
+            const int64_t* evidence = evidence_of(static_cast<int32_t>(first + child));
+            const double weight = static_cast<double>(Entry::weight_of(evidence, n_classes_));
+            return static_cast<double>(evidence[1]) / (Entry::sums ? weight + rules_.ridge / rules_.unit : weight);
         };
-        const double middle = (second_share(0) + second_share(1)) / 2;
+        const double middle = (rate(0) + rate(1)) / 2;
         ((slot == 0) == (sign > 0) ? bounds.upper : bounds.lower) = middle;
         return bounds;
     }
@@ -314,14 +307,14 @@ class Subtree {
 
     const Features& features_;
     const Rules& rules_;
-    int n_classes_;
+    int n_classes_, n_channels_;
     Watch watch_;
     EntryReader<Code, Entry> reader_;
     Scanner<Criterion, Entry> scanner_;
     Nodes nodes_;
     Rows<Code> home_;
     std::vector<Open> stack_;
-    std::vector<int64_t> starts_, node_counts_, child_counts_, rest_;
+    std::vector<int64_t> starts_, node_evidence_, child_evidence_, rest_;
     std::vector<Histogram> spare_;
 };
 

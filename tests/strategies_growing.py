@@ -1,5 +1,6 @@
 """Hypothesis strategies for growing: small tables full of ties and holes, and growers of every kind."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,11 +9,14 @@ from hypothesis.strategies import DrawFn
 from numpy.typing import NDArray
 
 from hornbeam.data import Bins, LocalEngine, MemorySource, Table
+from hornbeam.data.measured import Measured
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.weights import fixed_point
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 
-__all__ = ["bins_of", "growers", "random_table", "training_tables"]
+__all__ = ["OF_CLASSES", "bins_of", "growers", "measured_tables", "random_table", "training_tables"]
+
+OF_CLASSES = [criterion for criterion in Criterion if criterion is not Criterion.SQUARED_ERROR]
 
 
 def bins_of(table: Table, max_bins: int | None = None) -> Bins:
@@ -75,12 +79,30 @@ def training_tables(draw: DrawFn, *, max_rows: int = 40, max_classes: int = 6, m
 
 
 @st.composite
-def growers(draw: DrawFn, table: Table, *, criteria: Any = Criterion, missing: Any = Missing) -> Grower:
-    """Growers for a table; constraints only where it has two classes, on features with an order."""
+def measured_tables(draw: DrawFn, *, max_rows: int = 40) -> Table:
+    """The same columns with a numeric target: a few whole numbers full of ties, or any numbers, far from 0 or not."""
+    table = draw(training_tables(max_rows=max_rows))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    assert table.target is not None
+    few = draw(st.booleans())
+    noise = rng.integers(-2, 3, table.n_rows) if few else rng.normal(size=table.n_rows)
+    values = (table.target + noise) * draw(st.sampled_from([1.0, 1e-6, 1e9])) + draw(
+        st.sampled_from([0.0, 1e3])
+    )
+    schema = replace(table.schema, classes=(), target=Kind.NUMERIC)
+    measured = Measured.of(values, table.weight, table.unit)
+    return replace(table, schema=schema, target=None, measured=measured)
+
+
+@st.composite
+def growers(draw: DrawFn, table: Table, *, criteria: Any = OF_CLASSES, missing: Any = Missing) -> Grower:
+    """Growers for a table; constraints only where it has two classes or a number, on features with an order."""
     free, any_sign = st.just(0), st.sampled_from([-1, 0, 1])
     signs = st.tuples(*(free if f.kind is Kind.NOMINAL else any_sign for f in table.schema.features))
     kept = draw(st.sampled_from(list(missing)))
-    may_bind = table.schema.n_classes == 2 and kept is not Missing.FRACTIONAL
+    if table.measured is not None:
+        criteria, kept = [Criterion.SQUARED_ERROR], Missing.OWN if kept is Missing.FRACTIONAL else kept
+    may_bind = (table.schema.n_classes == 2 or table.measured is not None) and kept is not Missing.FRACTIONAL
     constrained = may_bind and draw(st.integers(0, 3)) == 0
     return Grower(
         criterion=draw(st.sampled_from(list(criteria))),

@@ -71,10 +71,11 @@ class StudySet:
     X: pd.DataFrame
     y: NDArray[np.intp]
     classes: tuple[str, ...]
+    n_folds: int = N_FOLDS
 
     @cached_property
     def folds(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        splitter = StratifiedKFold(N_FOLDS, shuffle=True, random_state=SEED)
+        splitter = StratifiedKFold(self.n_folds, shuffle=True, random_state=SEED)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a class may have fewer rows than there are folds
             return list(splitter.split(self.y, self.y))

@@ -10,6 +10,8 @@ __all__ = [
     "Costs",
     "DaskTreeClassifier",
     "Feature",
+    "ForestClassifier",
+    "ForestRegressor",
     "Grower",
     "Recipe",
     "RuleClassifier",
@@ -19,6 +21,7 @@ __all__ = [
     "Table",
     "Tree",
     "TreeClassifier",
+    "TreeRegressor",
     "__version__",
     "diff",
     "errors",
@@ -33,6 +36,9 @@ if TYPE_CHECKING:
     from hornbeam.data import Feature, Schema, Table
     from hornbeam.estimators.classifier import TreeClassifier
     from hornbeam.estimators.dask import DaskTreeClassifier
+    from hornbeam.estimators.forest_classifier import ForestClassifier
+    from hornbeam.estimators.forest_regressor import ForestRegressor
+    from hornbeam.estimators.regressor import TreeRegressor
     from hornbeam.estimators.rules import RuleClassifier
     from hornbeam.estimators.shelf import diff, load, save
     from hornbeam.estimators.smoothed import SmoothedClassifier
@@ -45,6 +51,8 @@ else:
         "Costs": "hornbeam.tree",
         "DaskTreeClassifier": "hornbeam.estimators.dask",
         "Feature": "hornbeam.data",
+        "ForestClassifier": "hornbeam.estimators.forest_classifier",
+        "ForestRegressor": "hornbeam.estimators.forest_regressor",
         "Grower": "hornbeam.growing.grower",
         "Recipe": "hornbeam.recipe",
         "RuleClassifier": "hornbeam.estimators.rules",
@@ -54,6 +62,7 @@ else:
         "Table": "hornbeam.data",
         "Tree": "hornbeam.tree",
         "TreeClassifier": "hornbeam.estimators.classifier",
+        "TreeRegressor": "hornbeam.estimators.regressor",
         "diff": "hornbeam.estimators.shelf",
         "load": "hornbeam.estimators.shelf",
         "report": "hornbeam.page",

@@ -15,7 +15,7 @@ from hornbeam.pruning import Collapse, Pruner
 from hornbeam.smoothing import Borrowing, Laplace, Monotone, Smoother
 from hornbeam.tree.tree import Tree
 
-__all__ = ["PRESETS", "Recipe"]
+__all__ = ["PRESETS", "REGRESSION_PRESETS", "Recipe"]
 
 _EXACT_ROWS = 20_000  # up to here "auto" tries every distinct value
 
@@ -111,3 +111,15 @@ PRESETS = MappingProxyType(
     }
 )
 """PET, our own for probabilities; and the trees of the literature: ID3, C4.5, C4.4 and CART."""
+
+REGRESSION_PRESETS = MappingProxyType(
+    {
+        "honest": Recipe(
+            grower=Grower(Criterion.SQUARED_ERROR, Nominal.SUBSET, Missing.OWN), smoother=Borrowing()
+        ),
+        "cart": Recipe(
+            max_bins=None, grower=Grower(Criterion.SQUARED_ERROR, Nominal.SUBSET, Missing.LEARNED)
+        ),
+    }
+)
+"""Trees of a numeric target: honest, our own, and CART."""

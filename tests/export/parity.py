@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from hornbeam.data import Bins, LocalEngine, MemorySource, Table
 from hornbeam.data.schema import Feature, Kind, Schema
-from hornbeam.growing import Criterion, Grower, Missing, Nominal
+from hornbeam.growing import Grower, Missing, Nominal
 from hornbeam.smoothing import HGS, Laplace
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.walk import path, slots
 from hornbeam.typing import Indices
+from strategies_growing import OF_CLASSES
 
 __all__ = ["MODELS", "UNSEEN", "batches", "models", "random_model", "random_rows", "row_to", "values"]
 
@@ -53,7 +54,7 @@ def random_model(seed: int, max_rows: int = 250) -> Tree:
     rng = np.random.default_rng([seed, 1])
     table = _training(rng, n_rows=int(rng.integers(60, max_rows)), n_classes=2 + seed % 19)
     grower = Grower(
-        criterion=list(Criterion)[rng.integers(len(Criterion))],
+        criterion=OF_CLASSES[rng.integers(len(OF_CLASSES))],
         nominal=list(Nominal)[seed // 3 % 2],
         missing=list(Missing)[seed % 3],
         min_samples_leaf=int(rng.choice([1, 1, 2, 5])),

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbeam.growing import Criterion, Grower, Missing
+from hornbeam.growing import Grower, Missing
 from hornbeam.kernels import level, subtree
 from hornbeam.kernels.level import Guide
 from hornbeam.kernels.subtree import CRITERIA, Rows, Rules, Terms
-from strategies_growing import bins_of, growers, random_table, training_tables
+from strategies_growing import OF_CLASSES, bins_of, growers, random_table, training_tables
 
 N_CODES, NOMINAL = 4, np.array([0, 0, 1], np.uint8)
 seeds = st.integers(0, 2**32 - 1)
@@ -161,7 +161,7 @@ def test_nobody_wins_where_nothing_is_offered():
     assert level.choose(nothing, nothing, plain_terms(), np.array([5, 5]), 10) == -1
 
 
-@pytest.mark.parametrize("criterion", Criterion)
+@pytest.mark.parametrize("criterion", OF_CLASSES)
 def test_terms_travel(criterion):
     """Kernels at the other end choose the same split."""
     table = random_table(3, n_rows=80)

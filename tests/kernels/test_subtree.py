@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbeam.growing import Criterion, Grower, Missing
+from hornbeam.growing import Grower, Missing
 from hornbeam.kernels import subtree
 from hornbeam.kernels.subtree import Block, Columns, Rows, Split, Terms
-from strategies_growing import bins_of, growers, random_table, training_tables
+from strategies_growing import OF_CLASSES, bins_of, growers, random_table, training_tables
 
 CODES = (np.uint8, np.uint16)
 
@@ -239,7 +239,7 @@ def test_arrays_that_do_not_fit_are_refused(small):
     cells, slots = subtree.empty_cells(rows, terms), np.full(10, 1, np.int32)
     with pytest.raises(ValueError, match="slots within the cells expected"):
         subtree.histogram(rows, terms, 0, 10, cells, slots)
-    with pytest.raises(ValueError, match="one count a class expected"):
+    with pytest.raises(ValueError, match="one sum a channel expected"):
         subtree.best_split(subtree.empty_cells(rows, terms), terms, np.zeros(5, np.int64), 10)
     with pytest.raises(ValueError, match="one slot a code expected"):
         subtree.partition(rows, terms, 0, 10, Split(0, 0.0, 0, 1, -1, 2, np.zeros(2, np.int32)))
@@ -250,7 +250,7 @@ def test_arrays_that_do_not_fit_are_refused(small):
 def test_fractional_rows_need_weights():
     table = random_table(0, n_rows=10)
     rows, bins = coded(table)
-    with pytest.raises(ValueError, match="fractional rows need weights"):
+    with pytest.raises(ValueError, match="fractional rows need classes and weights"):
         subtree.grow(
             rows,
             terms_of(Grower(missing=Missing.FRACTIONAL), table, bins),
@@ -282,7 +282,7 @@ def test_columns_that_cannot_be_are_refused(n_codes, nominal, monotone, n_classe
         )
 
 
-@pytest.mark.parametrize("criterion", Criterion)
+@pytest.mark.parametrize("criterion", OF_CLASSES)
 def test_every_criterion_has_a_kernel(criterion):
     table = random_table(0, n_rows=100, noise=0.0)
     assert Grower(criterion).grow(table, bins_of(table)).n_leaves > 1

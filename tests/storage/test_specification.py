@@ -21,6 +21,7 @@ X, Y = np.array([[0.0, 1.0], [1.0, np.nan], [2.0, 0.0], [3.0, 1.0]]), ["no", "no
 ESTIMATORS = [
     hornbeam.TreeClassifier(),
     hornbeam.TreeClassifier("c4.5", smoothing=hornbeam.smoothing.HGS(2.0), costs=[[0, 1], [5, 0]]),
+    hornbeam.TreeRegressor("cart", pruning=hornbeam.pruning.CostComplexity(0.1)),
     hornbeam.TreeClassifier(
         "cart", class_weight={"no": 1.0, "yes": 2.5}, pruning=hornbeam.pruning.BayesRisk()
     ),
@@ -41,7 +42,7 @@ def test_the_page_names_every_key_and_every_array():
     said = json.loads(encode(pack(ESTIMATORS[0].fit(X, Y))))
     assert keys == set(said)
     assert list(arrays) == list(said["tree"]) == list(ARRAYS), "in the order of the fingerprint"
-    per = {"n_nodes": "nodes", "n_classes": "classes", "n_slots": "slots"}
+    per = {"n_nodes": "nodes", "n_slots": "slots", "n_channels": "channels", "n_answers": "answers"}
     for name, array in ARRAYS.items():
         assert arrays[name] == [TYPES[array.dtype], " × ".join(per[size] for size in array.per)]
 
@@ -54,4 +55,5 @@ def test_the_schema_asks_for_the_same():
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: estimator.preset)
 def test_estimators_keep_to_the_schema(estimator):
     jsonschema = pytest.importorskip("jsonschema", reason="the schema is checked with the extra test")
-    jsonschema.validate(json.loads(encode(pack(estimator.fit(X, Y)))), SCHEMA)
+    target = Y if isinstance(estimator, hornbeam.TreeClassifier) else [-1.0, 0.5, 2.0, 3.5]
+    jsonschema.validate(json.loads(encode(pack(estimator.fit(X, target)))), SCHEMA)

@@ -44,7 +44,7 @@ class CodedCache:
     >>> bins, folder = Bins.fit(source, LocalEngine()), tempfile.TemporaryDirectory()
     >>> cache = CodedCache.write(source, bins, folder.name, LocalEngine())
     >>> cache.read(cache.units()[0])
-    Rows(codes=array([[0], [1]], dtype=uint8), label=array([0, 0], dtype=uint16), weight=None)
+    Rows(codes=array([[0], [1]], dtype=uint8), label=array([0, 0], dtype=uint16), weight=None, numerator=None)
     >>> cache.remove()
     >>> folder.cleanup()
     """

@@ -49,7 +49,7 @@ class EncodedSource:
     >>> source = MemorySource(Table.read([[1.0], [2.0], [4.0]], ["no", "no", "yes"]), block=2)
     >>> coded = EncodedSource(source, Bins.fit(source, LocalEngine()))
     >>> coded.read(coded.units()[0])
-    Rows(codes=array([[0], [1]], dtype=uint8), label=array([0, 0], dtype=uint16), weight=None)
+    Rows(codes=array([[0], [1]], dtype=uint8), label=array([0, 0], dtype=uint16), weight=None, numerator=None)
     """
 
     source: Source
@@ -118,11 +118,16 @@ class MemoryRows:
 
     def units(self) -> list[Unit]:
         """Blocks of rows in order."""
-        n_rows = len(self.rows.label)
+        n_rows = self.rows.n_rows
         return [Unit(begin, min(begin + self.block, n_rows)) for begin in range(0, n_rows, self.block)]
 
     def read(self, unit: Unit) -> Rows:
         """Read the rows of one unit, as views."""
         mine = slice(unit.begin, unit.end)
-        weight = self.rows.weight
-        return Rows(self.rows.codes[mine], self.rows.label[mine], None if weight is None else weight[mine])
+        codes, label, weight, numerator = self.rows
+        return Rows(
+            codes[mine],
+            label[mine],
+            None if weight is None else weight[mine],
+            None if numerator is None else numerator[mine],
+        )

@@ -112,7 +112,9 @@ class Schema:
     features : tuple of Feature
         One per column, with different names.
     classes : tuple of hashable
-        The class labels by value; empty where there is no target.
+        The class labels by value; empty where there is no target, or a numeric one.
+    target : Kind
+        Nominal: the target is one of `classes`. Numeric: it is a number.
 
     Examples
     --------
@@ -123,6 +125,7 @@ class Schema:
 
     features: tuple[Feature, ...]
     classes: tuple[Label, ...] = ()
+    target: Kind = Kind.NOMINAL
 
     def __post_init__(self) -> None:
         names = self.names
@@ -134,9 +137,14 @@ class Schema:
         if len(set(self.classes)) < len(self.classes):
             repeated = _first_repeated(self.classes)
             raise SchemaError(f"The class {repeated!r} is listed twice. List each label once.")
+        if self.target is Kind.ORDINAL or (self.is_measured and self.classes):
+            raise SchemaError(
+                f"The target is {self.target} and has {len(self.classes)} classes; expected a nominal target with "
+                "classes, or a numeric one without."
+            )
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
-        return type(self), (self.features, self.classes)  # what is unpickled is checked too
+        return type(self), (self.features, self.classes, self.target)  # what is unpickled is checked too
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -152,6 +160,21 @@ class Schema:
     def n_classes(self) -> int:
         """How many classes there are."""
         return len(self.classes)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether the target is a number."""
+        return self.target is Kind.NUMERIC
+
+    @property
+    def n_channels(self) -> int:
+        """Columns of a tree's evidence: the classes; or weight, sum and sum of squares."""
+        return 3 if self.is_measured else len(self.classes)
+
+    @property
+    def n_answers(self) -> int:
+        """Columns of a tree's belief: the classes; or the mean."""
+        return 1 if self.is_measured else len(self.classes)
 
     @property
     def is_numeric(self) -> bool:
@@ -171,7 +194,7 @@ class Schema:
         >>> Schema((Feature("age"), Feature("dose"))).select([1]).names
         ('dose',)
         """
-        return Schema(tuple([self.features[feature] for feature in features]), self.classes)
+        return Schema(tuple([self.features[feature] for feature in features]), self.classes, self.target)
 
 
 def _first_repeated(values: Iterable[Label]) -> Label:

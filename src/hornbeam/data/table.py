@@ -1,7 +1,7 @@
 """The one door in: arrays and data frames become typed columns, a target and weights."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from hornbeam.data.frame import lay_open
 from hornbeam.data.labels import Labels, match_labels, read_labels
-from hornbeam.data.schema import Schema
+from hornbeam.data.measured import Measured, read_numbers
+from hornbeam.data.schema import Kind, Schema
 from hornbeam.data.weights import read_weights
 from hornbeam.errors import DataError
 from hornbeam.typing import Counts, Floats, Indices
@@ -19,7 +20,7 @@ __all__ = ["Table"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """Typed columns of rows that count, with their class codes and weights, checked against a schema.
+    """Typed columns of rows that count, with their target and weights, checked against a schema.
 
     Parameters
     ----------
@@ -29,7 +30,7 @@ class Table:
         Numeric and ordinal: float64, NaN where missing; an ordinal value is its position in the categories.
         Nominal: int32 codes into the categories, -1 where missing, -2 where the schema lacks the value.
     target : ndarray of int32 or None
-        The class code of every row.
+        The class code of every row; None where the target is numeric.
     weight : ndarray of int64 or None
         The weight of every row in steps of `unit`; None when every row counts 1.
     unit : float
@@ -41,6 +42,8 @@ class Table:
     class_weight : ndarray of float64 or None
         How much the rows of each class weigh in the search for tests, beside their weight. It steers and
         counts nothing: evidence is of `weight` alone.
+    measured : Measured or None
+        The numeric target of every row.
 
     Examples
     --------
@@ -60,6 +63,7 @@ class Table:
     matrix: Floats | None = None
     names: tuple[str, ...] | None = None
     class_weight: Floats | None = None
+    measured: Measured | None = None
 
     @property
     def n_rows(self) -> int:
@@ -83,6 +87,7 @@ class Table:
             None if self.matrix is None else self.matrix[begin:end],
             self.names,
             self.class_weight,
+            None if self.measured is None else self.measured.take(slice(begin, end)),
         )
 
     def take(self, rows: NDArray[Any]) -> "Table":
@@ -103,6 +108,7 @@ class Table:
             matrix,
             self.names,
             self.class_weight,
+            None if self.measured is None else self.measured.take(rows),
         )
 
     def select(self, features: Sequence[int]) -> "Table":
@@ -124,6 +130,7 @@ class Table:
             None,
             None if self.names is None else tuple([self.names[feature] for feature in features]),
             self.class_weight,
+            self.measured,
         )
 
     @classmethod
@@ -136,6 +143,7 @@ class Table:
         class_weight: Any = None,
         schema: Schema | None = None,
         feature_names: Sequence[str] | None = None,
+        target: Kind | None = None,
     ) -> "Table":
         """Read rows, labels and weights; learn the schema, or match the columns with a given one.
 
@@ -148,7 +156,7 @@ class Table:
             None, NA, NaT, null and masked values are missing. A float64 array is not copied; integers beyond
             2**53 are rounded to the nearest float64.
         y : array-like of shape (n_rows,) or Labels, optional
-            Class labels.
+            Class labels; numbers, if `target` or `schema` says so.
         sample_weight : array-like of shape (n_rows,) or number, optional
             Rows of weight zero are dropped; a class that loses all its rows stays among the classes.
         class_weight : mapping, "balanced" or None
@@ -157,6 +165,8 @@ class Table:
             The schema to match: columns by position, categories and labels by value.
         feature_names : sequence of str, optional
             Names for the columns, instead of those X has; x0, x1, ... where neither is there.
+        target : Kind, optional
+            Numeric if y measures; by default what the schema says, else nominal: y names classes.
 
         Returns
         -------
@@ -181,26 +191,36 @@ class Table:
             sheet = sheet.named(feature_names)
         if schema is not None:
             sheet.check(schema)
-        labels = None if y is None else y if isinstance(y, Labels) else read_labels(y)
-        if labels is not None and len(labels.codes) != sheet.shape[0]:
-            raise DataError(
-                "Found input variables with inconsistent numbers of samples: "
-                f"{[sheet.shape[0], len(labels.codes)]}. Pass one label a row."
-            )
+        kind = target or (Kind.NOMINAL if schema is None else schema.target)
+        labels, values = None, None
+        if y is not None and kind is Kind.NUMERIC:
+            values = read_numbers(y)
+        elif y is not None:
+            labels = y if isinstance(y, Labels) else read_labels(y)
+        for given in (values, None if labels is None else labels.codes):
+            if given is not None and len(given) != sheet.shape[0]:
+                raise DataError(
+                    "Found input variables with inconsistent numbers of samples: "
+                    f"{[sheet.shape[0], len(given)]}. Pass one {'label' if values is None else 'number'} a row."
+                )
         weight, unit, kept, of_class = read_weights(
             sample_weight, sheet.shape[0], class_weight=class_weight, labels=labels
         )
         if kept is not None:
             sheet = sheet.take(kept)
             labels = None if labels is None else Labels(labels.classes, labels.codes[kept])
+            values = None if values is None else values[kept]
         if schema is None:
             classes = () if labels is None else tuple(labels.classes.tolist())
             schema = sheet.schema(classes)
-            target = None if labels is None else labels.codes
+            if kind is Kind.NUMERIC:
+                schema = replace(schema, target=kind)
+            codes = None if labels is None else labels.codes
         else:
-            target = None if labels is None else match_labels(labels, schema.classes)
+            codes = None if labels is None else match_labels(labels, schema.classes)
             if of_class is not None and labels is not None:
                 by_label, of_class = of_class[labels.codes], np.ones(schema.n_classes)
-                of_class[target] = by_label
+                of_class[codes] = by_label
         columns, matrix = sheet.encode(schema)
-        return cls(schema, columns, target, weight, unit, matrix, sheet.names, of_class)
+        measured = None if values is None else Measured.of(values, weight, unit)
+        return cls(schema, columns, codes, weight, unit, matrix, sheet.names, of_class, measured)

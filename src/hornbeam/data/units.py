@@ -155,6 +155,7 @@ class MemorySource:
             repr(table.unit),
             *table.columns,
             *(table.target, table.weight, table.class_weight),
+            None if table.measured is None else table.measured.values,
         )
 
     def units(self) -> list[Unit]:

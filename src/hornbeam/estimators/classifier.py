@@ -1,43 +1,36 @@
 """A classification tree in scikit-learn's manners."""
 
 import sys
-import warnings
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted
 
-from hornbeam.data.labels import Labels, read_labels
-from hornbeam.data.sheet import renamed
 from hornbeam.data.table import Table
 from hornbeam.data.units import MemorySource
-from hornbeam.errors import DataError
 from hornbeam.estimators import explained, refresh
 from hornbeam.estimators.portrait import Portrait
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
+from hornbeam.estimators.routing import Routing
 from hornbeam.estimators.rows import by_unit, fit_source, is_address, opened
 from hornbeam.estimators.settings import recipe_of
+from hornbeam.estimators.shell import Shell
+from hornbeam.estimators.targets import labels_of
 from hornbeam.estimators.threads import n_threads
 from hornbeam.explain import predict_interval
 from hornbeam.tree.base_rate import prior_factors, shift
 from hornbeam.tree.costs import Costs
-from hornbeam.tree.route import answer, decision_path, lean, route
+from hornbeam.tree.route import answer, lean
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.verdict import Verdict
-from hornbeam.typing import Counts, Floats, Indices
+from hornbeam.typing import Counts, Floats
 
 __all__ = ["TreeClassifier"]
 
-_HERE = (str(Path(__file__).parent),)  # a warning points to who called us
 
-
-class TreeClassifier(Portrait, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
     """One decision tree with class probabilities, for numeric and nominal features with missing values.
 
     Parameters
@@ -141,11 +134,6 @@ class TreeClassifier(Portrait, CallbackSupportMixin, ClassifierMixin, BaseEstima
     array([[0.98, 0.01, 0.01]])
     """
 
-    _doc_link_module = "hornbeam"
-    _doc_link_template = (
-        "https://hornbeam.readthedocs.io/en/stable/api/generated/hornbeam.{estimator_name}.html"
-    )
-
     def __init__(
         self,
         preset: str = "pet",
@@ -243,7 +231,7 @@ class TreeClassifier(Portrait, CallbackSupportMixin, ClassifierMixin, BaseEstima
                 listener = progress.listener(source.n_rows)
                 self._learn(*fit_source(self, source, engine, grow_rows, cache, memory, listener))
                 return self
-            labels = _labels(self, y)
+            labels = labels_of(self, y)
             table = Table.read(X, labels, sample_weight=sample_weight, class_weight=self.class_weight)
             listener = progress.listener(table.n_rows)
             if grow_rows is None:
@@ -289,7 +277,7 @@ class TreeClassifier(Portrait, CallbackSupportMixin, ClassifierMixin, BaseEstima
         >>> clf.predict_proba([[1]]), clf.update([[1], [1]], ["yes", "no"]).predict_proba([[1]]).round(3)
         (array([[0.25, 0.75]]), array([[0.333, 0.667]]))
         """
-        table = self._read(X, _labels(self, y))
+        table = self._read(X, labels_of(self, y))
         refresh.update(self, table, sample_weight, decay)
         return self
 
@@ -326,7 +314,7 @@ class TreeClassifier(Portrait, CallbackSupportMixin, ClassifierMixin, BaseEstima
         >>> clf.update([[1]], ["no"]).forget([[1]], ["no"]).tree_.digest == before
         True
         """
-        table = self._read(X, _labels(self, y))
+        table = self._read(X, labels_of(self, y))
         refresh.forget(self, table, sample_weight)
         return self
 
@@ -448,48 +436,12 @@ class TreeClassifier(Portrait, CallbackSupportMixin, ClassifierMixin, BaseEstima
         factors = None if prior is None else prior_factors(self.tree_, prior)
         return predict_interval(self.tree_, table, level, factors=factors, n_jobs=n_threads(self.n_jobs))
 
-    predict_log_proba = explained.predict_log_proba
     explain = explained.explain
     counterfactuals = explained.counterfactuals
     feature_importances_ = property(explained.feature_importances)
     leaves = explained.leaves
     rules = explained.rules
     drift = explained.drift
-
-    @by_unit
-    def apply(self, X: Any) -> Indices:
-        """Find the node that answers for each row.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows like those of `fit`.
-
-        Returns
-        -------
-        ndarray of int32 of shape (n_rows,)
-            A leaf; an inner node where a row stops early.
-        """
-        table = self._read(X)
-        return route(self.tree_.skeleton, table, n_threads(self.n_jobs))
-
-    def decision_path(self, X: Any) -> csr_matrix:
-        """Mark the nodes each row passes, from the root to the one that answers.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows like those of `fit`.
-
-        Returns
-        -------
-        sparse matrix of shape (n_rows, n_nodes)
-            1 where a row passes a node.
-        """
-        table = self._read(X)
-        indptr, indices = decision_path(self.tree_.skeleton, table, n_threads(self.n_jobs))
-        ones = np.ones(len(indices), dtype=np.int64)
-        return csr_matrix((ones, indices, indptr), shape=(table.n_rows, self.tree_.n_nodes))
 
     def lean(self) -> Callable[[Floats | Sequence[float]], tuple[float, ...]]:
         """Return a function from one row of numbers to its probabilities, with nothing around it.
@@ -528,47 +480,8 @@ class TreeClassifier(Portrait, CallbackSupportMixin, ClassifierMixin, BaseEstima
         shares: Counts | None = None,
     ) -> None:
         """Remember a fit; nothing is touched before it is certain."""
-        self.tree_ = tree
+        self._remember(tree, names)
         self._shares = shares
         self.classes_ = classes
         self.n_classes_ = len(classes)
         self.class_weight_ = np.ones(len(classes)) if class_weight is None else class_weight
-        self.n_features_in_ = tree.schema.n_features
-        if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-
-    def _read(self, X: Any, y: Any = None) -> Table:
-        """Read rows like those of `fit`; names are handled as scikit-learn does."""
-        if not hasattr(self, "tree_"):
-            check_is_fitted(self, "tree_")
-        if isinstance(X, Table):  # a unit of a source, read by its schema
-            return X
-        table = Table.read(X, y, schema=self.tree_.schema)
-        named = hasattr(self, "feature_names_in_")
-        if named != (table.names is not None):
-            own = type(self).__name__
-            warnings.warn(
-                f"X does not have valid feature names, but {own} was fitted with feature names"
-                if named
-                else f"X has feature names, but {own} was fitted without feature names",
-                skip_file_prefixes=_HERE,
-            )
-        elif named and table.names != self.tree_.schema.names:
-            raise renamed(table.names or (), self.tree_.schema.names)
-        return table
-
-
-def _labels(estimator: Any, y: Any) -> Labels:
-    if y is None:
-        name = type(estimator).__name__
-        raise DataError(f"{name} requires y to be passed, but the target y is None. Pass one label a row.")
-    if getattr(y, "shape", ())[1:] == (1,):
-        warnings.warn(
-            "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
-            "(n_samples,), for example using ravel().",
-            DataConversionWarning,
-            stacklevel=4,
-        )
-    return read_labels(y)

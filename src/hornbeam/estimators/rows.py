@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.labels import read_labels
 from hornbeam.data.units import MemorySource, Source
@@ -105,8 +104,8 @@ def by_unit[Method: Callable[..., Any]](method: Method) -> Method:
     def answer(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         if not is_address(X):
             return method(self, X, *args, **kwargs)
-        check_is_fitted(self, "tree_")
-        source = X if _is_source(X) else _open(X, target=None, schema=self.tree_.schema)
+        schema = self._schema
+        source = X if _is_source(X) else _open(X, target=None, schema=schema)
         whole: Any = None
         for unit in source.units():
             part = method(self, source.read(unit), *args, **kwargs)

@@ -30,7 +30,10 @@ from hornbeam.typing import Counts, Floats
 __all__ = ["diff", "load", "save"]
 
 # Imported when asked for: a tree alone is read and written without scikit-learn.
-_HOMES = {"TreeClassifier": "hornbeam.estimators.classifier"}
+_HOMES = {
+    "TreeClassifier": "hornbeam.estimators.classifier",
+    "TreeRegressor": "hornbeam.estimators.regressor",
+}
 _MOST_CHARACTERS = 2**22  # of an array of labels
 
 
@@ -41,7 +44,7 @@ def save(model: Any, path: str | PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : Tree or TreeClassifier
+    model : Tree, TreeClassifier or TreeRegressor
         What to save. Parameters must be plain values, or steps of `hornbeam.smoothing` and `hornbeam.pruning`
         that hold no data.
     path : str or path
@@ -83,7 +86,7 @@ def load(path: str | PathLike[str]) -> Any:
 
     Returns
     -------
-    Tree or TreeClassifier
+    Tree, TreeClassifier or TreeRegressor
         What was saved.
 
     Raises
@@ -157,10 +160,14 @@ def pack(model: Any) -> Model:
         return Model(model)
     name = type(model).__name__
     if name not in _HOMES or type(model) is not _estimator(name):
-        raise StorageError(f"a {name} cannot be kept; expected a Tree or a fitted {', '.join(_HOMES)}")
+        trees = ": save its trees one by one, forest_.trees" if hasattr(model, "forest_") else ""
+        raise StorageError(f"a {name} cannot be kept; expected a Tree or a fitted {', '.join(_HOMES)}{trees}")
     if not hasattr(model, "tree_"):
         raise StorageError(f"this {name} is not fitted, so there is nothing to keep: call fit first")
     settings, named = model.get_params(deep=False), hasattr(model, "feature_names_in_")
+    if model.tree_.is_measured:
+        plain = {key: _as_step(value) for key, value in settings.items()}
+        return Model(model.tree_, name, plain, {"named": named})
     return model_of(name, settings, model.tree_, model.classes_, named, model.class_weight_, model._shares)
 
 
@@ -219,7 +226,13 @@ def unpack(model: Model) -> Any:
             f"{model.estimator} has no parameter {min(unknown)!r}: a newer Hornbeam may know it"
         )
     estimator = cls(**settings)
+    if model.tree.is_measured != (model.estimator == "TreeRegressor"):
+        raise StorageError(
+            f"the estimator is a {model.estimator}, which has no such tree: the file was put together"
+        )
     match model.learned:
+        case {"named": bool(named), **rest} if model.tree.is_measured and not rest:
+            estimator._remember(model.tree, model.tree.schema.names if named else None)
         case {"classes": str(dtype), "named": bool(named), **rest} if rest.keys() <= {
             "class_weight",
             "shares",
@@ -234,7 +247,7 @@ def unpack(model: Model) -> Any:
             )
     try:  # what predicting asks for
         n_threads(estimator.n_jobs)
-        if estimator.costs is not None:
+        if getattr(estimator, "costs", None) is not None:
             Costs.of(estimator.costs, model.tree.schema.classes)
     except (TypeError, ValueError) as error:
         raise StorageError(str(error)) from error

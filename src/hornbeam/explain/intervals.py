@@ -3,7 +3,9 @@
 import numpy as np
 
 from hornbeam.data.table import Table
+from hornbeam.errors import ParameterError
 from hornbeam.smoothing.appraisal import effective_size
+from hornbeam.smoothing.spread import spreads
 from hornbeam.tree.base_rate import shift_bound
 from hornbeam.tree.bounds import rate_bounds
 from hornbeam.tree.route import answer
@@ -25,13 +27,16 @@ def interval(tree: Tree, level: float = 0.9) -> tuple[Floats, Floats]:
     Returns
     -------
     low, high : float64 arrays of shape (n_nodes, n_classes)
-        Around the belief of every node, each class for itself. Without rows: 0 and 1.
+        Around the belief of every node, each class for itself. Without rows: 0 and 1. Of a numeric target, around its
+        mean, of shape (n_nodes, 1); without rows infinite.
 
     Notes
     -----
     A node that believes p and for which s rows speak (`hornbeam.smoothing.appraisal.effective_size`) has the
     bounds of a beta distribution (`hornbeam.tree.bounds.rate_bounds`): of no rows among s the lower bound is 0
     and the upper one about 2 / s.
+
+    The interval of a mean is Student's, of s degrees of freedom, with the variance of `hornbeam.smoothing.spread`.
 
     The true rate is that of all rows that could come to the node, not of those that came. A tree grown on
     other rows would have other nodes: the interval is about this one.
@@ -44,7 +49,22 @@ def interval(tree: Tree, level: float = 0.9) -> tuple[Floats, Floats]:
     >>> low[1:, 1].round(3), high[1:, 1].round(3)
     (array([0.   , 0.366]), array([0.179, 0.634]))
     """
+    if tree.is_measured:
+        return _interval_of_mean(tree, level)
     return rate_bounds(tree.belief, effective_size(tree)[:, None], level)
+
+
+def _interval_of_mean(tree: Tree, level: float) -> tuple[Floats, Floats]:
+    from scipy.special import stdtrit  # costs a moment to load: only for those who ask
+
+    if not 0 < level < 1:
+        raise ParameterError(f"level={level!r}: expected a number between 0 and 1. Pass level=0.9, say.")
+    size = effective_size(tree)
+    some = np.maximum(size, np.finfo(float).tiny)
+    half = np.where(
+        size > 0, stdtrit(np.maximum(size, 1.0), (1 + level) / 2) * np.sqrt(spreads(tree) / some), np.inf
+    )
+    return tree.belief - half[:, None], tree.belief + half[:, None]
 
 
 def predict_interval(

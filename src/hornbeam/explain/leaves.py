@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.explain.condition import rule_words
 from hornbeam.explain.intervals import interval
-from hornbeam.tree.tree import Tree, raw_belief
+from hornbeam.explain.words import rule_words
+from hornbeam.tree.tree import Tree, unsmoothed
 from hornbeam.typing import Counts, Floats
 
 __all__ = ["Leaves", "leaves"]
@@ -22,7 +22,7 @@ class Leaves:
     Parameters
     ----------
     classes : tuple of hashable
-        The class labels.
+        The class labels; empty where the target is numeric.
     level : float
         Of the intervals.
     node : ndarray of intp
@@ -32,7 +32,8 @@ class Leaves:
     borrowed : ndarray of float64
         Rows lent by the ancestors; after honest smoothing, in what they are worth.
     raw, smoothed, low, high : ndarray of float64 of shape (n_leaves, n_classes)
-        Frequencies, what the tree believes, and the bounds of the interval.
+        Frequencies, what the tree believes, and the bounds of the interval; of a numeric target, means, of shape
+        (n_leaves, 1).
     tree : Tree
         Whose leaves they are.
 
@@ -87,19 +88,23 @@ class Leaves:
         2     2    no       0.0   0.9
         3     2   yes       1.0   1.0
         """
-        k = len(self.classes)
+        k = len(self.classes) or 1
         per_leaf = {name: np.repeat(getattr(self, name), k).tolist() for name in ("node", "rows", "borrowed")}
         rule = [words for words in self.rule for _ in range(k)]
         per_class = {
             name: getattr(self, name).ravel().tolist() for name in ("raw", "smoothed", "low", "high")
         }
-        return {**per_leaf, "rule": rule, "class": list(self.classes) * len(self), **per_class}
+        named = {"class": list(self.classes) * len(self)} if self.classes else {}
+        return {**per_leaf, "rule": rule, **named, **per_class}
 
     def __repr__(self) -> str:
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        """Write the most probable class of each leaf."""
+        """Write the most probable class of each leaf, or its mean."""
+        if not self.classes:
+            yield from self._lines_of_means()
+            return
         best = self.smoothed.argmax(axis=1)
         names = [str(label) for label in self.classes]
         width = max(len("class"), *map(len, names))
@@ -109,6 +114,13 @@ class Leaves:
             counts = f"{self.node[i]:>5} {self.rows[i]:>6}  {self.borrowed[i]:>8.1f}"
             rates = f"{self.raw[i, k]:.3f}  {self.smoothed[i, k]:>8.3f}"
             yield f"{counts}  {names[k]:<{width}}  {rates}   {self.low[i, k]:.3f} to {self.high[i, k]:.3f}"
+
+    def _lines_of_means(self) -> Iterator[str]:
+        yield f" node   rows  borrowed         raw    smoothed  {f'{100 * self.level:g} % interval':>24}"
+        for i, node in enumerate(self.node.tolist()):
+            counts = f"{node:>5} {self.rows[i]:>6}  {self.borrowed[i]:>8.1f}"
+            rates = f"{self.raw[i, 0]:>10.5g}  {self.smoothed[i, 0]:>10.5g}"
+            yield f"{counts}  {rates}  {self.low[i, 0]:>10.5g} to {self.high[i, 0]:<10.5g}".rstrip()
 
 
 def leaves(tree: Tree, level: float = 0.9, *, inner: bool = False) -> Leaves:
@@ -138,7 +150,7 @@ def leaves(tree: Tree, level: float = 0.9, *, inner: bool = False) -> Leaves:
     """
     low, high = interval(tree, level)
     node = np.arange(tree.n_nodes) if inner else np.flatnonzero(tree.skeleton.is_leaf)
-    raw = raw_belief(tree.skeleton, tree.evidence)
+    raw = unsmoothed(tree)
     return Leaves(
         classes=tree.schema.classes,
         level=level,

@@ -75,7 +75,7 @@ class Flat:
         inner = order[: len(order) - skeleton.n_leaves]
         lead_to = np.where(leaf, ~place, place)
         leads = [_leads(tree, node, lead_to, ~place.item(node)) for node in inner.tolist()]
-        weight = tree.evidence.sum(axis=1).astype(np.float64)
+        weight = tree.weight.astype(np.float64)
         shares = [_shares(tree, node, weight) for node in inner.tolist()]
         return cls(
             node=order,

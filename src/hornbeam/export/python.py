@@ -27,7 +27,8 @@ def to_python(tree: Tree, *, vectors: Table | None = None) -> str:
     str
         ASCII source with ``node(row)``, ``probabilities(row)`` and ``predict(row)``. A row has one value a
         feature, categories by value, None or NaN where missing. Nodes and probabilities are the tree's, bit
-        for bit, those of missing values that several branches share included.
+        for bit, those of missing values that several branches share included. Where the target is numeric,
+        ``predict(row)`` is the mean, and there are no probabilities.
 
     Examples
     --------
@@ -48,7 +49,9 @@ def to_python(tree: Tree, *, vectors: Table | None = None) -> str:
     ]
     unknown = ["UNKNOWN" if feature.kind is Kind.NOMINAL else "None" for feature in features]
     tables = {
-        "CLASSES": [_literal(plain(label)) for label in tree.schema.classes],
+        **(
+            {} if tree.is_measured else {"CLASSES": [_literal(plain(label)) for label in tree.schema.classes]}
+        ),
         "FEATURES": [_literal(feature.name) for feature in features],
         "_CODES": codes,
         "_UNKNOWN": unknown,
@@ -64,9 +67,14 @@ def to_python(tree: Tree, *, vectors: Table | None = None) -> str:
         tables["_SHARED_LEAD"] = flat.spread_lead.tolist()
         tables["_SHARE"] = flat.spread_share.tolist()
     written = "\n".join(f"{name} = (\n{wrapped(items)}\n)" for name, items in tables.items())
-    source = _SOURCE.replace("$ROOT", "0" if flat.n_inner else "-1").replace("$TABLES", written)
-    source += _SHARED_ANSWER if flat.fractional else _ANSWER
-    return source if vectors is None else source + _check(Vectors.of(tree, vectors))
+    about = _ABOUT_MEANS if tree.is_measured else _ABOUT
+    source = about + _SOURCE.replace("$ROOT", "0" if flat.n_inner else "-1").replace("$TABLES", written)
+    source += _MEAN if tree.is_measured else _PREDICT + (_SHARED_ANSWER if flat.fractional else _ANSWER)
+    if vectors is None:
+        return source
+    return source + _check(Vectors.of(tree, vectors)).replace(
+        "$SAID", "[predict(row)]" if tree.is_measured else "probabilities(row)"
+    )
 
 
 def _dictionary(categories: tuple[object, ...]) -> str:
@@ -89,13 +97,22 @@ def _cell(value: str | float | None) -> str:
     return "None" if value is None else _literal(value)
 
 
-_SOURCE = '''"""A decision tree, exported by Hornbeam.
+_ABOUT_MEANS = '''"""A decision tree, exported by Hornbeam.
+
+node(row) is the node where a row stops, and predict(row) its mean. A row has one value for each of FEATURES: a
+number, or a category by value; None or NaN where it is missing.
+"""
+'''
+
+_ABOUT = '''"""A decision tree, exported by Hornbeam.
 
 node(row) is the node where a row stops, probabilities(row) what the tree answers there, one number for each
 of CLASSES, and predict(row) the most probable class. A row has one value for each of FEATURES: a number, or a
 category by value; None or NaN where it is missing.
 """
+'''
 
+_SOURCE = '''
 UNKNOWN = -1
 $TABLES
 
@@ -127,12 +144,19 @@ def node(row):
     return _NODE[_stop(_read(row))]
 
 
-def predict(row):
+'''
+
+_PREDICT = '''def predict(row):
     """The most probable class of a row."""
     answer = probabilities(row)
     return CLASSES[answer.index(max(answer))]
 
 
+'''
+
+_MEAN = '''def predict(row):
+    """The mean of the node where a row stops."""
+    return _BELIEF[_stop(_read(row))][0]
 '''
 
 _ANSWER = '''def probabilities(row):
@@ -166,8 +190,8 @@ $VECTORS
 
 
 def check():
-    """The number of rows of VECTORS with another node or other probabilities than the tree's."""
-    return sum(node(row) != stop or probabilities(row) != answer for row, stop, answer in VECTORS)
+    """The number of rows of VECTORS with another node or another answer than the tree's."""
+    return sum(node(row) != stop or $SAID != answer for row, stop, answer in VECTORS)
 
 
 if __name__ == "__main__":

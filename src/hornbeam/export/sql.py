@@ -38,7 +38,8 @@ def to_sql(
     -------
     str
         A query whose result has the kept columns, ``leaf``, the node where the row stops; ``label``, its most
-        probable class; and ``p0``, ``p1``, ..., the probabilities in the order of the tree's classes.
+        probable class; and ``p0``, ``p1``, ..., the probabilities in the order of the tree's classes. Where the
+        target is numeric, ``mean`` stands in the place of label and probabilities.
 
     Raises
     ------
@@ -170,4 +171,4 @@ def rules_where(
     from hornbeam.export.where import where
 
     spoken = dialect_of(dialect)
-    return [where(rule, rules.schema, spoken, table, columns or {}).sql(dialect=dialect) for rule in rules]
+    return [where(rule, spoken, table, columns or {}).sql(dialect=dialect) for rule in rules]

@@ -45,7 +45,7 @@ def statement(
     >>> made.named_selects
     ['id', 'leaf', 'label', 'p0', 'p1']
     """
-    outputs = ["leaf", "label", *_probabilities(query)]
+    outputs = ["leaf", *_label(query), *_probabilities(query)]
     taken = {output.lower() for output in outputs}
     for column in keep:
         if column.lower() in taken:
@@ -97,18 +97,18 @@ def _joined(query: Query, inputs: exp.Select, keep: Sequence[str]) -> exp.Select
     routed = exp.select(*kept, _alias(query.leaf(), "leaf")).from_(_INPUTS)
     tree, number = query.tree, query.dialect.number
     labels, best = query.dialect.labels(tree.schema.classes), tree.belief.argmax(axis=1)
-    rows: list[exp.Expression] = [
-        exp.Tuple(
-            expressions=[exp.Literal.number(node), labels[best[node]].copy(), *map(number, tree.belief[node])]
-        )
-        for node in query.stops()
-    ]
+
+    def row(node: int) -> exp.Expression:
+        label = [labels[best[node]].copy()] if labels else []
+        return exp.Tuple(expressions=[exp.Literal.number(node), *label, *map(number, tree.belief[node])])
+
+    rows = [row(node) for node in query.stops()]
     probabilities = _probabilities(query)
-    answers, table = _table(rows, ["leaf", "label", *probabilities], query.dialect.name)
+    answers, table = _table(rows, ["leaf", *_label(query), *probabilities], query.dialect.name)
     return (
         exp.select(
             *[_alias(exp.column(f"k{i}", _ROUTED), name(column)) for i, column in enumerate(keep)],
-            *[_alias(exp.column(column, _ANSWERS), column) for column in ("leaf", "label")],
+            *[_alias(exp.column(column, _ANSWERS), column) for column in ("leaf", *_label(query))],
             *[_alias(exp.cast(exp.column(p, _ANSWERS), "double"), p) for p in probabilities],
         )
         .from_(_ROUTED)
@@ -153,8 +153,12 @@ def _most_probable(query: Query) -> exp.Expression:
     return exp.Case(ifs=ifs, default=labels[-1]) if ifs else labels[-1]
 
 
+def _label(query: Query) -> list[str]:
+    return [] if query.tree.is_measured else ["label"]
+
+
 def _probabilities(query: Query) -> list[str]:
-    return [f"p{k}" for k in range(query.tree.n_classes)]
+    return ["mean"] if query.tree.is_measured else [f"p{k}" for k in range(query.tree.n_classes)]
 
 
 def _alias(expression: exp.Expression, alias: str | exp.Identifier) -> exp.Alias:

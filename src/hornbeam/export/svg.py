@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hornbeam.errors import ParameterError
 from hornbeam.export.palette import bar
+from hornbeam.export.shares import refuse_numbers
 from hornbeam.export.tidy import tidy
 from hornbeam.export.words import conditions, evidence, feature_name, probability, shortened, word
 from hornbeam.tree import Tree
@@ -53,6 +54,7 @@ def to_svg(tree: Tree, max_depth: int | None = None, *, max_categories: int = 4,
     >>> picture[:4], ">≤ 0.5<" in picture, picture[-6:]
     ('<svg', True, '</svg>')
     """
+    refuse_numbers(tree, "SVG")
     if max_depth is not None and max_depth < 0:
         raise ParameterError(f"max_depth is {max_depth}, expected 0 or more, or None for the whole tree")
     if max_categories < 1 or max_width < 1:

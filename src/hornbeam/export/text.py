@@ -19,6 +19,8 @@ _WIDEST = 64  # answers stand in a column unless the tests before them are wider
 def text(tree: Tree, max_depth: int | None = None, *, max_categories: int = 8) -> str:
     """Write a tree as indented text: a test a line, and for each leaf its class, probability and evidence.
 
+    Where the target is numeric, each leaf has its mean, its rows and their standard deviation.
+
     Parameters
     ----------
     tree : Tree
@@ -76,7 +78,11 @@ def text(tree: Tree, max_depth: int | None = None, *, max_categories: int = 8) -
     answering = [(left, node) for left, node in lines if node >= 0]
     classes = [word(label) for label in tree.schema.classes]
     best = tree.belief.argmax(axis=1)
-    class_width = max(len(classes[best[node]]) for _, node in answering)
+    said = {
+        node: f"{tree.belief[node, 0]:.6g}" if tree.is_measured else classes[best[node]]
+        for _, node in answering
+    }
+    class_width = max(map(len, said.values()))
     width = max((len(left) for left, _ in answering if len(left) <= _WIDEST), default=0)
     hidden = leaves_below(tree.skeleton)
 
@@ -84,7 +90,9 @@ def text(tree: Tree, max_depth: int | None = None, *, max_categories: int = 8) -
         if node < 0:
             return left
         leader = "·" * max(2, width + 2 - len(left))
-        answer = f"{classes[best[node]]:<{class_width}}  {probability(tree.belief[node].max())}"
+        answer = f"{said[node]:<{class_width}}"
+        if not tree.is_measured:
+            answer += f"  {probability(tree.belief[node].max())}"
         counts = evidence(tree, node, classes)
         below = f" ({hidden[node]} leaves below)" if tree.skeleton.n_children[node] else ""
         return f"{left} {leader} {answer}  {counts}{below}"

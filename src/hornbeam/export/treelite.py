@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hornbeam.export.extra import need
 from hornbeam.export.questions import Question, questions
-from hornbeam.export.shares import refuse_shares
+from hornbeam.export.shares import refuse_numbers, refuse_shares
 from hornbeam.tree import Tree
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def to_treelite(tree: Tree) -> Model:
     >>> treelite.gtil.predict(to_treelite(tree), rows)[:, 0].tolist()
     [[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]]
     """
+    refuse_numbers(tree, "Treelite")
     need("treelite", "treelite")
     refuse_shares(tree, "treelite")
     asked = questions(tree.skeleton)

@@ -14,6 +14,7 @@ import numpy as np
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import ExportError
 from hornbeam.tree import Tree
+from hornbeam.tree.mean import variances
 
 __all__ = [
     "branches",
@@ -147,8 +148,12 @@ def probability(p: float, decimals: int = 3) -> str:
 
 
 def evidence(tree: Tree, node: int, classes: list[str]) -> str:
-    """Tell the evidence of a node, most frequent class first."""
+    """Tell the evidence of a node, most frequent class first; of a numeric target, its rows and their spread."""
     counts, unit = tree.evidence[node], tree.unit.item(0)
+    if tree.is_measured:
+        spread = variances(tree.evidence[node : node + 1], tree.unit).item() ** 0.5
+        amount = _amount(counts[0], unit)
+        return f"{amount} row{'s' * (amount != '1')}, deviation {spread:.4g}" if counts[0] else "no evidence"
     order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)].tolist()
     if not order:
         return "no evidence"

@@ -4,13 +4,15 @@ import numpy as np
 
 from hornbeam.data.bins import Bins
 from hornbeam.data.schema import Schema
+from hornbeam.data.table import Table
 from hornbeam.kernels.subtree import Nodes
+from hornbeam.tree.edit import count
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import level_order
 from hornbeam.typing import Floats, Indices
 
-__all__ = ["build_tree"]
+__all__ = ["build_measured", "build_skeleton", "build_tree"]
 
 
 def build_tree(
@@ -22,9 +24,22 @@ def build_tree(
     a value of the training set, as C4.5 does.
     """
     order = level_order(nodes.parent, nodes.slot)
+    return Tree.raw(
+        schema,
+        build_skeleton(nodes, bins, order, at_values=at_values),
+        nodes.evidence[order],
+        unit=unit,
+        rows=nodes.rows[order],
+        gain=nodes.gain[order],
+        history=(step,),
+    )
+
+
+def build_skeleton(nodes: Nodes, bins: Bins, order: np.ndarray, *, at_values: bool = False) -> Skeleton:
+    """Make a skeleton of nodes whose tests are still on codes, given in level order."""
     feature = nodes.feature[order]
     slot_start, slot_of = _slot_maps(nodes, order, bins, feature)
-    skeleton = Skeleton.of(
+    return Skeleton.of(
         n_children=np.bincount(nodes.parent[1:], minlength=len(order))[order],
         feature=feature,
         threshold=_thresholds(feature, nodes.left[order], nodes.right[order], bins, at_values),
@@ -32,15 +47,12 @@ def build_tree(
         slot_of=slot_of,
         missing_slot=nodes.missing_slot[order],
     )
-    return Tree.raw(
-        schema,
-        skeleton,
-        nodes.evidence[order],
-        unit=unit,
-        rows=nodes.rows[order],
-        gain=nodes.gain[order],
-        history=(step,),
-    )
+
+
+def build_measured(nodes: Nodes, bins: Bins, table: Table, step: Step) -> Tree:
+    """Make a tree of a numeric target, whose squares the kernels do not count: they choose by sums alone."""
+    order = level_order(nodes.parent, nodes.slot)
+    return count(build_skeleton(nodes, bins, order), table, gain=nodes.gain[order], history=(step,))
 
 
 def _thresholds(feature: Indices, left: Indices, right: Indices, bins: Bins, at_values: bool) -> Floats:

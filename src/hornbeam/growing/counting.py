@@ -127,6 +127,5 @@ def _best_of_each(asked: list[Sprout], terms: Terms, parallelism: int) -> list[F
 
 def _best(sprout: Sprout, terms: Terms) -> Found | None:
     assert sprout.cells is not None
-    block = sprout.block
-    split = subtree.best_split(sprout.cells, terms, sprout.counts, sprout.n_rows, block.lower, block.upper)
+    split = subtree.best_split(sprout.cells, terms, sprout.counts, sprout.n_rows, sprout.block)
     return None if split is None else Found(split, *subtree.children_totals(sprout.cells, split, terms))

@@ -23,6 +23,8 @@ class Criterion(StrEnum):
     """Decrease of the Gini impurity (CART)."""
     HELLINGER = "hellinger"
     """Squared Hellinger distance between each class and the rest, averaged: blind to how rare a class is."""
+    SQUARED_ERROR = "squared_error"
+    """Decrease of the mean squared error, for numeric targets (CART)."""
 
 
 class Nominal(StrEnum):
@@ -37,7 +39,8 @@ class Nominal(StrEnum):
     MULTIWAY = "multiway"
     """One child for each category present."""
     SUBSET = "subset"
-    """Two children: the best subset (exact for two classes, along the principal direction for more)."""
+    """Two children: the best subset (exact for two classes and for means, along the principal direction for more
+    classes)."""
 
 
 class Missing(StrEnum):

@@ -28,17 +28,17 @@ class Ground:
         """Read the rows of a unit; where weights are wanted, each has one."""
         rows = self.source.read(unit)
         if weighted and rows.weight is None:
-            return rows._replace(weight=np.ones(len(rows.label), dtype=np.int64))
+            return rows._replace(weight=np.ones(rows.n_rows, dtype=np.int64))
         return rows
 
     def count(self, unit: Unit, rows: Rows, slot_of_node: Indices, cells: Cells) -> None:
         """Count the rows of a unit into the cells of their nodes' slots."""
         n_nodes = len(self.guide.feature)
-        node, seen = self.whereabouts.recall(unit, len(rows.label), n_nodes)
+        node, seen = self.whereabouts.recall(unit, rows.n_rows, n_nodes)
         level.count_open(rows, self.terms, self.guide, slot_of_node, cells, node, seen)
         self.whereabouts.keep(unit, node, n_nodes)
 
     def nodes(self, unit: Unit, rows: Rows) -> Indices:
         """Find the node of each row of a unit."""
-        node, seen = self.whereabouts.recall(unit, len(rows.label), len(self.guide.feature))
+        node, seen = self.whereabouts.recall(unit, rows.n_rows, len(self.guide.feature))
         return level.descend(rows.codes, self.terms, self.guide, node, seen)

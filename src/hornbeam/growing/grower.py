@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from hornbeam.data.bins import Bins
 from hornbeam.data.coded import CodedSource
 from hornbeam.data.engine import Engine
+from hornbeam.data.measured import Measured
 from hornbeam.data.schema import Kind, Schema
 from hornbeam.data.table import Table
 from hornbeam.data.weights import steer
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.growing.builder import build_tree
+from hornbeam.growing.builder import build_measured, build_tree
 from hornbeam.growing.checkpoint import Checkpoint
 from hornbeam.growing.criterion import Criterion, Missing, Nominal
 from hornbeam.growing.evidence import count_coded
@@ -41,6 +42,7 @@ _MOST_CLASSES = 65_535
 _RANGES = (
     ("max_depth", 1, inf),
     ("max_leaf_nodes", 2, inf),
+    ("max_features", 1, inf),
     ("min_samples_split", 2, inf),
     ("min_samples_leaf", 1, inf),
     ("min_weight_leaf", 0, inf),
@@ -76,7 +78,10 @@ class Grower:
         Leaves at most, best first.
     monotone : tuple of int or None
         For two classes: +1 where the second class's probability must not fall as the feature rises, -1 where
-        it must not rise, 0 elsewhere.
+        it must not rise, 0 elsewhere. For a numeric target the same of its mean.
+    max_features : int or None
+        Features a node looks at, drawn anew for each node from the key that `grow` is given; more, one at a time,
+        while none of them offers a split. None: all.
 
     Notes
     -----
@@ -104,6 +109,7 @@ class Grower:
     min_impurity_decrease: float = 0.0
     max_leaf_nodes: int | None = None
     monotone: tuple[int, ...] | None = None
+    max_features: int | None = None
 
     def __post_init__(self) -> None:
         for name, least, most in _RANGES:
@@ -130,6 +136,7 @@ class Grower:
         codes: Codes | None = None,
         *,
         n_jobs: int = 1,
+        key: int = 0,
         on_progress: Callable[[int], None] | None = None,
     ) -> Tree:
         """Grow a tree from a table in memory.
@@ -144,6 +151,9 @@ class Grower:
             ``bins.encode(table)``, if it is there already; its rows are reordered.
         n_jobs : int
             Threads; the tree does not depend on them.
+        key : int
+            Which features the nodes draw, with `max_features`: 64 bits, `hornbeam.kernels.subtree.child_key` of a seed
+            and the number of the tree, say.
         on_progress : callable or None
             Called about ten times a second with the number of rows that have reached their leaf.
 
@@ -152,11 +162,19 @@ class Grower:
         Tree
             With the evidence of the rows, each at its own weight, and raw frequencies for belief.
         """
-        assert table.target is not None
+        self._check_target(table.schema)
         known_good = codes is None
         if codes is None:
             codes = bins.encode(table, n_jobs)
         weight, unit = None if table.weight is None else table.weight.copy(), table.unit
+        if table.measured is not None:
+            rows = Rows(codes, np.empty(0, np.uint16), weight, table.measured.numerators(weight, unit))
+            terms = self._terms(table.schema, bins, self._sum_rules(table, table.measured))
+            if not known_good:
+                subtree.check_rows(rows, terms)
+            nodes = grow_home(rows, terms, n_jobs, Watch(on_progress), key)
+            return self._cut_back(build_measured(nodes, bins, table, self._step()))
+        assert table.target is not None
         if table.class_weight is not None:
             weight, unit = steer(weight, unit, table.class_weight, table.target)
         rows, missing = Rows(codes, table.target.astype(np.uint16), weight), self.missing
@@ -170,7 +188,8 @@ class Grower:
         terms = self._terms(table.schema, bins, self._rules(missing, unit, total, table.n_rows))
         if not known_good:
             subtree.check_rows(rows, terms)
-        tree = self._finish(grow_home(rows, terms, n_jobs, Watch(on_progress)), bins, table.schema, unit)
+        nodes = grow_home(rows, terms, n_jobs, Watch(on_progress), key)
+        tree = self._finish(nodes, bins, table.schema, unit)
         if table.class_weight is None:
             return tree
         return recount(tree, table, Step.of("recount", class_weight=tuple(table.class_weight.tolist())))
@@ -230,7 +249,7 @@ class Grower:
         StorageError
             If the file is no sound checkpoint.
         """
-        self._check_level_phase(budget, home_rows)
+        self._check_level_phase(schema, budget, home_rows)
         terms = self._terms(schema, bins, Rules())
         found, rows, worth = survey(source, terms, engine), source, unit
         if class_weight is not None:
@@ -250,7 +269,29 @@ class Grower:
             kept.remove()
         return tree
 
-    def _check_level_phase(self, budget: int, home_rows: int | None) -> None:
+    def _check_target(self, schema: Schema) -> None:
+        """Refuse a criterion for classes where the target is a number, and the other way round."""
+        if schema.is_measured != (self.criterion is Criterion.SQUARED_ERROR):
+            target, expected = (
+                ("numeric", "'squared_error'") if schema.is_measured else ("of classes", "'entropy', say")
+            )
+            raise ParameterError(
+                f"criterion={self.criterion.value!r}, and the target is {target}; expected criterion={expected}."
+            )
+        if schema.is_measured and self.missing is Missing.FRACTIONAL:
+            raise ParameterError(
+                "missing='fractional' shares out rows of classes, and the target is numeric; expected 'own' or "
+                "'learned'. Choose one of these."
+            )
+
+    def _check_level_phase(self, schema: Schema, budget: int, home_rows: int | None) -> None:
+        self._check_target(schema)
+        if schema.is_measured or self.max_features is not None:
+            what = "a numeric target" if schema.is_measured else f"max_features={self.max_features}"
+            raise ParameterError(
+                f"growing level by level does not know {what}; expected classes, and all features. Grow at home, or on "
+                "a sample that fits memory."
+            )
         if self.missing is Missing.FRACTIONAL:
             raise ParameterError(
                 "missing='fractional' needs all rows in one place; expected 'own' or 'learned' here. "
@@ -280,7 +321,15 @@ class Grower:
         nominal, monotone = bins.nominal.astype(np.uint8), self._signs(schema)
         gaps = bins.cell_values() if self.criterion is Criterion.GAIN_RATIO else None
         kind = "entropy" if self.criterion is Criterion.GAIN_RATIO else self.criterion.value
-        return Terms.of(bins.n_codes, nominal, monotone, gaps, schema.n_classes, CRITERIA[kind], rules)
+        n_classes = 1 if schema.is_measured else schema.n_classes
+        return Terms.of(bins.n_codes, nominal, monotone, gaps, n_classes, CRITERIA[kind], rules)
+
+    def _sum_rules(self, table: Table, measured: Measured) -> Rules:
+        total = table.n_rows if table.weight is None else int(table.weight.sum())
+        rules = self._rules(self.missing, table.unit, total, table.n_rows)
+        rules.numerator_unit = measured.unit
+        rules.rounding = 0.0 if table.weight is None or table.unit == 1.0 else 0.5
+        return rules
 
     def _rules(self, missing: Missing, unit: float, total_weight: int, total_rows: int) -> Rules:
         rules = Rules()
@@ -297,13 +346,14 @@ class Grower:
         rules.unit = unit
         rules.total_weight = total_weight
         rules.total_rows = total_rows
+        rules.max_features = self.max_features or 0
         return rules
 
     def _signs(self, schema: Schema) -> NDArray[np.int8] | None:
         """The monotone constraints as the kernels want them; None if there are none."""
         if self.monotone is None or not any(self.monotone):
             return None
-        if schema.n_classes != 2:
+        if schema.n_classes != 2 and not schema.is_measured:
             raise ParameterError(
                 f"monotonic_cst is about the probability of the second of two classes; found "
                 f"{schema.n_classes} classes. Leave it out, or train a tree for each class against the rest."
@@ -323,7 +373,9 @@ class Grower:
 
     def _finish(self, nodes: Nodes, bins: Bins, schema: Schema, unit: float) -> Tree:
         at_values = self.criterion is Criterion.GAIN_RATIO
-        tree = build_tree(nodes, bins, schema, unit, self._step(), at_values=at_values)
+        return self._cut_back(build_tree(nodes, bins, schema, unit, self._step(), at_values=at_values))
+
+    def _cut_back(self, tree: Tree) -> Tree:
         return tree if self.max_leaf_nodes is None else keep_best_leaves(tree, self.max_leaf_nodes)
 
     def _step(self) -> Step:

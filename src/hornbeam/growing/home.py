@@ -13,13 +13,13 @@ _SERIAL_ROWS = 50_000  # below, threads cost more than they bring
 _QUICK_CODES = 1_000_000  # below, the tree is there before anybody could want to interrupt it
 
 
-def grow_home(rows: Rows, terms: Terms, n_jobs: int, watch: Watch) -> Nodes:
-    """Grow a tree from coded rows in memory."""
-    n_rows = len(rows.label)
+def grow_home(rows: Rows, terms: Terms, n_jobs: int, watch: Watch, key: int = 0) -> Nodes:
+    """Grow a tree from coded rows in memory; the key decides which features each node draws, if not all."""
+    root = Block.root(rows.n_rows, terms, key)
     fractional = terms.rules.missing == subtree.Missing.fractional
     if rows.codes.size < _QUICK_CODES and not fractional:
-        return subtree.grow(rows, terms, Block(0, n_rows), watch.slip())
-    if n_jobs == 1 or n_rows < _SERIAL_ROWS or fractional:
-        return watch.run(lambda: subtree.grow(rows, terms, Block(0, n_rows), watch.slip()))
+        return subtree.grow(rows, terms, root, watch.slip())
+    if n_jobs == 1 or rows.n_rows < _SERIAL_ROWS or fractional:
+        return watch.run(lambda: subtree.grow(rows, terms, root, watch.slip()))
     with ThreadPoolExecutor(n_jobs) as pool:
-        return watch.run(lambda: Trunk(rows, terms, n_jobs, pool).grow(watch))
+        return watch.run(lambda: Trunk(rows, terms, n_jobs, pool, key).grow(watch))

@@ -12,7 +12,7 @@ __all__ = ["Sprout", "child_bounds", "may_split"]
 
 @dataclass(slots=True)
 class Sprout:
-    """A node that is not finished: its place in the tree, its block of rows, its class weights, its cells."""
+    """A node that is not finished: its place in the tree, its block of rows, its evidence, its cells."""
 
     node: int
     block: Block
@@ -29,17 +29,21 @@ def may_split(sprout: Sprout, terms: Terms) -> bool:
     """Whether a node's size, purity and depth let it be split at all."""
     rules = terms.rules
     return bool(
-        np.count_nonzero(sprout.counts) > 1
+        (terms.sums or np.count_nonzero(sprout.counts) > 1)
         and sprout.n_rows >= max(rules.min_rows_split, 2 * rules.min_rows_leaf)
-        and sprout.counts.sum() >= 2 * rules.min_weight_leaf
+        and _weight(sprout.counts, terms) >= 2 * rules.min_weight_leaf
         and sprout.block.depth < rules.max_depth
     )
+
+
+def _weight(evidence: Counts, terms: Terms) -> int:
+    return int(evidence[0] if terms.sums else evidence.sum())
 
 
 def child_bounds(
     parent: Block, split: Split, slot: int, counts: list[Counts], terms: Terms
 ) -> tuple[float, float]:
-    """Bounds on the second class's probability in a child: below a monotone cut each side keeps to its half.
+    """Bounds on the second class's probability, or the mean, in a child: below a monotone cut each keeps to its half.
 
     Known and missing values are in no order: a test that parts only them binds nobody.
     """
@@ -47,6 +51,7 @@ def child_bounds(
     cuts = not terms.nominal[split.feature] and split.right < len(split.slot_of) - 1
     if sign == 0 or slot > 1 or not cuts:
         return parent.lower, parent.upper
-    shares = [float(c[1]) / float(c[0] + c[1]) for c in counts[:2]]
-    middle = (shares[0] + shares[1]) / 2
+    ridge = terms.rules.ridge / terms.rules.unit if terms.sums else 0.0
+    rates = [float(c[1]) / (float(_weight(c, terms)) + ridge) for c in counts[:2]]
+    middle = (rates[0] + rates[1]) / 2
     return (parent.lower, middle) if (slot == 0) == (sign > 0) else (middle, parent.upper)

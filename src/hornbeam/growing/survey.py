@@ -49,7 +49,7 @@ def _survey(units: Sequence[Unit], shared: tuple[CodedSource, Terms]) -> list[Co
         rows = source.read(unit)
         subtree.check_rows(rows, terms)
         total[:-3] += _weigh(rows, terms.n_classes)
-        total[-3:] += len(rows.label) * np.array([1, rows.weight is not None, rows.codes.itemsize > 1])
+        total[-3:] += rows.n_rows * np.array([1, rows.weight is not None, rows.codes.itemsize > 1])
     return [total]
 
 

@@ -25,21 +25,21 @@ _SUBTREES_PER_THREAD = 8
 class Trunk:
     """Grows the big nodes with all threads, then the subtrees below them one thread each."""
 
-    def __init__(self, rows: Rows, terms: Terms, n_jobs: int, pool: ThreadPoolExecutor) -> None:
+    def __init__(self, rows: Rows, terms: Terms, n_jobs: int, pool: ThreadPoolExecutor, key: int = 0) -> None:
         self.rows = rows
         self.terms = terms
         self.n_jobs = n_jobs
         self.pool = pool
-        self.grain = max(_SMALLEST_GRAIN, len(rows.label) // (_SUBTREES_PER_THREAD * n_jobs))
+        self.grain = max(_SMALLEST_GRAIN, rows.n_rows // (_SUBTREES_PER_THREAD * n_jobs))
         self.made = NodeList(terms)
+        self.root = Block.root(rows.n_rows, terms, key)
 
     def grow(self, watch: Watch) -> Nodes:
         """Grow the tree of all rows."""
-        n_rows = len(self.rows.label)
-        root = Sprout(0, Block(0, n_rows), np.zeros(self.terms.n_classes, dtype=np.int64))
+        root = Sprout(0, self.root, np.zeros(self.terms.n_channels, dtype=np.int64))
         self._count([root])
-        root.counts = self._class_weights(root)
-        self.made.add(-1, 0, n_rows, root.counts)
+        root.counts = self._evidence(root)
+        self.made.add(-1, 0, root.n_rows, root.counts)
         sprouts = [root]
         small: list[Sprout] = []
         while sprouts and not watch.stopped:
@@ -62,17 +62,14 @@ class Trunk:
 
     def _best(self, sprout: Sprout) -> Split | None:
         assert sprout.cells is not None
-        block = sprout.block
-        return subtree.best_split(
-            sprout.cells, self.terms, sprout.counts, sprout.n_rows, block.lower, block.upper
-        )
+        return subtree.best_split(sprout.cells, self.terms, sprout.counts, sprout.n_rows, sprout.block)
 
-    def _class_weights(self, sprout: Sprout) -> Counts:
+    def _evidence(self, sprout: Sprout) -> Counts:
         """Read off the cells of the first feature: every row has one of its codes."""
         assert sprout.cells is not None
-        cells = sprout.cells.reshape(self.terms.n_cells, self.terms.n_classes, -1)
-        counts: Counts = cells[: self.terms.offsets[1], :, 0].sum(axis=0, dtype=np.int64)
-        return counts
+        evidence, _ = subtree.channels(sprout.cells, self.terms)
+        total: Counts = evidence[: self.terms.offsets[1]].sum(axis=0)
+        return total
 
     def _count(self, sprouts: list[Sprout]) -> None:
         """Fill the cells of nodes, each thread counting a share of the rows of each."""

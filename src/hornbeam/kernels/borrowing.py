@@ -22,6 +22,8 @@ class Forest:
         Rows of each class.
     held : float64 array of shape (n, K), optional
         Held-out rows of each class that stop at each node.
+    impurity : float64 array of shape (n,), optional
+        What the strength of that name multiplies; default: the entropy of the classes, 1 if all are alike.
 
     Notes
     -----
@@ -39,8 +41,10 @@ class Forest:
 
     __slots__ = ("_forest",)
 
-    def __init__(self, parent: Indices, evidence: Floats, held: Floats | None = None) -> None:
-        self._forest: Any = _native.Forest(parent, evidence, held)
+    def __init__(
+        self, parent: Indices, evidence: Floats, held: Floats | None = None, impurity: Floats | None = None
+    ) -> None:
+        self._forest: Any = _native.Forest(parent, evidence, held, impurity)
 
     def believe(self, strengths: Floats) -> tuple[Floats, Floats]:
         """Class probabilities of every node, and the rows it borrows for them.

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hornbeam import _native
-from hornbeam.kernels.subtree import Cells, Rows, Split, Terms
+from hornbeam.kernels.subtree import Cells, Rows, Split, Terms, holding
 from hornbeam.typing import Codes, Counts, Floats, Indices
 
 __all__ = ["Guide", "Offers", "choose", "count_open", "descend", "offers"]
@@ -56,21 +56,20 @@ def count_open(
 ) -> Indices:
     """Count each row into the cells of the slot its node has (-1: nowhere); return the nodes as `descend` does."""
     if node is None:
-        node = np.zeros(len(rows.label), dtype=np.int32)
+        node = np.zeros(rows.n_rows, dtype=np.int32)
     _native.count_open(*rows, terms.columns, *guide, node, seen, slot_of_node, cells)
     return node
 
 
-def offers(cells: Cells, terms: Terms, counts: Counts, n_rows: int, lower: float, upper: float) -> Offers:
-    """Find what each feature offers one node, from its cells of these features, class weights and rows."""
-    weighted = cells.dtype == np.int64
-    gain, ratio, splits = _native.offers(
-        cells, weighted, terms.columns, terms.criterion, terms.rules, counts, n_rows, lower, upper
-    )
+def offers(cells: Cells, terms: Terms, evidence: Counts, n_rows: int, lower: float, upper: float) -> Offers:
+    """Find what each feature offers one node, from its cells of these features, evidence and rows."""
+    what = (holding(terms, cells), terms.columns, terms.criterion, terms.rules)
+    gain, ratio, splits = _native.offers(cells, *what, evidence, n_rows, lower, upper)
     return Offers(gain, ratio, [Split(*split) for split in splits])
 
 
-def choose(gain: Floats, ratio: Floats, terms: Terms, counts: Counts, n_rows: int) -> int:
+def choose(gain: Floats, ratio: Floats, terms: Terms, evidence: Counts, n_rows: int) -> int:
     """Tell which feature wins by the declared order, given what all of them offer; -1: none does."""
-    winner: int = _native.choose(gain, ratio, terms.columns, terms.criterion, terms.rules, counts, n_rows)
+    what = (holding(terms), terms.columns, terms.criterion, terms.rules)
+    winner: int = _native.choose(gain, ratio, *what, evidence, n_rows)
     return winner

@@ -1,16 +1,19 @@
 """The growing kernels: a subtree from a block of rows, and its pieces one by one.
 
-Rows are three arrays that move together: ``codes`` [n, F] (``uint8`` or ``uint16``), ``label`` (``uint16``)
-and ``weight`` (``int64``, or None where every row counts 1). ``grow`` and ``partition`` reorder them.
+Rows are arrays that move together: ``codes`` [n, F] (``uint8`` or ``uint16``), ``label`` (``uint16``) and
+``weight`` (``int64``, or None where every row counts 1). Where rows measure instead of naming a class, ``label`` is
+empty and ``numerator`` (``int64``) is what is added up; the weight is the denominator. ``grow`` and ``partition``
+reorder them.
 """
 
+from math import inf
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam import _native
-from hornbeam._native import Columns, Missing, Nominal, Rules
+from hornbeam._native import Columns, Missing, Nominal, Rules, child_key
 from hornbeam.typing import Codes, Counts, Floats, Indices
 
 __all__ = [
@@ -26,18 +29,22 @@ __all__ = [
     "Split",
     "Terms",
     "best_split",
+    "channels",
     "check_rows",
+    "child_key",
     "children_totals",
     "empty_cells",
     "grow",
     "histogram",
+    "holding",
     "partition",
     "zero_cells",
 ]
 
 type Cells = NDArray[np.int32] | NDArray[np.int64]
 
-CRITERIA = {"entropy": 0, "gini": 1, "hellinger": 2}
+CRITERIA = {"entropy": 0, "gini": 1, "hellinger": 2, "squared_error": 3}
+_COUNTS, _WEIGHTS, _SUMS, _RATIOS = range(4)  # what cells hold
 
 
 class Rows(NamedTuple):
@@ -46,6 +53,12 @@ class Rows(NamedTuple):
     codes: Codes
     label: NDArray[np.uint16]
     weight: Counts | None
+    numerator: Counts | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """How many there are."""
+        return len(self.codes)
 
 
 class Terms(NamedTuple):
@@ -78,6 +91,21 @@ class Terms(NamedTuple):
         return cls(columns, criterion, rules, nominal, monotone, offsets, int(offsets[-1]), n_classes, value)
 
     @property
+    def sums(self) -> bool:
+        """Whether rows carry numerators instead of classes."""
+        return self.criterion == CRITERIA["squared_error"]
+
+    @property
+    def n_channels(self) -> int:
+        """Columns of a node's evidence: the classes; or weight and sum."""
+        return 2 if self.sums else self.n_classes
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """What a share of the second class, or a mean, keeps to without constraints."""
+        return (-inf, inf) if self.sums else (0.0, 1.0)
+
+    @property
     def n_codes(self) -> Indices:
         """Codes of each feature, the missing one aside."""
         return (np.diff(self.offsets) - 1).astype(np.int32)
@@ -96,13 +124,19 @@ class Terms(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A node's rows [begin, end), its depth, and the bounds monotone constraints put on it."""
+    """A node's rows [begin, end), its depth, the bounds monotone constraints put on it, the key of its draws."""
 
     begin: int
     end: int
     depth: int = 0
     lower: float = 0.0
     upper: float = 1.0
+    key: int = 0
+
+    @classmethod
+    def root(cls, n_rows: int, terms: Terms, key: int = 0) -> Self:
+        """Return the block of all rows."""
+        return cls(0, n_rows, 0, *terms.bounds, key)
 
 
 class Nodes(NamedTuple):
@@ -135,7 +169,7 @@ class Split(NamedTuple):
 
 def check_rows(rows: Rows, terms: Terms) -> None:
     """Refuse codes and labels outside their ranges, once, before any kernel counts them."""
-    _native.check_codes(rows.codes, rows.label, terms.columns)
+    _native.check_codes(*rows, terms.columns)
 
 
 def grow(rows: Rows, terms: Terms, block: Block, watch: Counts, cells: Cells | None = None) -> Nodes:
@@ -146,12 +180,17 @@ def grow(rows: Rows, terms: Terms, block: Block, watch: Counts, cells: Cells | N
 
 
 def empty_cells(rows: Rows, terms: Terms, n_slots: int = 1) -> Cells:
-    """Zeroed cells [slot, feature x code x class]: counts, or pairs of weight and rows."""
+    """Zeroed cells [slot, feature x code x class]: counts, or pairs of weight and rows.
+
+    Of sums [slot, feature x code]: sum and rows; with weights sum, weight and rows.
+    """
     return zero_cells(terms, n_slots, weighted=rows.weight is not None)
 
 
 def zero_cells(terms: Terms, n_slots: int, *, weighted: bool) -> Cells:
     """Zeroed cells of rows that have weights, or that count 1 each: then 32 bits a cell do below 2**31 rows."""
+    if terms.sums:
+        return np.zeros(n_slots * terms.n_cells * (3 if weighted else 2), dtype=np.int64)
     if weighted:
         return np.zeros(n_slots * terms.n_cells * terms.n_classes * 2, dtype=np.int64)
     return np.zeros(n_slots * terms.n_cells * terms.n_classes, dtype=np.int32)
@@ -165,27 +204,42 @@ def histogram(
 
 
 def best_split(
-    cells: Cells, terms: Terms, counts: Counts, n_rows: int, lower: float = 0.0, upper: float = 1.0
+    cells: Cells, terms: Terms, evidence: Counts, n_rows: int, block: Block | None = None
 ) -> Split | None:
-    """Find the best split of one node from its cells, class weights and rows."""
-    weighted = cells.dtype == np.int64
-    found = _native.best_split(
-        cells, weighted, terms.columns, terms.criterion, terms.rules, counts, n_rows, lower, upper
-    )
+    """Find the best split of one node from its cells, evidence and rows, within the bounds of its block."""
+    block = Block.root(n_rows, terms) if block is None else block
+    bounds = (block.lower, block.upper, block.key)
+    what = (holding(terms, cells), terms.columns, terms.criterion, terms.rules)
+    found = _native.best_split(cells, *what, evidence, n_rows, *bounds)
     return None if found is None else Split(*found)
 
 
+def holding(terms: Terms, cells: Cells | None = None) -> int:
+    """Tell the kernels what the cells of one node hold; without cells, what those of rows without weights would."""
+    if terms.sums:
+        return _RATIOS if cells is not None and cells.size == 3 * terms.n_cells else _SUMS
+    return _WEIGHTS if cells is not None and cells.dtype == np.int64 else _COUNTS
+
+
+def channels(cells: Cells, terms: Terms) -> tuple[Counts, Counts]:
+    """Read the evidence and the rows of every code of every feature off the cells of one node."""
+    if terms.sums:
+        sums = cells.reshape(terms.n_cells, -1)
+        return sums[:, [1, 0]].astype(np.int64), sums[:, -1].astype(np.int64)
+    counts = cells.reshape(terms.n_cells, terms.n_classes, -1)
+    return counts[:, :, 0].astype(np.int64), counts[:, :, -1].sum(axis=1, dtype=np.int64)
+
+
 def children_totals(cells: Cells, split: Split, terms: Terms) -> tuple[Counts, Counts]:
-    """Class weights and rows of each child, read off the cells of the split's feature."""
-    table = cells.reshape(terms.n_cells, terms.n_classes, -1)
+    """Evidence and rows of each child, read off the cells of the split's feature."""
     start = int(terms.offsets[split.feature])
-    mine = table[start : start + len(split.slot_of)].astype(np.int64)
-    counts = np.zeros((split.n_slots, terms.n_classes), dtype=np.int64)
+    mine = slice(start, start + len(split.slot_of))
+    evidence = np.zeros((split.n_slots, terms.n_channels), dtype=np.int64)
     n_rows = np.zeros(split.n_slots, dtype=np.int64)
     present = split.slot_of >= 0
-    np.add.at(counts, split.slot_of[present], mine[present, :, 0])
-    np.add.at(n_rows, split.slot_of[present], mine[present, :, -1].sum(axis=1))
-    return counts, n_rows
+    for total, part in zip((evidence, n_rows), channels(cells, terms), strict=True):
+        np.add.at(total, split.slot_of[present], part[mine][present])
+    return evidence, n_rows
 
 
 def partition(rows: Rows, terms: Terms, begin: int, end: int, split: Split) -> Counts:

@@ -16,6 +16,7 @@ from hornbeam.pruning.held_out import PruningRows, held_out
 from hornbeam.tree.costs import Costs
 from hornbeam.tree.edit import collapse
 from hornbeam.tree.skeleton import Skeleton
+from hornbeam.tree.standard import expect_classes
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Bools, Floats
 
@@ -109,6 +110,7 @@ class BayesRisk:
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the pruned tree."""
+        expect_classes(tree, "Bayes-risk pruning")
         judged = self._judged(tree)
         costs = self._costs_for(tree)
         step = Step.of(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hornbeam.tree.edit import collapse
+from hornbeam.tree.standard import expect_classes
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import pull_up
 
@@ -31,6 +32,7 @@ class Collapse:
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the collapsed tree."""
+        expect_classes(tree, "Collapsing")
         weight = tree.evidence * tree.unit
         errors = weight.sum(axis=1) - weight.max(axis=1)
         below = pull_up(tree.skeleton, np.where(tree.skeleton.is_leaf, errors, 0.0))

@@ -8,6 +8,8 @@ from hornbeam.errors import ParameterError
 from hornbeam.kernels.sweep import WeakestLinks, weakest_links
 from hornbeam.pruning.bottom_up import stopped
 from hornbeam.tree.edit import collapse
+from hornbeam.tree.mean import variances
+from hornbeam.tree.standard import expect_classes
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Counts, Floats
 
@@ -32,7 +34,8 @@ class CostComplexity:
     alpha : float
         What a leaf must save, as a share of all rows times their impurity: scikit-learn's ``ccp_alpha``.
     impurity : {"gini", "entropy", "error"}, default "gini"
-        What a leaf's rows cost each.
+        What a leaf's rows cost each. Of a numeric target "gini" is their squared error, as it is of classes that are
+        written as columns of 0 and 1; the others are for classes alone.
 
     See Also
     --------
@@ -185,21 +188,30 @@ def cut_alphas(tree: Tree, impurity: str = "gini") -> Floats:
 
 def _links(tree: Tree, impurity: str) -> tuple[WeakestLinks, float]:
     """When each node is cut, and the impurity of the root."""
-    weight = tree.evidence * tree.unit
-    total = np.einsum("ij->i", weight)
-    share = np.divide(weight, total[:, None], out=np.zeros_like(weight), where=total[:, None] > 0)
-    if impurity == "gini":
-        each = 1 - np.einsum("ij,ij->i", share, share)
-    elif impurity == "entropy":
-        each = -(share * np.log2(share, out=np.zeros_like(share), where=share > 0)).sum(axis=1)
-    else:
-        each = 1 - share.max(axis=1)
-    each /= max(total[0], 1.0)
+    total = tree.weight * tree.unit[0]
+    each = _impurities(tree, impurity) / max(total[0], 1.0)
     as_leaf = total * each
     skeleton = tree.skeleton
     staying = stopped(skeleton, total) * each
     links = weakest_links(skeleton.first_child, skeleton.n_children, as_leaf, staying)
     return links, float(as_leaf[0])
+
+
+def _impurities(tree: Tree, impurity: str) -> Floats:
+    if tree.is_measured:
+        if impurity != "gini":
+            expect_classes(tree, f"impurity={impurity!r}")
+        return variances(tree.evidence, tree.unit)
+    weight = tree.evidence * tree.unit
+    total = np.einsum("ij->i", weight)
+    share = np.divide(weight, total[:, None], out=np.zeros_like(weight), where=total[:, None] > 0)
+    if impurity == "gini":
+        each: Floats = 1 - np.einsum("ij,ij->i", share, share)
+    elif impurity == "entropy":
+        each = -(share * np.log2(share, out=np.zeros_like(share), where=share > 0)).sum(axis=1)
+    else:
+        each = 1 - share.max(axis=1)
+    return each
 
 
 def _check_impurity(impurity: str) -> None:

@@ -11,6 +11,7 @@ from hornbeam.pruning.bottom_up import bottom_up, stopped
 from hornbeam.pruning.raising import raise_branches
 from hornbeam.tree.edit import collapse
 from hornbeam.tree.pessimism import pessimistic_errors
+from hornbeam.tree.standard import expect_classes
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Floats
 
@@ -69,6 +70,7 @@ class ErrorBased:
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the pruned tree."""
+        expect_classes(tree, "Error-based pruning")
         estimate = partial(expected_errors, confidence=self.confidence, constants=self.constants)
         raising = self.raising and self.table is not None
         step = Step.of("error-based", confidence=self.confidence, constants=self.constants, raising=raising)

@@ -7,6 +7,7 @@ import numpy as np
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
 from hornbeam.tree.edit import sharing_unit, tally
+from hornbeam.tree.measure import units_of
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats, Indices
 
@@ -28,6 +29,7 @@ def held_out(tree: Tree, table: PruningRows) -> Floats:
     Returns
     -------
     float64 array of shape (n_nodes, n_classes)
+        Of a numeric target, of shape (n_nodes, 3): weight, sum and sum of squares.
 
     Raises
     ------
@@ -49,8 +51,8 @@ def held_out(tree: Tree, table: PruningRows) -> Floats:
             "read it with Table.read(X, y, schema=tree.schema)"
         )
     unit = sharing_unit(tree.skeleton, table)
-    evidence, _ = tally(tree.skeleton, table, unit, shares=tree.evidence.sum(axis=1))
-    return evidence.astype(np.float64) * unit
+    evidence, _ = tally(tree.skeleton, table, unit, shares=tree.weight)
+    return evidence.astype(np.float64) * (unit if table.measured is None else units_of(table.measured, unit))
 
 
 def answers(belief: Floats) -> Indices:

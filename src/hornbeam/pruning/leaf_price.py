@@ -7,6 +7,7 @@ import numpy as np
 from hornbeam.errors import ParameterError
 from hornbeam.pruning.bottom_up import bottom_up
 from hornbeam.tree.edit import collapse
+from hornbeam.tree.standard import Standard
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import pull_up, stopped
 from hornbeam.typing import Bools
@@ -32,6 +33,9 @@ class LeafPrice:
     all 0 or 1 are never alike and nothing is cut: this is a pruner for smoothed trees, and belief need not
     be estimated again after it.
 
+    Of a numeric target distances are measured in standard deviations of all rows, and halved when squared, as of two
+    classes that are as common.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
@@ -55,7 +59,9 @@ class LeafPrice:
     def cuts(self, tree: Tree) -> Bools:
         """Find the nodes that become leaves."""
         skeleton, belief = tree.skeleton, tree.belief
-        stay = stopped(skeleton, np.einsum("ij->i", tree.evidence)) * tree.unit[0]
+        if tree.is_measured:
+            belief = Standard.of(tree).seen(belief)
+        stay = stopped(skeleton, tree.weight) * tree.unit[0]
         length = np.einsum("ij,ij->i", belief, belief)
         below = pull_up(skeleton, stay[:, None] * np.column_stack((belief, np.ones(len(stay)))))
         as_leaf = below[:, -1] * (1 + length) - 2 * np.einsum("ij,ij->i", below[:, :-1], belief)

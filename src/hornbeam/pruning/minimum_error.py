@@ -7,6 +7,7 @@ import numpy as np
 from hornbeam.errors import ParameterError
 from hornbeam.pruning.bottom_up import bottom_up, stopped
 from hornbeam.tree.edit import collapse
+from hornbeam.tree.standard import expect_classes
 from hornbeam.tree.tree import Step, Tree
 
 __all__ = ["MinimumError"]
@@ -46,6 +47,7 @@ class MinimumError:
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the pruned tree."""
+        expect_classes(tree, "Minimum-error pruning")
         weight = tree.evidence * tree.unit
         total = np.einsum("ij->i", weight)
         k = tree.n_classes

@@ -37,6 +37,8 @@ class ReducedError:
     A node answers what the tree believes, from its training rows. A subtree no pruning row reaches is cut:
     0 <= 0. Given the same two parts of the data this is J48 with option -R.
 
+    Of a numeric target errors are squared.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
@@ -58,18 +60,27 @@ class ReducedError:
     def __call__(self, tree: Tree) -> Tree:
         """Return the pruned tree."""
         held = held_out(tree, self.table)
-        answer = answers(tree.belief)[:, None]
-        as_leaf = held.sum(axis=1) - np.take_along_axis(held, answer, axis=1)[:, 0]
-        stops = stopped(tree.skeleton, held)
-        staying = stops.sum(axis=1) - np.take_along_axis(stops, answer, axis=1)[:, 0]
+        as_leaf, staying = _errors(tree, held), _errors(tree, stopped(tree.skeleton, held))
+        slack = _TOLERANCE * (float(as_leaf[0]) if tree.is_measured else 1.0)
         if self.search == "greedy":
-            cut = _greedy(tree.skeleton, as_leaf, staying)
+            cut = _greedy(tree.skeleton, as_leaf, staying, slack)
         else:
-            cut = bottom_up(tree.skeleton, as_leaf, staying, slack=_TOLERANCE)
+            cut = bottom_up(tree.skeleton, as_leaf, staying, slack=slack)
         return collapse(tree, cut, Step.of("reduced-error", search=self.search))
 
 
-def _greedy(skeleton: Skeleton, as_leaf: Floats, staying: Floats) -> Bools:
+def _errors(tree: Tree, held: Floats) -> Floats:
+    """Count the errors each node makes about some rows; of a numeric target, the squared ones."""
+    if tree.is_measured:
+        mean = tree.belief[:, 0]
+        squared: Floats = np.maximum(held[:, 2] - 2 * mean * held[:, 1] + mean * mean * held[:, 0], 0.0)
+        return squared
+    answer = answers(tree.belief)[:, None]
+    wrong: Floats = held.sum(axis=1) - np.take_along_axis(held, answer, axis=1)[:, 0]
+    return wrong
+
+
+def _greedy(skeleton: Skeleton, as_leaf: Floats, staying: Floats, slack: float) -> Bools:
     """Cut the node that saves most, again and again, until every cut would cost something."""
     below = pull_up(skeleton, np.where(skeleton.is_leaf, as_leaf, staying))
     open_ = ~skeleton.is_leaf
@@ -77,7 +88,7 @@ def _greedy(skeleton: Skeleton, as_leaf: Floats, staying: Floats) -> Bools:
     while open_.any():
         saved = np.where(open_, below - as_leaf, -np.inf)
         node = int(saved.argmax())
-        if saved[node] < -_TOLERANCE:
+        if saved[node] < -slack:
             break
         cut[node] = True
         open_[descendants(skeleton, node)] = False

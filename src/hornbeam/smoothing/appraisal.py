@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hornbeam.errors import ParameterError
+from hornbeam.smoothing.spread import spreads
 from hornbeam.tree.edit import believe
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Floats
@@ -101,7 +102,7 @@ def appraise(tree: Tree, opinion: Floats) -> Appraisal:
     ----------
     tree : Tree
         Smoothed, and not yet appraised.
-    opinion : float64 array of shape (n_nodes, n_classes)
+    opinion : float64 array of the shape of the belief
         For each leaf the mean of what trees that were grown without them say about its rows: of each row the
         held-out prediction. Inner nodes are not read, nor are leaves without rows.
 
@@ -112,7 +113,8 @@ def appraise(tree: Tree, opinion: Floats) -> Appraisal:
 
     Notes
     -----
-    Leaf l of n_l rows that borrowed b_l claims a variance of p_k (1 - p_k) / (u n_l + w b_l + 1) for class k.
+    Leaf l of n_l rows that borrowed b_l claims a variance of p_k (1 - p_k) / (u n_l + w b_l + 1) for class k;
+    of a mean, that of its rows (`hornbeam.smoothing.spread`) over the same.
     The variances that all rows' leaves claim are to add up to so many times their squared distances from the
     second opinion: more than once, because both grew from mostly the same rows and so err together; the factor
     was found by simulation. Each leaf counts by its rows: trees disagree about tiny leaves more than any variance
@@ -131,7 +133,7 @@ def appraise(tree: Tree, opinion: Floats) -> Appraisal:
 
     leaf = tree.skeleton.is_leaf & (tree.rows > 0)
     belief, own, lent = tree.belief[leaf], _weight(tree)[leaf], _lent(tree)[leaf]
-    spread = own * (belief * (1 - belief)).sum(axis=1)
+    spread = own * spreads(tree)[leaf]
     seen = _ERRING_TOGETHER * float(own @ ((belief - opinion[leaf]) ** 2).sum(axis=1))
 
     def excess(worth: float) -> float:
@@ -155,5 +157,5 @@ def _lent(tree: Tree) -> Floats:
 
 
 def _weight(tree: Tree) -> Floats:
-    weight: Floats = (tree.evidence * tree.unit).sum(axis=1)
+    weight: Floats = tree.weight * tree.unit[0]
     return weight

@@ -9,7 +9,8 @@ import numpy as np
 from hornbeam.errors import ParameterError
 from hornbeam.smoothing.smoother import check_rows
 from hornbeam.tree.edit import believe
-from hornbeam.tree.tree import Step, Tree, raw_belief
+from hornbeam.tree.standard import expect_classes
+from hornbeam.tree.tree import Step, Tree, raw_belief, unsmoothed
 from hornbeam.typing import Floats
 
 __all__ = ["Laplace", "MEstimate", "Raw"]
@@ -19,7 +20,8 @@ __all__ = ["Laplace", "MEstimate", "Raw"]
 class Raw:
     """Believe the frequencies alone: n_k / n.
 
-    A node without rows believes what its parent does; a root without, that all classes are alike.
+    A node without rows believes what its parent does; a root without, that all classes are alike. Of a numeric
+    target, the means.
 
     Examples
     --------
@@ -31,7 +33,7 @@ class Raw:
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the tree with its raw frequencies; they may come from a smoothed one."""
-        return believe(tree, raw_belief(tree.skeleton, tree.evidence), np.zeros(tree.n_nodes), Step.of("raw"))
+        return believe(tree, unsmoothed(tree), np.zeros(tree.n_nodes), Step.of("raw"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,7 @@ class Laplace:
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the smoothed tree."""
+        expect_classes(tree, "Laplace's estimate")
         weight = tree.evidence * tree.unit + 1.0
         belief = weight / weight.sum(axis=1, keepdims=True)
         borrowed = np.full(tree.n_nodes, float(tree.n_classes))
@@ -106,6 +109,7 @@ class MEstimate:
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the smoothed tree."""
+        expect_classes(tree, "The m-estimate")
         raw = raw_belief(tree.skeleton, tree.evidence)
         if self.m == 0:  # a node without rows would be 0 / 0
             belief = raw

@@ -9,6 +9,7 @@ from hornbeam.errors import ParameterError
 from hornbeam.kernels.hdp import Posterior, sample
 from hornbeam.tree.edit import believe
 from hornbeam.tree.skeleton import Skeleton
+from hornbeam.tree.standard import expect_classes
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import depths, stopped
 from hornbeam.typing import Counts, Indices
@@ -120,6 +121,7 @@ class HDP:
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the smoothed tree."""
+        expect_classes(tree, "HDP smoothing")
         posterior = self.sample(tree)
         belief = posterior.belief / posterior.belief.sum(axis=1, keepdims=True)
         settings = {name: getattr(self, name) for name in self.__slots__} | {"tying": str(self.tying)}

@@ -8,6 +8,7 @@ from hornbeam.errors import ParameterError
 from hornbeam.smoothing.leave_one_out import LeaveOneOut
 from hornbeam.smoothing.smoother import check_rows
 from hornbeam.tree.edit import believe
+from hornbeam.tree.standard import expect_classes
 from hornbeam.tree.tree import Step, Tree, raw_belief
 from hornbeam.tree.walk import push_down
 from hornbeam.typing import Floats
@@ -53,6 +54,7 @@ class HGS:
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the smoothed tree."""
+        expect_classes(tree, "HGS")
         alpha = np.full(tree.n_nodes, float(self.alpha))
         return _lend(tree, alpha, self.prior, Step.of("hgs", alpha=self.alpha, prior=self.prior))
 
@@ -100,6 +102,7 @@ class GradientHGS:
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the smoothed tree."""
+        expect_classes(tree, "HGS")
         alpha, steps = self.descend(tree)
         settings = {"step": self.step, "tolerance": self.tolerance, "prior": self.prior}
         return _lend(tree, alpha, self.prior, Step.of("hgs-gradient", steps=steps, **settings))
@@ -158,6 +161,7 @@ class LeaveOneOutHGS:
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the smoothed tree."""
+        expect_classes(tree, "HGS")
         step = Step.of("hgs-loo", prior=self.prior, tolerance=self.tolerance)
         return _lend(tree, self.optimum(tree), self.prior, step)
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from hornbeam.smoothing.smoother import check_rows
 from hornbeam.tree.edit import believe
+from hornbeam.tree.standard import Standard
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import heights
 from hornbeam.typing import Floats
@@ -29,7 +30,7 @@ class MBranch:
     "Improving the AUC of probabilistic estimation trees" (ECML 2003, pp. 121-132), with the formulas as the
     authors of the HGS paper programmed them. Heights are counted along each branch, so a node has another
     value on each branch of another length; the belief of an inner node is the one it has as the end of its
-    own branch.
+    own branch. Of a numeric target, the root borrows rows of its own mean.
 
     A node has one value for each number of levels below it, so the work is a node's classes times its height
     in the tree, which is less than a walk from every leaf.
@@ -50,17 +51,22 @@ class MBranch:
     def __call__(self, tree: Tree) -> Tree:
         """Return the smoothed tree."""
         borrowed = np.full(tree.n_nodes, float(self.m))
-        return believe(tree, self._belief(tree), borrowed, Step.of("m-branch", m=self.m))
+        if tree.is_measured:
+            standard = Standard.of(tree)
+            belief = standard.means(self._belief(tree, standard.of_tree(tree))[:, 1:])
+        else:
+            belief = self._belief(tree, tree.evidence * tree.unit)
+        return believe(tree, belief, borrowed, Step.of("m-branch", m=self.m))
 
-    def _belief(self, tree: Tree) -> Floats:
-        skeleton, weight = tree.skeleton, tree.evidence * tree.unit
+    def _belief(self, tree: Tree, weight: Floats) -> Floats:
+        skeleton, k = tree.skeleton, weight.shape[1]
         total = weight.sum(axis=1)
         # The values of a node are a run, one for each number of levels below it: 0, ..., its height.
         run = heights(skeleton) + 1
         lent = self.m * (1 + (1 - 1 / (1 + np.arange(run[0]))) * np.sqrt(total[0]))
         belief = np.empty(weight.shape)
         # Above the root every class is alike, however long the branch.
-        values = np.full((run[0] + 1, tree.n_classes), 1 / tree.n_classes)
+        values = np.full((run[0] + 1, k), 1 / k)
         start = np.zeros(tree.n_nodes, np.intp)  # where the run of each node begins, within its level
         for begin, end in pairwise(skeleton.levels):
             size = run[begin:end]

@@ -22,7 +22,7 @@ class Monotone:
     ----------
     signs : tuple of int
         For each feature +1 where the second class's probability must not fall as the feature rises, -1 where
-        it must not rise, 0 elsewhere.
+        it must not rise, 0 elsewhere; of a numeric target, the mean.
 
     Examples
     --------
@@ -41,8 +41,8 @@ class Monotone:
     def __call__(self, tree: Tree) -> Tree:
         """Return the tree with its beliefs in order."""
         skeleton = tree.skeleton
-        belief = tree.belief[:, 1].copy()
-        lower, upper = np.zeros(tree.n_nodes), np.ones(tree.n_nodes)
+        belief = tree.belief[:, -1].copy()
+        lower, upper = np.full(tree.n_nodes, -np.inf), np.full(tree.n_nodes, np.inf)
         # A test of known against missing values, whose threshold is infinite, has no order to keep.
         ordered = np.isfinite(skeleton.threshold)
         sign = np.where(ordered, np.array([*self.signs, 0])[skeleton.feature], 0)
@@ -56,6 +56,7 @@ class Monotone:
             low, high = np.where(sign[tested] > 0, (left, left + 1), (left + 1, left))
             upper[low] = lower[high] = (belief[low] + belief[high]) / 2
             belief[level] = belief[level].clip(lower[level], upper[level])
-        moved = belief != tree.belief[:, 1]
-        kept = np.where(moved[:, None], np.stack((1 - belief, belief), axis=1), tree.belief)
+        moved = belief != tree.belief[:, -1]
+        told = belief[:, None] if tree.is_measured else np.stack((1 - belief, belief), axis=1)
+        kept = np.where(moved[:, None], told, tree.belief)
         return believe(tree, kept, tree.borrowed, Step.of("monotone", signs=self.signs))

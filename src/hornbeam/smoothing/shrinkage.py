@@ -6,7 +6,7 @@ import numpy as np
 
 from hornbeam.smoothing.smoother import check_rows
 from hornbeam.tree.edit import believe
-from hornbeam.tree.tree import Step, Tree, raw_belief
+from hornbeam.tree.tree import Step, Tree, unsmoothed
 from hornbeam.tree.walk import push_down
 
 __all__ = ["HierarchicalShrinkage"]
@@ -28,7 +28,7 @@ class HierarchicalShrinkage:
     methods", as implemented in imodels. The frequencies of a node of n rows count ``1 / (1 + strength /
     n_parent)``, so it borrows ``strength * n / n_parent`` rows from above: unlike in HGS, no more if it is
     small. A node without rows believes what its parent does. There is no uniform pseudo-ancestor: a class
-    that the root lacks has probability 0.
+    that the root lacks has probability 0. Of a numeric target, means are shrunk alike.
 
     Examples
     --------
@@ -45,16 +45,18 @@ class HierarchicalShrinkage:
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the smoothed tree."""
-        skeleton, raw = tree.skeleton, raw_belief(tree.skeleton, tree.evidence)
+        skeleton, raw = tree.skeleton, unsmoothed(tree)
         parent = np.maximum(skeleton.parent, 0)
-        total = np.einsum("ij->i", tree.evidence) * tree.unit[0]
+        total = tree.weight * tree.unit[0]
         # Below a node without rows every step is 0, whatever it is multiplied by.
         above = np.maximum(total[parent], np.finfo(float).tiny)
         step = raw - raw[parent]
         step *= (above / (above + self.strength))[:, None]
         step[0] = raw[0]  # there the path begins
-        belief = np.maximum(push_down(skeleton, step), 0.0)  # rounding may go below 0
-        belief /= belief.sum(axis=1, keepdims=True)
+        belief = push_down(skeleton, step)
+        if not tree.is_measured:
+            belief = np.maximum(belief, 0.0)  # rounding may go below 0
+            belief /= belief.sum(axis=1, keepdims=True)
         borrowed = self.strength * total / above
         borrowed[0] = 0.0
         return believe(tree, belief, borrowed, Step.of("shrinkage", strength=self.strength))

@@ -52,7 +52,9 @@ def _schema(header: Mapping[str, Any], sizes: Sizes) -> Schema:
     features = _listed("features", header["features"], sizes.n_features)
     classes = _listed("classes", header["classes"], sizes.n_classes)
     return Schema(
-        tuple(map(_read_feature, features)), tuple(decode_scalar(label, "a class") for label in classes)
+        tuple(map(_read_feature, features)),
+        tuple(decode_scalar(label, "a class") for label in classes),
+        Kind.NUMERIC if header["kind"] == "measured tree" else Kind.NOMINAL,
     )
 
 

@@ -34,7 +34,11 @@ __all__ = [
     "sizes_of",
 ]
 
-VERSION = (1, 0)  # a reader of 1.x reads every 1.y; what 1.y adds may be left unread
+VERSION = (1, 1)  # a reader of 1.x reads every 1.y; what 1.y adds may be left unread
+KINDS = {
+    "tree": (1, 0),
+    "measured tree": (1, 1),
+}  # classes, or a number; each with the version that brought it
 
 MOST = {"n_nodes": 2**24, "n_classes": 2**16, "n_features": 2**17, "n_slots": 2**28}
 MOST_CELLS = 2**28  # nodes times classes
@@ -49,6 +53,16 @@ class Sizes(NamedTuple):
     n_features: int
     n_slots: int
 
+    @property
+    def n_channels(self) -> int:
+        """Columns of evidence: the classes; without, weight, sum and squares."""
+        return self.n_classes or 3
+
+    @property
+    def n_answers(self) -> int:
+        """Columns of belief: the classes; without, the mean."""
+        return self.n_classes or 1
+
 
 class Array(NamedTuple):
     """An array of the file: its type, and of what it has an entry for each."""
@@ -61,7 +75,7 @@ class Array(NamedTuple):
         return tuple(getattr(sizes, size) for size in self.per)
 
 
-_NODE, _SLOT, _CLASS, _CELL = ("n_nodes",), ("n_slots",), ("n_classes",), ("n_nodes", "n_classes")
+_NODE, _SLOT = ("n_nodes",), ("n_slots",)
 ARRAYS = {
     "n_children": Array("<i4", _NODE),
     "feature": Array("<i4", _NODE),
@@ -69,10 +83,10 @@ ARRAYS = {
     "missing_slot": Array("<i4", _NODE),
     "slot_of": Array("<i4", _SLOT),
     "rows": Array("<i8", _NODE),
-    "evidence": Array("<i8", _CELL),
-    "unit": Array("<f8", _CLASS),
+    "evidence": Array("<i8", ("n_nodes", "n_channels")),
+    "unit": Array("<f8", ("n_channels",)),
     "gain": Array("<f8", _NODE),
-    "belief": Array("<f8", _CELL),
+    "belief": Array("<f8", ("n_nodes", "n_answers")),
     "borrowed": Array("<f8", _NODE),
 }
 OF_SKELETON = ("n_children", "feature", "threshold", "missing_slot", "slot_of")
@@ -104,11 +118,12 @@ def header_of(model: Model) -> dict[str, Any]:
     """Write down everything but the arrays, in the order of the file."""
     tree, schema = model.tree, model.tree.schema
     sizes = Sizes(tree.n_nodes, schema.n_classes, schema.n_features, len(tree.skeleton.slot_of))
+    kind = "measured tree" if tree.is_measured else "tree"
     header = {
         "format": "hornbeam",
-        "version": list(VERSION),
+        "version": list(KINDS[kind]),
         "sha256": "",
-        "kind": "tree",
+        "kind": kind,
         **sizes._asdict(),
         "features": [_feature(feature) for feature in schema.features],
         "classes": [encode_scalar(label, "a class") for label in schema.classes],
@@ -181,10 +196,15 @@ def sizes_of(header: Mapping[str, Any]) -> Sizes:
         raise StorageError(
             f"{show(min(unknown))} is no key of version {major}.{minor}: delete it if you added it"
         )
-    if header["kind"] != "tree":
-        raise StorageError(f"kind is {show(header['kind'])}; expected 'tree': a newer Hornbeam may know it")
+    kind = header["kind"]
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise StorageError(f"kind is {show(kind)}; expected 'tree': a newer Hornbeam may know it")
     sizes = Sizes(*(header[name] for name in MOST))
     _check_sizes(sizes)
+    if kind == "measured tree" and sizes.n_classes:
+        raise StorageError(
+            f"n_classes is {sizes.n_classes}; expected 0: the target of a measured tree is a number"
+        )
     return sizes
 
 

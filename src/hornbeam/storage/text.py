@@ -98,8 +98,11 @@ def _words(values: NDArray[Any]) -> list[str]:
 def _starts(name: str, tree: Tree, length: int) -> list[int]:
     """Where the lines of an array begin, and where the last one ends."""
     skeleton = tree.skeleton
-    if ARRAYS[name].per[-1] == "n_classes":
-        return list(range(0, length + 1, tree.n_classes))
+    columns = {"n_channels": tree.schema.n_channels, "n_answers": tree.schema.n_answers}.get(
+        ARRAYS[name].per[-1]
+    )
+    if columns is not None:
+        return list(range(0, length + 1, columns))
     if name == "slot_of":
         return sorted(set(skeleton.slot_start.tolist()))
     # A level begins a line, so that a split far down leaves the lines above it alone.

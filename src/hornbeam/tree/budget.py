@@ -36,7 +36,7 @@ def keep_best_leaves(tree: Tree, max_leaf_nodes: int) -> Tree:
     if tree.n_leaves <= max_leaf_nodes:
         return tree
     skeleton = tree.skeleton
-    worth = np.nan_to_num(tree.gain) * tree.evidence.sum(axis=1)
+    worth = np.nan_to_num(tree.gain) * tree.weight
     opened = np.zeros(tree.n_nodes, dtype=bool)
     frontier = [(-float(worth[0]), 0)]
     n_leaves = 1

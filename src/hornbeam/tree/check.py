@@ -153,7 +153,7 @@ def check_tree(tree: Tree) -> None:
         ...
     hornbeam.errors.TreeError: evidence[0] is [3, -1], expected no count below 0
     """
-    n, k = tree.skeleton.n_nodes, len(tree.schema.classes)
+    n, k = tree.skeleton.n_nodes, tree.schema.n_channels
     if k == 0:
         raise TreeError("schema has no classes, expected at least one: read the table with its target")
     _expect_array("evidence", tree.evidence, _INT64, (n, k))
@@ -162,15 +162,17 @@ def check_tree(tree: Tree) -> None:
     _expect_array("gain", tree.gain, _FLOAT64, (n,))
     _features(tree)
     _numbers(tree)
-    check_belief(tree.belief, tree.borrowed, n, k)
-    if max(tree.evidence.max(), tree.rows.max()) > _SURE:
+    check_belief(tree.belief, tree.borrowed, n, tree.schema.n_answers, measured=tree.is_measured)
+    if max(tree.evidence.max(), tree.rows.max(), -tree.evidence.min()) > _SURE:
         _sums(tree)
     if n > 1:
         _families(tree)
 
 
-def check_belief(belief: Floats, borrowed: Floats, n: int, k: int) -> None:
+def check_belief(belief: Floats, borrowed: Floats, n: int, k: int, *, measured: bool = False) -> None:
     """Raise `TreeError` unless these are the class probabilities of n nodes, and pseudo-rows lent to them.
+
+    Of a numeric target, the means.
 
     Examples
     --------
@@ -182,9 +184,12 @@ def check_belief(belief: Floats, borrowed: Floats, n: int, k: int) -> None:
     """
     _expect_array("belief", belief, _FLOAT64, (n, k))
     _expect_array("borrowed", borrowed, _FLOAT64, (n,))
-    _expect(belief >= 0, "belief", belief, "no probability below 0")
-    total = np.einsum("ij->i", belief)  # several times faster than sum(axis=1) over a few classes
-    _expect(np.abs(total - 1) <= _BELIEF_SLACK, "belief", belief, "probabilities that add up to 1")
+    if measured:
+        _expect(np.isfinite(belief), "belief", belief, "a finite mean")
+    else:
+        _expect(belief >= 0, "belief", belief, "no probability below 0")
+        total = np.einsum("ij->i", belief)  # several times faster than sum(axis=1) over a few classes
+        _expect(np.abs(total - 1) <= _BELIEF_SLACK, "belief", belief, "probabilities that add up to 1")
     _expect((borrowed >= 0) & (borrowed < np.inf), "borrowed", borrowed, "0 or more, and finite")
 
 
@@ -207,9 +212,15 @@ def _features(tree: Tree) -> None:
 def _numbers(tree: Tree) -> None:
     """Check that counts are counts and gains are gains."""
     leaf, unit = tree.skeleton.n_children == 0, tree.unit
-    if not (0 < unit[0] < np.inf and (unit == unit[0]).all()):
-        raise TreeError(f"unit is {unit.tolist()}, expected one positive number for all classes")
-    _expect(tree.evidence >= 0, "evidence", tree.evidence, "no count below 0")
+    if tree.is_measured:
+        if not ((unit > 0) & (unit < np.inf)).all():
+            raise TreeError(f"unit is {unit.tolist()}, expected positive numbers: of weight, sum and squares")
+        counts = tree.evidence[:, [0, 2]]
+        _expect(counts >= 0, "evidence", tree.evidence, "neither weight nor squares below 0")
+    else:
+        if not (0 < unit[0] < np.inf and (unit == unit[0]).all()):
+            raise TreeError(f"unit is {unit.tolist()}, expected one positive number for all classes")
+        _expect(tree.evidence >= 0, "evidence", tree.evidence, "no count below 0")
     _expect(tree.rows >= 0, "rows", tree.rows, "0 or more")
     _expect((tree.gain != tree.gain) | ~leaf, "gain", tree.gain, "NaN on a leaf")
     _expect(np.abs(tree.gain) != np.inf, "gain", tree.gain, "a finite number, or NaN where unknown")
@@ -218,7 +229,9 @@ def _numbers(tree: Tree) -> None:
 def _sums(tree: Tree) -> None:
     """Check that no sum over classes or siblings leaves 64 bits, where it would wrap around unseen."""
     first = tree.skeleton.first_child[tree.skeleton.n_children > 0] - 1
-    for name, counts in (("evidence", tree.evidence.sum(axis=1, dtype=np.float64)), ("rows", tree.rows)):
+    evidence = np.abs(tree.evidence.astype(np.float64))
+    most = evidence.max(axis=1) if tree.is_measured else evidence.sum(axis=1)
+    for name, counts in (("evidence", most), ("rows", tree.rows)):
         sums = np.append(counts.astype(np.float64), 0.0)
         if len(first):
             sums = np.append(sums, np.add.reduceat(sums[1:-1], first))
@@ -236,10 +249,13 @@ def _families(tree: Tree) -> None:
     # A numeric test stops missing values at most; a nominal one also stops categories it never saw.
     closed = (s.missing_slot[inner] != -1) & (s.threshold[inner] == s.threshold[inner])
 
-    below, above = np.add.reduceat(tree.evidence[1:], first, axis=0), tree.evidence[inner]
+    evidence = tree.evidence
+    below, above = np.add.reduceat(evidence[1:], first, axis=0), evidence[inner]
     # Shares go nowhere if no known row showed the way: then all of the evidence stays.
     lost = shared & ~np.einsum("ij->i", below).astype(np.bool_) if shared.any() else shared
     fine = (below == above) | ((below < above) & (~closed | lost)[:, None])
+    if tree.is_measured:  # the sum of rows that stop may have any sign
+        fine[:, 1] |= ~closed
     _expect_family(fine, "evidence", inner, above, below, closed)
 
     below, above = np.add.reduceat(tree.rows[1:], first), tree.rows[inner]

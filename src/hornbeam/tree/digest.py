@@ -4,7 +4,7 @@ A digest is the SHA-256, in hexadecimal, of a canonical stream of bytes that hol
 its interval depend on, and nothing else:
 
 1. the tag ``hornbeam tree 1``;
-2. the schema: of each feature the name, the kind and the categories, then the classes;
+2. the schema: of each feature the name, the kind and the categories, then the classes; ``numeric`` if the target is;
 3. the arrays of the skeleton, in the order of its fields;
 4. ``evidence``, ``unit``, ``belief``, ``borrowed``.
 
@@ -90,6 +90,8 @@ def _schema_bytes(schema: Schema) -> bytes:
         pieces += [_value_bytes(feature.name), _value_bytes(feature.kind.value)]
         pieces.append(_values_bytes(feature.categories))
     pieces.append(_values_bytes(schema.classes))
+    if schema.is_measured:
+        pieces.append(_value_bytes(schema.target.value))
     return b"".join(pieces)
 
 

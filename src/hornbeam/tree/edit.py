@@ -14,6 +14,7 @@ from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError, TreeError
 from hornbeam.kernels.sweep import Rest, rest
 from hornbeam.tree.check import check_belief
+from hornbeam.tree.measure import count_measured, units_of
 from hornbeam.tree.route import route
 from hornbeam.tree.share import count_shared
 from hornbeam.tree.skeleton import Skeleton
@@ -82,7 +83,8 @@ def count(
     """
     unit = table.unit if unit is None else unit
     evidence, rows = tally(skeleton, table, unit)
-    return Tree.raw(table.schema, skeleton, evidence, unit=unit, rows=rows, gain=gain, history=history)
+    units = unit if table.measured is None else units_of(table.measured, unit)
+    return Tree.raw(table.schema, skeleton, evidence, unit=units, rows=rows, gain=gain, history=history)
 
 
 def recount(tree: Tree, table: Table, step: Step | None = None) -> Tree:
@@ -164,7 +166,7 @@ def tally(
 
     Returns
     -------
-    evidence : int64 array of shape (n, n_classes)
+    evidence : int64 array of shape (n, n_classes), or of (n, 3)
     rows : int64 array of shape (n,)
 
     Examples
@@ -172,6 +174,8 @@ def tally(
     >>> tally(Skeleton.leaf(), Table.read([[20.0], [25.0]], ["no", "yes"]), unit=0.5)
     (array([[2, 2]]), array([2]))
     """
+    if table.measured is not None:
+        return count_measured(skeleton, table, table.measured, unit)
     if table.target is None:
         raise DataError("the table has no target, expected one to count: read it with y")
     weight = steps(table, unit)
@@ -380,8 +384,8 @@ def believe(tree: Tree, belief: Floats, borrowed: Floats, step: Step | None = No
     Parameters
     ----------
     tree : Tree
-    belief : float64 array of shape (n_nodes, n_classes)
-        Class probabilities of every node.
+    belief : float64 array of shape (n_nodes, n_classes), or of (n_nodes, 1)
+        Class probabilities of every node, or means.
     borrowed : float64 array of shape (n_nodes,)
         Pseudo-rows lent to each node by its ancestors.
     step : Step, optional
@@ -396,7 +400,7 @@ def believe(tree: Tree, belief: Floats, borrowed: Floats, step: Step | None = No
     >>> laplace.belief.tolist(), [str(step) for step in laplace.history]
     ([[0.8, 0.2]], ['laplace()'])
     """
-    check_belief(belief, borrowed, tree.n_nodes, tree.n_classes)
+    check_belief(belief, borrowed, tree.n_nodes, tree.schema.n_answers, measured=tree.is_measured)
     return tree._edited(belief=belief, borrowed=borrowed, history=_add(tree.history, step))
 
 

@@ -171,7 +171,7 @@ def _climb(parent: Indices, stops: Indices, place: Counts) -> Indices:
 
 
 def _weight(tree: Tree) -> Floats | None:
-    return tree.evidence.sum(axis=1).astype(np.float64) if tree.skeleton.router.fractional else None
+    return tree.weight.astype(np.float64) if tree.skeleton.router.fractional else None
 
 
 def _values(table: Table, begin: int, end: int) -> Values:

@@ -11,10 +11,12 @@ import numpy as np
 from hornbeam.data.schema import Schema
 from hornbeam.tree.check import check_tree, read_only
 from hornbeam.tree.digest import digest
+from hornbeam.tree.mean import means
 from hornbeam.tree.skeleton import Skeleton, summary
+from hornbeam.tree.walk import nearest_with_rows
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["Step", "Tree", "raw_belief"]
+__all__ = ["Step", "Tree", "raw_belief", "unsmoothed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +63,20 @@ class Tree:
     Parameters
     ----------
     schema : Schema
-        Names, kinds and categories of the features, and the ``K`` classes.
+        Names, kinds and categories of the features, and the ``K`` classes; or that the target is numeric.
     skeleton : Skeleton
         Where a row goes.
     evidence : int64 array of shape (n, K)
-        Weighted count of each class at each node, in steps of `unit`.
-    unit : float64 array of shape (K,)
+        Weighted count of each class at each node, in steps of `unit`. Of a numeric target, shape (n, 3): the
+        weight, the weighted sum, and that of squares.
+    unit : float64 array of shape (K,), or of (3,)
         What one step of evidence is worth; 1.0 for plain counts.
     rows : int64 array of shape (n,)
         Unweighted rows that reached each node.
     gain : float64 array of shape (n,)
         Gain of each split; NaN on leaves or if unknown.
     belief : float64 array of shape (n, K)
-        Class probabilities of each node.
+        Class probabilities of each node. Of a numeric target, shape (n, 1): its mean.
     borrowed : float64 array of shape (n,)
         Pseudo-rows lent by the ancestors.
     history : iterable of Step, default ()
@@ -132,7 +135,7 @@ class Tree:
         skeleton: Skeleton,
         evidence: Counts,
         *,
-        unit: float = 1.0,
+        unit: float | Floats = 1.0,
         rows: Counts | None = None,
         gain: Floats | None = None,
         history: Iterable[Step] = (),
@@ -143,8 +146,8 @@ class Tree:
         ----------
         schema, skeleton, evidence
             As of the tree.
-        unit : float, default 1.0
-            What one step of evidence is worth, for every class.
+        unit : float or float64 array of shape (3,), default 1.0
+            What one step of evidence is worth, for every class; of a numeric target, for each column.
         rows : int64 array of shape (n,), optional
             Default: the evidence, for rows that count 1 each.
         gain : float64 array of shape (n,), optional
@@ -158,14 +161,15 @@ class Tree:
         [[0.75, 0.25]]
         """
         n = skeleton.n_nodes
+        units = np.full(schema.n_channels, unit)
         return cls(
             schema=schema,
             skeleton=skeleton,
             evidence=evidence,
-            unit=np.full(schema.n_classes, unit),
-            rows=np.einsum("ij->i", evidence) if rows is None else rows,
+            unit=units,
+            rows=_weights(schema, evidence) if rows is None else rows,
             gain=np.full(n, np.nan) if gain is None else gain,
-            belief=raw_belief(skeleton, evidence),
+            belief=_unsmoothed(schema, skeleton, evidence, units),
             borrowed=np.zeros(n),
             history=tuple(history),
         )
@@ -191,6 +195,16 @@ class Tree:
         return self.schema.n_classes
 
     @property
+    def is_measured(self) -> bool:
+        """Whether the target is a number, and belief a mean."""
+        return self.schema.is_measured
+
+    @property
+    def weight(self) -> Counts:
+        """Evidence of each node over all classes, or its weight, in steps of the first unit."""
+        return _weights(self.schema, self.evidence)
+
+    @property
     def digest(self) -> str:
         """Name of this tree as a value: equal digests, equal predictions (`hornbeam.tree.digest`)."""
         if self._digest is None:
@@ -199,7 +213,8 @@ class Tree:
 
     def __repr__(self) -> str:
         k = self.n_classes
-        return f"Tree({summary(self.skeleton)}, {k} class{'es' * (k != 1)})"
+        target = "a number" if self.is_measured else f"{k} class{'es' * (k != 1)}"
+        return f"Tree({summary(self.skeleton)}, {target})"
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
         arrays = (getattr(self, name) for name in _ARRAYS)
@@ -207,6 +222,28 @@ class Tree:
 
 
 _ARRAYS = ("evidence", "unit", "rows", "gain", "belief", "borrowed")
+
+
+def unsmoothed(tree: Tree) -> Floats:
+    """Tell what a tree believes before a smoother speaks: frequencies, or means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> unsmoothed(Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]]))).tolist()
+    [[0.75, 0.25]]
+    """
+    return _unsmoothed(tree.schema, tree.skeleton, tree.evidence, tree.unit)
+
+
+def _unsmoothed(schema: Schema, skeleton: Skeleton, evidence: Counts, unit: Floats) -> Floats:
+    if schema.is_measured:
+        return means(skeleton, evidence, unit)[:, None]
+    return raw_belief(skeleton, evidence)
+
+
+def _weights(schema: Schema, evidence: Counts) -> Counts:
+    return evidence[:, 0] if schema.is_measured else np.einsum("ij->i", evidence)
 
 
 def raw_belief(skeleton: Skeleton, evidence: Counts) -> Floats:
@@ -222,14 +259,10 @@ def raw_belief(skeleton: Skeleton, evidence: Counts) -> Floats:
     [[0.75, 0.25], [0.75, 0.25], [0.75, 0.25]]
     """
     total = np.einsum("ij->i", evidence)
-    empty = total == 0
-    if empty[0]:  # then every node is empty
+    if total[0] == 0:  # then every node is empty
         return np.full(evidence.shape, 1 / evidence.shape[1])
-    if empty.any():
-        # Each empty node looks at its parent, and every round doubles how far up it sees.
-        source = np.where(empty, skeleton.parent, np.arange(len(total)))
-        while empty[source].any():
-            source = source[source]
+    if not total.all():
+        source = nearest_with_rows(skeleton, total)
         evidence, total = evidence[source], total[source]
     belief: Floats = evidence / total[:, None]
     return belief

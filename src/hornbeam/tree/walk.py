@@ -28,6 +28,7 @@ __all__ = [
     "level_offsets",
     "level_order",
     "links",
+    "nearest_with_rows",
     "path",
     "pull_up",
     "push_down",
@@ -67,6 +68,25 @@ def links(n_children: NDArray[Any]) -> tuple[Indices, Indices]:
     first_child = np.cumsum(n_children, dtype=np.int32) - n_children.astype(np.int32) + np.int32(1)
     first_child[n_children == 0] = -1
     return parent, first_child
+
+
+def nearest_with_rows(skeleton: Skeleton, weight: Counts) -> NDArray[np.intp]:
+    """Find for each node the one whose rows speak for it: itself, or its nearest ancestor that has any.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.tree.skeleton import Skeleton
+    >>> skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan])
+    >>> nearest_with_rows(skeleton, np.array([4, 0, 4])).tolist()
+    [0, 0, 2]
+    """
+    empty = weight == 0
+    source = np.where(empty, np.maximum(skeleton.parent, 0), np.arange(len(weight)))
+    # Each empty node looks at its parent, and every round doubles how far up it sees.
+    while empty[source[1:]].any() and not empty[0]:
+        source = source[source]
+    return source
 
 
 def level_offsets(n_children: NDArray[Any]) -> tuple[int, ...]:

@@ -12,26 +12,56 @@ from hornbeam.data.bins import Bins
 from hornbeam.data.table import Table
 from hornbeam.recipe import Recipe
 from hornbeam.tree.edit import believe, sharing_unit, tally
+from hornbeam.tree.measure import measure_stops, units_of
 from hornbeam.tree.route import route
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import push_down, stopped
 from hornbeam.typing import Bools, Codes, Counts, Floats, Indices
 
-__all__ = ["Deal", "Regrown", "draw", "mix", "n_copies", "regrow", "scatter", "send", "stops"]
+__all__ = ["Deal", "Regrown", "bits_of", "draw", "mix", "n_copies", "regrow", "scatter", "send", "stops"]
 
 type _Bits = NDArray[np.uint64]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_STRATA = 20  # parts of a numeric target of nearly equal weight, each dealt out for itself
 
 
-def draw(codes: Codes, target: Indices, seed: int = 0) -> _Bits:
+def bits_of(table: Table) -> Counts | Indices:
+    """Return the target as whole numbers that tell rows apart: class codes, or the bits of numbers.
+
+    Examples
+    --------
+    >>> bits_of(Table.read([[1.0], [2.0]], ["no", "yes"]))
+    array([0, 1], dtype=int32)
+    """
+    if table.measured is not None:
+        return np.ascontiguousarray(table.measured.values + 0.0).view(np.int64)  # -0.0 is 0.0
+    assert table.target is not None
+    return table.target
+
+
+def _strata(table: Table) -> Counts | Indices:
+    """Classes; or parts of a numeric target. Rows of one value are in one part, whatever their order and copies."""
+    if table.measured is None:
+        return bits_of(table)
+    weight = np.ones(table.n_rows, np.int64) if table.weight is None else table.weight
+    values, place = np.unique(table.measured.values, return_inverse=True)
+    mine = np.zeros(len(values), np.int64)
+    np.add.at(mine, place, weight)
+    below = np.cumsum(mine) - mine
+    stratum: Counts = (below * _STRATA // max(int(mine.sum()), 1))[place]
+    return stratum
+
+
+def draw(codes: Codes, target: Counts | Indices, seed: int = 0) -> _Bits:
     """Draw a number for every row by what it is, not by where it stands: rows that are alike get the same.
 
     Parameters
     ----------
     codes : array of shape (n_rows, n_features)
     target : int array of shape (n_rows,)
+        As of `bits_of`.
     seed : int, default 0
         Another seed, other numbers.
 
@@ -72,6 +102,8 @@ def scatter(numbers: _Bits) -> _Bits:
 class Deal:
     """Rows dealt out to folds like cards, class by class, and copies of a row one after the other.
 
+    A numeric target is cut into twenty parts of nearly equal weight, which are dealt out like classes.
+
     Parameters
     ----------
     first : int64 array of shape (n_rows,)
@@ -95,9 +127,8 @@ class Deal:
     @classmethod
     def of(cls, table: Table, codes: Codes, n_folds: int, seed: int = 0) -> Self:
         """Deal the rows of a table; their order plays no part, and weight 2 is the row twice."""
-        target, weight = table.target, table.weight
-        assert target is not None
-        numbers = draw(codes, target, seed)
+        target, weight = _strata(table), table.weight
+        numbers = draw(codes, bits_of(table), seed)
         order = np.lexsort((numbers, target) if weight is None else (weight, numbers, target))
         copies = weight if table.unit == 1.0 else None
         first = np.empty(len(target), np.int64)
@@ -146,7 +177,8 @@ class Regrown:
     node : int32 array or None
         Where each of them stops; None if missing values go to every child.
     held : float64 array of shape (n_nodes, n_classes)
-        The weight of each class that stops at each node.
+        The weight of each class that stops at each node. Of a numeric target, of shape (n_nodes, 3): weight, sum
+        and sum of squares of the rows that do.
     """
 
     tree: Tree
@@ -245,10 +277,13 @@ def send(tree: Tree, table: Table) -> tuple[Indices | None, Floats]:
     skeleton, n_classes = tree.skeleton, tree.n_classes
     if (skeleton.missing_slot == -2).any():
         unit = sharing_unit(skeleton, table)
-        evidence, _ = tally(skeleton, table, unit, np.einsum("ij->i", tree.evidence))
+        evidence, _ = tally(skeleton, table, unit, tree.weight)
         return None, np.multiply(stopped(skeleton, evidence), unit)
-    assert table.target is not None
     node = route(skeleton, table)
+    if table.measured is not None:
+        sums, _ = measure_stops(node, table, table.measured, tree.n_nodes)
+        return node, sums * units_of(table.measured, table.unit)
+    assert table.target is not None
     cell = node.astype(np.intp) * n_classes + table.target
     counts = np.bincount(cell, _weight(table), minlength=tree.n_nodes * n_classes)
     return node, counts.reshape(-1, n_classes)

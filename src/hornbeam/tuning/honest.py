@@ -14,9 +14,10 @@ from hornbeam.kernels.borrowing import STRENGTHS, Forest
 from hornbeam.pruning import Pruner
 from hornbeam.recipe import Recipe
 from hornbeam.smoothing import Borrowing
+from hornbeam.tree.standard import Standard, impurities
 from hornbeam.tree.tree import Tree
 from hornbeam.tuning.cross_validated import CrossValidated
-from hornbeam.tuning.folds import Deal, Regrown, draw, n_copies, regrow, scatter
+from hornbeam.tuning.folds import Deal, Regrown, bits_of, draw, n_copies, regrow, scatter
 from hornbeam.tuning.lesson import Lesson
 from hornbeam.tuning.size import choose_price
 from hornbeam.typing import Codes, Floats, Indices
@@ -142,8 +143,7 @@ class Honest:
         """Choose the rows that take part; None for all of them."""
         if table.n_rows <= self.rows:
             return None
-        assert table.target is not None
-        numbers = scatter(draw(codes, table.target, self.seed))
+        numbers = scatter(draw(codes, bits_of(table), self.seed))
         chosen: Indices = np.sort(np.argpartition(numbers, self.rows)[: self.rows])
         return chosen
 
@@ -184,9 +184,8 @@ def fit_strengths(
         [one.tree.skeleton.parent + begin for one, begin in zip(regrown, begins[:-1], strict=True)]
     )
     parent[begins[:-1]] = -1
-    evidence = np.concatenate([one.tree.evidence * one.tree.unit for one in regrown])
-    held = np.concatenate([one.held for one in regrown])
-    forest, rows = Forest(parent.astype(np.int32), evidence, held), held.sum()
+    standard = Standard.of(*(one.tree for one in regrown)) if regrown[0].tree.is_measured else None
+    forest, rows = _forest(parent.astype(np.int32), regrown, standard)
 
     def cost_and_slope(strengths: Floats) -> tuple[float, Floats]:
         cost, slope = forest.loss(strengths)
@@ -200,4 +199,17 @@ def fit_strengths(
         ).x.round(3)
     smoother = Borrowing(**dict(zip(STRENGTHS, found.tolist(), strict=True)))
     belief, _ = forest.believe(found)
+    if standard is not None:
+        belief = standard.means(belief[:, 1:])
     return smoother, np.split(belief, begins[1:-1])
+
+
+def _forest(parent: Indices, regrown: Sequence[Regrown], standard: Standard | None) -> tuple[Forest, float]:
+    """Trees one behind the other, and the weight of the rows held out of them; numbers as two classes."""
+    held = np.concatenate([one.held for one in regrown])
+    if standard is None:
+        evidence = np.concatenate([one.tree.evidence * one.tree.unit for one in regrown])
+        return Forest(parent, evidence, held), float(held.sum())
+    shares = np.concatenate([standard.of_tree(one.tree) for one in regrown])
+    impurity = np.concatenate([impurities(one.tree, standard) for one in regrown])
+    return Forest(parent, shares, standard.shares(held[:, 0], held[:, 1]), impurity), float(held[:, 0].sum())

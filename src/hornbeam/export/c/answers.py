@@ -50,6 +50,8 @@ def accuracy(program: Program) -> str:
     kind, belief = program.probability, program.flat.belief
     if kind == "double":
         return "exactly the tree's"
+    if program.measures:
+        return "the tree's, rounded to float"
     found = stored(belief, kind).astype(np.float64) / ONE.get(kind, 1)
     error = float(np.abs(found - belief).max())
     if kind == "float":
@@ -79,6 +81,9 @@ def answers(program: Program) -> str:
         "open": flat.most_open,
     }
     tables = array(f"{name}_node_at", flat.node.tolist())
+    if program.measures:
+        parts["belief"] = wrapped(literal(row[0]) for row in belief)
+        return tables + (_MEANS + _NODE + _MEAN).format(**parts)
     if program.spreads:
         tables += array(f"{name}_shared", flat.spread_start.tolist())
         tables += array(f"{name}_shared_lead", flat.spread_lead.tolist())
@@ -112,6 +117,18 @@ def _missing(program: Program) -> str:
 _BELIEF = """static const {name}_probability {name}_belief[{rows}][{NAME}_CLASSES] = {{
 {belief}
 }};
+"""
+
+_MEANS = """static const {name}_number {name}_mean_at[{rows}] = {{
+{belief}
+}};
+"""
+
+_MEAN = """
+{name}_number {name}_mean(const {name}_value *x)
+{{
+    return {name}_mean_at[{name}_place(x)];
+}}
 """
 
 _NODE = """

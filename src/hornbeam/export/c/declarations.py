@@ -18,31 +18,35 @@ def declarations(program: Program) -> str:
     name, schema = program.name, program.tree.schema
     value = bin_type(program) if program.layout == "bins" else program.number.ctype
     probability = program.probability + "_t" * (program.probability in ONE)
-    lines = [
-        f"#define {program.prefix}_FEATURES {schema.n_features}",
-        f"#define {program.prefix}_CLASSES {schema.n_classes}",
-        f"#define {program.prefix}_NODES {program.tree.n_nodes}",
-    ]
+    lines = [f"#define {program.prefix}_FEATURES {schema.n_features}"]
+    if not program.measures:
+        lines.append(f"#define {program.prefix}_CLASSES {schema.n_classes}")
+    lines.append(f"#define {program.prefix}_NODES {program.tree.n_nodes}")
     if program.probability in ONE:
         lines.append(f"#define {program.prefix}_ONE {ONE[program.probability]}")
     if program.layout == "bins":
         most = {"uint8_t": 255, "uint16_t": 65_535}.get(value, 2**31 - 1)
         lines += [f"#define {program.prefix}_MISSING {most}", f"#define {program.prefix}_UNKNOWN {most - 1}"]
     lines += _codes(program)
+    answer = "number" if program.measures else "probability"
     lines += [
         "",
         f"typedef {value} {name}_value;",
-        f"typedef {probability} {name}_probability;",
+        f"typedef {probability} {name}_{answer};",
         "",
         f"int32_t {name}_node(const {name}_value *x);",
-        f"int32_t {name}_class(const {name}_value *x);",
-        f"void {name}_probabilities(const {name}_value *x, {name}_probability *p);",
     ]
-    if not program.spreads:
+    if program.measures:
+        lines.append(f"{name}_number {name}_mean(const {name}_value *x);")
+    else:
+        lines.append(f"int32_t {name}_class(const {name}_value *x);")
+        lines.append(f"void {name}_probabilities(const {name}_value *x, {name}_probability *p);")
+    if not (program.spreads or program.measures):
         lines.append(f"const {name}_probability *{name}_answer(const {name}_value *x);")
     if program.layout == "bins":
         lines.append(f"void {name}_bin(const {program.number.ctype} *x, {name}_value *bins);")
-    lines.append(f"extern const char *const {name}_class_names[{program.prefix}_CLASSES];")
+    if not program.measures:
+        lines.append(f"extern const char *const {name}_class_names[{program.prefix}_CLASSES];")
     guard = f"{program.prefix}_DECLARED"
     declared = "\n".join(lines)
     head = f"#ifndef {guard}\n#define {guard}\n#include <stdint.h>\n\n{declared}\n#endif\n"
@@ -65,8 +69,9 @@ def _codes(program: Program) -> list[str]:
         if identifiers:
             words = [str(plain(category)) for category in feature.categories]
             lines += _enumeration(f"Values of the feature {comment(feature.name)}.", identifiers, words)
-    classes = [str(plain(label)) for label in schema.classes]
-    lines += _enumeration("The classes, in the order of their probabilities.", program.classes, classes)
+    if not program.measures:
+        classes = [str(plain(label)) for label in schema.classes]
+        lines += _enumeration("The classes, in the order of their probabilities.", program.classes, classes)
     codes = f"enum {{ {program.prefix}_MISSING_CODE = -1, {program.prefix}_UNKNOWN_CODE = -2 }};"
     return [*lines, "/* For a category that is missing, and for one that is not in the list. */", codes]
 
@@ -86,10 +91,13 @@ def _about(program: Program) -> str:
         f"Digest {program.tree.digest}.",
         "",
         f"{name}_node(x)              the node where the row x stops",
-        f"{name}_class(x)             the code of its most probable class",
-        f"{name}_probabilities(x, p)  the probability of each class, {accuracy(program)}",
     ]
-    if not program.spreads:
+    if program.measures:
+        how.append(f"{name}_mean(x)              its mean, {accuracy(program)}")
+    else:
+        how.append(f"{name}_class(x)             the code of its most probable class")
+        how.append(f"{name}_probabilities(x, p)  the probability of each class, {accuracy(program)}")
+    if not (program.spreads or program.measures):
         how.append(f"{name}_answer(x)            the same probabilities, where they lie in the table")
     how.append("")
     if program.layout == "bins":

@@ -97,6 +97,11 @@ class Program:
         return bool(np.isnan(self.flat.threshold).any())
 
     @property
+    def measures(self) -> bool:
+        """Whether the answer is a number instead of probabilities of classes."""
+        return self.tree.is_measured
+
+    @property
     def spreads(self) -> bool:
         """Whether a missing value may be answered by several branches together."""
         return self.flat.fractional and not self.complete

@@ -54,7 +54,7 @@ def to_c(
         rounded down to it, never to nearest.
     probability : {"double", "float", "uint16", "uint8"}, default "double"
         The type of the probabilities: exact, rounded to float, or in parts of 65535 or 255 that add up, with
-        the largest error stated in the file.
+        the largest error stated in the file. Where the target is numeric, of the means: "double" or "float".
     complete : bool, default False
         Leave out what only rows with missing values need. Smaller, for rows that have none.
     vectors : Table, optional
@@ -101,8 +101,15 @@ def to_c(
             f"probability={probability!r}; expected layout='table' or 'bins' and probability='double'. Choose these, "
             "pass complete=True if rows have no missing values, or grow the tree with missing='own'."
         )
+    if program.measures and probability not in ("double", "float"):
+        raise ExportError(
+            f"The tree answers with a number, which probability={probability!r} cannot hold; expected 'double' or "
+            "'float'."
+        )
     walk = _walk(program)
-    parts = [*_code_of_categories(program, "".join(walk)), *walk, answers(program), class_names(program)]
+    parts = [*_code_of_categories(program, "".join(walk)), *walk, answers(program)]
+    if not program.measures:
+        parts.append(class_names(program))
     if isinstance(program.number, Real) and not complete:
         parts.insert(0, _NO_FAST_MATH)
     body = "\n".join(parts)
@@ -166,7 +173,7 @@ def _test(program: Program, table: Table) -> str:
     rows = [f"{{{', '.join(map(number.literal, row))}}}" for row in vectors.numbers().tolist()]
     literal = NUMBERS["float" if program.probability == "float" else "double"].literal
     answer = stored(vectors.probabilities, program.probability).tolist()
-    return _TEST.format(
+    return (_MEAN_TEST if program.measures else _TEST).format(
         name=name,
         NAME=program.prefix,
         type=number.ctype,
@@ -206,6 +213,27 @@ _BIN_CODE = """static int32_t {name}_code({name}_value value, int32_t size)
 """
 
 _BINNED_ROW = "({name}_bin({name}_test_x[i], bins), bins)"
+
+_MEAN_TEST = """
+#ifdef {NAME}_TEST
+static const {type} {name}_test_x[{n}][{NAME}_FEATURES] = {{
+{rows}
+}};
+{nodes}static const {name}_number {name}_test_mean[{n}][1] = {{
+{answers}
+}};
+
+int main(void)
+{{
+    int32_t wrong = 0;
+    for (int32_t i = 0; i < {n}; ++i) {{
+{bins}        const {name}_value *x = {row};
+        wrong |= {name}_node(x) != {name}_test_node[i] || {name}_mean(x) != {name}_test_mean[i][0];
+    }}
+    return wrong;
+}}
+#endif
+"""
 
 _TEST = """
 #ifdef {NAME}_TEST

@@ -1,0 +1,118 @@
+"""Rows that a tree has not seen, asked of it: the honest answer of a forest to its own rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.data.table import Table
+from hornbeam.ensembles.encoded import Encoded
+from hornbeam.tree.route import answer
+from hornbeam.tree.tree import Tree
+from hornbeam.typing import Counts, Floats
+
+__all__ = ["OutOfBag", "Witness"]
+
+
+class Witness(NamedTuple):
+    """What one tree answers to rows it has not seen: which kinds, how many copies of each, and what."""
+
+    kinds: NDArray[np.intp]
+    copies: Counts
+    answers: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OutOfBag:
+    """Answers to rows, each from the trees alone whose sample lacks it, with one or several smoothers.
+
+    Parameters
+    ----------
+    rows : Encoded
+        All rows of the forest.
+    kind : int64 array of shape (n_asked,)
+        The kind of each row that is asked about: the first of them. Rows that are alike are of one kind and share
+        their answer, the mean over all their copies that some tree lacks.
+    begin : int64 array of shape (n_kinds,)
+        The first row of each kind.
+    total : float64 array of shape (n_kinds, n_choices, n_answers)
+        Sums of answers.
+    heard : int64 array of shape (n_kinds,)
+        How many answers each is the sum of.
+
+    Examples
+    --------
+    >>> from hornbeam.growing import Grower
+    >>> from hornbeam.recipe import Recipe
+    >>> rows = Encoded.of(Table.read([[1.0], [2.0], [1.0]], ["a", "b", "a"]), Recipe())
+    >>> tree = rows.take(np.arange(3)).grow(Grower(), key=0)
+    >>> ask = OutOfBag.of(rows)
+    >>> left = (rows.codes[:, 0] == 0).astype(int)  # the rows of value 1.0
+    >>> ask.hear(ask.witness(tree, left, [tree.belief]))
+    >>> ask.answers()
+    array([[ 1.,  0.],
+           [nan, nan],
+           [ 1.,  0.]])
+    """
+
+    rows: Encoded
+    kind: Counts
+    begin: Counts
+    total: Floats
+    heard: Counts
+
+    @classmethod
+    def of(cls, rows: Encoded, n_choices: int = 1, most: int | None = None) -> Self:
+        """Prepare to ask about all rows, or about so many kinds of them: places are random, the first will do."""
+        begin = np.flatnonzero(np.append(True, rows.number[1:] != rows.number[:-1]))
+        end = np.append(begin[1:], rows.n_rows)[:most]
+        begin = begin[:most]
+        kind = np.repeat(np.arange(len(begin)), end - begin)
+        total = np.zeros((len(begin), n_choices, rows.table.schema.n_answers))
+        return cls(rows, kind, begin, total, np.zeros(len(begin), np.int64))
+
+    def witness(self, tree: Tree, left: Counts, beliefs: Sequence[Floats]) -> Witness:
+        """Ask a tree about the rows of which its sample left so many copies; its nodes may believe this or that."""
+        copies = np.add.reduceat(left[: len(self.kind)], self.begin)
+        kinds = np.flatnonzero(copies)
+        said = answer(tree, self.rows.table.take(self.begin[kinds]), said=np.hstack(beliefs))
+        return Witness(kinds, copies[kinds], said.reshape(len(kinds), *self.total.shape[1:]))
+
+    def hear(self, witness: Witness) -> None:
+        """Add what a tree said; in the order of the trees, so that threads cannot change the sum."""
+        self.total[witness.kinds] += witness.copies[:, None, None] * witness.answers
+        self.heard[witness.kinds] += witness.copies
+
+    def best(self) -> int:
+        """Find the choice of least squared error, or on a tie the first."""
+        asked = np.flatnonzero(self.heard)
+        if not len(asked):
+            return 0
+        table = self.rows.table
+        weight = np.ones(table.n_rows) if table.weight is None else table.weight * table.unit
+        of_kind = np.bincount(self.kind, weight[: len(self.kind)])[asked]
+        error = self._mean(asked) - _truth(table.take(self.begin[asked]))[:, None, :]
+        losses = np.einsum("i,ijk,ijk->j", of_kind, error, error)
+        return int(losses.argmin())
+
+    def answers(self, choice: int = 0) -> Floats:
+        """Give the mean answer to each row, in the order they came in; NaN where no tree lacks it."""
+        answers = np.full((self.rows.n_rows, self.total.shape[2]), np.nan)
+        asked = np.flatnonzero(self.heard)
+        mean = np.full_like(self.total[:, choice], np.nan)
+        mean[asked] = self._mean(asked)[:, choice]
+        answers[self.rows.origin[: len(self.kind)]] = mean[self.kind]
+        return answers
+
+    def _mean(self, kinds: NDArray[np.intp]) -> Floats:
+        mean: Floats = self.total[kinds] / self.heard[kinds, None, None]
+        return mean
+
+
+def _truth(table: Table) -> Floats:
+    """What a perfect answer would be: 1 for the class, or the number itself."""
+    if table.measured is not None:
+        return table.measured.values[:, None]
+    return np.eye(table.schema.n_classes)[table.target]

@@ -1,0 +1,148 @@
+"""How a forest is grown: parameters, and the way from a table to trees."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from math import log
+from typing import NamedTuple
+
+import numpy as np
+
+from hornbeam.data.table import Table
+from hornbeam.ensembles.bootstrap import Bootstrap, Sample
+from hornbeam.ensembles.encoded import Encoded
+from hornbeam.ensembles.forest import Forest
+from hornbeam.ensembles.out_of_bag import OutOfBag, Witness
+from hornbeam.ensembles.turns import in_turn
+from hornbeam.errors import ParameterError
+from hornbeam.kernels.subtree import child_key
+from hornbeam.recipe import Recipe
+from hornbeam.smoothing import Borrowing, Smoother
+from hornbeam.tree.tree import Tree
+from hornbeam.typing import Floats
+
+__all__ = ["STRENGTHS", "Planted", "Planting"]
+
+# Nobody in particular lends next to nothing: many rows that are half of each class would make a rare class common.
+STRENGTHS: tuple[Smoother | None, ...] = (
+    None,
+    *(Borrowing(scale=log(rows), prior=log(rows / 100)) for rows in (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)),
+)
+"""What a forest chooses its smoothing from: nothing, or ancestors that lend so many rows each."""
+
+_ENOUGH = 30_000  # kinds of rows that are asked where only a smoother is to be chosen
+
+
+class Planted(NamedTuple):
+    """A forest, and what came of asking its trees about the rows they have not seen.
+
+    `out_of_bag` has a row for each row of the table, NaN where no tree lacks it; None if nobody wanted to know.
+    `smoother` is what was chosen, or given.
+    """
+
+    forest: Forest
+    out_of_bag: Floats | None
+    smoother: Smoother | None
+
+
+@dataclass(frozen=True, slots=True)
+class Planting:
+    """Everything that makes a forest from a table.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        How each tree is grown, pruned and smoothed; the bins are shared by all.
+    n_trees : int, default 100
+        How many there are.
+    bootstrap : bool, default True
+        Whether each tree sees its own sample of the rows, or all of them.
+    max_samples : int, float or None, default None
+        Rows drawn for each tree, or their share of all; None: as many as there are.
+    smoothers : tuple of Smoother or None, default ()
+        If there are any, the one whose forest has the least squared error out of bag takes the place of the
+        recipe's.
+    out_of_bag : bool, default False
+        Whether to keep the answers out of bag.
+    seed : int, default 0
+        Another seed, another forest.
+
+    Notes
+    -----
+    Everything random depends on the seed, the number of the tree, the node, and the rows themselves: neither on the
+    number of threads nor on the order of the rows. The first ten trees of a hundred are the forest of ten, but for
+    smoothing that is chosen.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from hornbeam.growing import Grower
+    >>> table = Table.read(*load_iris(return_X_y=True))
+    >>> planting = Planting(Recipe(grower=Grower(max_features=2)), n_trees=20)
+    >>> forest = planting.fit(table).forest
+    >>> forest.digest == planting.fit(table, n_jobs=3).forest.digest
+    True
+    """
+
+    recipe: Recipe = field(default_factory=Recipe)
+    n_trees: int = 100
+    bootstrap: bool = True
+    max_samples: float | None = None
+    smoothers: tuple[Smoother | None, ...] = ()
+    out_of_bag: bool = False
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.n_trees < 1:
+            raise ParameterError(f"n_trees={self.n_trees}: expected 1 or more.")
+        if self.bootstrap:
+            return
+        if self.out_of_bag or self.smoothers:
+            raise ParameterError(
+                "A score out of bag (oob_score), or smoothing that is chosen out of bag, asks rows that a tree has not "
+                "seen; without bootstrap every tree has seen all. Let bootstrap be True, or do not ask."
+            )
+        if self.max_samples is not None:
+            raise ParameterError(
+                f"max_samples={self.max_samples} is the size of a sample; expected None without bootstrap."
+            )
+
+    def fit(
+        self, table: Table, *, n_jobs: int = 1, on_progress: Callable[[int], None] | None = None
+    ) -> Planted:
+        """Grow the forest of a table; ``n_jobs`` threads, who share the trees, cannot change it.
+
+        `on_progress` is told how many trees there are.
+        """
+        rows = Encoded.of(table, self.recipe, n_jobs)
+        bag = Bootstrap.of(rows.table, self.max_samples, self.seed) if self.bootstrap else None
+        choices = [replace(self.recipe, smoother=one) for one in self.smoothers] or [self.recipe]
+        ask: OutOfBag | None = None
+        if self.out_of_bag or len(choices) > 1:
+            ask = OutOfBag.of(rows, len(choices), None if self.out_of_bag else _ENOUGH)
+
+        def plant(number: int) -> tuple[Tree, Witness | None]:
+            sample = _everything(rows) if bag is None else bag.sample(number)
+            drawn = rows.take(sample.rows, sample.weight, sample.unit)
+            tree = self.recipe.prune(drawn.grow(self.recipe.grower, child_key(self.seed, number)))
+            if ask is None:
+                return tree, None
+            return tree, ask.witness(tree, sample.left, [choice.smooth(tree).belief for choice in choices])
+
+        trees = []
+        for tree, witness in in_turn(plant, self.n_trees, n_jobs):
+            trees.append(tree)
+            if ask is not None and witness is not None:
+                ask.hear(witness)
+            if on_progress is not None:
+                on_progress(len(trees))
+        best = 0 if ask is None else ask.best()
+        smooth = choices[best].smooth
+        forest = Forest(tuple(in_turn(lambda number: smooth(trees[number]), self.n_trees, n_jobs)))
+        answers = ask.answers(best) if ask is not None and self.out_of_bag else None
+        return Planted(forest, answers, choices[best].smoother)
+
+
+def _everything(rows: Encoded) -> Sample:
+    """All rows, each at its own weight; none is left."""
+    n_rows = rows.n_rows
+    return Sample(np.arange(n_rows), rows.table.weight, rows.table.unit, np.zeros(n_rows, np.int64))

@@ -1,0 +1,153 @@
+"""Parameters of estimators, one at a time: words and numbers, read or refused."""
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from enum import StrEnum
+from math import ceil
+from numbers import Integral, Real
+from typing import Any
+
+from hornbeam.errors import ParameterError
+
+__all__ = [
+    "bins_of",
+    "choice",
+    "is_number",
+    "is_whole",
+    "limit",
+    "misnamed",
+    "named",
+    "number",
+    "refuse",
+    "rows_of",
+    "seed_of",
+    "signs_of",
+    "step",
+]
+
+_MOST_BINS = 65_535
+
+
+def refuse(name: str, value: Any, expected: str, advice: str) -> ParameterError:
+    """Return the error of a wrong parameter: what was found, what was expected, what to do."""
+    return ParameterError(f"{name}={value!r}: expected {expected}. {advice}")
+
+
+def misnamed(name: str, value: Any, known: Iterable[str], others: str = "") -> ParameterError:
+    """Return the error of a word that is none of those known; it suggests one that is close."""
+    known = list(map(str, known))
+    close = get_close_matches(value.lower(), known, n=1) if isinstance(value, str) else []
+    advice = f"Did you mean {close[0]!r}?" if close else f"Pass {name}={known[0]!r}, say."
+    return refuse(name, value, f"one of {', '.join(map(repr, known))}{others}", advice)
+
+
+def named[T](name: str, value: Any, known: Mapping[str, T]) -> T:
+    """What a word stands for."""
+    if not isinstance(value, str) or value not in known:
+        raise misnamed(name, value, known)
+    return known[value]
+
+
+def choice[E: StrEnum](name: str, value: Any, choices: Iterable[E], default: E) -> E:
+    """One of some words; "auto" is the default."""
+    if isinstance(value, str):
+        if value == "auto":
+            return default
+        for choice in choices:
+            if choice == value:
+                return choice
+    raise misnamed(name, value, ["auto", *choices])
+
+
+def step(name: str, value: Any, known: Mapping[str, Any], default: Any) -> Any:
+    """A step by its name, or given as it is, or None; "auto" is the default."""
+    if isinstance(value, str):
+        if value == "auto":
+            return default
+        if value in known:
+            return known[value]
+    elif value is None or (callable(value) and not isinstance(value, type)):
+        return value
+    raise misnamed(name, value, ["auto", *known], ", None for none, or a step from tree to tree")
+
+
+def is_whole(value: object) -> bool:
+    """Whether a value is a whole number; True and False are none."""
+    return type(value) is int or (not isinstance(value, bool) and isinstance(value, Integral))
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is a number; True and False are none."""
+    return type(value) is float or (not isinstance(value, bool) and isinstance(value, Real))
+
+
+def limit(name: str, value: Any) -> int | None:
+    """A whole number, or None for no limit."""
+    if value is None or is_whole(value):
+        return value  # type: ignore[no-any-return]
+    raise refuse(name, value, "a whole number, or None for no limit", f"Pass {name}=None or {name}=5, say.")
+
+
+def number(name: str, value: Any) -> float:
+    """A number."""
+    if is_number(value):
+        return float(value)
+    raise refuse(name, value, "a number", f"Pass {name}=0.0, which is the default.")
+
+
+def seed_of(value: Any) -> int:
+    """A seed from None, a number, or a generator of scikit-learn's manners.
+
+    Examples
+    --------
+    >>> seed_of(None), seed_of(7)
+    (0, 7)
+    """
+    if value is None:
+        return 0
+    if is_whole(value) and value >= 0:
+        return int(value)
+    if hasattr(value, "randint"):
+        return int(value.randint(2**31))
+    raise refuse("random_state", value, "a whole number from 0, or None", "Pass random_state=0, say.")
+
+
+def rows_of(name: str, value: Any, least: int, n_rows: int) -> int:
+    """So many rows, or such a share of all rows, as in scikit-learn."""
+    if is_whole(value):
+        return int(value)
+    if is_number(value) and 0.0 < value < 1.0:
+        return max(least, ceil(float(value) * n_rows))
+    expected = "a whole number of rows, or a share of all rows between 0 and 1"
+    raise refuse(name, value, expected, f"Pass {name}={least}, say.")
+
+
+def bins_of(value: Any, default: Any) -> Any:
+    """Codes a numeric feature may have; None for every value."""
+    if isinstance(value, str) and value == "auto":
+        return default
+    if value is None or (is_whole(value) and 2 <= value <= _MOST_BINS):
+        return value
+    expected = f"'auto', None for every value, or a whole number from 2 to {_MOST_BINS:,}"
+    raise refuse("max_bins", value, expected, "Pass max_bins=255, say.")
+
+
+def signs_of(value: Any, names: tuple[str, ...]) -> tuple[int, ...] | None:
+    """Monotone constraints, feature by feature."""
+    if value is None:
+        return None
+    expected = "for each feature 1 (rises), -1 (falls) or 0 (free), or a dict of these by feature name"
+    if isinstance(value, Mapping):
+        unknown = [name for name in value if name not in names]
+        if unknown:
+            first = ", ".join(map(repr, names[:5]))
+            advice = f"Name features: {unknown[0]!r} is none, the first ones are {first}."
+            raise refuse("monotonic_cst", value, expected, advice)
+        value = [value.get(name, 0) for name in names]
+    try:
+        signs = list(value)
+    except TypeError:
+        signs = [None]
+    if not all(isinstance(sign, Real) and sign in (-1, 0, 1) for sign in signs):
+        raise refuse("monotonic_cst", value, expected, "Pass None for no constraints.")
+    return tuple(map(int, signs))

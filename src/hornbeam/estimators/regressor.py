@@ -1,0 +1,250 @@
+"""A regression tree in scikit-learn's manners."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from hornbeam.data.schema import Kind
+from hornbeam.data.table import Table
+from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
+from hornbeam.estimators.routing import Routing
+from hornbeam.estimators.rows import by_unit
+from hornbeam.estimators.settings import regression_recipe_of
+from hornbeam.estimators.targets import numbers_of
+from hornbeam.estimators.threads import n_threads
+from hornbeam.explain import Leaves, leaves, predict_interval
+from hornbeam.tree.route import answer, lean
+from hornbeam.typing import Floats
+
+__all__ = ["TreeRegressor"]
+
+
+class TreeRegressor(CallbackSupportMixin, Routing, RegressorMixin, BaseEstimator):
+    """One decision tree for a number, for numeric and nominal features with missing values.
+
+    Parameters
+    ----------
+    preset : {"honest", "cart"}, default="honest"
+        The recipe to start from; every other parameter set to "auto" is what the preset says. ``honest``: subset
+        splits, missing values to a child of their own, honest smoothing. ``cart``: subset splits, learned
+        direction for missing values, raw means.
+    nominal : {"auto", "multiway", "subset"}, default="auto"
+        How a nominal feature splits: a child for each category, or two for the best subset.
+    missing : {"auto", "own", "learned"}, default="auto"
+        Where rows go whose tested value is missing: to a child of their own, or to the better child.
+    max_depth : int, default=None
+        Tests on a path at most.
+    min_samples_split : int or float, default=2
+        Rows a node must hold to be split; between 0 and 1, a share of all rows.
+    min_samples_leaf : int or float, default=1
+        Rows each child of a split must hold; between 0 and 1, a share of all rows.
+    min_weight_fraction_leaf : float, default=0.0
+        Share of all weight each child of a split must hold.
+    min_impurity_decrease : float, default=0.0
+        Decrease of the squared error times the node's share of all weight must reach this.
+    max_leaf_nodes : int, default=None
+        Leaves at most, best first.
+    max_bins : int, None or "auto", default="auto"
+        Quantile bins for each numeric feature; None tries every distinct value. "auto": every value up to
+        20,000 rows, 255 bins beyond.
+    smoothing : str, a smoother or None, default="auto"
+        How means are estimated. "honest" (the preset ``honest``): how much to borrow from the nodes above is found on
+        rows held out of regrown trees. Or "raw", "m-branch", "shrinkage", or a step of `hornbeam.smoothing`; None for
+        raw means.
+    pruning : {"auto", "cost-complexity"}, a pruner or None, default="auto"
+        What cuts the tree back. "cost-complexity": the smallest tree on CART's path that is within one standard
+        error of the best, by squared error in 5-fold cross-validation. Or a step of `hornbeam.pruning`, such as
+        ``CostComplexity(alpha)``; None for nothing. "auto": what the preset says; with honest smoothing, leaves
+        that make no difference are cut, and `simplicity` says what that means.
+    simplicity : float, default=0.0
+        With honest smoothing, a dial from 0, the most accurate tree, to 1, the smallest one whose squared loss on
+        held-out rows is within one standard error of it.
+    monotonic_cst : array-like of int, dict or None, default=None
+        +1 where the answer must not fall as the feature rises, -1 where it must not rise, 0 elsewhere; or a dict
+        from feature names.
+    random_state : int, RandomState instance or None, default=None
+        Deals the rows to other folds when honest smoothing asks them. Nothing else is random, and nothing depends
+        on the order of rows.
+    n_jobs : int, default=None
+        Threads; -1 for all cores. The tree does not depend on them.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The fitted tree as data.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if X had any.
+
+    Notes
+    -----
+    The same rows give the same tree, bit for bit, in any order and on any number of threads: targets are added up
+    in integer steps (`hornbeam.data.measured`). A category never seen at a node, or a missing value where training
+    had none, stops there: the row is answered with that node's mean.
+
+    A node is split only if that reduces the squared error of its rows.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeRegressor
+    >>> reg = TreeRegressor("cart").fit([[1], [2], [3], [4]], [1.0, 1.5, 7.0, 8.0])
+    >>> reg.predict([[2.4], [9]])
+    array([1.5, 8. ])
+    """
+
+    _doc_link_module = "hornbeam"
+    _doc_link_template = (
+        "https://hornbeam.readthedocs.io/en/stable/api/generated/hornbeam.{estimator_name}.html"
+    )
+
+    def __init__(
+        self,
+        preset: str = "honest",
+        *,
+        nominal: Any = "auto",
+        missing: Any = "auto",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        min_impurity_decrease: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        max_bins: Any = "auto",
+        smoothing: Any = "auto",
+        pruning: Any = "auto",
+        simplicity: float = 0.0,
+        monotonic_cst: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.preset = preset
+        self.nominal = nominal
+        self.missing = missing
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_bins = max_bins
+        self.smoothing = smoothing
+        self.pruning = pruning
+        self.simplicity = simplicity
+        self.monotonic_cst = monotonic_cst
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that missing values, categories and strings are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow, prune and smooth a tree.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Numbers, booleans, strings, categories; missing values in any form.
+        y : array-like of shape (n_rows,)
+            Numbers.
+        sample_weight : array-like of shape (n_rows,), default=None
+            A row of weight 2 counts as two rows.
+
+        Returns
+        -------
+        TreeRegressor
+            Itself, fitted.
+        """
+        with Progress(self, X, y, sample_weight) as progress:
+            numbers = numbers_of(self, y)
+            table = Table.read(X, numbers, sample_weight=sample_weight, target=Kind.NUMERIC)
+            recipe = regression_recipe_of(self, table)
+            listener = progress.listener(table.n_rows)
+            self._remember(
+                recipe.fit(table, n_jobs=n_threads(self.n_jobs), on_progress=listener), table.names
+            )
+        return self
+
+    @by_unit
+    def predict(self, X: Any) -> Floats:
+        """Answer each row with the mean of the node where it stops.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows like those of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        table = self._read(X)
+        return answer(self.tree_, table, n_threads(self.n_jobs))[:, 0]
+
+    @by_unit
+    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Floats, Floats]:
+        """Say how sure `predict` is of the mean; single rows lie further apart.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows like those of `fit`.
+        level : float, default=0.9
+            How often the true mean of the node that answers is to be within.
+
+        Returns
+        -------
+        low, high : ndarrays of shape (n_rows,)
+
+        Examples
+        --------
+        >>> from hornbeam import TreeRegressor
+        >>> low, high = TreeRegressor("cart").fit([[0]] * 4, [1.0, 2.0, 3.0, 4.0]).predict_interval([[0]])
+        >>> low.round(2), high.round(2)
+        (array([1.31]), array([3.69]))
+        """
+        table = self._read(X)
+        low, high = predict_interval(self.tree_, table, level, n_jobs=n_threads(self.n_jobs))
+        return low[:, 0], high[:, 0]
+
+    def leaves(self, level: float = 0.9) -> Leaves:
+        """List the leaves: rows, raw mean, smoothed mean, interval, rows borrowed.
+
+        Parameters
+        ----------
+        level : float, default=0.9
+            How often the true mean is to be within the interval.
+
+        Returns
+        -------
+        Leaves
+            A table to print, or to make a data frame of with its `to_dict`.
+        """
+        check_is_fitted(self, "tree_")
+        return leaves(self.tree_, level)
+
+    def lean(self) -> Callable[[Floats | Sequence[float]], tuple[float, ...]]:
+        """Return a function from one row of numbers to its mean, with nothing around it.
+
+        Returns
+        -------
+        callable
+            Takes a float64 array or a tuple of numbers (a nominal value as its position in the schema's
+            categories) and returns a tuple of one number.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeRegressor
+        >>> TreeRegressor("cart").fit([[0.0], [1.0]], [2.0, 4.0]).lean()((1.0,))
+        (4.0,)
+        """
+        check_is_fitted(self, "tree_")
+        return lean(self.tree_)

@@ -1,0 +1,81 @@
+"""A forest answers with the mean of its trees, in a fixed order, and has a name."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+
+from hornbeam.data import Table
+from hornbeam.ensembles import Forest, Planting, answers, importance, mean_answer, sum_answers
+from hornbeam.errors import TreeError
+from hornbeam.growing import Grower
+from hornbeam.recipe import Recipe
+from hornbeam.tree import Skeleton, Tree
+from hornbeam.tree.route import answer
+from strategies_growing import random_table
+
+TABLE = random_table(3, n_rows=500, n_classes=3, n_numeric=4, n_values=40)
+FOREST = Planting(Recipe(grower=Grower(max_features=2)), 9).fit(TABLE).forest
+
+
+def test_the_answer_is_the_mean_of_the_trees():
+    said = [answer(tree, TABLE) for tree in FOREST.trees]
+    np.testing.assert_allclose(FOREST.answer(TABLE), np.mean(said, axis=0), rtol=1e-13)
+    np.testing.assert_array_equal(mean_answer(FOREST.trees, TABLE), sum_answers(FOREST.trees, TABLE) / 9)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3, 8])
+@pytest.mark.parametrize("block", [1, 7, 500])
+def test_neither_threads_nor_blocks_change_a_bit_of_it(n_jobs, block, monkeypatch):
+    whole = FOREST.answer(TABLE)
+    monkeypatch.setattr(answers, "_BLOCK", block)
+    np.testing.assert_array_equal(FOREST.answer(TABLE, n_jobs), whole)
+
+
+def test_no_rows_have_no_answers():
+    assert FOREST.answer(TABLE.slice(0, 0), 2).shape == (0, 3)
+
+
+def test_the_digest_names_the_trees_in_their_order():
+    assert Forest(tuple(FOREST.trees)).digest == FOREST.digest
+    assert Forest(FOREST.trees[::-1]).digest != FOREST.digest
+    assert Forest(FOREST.trees[:-1]).digest != FOREST.digest
+
+
+def test_a_forest_travels():
+    again = pickle.loads(pickle.dumps(FOREST))
+    assert again.digest == FOREST.digest
+    assert repr(again) == repr(FOREST)
+
+
+def test_trees_of_different_schemas_are_no_forest():
+    tree = FOREST.trees[0]
+    other = replace(tree, schema=replace(tree.schema, classes=("a", "b", "c")))
+    with pytest.raises(TreeError, match="different schemas"):
+        Forest((tree, other))
+    with pytest.raises(TreeError, match="at least one"):
+        Forest(())
+
+
+def test_importance_is_the_mean_share_of_the_gain():
+    """By hand: of the weight times gain of all tests, how much is due to tests of each feature."""
+    by_hand = np.zeros((len(FOREST.trees), TABLE.schema.n_features))
+    for tree, shares in zip(FOREST.trees, by_hand, strict=True):
+        for node in np.flatnonzero(tree.skeleton.n_children):
+            shares[tree.skeleton.feature[node]] += tree.gain[node] * tree.evidence[node].sum()
+    by_hand /= by_hand.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(FOREST.importance(), by_hand.mean(axis=0), rtol=1e-12)
+
+
+def test_leaves_have_no_importance():
+    leaf = Tree.raw(TABLE.schema, Skeleton.leaf(), np.array([[1, 2, 3]]))
+    assert importance([leaf]).tolist() == [0.0] * TABLE.schema.n_features
+    np.testing.assert_array_equal(importance([leaf, FOREST.trees[0]]), importance([FOREST.trees[0]]))
+
+
+def test_every_platform_grows_the_same_forest():
+    X, y = load_breast_cancer(return_X_y=True)
+    forest = Planting(Recipe(255, Grower(max_features=5)), 5, seed=2026).fit(Table.read(X, y)).forest
+    assert forest.digest == "25a79802f684cd27754d3b0bf0bc971f252716a2cf52b6988d6c866f9af7fc22"

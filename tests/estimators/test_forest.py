@@ -1,0 +1,206 @@
+"""Forests among scikit-learn's own: as good as its forest, with frames, weights, missing values, copies and files."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.exceptions import NotFittedError
+from sklearn.inspection import permutation_importance
+from sklearn.metrics import accuracy_score, brier_score_loss, r2_score
+from sklearn.model_selection import GridSearchCV, cross_val_predict, train_test_split
+from sklearn.tree import DecisionTreeClassifier
+
+import hornbeam
+from hornbeam import ForestClassifier, ForestRegressor
+from hornbeam.errors import ParameterError, StorageError
+from hornbeam.smoothing import HGS, Laplace
+
+CANCER = load_breast_cancer(return_X_y=True)
+DIABETES = load_diabetes(return_X_y=True)
+IRIS = load_iris(return_X_y=True)
+
+
+def probabilities(estimator):
+    return cross_val_predict(estimator, *CANCER, cv=5, method="predict_proba")[:, 1]
+
+
+def test_its_probabilities_are_as_good_as_those_of_scikit_learns_forest():
+    ours = brier_score_loss(CANCER[1], probabilities(ForestClassifier(50)))
+    theirs = brier_score_loss(CANCER[1], probabilities(RandomForestClassifier(50, random_state=0)))
+    assert ours < 1.05 * theirs
+
+
+def test_its_numbers_are_as_good_as_those_of_scikit_learns_forest():
+    ours = r2_score(DIABETES[1], cross_val_predict(ForestRegressor(50), *DIABETES, cv=5))
+    theirs = r2_score(
+        DIABETES[1], cross_val_predict(RandomForestRegressor(50, random_state=0), *DIABETES, cv=5)
+    )
+    assert ours > theirs - 0.02
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3, 8])
+def test_threads_change_nothing(n_jobs):
+    one = ForestClassifier(25, oob_score=True).fit(*CANCER)
+    many = ForestClassifier(25, oob_score=True, n_jobs=n_jobs).fit(*CANCER)
+    assert many.forest_.digest == one.forest_.digest
+    np.testing.assert_array_equal(many.oob_decision_function_, one.oob_decision_function_)
+    np.testing.assert_array_equal(many.predict_proba(CANCER[0]), one.predict_proba(CANCER[0]))
+
+
+# ---- out of bag
+
+
+def test_the_score_out_of_bag_foretells_that_of_new_rows():
+    X, X_new, y, y_new = train_test_split(*CANCER, random_state=0, test_size=0.5)
+    clf = ForestClassifier(oob_score=True).fit(X, y)
+    assert clf.oob_score_ == accuracy_score(y, clf.classes_[clf.oob_decision_function_.argmax(axis=1)])
+    assert abs(clf.oob_score_ - clf.score(X_new, y_new)) < 0.03
+    reg = ForestRegressor(oob_score=True).fit(*DIABETES)
+    assert reg.oob_score_ == pytest.approx(r2_score(DIABETES[1], reg.oob_prediction_))
+    assert 0.35 < reg.oob_score_ < 0.5
+
+
+def test_rows_that_every_tree_has_seen_are_told_of():
+    with pytest.warns(UserWarning, match=r"rows do not have OOB scores.*max_samples"):
+        clf = ForestClassifier(2, oob_score=True).fit(*IRIS)
+    assert 0 < np.isnan(clf.oob_decision_function_[:, 0]).sum() < 150
+    assert 0.8 < clf.oob_score_ < 1.0
+
+
+def test_smoothing_is_chosen_or_given():
+    assert ForestClassifier(10, smoothing=None).fit(*IRIS).smoother_ is None
+    assert ForestClassifier(10, smoothing="laplace").fit(*IRIS).smoother_ == Laplace()
+    chosen = ForestClassifier(1).fit(*DIABETES_CLASSES)
+    assert chosen.smoother_ is not None  # one full tree of noisy rows cannot do without
+    assert (chosen.predict_proba(DIABETES[0]) > 0).all()
+    given = ForestClassifier(3, smoothing=HGS(2.0)).fit(*IRIS)
+    assert [tree.history[-1].name for tree in given.forest_.trees] == ["hgs"] * 3
+    assert ForestRegressor(3, smoothing="shrinkage").fit(*DIABETES).smoother_ is not None
+
+
+DIABETES_CLASSES = DIABETES[0], DIABETES[1] > np.median(DIABETES[1])
+
+
+# ---- what matters --------------------------------------------------------------------------------------
+
+
+def test_importance_is_that_of_scikit_learn_where_the_trees_are():
+    """One tree of all rows and features, on values without ties: both libraries find the same tests."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y = X[:, 0] + 0.5 * X[:, 2] + 0.3 * rng.normal(size=300) > 0
+    settings = {"criterion": "gini", "max_features": None, "max_bins": None, "smoothing": None}
+    ours = ForestClassifier(1, bootstrap=False, max_depth=3, **settings).fit(X, y)
+    theirs = DecisionTreeClassifier(max_depth=3).fit(X, y)
+    np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_, rtol=1e-9)
+
+
+def test_permutation_importance_finds_what_matters():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(400, 3))
+    y = np.where(X[:, 1] > 0, "yes", "no")
+    clf = ForestClassifier(20).fit(X, y)
+    found = permutation_importance(clf, X, y, n_repeats=3, random_state=0).importances_mean
+    assert found.argmax() == clf.feature_importances_.argmax() == 1
+    assert clf.feature_importances_.sum() == pytest.approx(1.0)
+
+
+# ---- data of all kinds
+
+
+@pytest.mark.parametrize("missing", ["own", "learned", "fractional"])
+@pytest.mark.parametrize("nominal", ["subset", "multiway"])
+def test_frames_with_categories_and_holes(missing, nominal):
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"dose": rng.normal(size=300), "drug": rng.choice(["a", "b", "c"], 300)})
+    y = np.where((frame["drug"] == "b") | (frame["dose"] > 1), "ill", "well")
+    frame.loc[rng.random(300) < 0.1, "dose"] = np.nan
+    frame.loc[rng.random(300) < 0.1, "drug"] = None
+    clf = ForestClassifier(10, missing=missing, nominal=nominal).fit(frame, y)
+    assert clf.score(frame, y) > 0.9
+    assert clf.feature_names_in_.tolist() == ["dose", "drug"]
+    p = clf.predict_proba(pd.DataFrame({"dose": [np.nan, 0.0], "drug": [None, "never seen"]}))
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+
+
+def test_class_weights_move_decisions_and_leave_probabilities_calibrated():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(2000, 2))
+    y = rng.random(2000) < 0.1 / (1 + np.exp(-X[:, 0]))
+    plain, heavy = (
+        ForestClassifier(30, min_samples_leaf=20, class_weight=w).fit(X, y) for w in (None, {True: 20})
+    )
+    assert plain.predict(X).mean() < 0.02
+    assert heavy.predict(X).mean() > 0.3
+    assert abs(heavy.predict_proba(X)[:, 1].mean() - y.mean()) < 0.01
+
+
+def test_constraints_hold_for_the_mean_of_trees():
+    X, y = DIABETES
+    reg = ForestRegressor(10, monotonic_cst=[0, 0, 1, *[0] * 7]).fit(X, y)
+    rows = np.repeat(X[:20], 30, axis=0)
+    rows[:, 2] = np.tile(np.linspace(-0.1, 0.15, 30), 20)
+    assert (np.diff(reg.predict(rows).reshape(20, 30), axis=1) >= -1e-9).all()
+
+
+# ---- company
+
+
+def test_copies_and_pickles_answer_alike():
+    clf = ForestClassifier(5, random_state=4).fit(*IRIS)
+    again = pickle.loads(pickle.dumps(clf))
+    assert again.forest_.digest == clf.forest_.digest
+    assert clone(clf).fit(*IRIS).forest_.digest == clf.forest_.digest
+
+
+def test_a_grid_search_finds_its_size():
+    grid = {"n_estimators": [1, 10], "max_features": ["sqrt", 1.0], "criterion": ["gini", "entropy"]}
+    search = GridSearchCV(ForestClassifier(), grid, cv=3, scoring="neg_brier_score").fit(*CANCER)
+    assert search.best_params_["n_estimators"] == 10
+
+
+def test_files_hold_trees_and_not_forests(tmp_path):
+    clf = ForestClassifier(2).fit(*IRIS)
+    with pytest.raises(StorageError, match=r"ForestClassifier.*forest_\.trees"):
+        hornbeam.save(clf, tmp_path / "forest.hornbeam")
+    hornbeam.save(clf.forest_.trees[0], tmp_path / "tree.hornbeam")
+    assert hornbeam.load(tmp_path / "tree.hornbeam").digest == clf.forest_.trees[0].digest
+
+
+def test_nothing_is_answered_before_fit():
+    with pytest.raises(NotFittedError):
+        ForestClassifier().predict(IRIS[0])
+    with pytest.raises(NotFittedError):
+        _ = ForestRegressor().feature_importances_
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_estimators": 0}, "n_estimators=0: expected a whole number of trees"),
+        ({"max_features": "square"}, "max_features='square': expected 'sqrt', 'log2'"),
+        ({"max_features": 0}, "max_features=0: expected"),
+        ({"max_features": 1.5}, "max_features=1.5: expected"),
+        ({"max_samples": "half"}, "max_samples='half': expected a whole number of rows"),
+        ({"max_samples": 1.5}, "max_samples=1.5: expected"),
+        ({"smoothing": "honest"}, "smoothing='honest': expected one of 'auto', 'out-of-bag'"),
+        ({"smoothing": "out-of-bag", "bootstrap": False}, "without bootstrap every tree has seen all"),
+        ({"oob_score": True, "bootstrap": False}, "without bootstrap every tree has seen all"),
+        ({"criterion": "squared_error"}, "criterion='squared_error': expected one of"),
+    ],
+)
+def test_wrong_parameters_are_refused(settings, message):
+    with pytest.raises(ParameterError, match=message):
+        ForestClassifier(**settings).fit(*IRIS)
+
+
+@pytest.mark.parametrize(
+    ("max_features", "n"), [("sqrt", 5), ("log2", 4), (7, 7), (99, 30), (0.25, 7), (1.0, 30), (None, None)]
+)
+def test_features_are_counted_as_scikit_learn_counts_them(max_features, n):
+    tree = ForestClassifier(1, max_features=max_features, max_depth=1).fit(*CANCER).forest_.trees[0]
+    assert dict(tree.history[0].parameters)["max_features"] == n

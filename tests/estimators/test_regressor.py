@@ -1,0 +1,224 @@
+"""TreeRegressor: what it answers, how sure it is, how it is kept and exported."""
+
+import re
+import sqlite3
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_diabetes, make_friedman1
+from sklearn.model_selection import cross_val_predict
+
+import hornbeam
+from hornbeam import TreeRegressor
+from hornbeam.data import Table
+from hornbeam.errors import DataError, ExportError, ParameterError, StorageError
+from hornbeam.export import text, to_c, to_json, to_onnx, to_pmml, to_python, to_sql
+
+
+@pytest.fixture(scope="module")
+def diabetes():
+    return load_diabetes(return_X_y=True)
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """Numbers, categories and holes."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {"age": rng.integers(18, 80, 300).astype(float), "town": rng.choice(["Ayr", "Bonn", "Cork"], 300)}
+    )
+    y = X["age"] + 10.0 * (X["town"] == "Bonn") + rng.normal(size=300)
+    X.loc[::17, "age"] = np.nan
+    return X, y
+
+
+def test_honest_means_beat_raw_ones(diabetes):
+    X, y = diabetes
+    errors = [((cross_val_predict(TreeRegressor(p), X, y, cv=5) - y) ** 2).mean() for p in ("honest", "cart")]
+    assert errors[0] < 0.75 * errors[1]
+
+
+def test_a_simpler_tree_on_demand():
+    X, y = make_friedman1(400, noise=1.0, random_state=0)
+    sizes = [
+        TreeRegressor(**p).fit(X, y).tree_.n_leaves for p in ({"pruning": None}, {}, {"simplicity": 1.0})
+    ]
+    assert sizes[0] > sizes[1] >= sizes[2]
+
+
+def test_the_tuned_tree_is_the_same_in_any_order(diabetes):
+    X, y = diabetes
+    order = np.random.default_rng(1).permutation(len(y))
+    one, other = TreeRegressor().fit(X, y), TreeRegressor(n_jobs=2).fit(X[order], y[order])
+    assert one.tree_.digest == other.tree_.digest
+
+
+def test_a_row_of_weight_two_is_two_rows_for_the_tuned_tree(diabetes):
+    X, y = diabetes[0][:150], diabetes[1][:150]
+    times = np.random.default_rng(2).integers(1, 3, 150)
+    one = TreeRegressor(random_state=1).fit(X, y, sample_weight=times)
+    other = TreeRegressor(random_state=1).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    np.testing.assert_allclose(one.tree_.belief, other.tree_.belief)
+    assert one.tree_.skeleton.threshold.tolist() == pytest.approx(
+        other.tree_.skeleton.threshold.tolist(), nan_ok=True
+    )
+
+
+def test_frames_with_categories_and_holes(mixed):
+    X, y = mixed
+    reg = TreeRegressor().fit(X, y)
+    assert reg.score(X, y) > 0.9
+    assert reg.feature_names_in_.tolist() == ["age", "town"]
+    unseen = reg.predict(pd.DataFrame({"age": [30.0], "town": ["Delft"]}))
+    assert y.min() < unseen[0] < y.max()
+
+
+def test_intervals_hold_the_means_of_their_nodes():
+    """A step function and plain noise: in 9 of 10 trees or so the true mean of a leaf is within its interval."""
+    inside = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        x = rng.random((120, 1))
+        y = np.where(x[:, 0] > 0.5, 1.0, 0.0) + rng.normal(size=120)
+        low, high = (
+            TreeRegressor("cart", max_depth=1, min_samples_leaf=30).fit(x, y).predict_interval([[0.1], [0.9]])
+        )
+        inside += [low[0] <= 0 <= high[0], low[1] <= 1 <= high[1]]
+    assert 0.8 <= np.mean(inside) <= 0.97
+
+
+def test_more_rows_are_surer(diabetes):
+    X, y = diabetes
+    few, many = (
+        TreeRegressor("cart", max_depth=1).fit(X[:n], y[:n]).predict_interval(X[:1]) for n in (50, 400)
+    )
+    assert many[1] - many[0] < few[1] - few[0]
+
+
+def test_leaves_are_listed(diabetes):
+    leaves = TreeRegressor("cart", max_depth=1).fit(*diabetes).leaves()
+    assert "90 % interval" in repr(leaves).splitlines()[0]
+    assert len(repr(leaves).splitlines()) == 3
+    assert set(leaves.to_dict()) == {"node", "rows", "borrowed", "rule", "raw", "smoothed", "low", "high"}
+    assert (leaves.low < leaves.smoothed).all()
+
+
+def test_constraints_hold_after_smoothing():
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 2))
+    y = X[:, 0] + 0.5 * rng.normal(size=300)
+    reg = TreeRegressor(monotonic_cst=[1, 0]).fit(X, y)
+    grid = np.linspace(0, 1, 50)
+    for other in (0.2, 0.8):
+        assert (np.diff(reg.predict(np.c_[grid, np.full(50, other)])) >= 0).all()
+
+
+# ---- refused in words
+
+
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        ([1.0, np.nan], "Input y contains NaN"),
+        ([1.0, np.inf], "Input y contains infinity"),
+        ([1.0, 1e200], r"expected numbers up to 1e\+140"),
+        (["a", "b"], "no numbers"),
+        ([[1.0, 2.0], [3.0, 4.0]], "1d array"),
+        ([1.0], "inconsistent numbers of samples"),
+    ],
+)
+def test_targets_that_cannot_be(y, words):
+    with pytest.raises(DataError, match=words):
+        TreeRegressor().fit([[0.0], [1.0]], y)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"preset": "pet"}, "preset='pet': expected one of 'honest', 'cart'"),
+        ({"missing": "fractional"}, "missing='fractional' shares out rows of classes"),
+        ({"smoothing": "laplace"}, "smoothing='laplace': expected one of"),
+        ({"pruning": "error-based"}, "pruning='error-based': expected one of 'auto'"),
+    ],
+)
+def test_settings_that_cannot_be(settings, words):
+    with pytest.raises(ParameterError, match=words):
+        TreeRegressor(**settings).fit([[0.0], [1.0]], [0.0, 1.0])
+
+
+# ---- kept and exported
+
+
+@pytest.mark.parametrize("name", ["model.hornbeam", "model.safetensors"])
+def test_kept_and_loaded(mixed, tmp_path, name):
+    reg = TreeRegressor(max_depth=3).fit(*mixed)
+    hornbeam.save(reg, tmp_path / name)
+    again = hornbeam.load(tmp_path / name)
+    assert again.tree_.digest == reg.tree_.digest
+    assert again.get_params() == reg.get_params()
+    np.testing.assert_array_equal(again.predict(mixed[0]), reg.predict(mixed[0]))
+
+
+def test_a_file_that_was_put_together_is_refused(diabetes, tmp_path):
+    path = tmp_path / "model.hornbeam"
+    hornbeam.save(TreeRegressor("cart", max_depth=1).fit(*diabetes), path)
+    text_of = re.sub(r'  "sha256": "[0-9a-f]*",\n', "", path.read_text())
+    for old, new, words in (
+        ('"kind": "measured tree"', '"kind": "tree"', "no classes"),
+        ('"kind": "measured tree"', '"kind": "forest"', "kind is 'forest'"),
+        ('"n_classes": 0', '"n_classes": 2', "expected 0: the target"),
+        ('"name": "TreeRegressor"', '"name": "TreeClassifier"', "has no such tree|no parameter"),
+    ):
+        path.write_text(text_of.replace(old, new))
+        with pytest.raises(StorageError, match=words):
+            hornbeam.load(path)
+
+
+def test_text_says_means(diabetes):
+    X, y = diabetes
+    words = text(TreeRegressor("cart", max_depth=1).fit(X, y).tree_)
+    assert len(words.splitlines()) == 3
+    assert f"{y.std():.4g}" not in words
+    assert "rows, deviation" in words
+
+
+def test_python_sql_and_c_answer_alike(mixed, tmp_path):
+    X, y = mixed
+    tree = TreeRegressor(max_depth=4).fit(X, y).tree_
+    rows = Table.read(X, schema=tree.schema)
+    expected = TreeRegressor(max_depth=4).fit(X, y).predict(X)
+    module = {}
+    exec(to_python(tree, vectors=rows), module)
+    assert module["check"]() == 0
+    connection = sqlite3.connect(":memory:")
+    X.to_sql("rows", connection, index=False)
+    found = pd.read_sql(to_sql(tree, dialect="sqlite"), connection)
+    connection.close()
+    np.testing.assert_array_equal(found["mean"], expected)
+    for layout in ("if", "table", "bins"):
+        source = tmp_path / "tree.c"
+        source.write_text(to_c(tree, layout=layout, vectors=rows))
+        build = [
+            "cc",
+            "-std=c99",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-DTREE_TEST",
+            str(source),
+            "-o",
+            str(tmp_path / "tree"),
+        ]
+        subprocess.run(build, check=True)
+        assert subprocess.run([tmp_path / "tree"], check=False).returncode == 0
+
+
+def test_other_targets_refuse_numbers(diabetes):
+    tree = TreeRegressor("cart", max_depth=1).fit(*diabetes).tree_
+    for export in (to_json, to_onnx, to_pmml):
+        with pytest.raises(ExportError, match="The tree answers with a number"):
+            export(tree)
+    with pytest.raises(ExportError, match="probability='uint8' cannot hold"):
+        to_c(tree, probability="uint8")
