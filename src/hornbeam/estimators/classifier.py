@@ -19,7 +19,6 @@ from hornbeam.estimators.settings import recipe_of
 from hornbeam.estimators.shell import Shell
 from hornbeam.estimators.targets import labels_of
 from hornbeam.estimators.threads import n_threads
-from hornbeam.explain import predict_interval
 from hornbeam.tree.base_rate import prior_factors, shift
 from hornbeam.tree.costs import Costs
 from hornbeam.tree.route import answer, lean
@@ -434,6 +433,8 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
         """
         table = self._read(X)
         factors = None if prior is None else prior_factors(self.tree_, prior)
+        from hornbeam.explain import predict_interval  # loaded for those who ask
+
         return predict_interval(self.tree_, table, level, factors=factors, n_jobs=n_threads(self.n_jobs))
 
     explain = explained.explain

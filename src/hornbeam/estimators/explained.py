@@ -1,18 +1,22 @@
 """What a fitted estimator says of its tree: methods that estimators of one tree take over.
 
-They ask an estimator for its ``tree_``, and to read rows (``_read``) and decide (``_verdict``) as it does itself.
+They ask an estimator for its ``tree_``, and to read rows (``_read``) and decide (``_verdict``) as it does itself. What
+they call is loaded when it is called: whoever only fits and predicts does not wait for it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from hornbeam import explain as floor
-from hornbeam.explain import Counterfactual, Drift, Explanations, Leaves
-from hornbeam.rules import RuleSet, extract
 from hornbeam.smoothing import effective_size
 from hornbeam.typing import Floats
+
+if TYPE_CHECKING:
+    from hornbeam.explain import Counterfactual, Drift, Explanations, Leaves
+    from hornbeam.rules import RuleSet
 
 __all__ = [
     "counterfactuals",
@@ -52,6 +56,8 @@ def explain(self: Any, X: Any, level: float = 0.9) -> Explanations:
     stops at a leaf; lent: 1.0 from node 0, 1.0 from nobody
     """
     table = self._read(X)
+    from hornbeam import explain as floor
+
     return floor.explain(self.tree_, table, level, verdict=self._verdict())
 
 
@@ -95,11 +101,15 @@ def counterfactuals(
     """
     table = self._read(X)
     aims = {"wanted": wanted, "fixed": fixed, "n": n, "spread": spread}
+    from hornbeam import explain as floor
+
     return floor.counterfactuals(self.tree_, table, verdict=self._verdict(), **aims)
 
 
 def feature_importances(self: Any) -> Floats:
     """How much each feature matters: the gain of its tests, by the rows they were put to; they add up to 1."""
+    from hornbeam import explain as floor
+
     check_is_fitted(self, "tree_")
     return floor.importance(self.tree_)
 
@@ -117,6 +127,8 @@ def leaves(self: Any, level: float = 0.9) -> Leaves:
     Leaves
         A table to print, or to make a data frame of with its `to_dict`.
     """
+    from hornbeam import explain as floor
+
     check_is_fitted(self, "tree_")
     return floor.leaves(self.tree_, level)
 
@@ -143,6 +155,8 @@ def rules(self: Any, *, inner: bool = False) -> RuleSet:
     RuleSet(2 rules, 2 conditions, default 'yes')
     """
     check_is_fitted(self, "tree_")
+    from hornbeam.rules import extract
+
     return extract(self.tree_, inner=inner, size=effective_size(self.tree_))
 
 
@@ -172,4 +186,6 @@ def drift(self: Any, X: Any, y: Any = None) -> Drift:
     population stability index 0.262, p = 0.008
     """
     table = self._read(X, y)
+    from hornbeam import explain as floor
+
     return floor.drift(self.tree_, table)

@@ -5,9 +5,6 @@ from typing import Any
 from sklearn import get_config
 from sklearn.utils import estimator_html_repr
 
-from hornbeam.explain import interval
-from hornbeam.export.html import to_html
-
 __all__ = ["Portrait"]
 
 _STYLE = 'style="font:13px/1.7 system-ui,sans-serif;cursor:pointer"'
@@ -24,6 +21,9 @@ class Portrait:
         tree = getattr(self, "tree_", None)
         if tree is None:
             return own
+        from hornbeam.explain import interval  # loaded for those who look
+        from hornbeam.export.html import to_html
+
         page = to_html(tree, title=type(self).__name__, bounds=interval(tree))
         return f"<div>{page}<details><summary {_STYLE}>Parameters</summary>{own}</details></div>"
 

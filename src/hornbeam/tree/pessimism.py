@@ -1,7 +1,6 @@
 """How many errors to expect of new rows, where so many were seen (Quinlan, C4.5, 1993, chapter 4)."""
 
 from functools import lru_cache
-from statistics import NormalDist
 
 import numpy as np
 
@@ -68,5 +67,7 @@ def _added(n: Floats, e: Floats, confidence: float, constants: str) -> Floats:
 def _margin(confidence: float, constants: str) -> tuple[float, float]:
     """The normal deviate, and the share of the other rows that are wrong where nearly all are."""
     if constants == "j48":
+        from statistics import NormalDist  # loaded for those who ask
+
         return NormalDist().inv_cdf(1 - confidence), 1.0
     return float(np.interp(confidence, _LEVELS, _DEVIATES)), 0.67
