@@ -13,7 +13,6 @@ from hornbeam.data.units import MemorySource, Source
 from hornbeam.errors import ParameterError
 from hornbeam.estimators.settings import recipe_of
 from hornbeam.estimators.threads import n_threads
-from hornbeam.scale import Plan, fit
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
@@ -81,6 +80,8 @@ def fit_source(
 ) -> Fitted:
     """Fit an estimator's tree to a source; a share of all rows is a share of those that are grown on."""
     recipe = recipe_of(estimator, source)
+    from hornbeam.scale import Plan, fit  # as above
+
     rows = Plan.of(source, recipe, grow_rows, memory).rows
     tree = fit(
         source,

@@ -18,15 +18,9 @@ from hornbeam.data.table import Table
 from hornbeam.data.weights import steer
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing.builder import build_measured, build_tree
-from hornbeam.growing.checkpoint import Checkpoint
 from hornbeam.growing.criterion import Criterion, Missing, Nominal
-from hornbeam.growing.evidence import count_coded
-from hornbeam.growing.frontier import Means
 from hornbeam.growing.home import grow_home
-from hornbeam.growing.level import LevelPhase
 from hornbeam.growing.passes import Pass
-from hornbeam.growing.steered import Steered
-from hornbeam.growing.survey import survey
 from hornbeam.growing.watch import Watch
 from hornbeam.kernels import subtree
 from hornbeam.kernels.subtree import CRITERIA, Nodes, Rows, Rules, Terms
@@ -249,6 +243,14 @@ class Grower:
         StorageError
             If the file is no sound checkpoint.
         """
+        # Only those whose rows are elsewhere wait for it.
+        from hornbeam.growing.checkpoint import Checkpoint
+        from hornbeam.growing.evidence import count_coded
+        from hornbeam.growing.frontier import Means
+        from hornbeam.growing.level import LevelPhase
+        from hornbeam.growing.steered import Steered
+        from hornbeam.growing.survey import survey
+
         self._check_level_phase(schema, budget, home_rows)
         terms = self._terms(schema, bins, Rules())
         found, rows, worth = survey(source, terms, engine), source, unit
