@@ -29,15 +29,15 @@ def probabilities(estimator):
 
 
 def test_its_probabilities_are_as_good_as_those_of_scikit_learns_forest():
-    ours = brier_score_loss(CANCER[1], probabilities(ForestClassifier(50)))
-    theirs = brier_score_loss(CANCER[1], probabilities(RandomForestClassifier(50, random_state=0)))
+    ours = brier_score_loss(CANCER[1], probabilities(ForestClassifier(30)))
+    theirs = brier_score_loss(CANCER[1], probabilities(RandomForestClassifier(30, random_state=0)))
     assert ours < 1.05 * theirs
 
 
 def test_its_numbers_are_as_good_as_those_of_scikit_learns_forest():
-    ours = r2_score(DIABETES[1], cross_val_predict(ForestRegressor(50), *DIABETES, cv=5))
+    ours = r2_score(DIABETES[1], cross_val_predict(ForestRegressor(30), *DIABETES, cv=5))
     theirs = r2_score(
-        DIABETES[1], cross_val_predict(RandomForestRegressor(50, random_state=0), *DIABETES, cv=5)
+        DIABETES[1], cross_val_predict(RandomForestRegressor(30, random_state=0), *DIABETES, cv=5)
     )
     assert ours > theirs - 0.02
 
