@@ -31,12 +31,10 @@ class Rows:
         self.n, self.n_of_class = self.weight(self.all), self.tally(self.all)
 
     def meets(self, row, test):
-        value = row[test.feature]
-        missing = value == -1 if self.nominal[test.feature] else isnan(value)
+        value = row[test.column]
+        missing = value == -1 if self.nominal[test.column] else isnan(value)
         if missing:
             return test.missing
-        if not test.known:
-            return False
         if test.among is not None and value not in test.among:
             return False
         if test.above is not None and not value > test.above:
@@ -131,7 +129,7 @@ def rule_bits(data, tests):
     total = 0.0
     for test in tests:
         many = test.among is not None and len(test.among) > 1
-        total += name + (data.sizes[test.feature] if many else branch[test.feature])
+        total += name + (data.sizes[test.column] if many else branch[test.column])
     return total + log2(len(tests)) - log2(factorial(len(tests)))
 
 

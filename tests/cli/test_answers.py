@@ -13,6 +13,7 @@ import pytest
 import hornbeam
 from hornbeam.data.rows_file import read_rows
 from hornbeam.evaluation import log_loss, rmse
+from hornbeam.export import rules_dict, rules_markdown, rules_text, rules_where
 
 NEW = "new-loans.csv"
 
@@ -168,3 +169,27 @@ def test_explain_tells_about_the_row_asked_for(run, model, rows):
         3,
         "hornbeam: There is no row 201 in 'new-loans.csv'; it has 200.\n",
     )
+
+
+def test_rules_are_the_classifier_s(run, model):
+    rules = hornbeam.load(model).rules()
+    assert run("rules", model).stdout == rules_text(rules) + "\n"
+    assert run("rules", model, "--to", "markdown").stdout == rules_markdown(rules) + "\n"
+    assert json.loads(run("rules", model, "--json").stdout) == rules_dict(rules)
+    lines = run("rules", model, "--to", "sql", "--dialect", "sqlite").stdout.splitlines()
+    assert lines[1::2] == [f"WHERE {clause}" for clause in rules_where(rules, dialect="sqlite")]
+    assert [line.split()[2] for line in lines[::2]] == [*map(rules.label, rules), "good"]
+
+
+def test_the_form_of_rules_is_what_the_name_says(run, model):
+    assert run("rules", model, "-o", "rules.json").stderr == "32 rules, saved as rules.json\n"
+    assert json.loads(Path("rules.json").read_text())["format"] == "hornbeam-rule-list"
+
+
+def test_simplified_rules_are_those_of_rule_classifier(run, model):
+    clf = hornbeam.load(model)
+    X = read_rows("loans.csv", types={"zip": "text"})
+    rules = hornbeam.RuleClassifier(clf.tree_).fit(X.select(list(clf.feature_names_in_)), X["state"]).rules_
+    said = run("rules", model, "--simplify", "loans.csv", "-t", "state").stdout
+    assert said == rules_text(rules) + "\n"
+    assert 1 < len(rules) < clf.tree_.n_leaves

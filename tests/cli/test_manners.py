@@ -37,6 +37,10 @@ def test_every_command_has_help_with_an_example(run, command):
         (2, ["fit", "loans.csv"]),
         (2, ["nonsense"]),
         (2, ["export", "loans.hornbeam"]),
+        (2, ["rules", "loans.hornbeam", "--simplify", "loans.csv"]),
+        (2, ["rules", "loans.hornbeam", "--target", "state"]),
+        (2, ["rules", "loans.hornbeam", "--dialect", "sqlite"]),
+        (3, ["rules", "loans.hornbeam", "--simplify", "loans.csv", "-t", "stat"]),
         (2, ["export", "loans.hornbeam", "--to", "svg", "--dialect", "sqlite"]),
         (3, ["predict", "nowhere.hornbeam", "loans.csv"]),
         (3, ["predict", "loans.csv", "loans.csv"]),
@@ -177,6 +181,7 @@ print(process_time() - begin, *(name in sys.modules for name in ("numpy", "sklea
         assert min(float(seconds) for seconds, *_ in starts) < 0.3
     for args in (
         ["show", model],
+        ["rules", model, "--simplify", "loans.csv", "-t", "state"],
         ["predict", model, "new-loans.csv"],
         ["fit", "loans.csv", "-t", "state", "-o", "m.hornbeam"],
         ["score", model, "new-loans.csv", "-t", "state"],

@@ -7,42 +7,43 @@ import numpy as np
 import pytest
 from hostile import SURROGATES, hostile_trees, spoken
 
-from hornbeam import RuleClassifier
-from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam import RuleClassifier, Table
+from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import ParameterError
-from hornbeam.export import rules_dict, rules_markdown, rules_text, rules_where
-from hornbeam.export.rule_list import condition_words
-from hornbeam.rules import Condition, extract
+from hornbeam.export import condition_words, rules_dict, rules_markdown, rules_text, rules_where
+from hornbeam.recipe import PRESETS
+from hornbeam.rules import extract
+from hornbeam.tree import Condition
 from parity import batches, models, values
 
+AGE = Feature("age")
 COLOURS = Feature("colour", Kind.NOMINAL, ("blue", "green", "red"))
 SIZES = Feature("size", Kind.ORDINAL, ("S", "M", "L"))
-SCHEMA = Schema((Feature("age"), COLOURS, SIZES), ("no", "yes"))
 
 
 @pytest.mark.parametrize(
     ("condition", "words"),
     [
-        (Condition(0, at_most=30.5), "age ≤ 30.5"),
-        (Condition(0, above=30.0), "age > 30"),
-        (Condition(0, above=1.0, at_most=2.0), "1 < age ≤ 2"),
-        (Condition(0, above=1.0, missing=True), "age > 1 or missing"),
-        (Condition(0), "age known"),
-        (Condition(0, known=False, missing=True), "age missing"),
-        (Condition(0, known=False), "age impossible"),
-        (Condition(0, missing=True), "age known or missing"),
-        (Condition(1, among=(2,)), "colour = red"),
-        (Condition(1, among=(0, 2), missing=True), "colour in {blue, red} or missing"),
-        (Condition(1, among=()), "colour in {}"),
-        (Condition(2, above=0.5, at_most=1.5), "S < size ≤ M"),
+        (Condition(0, AGE, at_most=30.5), "age ≤ 30.5"),
+        (Condition(0, AGE, above=30.0), "age > 30"),
+        (Condition(0, AGE, above=1.0, at_most=2.0), "1 < age ≤ 2"),
+        (Condition(0, AGE, above=1.0, missing=True), "age > 1 or missing"),
+        (Condition(0, AGE), "age known"),
+        (Condition(0, AGE, among=(), missing=True), "age missing"),
+        (Condition(0, AGE, among=()), "age impossible"),
+        (Condition(0, AGE, missing=True), "age known or missing"),
+        (Condition(1, COLOURS, among=(2,)), "colour = red"),
+        (Condition(1, COLOURS, among=(0, 2), missing=True), "colour in {blue, red} or missing"),
+        (Condition(1, COLOURS, among=()), "colour impossible"),
+        (Condition(2, SIZES, above=0.5, at_most=1.5), "S < size ≤ M"),
     ],
 )
 def test_a_condition_in_words(condition, words):
-    assert condition_words(SCHEMA, condition) == words
+    assert condition_words(condition) == words
 
 
 def test_long_sets_are_cut():
-    assert condition_words(SCHEMA, Condition(1, among=(0, 1, 2)), 2) == "colour in {blue, green, … 1 more}"
+    assert condition_words(Condition(1, COLOURS, among=(0, 1, 2)), 2) == "colour in {blue, green, … 1 more}"
     with pytest.raises(ParameterError, match="max_categories is 0"):
         rules_text(extract(models(0)[0][0]), max_categories=0)
 
@@ -116,7 +117,8 @@ def asked_of_databases(database, rules, table, columns=None, qualified=False):
 
 def covered(rules, table):
     held = [
-        np.logical_and.reduce([c.holds(table.columns[c.feature]) for c in rule.conditions]) for rule in rules
+        np.logical_and.reduce([c.holds_in(table.columns[c.column]) for c in rule.conditions])
+        for rule in rules
     ]
     return [set(np.flatnonzero(rows).tolist()) for rows in held]
 
@@ -143,9 +145,8 @@ def test_clauses_of_hostile_names(database):
 def test_names_that_no_database_has_are_refused():
     pytest.importorskip("sqlglot")
     for name in ("", "a\0b", *SURROGATES):
-        clf = RuleClassifier().fit([[0.0]] * 9 + [[1.0]] * 9, ["a"] * 9 + ["b"] * 9)
-        schema = Schema((Feature(name),), clf.rules_.schema.classes)
-        rules = type(clf.rules_)(schema, clf.rules_.rules, clf.rules_.default)
+        table = Table.read([[0.0]] * 9 + [[1.0]] * 9, ["a"] * 9 + ["b"] * 9, feature_names=[name])
+        rules = extract(PRESETS["c4.5"].fit(table))
         with pytest.raises(ValueError, match=r"Say what|Rename"):
             rules_where(rules)
 

@@ -56,6 +56,7 @@ def test_asks_an_estimator_about_the_class_that_is_named():
     assert display.ax_.get_xlabel() == "predicted probability of $a$"
     assert display.ax_.get_title(loc="left") == "$mine$"
     display.figure_.canvas.draw()
+    assert ProbabilityDisplay.from_estimator(clf, X, y).ax_.get_title(loc="left") == "TreeClassifier"
 
 
 def test_what_cannot_be_counted_is_said():

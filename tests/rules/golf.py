@@ -30,6 +30,5 @@ TREE = PRESETS["c4.5"].fit(GOLF)
 
 def asked(rule):
     """The conditions of a rule by name and value, and its class."""
-    features = GOLF.schema.features
-    tests = {features[c.feature].name: features[c.feature].categories[c.among[0]] for c in rule.conditions}
+    tests = {c.feature.name: c.feature.categories[c.among[0]] for c in rule.conditions}
     return tests, GOLF.schema.classes[rule.target]

@@ -44,7 +44,7 @@ def test_rules_of_leaves_exclude_each_other(pair):
         rules = extract(tree, merge=merge)
         fires = np.zeros((len(rules), table.n_rows), int)
         for at, rule in enumerate(rules):
-            held = [c.holds(table.columns[c.feature]) for c in rule.conditions]
+            held = [c.holds_in(table.columns[c.column]) for c in rule.conditions]
             fires[at] = np.logical_and.reduce(held) if held else 1
         assert (fires.sum(axis=0) <= 1).all()
         stop = route(tree.skeleton, table)

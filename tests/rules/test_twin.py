@@ -49,17 +49,16 @@ def _together(tests):
     """One condition a feature, by hand."""
     found = {}
     for test in tests:
-        found[test.feature] = found[test.feature] & test if test.feature in found else test
+        found[test.column] = found[test.column] & test if test.column in found else test
     return found.values()
 
 
 def _key(condition):
     return (
-        condition.feature,
+        condition.column,
         condition.above,
         condition.at_most,
         condition.among,
-        condition.known,
         condition.missing,
     )
 

@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.table import Table
@@ -17,6 +16,7 @@ from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_ca
 from hornbeam.estimators.routing import Routing
 from hornbeam.estimators.rows import by_unit, fit_source, is_address, opened
 from hornbeam.estimators.settings import recipe_of
+from hornbeam.estimators.shell import Shell
 from hornbeam.estimators.targets import labels_of
 from hornbeam.estimators.threads import n_threads
 from hornbeam.explain import predict_interval
@@ -30,7 +30,7 @@ from hornbeam.typing import Counts, Floats
 __all__ = ["TreeClassifier"]
 
 
-class TreeClassifier(Portrait, CallbackSupportMixin, Routing, ClassifierMixin, BaseEstimator):
+class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
     """One decision tree with class probabilities, for numeric and nominal features with missing values.
 
     Parameters
@@ -133,11 +133,6 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, ClassifierMixin, B
     >>> clf.predict_proba(X[:1]).round(3)
     array([[0.98, 0.01, 0.01]])
     """
-
-    _doc_link_module = "hornbeam"
-    _doc_link_template = (
-        "https://hornbeam.readthedocs.io/en/stable/api/generated/hornbeam.{estimator_name}.html"
-    )
 
     def __init__(
         self,
@@ -441,7 +436,6 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, ClassifierMixin, B
         factors = None if prior is None else prior_factors(self.tree_, prior)
         return predict_interval(self.tree_, table, level, factors=factors, n_jobs=n_threads(self.n_jobs))
 
-    predict_log_proba = explained.predict_log_proba
     explain = explained.explain
     counterfactuals = explained.counterfactuals
     feature_importances_ = property(explained.feature_importances)

@@ -1,4 +1,4 @@
-"""What a fitted estimator says of its tree, and of its answers: methods that estimators of one tree take over.
+"""What a fitted estimator says of its tree: methods that estimators of one tree take over.
 
 They ask an estimator for its ``tree_``, and to read rows (``_read``) and decide (``_verdict``) as it does itself.
 """
@@ -6,7 +6,6 @@ They ask an estimator for its ``tree_``, and to read rows (``_read``) and decide
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from hornbeam import explain as floor
@@ -21,7 +20,6 @@ __all__ = [
     "explain",
     "feature_importances",
     "leaves",
-    "predict_log_proba",
     "rules",
 ]
 
@@ -104,24 +102,6 @@ def feature_importances(self: Any) -> Floats:
     """How much each feature matters: the gain of its tests, by the rows they were put to; they add up to 1."""
     check_is_fitted(self, "tree_")
     return floor.importance(self.tree_)
-
-
-def predict_log_proba(self: Any, X: Any) -> Floats:
-    """Estimate the logarithms of the class probabilities.
-
-    Parameters
-    ----------
-    X : array-like or data frame of shape (n_rows, n_features)
-        Rows like those of `fit`.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_classes)
-        Minus infinity for what is impossible.
-    """
-    with np.errstate(divide="ignore"):
-        logarithm: Floats = np.log(self.predict_proba(X))
-    return logarithm
 
 
 def leaves(self: Any, level: float = 0.9) -> Leaves:

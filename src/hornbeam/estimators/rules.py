@@ -4,7 +4,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -12,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from hornbeam.data.labels import read_labels
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
-from hornbeam.estimators import explained
 from hornbeam.estimators.classifier import TreeClassifier
 from hornbeam.estimators.parameters import seed_of
 from hornbeam.estimators.settings import recipe_of
+from hornbeam.estimators.shell import Shell
 from hornbeam.estimators.threads import n_threads
 from hornbeam.rules import choose, extract, simplify
 from hornbeam.tree.costs import Costs
@@ -25,7 +24,7 @@ from hornbeam.typing import Floats, Indices
 __all__ = ["RuleClassifier"]
 
 
-class RuleClassifier(ClassifierMixin, BaseEstimator):
+class RuleClassifier(Shell):
     """A short list of rules made from a tree, of which the first that fires decides, as C4.5rules makes it.
 
     Each leaf is a rule. Conditions that a rule is better off without are dropped, of each class the rules are
@@ -97,11 +96,6 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
     otherwise setosa, 0.333 (0.000 to 1.000); covers 150 rows, 100 wrong; decides 0
     """
 
-    _doc_link_module = "hornbeam"
-    _doc_link_template = (
-        "https://hornbeam.readthedocs.io/en/stable/api/generated/hornbeam.{estimator_name}.html"
-    )
-
     def __init__(
         self,
         estimator: Any = None,
@@ -156,13 +150,12 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         if given is not None:
             tree = recipe_of(given, table).fit(table, n_jobs=n_threads(self.n_jobs))
         assert tree is not None
-        known = table.schema.classes  # a tree may know more of them than y has
         if self.costs is not None:
-            Costs.of(self.costs, known)
+            Costs.of(self.costs, table.schema.classes)
         rules = simplify(extract(tree, merge=False), table, confidence=self.confidence)
         self.rules_ = choose(rules, table, alpha=self.alpha, seed=seed_of(self.random_state))
         self.tree_ = tree
-        self.classes_ = labels.classes if len(known) == len(labels.classes) else np.array(known)
+        self.classes_ = labels.widened(table.schema.classes)
         self.n_classes_ = len(self.classes_)
         validate_data(self, X, skip_check_array=True)
         return self
@@ -182,8 +175,6 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         """
         table = self._read(X)
         return self.rules_.answer(table)
-
-    predict_log_proba = explained.predict_log_proba
 
     def predict(self, X: Any, costs: Any = None) -> NDArray[Any]:
         """Name the class of the first rule that fires; with costs, the one expected to cost least.

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import column_or_1d
@@ -15,8 +15,8 @@ from hornbeam.data.labels import read_labels
 from hornbeam.data.sheet import renamed
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
-from hornbeam.estimators import explained
 from hornbeam.estimators.settings import smoother_of
+from hornbeam.estimators.shell import Shell
 from hornbeam.estimators.threads import n_threads
 from hornbeam.explain import Explanations, explain, importance
 from hornbeam.interop.origin import grafts_of
@@ -27,7 +27,7 @@ from hornbeam.typing import Floats
 __all__ = ["SmoothedClassifier"]
 
 
-class SmoothedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class SmoothedClassifier(MetaEstimatorMixin, Shell):
     """A tree of another library with smoothed probabilities.
 
     The estimator grows the tree, or trees; the rows of `fit` are counted in its nodes, a smoother says what
@@ -82,11 +82,6 @@ class SmoothedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     array([[0.974, 0.013, 0.013]])
     """
 
-    _doc_link_module = "hornbeam"
-    _doc_link_template = (
-        "https://hornbeam.readthedocs.io/en/stable/api/generated/hornbeam.{estimator_name}.html"
-    )
-
     def __init__(self, estimator: Any = None, smoothing: Any = "hgs", *, n_jobs: int | None = None) -> None:
         self.estimator = estimator
         self.smoothing = smoothing
@@ -134,8 +129,7 @@ class SmoothedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.trees_ = tuple(trees) if smoother is None else tuple(map(smoother, trees))
         self._reading = replace(reading, schema=table.schema)
         self.estimator_ = estimator
-        known = table.schema.classes  # a frozen model may know more of them than y has
-        self.classes_ = labels.classes if len(known) == len(labels.classes) else np.array(known)
+        self.classes_ = labels.widened(table.schema.classes)
         self.n_classes_ = len(self.classes_)
         return self
 
@@ -174,8 +168,6 @@ class SmoothedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
-
-    predict_log_proba = explained.predict_log_proba
 
     def explain(self, X: Any, level: float = 0.9) -> Explanations:
         """Say why each row gets its probabilities, if they are those of a single tree.

@@ -1,6 +1,5 @@
 """Numbers about a tree, for people: how sure it is, and why, and whether it is still right."""
 
-from hornbeam.explain.condition import Condition
 from hornbeam.explain.counterfactual import Counterfactual, counterfactuals
 from hornbeam.explain.explanation import Explanation, Explanations, explain
 from hornbeam.explain.importance import importance
@@ -12,7 +11,6 @@ from hornbeam.explain.reasons import Reason
 from hornbeam.explain.stability import Drift, drift
 
 __all__ = [
-    "Condition",
     "Counterfactual",
     "Drift",
     "Explanation",

@@ -13,12 +13,14 @@ import numpy as np
 
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
-from hornbeam.explain.condition import Condition, branch, value_of, value_words
 from hornbeam.explain.distance import Distance
 from hornbeam.explain.path import lead
+from hornbeam.explain.words import condition_dict, value_of, value_words
+from hornbeam.export.condition import condition_words
 from hornbeam.export.shares import shares
 from hornbeam.export.words import plain, probability, word
-from hornbeam.tree import Tree
+from hornbeam.tree import Condition, Tree
+from hornbeam.tree.condition import branch
 from hornbeam.tree.route import answer
 from hornbeam.tree.verdict import Verdict
 from hornbeam.tree.walk import descendants
@@ -68,7 +70,9 @@ class Counterfactual:
     distance: float
 
     def __str__(self) -> str:
-        changes = [f"{needed} (is {self.present[name]})" for name, needed in self.needed.items()]
+        changes = [
+            f"{condition_words(asked)} (is {self.present[name]})" for name, asked in self.needed.items()
+        ]
         return f"{' and '.join(changes)}: {word(self.label)} {probability(self.probability)}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -78,7 +82,7 @@ class Counterfactual:
             "class": plain(self.label),
             "probability": self.probability,
             "node": self.node,
-            "needed": {name: needed.to_dict() for name, needed in self.needed.items()},
+            "needed": {name: condition_dict(asked) for name, asked in self.needed.items()},
             "values": {name: plain(value) for name, value in self.values.items()},
             "distance": self.distance,
         }

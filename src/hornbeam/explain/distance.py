@@ -8,8 +8,8 @@ import numpy as np
 
 from hornbeam.data.schema import Kind
 from hornbeam.errors import ParameterError
-from hornbeam.explain.condition import is_missing
 from hornbeam.tree import Tree
+from hornbeam.tree.condition import is_missing
 from hornbeam.typing import Floats
 
 __all__ = ["Distance"]

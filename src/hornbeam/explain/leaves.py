@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.explain.condition import rule_words
 from hornbeam.explain.intervals import interval
+from hornbeam.explain.words import rule_words
 from hornbeam.tree.tree import Tree, unsmoothed
 from hornbeam.typing import Counts, Floats
 

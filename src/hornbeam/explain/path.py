@@ -8,10 +8,12 @@ from math import inf, isnan
 from typing import Any
 
 from hornbeam.data.schema import Feature
-from hornbeam.explain.condition import Condition, branch, is_missing, known_words, value_of, value_words
 from hornbeam.explain.loans import Loan, loans
+from hornbeam.explain.words import condition_dict, known_words, value_of, value_words
+from hornbeam.export.condition import condition_words
 from hornbeam.export.words import feature_name, plain
-from hornbeam.tree import Skeleton, Tree
+from hornbeam.tree import Condition, Skeleton, Tree
+from hornbeam.tree.condition import branch, is_missing
 from hornbeam.tree.walk import path
 from hornbeam.typing import Category
 
@@ -61,7 +63,8 @@ class Visit:
     def __str__(self) -> str:
         if self.condition is None:
             return "every row"
-        return f"{self.condition} (is {known_words(self.condition.feature, self.value)})"
+        is_now = known_words(self.condition.feature, self.value)
+        return f"{condition_words(self.condition)} (is {is_now})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
@@ -71,7 +74,7 @@ class Visit:
             told |= {
                 "feature": self.condition.feature.name,
                 "value": repr(value) if value in (inf, -inf) else value,
-                "condition": self.condition.to_dict(),
+                "condition": condition_dict(self.condition),
             }
         known = {"rows": self.rows, "counts": list(self.counts), "belief": list(self.belief)}
         return {**told, **known, "borrowed": self.borrowed}
@@ -201,7 +204,7 @@ def _visit(tree: Tree, node: int, row: Sequence[float]) -> Visit:
     value, condition = None, None
     if parent >= 0:
         condition = branch(tree, node)
-        value = value_of(condition.feature, row[tree.skeleton.feature.item(parent)])
+        value = value_of(condition.feature, row[condition.column])
         # That a missing value would have come here too is no news about one that is known.
         condition = replace(condition, missing=condition.missing and value is None)
     return Visit(

@@ -6,9 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from hornbeam.explain.condition import Condition
 from hornbeam.explain.path import Path
+from hornbeam.explain.words import condition_dict
+from hornbeam.export.condition import condition_words
 from hornbeam.export.words import plain, word
+from hornbeam.tree import Condition
 from hornbeam.typing import Label
 
 __all__ = ["Reason", "reasons"]
@@ -53,7 +55,7 @@ class Reason:
         return self.conditions[0].feature.name
 
     def __str__(self) -> str:
-        found = ", or ".join(map(str, self.conditions))
+        found = ", or ".join(map(condition_words, self.conditions))
         if self.before is None or self.after is None:
             return f"{found} moved {word(self.label)} by {self.change:+.3f}"
         return f"{found} moved {word(self.label)} from {self.before:.3f} to {self.after:.3f}"
@@ -67,7 +69,7 @@ class Reason:
             "change": self.change,
             "before": self.before,
             "after": self.after,
-            "conditions": [condition.to_dict() for condition in self.conditions],
+            "conditions": [condition_dict(condition) for condition in self.conditions],
         }
 
 

@@ -6,6 +6,7 @@ from hornbeam.export.text import text
 
 if TYPE_CHECKING:
     from hornbeam.export.c import to_c
+    from hornbeam.export.condition import condition_words
     from hornbeam.export.dot import to_dot
     from hornbeam.export.html import to_html
     from hornbeam.export.javascript import to_javascript
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Vectors",
+    "condition_words",
     "rules_dict",
     "rules_markdown",
     "rules_text",
@@ -47,6 +49,7 @@ __all__ = [
 
 _HOMES = {
     "Vectors": "vectors",
+    "condition_words": "condition",
     "rules_dict": "rule_list",
     "rules_markdown": "rule_list",
     "rules_text": "rule_list",

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple, Self
 
-from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.data.schema import Kind
 from hornbeam.errors import ParameterError
+from hornbeam.export.condition import condition_words
 from hornbeam.export.json_rules import json_value
 from hornbeam.export.markdown import code_span
-from hornbeam.export.words import cut, feature_name, membership, probability, word
-from hornbeam.rules import Condition, Rule, RuleSet
+from hornbeam.export.words import probability, word
+from hornbeam.rules import Rule, RuleSet
+from hornbeam.tree import Condition
 
-__all__ = ["condition_words", "ordinal_codes", "rules_dict", "rules_markdown", "rules_text"]
+__all__ = ["rules_dict", "rules_markdown", "rules_text"]
 
 _READING = (
     "The first rule whose conditions all hold answers; if none does, the default. A condition holds for a known "
@@ -53,9 +54,10 @@ def rules_text(rules: RuleSet, *, level: float = 0.9, max_categories: int = 8) -
     """
     lines = []
     for at, rule in enumerate(rules, 1):
-        tests = " and ".join(_tests(rules, rule, max_categories)) or "anything"
-        lines += [f"{at}. if {tests}", f"{' ' * len(str(at))}  then {_outcome(rules, rule, level)}"]
-    return "\n".join([*lines, f"otherwise {_outcome(rules, rules.default, level)}"])
+        said = _Said.of(rules, rule, level, max_categories)
+        tests = " and ".join(said.tests) or "anything"
+        lines += [f"{at}. if {tests}", f"{' ' * len(str(at))}  then {said.outcome}"]
+    return "\n".join([*lines, f"otherwise {_Said.of(rules, rules.default, level, max_categories).outcome}"])
 
 
 def rules_markdown(rules: RuleSet, *, level: float = 0.9, max_categories: int = 8) -> str:
@@ -93,13 +95,10 @@ def rules_markdown(rules: RuleSet, *, level: float = 0.9, max_categories: int = 
         "|--:|---|---|--:|---|--:|--:|--:|",
     ]
     for at, rule in enumerate((*rules, rules.default), 1):
+        said = _Said.of(rules, rule, level, max_categories)
         number = str(at) if at <= len(rules) else ""
-        tests = " and ".join(map(code_span, _tests(rules, rule, max_categories)))
-        tests = tests or ("anything" if number else "otherwise")
-        low, high = (bound.item(rule.target) for bound in rule.interval(level))
-        said = f"{code_span(word(rules.label(rule)))} | {probability(rule.probability)} | {low:.3f} to {high:.3f}"
-        rows = " | ".join(map(_amount, (rule.support, rule.errors, rule.decided.sum())))
-        lines.append(f"| {number} | {tests} | {said} | {rows} |")
+        tests = " and ".join(map(code_span, said.tests)) or ("anything" if number else "otherwise")
+        lines.append(f"| {' | '.join([number, tests, code_span(said.label), *said.numbers])} |")
     return "\n".join(lines)
 
 
@@ -140,76 +139,46 @@ def rules_dict(rules: RuleSet, *, level: float = 0.9) -> dict[str, Any]:
         "classes": [json_value(label) for label in schema.classes],
         "level": level,
         "rules": [
-            {"if": [_plain(schema, one) for one in rule.conditions], **_facts(rules, rule, level)}
-            for rule in rules
+            {"if": [_plain(one) for one in rule.conditions], **_facts(rules, rule, level)} for rule in rules
         ],
         "default": _facts(rules, rules.default, level),
     }
 
 
-def condition_words(schema: Schema, condition: Condition, most: int = 8) -> str:
-    """Say what a condition asks for.
+class _Said(NamedTuple):
+    """A rule in words."""
 
-    Examples
-    --------
-    >>> schema = Schema((Feature("age"), Feature("colour", Kind.NOMINAL, ("blue", "red"))))
-    >>> condition_words(schema, Condition(0, above=18.0, at_most=65.0))
-    '18 < age ≤ 65'
-    >>> condition_words(schema, Condition(1, among=(1,), missing=True))
-    'colour = red or missing'
-    """
-    feature = schema.features[condition.feature]
-    name = feature_name(feature.name)
-    above, at_most = (None if t is None else cut(feature, t) for t in (condition.above, condition.at_most))
-    if not condition.known:
-        return f"{name} missing" if condition.missing else f"{name} impossible"
-    if condition.among is not None:
-        words = [word(feature.categories[code]) for code in condition.among]
-        said = f"{name} {membership(words, most)}" if words else f"{name} in {{}}"
-    elif above is not None and at_most is not None:
-        said = f"{above} < {name} ≤ {at_most}"
-    elif above is None and at_most is None:
-        return f"{name} known or missing" if condition.missing else f"{name} known"
-    else:
-        said = f"{name} > {above}" if at_most is None else f"{name} ≤ {at_most}"
-    return f"{said} or missing" if condition.missing else said
+    tests: list[str]
+    label: str
+    probability: str
+    interval: str
+    covers: str
+    wrong: str
+    decides: str
 
+    @classmethod
+    def of(cls, rules: RuleSet, rule: Rule, level: float, most: int) -> Self:
+        if most < 1:
+            raise ParameterError(f"max_categories is {most}, expected 1 or more")
+        tests = [condition_words(condition, most) for condition in rule.conditions]
+        low, high = (bound.item(rule.target) for bound in rule.interval(level))
+        believed = probability(rule.probability), f"{low:.3f} to {high:.3f}"
+        rows = (f"{rows:.6g}" for rows in (rule.support, rule.errors, rule.decided.sum()))
+        return cls(tests, word(rules.label(rule)), *believed, *rows)
 
-def ordinal_codes(feature: Feature, condition: Condition) -> list[int]:
-    """List the positions of an ordinal feature that lie within a condition's bounds.
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        return self[2:]
 
-    Examples
-    --------
-    >>> ordinal_codes(Feature("size", Kind.ORDINAL, ("S", "M", "L")), Condition(0, above=0.5))
-    [1, 2]
-    """
-    above, at_most = condition.above, condition.at_most
-    codes = range(len(feature.categories))
-    return [c for c in codes if (above is None or c > above) and (at_most is None or c <= at_most)]
+    @property
+    def outcome(self) -> str:
+        rows = f"covers {self.covers} row{'s' * (self.covers != '1')}, {self.wrong} wrong; decides {self.decides}"
+        return f"{self.label}, {self.probability} ({self.interval}); {rows}"
 
 
-def _tests(rules: RuleSet, rule: Rule, most: int) -> Iterator[str]:
-    if most < 1:
-        raise ParameterError(f"max_categories is {most}, expected 1 or more")
-    for condition in rule.conditions:
-        yield condition_words(rules.schema, condition, most)
-
-
-def _outcome(rules: RuleSet, rule: Rule, level: float) -> str:
-    low, high = (bound.item(rule.target) for bound in rule.interval(level))
-    believed = f"{probability(rule.probability)} ({low:.3f} to {high:.3f})"
-    support, wrong, decided = map(_amount, (rule.support, rule.errors, rule.decided.sum()))
-    rows = f"covers {support} row{'s' * (support != '1')}, {wrong} wrong; decides {decided}"
-    return f"{word(rules.label(rule))}, {believed}; {rows}"
-
-
-def _amount(rows: float) -> str:
-    return f"{rows:.6g}"
-
-
-def _plain(schema: Schema, condition: Condition) -> dict[str, Any]:
+def _plain(condition: Condition) -> dict[str, Any]:
     """The condition in the words of `to_json`."""
-    feature = schema.features[condition.feature]
+    feature = condition.feature
     plain: dict[str, Any] = {"feature": feature.name}
     bounds = {"above": condition.above, "at_most": condition.at_most}
     asked = {name: bound for name, bound in bounds.items() if bound is not None}
@@ -217,7 +186,7 @@ def _plain(schema: Schema, condition: Condition) -> dict[str, Any]:
         if condition.among is not None:
             plain["in"] = [json_value(feature.categories[code]) for code in condition.among]
         elif asked and feature.kind is Kind.ORDINAL:
-            plain["in"] = [json_value(feature.categories[c]) for c in ordinal_codes(feature, condition)]
+            plain["in"] = [json_value(feature.categories[code]) for code in condition.codes]
         else:
             plain |= asked or {"known": True}
     return plain | ({"missing": True} if condition.missing else {})

@@ -171,4 +171,4 @@ def rules_where(
     from hornbeam.export.where import where
 
     spoken = dialect_of(dialect)
-    return [where(rule, rules.schema, spoken, table, columns or {}).sql(dialect=dialect) for rule in rules]
+    return [where(rule, spoken, table, columns or {}).sql(dialect=dialect) for rule in rules]

@@ -7,38 +7,39 @@ from functools import reduce
 
 from sqlglot import exp
 
-from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.data.schema import Kind
 from hornbeam.export.dialect import Dialect, name
-from hornbeam.export.rule_list import ordinal_codes
-from hornbeam.rules import Condition, Rule
+from hornbeam.rules import Rule
+from hornbeam.tree import Condition
 
 __all__ = ["where"]
 
 
-def where(
-    rule: Rule, schema: Schema, dialect: Dialect, table: str | None, columns: Mapping[str, str]
-) -> exp.Expression:
+def where(rule: Rule, dialect: Dialect, table: str | None, columns: Mapping[str, str]) -> exp.Expression:
     """Write when the conditions of a rule hold.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from hornbeam.data.schema import Feature
     >>> from hornbeam.export.dialect import DIALECTS
-    >>> rule = Rule((Condition(0, at_most=30.5),), 0, np.ones(2), np.ones(2), np.ones(2) / 2, 2.0, 0.5)
-    >>> where(rule, Schema((Feature("age"),), ("no", "yes")), DIALECTS["sqlite"], None, {}).sql("sqlite")
+    >>> young = Condition(0, Feature("age"), at_most=30.5)
+    >>> rule = Rule((young,), 0, np.ones(2), np.ones(2), np.ones(2) / 2, 2.0, 0.5)
+    >>> where(rule, DIALECTS["sqlite"], None, {}).sql("sqlite")
     'CAST("age" AS REAL) <= 30.5'
     """
     asked = []
     for condition in rule.conditions:
-        feature = schema.features[condition.feature]
+        feature = condition.feature
         given = name(columns.get(feature.name, feature.name))
         column = exp.Column(this=given, table=None if table is None else name(table))
-        asked.append(_holds(condition, feature, dialect.column(feature, column), dialect))
+        asked.append(_holds(condition, dialect.column(feature, column), dialect))
     return _all(asked) if asked else exp.true()
 
 
-def _holds(condition: Condition, feature: Feature, x: exp.Expression, dialect: Dialect) -> exp.Expression:
+def _holds(condition: Condition, x: exp.Expression, dialect: Dialect) -> exp.Expression:
     """When a condition on the value x holds, in which NULL alone is missing, and grades nobody declared."""
+    feature = condition.feature
     words = dialect.categories(feature)
     missing: exp.Expression = x.copy().is_(exp.null())
     if feature.kind is Kind.ORDINAL and feature.categories:
@@ -48,7 +49,7 @@ def _holds(condition: Condition, feature: Feature, x: exp.Expression, dialect: D
     if condition.among is not None:
         found = _among(x, [words[code] for code in condition.among])
     elif feature.kind is Kind.ORDINAL:
-        found = _among(x, [words[code] for code in ordinal_codes(feature, condition)])
+        found = _among(x, [words[code] for code in condition.codes])
     else:
         found = _between(condition, x, dialect)
     return _either(found, missing) if condition.missing else found

@@ -6,13 +6,13 @@ import numpy as np
 
 from hornbeam.evaluation.calibration import ReliabilityCurve, reliability_curve
 from hornbeam.plots.canvas import AS_IT_IS, COLORS, GREY, MARKERS, axes, legend
-from hornbeam.plots.fitted import probabilities
+from hornbeam.plots.one_class import OneClassDisplay
 from hornbeam.typing import Label
 
 __all__ = ["ReliabilityDisplay"]
 
 
-class ReliabilityDisplay:
+class ReliabilityDisplay(OneClassDisplay):
     """How often a class came against how often it was said to come; on the diagonal, probabilities are true.
 
     Make one with `from_estimator` or `from_predictions`; draw several on the same axes to compare.
@@ -46,45 +46,6 @@ class ReliabilityDisplay:
         self.curve = curve
         self.name = name
         self.label = label
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        label: Label | None = None,
-        name: str | None = None,
-        ax: Any = None,
-        **settings: Any,
-    ) -> Self:
-        """Ask a fitted classifier and draw.
-
-        Parameters
-        ----------
-        estimator : classifier
-            Fitted, with ``predict_proba`` and ``classes_``.
-        X : array-like or data frame
-            Rows it has not seen.
-        y : array-like of shape (n_rows,)
-            Their classes.
-        label : hashable, optional
-            The class to look at, against all others; the last one if not given.
-        name : str, optional
-            For the legend; the estimator's own if not given.
-        ax : matplotlib axes, optional
-            Where to draw; a new figure if not given.
-        **settings : n_bins, level, interval, sample_weight
-            As of `reliability_curve`.
-
-        Returns
-        -------
-        ReliabilityDisplay
-        """
-        label, predicted = probabilities(estimator, X, label)
-        name = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(y, predicted, label=label, name=name, ax=ax, **settings)
 
     @classmethod
     def from_predictions(

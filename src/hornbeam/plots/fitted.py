@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from hornbeam.errors import DataError
 from hornbeam.tree import Tree
 from hornbeam.typing import Label
 
-__all__ = ["class_number", "probabilities", "tree_of"]
+__all__ = ["class_number", "tree_of"]
 
 
 def tree_of(estimator: Any) -> Tree:
@@ -45,10 +43,3 @@ def class_number(classes: Sequence[Label], label: Label | None) -> int:
     if label not in known:
         raise DataError(f"label={label!r}: expected one of the classes {known}.")
     return known.index(label)
-
-
-def probabilities(estimator: Any, X: Any, label: Label | None) -> tuple[Label, Any]:
-    """Ask a classifier for the probability of one class; give the class and the numbers."""
-    classes = np.asarray(estimator.classes_).tolist()
-    number = class_number(classes, label)
-    return classes[number], estimator.predict_proba(X)[:, number]

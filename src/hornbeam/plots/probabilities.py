@@ -6,13 +6,13 @@ import numpy as np
 
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.plots.canvas import AS_IT_IS, COLORS, GREY, axes, legend
-from hornbeam.plots.fitted import probabilities
+from hornbeam.plots.one_class import OneClassDisplay
 from hornbeam.typing import Floats, Label
 
 __all__ = ["ProbabilityDisplay"]
 
 
-class ProbabilityDisplay:
+class ProbabilityDisplay(OneClassDisplay):
     """A histogram of predicted probabilities: rows that had the class upwards, all others downwards.
 
     Parameters
@@ -58,44 +58,6 @@ class ProbabilityDisplay:
         self.others = others
         self.label = label
         self.name = name
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        label: Label | None = None,
-        name: str | None = None,
-        ax: Any = None,
-        **settings: Any,
-    ) -> Self:
-        """Ask a fitted classifier and draw.
-
-        Parameters
-        ----------
-        estimator : classifier
-            Fitted, with ``predict_proba`` and ``classes_``.
-        X : array-like or data frame
-            Rows it has not seen.
-        y : array-like of shape (n_rows,)
-            Their classes.
-        label : hashable, optional
-            The class to look at, against all others; the last one if not given.
-        name : str, optional
-            For the title.
-        ax : matplotlib axes, optional
-            Where to draw; a new figure if not given.
-        **settings : n_bins, sample_weight, shares
-            As of `from_predictions`.
-
-        Returns
-        -------
-        ProbabilityDisplay
-        """
-        label, predicted = probabilities(estimator, X, label)
-        return cls.from_predictions(y, predicted, label=label, name=name, ax=ax, **settings)
 
     @classmethod
     def from_predictions(

@@ -8,8 +8,8 @@ from math import lgamma, log, log2
 
 import numpy as np
 
-from hornbeam.rules.condition import Condition
 from hornbeam.rules.coverage import Coverage
+from hornbeam.tree.condition import Condition
 from hornbeam.typing import Floats
 
 __all__ = ["CodeBook", "exception_bits", "log2_factorial"]
@@ -38,7 +38,8 @@ class CodeBook:
     >>> book = CodeBook.of(Coverage(table))
     >>> book.branch, round(book.feature, 3)
     ((1.0, 2.0), 0.918)
-    >>> round(book.rule([Condition(0, among=(1,)), Condition(1, above=2.0)]), 3)
+    >>> colour, size = table.schema.features
+    >>> round(book.rule([Condition(0, colour, among=(1,)), Condition(1, size, above=2.0)]), 3)
     4.837
     """
 
@@ -74,8 +75,8 @@ class CodeBook:
 
     def _condition(self, part: Condition) -> float:
         if part.among is not None and len(part.among) > 1:
-            return self.feature + self.subset[part.feature]
-        return self.feature + self.branch[part.feature]
+            return self.feature + self.subset[part.column]
+        return self.feature + self.branch[part.column]
 
 
 def log2_factorial(n: int) -> float:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
-from hornbeam.rules.condition import Condition
+from hornbeam.tree.condition import Condition
 from hornbeam.typing import Bools, Counts, Floats, Indices
 
 __all__ = ["Coverage"]
@@ -43,11 +43,12 @@ class Coverage:
     Examples
     --------
     >>> coverage = Coverage(Table.read([[1.0], [2.0], [3.0]], ["no", "yes", "yes"]))
-    >>> coverage.rows([Condition(0, above=1.5)])
+    >>> x0, = coverage.table.schema.features
+    >>> coverage.rows([Condition(0, x0, above=1.5)])
     array([1, 2])
-    >>> coverage.tally(coverage.rows([Condition(0, at_most=2.5)])).tolist()
+    >>> coverage.tally(coverage.rows([Condition(0, x0, at_most=2.5)])).tolist()
     [1.0, 1.0]
-    >>> coverage.weigh(coverage.bits(Condition(0, above=1.5)))
+    >>> coverage.weigh(coverage.bits(Condition(0, x0, above=1.5)))
     np.float64(2.0)
     """
 
@@ -74,7 +75,7 @@ class Coverage:
         """Give the rows that meet a condition; leaves share most of their tests, so it is remembered."""
         met = self._met.get(condition)
         if met is None:
-            met = self._met[condition] = _packed(condition.holds(self.table.columns[condition.feature]))
+            met = self._met[condition] = _packed(condition.holds_in(self.table.columns[condition.column]))
         return met
 
     def rows(self, conditions: Iterable[Condition]) -> NDArray[np.intp]:

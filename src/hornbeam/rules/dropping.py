@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.errors import ParameterError
-from hornbeam.rules.condition import Condition
 from hornbeam.rules.coverage import Coverage
+from hornbeam.tree.condition import Condition
 from hornbeam.tree.pessimism import pessimistic_errors
 from hornbeam.typing import Floats
 
@@ -40,7 +40,8 @@ class Dropping:
     >>> from hornbeam import Table
     >>> table = Table.read([[1, 0], [2, 0], [3, 1], [4, 1]], ["no", "yes", "yes", "yes"])
     >>> dropping = Dropping(Coverage(table), target=1)
-    >>> expected, actual = dropping.rates([Condition(0, above=1.5), Condition(1, at_most=0.5)])
+    >>> x0, x1 = table.schema.features
+    >>> expected, actual = dropping.rates([Condition(0, x0, above=1.5), Condition(1, x1, at_most=0.5)])
     >>> actual.tolist()
     [0.0, 0.5, 0.0]
     """

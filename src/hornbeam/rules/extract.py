@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 import numpy as np
 
-from hornbeam.rules.condition import Condition, branch_conditions, merged
 from hornbeam.rules.rule import Rule, RuleSet
+from hornbeam.tree.condition import Condition, branch, merged
 from hornbeam.tree.pessimism import pessimistic_errors
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import stopped
@@ -80,7 +82,7 @@ def extract(
     decided[0] = weight[0] - decided[nodes].sum(axis=0)
 
     def rule(node: int) -> Rule:
-        path = merged(led[node]) if merge else led[node]
+        path = merged(sorted(led[node], key=attrgetter("column"))) if merge else led[node]
         counts = weight[node], decided[node], tree.belief[node]
         return Rule(path, int(target[node]), *counts, size.item(node), error.item(node))
 
@@ -96,6 +98,6 @@ def _paths(tree: Tree) -> dict[int, _Path]:
         led[node] = path
         if tree.skeleton.n_children[node]:
             first = tree.skeleton.first_child.item(node)
-            below = enumerate(branch_conditions(tree.skeleton, node), first)
-            todo += reversed([(child, (*path, condition)) for child, condition in below])
+            children = range(first, first + tree.skeleton.n_children.item(node))
+            todo += reversed([(child, (*path, branch(tree, child))) for child in children])
     return led

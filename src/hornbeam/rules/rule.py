@@ -11,9 +11,9 @@ import numpy as np
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
-from hornbeam.rules.condition import Condition
 from hornbeam.tree.bounds import rate_bounds
 from hornbeam.tree.check import read_only
+from hornbeam.tree.condition import Condition
 from hornbeam.typing import Floats, Indices, Label
 
 __all__ = ["Rule", "RuleSet", "default_rule", "raw_rule"]
@@ -43,7 +43,9 @@ class Rule:
     Examples
     --------
     >>> import numpy as np
-    >>> rule = Rule((Condition(0, above=1.0),), 1, np.array([1, 9]), np.array([1, 7]), np.array([0.15, 0.85]), 8, 0.2)
+    >>> from hornbeam.data.schema import Feature
+    >>> above = Condition(0, Feature("dose"), above=1.0)
+    >>> rule = Rule((above,), 1, np.array([1, 9]), np.array([1, 7]), np.array([0.15, 0.85]), 8, 0.2)
     >>> rule.support, rule.errors, rule.n_conditions
     (10.0, 1.0, 1)
     >>> low, high = rule.interval()
@@ -210,7 +212,7 @@ class RuleSet:
         for at, rule in enumerate(self.rules):
             fires = np.ones(len(waiting), np.bool_)
             for condition in rule.conditions:
-                fires &= condition.holds(table.columns[condition.feature][waiting])
+                fires &= condition.holds_in(table.columns[condition.column][waiting])
             decided[waiting[fires]] = at
             waiting = waiting[~fires]
         return decided

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from hornbeam.data.table import Table
-from hornbeam.rules.condition import Condition, merged
 from hornbeam.rules.coverage import Coverage
 from hornbeam.rules.dropping import Dropping, least_missed
 from hornbeam.rules.rule import Rule, RuleSet, default_rule, raw_rule
+from hornbeam.tree.condition import Condition, merged
 
 __all__ = ["simplify"]
 
@@ -58,7 +60,7 @@ def simplify(rules: RuleSet, table: Table, *, confidence: float = 0.25, constant
         judge = judges[rule.target]
         kept, error = _shortened(rule, judge) if rule.support >= _LEAST else ([], 1.0)
         if kept and error < judge.default:
-            conditions = merged(kept)
+            conditions = merged(sorted(kept, key=attrgetter("column")))
             covered = coverage.tally(coverage.rows(conditions))
             found.setdefault((conditions, rule.target), raw_rule(conditions, rule.target, covered, error))
     return RuleSet(rules.schema, tuple(found.values()), default_rule(classes, int(classes.argmax())))
