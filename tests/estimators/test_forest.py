@@ -24,20 +24,23 @@ DIABETES = load_diabetes(return_X_y=True)
 IRIS = load_iris(return_X_y=True)
 
 
-def probabilities(estimator):
-    return cross_val_predict(estimator, *CANCER, cv=5, method="predict_proba")[:, 1]
+def brier(forest):
+    """The mean over three forests, because one alone differs from the next by four parts in a hundred."""
+    answers = [
+        cross_val_predict(forest(30, random_state=seed), *CANCER, cv=5, method="predict_proba")
+        for seed in range(3)
+    ]
+    return np.mean([brier_score_loss(CANCER[1], answer[:, 1]) for answer in answers])
 
 
 def test_its_probabilities_are_as_good_as_those_of_scikit_learns_forest():
-    ours = brier_score_loss(CANCER[1], probabilities(ForestClassifier(50)))
-    theirs = brier_score_loss(CANCER[1], probabilities(RandomForestClassifier(50, random_state=0)))
-    assert ours < 1.05 * theirs
+    assert brier(ForestClassifier) < 1.05 * brier(RandomForestClassifier)
 
 
 def test_its_numbers_are_as_good_as_those_of_scikit_learns_forest():
-    ours = r2_score(DIABETES[1], cross_val_predict(ForestRegressor(50), *DIABETES, cv=5))
+    ours = r2_score(DIABETES[1], cross_val_predict(ForestRegressor(30), *DIABETES, cv=5))
     theirs = r2_score(
-        DIABETES[1], cross_val_predict(RandomForestRegressor(50, random_state=0), *DIABETES, cv=5)
+        DIABETES[1], cross_val_predict(RandomForestRegressor(30, random_state=0), *DIABETES, cv=5)
     )
     assert ours > theirs - 0.02
 
