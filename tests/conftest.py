@@ -4,4 +4,5 @@ from hypothesis import settings
 
 # No deadline: the same laws run on kernels slowed down by the sanitizers.
 settings.register_profile("hornbeam", deadline=None, print_blob=True)
+settings.register_profile("ci", settings.get_profile("hornbeam"), derandomize=True)
 settings.load_profile("hornbeam")

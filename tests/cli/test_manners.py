@@ -142,13 +142,22 @@ def test_nobody_who_reads_on_is_no_error(run, model):
     assert done.stderr == ""
 
 
+def being_read(fifo, reader):
+    """Open the other end of what a command reads, as soon as it does; a command that ended is not waited for."""
+    while reader.poll() is None:
+        with contextlib.suppress(OSError):  # nobody reads yet
+            return os.fdopen(os.open(fifo, os.O_WRONLY | os.O_NONBLOCK), "wb")
+        time.sleep(0.01)
+    return contextlib.nullcontext()
+
+
 def test_interrupting_ends_with_130_and_no_traceback(run, tmp_path):
     os.mkfifo("rows")  # nobody ever writes: the command waits
     listening = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
     code = f"{listening}; from hornbeam.cli import main; main()"
     args = [sys.executable, "-c", code, "fit", "rows", "-t", "y", "-o", "m.hornbeam"]
     with subprocess.Popen(args, stderr=subprocess.PIPE, text=True) as waiting:
-        with Path("rows").open("wb"):  # opens when the command has
+        with being_read("rows", waiting):
             time.sleep(0.2)
             waiting.send_signal(signal.SIGINT)
             assert waiting.wait(60) == 130

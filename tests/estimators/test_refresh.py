@@ -111,8 +111,9 @@ def test_an_update_counts_all_rows_on_the_same_tests_and_smooths_as_before(model
         steps = np.ones(len(labels)) / unit if weight is None else np.rint(np.divide(weight, unit))
         table = Table.read(some, labels, schema=tree.schema)
         table = Table(tree.schema, table.columns, table.target, steps.astype(np.int64), unit)
-        counted = tally(tree.skeleton, table, unit, shares)
-        evidence, came = evidence + counted[0], came + counted[1]
+        for row in range(table.n_rows):
+            counted = tally(tree.skeleton, table.take([row]), unit, shares)
+            evidence, came = evidence + counted[0], came + counted[1]
     again = Tree.raw(tree.schema, tree.skeleton, evidence, unit=unit, rows=came)
     assert clf.tree_.digest == replay(smoothers_of(tree.history), again).digest
     assert clf.tree_.rows.tolist() == came.tolist()
