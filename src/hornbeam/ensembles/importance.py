@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from hornbeam.tree.gains import gains
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
@@ -36,14 +37,8 @@ def importance(trees: Sequence[Tree]) -> Floats:
     >>> importance([tree]).round(3).tolist()
     [0.333, 0.667]
     """
-    shares = [share for tree in trees if (share := _gains(tree)).any()]
+    shares = [share for tree in trees if (share := gains(tree)).any()]
     if not shares:
         return np.zeros(trees[0].schema.n_features)
     total: Floats = np.sum([share / share.sum() for share in shares], axis=0)
     return total / total.sum()
-
-
-def _gains(tree: Tree) -> Floats:
-    inner = np.flatnonzero(tree.skeleton.n_children)
-    gained = tree.gain[inner] * tree.weight[inner]
-    return np.bincount(tree.skeleton.feature[inner], gained, minlength=tree.schema.n_features)

@@ -176,14 +176,6 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def __sklearn_tags__(self) -> Any:
-        """Say that missing values, categories and strings are welcome."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
-
     @with_callbacks
     def fit(
         self,

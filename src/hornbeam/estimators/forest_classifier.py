@@ -4,16 +4,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.table import Table
-from hornbeam.ensembles import Forest
-from hornbeam.estimators.forest_settings import planting_of
+from hornbeam.estimators.forested import Forested
 from hornbeam.estimators.out_of_bag import heard_rows
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
-from hornbeam.estimators.reading import Reading
 from hornbeam.estimators.rows import by_unit
+from hornbeam.estimators.shell import Shell
 from hornbeam.estimators.targets import labels_of
 from hornbeam.estimators.threads import n_threads
 from hornbeam.typing import Floats
@@ -21,7 +18,7 @@ from hornbeam.typing import Floats
 __all__ = ["ForestClassifier"]
 
 
-class ForestClassifier(CallbackSupportMixin, Reading, ClassifierMixin, BaseEstimator):
+class ForestClassifier(CallbackSupportMixin, Forested, Shell):
     """A random forest with class probabilities, for numeric and nominal features with missing values.
 
     Parameters
@@ -110,13 +107,6 @@ class ForestClassifier(CallbackSupportMixin, Reading, ClassifierMixin, BaseEstim
     (array([0, 0]), 0.95)
     """
 
-    _doc_link_module = "hornbeam"
-    _doc_link_template = (
-        "https://hornbeam.readthedocs.io/en/stable/api/generated/hornbeam.{estimator_name}.html"
-    )
-    _fitted = "forest_"
-    forest_: Forest
-
     def __init__(
         self,
         n_estimators: int = 100,
@@ -162,14 +152,6 @@ class ForestClassifier(CallbackSupportMixin, Reading, ClassifierMixin, BaseEstim
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def __sklearn_tags__(self) -> Any:
-        """Say that missing values, categories and strings are welcome."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
-
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the trees.
@@ -191,10 +173,7 @@ class ForestClassifier(CallbackSupportMixin, Reading, ClassifierMixin, BaseEstim
         with Progress(self, X, y, sample_weight) as progress:
             labels = labels_of(self, y)
             table = Table.read(X, labels, sample_weight=sample_weight, class_weight=self.class_weight)
-            planting, n_jobs = planting_of(self, table), n_threads(self.n_jobs)
-            planted = planting.fit(table, n_jobs=n_jobs, on_progress=progress.listener(planting.n_trees))
-            self._remember(planted.forest, table.names)
-            self.smoother_ = planted.smoother
+            planted = self._plant(table, progress)
             self.classes_ = labels.classes
             self.n_classes_ = len(labels.classes)
             self.class_weight_ = (
@@ -239,12 +218,6 @@ class ForestClassifier(CallbackSupportMixin, Reading, ClassifierMixin, BaseEstim
         stake = self.forest_.answer(table, n_threads(self.n_jobs)) * self.class_weight_
         named: NDArray[Any] = self.classes_[stake.argmax(axis=1)]
         return named
-
-    @property
-    def feature_importances_(self) -> Floats:
-        """Share of the trees' gain that is due to tests of each feature, the mean over trees."""
-        check_is_fitted(self, "forest_")
-        return self.forest_.importance()
 
     def _score_out_of_bag(self, answers: Floats, table: Table) -> None:
         self.oob_decision_function_ = answers

@@ -3,18 +3,16 @@
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
-from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
-from hornbeam.ensembles import Forest
-from hornbeam.estimators.forest_settings import planting_of
+from hornbeam.estimators.forested import Forested
 from hornbeam.estimators.out_of_bag import heard_rows
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
-from hornbeam.estimators.reading import Reading
 from hornbeam.estimators.rows import by_unit
+from hornbeam.estimators.shell import Estimator
 from hornbeam.estimators.targets import numbers_of
 from hornbeam.estimators.threads import n_threads
 from hornbeam.typing import Floats
@@ -22,7 +20,7 @@ from hornbeam.typing import Floats
 __all__ = ["ForestRegressor"]
 
 
-class ForestRegressor(CallbackSupportMixin, Reading, RegressorMixin, BaseEstimator):
+class ForestRegressor(CallbackSupportMixin, Forested, RegressorMixin, Estimator):
     """A random forest for a number, for numeric and nominal features with missing values.
 
     Parameters
@@ -99,13 +97,6 @@ class ForestRegressor(CallbackSupportMixin, Reading, RegressorMixin, BaseEstimat
     (array([189.,  86.]), 0.44)
     """
 
-    _doc_link_module = "hornbeam"
-    _doc_link_template = (
-        "https://hornbeam.readthedocs.io/en/stable/api/generated/hornbeam.{estimator_name}.html"
-    )
-    _fitted = "forest_"
-    forest_: Forest
-
     def __init__(
         self,
         n_estimators: int = 100,
@@ -147,14 +138,6 @@ class ForestRegressor(CallbackSupportMixin, Reading, RegressorMixin, BaseEstimat
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def __sklearn_tags__(self) -> Any:
-        """Say that missing values, categories and strings are welcome."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
-
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the trees.
@@ -176,10 +159,7 @@ class ForestRegressor(CallbackSupportMixin, Reading, RegressorMixin, BaseEstimat
         with Progress(self, X, y, sample_weight) as progress:
             numbers = numbers_of(self, y)
             table = Table.read(X, numbers, sample_weight=sample_weight, target=Kind.NUMERIC)
-            planting, n_jobs = planting_of(self, table), n_threads(self.n_jobs)
-            planted = planting.fit(table, n_jobs=n_jobs, on_progress=progress.listener(planting.n_trees))
-            self._remember(planted.forest, table.names)
-            self.smoother_ = planted.smoother
+            planted = self._plant(table, progress)
             if planted.out_of_bag is not None:
                 self._score_out_of_bag(planted.out_of_bag, table)
         return self
@@ -199,12 +179,6 @@ class ForestRegressor(CallbackSupportMixin, Reading, RegressorMixin, BaseEstimat
         """
         table = self._read(X)
         return self.forest_.answer(table, n_threads(self.n_jobs))[:, 0]
-
-    @property
-    def feature_importances_(self) -> Floats:
-        """Share of the trees' gain that is due to tests of each feature, the mean over trees."""
-        check_is_fitted(self, "forest_")
-        return self.forest_.importance()
 
     def _score_out_of_bag(self, answers: Floats, table: Table) -> None:
         assert table.measured is not None

@@ -16,6 +16,7 @@ from hornbeam.estimators.shelf import class_weight_of, model_of
 from hornbeam.estimators.threads import n_threads
 from hornbeam.storage import Model
 from hornbeam.tree.costs import Costs
+from hornbeam.tree.verdict import Verdict
 from hornbeam.typing import Floats, Label
 
 __all__ = ["Settings", "decide", "fit"]
@@ -114,7 +115,6 @@ def decide(model: Model, belief: Floats) -> list[Label]:
     """
     classes = model.tree.schema.classes
     weight = class_weight_of(model.learned.get("class_weight"), len(classes))
-    stake = belief if weight is None else belief * weight
     costs = model.settings.get("costs")
-    best = stake.argmax(axis=1) if costs is None else Costs.of(costs, classes).cheapest(stake)
-    return [classes[code] for code in best.tolist()]
+    verdict = Verdict(weight, None if costs is None else Costs.of(costs, classes))
+    return [classes[code] for code in verdict(belief).tolist()]

@@ -21,6 +21,14 @@ class Reading:
 
     _fitted = "tree_"  # the attribute that has it
 
+    def __sklearn_tags__(self) -> Any:
+        """Say that missing values, categories and strings are welcome."""
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
     @property
     def _schema(self) -> Schema:
         if not hasattr(self, self._fitted):

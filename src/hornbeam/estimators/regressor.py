@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.schema import Kind
@@ -12,6 +12,7 @@ from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_ca
 from hornbeam.estimators.routing import Routing
 from hornbeam.estimators.rows import by_unit
 from hornbeam.estimators.settings import regression_recipe_of
+from hornbeam.estimators.shell import Estimator
 from hornbeam.estimators.targets import numbers_of
 from hornbeam.estimators.threads import n_threads
 from hornbeam.explain import Leaves, leaves, predict_interval
@@ -21,7 +22,7 @@ from hornbeam.typing import Floats
 __all__ = ["TreeRegressor"]
 
 
-class TreeRegressor(CallbackSupportMixin, Routing, RegressorMixin, BaseEstimator):
+class TreeRegressor(CallbackSupportMixin, Routing, RegressorMixin, Estimator):
     """One decision tree for a number, for numeric and nominal features with missing values.
 
     Parameters
@@ -95,11 +96,6 @@ class TreeRegressor(CallbackSupportMixin, Routing, RegressorMixin, BaseEstimator
     array([1.5, 8. ])
     """
 
-    _doc_link_module = "hornbeam"
-    _doc_link_template = (
-        "https://hornbeam.readthedocs.io/en/stable/api/generated/hornbeam.{estimator_name}.html"
-    )
-
     def __init__(
         self,
         preset: str = "honest",
@@ -136,14 +132,6 @@ class TreeRegressor(CallbackSupportMixin, Routing, RegressorMixin, BaseEstimator
         self.monotonic_cst = monotonic_cst
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def __sklearn_tags__(self) -> Any:
-        """Say that missing values, categories and strings are welcome."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -5,18 +5,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import column_or_1d
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hornbeam.data.labels import read_labels
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.estimators.classifier import TreeClassifier
 from hornbeam.estimators.parameters import seed_of
+from hornbeam.estimators.reading import Reading
 from hornbeam.estimators.settings import recipe_of
 from hornbeam.estimators.shell import Shell
+from hornbeam.estimators.targets import labels_of
 from hornbeam.estimators.threads import n_threads
-from hornbeam.rules import choose, extract, simplify
+from hornbeam.rules import RuleSet, choose, extract, simplify
 from hornbeam.tree.costs import Costs
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats, Indices
@@ -24,7 +23,7 @@ from hornbeam.typing import Floats, Indices
 __all__ = ["RuleClassifier"]
 
 
-class RuleClassifier(Shell):
+class RuleClassifier(Reading, Shell):
     """A short list of rules made from a tree, of which the first that fires decides, as C4.5rules makes it.
 
     Each leaf is a rule. Conditions that a rule is better off without are dropped, of each class the rules are
@@ -96,6 +95,9 @@ class RuleClassifier(Shell):
     otherwise setosa, 0.333 (0.000 to 1.000); covers 150 rows, 100 wrong; decides 0
     """
 
+    _fitted = "rules_"
+    rules_: RuleSet
+
     def __init__(
         self,
         estimator: Any = None,
@@ -112,14 +114,6 @@ class RuleClassifier(Shell):
         self.costs = costs
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def __sklearn_tags__(self) -> Any:
-        """Say that missing values, categories and strings are welcome."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow a tree unless there is one, and make rules of it.
@@ -139,7 +133,7 @@ class RuleClassifier(Shell):
             Itself, fitted.
         """
         given, tree = _given(self.estimator)
-        labels = read_labels(column_or_1d(y, warn=True))
+        labels = labels_of(self, y)
         table = Table.read(
             X,
             labels,
@@ -153,11 +147,10 @@ class RuleClassifier(Shell):
         if self.costs is not None:
             Costs.of(self.costs, table.schema.classes)
         rules = simplify(extract(tree, merge=False), table, confidence=self.confidence)
-        self.rules_ = choose(rules, table, alpha=self.alpha, seed=seed_of(self.random_state))
+        self._remember(choose(rules, table, alpha=self.alpha, seed=seed_of(self.random_state)), table.names)
         self.tree_ = tree
         self.classes_ = labels.widened(table.schema.classes)
         self.n_classes_ = len(self.classes_)
-        validate_data(self, X, skip_check_array=True)
         return self
 
     def predict_proba(self, X: Any) -> Floats:
@@ -238,12 +231,6 @@ class RuleClassifier(Shell):
         """
         table = self._read(X)
         return self.rules_.decide(table)
-
-    def _read(self, X: Any) -> Table:
-        check_is_fitted(self, "rules_")
-        table = Table.read(X, schema=self.rules_.schema)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return table
 
 
 def _given(estimator: Any) -> tuple[TreeClassifier | None, Tree | None]:

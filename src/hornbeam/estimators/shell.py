@@ -1,4 +1,4 @@
-"""What every classifier of this house has for scikit-learn, whatever is inside."""
+"""What every estimator of this house has for scikit-learn, whatever is inside."""
 
 from typing import Any
 
@@ -7,16 +7,20 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from hornbeam.typing import Floats
 
-__all__ = ["Shell"]
+__all__ = ["Estimator", "Shell"]
 
 
-class Shell(ClassifierMixin, BaseEstimator):
-    """A classifier with a page in the documentation, and with logarithms of its probabilities."""
+class Estimator(BaseEstimator):
+    """An estimator with a page in the documentation."""
 
     _doc_link_module = "hornbeam"
     _doc_link_template = (
         "https://hornbeam.readthedocs.io/en/stable/api/generated/hornbeam.{estimator_name}.html"
     )
+
+
+class Shell(ClassifierMixin, Estimator):
+    """A classifier, with logarithms of its probabilities."""
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Estimate the logarithms of the class probabilities.

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from hornbeam.data.labels import read_labels
 from hornbeam.data.sheet import renamed
 from hornbeam.data.table import Table
+from hornbeam.ensembles import mean_answer
 from hornbeam.errors import ParameterError
 from hornbeam.estimators.settings import smoother_of
 from hornbeam.estimators.shell import Shell
@@ -21,7 +22,6 @@ from hornbeam.estimators.threads import n_threads
 from hornbeam.explain import Explanations, explain, importance
 from hornbeam.interop.origin import grafts_of
 from hornbeam.interop.reading import Reading
-from hornbeam.tree.route import answer
 from hornbeam.typing import Floats
 
 __all__ = ["SmoothedClassifier"]
@@ -147,11 +147,7 @@ class SmoothedClassifier(MetaEstimatorMixin, Shell):
             Probabilities in the order of `classes_`.
         """
         table = self._read(X)
-        threads = n_threads(self.n_jobs)
-        total = answer(self.trees_[0], table, threads)
-        for tree in self.trees_[1:]:
-            total += answer(tree, table, threads)
-        return total / len(self.trees_)
+        return mean_answer(self.trees_, table, n_threads(self.n_jobs))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Name the most probable class of each row; the first in the order of `classes_` on a tie.

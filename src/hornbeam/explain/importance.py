@@ -8,6 +8,7 @@ import numpy as np
 
 from hornbeam.errors import ParameterError
 from hornbeam.tree import Tree
+from hornbeam.tree.gains import gains
 from hornbeam.typing import Floats
 
 __all__ = ["importance"]
@@ -45,10 +46,10 @@ def importance(tree: Tree, impurity: str | None = None) -> Floats:
     skeleton = tree.skeleton
     inner = np.flatnonzero(skeleton.n_children)
     if impurity is None and np.isfinite(tree.gain[inner]).all():
-        gained = tree.gain[inner] * (tree.evidence[inner].sum(axis=1) * tree.unit[0])
+        total = gains(tree)
     else:
-        gained = _decrease(tree, _impurity(impurity or "gini"))
-    total = np.bincount(skeleton.feature[inner], gained, minlength=tree.schema.n_features)
+        lowered = _decrease(tree, _impurity(impurity or "gini"))
+        total = np.bincount(skeleton.feature[inner], lowered, minlength=tree.schema.n_features)
     return total / (total.sum() or 1.0)
 
 
