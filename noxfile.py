@@ -97,6 +97,14 @@ def exports(session: nox.Session) -> None:
     session.run("pytest", "tests/export", *session.posargs, env=env)
 
 
+@nox.session(python=NEWEST)
+def report(session: nox.Session) -> None:
+    """Open reports in a real browser, 10,000 hostile names among them; needs chromium, and axe-core for its checks."""
+    session.install(".[test]", "playwright")
+    env = {"HORNBEAM_EXPORT_NAMES": "10000"}
+    session.run("pytest", "tests/report", *session.posargs, env=env)
+
+
 @nox.session(python=OLDEST)
 def spark(session: nox.Session) -> None:
     """Try the engines' contract on two executors of Spark; needs Java."""

@@ -5,10 +5,11 @@
 
 Each run is a whole fit on a Dask cluster of two worker processes, from Parquet files to the finished tree, its cache
 of codes included. ``once``: a busy worker is killed (SIGKILL) at a random moment of a random pass. ``again``: from
-there on another one every few seconds, up to five. ``driver``: the process that called `fit` is killed and a new one
-goes on from its checkpoint; in every other run the scheduler dies with it. ``memory``: a task takes all memory at its
-first try, and the nanny ends its worker. The digest must be that of the undisturbed fit, and no pass may take more than
-`patience` seconds. The peers train through their own Dask interfaces, with one worker killed on the way.
+there on another one whenever about a fifth of an undisturbed fit's time has passed, up to five. ``driver``: the
+process that called `fit` is killed and a new one goes on from its checkpoint; in every other run the scheduler dies
+with it. ``memory``: a task takes all memory at its first try, and the nanny ends its worker. The digest must be that
+of the undisturbed fit, and no pass may take more than `patience` seconds. The peers train through their own Dask
+interfaces, with one worker killed on the way.
 
 Every run is a line of JSON in ``kills.jsonl`` under ``--out``; the last line sums up. It may be stopped at any
 moment: the same command goes on with the runs that are not there yet. Exit status 1 if a tree of ours differed or did
@@ -95,7 +96,7 @@ class Bench:
                 warm(client)
                 rng = random.Random(f"{self.seed} {kind} {run}")
                 most, share = (5, 0.3) if kind == "again" else (1, 1.0)
-                disturbance = Disturbance(client, rng, *self.moment(rng, share), most)
+                disturbance = Disturbance(client, rng, *self.moment(rng, share), most, pause=self.seconds / 5)
                 engine = Watched(DaskEngine(client, deadline=self.patience), disturbance.on_pass)
                 begin = time.perf_counter()
                 with new_folder() as folder:

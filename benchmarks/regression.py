@@ -3,9 +3,9 @@
 python benchmarks/regression.py --data FOLDER --json benchmarks/results/regression/scores.jsonl
 
 FOLDER has UCI sets as Parquet files; without, the sets of scikit-learn alone are asked. All methods get the same
-numbers: categories as columns of 0 and 1, holes filled with medians. Five folds, root mean squared error as a part of the
-target's deviation. `shrinkage` is imodels' `HSTreeRegressorCV` as it comes (20 leaves at most), `shrinkage, full tree`
-the same on a tree grown to the end.
+numbers: categories as columns of 0 and 1, holes filled with medians. Five folds, root mean squared error as a part
+of the target's deviation. `shrinkage` is imodels' `HSTreeRegressorCV` as it comes (20 leaves at most),
+`shrinkage, full tree` the same on a tree grown to the end.
 """
 
 from __future__ import annotations

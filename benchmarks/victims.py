@@ -131,13 +131,14 @@ class Eater:
 
 @dataclass(slots=True)
 class Disturbance:
-    """Kills workers while a fit runs: one in a chosen pass, or one every few seconds from there on."""
+    """Kills workers while a fit runs: one in a chosen pass, or one after another from there on."""
 
     client: Client
     rng: random.Random
     at: int
     delay: float
     most: int = 1
+    pause: float = 1.0
     kills: int = 0
     phase: str = ""
     _over: threading.Event = field(default_factory=threading.Event)
@@ -150,7 +151,7 @@ class Disturbance:
     def _run(self) -> None:
         time.sleep(self.delay)
         self.kills += kill_one(self.client, self.rng)
-        while self.kills < self.most and not self._over.wait(self.rng.uniform(1, 4)):
+        while self.kills < self.most and not self._over.wait(self.pause * self.rng.uniform(0.5, 1.5)):
             self.kills += kill_one(self.client, self.rng)
 
     def end(self) -> None:

@@ -45,7 +45,7 @@ class CodeTree {
     // Sends each row on from its node.
     template <class Code>
     void walk(const Rows<const Code>& rows, int64_t begin, int64_t end, int steps, int32_t* node) const {
-        any_mapped_ ? walk<true>(rows, begin, end, steps, node) : walk<false>(rows, begin, end, steps, node);
+        plain_ ? walk<true>(rows, begin, end, steps, node) : walk<false>(rows, begin, end, steps, node);
     }
 
   private:
@@ -56,7 +56,7 @@ class CodeTree {
 
     // Rows go down side by side, so that their loads overlap, and each makes as many steps as the deepest: a node without
     // a test leads to itself.
-    template <bool mapped, class Code>
+    template <bool plain, class Code>
     void walk(const Rows<const Code>& rows, int64_t begin, int64_t end, int steps, int32_t* node) const {
         constexpr int kAbreast = 8;
         const int64_t stride = rows.n_features;
@@ -66,19 +66,21 @@ class CodeTree {
             int32_t at[kAbreast];
             std::copy(node, node + kAbreast, at);
             for (int step = 0; step < steps; ++step)
-                for (int i = 0; i < kAbreast; ++i) at[i] = next<mapped>(at[i], codes + i * stride);
+                for (int i = 0; i < kAbreast; ++i) at[i] = next<plain>(at[i], codes + i * stride);
             std::copy(at, at + kAbreast, node);
         }
         for (; row < end; ++row, ++node)
-            for (int step = 0; step < steps; ++step) *node = next<mapped>(*node, rows.codes + row * stride);
+            for (int step = 0; step < steps; ++step) *node = next<plain>(*node, rows.codes + row * stride);
     }
 
-    template <bool mapped, class Code>
+    // `plain`: no test has a map, and missing values, whose code is the highest, go to the second child.
+    template <bool plain, class Code>
     int32_t next(int32_t at, const Code* codes) const {
         const Test& test = tests_[at];
         const uint32_t code = codes[test.feature];
         int32_t child = test.first_child + (code > test.left);
-        if (mapped && test.mapped && code < test.missing_code) {
+        if (plain) return child;
+        if (test.mapped && code < test.missing_code) {
             const int32_t slot = map_[map_start_[at] + code];
             child = slot < 0 ? at : test.first_child + slot;
         }
@@ -107,7 +109,7 @@ class CodeTree {
         last_slot = std::max(last_slot, missing);
         if (first + last_slot >= n) return false;
         height_[i] = 1 + *std::max_element(height_.begin() + first, height_.begin() + first + last_slot + 1);
-        any_mapped_ = any_mapped_ || features.nominal[f];
+        plain_ = plain_ && !features.nominal[f] && missing == 1;
         tests_[i] = {static_cast<uint16_t>(f),
                      static_cast<uint16_t>(features.nominal[f] ? 0 : left),
                      static_cast<uint16_t>(n_codes),
@@ -121,7 +123,7 @@ class CodeTree {
     std::vector<int> height_;  // steps to the deepest leaf below
     const int32_t* map_;
     const int64_t* map_start_;
-    bool any_mapped_ = false;
+    bool plain_ = true;
 };
 
 }  // namespace hornbeam

@@ -25,6 +25,7 @@ __all__ = [
     "diff",
     "errors",
     "load",
+    "report",
     "save",
 ]
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from hornbeam.estimators.shelf import diff, load, save
     from hornbeam.estimators.smoothed import SmoothedClassifier
     from hornbeam.growing.grower import Grower
+    from hornbeam.page import report
     from hornbeam.recipe import Recipe
     from hornbeam.tree import Costs, Skeleton, Tree
 else:
@@ -60,6 +62,7 @@ else:
         "TreeRegressor": "hornbeam.estimators.regressor",
         "diff": "hornbeam.estimators.shelf",
         "load": "hornbeam.estimators.shelf",
+        "report": "hornbeam.page",
         "save": "hornbeam.estimators.shelf",
     }
 

@@ -7,6 +7,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from hornbeam import TreeRegressor
 from hornbeam.data import Table
+from hornbeam.data.schema import Kind
 from hornbeam.errors import ParameterError
 from hornbeam.pruning import (
     BayesRisk,
@@ -17,8 +18,13 @@ from hornbeam.pruning import (
     MinimumError,
     ReducedError,
     cost_complexity_path,
+    cost_complexity_pruners,
 )
+from hornbeam.recipe import REGRESSION_PRESETS
 from hornbeam.tree.route import answer
+from hornbeam.tree.standard import Standard
+from hornbeam.tuning import CrossValidated
+from hornbeam.tuning.folds import Deal, regrow
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +51,35 @@ def test_the_pruned_tree_is_scikit_learns(diabetes, alpha):
     mine = TreeRegressor("cart", min_samples_leaf=5, pruning=CostComplexity(alpha)).fit(X, y)
     assert mine.tree_.n_leaves == peer.tree_.n_leaves
     np.testing.assert_allclose(mine.predict(X), peer.predict(X))
+
+
+def test_the_alpha_is_found_on_held_out_rows(diabetes):
+    """Against the slow way: every candidate prunes every regrown tree, and every held-out row is asked."""
+    X, y = diabetes
+    table = Table.read(X, y, target=Kind.NUMERIC)
+    recipe = REGRESSION_PRESETS["cart"]
+    bins = recipe.bin(table)
+    codes = bins.encode(table)
+    regrown = regrow(recipe, table, bins, codes, Deal.of(table, codes, 5))
+    candidates = cost_complexity_pruners(recipe.grower.grow(table, bins))
+    lost, scale = (
+        np.zeros((2, len(candidates))),
+        2 * Standard.of(*(one.tree for one in regrown)).deviation ** 2,
+    )
+    for one in regrown:
+        for at, candidate in enumerate(candidates):
+            off = (answer(candidate(one.tree), one.table)[:, 0] - one.table.measured.values) ** 2 / scale
+            lost[:, at] += off.sum(), (off**2).sum()
+    mean, square = lost / len(y)
+    error = np.sqrt((square - mean**2) / len(y))
+    best = int(mean.argmin())
+    for simplicity in (0.0, 1.0):
+        chosen = CrossValidated(recipe, simplicity=simplicity).choose(table).pruner
+        allowed = mean[best] + simplicity * error[best]
+        assert chosen.alpha == max(
+            c.alpha for c, m in zip(candidates, mean, strict=True) if m <= allowed + 1e-9
+        )
+    assert TreeRegressor("cart", pruning="cost-complexity").fit(X, y).tree_.n_leaves < 20
 
 
 def test_reduced_error_counts_squares(diabetes):

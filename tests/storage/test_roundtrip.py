@@ -259,8 +259,20 @@ def test_a_file_of_every_version_is_read_for_ever(version, suffix):
     assert model.class_weight == {"no": 1.0, "yes": 1.5}
 
 
-def test_the_newest_version_is_written_as_its_golden_files():
+@pytest.mark.parametrize("suffix", ["hornbeam", "safetensors"])
+def test_the_first_measured_tree_is_read_for_ever(suffix):
+    """Of version 1.1, which brought it."""
+    pandas = pytest.importorskip("pandas")
+    golden = Path(__file__).with_name("golden")
+    model = hornbeam.load(golden / f"1.1.{suffix}")
+    expected = json.loads((golden / "1.1.json").read_text())
+    assert model.tree_.digest == expected["digest"]
+    assert model.predict(pandas.DataFrame(expected["rows"])).tolist() == expected["means"]
+
+
+@pytest.mark.parametrize("version", ["1.0", "1.1"])
+def test_each_kind_is_written_as_its_golden_files(version):
     golden = Path(__file__).with_name("golden")
     for suffix in ("hornbeam", "safetensors"):
-        data = (golden / f"1.0.{suffix}").read_bytes()
+        data = (golden / f"{version}.{suffix}").read_bytes()
         assert encode(decode(data), as_tensors=suffix == "safetensors") == data

@@ -53,10 +53,11 @@ class TreeRegressor(CallbackSupportMixin, Routing, RegressorMixin, BaseEstimator
         How means are estimated. "honest" (the preset ``honest``): how much to borrow from the nodes above is found on
         rows held out of regrown trees. Or "raw", "m-branch", "shrinkage", or a step of `hornbeam.smoothing`; None for
         raw means.
-    pruning : "auto", a pruner or None, default="auto"
-        What cuts the tree back: a step of `hornbeam.pruning`, such as ``CostComplexity(alpha)``; None for nothing.
-        "auto": what the preset says; with honest smoothing, leaves that make no difference are cut, and
-        `simplicity` says what that means.
+    pruning : {"auto", "cost-complexity"}, a pruner or None, default="auto"
+        What cuts the tree back. "cost-complexity": the smallest tree on CART's path that is within one standard
+        error of the best, by squared error in 5-fold cross-validation. Or a step of `hornbeam.pruning`, such as
+        ``CostComplexity(alpha)``; None for nothing. "auto": what the preset says; with honest smoothing, leaves
+        that make no difference are cut, and `simplicity` says what that means.
     simplicity : float, default=0.0
         With honest smoothing, a dial from 0, the most accurate tree, to 1, the smallest one whose squared loss on
         held-out rows is within one standard error of it.

@@ -96,19 +96,23 @@ def recipe_of(
     )
 
 
-def regression_recipe_of(estimator: Any, table: Table) -> Recipe | Honest:
+def regression_recipe_of(estimator: Any, table: Table) -> Recipe | CrossValidated | Honest:
     """Translate the parameters of a `TreeRegressor`; "auto" is what the preset says."""
-    recipe = named("preset", estimator.preset, REGRESSION_PRESETS)
+    recipe, seed = named("preset", estimator.preset, REGRESSION_PRESETS), seed_of(estimator.random_state)
     grower = grower_of(estimator, recipe.grower, table, table.n_rows)
     known = {name: SMOOTHERS[name] for name in ("honest", "raw", "m-branch", "shrinkage")}
     smoother = step("smoothing", estimator.smoothing, known, recipe.smoother)
-    pruner = step("pruning", estimator.pruning, {}, recipe.pruner)
+    pruners = {name: PRUNERS[name] for name in ("cost-complexity",)}
+    pruner = step("pruning", estimator.pruning, pruners, recipe.pruner)
     recipe = Recipe(bins_of(estimator.max_bins, recipe.max_bins), grower, pruner, smoother)
+    pruned: Recipe | CrossValidated = recipe
+    if pruner is PRUNERS["cost-complexity"]:
+        pruned = CrossValidated(recipe, simplicity=1.0, seed=seed)
     if not _is_honest(estimator, smoother):
-        return recipe
+        return pruned
     sized = estimator.pruning == "auto" and pruner is None
     simplicity = number("simplicity", estimator.simplicity) if sized else None
-    return Honest(recipe, simplicity=simplicity, seed=seed_of(estimator.random_state))
+    return Honest(pruned, simplicity=simplicity, seed=seed)
 
 
 def _is_honest(estimator: Any, smoother: Smoother | None) -> bool:

@@ -68,11 +68,18 @@ class NodeList:
 
 
 def guide_of(nodes: Nodes) -> Guide:
-    """Return the tests alone, as tasks follow them; siblings stand in a row."""
+    """Return the tests alone, as the rows that were counted follow them; siblings stand in a row.
+
+    None of these rows stops at a test. So where a missing value would, there is none, and it may as well go to the
+    second child, where codes as high as its own go: the kernel need not look for it.
+    """
     first_child = np.full(len(nodes.parent), -1, dtype=np.int32)
     first = np.flatnonzero((nodes.slot == 0) & (nodes.parent >= 0))
     first_child[nodes.parent[first]] = first
-    return Guide(nodes.feature, first_child, nodes.left, nodes.missing_slot, nodes.map_start, nodes.map)
+    missing_slot = np.where((nodes.missing_slot < 0) & (nodes.feature >= 0), 1, nodes.missing_slot).astype(
+        np.int32
+    )
+    return Guide(nodes.feature, first_child, nodes.left, missing_slot, nodes.map_start, nodes.map)
 
 
 def graft(trunk: Nodes, subtrees: list[tuple[int, Nodes]]) -> Nodes:

@@ -13,9 +13,11 @@ from hornbeam.pruning import CostComplexity, Pruner, cost_complexity_pruners
 from hornbeam.recipe import Recipe
 from hornbeam.smoothing import HGS, Borrowing, HierarchicalShrinkage, Laplace, MEstimate, Raw
 from hornbeam.tree.costs import Costs
+from hornbeam.tree.standard import Standard
 from hornbeam.tree.tree import Tree
 from hornbeam.tuning.folds import Deal, Regrown, n_copies, regrow
-from hornbeam.tuning.trial import Score, Trial, losses, try_alphas, try_each
+from hornbeam.tuning.trial import Score, Trial, losses, powers, squared_losses, try_alphas, try_each
+from hornbeam.typing import Floats
 
 __all__ = ["CrossValidated"]
 
@@ -40,7 +42,8 @@ class CrossValidated:
     score : {"brier", "log", "error"} or Costs, default "brier"
         What a held-out row loses: the squared distance of the probabilities from the truth over all classes,
         minus the logarithm of the true class's probability (taken as at least 1e-15), 1 for a wrong answer,
-        or what the answer of least expected cost costs.
+        or what the answer of least expected cost costs. Of a numeric target "brier" is the squared error, and the
+        only choice.
     folds : int, default 5
         How many trees are regrown, each without one fold of the rows.
     simplicity : float, default 0.0
@@ -115,18 +118,34 @@ class CrossValidated:
             candidates = _listed(candidates(recipe.grower.grow(table, bins, codes, n_jobs=n_jobs)))
         if not regrown:
             return replace(recipe, pruner=candidates[0])
-        trial = reduce(add, (self._try(recipe, candidates, one) for one in regrown))
+        standard = Standard.of(*(one.tree for one in regrown)) if table.measured is not None else None
+        trial = reduce(add, (self._try(recipe, candidates, one, standard) for one in regrown))
         return replace(recipe, pruner=candidates[trial.winner(self.simplicity)])
 
-    def _try(self, recipe: Recipe, candidates: Candidates, one: Regrown) -> Trial:
+    def _try(self, recipe: Recipe, candidates: Candidates, one: Regrown, standard: Standard | None) -> Trial:
         """Try all candidates on one regrown tree, on a path all at once."""
         alphas = [each.alpha for each in candidates if isinstance(each, CostComplexity)]
         impurities = {each.impurity for each in candidates if isinstance(each, CostComplexity)}
         on_path = len(alphas) == len(candidates) and len(impurities) == 1
-        if not (on_path and isinstance(recipe.smoother, _FROM_ABOVE)):
+        at_once = on_path and isinstance(recipe.smoother, _FROM_ABOVE)
+        if standard is not None:
+            return self._try_measured(recipe, np.array(alphas), one, standard, at_once)
+        if not at_once:
             return try_each(recipe, candidates, one, self.score)
         lost = losses(recipe.finish(one.tree).belief, self.score)
         return try_alphas(np.array(alphas), one.tree, one.held, lost, *impurities)
+
+    def _try_measured(
+        self, recipe: Recipe, alphas: Floats, one: Regrown, standard: Standard, at_once: bool
+    ) -> Trial:
+        """Try alphas by the squared error, in deviations of all rows."""
+        if not at_once or self.score != "brier":
+            raise ParameterError(
+                "the target is numeric: expected candidates on CART's path, squared loss (score='brier'), and a "
+                "smoother that looks at a node and those above it. Choose among others by hand."
+            )
+        loss, square = squared_losses(standard.seen(recipe.finish(one.tree).belief[:, 0]))
+        return try_alphas(alphas, one.tree, powers(one, standard), loss, square=square)
 
 
 def _listed(candidates: Candidates | Tree) -> tuple[Pruner | None, ...]:

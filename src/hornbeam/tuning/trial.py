@@ -9,12 +9,13 @@ import numpy as np
 from hornbeam.pruning import Pruner, cut_alphas
 from hornbeam.recipe import Recipe
 from hornbeam.tree.costs import Costs
+from hornbeam.tree.standard import Standard
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import pull_up, push_down
 from hornbeam.tuning.folds import Regrown, send
 from hornbeam.typing import Floats
 
-__all__ = ["Score", "Trial", "losses", "try_alphas", "try_each"]
+__all__ = ["Score", "Trial", "losses", "powers", "squared_losses", "try_alphas", "try_each"]
 
 type Score = Literal["brier", "log", "error"] | Costs
 
@@ -135,7 +136,15 @@ def try_each(
     return Trial(n_leaves, loss, square, float(regrown.held.sum()))
 
 
-def try_alphas(alphas: Floats, tree: Tree, held: Floats, lost: Floats, impurity: str = "gini") -> Trial:
+def try_alphas(
+    alphas: Floats,
+    tree: Tree,
+    held: Floats,
+    lost: Floats,
+    impurity: str = "gini",
+    *,
+    square: Floats | None = None,
+) -> Trial:
     """Try `CostComplexity` with many alphas at once; what nodes believe must not depend on what is cut.
 
     Parameters
@@ -148,6 +157,8 @@ def try_alphas(alphas: Floats, tree: Tree, held: Floats, lost: Floats, impurity:
     lost : float64 array of shape (n_nodes, n_classes)
         What a row of each class loses if a node answers it: `losses`.
     impurity : {"gini", "entropy", "error"}, default "gini"
+    square : float64 array of the shape of `lost`, optional
+        The squares of the losses, if they are not those of `lost` (`squared_losses`).
 
     Returns
     -------
@@ -178,4 +189,41 @@ def try_alphas(alphas: Floats, tree: Tree, held: Floats, lost: Floats, impurity:
         return by_alpha(np.einsum("ij,ij->i", held, each), np.einsum("ij,ij->i", passing, each))
 
     n_leaves = by_alpha(skeleton.is_leaf.astype(np.float64), np.ones(tree.n_nodes))
-    return Trial(n_leaves, lost_by_alpha(lost), lost_by_alpha(lost**2), float(held.sum()))
+    squares = lost_by_alpha(lost**2 if square is None else square)
+    rows = held.sum() if square is None else held[:, 0].sum()
+    return Trial(n_leaves, lost_by_alpha(lost), squares, float(rows))
+
+
+def powers(one: Regrown, standard: Standard) -> Floats:
+    """Add up the powers, 0 to 4, of a numeric target at the node where each held-out row stops.
+
+    Parameters
+    ----------
+    one : Regrown
+    standard : Standard
+        Where numbers are seen from, so that no power is large.
+
+    Returns
+    -------
+    float64 array of shape (n_nodes, 5)
+    """
+    assert one.table.measured is not None
+    assert one.node is not None
+    z = standard.seen(one.table.measured.values)
+    return np.stack([np.bincount(one.node, one.weight * z**k, one.tree.n_nodes) for k in range(5)], axis=1)
+
+
+def squared_losses(mean: Floats) -> tuple[Floats, Floats]:
+    """Write (z - mean)**2 and its square as factors of the powers of z.
+
+    Examples
+    --------
+    >>> loss, square = squared_losses(np.array([2.0]))
+    >>> z = 3.0 ** np.arange(5)
+    >>> float(loss[0] @ z), float(square[0] @ z)
+    (1.0, 1.0)
+    """
+    one, none = np.ones_like(mean), np.zeros_like(mean)
+    loss = np.stack([mean**2, -2 * mean, one, none, none], axis=1)
+    square = np.stack([mean**4, -4 * mean**3, 6 * mean**2, -4 * mean, one], axis=1)
+    return loss, square

@@ -1,0 +1,225 @@
+// The tree as a picture: drawn from the left, opened and closed, searched, walked with the keyboard.
+
+const LEVEL = 240;
+const LINE = 52;
+const TEXT = 164;
+const BAND = 20;
+const MARGIN = { left: 16, top: 34, right: 70 };
+const START_LEAVES = 18;
+const WHOLE_LEAVES = 26;
+
+const open = new Set();
+const drawn = new Map();
+let order = [];
+let current = 0;
+let scale = 1;
+let travelled = new Set();
+let found = new Set();
+
+const share = (node) => nodes.rows[node] / Math.max(nodes.rows[0], 1);
+const pen = document.createElement("canvas").getContext("2d");
+
+function fitted(words, font, width) {
+  pen.font = font;
+  if (pen.measureText(words).width <= width) return words;
+  let [from, to] = [0, Math.min(words.length, 200)];
+  while (from < to) {
+    const middle = (from + to + 1) >> 1;
+    if (pen.measureText(`${words.slice(0, middle)}…`).width <= width) from = middle;
+    else to = middle - 1;
+  }
+  return `${words.slice(0, from)}…`;
+}
+
+// Opens the node with most rows, again and again, until so many ends are to be seen.
+function openHeaviest(most) {
+  open.clear();
+  const ends = [0];
+  while (ends.length && ends.length < most) {
+    const next = ends.filter((node) => !isLeaf(node)).reduce((a, b) => (a < 0 || share(b) > share(a) ? b : a), -1);
+    if (next < 0) return;
+    open.add(next);
+    ends.splice(ends.indexOf(next), 1, ...childrenOf(next));
+  }
+}
+
+function layout() {
+  const place = new Map();
+  order = [];
+  let line = 0;
+  const visit = [[0, false]];
+  while (visit.length) {
+    const [node, done] = visit.pop();
+    if (done) {
+      const below = childrenOf(node);
+      place.set(node, (place.get(below[0]) + place.get(below[below.length - 1])) / 2);
+    } else {
+      order.push(node);
+      if (open.has(node)) {
+        visit.push([node, true], ...childrenOf(node).reverse().map((child) => [child, false]));
+      } else {
+        place.set(node, MARGIN.top + line * LINE);
+        line += 1;
+      }
+    }
+  }
+  return { place, lines: line };
+}
+
+const leftOf = (node) => MARGIN.left + depth[node] * LEVEL;
+
+function bands(place) {
+  return order.filter((node) => open.has(node)).flatMap((node) => {
+    const x = leftOf(node) + TEXT + 24;
+    let y = place.get(node) - (share(node) * BAND) / 2;
+    return childrenOf(node).map((child) => {
+      const width = Math.max(share(child) * BAND, 1);
+      const from = y + (share(child) * BAND) / 2;
+      y += share(child) * BAND;
+      const [to, end] = [place.get(child), leftOf(child) - 6];
+      const bend = x + (end - x) * 0.5;
+      const on = travelled.has(child) ? " on" : "";
+      return draw("path", { class: `band${on}`, "stroke-width": width.toFixed(2),
+        d: `M${x} ${from.toFixed(1)}C${bend} ${from.toFixed(1)} ${bend} ${to.toFixed(1)} ${end} ${to.toFixed(1)}` });
+    });
+  });
+}
+
+const FONT = getComputedStyle(document.body).getPropertyValue("--sans") || "sans-serif";
+
+function headOf(node) {
+  if (isLeaf(node)) return answerOf(node);
+  return open.has(node) ? `${nameOf(nodes.feature[node])}?` : answerOf(node);
+}
+
+function drawNode(node, y) {
+  const x = leftOf(node);
+  const inner = !isLeaf(node);
+  const closed = inner && !open.has(node);
+  const state = [inner ? "inner" : "leaf", travelled.has(node) ? "on" : "", found.has(node) ? "found" : "", closed ? "closed" : ""];
+  const siblings = node ? nodes.children[parent[node]] : 1;
+  const group = draw("g", {
+    class: `node ${state.filter(Boolean).join(" ")}`,
+    role: "treeitem",
+    tabindex: node === current ? 0 : -1,
+    "aria-level": depth[node] + 1,
+    "aria-setsize": siblings,
+    "aria-posinset": node ? node - first[parent[node]] + 1 : 1,
+    "aria-expanded": inner ? String(open.has(node)) : null,
+    "aria-selected": String(node === current),
+    transform: `translate(${x} ${y})`,
+    onfocus: () => choose(node),
+    onpointerenter: () => describe(node),
+    onclick: (event) => (event.target.closest(".mark") ? toggle(node) : focusOn(node)),
+  },
+  draw("rect", { class: "ring", x: -7, y: -29, width: TEXT + 14, height: LINE - 2, rx: 5 }),
+  draw("text", { class: "branch", y: -14 }, fitted(branchOf(node), `12px ${FONT}`, TEXT)),
+  draw("text", { class: "head", y: 2 }, fitted(headOf(node), `600 13.5px ${FONT}`, TEXT)),
+  bar(at(belief, node), 0, 9, 96, 5),
+  draw("text", { class: "rows", x: 102, y: 15 }, amount(nodes.rows[node])));
+  if (inner) {
+    group.append(draw("g", { class: "mark", transform: `translate(${TEXT + 14} 0)` },
+      draw("circle", { class: "reach", r: 15 }), draw("circle", { r: 7.5 }),
+      draw("path", { d: closed ? "M-3.5 0H3.5M0 -3.5V3.5" : "M-3.5 0H3.5" }),
+      closed ? draw("text", { class: "rows", x: 13, y: 4 }, counted(leavesBelow[node], "leaf", "leaves")) : ""));
+  }
+  return group;
+}
+
+function redraw() {
+  const { place, lines } = layout();
+  if (!place.has(current)) current = pathTo(current).filter((node) => place.has(node)).pop();
+  const width = MARGIN.left + Math.max(...order.map((node) => depth[node])) * LEVEL + TEXT + MARGIN.right;
+  const height = 2 * MARGIN.top + (lines - 1) * LINE;
+  drawn.clear();
+  order.forEach((node) => drawn.set(node, drawNode(node, place.get(node))));
+  const picture = draw("svg", { role: "tree", "aria-label": "Decision tree", viewBox: `0 0 ${width} ${height}`,
+    width: Math.round(width * scale), height: Math.round(height * scale) },
+  draw("g", { "aria-hidden": "true" }, ...bands(place)), ...drawn.values());
+  const view = byId("tree-view");
+  view.replaceChildren(picture);
+  Object.assign(view, { place, size: { width, height } });
+}
+
+// Redraws so that a node stays where the eye is.
+function redrawAround(node) {
+  const view = byId("tree-view");
+  const before = view.place.get(node);
+  redraw();
+  if (before !== undefined) view.scrollTop += (view.place.get(node) - before) * scale;
+}
+
+function toggle(node) {
+  if (isLeaf(node)) return;
+  if (!open.delete(node)) open.add(node);
+  openedForWay = openedForWay.filter((opened) => opened !== node);
+  current = node;
+  redrawAround(node);
+  focusOn(node);
+}
+
+function focusOn(node) {
+  const item = drawn.get(node);
+  item.focus({ preventScroll: true });
+  bringIntoView(node);
+}
+
+function bringIntoView(node) {
+  const view = byId("tree-view");
+  const [x, y] = [leftOf(node) * scale, view.place.get(node) * scale];
+  const room = 40;
+  if (x - room < view.scrollLeft) view.scrollLeft = x - room;
+  else if (x + (TEXT + 60) * scale > view.scrollLeft + view.clientWidth) view.scrollLeft = x + (TEXT + 60) * scale - view.clientWidth;
+  if (y - room < view.scrollTop) view.scrollTop = y - room;
+  else if (y + room > view.scrollTop + view.clientHeight) view.scrollTop = y + room - view.clientHeight;
+}
+
+function choose(node) {
+  const before = drawn.get(current);
+  if (before) { before.setAttribute("tabindex", -1); before.setAttribute("aria-selected", "false"); }
+  current = node;
+  drawn.get(node).setAttribute("tabindex", 0);
+  drawn.get(node).setAttribute("aria-selected", "true");
+  describe(node);
+}
+
+let described = -1;
+
+// Everything about a node, beside the tree.
+function describe(node) {
+  if (node === described) return;
+  described = node;
+  const conditions = wayTo(node);
+  const facts = [counted(nodes.rows[node], "row"), percent(share(node))];
+  if (nodes.borrowed[node]) facts.push(`borrows ${amount(nodes.borrowed[node])}`);
+  byId("tree-node").replaceChildren(
+    el("h3", {}, node === 0 ? "All rows" : `${isLeaf(node) ? "Leaf" : "Node"} ${node}`),
+    conditions.length ? el("ul", { class: "conditions" }, ...conditions.map((words) => el("li", { title: words }, shortened(words, 160)))) : "",
+    el("p", { class: "soft" }, facts.join(" · ")),
+    classTable(at(belief, node), at(low, node), at(high, node), at(evidence, node), test && at(test.counts, node)),
+    isLeaf(node) ? "" : el("p", { class: "soft" }, `Asks ${shortened(nameOf(nodes.feature[node]), 80)}; ${counted(leavesBelow[node], "leaf", "leaves")} below.`));
+}
+
+function openTo(node) {
+  pathTo(node).slice(0, -1).forEach((above) => open.add(above));
+}
+
+function showInTree(node) {
+  openTo(node);
+  current = node;
+  redraw();
+  byId("tree").scrollIntoView({ block: "start" });
+  focusOn(node);
+}
+
+// Marks the way of a row: every node it passes. What was opened for the row before is closed again.
+let openedForWay = [];
+
+function showWay(stops) {
+  openedForWay.forEach((node) => open.delete(node));
+  travelled = new Set(stops.flatMap(([node]) => pathTo(node)));
+  const inside = stops.length <= 3 ? stops.flatMap(([node]) => pathTo(node).slice(0, -1)) : [];
+  openedForWay = inside.filter((node) => !open.has(node));
+  openedForWay.forEach((node) => open.add(node));
+  redraw();
+}

@@ -1,0 +1,95 @@
+// Tests, rules and numbers in words.
+
+const nameOf = (feature) => features[feature].word || features[feature].name;
+const wordOf = (feature, code) => (features[feature].words || {})[code] ?? String(features[feature].categories[code]);
+const MOST_CATEGORIES = 6;
+
+// A probability that is not 1 must not look like it.
+const probability = (p) => (p < 1 ? Math.min(p, 0.999) : p).toFixed(3);
+const percent = (share) => `${(100 * share).toFixed(1)} %`;
+const amount = (n) => n.toLocaleString("en", { maximumFractionDigits: n < 100 ? 1 : 0 });
+const counted = (n, one, many = `${one}s`) => `${amount(n)} ${n === 1 ? one : many}`;
+const shortened = (words, most) => (words.length <= most ? words : `${words.slice(0, most - 1)}…`);
+
+function cut(feature, t) {
+  const { kind, categories } = features[feature];
+  return kind === "ordinal" && t >= 0 && t < categories.length ? wordOf(feature, Math.floor(t)) : String(t);
+}
+
+// What a branch asks for: bounds, or a set of categories, or nothing but a missing value.
+function demandOf(child) {
+  const node = parent[child];
+  const feature = nodes.feature[node];
+  const slot = child - first[node];
+  const missing = nodes.missing[node] === slot;
+  const inPart = nodes.missing[node] === -2;
+  if (Number.isNaN(threshold[node])) {
+    const set = new Set(nodes.slots[node].flatMap((to, code) => (to === slot ? [code] : [])));
+    return { feature, set, missing, inPart };
+  }
+  if (slot === 2) return { feature, missing: true, only: true };
+  return slot === 0
+    ? { feature, above: -Infinity, most: threshold[node], missing, inPart }
+    : { feature, above: threshold[node], most: Infinity, missing, inPart };
+}
+
+// Two demands on the same feature, both to be met.
+function both(one, other) {
+  const missing = one.missing && other.missing;
+  const inPart = (one.inPart || one.missing) && (other.inPart || other.missing) && !missing;
+  if (one.only || other.only) return { feature: one.feature, missing: true, only: true };
+  if (one.set) {
+    return { feature: one.feature, set: new Set([...one.set].filter((c) => other.set.has(c))), missing, inPart };
+  }
+  return {
+    feature: one.feature,
+    above: Math.max(one.above, other.above),
+    most: Math.min(one.most, other.most),
+    missing,
+    inPart,
+  };
+}
+
+function listed(feature, set) {
+  const words = [...set].map((code) => wordOf(feature, code));
+  if (words.length === 1) return `= ${words[0]}`;
+  const rest = words.length - MOST_CATEGORIES;
+  return `in {${words.slice(0, MOST_CATEGORIES).join(", ")}${rest > 0 ? `, … ${rest} more` : ""}}`;
+}
+
+function conditionOf(demand, name = "") {
+  const { feature, above, most, set, missing, only, inPart } = demand;
+  const whose = name ? `${name} ` : "";
+  if (only) return `${whose}${name ? "is " : ""}missing`;
+  let words;
+  if (set) words = set.size ? whose + listed(feature, set) : `${whose}${name ? "is " : ""}missing`;
+  else if (most === Infinity && above === -Infinity) words = `${whose}${name ? "is " : ""}known`;
+  else if (above === -Infinity) words = `${whose}≤ ${cut(feature, most)}`;
+  else if (most === Infinity) words = `${whose}> ${cut(feature, above)}`;
+  else words = `${cut(feature, above)} < ${name} ≤ ${cut(feature, most)}`;
+  if (set && !set.size) return words;
+  return words + (missing ? " or missing" : inPart ? ", or missing in part" : "");
+}
+
+// The branch that leads to a node, without the name of what is asked.
+const branchOf = (node) => (node === 0 ? "all rows" : conditionOf(demandOf(node)));
+
+// All that leads to a node, one condition a feature.
+function wayTo(node) {
+  const demands = new Map();
+  for (const child of pathTo(node).slice(1)) {
+    const demand = demandOf(child);
+    const before = demands.get(demand.feature);
+    demands.set(demand.feature, before ? both(before, demand) : demand);
+  }
+  return [...demands.values()].map((demand) => conditionOf(demand, nameOf(demand.feature)));
+}
+
+const interval = (node, k) => `${probability(at(low, node)[k])} to ${probability(at(high, node)[k])}`;
+
+// What a node says, in one line.
+function answerOf(node) {
+  const p = at(belief, node);
+  const k = leadingClass(p);
+  return `${classes[k]} ${probability(p[k])}`;
+}

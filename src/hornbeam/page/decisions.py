@@ -1,0 +1,59 @@
+"""From probabilities to decisions: the threshold in use, and what others would have decided on the test rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hornbeam.page.subject import Subject
+from hornbeam.page.trial import Trial
+from hornbeam.tree.costs import Costs
+
+__all__ = ["thresholds"]
+
+_MOST_POINTS = 1000
+
+
+def thresholds(subject: Subject, trial: Trial | None) -> dict[str, Any] | None:
+    """Count, for a tree of two classes, the test rows of each class at each probability of the second.
+
+    That is what the page needs to try any threshold, and no row is among it. Where missing values are shared
+    by branches there may be nearly as many probabilities as rows; then they are rounded.
+
+    Returns
+    -------
+    dict or None
+        ``said``, ``no`` and ``yes``: probabilities in order, and rows of the first and second class;
+        ``in_use``: the second class is named above it; ``costs``: in use. None for more classes.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> subject = Subject.of(TreeClassifier(smoothing="laplace", costs=[[0, 1], [4, 0]]).fit([[0], [1]], [0, 1]))
+    >>> found = thresholds(subject, Trial.of(subject, [[0], [1], [1]], [0, 0, 1]))
+    >>> round(found["in_use"], 3), [round(p, 3) for p in found["said"]], found["no"], found["yes"]
+    (0.2, [0.333, 0.667], [1, 1], [0, 1])
+    """
+    if subject.tree.n_classes != 2:
+        return None
+    costs = Costs.of(subject.costs, subject.tree.schema.classes).matrix
+    found: dict[str, Any] = {"costs": costs.tolist(), "in_use": _in_use(subject)}
+    if trial is not None:
+        said = trial.said[:, 1]
+        if len(np.unique(said)) > _MOST_POINTS:
+            said = np.round(said * _MOST_POINTS) / _MOST_POINTS
+        points, place = np.unique(said, return_inverse=True)
+        no, yes = (np.bincount(place[trial.target == k], minlength=len(points)) for k in (0, 1))
+        found |= {"said": points.tolist(), "no": no.tolist(), "yes": yes.tolist()}
+    return found
+
+
+def _in_use(subject: Subject) -> float:
+    """The probability above which the second class is worth naming."""
+    matrix = Costs.of(subject.costs, subject.tree.schema.classes).matrix
+    false_alarm = subject.class_weight.item(0) * (matrix[0, 1] - matrix[0, 0])
+    miss = subject.class_weight.item(1) * (matrix[1, 0] - matrix[1, 1])
+    if false_alarm + miss <= 0 or miss <= 0:
+        return 1.0
+    return float(max(false_alarm / (false_alarm + miss), 0.0))

@@ -1,0 +1,120 @@
+"""The whole page around its sections: one file, which may load and run nothing but what is in it."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterable
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+
+from hornbeam.page.markup import Markup, element, joined
+
+__all__ = ["document"]
+
+_SCRIPTS = ("model", "words", "drawing", "tree", "tree_tools", "leaves", "row", "threshold", "start")
+_SECTIONS = {
+    "scores": "Scores",
+    "tree": "Tree",
+    "row": "Try a row",
+    "calibration": "Calibration",
+    "leaves": "Leaves",
+    "rules": "Rules",
+    "decisions": "Decisions",
+    "facts": "Data and settings",
+}
+
+
+def document(title: str, byline: str, summary: Iterable[str], sections: Iterable[Markup], data: str) -> str:
+    """Put a page together.
+
+    Parameters
+    ----------
+    title, byline : str
+        What stands above it all.
+    summary : iterable of str
+        The sentences at the head.
+    sections : iterable of Markup
+    data : str
+        JSON for the script, already safe (`safe_json`).
+
+    Returns
+    -------
+    str
+        HTML whose policy allows this script and this style alone, by their hashes, and no connection.
+
+    Examples
+    --------
+    >>> page = document("A tree", "", ["It is small."], [], "{}")
+    >>> page[:15], "default-src &#x27;none&#x27;" in page, page.count("<script")
+    ('<!doctype html>', True, 2)
+    """
+    style, script = _style(), _script()
+    policy = (
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    head = [
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="generator", content="Hornbeam"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("link", rel="icon", href="data:,"),
+        element("title", title),
+        element("style", Markup(style)),
+    ]
+    header = element(
+        "header",
+        element("p", "Model report", class_="kicker"),
+        element("h1", title),
+        element("p", byline, class_="byline") if byline else "",
+        element("div", *(element("p", sentence) for sentence in summary), class_="summary"),
+        _contents(),
+    )
+    body = element(
+        "body",
+        element("a", "Skip to the tree", href="#tree", class_="skip"),
+        element("button", "Light or dark", type="button", id="theme"),
+        header,
+        element("noscript", element("p", _WITHOUT_SCRIPT, class_="problem")),
+        element("main", *sections),
+        element(
+            "footer",
+            element("p", "Made by Hornbeam: one decision tree, readable, with probabilities to trust."),
+        ),
+        element("script", Markup(data), type="application/json", id="data"),
+        element("script", Markup(script)),
+    )
+    return f'<!doctype html>\n<html lang="en">{element("head", *head)}{body}</html>\n'
+
+
+_WITHOUT_SCRIPT = (
+    "The tree, its leaves, its rules and the form are drawn by a small script inside this file. Here scripts are "
+    "switched off, so those parts are empty; open the file in a browser to see them."
+)
+
+
+def _contents() -> Markup:
+    links = [element("li", element("a", words, href=f"#{name}")) for name, words in _SECTIONS.items()]
+    return element("nav", element("ol", *links), aria_label="Contents")
+
+
+@cache
+def _style() -> str:
+    return _read("page.css")
+
+
+@cache
+def _script() -> str:
+    """All scripts as one, in a room of their own."""
+    parts = joined(Markup(_read(f"{name}.js")) for name in _SCRIPTS)
+    return f'"use strict";\n(() => {{\n{parts}}})();\n'
+
+
+def _read(name: str) -> str:
+    return (files("hornbeam.page") / "assets" / name).read_text(encoding="utf-8")
+
+
+def _hash(source: str) -> str:
+    return f"sha256-{b64encode(sha256(source.encode()).digest()).decode()}"

@@ -1,0 +1,69 @@
+"""HTML from its parts: whatever is not markup already is escaped, so no name can become a tag."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+
+__all__ = ["Markup", "element", "joined"]
+
+_VOID = frozenset({"br", "col", "hr", "input", "link", "meta"})
+
+
+class Markup(str):
+    """Text that is HTML: `element` puts it in as it is.
+
+    Examples
+    --------
+    >>> print(element("p", Markup("a<br>b")), element("p", "a<br>b"))
+    <p>a<br>b</p> <p>a&lt;br&gt;b</p>
+    """
+
+    __slots__ = ()
+
+
+def element(name: str, /, *children: object, **attributes: object) -> Markup:
+    """Write an element.
+
+    Parameters
+    ----------
+    name : str
+    *children : object
+        What it holds, one after the other; all but `Markup` is escaped.
+    **attributes : object
+        Its attributes: ``class_`` for class, ``data_row`` for data-row. None leaves one out, True writes the
+        name alone.
+
+    Returns
+    -------
+    Markup
+
+    Examples
+    --------
+    >>> print(element("a", "<i>", element("b", "&"), href='"x"', class_="y", id=None, hidden=True))
+    <a href="&quot;x&quot;" class="y" hidden>&lt;i&gt;<b>&amp;</b></a>
+    """
+    opening = "".join(
+        f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{_escaped(value)}"')
+        for key, value in attributes.items()
+        if value is not None
+    )
+    if name in _VOID:
+        return Markup(f"<{name}{opening}>")
+    return Markup(f"<{name}{opening}>{joined(children)}</{name}>")
+
+
+def joined(parts: Iterable[object]) -> Markup:
+    """Put parts one behind the other.
+
+    Examples
+    --------
+    >>> print(joined(["<", element("br"), 3]))
+    &lt;<br>3
+    """
+    return Markup("".join(part if isinstance(part, Markup) else _escaped(part) for part in parts))
+
+
+def _escaped(part: object) -> str:
+    """Text as HTML has it; half of a surrogate pair, which no file can hold, as a question mark."""
+    return escape(str(part)).encode(errors="replace").decode()

@@ -1,0 +1,150 @@
+"""The report on a model, as a value and as a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from html import escape
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from hornbeam.page.decisions import thresholds
+from hornbeam.page.document import document
+from hornbeam.page.facts import fact_section
+from hornbeam.page.payload import payload, safe_json
+from hornbeam.page.prose import sentences
+from hornbeam.page.scores import headline
+from hornbeam.page.sections import leaf_section, row_section, rule_section, tree_section
+from hornbeam.page.subject import Subject
+from hornbeam.page.tested import calibration_section, decision_section, score_section
+from hornbeam.page.trial import Trial
+from hornbeam.tree.base_rate import base_rate
+
+__all__ = ["Report", "report"]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A page of HTML about a model; a notebook shows it.
+
+    Parameters
+    ----------
+    html : str
+        The whole page.
+
+    Examples
+    --------
+    >>> import hornbeam
+    >>> found = hornbeam.report(hornbeam.TreeClassifier().fit([[0], [1]], ["no", "yes"]))
+    >>> found.html[:15]
+    '<!doctype html>'
+    """
+
+    html: str = field(repr=False)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the page to a file.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Report("<!doctype html>").save(f"{folder}/report.html")
+        """
+        Path(path).write_text(self.html, encoding="utf-8", newline="\n")
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own, so that neither it nor the notebook disturbs the other."""
+        frame = 'sandbox="allow-scripts allow-modals allow-popups" width="100%" height="800"'
+        return f'<iframe title="Model report" {frame} srcdoc="{escape(self.html)}"></iframe>'
+
+
+def report(
+    model: Any,
+    X_test: Any = None,
+    y_test: Any = None,
+    path: str | PathLike[str] | None = None,
+    *,
+    title: str = "Report on a decision tree",
+    date: Any = None,
+    level: float = 0.9,
+    rules: str | Iterable[object] | None = None,
+) -> Report:
+    """Write a report on a model: one HTML file to hand on, with the tree to explore.
+
+    Parameters
+    ----------
+    model : TreeClassifier, SmoothedClassifier of one tree, or Tree
+        What the report is about.
+    X_test : array-like or data frame of shape (n_rows, n_features), default=None
+        Rows the model has not seen. None: the page has the tree and its training evidence alone, and says so.
+    y_test : array-like of shape (n_rows,), default=None
+        Their labels.
+    path : str or path, default=None
+        Where to write the file; None writes none.
+    title : str, default="Report on a decision tree"
+        What stands above it.
+    date : str or date, default=None
+        Printed below the title as it is. None prints none, so that the same model and rows give the same bytes.
+    level : float, default=0.9
+        Of the intervals of probabilities.
+    rules : str or iterable, default=None
+        Rules to print, one a line or an item, in the place of a sentence for each leaf.
+
+    Returns
+    -------
+    Report
+        The page; a notebook shows it.
+
+    See Also
+    --------
+    hornbeam.save : keeps the model itself.
+
+    Notes
+    -----
+    The file holds no row of the data: of the test rows, counts of each class at each node alone. It works
+    without a network, and its content security policy forbids one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import load_iris
+    >>> import hornbeam
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> clf = hornbeam.TreeClassifier().fit(X[::2], y[::2])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = hornbeam.report(clf, X[1::2], y[1::2], f"{folder}/report.html", title="Iris")
+    ...     Path(f"{folder}/report.html").read_text() == page.html
+    True
+    """
+    subject = Subject.of(model)
+    trial = None if X_test is None and y_test is None else Trial.of(subject, X_test, y_test)
+    scores = [] if trial is None else headline(trial, base_rate(subject.tree), subject.costs)
+    told = (
+        rules.splitlines()
+        if isinstance(rules, str)
+        else None
+        if rules is None
+        else [str(rule) for rule in rules]
+    )
+    data = payload(
+        subject, level, None if trial is None else trial.drift, thresholds=thresholds(subject, trial)
+    )
+    sections = [
+        score_section(trial, scores),
+        tree_section(),
+        row_section(subject),
+        calibration_section(subject, trial),
+        leaf_section(subject, level, trial is not None),
+        rule_section(told),
+        decision_section(subject, trial),
+        fact_section(subject),
+    ]
+    facts = [] if date is None else [str(date)]
+    byline = " · ".join([*facts, f"digest {subject.tree.digest[:12]}"])
+    page = Report(document(title, byline, sentences(subject, trial, scores), sections, safe_json(data)))
+    if path is not None:
+        page.save(path)
+    return page

@@ -1,0 +1,105 @@
+"""What a report is about: a tree, and what the estimator around it says of rows and decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.data.table import Table
+from hornbeam.errors import ParameterError
+from hornbeam.interop.reading import OTHER, Reading
+from hornbeam.tree import Tree
+from hornbeam.tree.costs import Costs
+from hornbeam.typing import Floats
+
+__all__ = ["Subject"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subject:
+    """A tree with the manners of the estimator that holds it.
+
+    Parameters
+    ----------
+    tree : Tree
+    read : callable
+        Reads X and y as the estimator does.
+    class_weight : float64 array of shape (n_classes,)
+        What each class counts when the model decides.
+    kind : str
+        What holds the tree: the name of its class.
+    settings : dict
+        The estimator's parameters.
+    costs : Costs, optional
+        What mistakes cost, if the model was told.
+    reading : Reading, optional
+        How the library that grew the tree reads rows, where it is not Hornbeam.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> Subject.of(TreeClassifier().fit([[0], [1]], ["no", "yes"])).kind
+    'TreeClassifier'
+    """
+
+    tree: Tree
+    read: Callable[[Any, Any], Table]
+    class_weight: Floats
+    kind: str = "Tree"
+    settings: dict[str, Any] = field(default_factory=dict)
+    costs: Costs | None = None
+    reading: Reading | None = None
+
+    @classmethod
+    def of(cls, model: Any) -> Self:
+        """Take a tree, or a fitted estimator that holds one."""
+        if isinstance(model, Tree):
+            return cls(model, _reader(model), np.ones(model.n_classes))
+        kind, settings = type(model).__name__, _settings(model)
+        if hasattr(model, "tree_"):
+            tree: Tree = model.tree_
+            costs = None if model.costs is None else Costs.of(model.costs, tree.schema.classes)
+            return cls(tree, model._read, model.class_weight_, kind, settings, costs)
+        trees: tuple[Tree, ...] = getattr(model, "trees_", ())
+        if len(trees) != 1:
+            found = f"holds {len(trees)} trees" if trees else "holds no tree"
+            raise ParameterError(
+                f"this {kind} {found}, expected a Tree, or a fitted TreeClassifier or SmoothedClassifier of one "
+                "tree: call fit first, and of a forest pass one of its trees_."
+            )
+        reading = model._reading
+        return cls(trees[0], reading.read, np.ones(trees[0].n_classes), kind, settings, reading=reading)
+
+    def decide(self, probabilities: Floats) -> NDArray[np.intp]:
+        """Name the class that `predict` names, by its code.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier(costs=[[0, 1], [9, 0]]).fit([[0], [1]], ["no", "yes"])
+        >>> Subject.of(clf).decide(np.array([[0.8, 0.2]])).tolist()
+        [1]
+        """
+        stake = probabilities * self.class_weight
+        return stake.argmax(axis=1) if self.costs is None else self.costs.cheapest(stake)
+
+    def takes_unseen(self, feature: int) -> bool:
+        """Whether the last category of a feature stands for every value never seen."""
+        return self.reading is not None and self.tree.schema.features[feature].categories[-1:] == (OTHER,)
+
+    def zero(self, feature: int) -> float | None:
+        """How far from 0 a value of this feature is still missing, if at all."""
+        missing = self.reading is not None and feature in self.reading.zero_is_missing
+        return self.reading.zero if missing and self.reading is not None else None
+
+
+def _reader(tree: Tree) -> Callable[[Any, Any], Table]:
+    return lambda X, y: Table.read(X, y, schema=tree.schema)
+
+
+def _settings(model: Any) -> dict[str, Any]:
+    return model.get_params(deep=False) if hasattr(model, "get_params") else {}

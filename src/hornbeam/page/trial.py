@@ -1,0 +1,69 @@
+"""The test rows, asked: what the tree said of each, what came, and where they stopped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.errors import DataError
+from hornbeam.explain import Drift, drift
+from hornbeam.page.subject import Subject
+from hornbeam.tree.route import answer
+from hornbeam.typing import Floats, Indices
+
+__all__ = ["Trial"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trial:
+    """Rows with labels that a tree was asked about.
+
+    Parameters
+    ----------
+    target : int32 array of shape (n_rows,)
+        The class that came.
+    said : float64 array of shape (n_rows, n_classes)
+        The tree's probabilities.
+    named : intp array of shape (n_rows,)
+        The class the model decided for.
+    drift : Drift
+        The rows, leaf by leaf.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> subject = Subject.of(TreeClassifier(smoothing=None).fit([[0], [1]], ["no", "yes"]))
+    >>> trial = Trial.of(subject, [[0], [1], [1]], ["no", "no", "yes"])
+    >>> trial.said.tolist(), trial.confusion.tolist()
+    ([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [[1, 1], [0, 1]])
+    """
+
+    target: Indices
+    said: Floats
+    named: NDArray[np.intp]
+    drift: Drift
+
+    @classmethod
+    def of(cls, subject: Subject, X: Any, y: Any) -> Self:
+        """Ask the tree about rows whose labels are known."""
+        if X is None or y is None:
+            lacking = "y_test" if y is None else "X_test"
+            raise DataError(f"{lacking} is None, expected both rows and labels to test with, or neither.")
+        table = subject.read(X, y)
+        assert table.target is not None
+        said = answer(subject.tree, table)
+        return cls(table.target, said, subject.decide(said), drift(subject.tree, table))
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows were asked about."""
+        return len(self.target)
+
+    @property
+    def confusion(self) -> NDArray[np.intp]:
+        """Rows by the class that came and the class that was named."""
+        k = self.said.shape[1]
+        return np.bincount(self.target * k + self.named, minlength=k * k).reshape(k, k)

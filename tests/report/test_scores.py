@@ -1,0 +1,87 @@
+"""The headline scores against scikit-learn, slow twins and worked numbers."""
+
+import numpy as np
+import pytest
+from models import halves_of_iris
+from sklearn.metrics import roc_auc_score
+
+from hornbeam import TreeClassifier
+from hornbeam.evaluation import brier_score, log_loss
+from hornbeam.page.scores import area_under_curve, headline
+from hornbeam.page.subject import Subject
+from hornbeam.page.trial import Trial
+from hornbeam.tree.base_rate import base_rate
+
+
+def noisy(n, n_classes, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3)).round(1)
+    y = ((X[:, 0] + rng.normal(size=n)) * 1.3).round().astype(int) % n_classes
+    return X, y
+
+
+def trial_of(n_classes, **settings):
+    X, y = noisy(600, n_classes)
+    clf = TreeClassifier(smoothing="hgs", pruning=None, min_samples_leaf=20, **settings).fit(X[:300], y[:300])
+    subject = Subject.of(clf)
+    return clf, subject, Trial.of(subject, X[300:], y[300:]), X[300:], y[300:]
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_values_are_those_of_other_hands(n_classes):
+    clf, subject, trial, X, y = trial_of(n_classes)
+    p = clf.predict_proba(X)
+    found = {score.name: score for score in headline(trial, base_rate(subject.tree))}
+    assert found["log loss"].value == pytest.approx(log_loss(y, p), rel=1e-12)
+    assert found["Brier score"].value == pytest.approx(brier_score(y, p), rel=1e-12)
+    assert found["accuracy"].value == clf.score(X, y)
+    area = roc_auc_score(y, p[:, 1]) if n_classes == 2 else roc_auc_score(y, p, multi_class="ovr")
+    assert found["area under the curve"].value == pytest.approx(area, rel=1e-12)
+    rates = np.broadcast_to(base_rate(subject.tree), p.shape)
+    assert found["log loss"].base == pytest.approx(log_loss(y, rates, labels=clf.classes_), rel=1e-12)
+    assert found["log loss"].gain == pytest.approx(found["log loss"].base - found["log loss"].value)
+
+
+def test_the_error_of_the_area_is_delongs():
+    """Placements counted pair by pair, as in the paper, with n for n - 1."""
+    rng = np.random.default_rng(1)
+    came, said = rng.random(60) < 0.4, rng.random(60).round(1)
+    wins = np.sign(said[came][:, None] - said[~came][None, :]) / 2 + 0.5
+    variance = wins.mean(axis=1).var() / came.sum() + wins.mean(axis=0).var() / (~came).sum()
+    area, pull = area_under_curve(came, said)
+    assert area == pytest.approx(wins.mean())
+    assert np.sqrt((pull**2).sum()) / len(pull) == pytest.approx(np.sqrt(variance))
+
+
+def test_intervals_hold_the_truth_about_as_often_as_they_say():
+    """A thousand test sets from one tree that is right: 95 % intervals of its log loss."""
+    rng = np.random.default_rng(2)
+    said = np.repeat([0.1, 0.3, 0.8], 100)
+    truth = -(said * np.log(said) + (1 - said) * np.log(1 - said)).mean()
+    inside = 0
+    for _ in range(1000):
+        target = (rng.random(300) < said).astype(np.int32)
+        trial = Trial(target, np.column_stack([1 - said, said]), target.astype(np.intp), None)
+        score = headline(trial, np.array([0.6, 0.4]))[0]
+        inside += score.low <= truth <= score.high
+    assert 930 <= inside <= 970
+
+
+def test_costs_are_those_of_the_decisions():
+    costs = [[0, 1], [6, 0]]
+    clf, subject, trial, X, y = trial_of(2, costs=costs)
+    score = headline(trial, base_rate(subject.tree), subject.costs)[-1]
+    assert score.name == "cost a row"
+    assert score.value == pytest.approx(
+        np.mean([costs[a][b] for a, b in zip(y, clf.predict(X), strict=True)])
+    )
+    always = min(np.mean([costs[a][b] for a in y]) for b in (0, 1))
+    assert score.base == pytest.approx(always)
+
+
+def test_one_class_alone_has_no_area():
+    X, y, X_test, y_test = halves_of_iris()
+    subject = Subject.of(TreeClassifier().fit(X, y))
+    trial = Trial.of(subject, X_test[:3], y_test[:3])
+    area = headline(trial, base_rate(subject.tree))[-1]
+    assert np.isnan(area.value)
