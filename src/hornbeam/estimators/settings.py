@@ -102,11 +102,11 @@ def regression_recipe_of(estimator: Any, table: Table) -> Recipe | CrossValidate
     grower = grower_of(estimator, recipe.grower, table, table.n_rows)
     known = {name: SMOOTHERS[name] for name in ("honest", "raw", "m-branch", "shrinkage")}
     smoother = step("smoothing", estimator.smoothing, known, recipe.smoother)
-    pruners = {name: PRUNERS[name] for name in ("cost-complexity",)}
+    pruners = {name: _PRUNERS[name] for name in ("cost-complexity",)}
     pruner = step("pruning", estimator.pruning, pruners, recipe.pruner)
     recipe = Recipe(bins_of(estimator.max_bins, recipe.max_bins), grower, pruner, smoother)
     pruned: Recipe | CrossValidated = recipe
-    if pruner is PRUNERS["cost-complexity"]:
+    if pruner is _PRUNERS["cost-complexity"]:
         pruned = CrossValidated(recipe, simplicity=1.0, seed=seed)
     if not _is_honest(estimator, smoother):
         return pruned
