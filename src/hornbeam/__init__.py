@@ -7,6 +7,8 @@ This is the shop window: every public name, fetched from its floor when it is fi
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "BoostedTreesClassifier",
+    "BoostedTreesRegressor",
     "Costs",
     "DaskTreeClassifier",
     "Feature",
@@ -33,6 +35,8 @@ TYPE_CHECKING = False  # checkers read it as True; the module typing would be th
 if TYPE_CHECKING:
     from hornbeam import errors
     from hornbeam.data import Feature, Schema, Table
+    from hornbeam.estimators.boosted_classifier import BoostedTreesClassifier
+    from hornbeam.estimators.boosted_regressor import BoostedTreesRegressor
     from hornbeam.estimators.classifier import TreeClassifier
     from hornbeam.estimators.dask import DaskTreeClassifier
     from hornbeam.estimators.forest_classifier import ForestClassifier
@@ -46,6 +50,8 @@ if TYPE_CHECKING:
     from hornbeam.tree import Costs, Skeleton, Tree
 else:
     _HOMES = {
+        "BoostedTreesClassifier": "hornbeam.estimators.boosted_classifier",
+        "BoostedTreesRegressor": "hornbeam.estimators.boosted_regressor",
         "Costs": "hornbeam.tree",
         "DaskTreeClassifier": "hornbeam.estimators.dask",
         "Feature": "hornbeam.data",
