@@ -15,6 +15,7 @@ __all__ = [
     "ForestClassifier",
     "ForestRegressor",
     "Grower",
+    "LambdaMARTRanker",
     "Recipe",
     "Schema",
     "Skeleton",
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from hornbeam.estimators.dask import DaskTreeClassifier
     from hornbeam.estimators.forest_classifier import ForestClassifier
     from hornbeam.estimators.forest_regressor import ForestRegressor
+    from hornbeam.estimators.ranker import LambdaMARTRanker
     from hornbeam.estimators.regressor import TreeRegressor
     from hornbeam.estimators.shelf import diff, load, save
     from hornbeam.estimators.smoothed import SmoothedClassifier
@@ -58,6 +60,7 @@ else:
         "ForestClassifier": "hornbeam.estimators.forest_classifier",
         "ForestRegressor": "hornbeam.estimators.forest_regressor",
         "Grower": "hornbeam.growing.grower",
+        "LambdaMARTRanker": "hornbeam.estimators.ranker",
         "Recipe": "hornbeam.recipe",
         "Schema": "hornbeam.data",
         "Skeleton": "hornbeam.tree",

@@ -5,10 +5,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from hornbeam import BoostedTreesClassifier, BoostedTreesRegressor
 
 COMPANY = [
-    BoostedTreesClassifier(n_estimators=8),
+    BoostedTreesClassifier(),
     BoostedTreesClassifier(n_estimators=4, max_leaf_nodes=None, max_depth=3, min_samples_leaf=2, n_jobs=2),
-    BoostedTreesRegressor(n_estimators=8),
-    BoostedTreesRegressor("absolute_error", n_estimators=4, l2_regularization=1.0, min_samples_leaf=1),
+    BoostedTreesRegressor(),
+    BoostedTreesRegressor("absolute_error", n_estimators=4, learning_rate=0.7, min_samples_leaf=1),
 ]
 
 

@@ -89,7 +89,11 @@ class Boosting:
         if not 0.0 < self.subsample <= 1.0:
             expected = "a share of the rows above 0.0 and up to 1.0"
             raise ParameterError(f"subsample={self.subsample}: expected {expected}.")
-        if self.grower.monotone is not None and any(self.grower.monotone) and isinstance(self.loss, QuantileLoss):
+        if (
+            self.grower.monotone is not None
+            and any(self.grower.monotone)
+            and isinstance(self.loss, QuantileLoss)
+        ):
             raise ParameterError(
                 "monotonic_cst binds means, and leaves answer with quantiles; expected another loss, or no constraints."
             )

@@ -51,7 +51,9 @@ class Drawing:
         return cls(place, seed)
 
     def _numbers(self, key: int) -> NDArray[np.uint64]:
-        bits: NDArray[np.uint64] = np.random.Philox(key=[self.seed, key]).random_raw(len(self.place))[self.place]
+        bits: NDArray[np.uint64] = np.random.Philox(key=[self.seed, key]).random_raw(len(self.place))[
+            self.place
+        ]
         return bits
 
     def sample(self, number: int, share: float, among: Bools | None = None) -> Bools:

@@ -39,9 +39,7 @@ class QuantileLoss:
     def start(self, table: Table) -> Floats:
         """Start with the quantile of all rows."""
         assert table.measured is not None
-        return np.array(
-            [weighted_quantile(table.measured.values, Weighting.of(table).weight, self.quantile)]
-        )
+        return np.array([weighted_quantile(table.measured.values, Weighting.of(table).weight, self.quantile)])
 
     def pulls(self, scores: Floats, target: Floats) -> tuple[Floats, None]:
         """Pull up by the quantile, or down by what is missing to 1."""
@@ -68,7 +66,9 @@ class QuantileLoss:
         values = np.zeros(len(nodes.parent))
         for leaf in np.flatnonzero(nodes.feature < 0).tolist():
             rows = order[starts[leaf] : starts[leaf + 1]]
-            values[leaf] = weighted_quantile(left[rows], None if weight is None else weight[rows], self.quantile)
+            values[leaf] = weighted_quantile(
+                left[rows], None if weight is None else weight[rows], self.quantile
+            )
         # Parents come before their children: the last node has given its share before it is asked for its own.
         for child in range(len(values) - 1, 0, -1):
             parent = nodes.parent[child]

@@ -60,6 +60,8 @@ def _bins(value: Any) -> int:
 
 
 def _stopping(estimator: Any, n_rows: int) -> Stopping | None:
+    if not hasattr(estimator, "early_stopping"):  # a ranker: rows of a query belong together
+        return None
     wanted = estimator.early_stopping
     if isinstance(wanted, str) and wanted == "auto":
         wanted = n_rows > _MANY_ROWS

@@ -23,6 +23,7 @@ __all__ = ["Field", "Grown", "Leafwise"]
 _UNLIMITED = np.iinfo(np.int32).max
 _LEAST = (("max_leaf_nodes", 2), ("max_depth", 1), ("max_features", 1), ("min_samples_leaf", 1))
 _LEAST_HESSIAN = 1e-3  # of a leaf: with less, a Newton step may go anywhere
+_OUT_OF_REACH = 2.0**61  # steps: twice as many still fit 64 bits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,12 +137,21 @@ class Leafwise:
         return Terms.of(bins.n_codes, bins.nominal.astype(np.uint8), signs, None, 1, criterion, rules)
 
     def grow(
-        self, field: Field, terms: Terms, pulls: Pulls, order: NDArray[np.int32], n_added: int, key: int, n_jobs: int = 1
+        self,
+        field: Field,
+        terms: Terms,
+        pulls: Pulls,
+        order: NDArray[np.int32],
+        n_added: int,
+        key: int,
+        n_jobs: int = 1,
     ) -> Grown:
         """Grow a tree; `order` lists first the rows that are added up, then those that look on, and is reordered."""
         rules = terms.rules
         rules.numerator_unit, rules.unit = 1 / pulls.numerator_scale, 1 / pulls.denominator_scale
-        rules.min_weight_leaf = max(1, ceil(_LEAST_HESSIAN / rules.unit))
-        nodes, node = grow_leafwise(field.codes, pulls, order, n_added, terms, self.max_leaf_nodes, key, n_jobs)
+        rules.min_weight_leaf = max(1, ceil(min(_LEAST_HESSIAN / rules.unit, _OUT_OF_REACH)))
+        nodes, node = grow_leafwise(
+            field.codes, pulls, order, n_added, terms, self.max_leaf_nodes, key, n_jobs
+        )
         unit = np.array([rules.unit, rules.numerator_unit, 1.0])
         return Grown(nodes, node, nodes.evidence[:, ::-1] * unit[1::-1], unit)
