@@ -143,8 +143,8 @@ class _Run:
         held = drawing.held_out(stopping.fraction, self._table.target)
         if not held.any() or held.all():
             raise DataError(
-                f"validation_fraction={stopping.fraction} of {len(held)} rows leaves none to hold out, or none to learn "
-                "from; expected some of both. Pass early_stopping=False."
+                f"validation_fraction={stopping.fraction} of {len(held)} rows leaves none to hold out, or none "
+                "to learn from; expected some of both. Pass early_stopping=False."
             )
         rows = np.flatnonzero(held)
         return Validation(stopping, self._boosting.loss, rows, self._target, self._weighting.weight), ~held

@@ -57,7 +57,7 @@ class Weighting:
         total = int(weight.sum())
         if table.unit == 1.0 and total < _MOST_COPIES:
             return cls(weight.astype(np.int32), None, total)
-        return cls(None, weight * table.unit, table.n_rows)
+        return cls(None, np.multiply(weight, table.unit), table.n_rows)
 
     @property
     def weight(self) -> Floats | None:

@@ -49,7 +49,8 @@ class QuantileLoss:
     def of_rows(self, scores: Floats, target: Floats) -> Floats:
         """The residual times the pull."""
         left = target - scores[0]
-        return np.maximum(self.quantile * left, (self.quantile - 1.0) * left)
+        loss: Floats = np.maximum(self.quantile * left, (self.quantile - 1.0) * left)
+        return loss
 
     def answer(self, scores: Floats) -> Floats:
         """Scores are answers."""

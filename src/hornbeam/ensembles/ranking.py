@@ -103,7 +103,7 @@ class LambdaLoss:
         pull, weight = lambdas(scores[0], gain, queries.rows, queries.starts, self.sigma, self.truncation)
         return pull[None], weight[None]
 
-    def of_rows(self, scores: Floats, target: NDArray[Any]) -> Floats:
+    def of_rows(self, scores: Floats, target: NDArray[Any]) -> Floats:  # noqa: ARG002
         """Refuse: rows of a query have a loss together, and alone none."""
         raise ParameterError("Rows have no loss of their own in a ranking; expected no early stopping.")
 

@@ -83,7 +83,7 @@ class LambdaMARTRanker(CallbackSupportMixin, BoostingShell, BaseEstimator):
     >>> relevance = np.clip(np.round(X[:, 0] + X[:, 1]), 0, 4)
     >>> ranker = LambdaMARTRanker(n_estimators=30).fit(X[:300], relevance[:300], group=query[:300])
     >>> round(ranker.score(X[300:], relevance[300:], group=query[300:]), 2)
-    0.93
+    0.95
     """
 
     def __init__(
@@ -160,7 +160,8 @@ class LambdaMARTRanker(CallbackSupportMixin, BoostingShell, BaseEstimator):
         -------
         ndarray of shape (n_rows,)
         """
-        return self._scores(X)[0]
+        score: Floats = self._scores(X)[0]
+        return score
 
     def score(self, X: Any, y: Any, group: Any = None) -> float:
         """Return the mean NDCG of the queries.

@@ -115,7 +115,8 @@ def _queries(y: Any, scores: Any, group: Any) -> Iterator[tuple[Floats, Floats]]
 def _ndcg_of_query(relevance: Floats, score: Floats, k: int | None) -> float:
     gain = np.exp2(relevance) - 1.0
     discount = 1.0 / np.log2(np.arange(2, len(gain) + 2))
-    discount[k:] = 0.0
+    if k is not None:
+        discount[k:] = 0.0
     _, tie, size = np.unique(-score, return_inverse=True, return_counts=True)
     shared = np.bincount(tie, gain) / size
     return float(np.repeat(shared, size) @ discount / (np.sort(gain)[::-1] @ discount))

@@ -63,7 +63,8 @@ class Grown(NamedTuple):
     def newton(self, ridge: float) -> Floats:
         """Give each node its Newton step: the sum of its pulls over that of its hessians."""
         pull, hessian = self.sums.T
-        return np.divide(pull, hessian + ridge, out=np.zeros(len(pull)), where=hessian > 0)
+        step: Floats = np.divide(pull, hessian + ridge, out=np.zeros(len(pull)), where=hessian > 0)
+        return step
 
     def tree(self, belief: Floats, field: Field) -> Tree:
         """Make the tree in which each node answers with this number."""

@@ -42,8 +42,19 @@ def grow_leafwise(
     ``order`` lists rows, first the ``n_added`` that are added up, then those that only look on; it is reordered. The
     result depends neither on the order nor on the threads.
     """
-    numerator, denominator, times, *scales = pulls
+    *arrays, numerator_scale, denominator_scale, shift = pulls
     nodes, node = _native.grow_leafwise(
-        codes, numerator, denominator, times, order, n_added, terms.columns, terms.rules, *scales, max_leaves or 0, key, n_jobs
-    )  # fmt: skip
+        codes,
+        *arrays,
+        order,
+        n_added,
+        terms.columns,
+        terms.rules,
+        numerator_scale,
+        denominator_scale,
+        shift,
+        max_leaves or 0,
+        key,
+        n_jobs,
+    )
     return Nodes(*nodes), node
