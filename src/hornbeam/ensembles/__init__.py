@@ -12,6 +12,7 @@ from hornbeam.ensembles.losses import BinaryLogLoss, Loss, Poisson, SoftmaxLoss,
 from hornbeam.ensembles.out_of_bag import OutOfBag
 from hornbeam.ensembles.planting import STRENGTHS, Planted, Planting
 from hornbeam.ensembles.quantile_loss import QuantileLoss
+from hornbeam.ensembles.ranking import LambdaLoss, Queries
 from hornbeam.ensembles.stopping import Stopping
 
 __all__ = [
@@ -24,12 +25,14 @@ __all__ = [
     "Drawing",
     "Encoded",
     "Forest",
+    "LambdaLoss",
     "Loss",
     "OutOfBag",
     "Planted",
     "Planting",
     "Poisson",
     "QuantileLoss",
+    "Queries",
     "SoftmaxLoss",
     "SquaredError",
     "Stopping",
