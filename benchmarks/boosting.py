@@ -6,8 +6,8 @@ python benchmarks/boosting.py ranking --json benchmarks/results/boosting/ranking
 
 All grow 100 rounds of 31 leaves at a learning rate of 0.1 on 255 bins, without early stopping. `speed` measures
 training on rows that are binned already for LightGBM, and with binning for the others. `study` asks five folds of each
-set (FOLDER has UCI sets as Parquet files; without, those of scikit-learn alone are asked), categories as numbers, holes left
-as they are. `ranking` draws queries whose relevance is known: a noisy function of five features, in grades.
+set (FOLDER has UCI sets as Parquet files; without, those of scikit-learn alone are asked), categories as numbers, holes
+left as they are. `ranking` draws queries whose relevance is known: a noisy function of five features, in grades.
 """
 
 from __future__ import annotations
@@ -88,7 +88,9 @@ def sets(folder: Path | None) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
         y = frame.pop("target").astype("category").cat.codes.to_numpy()
         common = np.isin(y, np.flatnonzero(np.bincount(y) >= 10))
         words = frame.select_dtypes(exclude="number").columns
-        frame[words] = frame[words].apply(lambda column: column.astype("category").cat.codes.replace(-1, np.nan))
+        frame[words] = frame[words].apply(
+            lambda column: column.astype("category").cat.codes.replace(-1, np.nan)
+        )
         yield name, frame.to_numpy(float)[common], np.unique(y[common], return_inverse=True)[1]
 
 
@@ -104,18 +106,33 @@ def study(folder: Path | None) -> Iterator[dict[str, Any]]:
             said, start = np.zeros((len(y), y.max() + 1)), time.process_time()
             for train, test in StratifiedKFold(5, shuffle=True, random_state=0).split(X, y):
                 said[test] = make().fit(X[train], y[train]).predict_proba(X[test])
-            loss = log_loss(y, np.clip(said, 1e-7, None) / np.clip(said, 1e-7, None).sum(axis=1, keepdims=True))
-            yield {"set": name, "rows": len(y), "method": method, "loss": loss, "cpu": time.process_time() - start}
+            loss = log_loss(
+                y, np.clip(said, 1e-7, None) / np.clip(said, 1e-7, None).sum(axis=1, keepdims=True)
+            )
+            yield {
+                "set": name,
+                "rows": len(y),
+                "method": method,
+                "loss": loss,
+                "cpu": time.process_time() - start,
+            }
 
 
-def queries(seed: int, n_queries: int = 300, size: int = 30) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def queries(
+    seed: int, n_queries: int = 300, size: int = 30
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Rows, grades from 0 to 4, queries, and what the grades are a noisy view of."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_queries * size, 10))
     X[:, 9] = np.repeat(rng.normal(size=n_queries), size)  # what a query is, and all its rows share
     truth = X[:, 0] + X[:, 1] * X[:, 2] + np.sin(2 * X[:, 3]) + X[:, 4] * X[:, 9]
     noisy = truth + rng.normal(scale=0.7, size=len(X))
-    return X, np.digitize(noisy, [0.5, 1.5, 2.5, 3.5]).astype(float), np.repeat(np.arange(n_queries), size), truth
+    return (
+        X,
+        np.digitize(noisy, [0.5, 1.5, 2.5, 3.5]).astype(float),
+        np.repeat(np.arange(n_queries), size),
+        truth,
+    )
 
 
 def ranking() -> Iterator[dict[str, Any]]:
@@ -125,8 +142,12 @@ def ranking() -> Iterator[dict[str, Any]]:
     settings = SAME | {"min_child_samples": 20, "n_jobs": 1}
     methods: dict[str, Callable[[], np.ndarray]] = {
         "hornbeam": lambda: LambdaMARTRanker().fit(X, grade, group=query).predict(X_test),
-        "hornbeam, truncation 30": lambda: LambdaMARTRanker(truncation=30).fit(X, grade, group=query).predict(X_test),
-        "lightgbm": lambda: lightgbm.LGBMRanker(**settings).fit(X, grade, group=np.bincount(query)).predict(X_test),
+        "hornbeam, truncation 30": lambda: (
+            LambdaMARTRanker(truncation=30).fit(X, grade, group=query).predict(X_test)
+        ),
+        "lightgbm": lambda: (
+            lightgbm.LGBMRanker(**settings).fit(X, grade, group=np.bincount(query)).predict(X_test)
+        ),
         "truth": lambda: truth,
         "chance": lambda: np.zeros(len(X_test)),
     }
