@@ -46,7 +46,7 @@ def lint(session: nox.Session) -> None:
 @nox.session(python=NEWEST)
 def types(session: nox.Session) -> None:
     """Check the types, strictly."""
-    session.install(".[frames,onnx,sql,treelite]", "mypy")
+    session.install(".[cli,frames,onnx,sql,treelite]", "mypy")
     session.run("mypy")
 
 

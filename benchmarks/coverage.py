@@ -59,8 +59,19 @@ def three(X: np.ndarray) -> np.ndarray:
     return e / e.sum(axis=1, keepdims=True)
 
 
+def clean(X: np.ndarray) -> np.ndarray:
+    """A rule that is nearly always right."""
+    p = np.where((X[:, 0] > 0) & (X[:, 1] > -0.5), 0.99, 0.01)
+    return np.column_stack([1 - p, p])
+
+
+def steep(X: np.ndarray) -> np.ndarray:
+    """Two classes apart, but aslant: no test on one column is right."""
+    return _logistic(6 * X[:, 0] - 4 * X[:, 1])
+
+
 WORLDS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    f.__name__: f for f in (smooth, steps, noise, rare, three)
+    f.__name__: f for f in (smooth, steps, noise, rare, three, clean, steep)
 }
 
 

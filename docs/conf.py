@@ -40,7 +40,7 @@ myst_heading_anchors = 3
 
 html_theme = "pydata_sphinx_theme"
 html_title = "Hornbeam"
-html_theme_options = {"navigation_with_keys": False, "show_toc_level": 2}
+html_theme_options = {"header_links_before_dropdown": 3, "navigation_with_keys": False, "show_toc_level": 2}
 html_copy_source = False
 # The schema, at the address that it gives itself.
 html_extra_path = ["../src/hornbeam/storage/model-1.schema.json"]

@@ -37,7 +37,7 @@ def made_up(X, n, rng):
     return rng.normal(X.mean(axis=0), X.std(axis=0), (n, X.shape[1]))
 
 
-print(contrary(np.array([[0.5, 0.3, 0.2]])).round(3))
+contrary(np.array([[0.5, 0.3, 0.2]])).round(3)
 
 
 # %%
@@ -94,7 +94,9 @@ for size in sizes:
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 for (name, score), color in zip(found.items(), ("#7f7f7f", "#d95f02", "#2166ac"), strict=True):
     ax.plot(sizes, score, marker="o", color=color, label=name)
-ax.set(xscale="log", xlabel="training rows", ylabel="RMSE of the probabilities", xticks=sizes, xticklabels=sizes)
+ax.set(
+    xscale="log", xlabel="training rows", ylabel="RMSE of the probabilities", xticks=sizes, xticklabels=sizes
+)
 ax.minorticks_off()
 ax.legend(frameon=False)
 plt.show()

@@ -38,7 +38,7 @@ def answers(fold: Fold) -> Iterator[Scored]:
         yield from _cumulated(f"hornbeam {criterion.value}", trees, test)
         if criterion is Criterion.ENTROPY:
             yield from _cumulated("hornbeam entropy, HGS", [HGS()(tree) for tree in trees], test)
-        yield from _chosen(f"hornbeam {criterion.value}, chosen", planting, train, test)
+            yield from _chosen("hornbeam entropy, chosen", planting, train, test)
     one = TreeClassifier().fit(fold.frames()[0], fold.y_train)
     yield "one honest tree", 1, one.predict_proba(fold.frames()[1])
 
@@ -46,7 +46,7 @@ def answers(fold: Fold) -> Iterator[Scored]:
 def _planting(table: Table, criterion: Criterion) -> Planting:
     n_features = max(1, int(table.schema.n_features**0.5))
     grower = Grower(criterion, max_features=n_features)
-    return Planting(Recipe(grower=grower), max(SIZES), seed=SEED)
+    return Planting(Recipe(255, grower), max(SIZES), seed=SEED)
 
 
 def _theirs(fold: Fold) -> Iterator[Scored]:

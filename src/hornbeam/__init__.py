@@ -17,6 +17,7 @@ __all__ = [
     "Grower",
     "LambdaMARTRanker",
     "Recipe",
+    "RuleClassifier",
     "Schema",
     "Skeleton",
     "SmoothedClassifier",
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from hornbeam.estimators.forest_regressor import ForestRegressor
     from hornbeam.estimators.ranker import LambdaMARTRanker
     from hornbeam.estimators.regressor import TreeRegressor
+    from hornbeam.estimators.rules import RuleClassifier
     from hornbeam.estimators.shelf import diff, load, save
     from hornbeam.estimators.smoothed import SmoothedClassifier
     from hornbeam.growing.grower import Grower
@@ -62,6 +64,7 @@ else:
         "Grower": "hornbeam.growing.grower",
         "LambdaMARTRanker": "hornbeam.estimators.ranker",
         "Recipe": "hornbeam.recipe",
+        "RuleClassifier": "hornbeam.estimators.rules",
         "Schema": "hornbeam.data",
         "Skeleton": "hornbeam.tree",
         "SmoothedClassifier": "hornbeam.estimators.smoothed",

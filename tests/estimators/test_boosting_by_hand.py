@@ -33,8 +33,12 @@ def test_two_classes():
     second[[4, 8]] = 1, -1
     forest = boosted(y, second)
     assert forest.estimator_errors_[0] == pytest.approx(0.3)
-    assert forest.estimator_weights_[0] == pytest.approx(2 * 0.4236, abs=1e-4)  # ln(1 / beta), twice the a of the form with -1 and 1
-    assert forest.estimators_[0].predict(np.column_stack([FIRST, second]))[WRONG].tolist() != y[WRONG].tolist()
+    assert forest.estimator_weights_[0] == pytest.approx(
+        2 * 0.4236, abs=1e-4
+    )  # ln(1 / beta), twice the a of the form with -1 and 1
+    assert (
+        forest.estimators_[0].predict(np.column_stack([FIRST, second]))[WRONG].tolist() != y[WRONG].tolist()
+    )
     weight = forest.estimators_[1].heard_
     expected = np.full(10, 1 / 14)
     expected[WRONG] = 1 / 6

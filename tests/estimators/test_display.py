@@ -1,8 +1,11 @@
 """What an estimator shows of itself."""
 
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -44,3 +47,33 @@ def test_the_link_leads_where_the_documentation_is_built():
     assert ".. currentmodule:: hornbeam\n" in names
     assert "   :toctree: api/generated\n   :nosignatures:\n\n   TreeClassifier\n" in names
     assert name == "hornbeam.TreeClassifier.html"
+
+
+def test_a_fitted_tree_shows_itself_with_its_digest():
+    page = FITTED._repr_html_()
+    tree = FITTED.tree_
+    assert f"<b>TreeClassifier</b>: 150 rows, {tree.n_leaves} leaves, depth 2" in page
+    assert tree.digest in page
+    assert page.count('class="leaf"') == tree.n_leaves
+    leaf = FITTED.leaves()
+    best = leaf.smoothed[0].argmax()
+    assert f"{leaf.low[0, best]:.2f} to " in page
+    assert "hornbeam-tree" not in TreeClassifier()._repr_html_()
+
+
+def test_the_notebook_gets_the_same_page_and_text_if_that_is_wanted():
+    bundle = FITTED._repr_mimebundle_()
+    strip = re.compile(r"sk-\w+-id-\d+|container-id-\d+")  # scikit-learn counts its pages
+    assert strip.sub("", bundle["text/html"]) == strip.sub("", FITTED._repr_html_())
+    assert bundle["text/plain"] == repr(FITTED)
+    with config_context(display="text"):
+        assert FITTED._repr_mimebundle_() == {"text/plain": repr(FITTED)}
+        assert not hasattr(FITTED, "_repr_html_")
+
+
+def test_the_page_of_a_large_tree_is_not_large():
+    rng = np.random.default_rng(0)
+    large = TreeClassifier("cart").fit(rng.random((4000, 3)), rng.integers(0, 2, 4000))
+    small = TreeClassifier("cart", max_leaf_nodes=2).fit(rng.random((10, 3)), np.arange(10) % 2)
+    assert large.tree_.n_leaves > 1000
+    assert len(large._repr_html_()) - len(small._repr_html_()) < 60_000

@@ -85,7 +85,7 @@ def test_smoothing_is_chosen_or_given():
 DIABETES_CLASSES = DIABETES[0], DIABETES[1] > np.median(DIABETES[1])
 
 
-# ---- importance
+# ---- what matters --------------------------------------------------------------------------------------
 
 
 def test_importance_is_that_of_scikit_learn_where_the_trees_are():

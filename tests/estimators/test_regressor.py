@@ -101,7 +101,7 @@ def test_leaves_are_listed(diabetes):
     leaves = TreeRegressor("cart", max_depth=1).fit(*diabetes).leaves()
     assert "90 % interval" in repr(leaves).splitlines()[0]
     assert len(repr(leaves).splitlines()) == 3
-    assert set(leaves.to_dict()) == {"node", "rows", "borrowed", "raw", "smoothed", "low", "high"}
+    assert set(leaves.to_dict()) == {"node", "rows", "borrowed", "rule", "raw", "smoothed", "low", "high"}
     assert (leaves.low < leaves.smoothed).all()
 
 

@@ -13,7 +13,7 @@ from hornbeam.tree import Tree
 from hornbeam.tree.route import answer, route
 from parity import UNSEEN, values
 
-__all__ = ["DATABASES", "ask", "ask_sql", "assert_same", "codes", "rows_of"]
+__all__ = ["DATABASES", "ask", "ask_sql", "assert_same", "codes", "rows_of", "run"]
 
 DATABASES = {"sqlite": "SQLite", "duckdb": "duckdb"}
 
@@ -51,12 +51,16 @@ def ask_sql(database: str, asked: list[tuple[Tree, Table]], **options) -> Answer
 def ask(database: str, tree: Tree, rows: list[tuple], **options):
     """What a database answers: leaves, labels and probabilities, in the order of the rows."""
     names = [options.get("columns", {}).get(name, name) for name in tree.schema.names]
-    ask_one = _ask_sqlite if database == "sqlite" else _ask_duckdb
     query = to_sql(tree, dialect=database, keep=["row id"], **options)
-    found = sorted(ask_one(query, names, tree.schema.features, rows))
+    found = sorted(run(database, query, names, tree.schema.features, rows))
     assert [row[0] for row in found] == list(range(len(rows)))
     leaf, label = [row[1] for row in found], [row[2] for row in found]
     return np.array(leaf), label, np.array([row[3:] for row in found], np.float64)
+
+
+def run(database, query, names, features, rows):
+    """What a query finds in the table `rows`, whose first column is "row id"."""
+    return (_ask_sqlite if database == "sqlite" else _ask_duckdb)(query, names, features, rows)
 
 
 def _ask_sqlite(query, names, features, rows):

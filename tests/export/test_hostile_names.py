@@ -177,7 +177,7 @@ def test_what_xml_cannot_hold_is_refused():
 
 
 @pytest.mark.parametrize("place", ["feature", "category", "label"])
-@pytest.mark.parametrize("exporter", [name for name in export.__all__ if name.startswith("t")])
+@pytest.mark.parametrize("exporter", sorted({n for n in export.__all__ if n.startswith("t")} - {"to_matrix"}))
 def test_surrogates_are_escaped_or_refused(exporter, place):
     """Python takes them for text, but no file can hold them."""
     write = getattr(export, exporter)

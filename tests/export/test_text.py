@@ -5,10 +5,12 @@ import re
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ParameterError
 from hornbeam.export import text
+from hornbeam.export.words import digits_apart, number
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.walk import pull_up
 from strategies import chain, trees
@@ -182,3 +184,24 @@ def test_limits_make_sense():
         text(tree, -1)
     with pytest.raises(ParameterError, match="max_categories is 0"):
         text(tree, max_categories=0)
+
+
+@given(st.floats(allow_nan=False), st.integers(3, 9))
+def test_a_short_number_is_short_and_near(value, digits):
+    told = number(value, digits)
+    assert len(told) <= max(digits, 9) + 7  # sign, point, and an exponent or leading zeros
+    assert float(told) == pytest.approx(value, rel=10.0 ** (1 - digits))
+    assert float(number(value)) == value
+
+
+@given(st.lists(st.floats(1.0, 1.001), min_size=1, max_size=8, unique=True))
+def test_thresholds_of_a_feature_are_told_apart(thresholds):
+    n = len(thresholds)
+    skeleton = Skeleton.of(
+        [2] * n + [0] * (n + 1), [0] * n + [-1] * (n + 1), [*thresholds, *[np.nan] * (n + 1)]
+    )
+    tree = Tree.raw(Schema((Feature("x"),), ("a",)), skeleton, np.zeros((2 * n + 1, 1), np.int64))
+    (digits,) = digits_apart(tree)
+    told = {number(threshold, digits) for threshold in thresholds}
+    assert digits == 9 or len(told) == n
+    assert digits == 4 or len({number(threshold, digits - 1) for threshold in thresholds}) < n

@@ -226,6 +226,7 @@ def test_history_tells_every_parameter():
         "min_impurity_decrease": 0.0,
         "max_leaf_nodes": None,
         "monotone": None,
+        "max_features": None,
     }
 
 

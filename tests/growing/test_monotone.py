@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hornbeam.data.table import Table
-from hornbeam.growing import Criterion, Grower, Missing, Nominal
+from hornbeam.growing import Grower, Missing, Nominal
 from hornbeam.tree.route import answer
-from strategies_growing import bins_of, random_table
+from strategies_growing import OF_CLASSES, bins_of, random_table
 
 # Three numeric features, and a nominal one, which has no order to keep.
 signs = st.tuples(*[st.sampled_from([-1, 0, 1])] * 3, st.just(0)).filter(any)
@@ -18,7 +18,7 @@ signs = st.tuples(*[st.sampled_from([-1, 0, 1])] * 3, st.just(0)).filter(any)
 @given(
     st.integers(0, 2**32 - 1),
     signs,
-    st.sampled_from(Criterion),
+    st.sampled_from(OF_CLASSES),
     st.sampled_from(Nominal),
     st.sampled_from([Missing.OWN, Missing.LEARNED]),
     st.sampled_from([0.0, 0.2]),

@@ -11,7 +11,7 @@ from worked_trees import star, worked_tree
 
 @pytest.mark.parametrize(("own", "borrowed"), [(0.2, 0.0), (0.6, 0.0), (1.0, 0.1), (1.0, 0.5), (1.0, 0.9)])
 def test_the_worth_that_made_the_opinions_is_found(own, borrowed):
-    """Opinions a quarter as far off, in squares, as leaves of that worth are: the rest both err together."""
+    """Opinions half as far off, in squares, as leaves of that worth are: the rest both err together."""
     rng = np.random.default_rng(0)
     yes = rng.integers(0, 5, 3000)
     raw = star(np.column_stack([4 - yes, yes]))
@@ -19,11 +19,23 @@ def test_the_worth_that_made_the_opinions_is_found(own, borrowed):
     tree = believe(raw, belief, np.full(raw.n_nodes, 40.0))
     p = belief[:, 1]
     size = 4 * own + borrowed * 40
-    off = rng.normal(size=len(p)) * np.sqrt(p * (1 - p) / (size + 1) / 4)
+    off = rng.normal(size=len(p)) * np.sqrt(p * (1 - p) / (size + 1) / 2)
     opinion = np.column_stack([1 - p - off, p + off])
     found = appraise(tree, opinion)
     assert found.own == pytest.approx(own, rel=0.15)
     assert found.borrowed == pytest.approx(borrowed, rel=0.15)
+
+
+def test_tiny_leaves_that_nobody_agrees_on_say_little_about_large_ones():
+    """Opinions of large leaves fit what their rows claim; those of a few leaves of one row are far off."""
+    tree = star(np.concatenate([np.tile([[100, 100]], (20, 1)), np.tile([[1, 0]], (5, 1))]))
+    belief = tree.belief.copy()
+    belief[21:] = [0.6, 0.4]
+    tree, opinion = believe(tree, belief, tree.borrowed), belief.copy()
+    opinion[1:21] += np.sqrt(0.25 / 201 / 2) * np.array([1, -1])
+    assert appraise(tree, opinion).own == 1.0
+    opinion[21:] = [0.3, 0.7]
+    assert appraise(tree, opinion).own > 0.9
 
 
 def test_opinions_of_inner_nodes_and_empty_leaves_are_not_read():

@@ -124,5 +124,10 @@ class MemoryRows:
     def read(self, unit: Unit) -> Rows:
         """Read the rows of one unit, as views."""
         mine = slice(unit.begin, unit.end)
-        weight = self.rows.weight
-        return Rows(self.rows.codes[mine], self.rows.label[mine], None if weight is None else weight[mine])
+        codes, label, weight, numerator = self.rows
+        return Rows(
+            codes[mine],
+            label[mine],
+            None if weight is None else weight[mine],
+            None if numerator is None else numerator[mine],
+        )

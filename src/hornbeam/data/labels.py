@@ -25,6 +25,16 @@ class Labels(NamedTuple):
     classes: NDArray[Any]
     codes: Indices
 
+    def widened(self, known: tuple[Label, ...]) -> NDArray[Any]:
+        """Give the classes of a tree, which may know more of them than its rows have now.
+
+        Examples
+        --------
+        >>> read_labels(["b", "c"]).widened(("a", "b", "c"))
+        array(['a', 'b', 'c'], dtype='<U1')
+        """
+        return self.classes if len(known) == len(self.classes) else np.array(known)
+
 
 def read_labels(y: Any) -> Labels:
     """Read the class labels of all rows from an array, a list or a series of any data frame library.

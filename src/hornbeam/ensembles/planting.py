@@ -22,10 +22,10 @@ from hornbeam.typing import Floats
 
 __all__ = ["STRENGTHS", "Planted", "Planting"]
 
-_LENT = (0.03, 0.1, 0.3, 1.0, 3.0)
+# Nobody in particular lends next to nothing: many rows that are half of each class would make a rare class common.
 STRENGTHS: tuple[Smoother | None, ...] = (
     None,
-    *(Borrowing(scale=log(rows), prior=log(rows)) for rows in _LENT),
+    *(Borrowing(scale=log(rows), prior=log(rows / 100)) for rows in (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)),
 )
 """What a forest chooses its smoothing from: nothing, or ancestors that lend so many rows each."""
 

@@ -6,29 +6,31 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.table import Table
 from hornbeam.data.units import MemorySource
-from hornbeam.estimators import refresh
+from hornbeam.estimators import explained, refresh
+from hornbeam.estimators.portrait import Portrait
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.routing import Routing
 from hornbeam.estimators.rows import by_unit, fit_source, is_address, opened
 from hornbeam.estimators.settings import recipe_of
+from hornbeam.estimators.shell import Shell
 from hornbeam.estimators.targets import labels_of
 from hornbeam.estimators.threads import n_threads
-from hornbeam.explain import Drift, Leaves, drift, leaves, predict_interval
+from hornbeam.explain import predict_interval
 from hornbeam.tree.base_rate import prior_factors, shift
 from hornbeam.tree.costs import Costs
 from hornbeam.tree.route import answer, lean
 from hornbeam.tree.tree import Tree
+from hornbeam.tree.verdict import Verdict
 from hornbeam.typing import Counts, Floats
 
 __all__ = ["TreeClassifier"]
 
 
-class TreeClassifier(CallbackSupportMixin, Routing, ClassifierMixin, BaseEstimator):
+class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
     """One decision tree with class probabilities, for numeric and nominal features with missing values.
 
     Parameters
@@ -131,11 +133,6 @@ class TreeClassifier(CallbackSupportMixin, Routing, ClassifierMixin, BaseEstimat
     >>> clf.predict_proba(X[:1]).round(3)
     array([[0.98, 0.01, 0.01]])
     """
-
-    _doc_link_module = "hornbeam"
-    _doc_link_template = (
-        "https://hornbeam.readthedocs.io/en/stable/api/generated/hornbeam.{estimator_name}.html"
-    )
 
     def __init__(
         self,
@@ -370,11 +367,8 @@ class TreeClassifier(CallbackSupportMixin, Routing, ClassifierMixin, BaseEstimat
             weight; on a tie, the first of `classes_`.
         """
         table = self._read(X)
-        stake = self._answer(table, prior) * self.class_weight_
-        costs = self.costs if costs is None else costs
-        if costs is None:
-            return self.classes_[stake.argmax(axis=1)]
-        return self.classes_[Costs.of(costs, self.classes_.tolist(), len(stake)).cheapest(stake)]
+        verdict = self._verdict(costs, table.n_rows)
+        return self.classes_[verdict(self._answer(table, prior))]
 
     @by_unit
     def expected_cost(self, X: Any, prior: Any = None, costs: Any = None) -> Floats:
@@ -442,49 +436,12 @@ class TreeClassifier(CallbackSupportMixin, Routing, ClassifierMixin, BaseEstimat
         factors = None if prior is None else prior_factors(self.tree_, prior)
         return predict_interval(self.tree_, table, level, factors=factors, n_jobs=n_threads(self.n_jobs))
 
-    def leaves(self, level: float = 0.9) -> Leaves:
-        """List the leaves: rows, raw rate, smoothed rate, interval, rows borrowed.
-
-        Parameters
-        ----------
-        level : float, default=0.9
-            How often the true rate is to be within the interval.
-
-        Returns
-        -------
-        Leaves
-            A table to print, or to make a data frame of with its `to_dict`.
-        """
-        check_is_fitted(self, "tree_")
-        return leaves(self.tree_, level)
-
-    def drift(self, X: Any, y: Any = None) -> Drift:
-        """Say whether as many rows come to each leaf as the tree counted, and of the classes it believes.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows that the tree has not counted.
-        y : array-like of shape (n_rows,), default=None
-            Their labels, if they are known.
-
-        Returns
-        -------
-        Drift
-            A table to print, or to make a data frame of with its `to_dict`, and the population stability index.
-
-        Examples
-        --------
-        >>> from hornbeam import TreeClassifier
-        >>> clf = TreeClassifier().fit([[0], [1]] * 30, ["no", "yes"] * 30)
-        >>> clf.drift([[0]] * 12 + [[1]] * 36)
-         node   rows  expected   found    psi
-            1     12    50.0 %  25.0 %  0.165
-            2     36    50.0 %  75.0 %  0.098
-        population stability index 0.262, p = 0.008
-        """
-        table = self._read(X, y)
-        return drift(self.tree_, table)
+    explain = explained.explain
+    counterfactuals = explained.counterfactuals
+    feature_importances_ = property(explained.feature_importances)
+    leaves = explained.leaves
+    rules = explained.rules
+    drift = explained.drift
 
     def lean(self) -> Callable[[Floats | Sequence[float]], tuple[float, ...]]:
         """Return a function from one row of numbers to its probabilities, with nothing around it.
@@ -508,6 +465,11 @@ class TreeClassifier(CallbackSupportMixin, Routing, ClassifierMixin, BaseEstimat
     def _answer(self, table: Table, prior: Any) -> Floats:
         probability = answer(self.tree_, table, n_threads(self.n_jobs))
         return probability if prior is None else shift(probability, prior_factors(self.tree_, prior))
+
+    def _verdict(self, costs: Any = None, n_rows: int | None = None) -> Verdict:
+        costs = self.costs if costs is None else costs
+        read = None if costs is None else Costs.of(costs, self.classes_.tolist(), n_rows)
+        return Verdict(self.class_weight_, read)
 
     def _learn(
         self,

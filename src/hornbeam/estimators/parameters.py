@@ -96,7 +96,13 @@ def number(name: str, value: Any) -> float:
 
 
 def seed_of(value: Any) -> int:
-    """A seed from None, a number, or a generator of scikit-learn's manners."""
+    """A seed from None, a number, or a generator of scikit-learn's manners.
+
+    Examples
+    --------
+    >>> seed_of(None), seed_of(7)
+    (0, 7)
+    """
     if value is None:
         return 0
     if is_whole(value) and value >= 0:

@@ -98,13 +98,14 @@ def recipe_of(
 
 def regression_recipe_of(estimator: Any, table: Table) -> Recipe | CrossValidated | Honest:
     """Translate the parameters of a `TreeRegressor`; "auto" is what the preset says."""
-    recipe, seed = named("preset", estimator.preset, REGRESSION_PRESETS), seed_of(estimator.random_state)
+    recipe = named("preset", estimator.preset, REGRESSION_PRESETS)
     grower = grower_of(estimator, recipe.grower, table, table.n_rows)
     known = {name: SMOOTHERS[name] for name in ("honest", "raw", "m-branch", "shrinkage")}
     smoother = step("smoothing", estimator.smoothing, known, recipe.smoother)
     pruners = {name: _PRUNERS[name] for name in ("cost-complexity",)}
     pruner = step("pruning", estimator.pruning, pruners, recipe.pruner)
     recipe = Recipe(bins_of(estimator.max_bins, recipe.max_bins), grower, pruner, smoother)
+    seed = seed_of(estimator.random_state)
     pruned: Recipe | CrossValidated = recipe
     if pruner is _PRUNERS["cost-complexity"]:
         pruned = CrossValidated(recipe, simplicity=1.0, seed=seed)

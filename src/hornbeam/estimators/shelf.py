@@ -7,7 +7,7 @@ file names classes of this list and nothing else: loading one cannot run code of
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from math import inf
@@ -164,21 +164,38 @@ def pack(model: Any) -> Model:
         raise StorageError(f"a {name} cannot be kept; expected a Tree or a fitted {', '.join(_HOMES)}{trees}")
     if not hasattr(model, "tree_"):
         raise StorageError(f"this {name} is not fitted, so there is nothing to keep: call fit first")
-    settings = {name: _as_step(value) for name, value in model.get_params(deep=False).items()}
-    return Model(model.tree_, name, settings, _learned(model))
-
-
-def _learned(model: Any) -> dict[str, Any]:
-    """What an estimator knows beside its tree."""
-    learned: dict[str, Any] = {"named": hasattr(model, "feature_names_in_")}
+    settings, named = model.get_params(deep=False), hasattr(model, "feature_names_in_")
     if model.tree_.is_measured:
-        return learned
-    learned["classes"] = _dtype_name(model.classes_.dtype)
-    if (model.class_weight_ != 1).any():
-        learned["class_weight"] = tuple(model.class_weight_.tolist())
-    if model._shares is not None:
-        learned["shares"] = model._shares
-    return learned
+        plain = {key: _as_step(value) for key, value in settings.items()}
+        return Model(model.tree_, name, plain, {"named": named})
+    return model_of(name, settings, model.tree_, model.classes_, named, model.class_weight_, model._shares)
+
+
+def model_of(
+    name: str,
+    settings: Mapping[str, Any],
+    tree: Tree,
+    classes: NDArray[Any],
+    named: bool,
+    class_weight: Floats | None,
+    shares: Counts | None,
+) -> Model:
+    """Make what a file holds of what an estimator was told and what it learned.
+
+    Examples
+    --------
+    >>> from hornbeam.recipe import PRESETS
+    >>> from hornbeam.data import Table
+    >>> tree = PRESETS["id3"].fit(Table.read([[0.0], [1.0]], [0, 1]))
+    >>> model_of("TreeClassifier", {}, tree, np.array([0, 1]), False, None, None).learned
+    {'classes': 'int64', 'named': False}
+    """
+    learned: dict[str, Any] = {"classes": _dtype_name(classes.dtype), "named": named}
+    if class_weight is not None and (class_weight != 1).any():
+        learned["class_weight"] = tuple(class_weight.tolist())
+    if shares is not None:
+        learned["shares"] = shares
+    return Model(tree, name, {key: _as_step(value) for key, value in settings.items()}, learned)
 
 
 def unpack(model: Model) -> Any:
@@ -221,7 +238,7 @@ def unpack(model: Model) -> Any:
             "shares",
         }:
             names, labels = model.tree.schema.names if named else None, list(model.tree.schema.classes)
-            weight = _class_weight(rest.get("class_weight"), len(labels))
+            weight = class_weight_of(rest.get("class_weight"), len(labels))
             shares = _shares(rest.get("shares"), model.tree)
             estimator._learn(model.tree, _classes(labels, dtype), names, weight, shares)
         case _:
@@ -286,8 +303,14 @@ def _dtype_name(dtype: np.dtype[Any]) -> str:
     return "string" if dtype.kind == "T" else dtype.name
 
 
-def _class_weight(said: Any, n_classes: int) -> Floats | None:
-    """Read the weights that `predict` decides with; None for all alike."""
+def class_weight_of(said: Any, n_classes: int) -> Floats | None:
+    """Read the weights that `predict` decides with; None for all alike.
+
+    Examples
+    --------
+    >>> class_weight_of((1.0, 5.0), 2)
+    array([1., 5.])
+    """
     if said is None:
         return None
     match said:

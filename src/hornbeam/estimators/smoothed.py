@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import column_or_1d
@@ -13,8 +13,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hornbeam.data.labels import read_labels
 from hornbeam.data.sheet import renamed
+from hornbeam.data.table import Table
+from hornbeam.errors import ParameterError
 from hornbeam.estimators.settings import smoother_of
+from hornbeam.estimators.shell import Shell
 from hornbeam.estimators.threads import n_threads
+from hornbeam.explain import Explanations, explain, importance
 from hornbeam.interop.origin import grafts_of
 from hornbeam.interop.reading import Reading
 from hornbeam.tree.route import answer
@@ -23,7 +27,7 @@ from hornbeam.typing import Floats
 __all__ = ["SmoothedClassifier"]
 
 
-class SmoothedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class SmoothedClassifier(MetaEstimatorMixin, Shell):
     """A tree of another library with smoothed probabilities.
 
     The estimator grows the tree, or trees; the rows of `fit` are counted in its nodes, a smoother says what
@@ -78,11 +82,6 @@ class SmoothedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     array([[0.974, 0.013, 0.013]])
     """
 
-    _doc_link_module = "hornbeam"
-    _doc_link_template = (
-        "https://hornbeam.readthedocs.io/en/stable/api/generated/hornbeam.{estimator_name}.html"
-    )
-
     def __init__(self, estimator: Any = None, smoothing: Any = "hgs", *, n_jobs: int | None = None) -> None:
         self.estimator = estimator
         self.smoothing = smoothing
@@ -130,8 +129,7 @@ class SmoothedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.trees_ = tuple(trees) if smoother is None else tuple(map(smoother, trees))
         self._reading = replace(reading, schema=table.schema)
         self.estimator_ = estimator
-        known = table.schema.classes  # a frozen model may know more of them than y has
-        self.classes_ = labels.classes if len(known) == len(labels.classes) else np.array(known)
+        self.classes_ = labels.widened(table.schema.classes)
         self.n_classes_ = len(self.classes_)
         return self
 
@@ -148,9 +146,7 @@ class SmoothedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_rows, n_classes)
             Probabilities in the order of `classes_`.
         """
-        check_is_fitted(self, "trees_")
-        table = self._reading.read(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        table = self._read(X)
         threads = n_threads(self.n_jobs)
         total = answer(self.trees_[0], table, threads)
         for tree in self.trees_[1:]:
@@ -172,6 +168,51 @@ class SmoothedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
+
+    def explain(self, X: Any, level: float = 0.9) -> Explanations:
+        """Say why each row gets its probabilities, if they are those of a single tree.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows like those of `fit`.
+        level : float, default=0.9
+            How often the true rate of the node that answers is to be within the interval.
+
+        Returns
+        -------
+        Explanations
+            As of `TreeClassifier.explain`.
+
+        Examples
+        --------
+        >>> from hornbeam import SmoothedClassifier
+        >>> clf = SmoothedClassifier().fit([[36.5], [37.0], [39.0], [39.5]], ["well", "well", "ill", "ill"])
+        >>> print(*clf.explain([[38.2]])[0].reasons())
+        x0 > 38.0... moved ill from 0.500 to 0.750
+        """
+        table = self._read(X)
+        if len(self.trees_) > 1:
+            raise ParameterError(
+                f"{len(self.trees_)} trees answer together; expected one, whose tests are the reasons. Ask them one "
+                "by one: hornbeam.explain.explain(clf.trees_[0], table)."
+            )
+        return explain(self.trees_[0], table, level)
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """How much each feature matters, as in scikit-learn: what its tests lowered the estimator's criterion by."""
+        check_is_fitted(self, "trees_")
+        criterion = getattr(_unwrapped(self.estimator_), "criterion", "gini")
+        impurity = "gini" if criterion == "gini" else "entropy"  # which scikit-learn also calls log_loss
+        total = np.mean([importance(tree, impurity) for tree in self.trees_], axis=0)
+        return total / (total.sum() or 1.0)
+
+    def _read(self, X: Any) -> Table:
+        check_is_fitted(self, "trees_")
+        table = self._reading.read(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return table
 
 
 def _unwrapped(estimator: Any) -> Any:

@@ -7,13 +7,12 @@ from hornbeam.errors import ParameterError
 from hornbeam.smoothing.appraisal import effective_size
 from hornbeam.smoothing.spread import spreads
 from hornbeam.tree.base_rate import shift_bound
+from hornbeam.tree.bounds import rate_bounds
 from hornbeam.tree.route import answer
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
 __all__ = ["interval", "predict_interval"]
-
-_AGAINST = 0.5  # rows that speak against each bound, so that no finite number of rows proves a 0 or a 1
 
 
 def interval(tree: Tree, level: float = 0.9) -> tuple[Floats, Floats]:
@@ -34,10 +33,8 @@ def interval(tree: Tree, level: float = 0.9) -> tuple[Floats, Floats]:
     Notes
     -----
     A node that believes p and for which s rows speak (`hornbeam.smoothing.appraisal.effective_size`) has the
-    equal-tailed bounds of Beta(s p, s (1 - p) + 1/2) below and Beta(s p + 1/2, s (1 - p)) above. With 1 for
-    1/2 that is the interval of Clopper and Pearson (Biometrika 26, 1934), which is wider than it says; half a
-    row against each bound keeps its manners at the edges: of no rows among s the lower bound is 0 and the
-    upper one about 2 / s.
+    bounds of a beta distribution (`hornbeam.tree.bounds.rate_bounds`): of no rows among s the lower bound is 0
+    and the upper one about 2 / s.
 
     The interval of a mean is Student's, of s degrees of freedom, with the variance of `hornbeam.smoothing.spread`.
 
@@ -52,26 +49,16 @@ def interval(tree: Tree, level: float = 0.9) -> tuple[Floats, Floats]:
     >>> low[1:, 1].round(3), high[1:, 1].round(3)
     (array([0.   , 0.366]), array([0.179, 0.634]))
     """
-    from scipy.special import betaincinv  # costs a moment to load: only for those who ask
-
-    if not 0 < level < 1:
-        raise ParameterError(f"level={level!r}: expected a number between 0 and 1. Pass level=0.9, say.")
     if tree.is_measured:
         return _interval_of_mean(tree, level)
-    tail, belief = (1 - level) / 2, tree.belief
-    size = effective_size(tree)[:, None]
-    yes, no = size * belief, size * (1 - belief)
-    low, high = np.zeros_like(belief), np.ones_like(belief)
-    some, none = yes > 0, no <= 0
-    low[some] = betaincinv(yes[some], no[some] + _AGAINST, tail)
-    high[~none] = betaincinv(yes[~none] + _AGAINST, no[~none], 1 - tail)
-    # At small levels rounding, or half a row, could put the belief itself outside.
-    return np.minimum(low, belief), np.maximum(high, belief)
+    return rate_bounds(tree.belief, effective_size(tree)[:, None], level)
 
 
 def _interval_of_mean(tree: Tree, level: float) -> tuple[Floats, Floats]:
-    from scipy.special import stdtrit
+    from scipy.special import stdtrit  # costs a moment to load: only for those who ask
 
+    if not 0 < level < 1:
+        raise ParameterError(f"level={level!r}: expected a number between 0 and 1. Pass level=0.9, say.")
     size = effective_size(tree)
     some = np.maximum(size, np.finfo(float).tiny)
     half = np.where(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.explain.intervals import interval
+from hornbeam.explain.words import rule_words
 from hornbeam.tree.tree import Tree, unsmoothed
 from hornbeam.typing import Counts, Floats
 
@@ -33,6 +34,8 @@ class Leaves:
     raw, smoothed, low, high : ndarray of float64 of shape (n_leaves, n_classes)
         Frequencies, what the tree believes, and the bounds of the interval; of a numeric target, means, of shape
         (n_leaves, 1).
+    tree : Tree
+        Whose leaves they are.
 
     Examples
     --------
@@ -53,9 +56,22 @@ class Leaves:
     smoothed: Floats
     low: Floats
     high: Floats
+    tree: Tree
 
     def __len__(self) -> int:
         return len(self.node)
+
+    @property
+    def rule(self) -> list[str]:
+        """What leads to each leaf, in words.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> TreeClassifier("cart").fit([[0], [1], [2]], ["a", "b", "a"]).leaves().rule
+        ['x0 ≤ 0.5', '0.5 < x0 ≤ 1.5', 'x0 > 1.5']
+        """
+        return [rule_words(self.tree, node) for node in self.node.tolist()]
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return columns with an entry for each leaf and class, as every frame library takes them.
@@ -74,11 +90,12 @@ class Leaves:
         """
         k = len(self.classes) or 1
         per_leaf = {name: np.repeat(getattr(self, name), k).tolist() for name in ("node", "rows", "borrowed")}
+        rule = [words for words in self.rule for _ in range(k)]
         per_class = {
             name: getattr(self, name).ravel().tolist() for name in ("raw", "smoothed", "low", "high")
         }
         named = {"class": list(self.classes) * len(self)} if self.classes else {}
-        return {**per_leaf, **named, **per_class}
+        return {**per_leaf, "rule": rule, **named, **per_class}
 
     def __repr__(self) -> str:
         return "\n".join(self._lines())
@@ -144,4 +161,5 @@ def leaves(tree: Tree, level: float = 0.9, *, inner: bool = False) -> Leaves:
         smoothed=tree.belief[node],
         low=low[node],
         high=high[node],
+        tree=tree,
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from math import inf, isinf
+from sys import float_info
 from typing import Any
 
 from sqlglot import exp
@@ -76,6 +78,16 @@ class Dialect:
             shift = max((top & -top).bit_length() - 1, 0)
             return _scaled(top >> shift, 1 << shift, exp.Mul)
         return _scaled(top, bottom, exp.Div)
+
+    def sides(self, x: exp.Expression, threshold: float) -> tuple[exp.Expression, exp.Expression | None]:
+        """Write that a number is at most the threshold, and that it is above, if one can be."""
+        if threshold == inf:
+            return exp.Not(this=x.is_(exp.null())), None
+        if isinf(threshold):  # no infinity is written
+            least = self.number(-float_info.max)
+            return exp.LT(this=x, expression=least), exp.GTE(this=x.copy(), expression=least.copy())
+        cut = self.number(threshold)
+        return exp.LTE(this=x, expression=cut), exp.GT(this=x.copy(), expression=cut.copy())
 
     def literal(self, value: Category) -> exp.Expression:
         """Write a category, a number or a truth value."""

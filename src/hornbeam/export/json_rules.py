@@ -16,7 +16,7 @@ from hornbeam.export.vectors import Vectors
 from hornbeam.export.words import plain
 from hornbeam.tree import Tree
 
-__all__ = ["to_json"]
+__all__ = ["json_value", "to_json"]
 
 type _Conditions = list[dict[str, Any]]
 
@@ -69,15 +69,15 @@ def to_json(tree: Tree, *, indent: int | None = None, vectors: Table | None = No
         "digest": tree.digest,
         "reading": _READING,
         "features": [
-            {"name": f.name, "kind": f.kind.value, "categories": [_json(c) for c in f.categories]}
+            {"name": f.name, "kind": f.kind.value, "categories": [json_value(c) for c in f.categories]}
             for f in schema.features
         ],
-        "classes": [_json(label) for label in schema.classes],
+        "classes": [json_value(label) for label in schema.classes],
         "rules": _rules(tree),
     }
     if vectors is not None:
         asked = Vectors.of(tree, vectors)
-        rows = [[_json(value) for value in row] for row in asked.values()]
+        rows = [[json_value(value) for value in row] for row in asked.values()]
         answers = zip(rows, asked.nodes.tolist(), asked.probabilities.tolist(), strict=True)
         document["vectors"] = [{"row": row, "node": node, "probabilities": p} for row, node, p in answers]
     return json.dumps(document, indent=indent, allow_nan=False)
@@ -130,8 +130,8 @@ def _conditions(tree: Tree, node: int, shares: dict[int, float]) -> tuple[_Condi
     if feature.kind is Kind.NOMINAL:
         run = skeleton.slot_of[skeleton.slot_start[node] : skeleton.slot_start[node + 1]]
         for slot, condition in enumerate(children):
-            condition["in"] = [_json(feature.categories[code]) for code in np.flatnonzero(run == slot)]
-        rest["not_in"] = [_json(feature.categories[code]) for code in np.flatnonzero(run >= 0)]
+            condition["in"] = [json_value(feature.categories[code]) for code in np.flatnonzero(run == slot)]
+        rest["not_in"] = [json_value(feature.categories[code]) for code in np.flatnonzero(run >= 0)]
     else:
         _compare(feature, skeleton.threshold.item(node), children)
     if missing >= 0:
@@ -148,8 +148,8 @@ def _compare(feature: Feature, threshold: float, children: _Conditions) -> None:
     """Say what a comparison asks: of numbers, or of categories in their order."""
     if feature.kind is Kind.ORDINAL:
         left = sum(code <= threshold for code in range(len(feature.categories)))
-        children[0]["in"] = [_json(category) for category in feature.categories[:left]]
-        children[1]["in"] = [_json(category) for category in feature.categories[left:]]
+        children[0]["in"] = [json_value(category) for category in feature.categories[:left]]
+        children[1]["in"] = [json_value(category) for category in feature.categories[left:]]
     elif threshold == inf:
         children[0]["known"] = True
     else:
@@ -160,15 +160,21 @@ def _rule(tree: Tree, node: int, path: _Conditions) -> dict[str, Any]:
     return {
         "node": node,
         "if": path,
-        "class": _json(tree.schema.classes[tree.belief[node].argmax()]),
+        "class": json_value(tree.schema.classes[tree.belief[node].argmax()]),
         "probabilities": tree.belief[node].tolist(),
         "rows": tree.rows.item(node),
         "evidence": (tree.evidence[node] * tree.unit).tolist(),
     }
 
 
-def _json(value: object) -> Any:
-    """A category or label as JSON has it; what it has no word for, in words."""
+def json_value(value: object) -> Any:
+    """Give a category or label as JSON has it; what it has no word for, in words.
+
+    Examples
+    --------
+    >>> json_value(1), json_value("a"), json_value(float("inf"))
+    (1, 'a', 'inf')
+    """
     if value is None:
         return None
     given = plain(value)

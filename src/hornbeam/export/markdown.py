@@ -13,7 +13,7 @@ from hornbeam.export.words import branches, evidence, probability, word
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import path, slots
 
-__all__ = ["to_markdown"]
+__all__ = ["code_span", "to_markdown"]
 
 
 def to_markdown(tree: Tree, *, max_categories: int = 8) -> str:
@@ -55,10 +55,10 @@ def to_markdown(tree: Tree, *, max_categories: int = 8) -> str:
     lines = ["| leaf | if | class | probability | evidence |", "|--:|---|---|--:|---|"]
     for leaf in _left_to_right(tree):
         steps = pairwise(path(skeleton, leaf))
-        led = " and ".join(_code(tests[above][slot[below]]) for above, below in steps) or "every row"
+        led = " and ".join(code_span(tests[above][slot[below]]) for above, below in steps) or "every row"
         best = tree.belief[leaf].argmax()
-        answer = f"{_code(classes[best])} | {probability(tree.belief[leaf, best])}"
-        lines.append(f"| {leaf} | {led} | {answer} | {_code(evidence(tree, leaf, classes))} |")
+        answer = f"{code_span(classes[best])} | {probability(tree.belief[leaf, best])}"
+        lines.append(f"| {leaf} | {led} | {answer} | {code_span(evidence(tree, leaf, classes))} |")
     return "\n".join(lines)
 
 
@@ -74,8 +74,14 @@ def _left_to_right(tree: Tree) -> list[int]:
     return leaves
 
 
-def _code(words: str) -> str:
-    """Put words into a code span that nothing inside can close; a table cell ends at a bare `|`."""
+def code_span(words: str) -> str:
+    r"""Put words into a code span that nothing inside can close; a table cell ends at a bare `|`.
+
+    Examples
+    --------
+    >>> print(code_span("a|b"), code_span("`"))
+    `a\|b` `` ` ``
+    """
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", words)), default=0))
     pad = " " if words[0] in "` " or words[-1] in "` " else ""
     return fence + pad + words.replace("|", "\\|") + pad + fence

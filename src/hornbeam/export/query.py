@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import reduce
-from math import inf, isinf, isnan
-from sys import float_info
+from math import isnan
 
 import numpy as np
 from sqlglot import exp
@@ -110,7 +109,7 @@ class Query:
         f, first = skeleton.feature.item(node), skeleton.first_child.item(node)
         feature, threshold = self.tree.schema.features[f], skeleton.threshold.item(node)
         if feature.kind is Kind.NUMERIC:
-            below, above = self._beside(_x(f), threshold)
+            below, above = self.dialect.sides(_x(f), threshold)
             return {first: below} | ({first + 1: above} if above else {})
         if isnan(threshold):
             run = skeleton.slot_of[skeleton.slot_start[node] : skeleton.slot_start[node + 1]]
@@ -131,16 +130,6 @@ class Query:
         if feature.kind is Kind.ORDINAL and feature.categories:
             return _either([missing, exp.Not(this=self._among(f, range(len(feature.categories))))])
         return missing
-
-    def _beside(self, x: exp.Column, threshold: float) -> tuple[exp.Expression, exp.Expression | None]:
-        """At most the threshold, and above it; infinities are told apart without writing one."""
-        if threshold == inf:
-            return exp.Not(this=x.is_(exp.null())), None
-        if isinf(threshold):
-            least = self.dialect.number(-float_info.max)
-            return exp.LT(this=x, expression=least), exp.GTE(this=x.copy(), expression=least.copy())
-        cut = self.dialect.number(threshold)
-        return exp.LTE(this=x, expression=cut), exp.GT(this=x.copy(), expression=cut.copy())
 
     def _among(self, f: int, codes: Iterable[int]) -> exp.Expression:
         words = [self.words[f][code].copy() for code in codes]

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from hornbeam.errors import ParameterError
 from hornbeam.export.extra import need
+from hornbeam.rules import RuleSet
 from hornbeam.tree import Tree
 
-__all__ = ["to_sql"]
+__all__ = ["rules_where", "to_sql"]
 
 
 def to_sql(
@@ -114,3 +115,60 @@ def to_sql(
     if isinstance(keep, str):
         raise ParameterError(f"keep is {keep!r}, expected a list of columns: keep=[{keep!r}]")
     return statement(query, parts, keep, columns or {}).sql(dialect=dialect, pretty=True, copy=False)
+
+
+def rules_where(
+    rules: RuleSet,
+    *,
+    dialect: str = "duckdb",
+    table: str | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> list[str]:
+    """Write the conditions of each rule as SQL, to be put behind WHERE.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    dialect : str, default "duckdb"
+        As in `to_sql`.
+    table : str, optional
+        The table, or its alias in the query, to name before each column. SQLite would take a misspelt column
+        for text if it stood alone.
+    columns : mapping from feature to column, optional
+        What the column of a feature is called, if not as the feature.
+
+    Returns
+    -------
+    list of str
+        For each rule an expression that is true for the rows it covers: those that meet its conditions, also
+        where an earlier rule decides. NULL and NaN are missing, as in `to_sql`.
+
+    Raises
+    ------
+    ExportError
+        If a name is empty, or two categories are the same as text.
+    MissingExtraError
+        Without the package sqlglot: ``pip install 'hornbeam[sql]'``.
+
+    Examples
+    --------
+    >>> import sqlite3
+    >>> from hornbeam import TreeClassifier
+    >>> from hornbeam.export import rules_where
+    >>> clf = TreeClassifier("cart").fit([[36.5], [36.9], [38.0]], ["well", "well", "ill"])
+    >>> clauses = rules_where(clf.rules(), dialect="sqlite", columns={"x0": "fever"})
+    >>> clauses[1]
+    'CAST("fever" AS REAL) > 37.45'
+    >>> people = sqlite3.connect(":memory:")
+    >>> _ = people.execute("CREATE TABLE people (name, fever)")
+    >>> _ = people.execute("INSERT INTO people VALUES ('Ada', 36.6), ('Bob', 39.5), ('Cid', NULL)")
+    >>> people.execute(f"SELECT name FROM people WHERE {clauses[1]}").fetchall()
+    [('Bob',)]
+    >>> people.close()
+    """
+    need("sqlglot", "sql")
+    from hornbeam.export.dialect import dialect_of
+    from hornbeam.export.where import where
+
+    spoken = dialect_of(dialect)
+    return [where(rule, spoken, table, columns or {}).sql(dialect=dialect) for rule in rules]

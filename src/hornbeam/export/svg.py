@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.errors import ParameterError
+from hornbeam.export.palette import bar
 from hornbeam.export.shares import refuse_numbers
 from hornbeam.export.tidy import tidy
 from hornbeam.export.words import conditions, evidence, feature_name, probability, shortened, word
@@ -22,8 +23,6 @@ __all__ = ["to_svg"]
 _LETTER = 7.3  # the width of most letters at 13 pixels
 _LEVEL, _BOX, _BAR = 96, 40, 5  # heights: from level to level, of a box, of the bar of probabilities
 _MARGIN = 12
-# Colours that the colour-blind can tell apart (Okabe and Ito); further classes go round again.
-_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#999999")
 
 
 def to_svg(tree: Tree, max_depth: int | None = None, *, max_categories: int = 4, max_width: int = 30) -> str:
@@ -138,11 +137,10 @@ def _box(
     yield f'<rect x="{left:.1f}" y="{y}" width="{width:.1f}" height="{_BOX}" rx="5" fill="#fff" stroke="#888"/>'
     yield _text(x, y + 17, lines[0], whole[0], ' font-weight="bold"')
     yield _text(x, y + 33, lines[1], whole[1], ' font-size="11" fill="#555"')
-    for k in np.flatnonzero(belief >= 0.005).tolist():  # thinner would not be seen
-        begin = left + width * float(belief[:k].sum())
+    for colour, begin, end in bar(belief):
         yield (
-            f'<rect x="{begin:.1f}" y="{y + _BOX}" width="{width * belief[k]:.1f}" height="{_BAR}" '
-            f'fill="{_COLOURS[k % len(_COLOURS)]}"/>'
+            f'<rect x="{left + width * begin:.1f}" y="{y + _BOX}" width="{width * (end - begin):.1f}" '
+            f'height="{_BAR}" fill="{colour}"/>'
         )
 
 

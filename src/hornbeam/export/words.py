@@ -20,26 +20,36 @@ __all__ = [
     "branches",
     "check_text",
     "conditions",
+    "cut",
+    "digits_apart",
     "evidence",
     "feature_name",
+    "membership",
+    "number",
     "plain",
     "probability",
+    "several",
     "shortened",
     "word",
     "wrapped",
 ]
 
 _MOST_CLASSES = 4  # listed of a node's evidence
+_MOST_DIGITS = 9  # of a threshold that is not written exactly
+_EXPONENT = 1e9  # from here on numbers that are not written exactly have an exponent
 
 
-def branches(tree: Tree, node: int, most: int) -> list[str]:
+def branches(tree: Tree, node: int, most: int, digits: int | None = None) -> list[str]:
     """Say in words what leads to each child of a node."""
     name = feature_name(tree.schema.features[tree.skeleton.feature[node]].name)
-    return [f"{name} {condition}" for condition in conditions(tree, node, most)]
+    return [f"{name} {condition}" for condition in conditions(tree, node, most, digits)]
 
 
-def conditions(tree: Tree, node: int, most: int) -> list[str]:
-    """Say what the tested value must be for each child of a node; of long sets only `most` categories."""
+def conditions(tree: Tree, node: int, most: int, digits: int | None = None) -> list[str]:
+    """Say what the tested value must be for each child of a node; of long sets only `most` categories.
+
+    Thresholds are exact, unless so many digits are enough (`number`).
+    """
     skeleton = tree.skeleton
     feature = tree.schema.features[skeleton.feature[node]]
     threshold, missing = skeleton.threshold.item(node), skeleton.missing_slot.item(node)
@@ -49,9 +59,9 @@ def conditions(tree: Tree, node: int, most: int) -> list[str]:
         for category, slot in zip(feature.categories, run, strict=True):
             if slot >= 0:
                 members[slot].append(word(category))
-        tests = [_membership(words, most) for words in members]
+        tests = [membership(words, most) for words in members]
     else:
-        at = _cut(feature, threshold)
+        at = cut(feature, threshold, digits)
         tests = [f"≤ {at}", f"> {at}", ""][: skeleton.n_children[node]]
     if missing == -2:
         return [f"{test}, or missing in part" for test in tests]
@@ -60,30 +70,81 @@ def conditions(tree: Tree, node: int, most: int) -> list[str]:
     return tests
 
 
-def _membership(words: list[str], most: int) -> str:
+def membership(words: list[str], most: int) -> str:
+    """Say that a value is one of some words; of many only the first `most`.
+
+    Examples
+    --------
+    >>> membership(["red"], 2), membership(["blue", "green", "red"], 2)
+    ('= red', 'in {blue, green, … 1 more}')
+    """
     if len(words) <= 1:
         return "".join(f"= {word}" for word in words)
     listed = [*words[:most], f"… {len(words) - most} more"] if len(words) > most else words
     return f"in {{{', '.join(listed)}}}"
 
 
-def _cut(feature: Feature, threshold: float) -> str:
-    """Write a threshold: on an ordinal feature the last category on the left, else the shortest decimal."""
-    if feature.kind is Kind.ORDINAL and 0 <= threshold < len(feature.categories):
-        return word(feature.categories[floor(threshold)])
-    return repr(threshold + 0.0).removesuffix(".0")
-
-
-def probability(p: float) -> str:
-    """Write a probability with three decimals.
+def cut(feature: Feature, threshold: float, digits: int | None = None) -> str:
+    """Write a threshold: on an ordinal feature the last category on the left, else as a number.
 
     Examples
     --------
-    >>> probability(0.99999), probability(1.0)
-    ('0.999', '1.000')
+    >>> cut(Feature("age"), 30.0), cut(Feature("size", Kind.ORDINAL, ("S", "M", "L")), 1.5)
+    ('30', 'M')
+    """
+    if feature.kind is Kind.ORDINAL and 0 <= threshold < len(feature.categories):
+        return word(feature.categories[floor(threshold)])
+    return number(threshold, digits)
+
+
+def number(value: float, digits: int | None = None) -> str:
+    """Write a number as the shortest decimal that means it, or in about so many digits for those who glance.
+
+    What is short already stays exact, and no digit before the point is rounded away.
+
+    Examples
+    --------
+    >>> number(2.449999988079071), number(2.449999988079071, 4), number(7073.5, 4), number(1234567.891, 4)
+    ('2.449999988079071', '2.45', '7073.5', '1234568')
+    """
+    exact = repr(value + 0.0).removesuffix(".0")
+    if digits is None or len(exact) <= digits + 2:
+        return exact
+    whole = len(str(int(abs(value)))) if 1 <= abs(value) < _EXPONENT else 1
+    return f"{value:.{max(digits, whole)}g}"
+
+
+def digits_apart(tree: Tree, digits: int = 4) -> list[int]:
+    """Find for every feature how many digits keep its thresholds apart: `digits`, or a few more.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> X = [[1.0000101, 5], [1.0000202, 5], [1.0000404, 5]]
+    >>> digits_apart(TreeClassifier("cart").fit(X, list("aba")).tree_)
+    [6, 4]
+    """
+    skeleton = tree.skeleton
+    found = []
+    for feature in range(tree.schema.n_features):
+        values = np.unique(skeleton.threshold[skeleton.feature == feature]).tolist()
+        enough = (
+            n for n in range(digits, _MOST_DIGITS) if len({number(v, n) for v in values}) == len(values)
+        )
+        found.append(next(enough, _MOST_DIGITS))
+    return found
+
+
+def probability(p: float, decimals: int = 3) -> str:
+    """Write a probability with three decimals, or fewer.
+
+    Examples
+    --------
+    >>> probability(0.99999), probability(1.0), probability(0.996, 2)
+    ('0.999', '1.000', '0.99')
     """
     # A probability that is not 1 must not look like it.
-    return f"{min(p, 0.999) if p < 1 else p:.3f}"
+    return f"{min(p, 1 - 10**-decimals) if p < 1 else p:.{decimals}f}"
 
 
 def evidence(tree: Tree, node: int, classes: list[str]) -> str:
@@ -169,6 +230,17 @@ def check_text(words: str) -> None:
         raise ExportError(
             f"{words!r} is not valid Unicode, expected text a file can hold. Rename it."
         ) from error
+
+
+def several(n: int, one: str, many: str | None = None) -> str:
+    """Say how many there are.
+
+    Examples
+    --------
+    >>> several(1, "row"), several(1200, "row"), several(2, "leaf", "leaves")
+    ('1 row', '1,200 rows', '2 leaves')
+    """
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
 def shortened(words: str, most: int) -> str:

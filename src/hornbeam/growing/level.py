@@ -91,8 +91,10 @@ class LevelPhase:
 
     def _finish_some(self, nodes: Nodes, frontier: Frontier, whereabouts: Whereabouts) -> Nodes:
         """One pass for as many small nodes as there is room for: their subtrees are grown to the end."""
+        # Subtrees that are finished need not be walked again: all rows that count are on their way to small nodes.
+        guide = guide_of(nodes, [sprout.node for sprout in frontier.small])
         blocks = deal_round(frontier.small, self.means, self.engine.parallelism)
-        survey, ground = self.means.survey, Ground(self.source, self.terms, guide_of(nodes), whereabouts)
+        survey, ground = self.means.survey, Ground(self.source, self.terms, guide, whereabouts)
         nodes = graft(nodes, grow_subtrees(ground, self.engine, blocks, survey))
         self._keep(nodes, frontier)
         sprouts = [sprout for block in blocks for sprout in block]

@@ -8,7 +8,7 @@ import numpy as np
 from hornbeam.growing.sprout import Sprout, child_bounds
 from hornbeam.kernels.level import Guide
 from hornbeam.kernels.subtree import Block, Nodes, Split, Terms, child_key
-from hornbeam.typing import Counts, Indices
+from hornbeam.typing import Bools, Counts, Indices
 
 __all__ = ["NodeList", "graft", "guide_of"]
 
@@ -67,19 +67,34 @@ class NodeList:
         return Nodes(**columns, map=np.concatenate(self._maps))
 
 
-def guide_of(nodes: Nodes) -> Guide:
+def guide_of(nodes: Nodes, towards: Sequence[int] | None = None) -> Guide:
     """Return the tests alone, as the rows that were counted follow them; siblings stand in a row.
 
-    None of these rows stops at a test. So where a missing value would, there is none, and it may as well go to the
-    second child, where codes as high as its own go: the kernel need not look for it.
+    With `towards` only tests that lead to these nodes: other rows stop as soon as they cannot come there.
+
+    None of these rows stops at a test. So where a missing value would, there is none, and it may as well go to
+    the second child, where codes as high as its own go: the kernel need not look for it.
     """
     first_child = np.full(len(nodes.parent), -1, dtype=np.int32)
     first = np.flatnonzero((nodes.slot == 0) & (nodes.parent >= 0))
     first_child[nodes.parent[first]] = first
-    missing_slot = np.where((nodes.missing_slot < 0) & (nodes.feature >= 0), 1, nodes.missing_slot).astype(
-        np.int32
-    )
-    return Guide(nodes.feature, first_child, nodes.left, missing_slot, nodes.map_start, nodes.map)
+    feature = nodes.feature
+    if towards is not None:
+        feature = np.where(_above(nodes, towards), feature, -1).astype(np.int32)
+    stops = (nodes.missing_slot < 0) & (nodes.feature >= 0)
+    missing_slot = np.where(stops, 1, nodes.missing_slot).astype(np.int32)
+    return Guide(feature, first_child, nodes.left, missing_slot, nodes.map_start, nodes.map)
+
+
+def _above(nodes: Nodes, some: Sequence[int]) -> Bools:
+    """Whether each node is an ancestor of one of some."""
+    above = np.zeros(len(nodes.parent), dtype=np.bool_)
+    here = nodes.parent[np.asarray(some, dtype=np.intp)]
+    while len(here := np.unique(here[here >= 0])):
+        here = here[~above[here]]
+        above[here] = True
+        here = nodes.parent[here]
+    return above
 
 
 def graft(trunk: Nodes, subtrees: list[tuple[int, Nodes]]) -> Nodes:

@@ -4,15 +4,15 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from hornbeam.errors import DataError
 from hornbeam.evaluation.calibration import ReliabilityCurve, reliability_curve
-from hornbeam.plots.canvas import COLORS, GREY, MARKERS, axes
+from hornbeam.plots.canvas import AS_IT_IS, COLORS, GREY, MARKERS, axes, legend
+from hornbeam.plots.one_class import OneClassDisplay
 from hornbeam.typing import Label
 
 __all__ = ["ReliabilityDisplay"]
 
 
-class ReliabilityDisplay:
+class ReliabilityDisplay(OneClassDisplay):
     """How often a class came against how often it was said to come; on the diagonal, probabilities are true.
 
     Make one with `from_estimator` or `from_predictions`; draw several on the same axes to compare.
@@ -46,49 +46,6 @@ class ReliabilityDisplay:
         self.curve = curve
         self.name = name
         self.label = label
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        label: Label | None = None,
-        name: str | None = None,
-        ax: Any = None,
-        **settings: Any,
-    ) -> Self:
-        """Ask a fitted classifier and draw.
-
-        Parameters
-        ----------
-        estimator : classifier
-            Fitted, with ``predict_proba`` and ``classes_``.
-        X : array-like or data frame
-            Rows it has not seen.
-        y : array-like of shape (n_rows,)
-            Their classes.
-        label : hashable, optional
-            The class to look at, against all others; the last one if not given.
-        name : str, optional
-            For the legend; the estimator's own if not given.
-        ax : matplotlib axes, optional
-            Where to draw; a new figure if not given.
-        **settings : n_bins, level, interval, sample_weight
-            As of `reliability_curve`.
-
-        Returns
-        -------
-        ReliabilityDisplay
-        """
-        classes = np.asarray(estimator.classes_).tolist()
-        label = classes[-1] if label is None else label
-        if label not in classes:
-            raise DataError(f"label={label!r}: expected one of the classes {classes}.")
-        predicted = estimator.predict_proba(X)[:, classes.index(label)]
-        name = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(y, predicted, label=label, name=name, ax=ax, **settings)
 
     @classmethod
     def from_predictions(
@@ -167,9 +124,10 @@ class ReliabilityDisplay:
                 curve.predicted, curve.lower, curve.upper, color=color, linewidth=1.2, alpha=0.6
             )
         of = f" of {self.label}" if self.label else ""
-        ax.set(xlabel=f"predicted probability{of}", ylabel=f"observed share{of}", aspect="equal")
-        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+        ax.set_xlabel(f"predicted probability{of}", **AS_IT_IS)
+        ax.set_ylabel(f"observed share{of}", **AS_IT_IS)
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
         if name:
-            ax.legend(loc="upper left", frameon=False)
+            legend(ax, loc="upper left")
         self.ax_, self.figure_ = ax, ax.figure
         return self

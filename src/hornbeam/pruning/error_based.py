@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from functools import partial
-from statistics import NormalDist
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from hornbeam.errors import ParameterError
 from hornbeam.pruning.bottom_up import bottom_up, stopped
 from hornbeam.pruning.raising import raise_branches
 from hornbeam.tree.edit import collapse
+from hornbeam.tree.pessimism import pessimistic_errors
 from hornbeam.tree.standard import expect_classes
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Floats
@@ -19,10 +19,6 @@ __all__ = ["ErrorBased", "expected_errors"]
 
 _SLACK = 0.1  # errors a simpler tree may be worse by, in both programs
 _TOLERANCE = 1e-6  # of estimates that are equal but for rounding, in both programs
-
-# C4.5 interpolates the normal deviate in this table.
-_LEVELS = (0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.00)
-_DEVIATES = (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.00)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,26 +108,4 @@ def expected_errors(weight: Floats, confidence: float = 0.25, constants: str = "
     array([2.476])
     """
     n = np.einsum("ij->i", weight)
-    e: Floats = n - weight.max(axis=1)
-    if constants == "j48" and confidence > 0.5:
-        return e
-    some = n > _TOLERANCE
-    safe = np.where(some, n, 1.0)
-    none_seen = safe * (1 - confidence ** (1 / safe))
-    one_seen = 1 + _added(safe, np.ones_like(e), confidence, constants)
-    few = none_seen + e * (one_seen - none_seen)
-    many = e + _added(safe, np.maximum(e, 1.0), confidence, constants)
-    expected: Floats = np.where(some, np.where(e < 1 - _TOLERANCE, few, many), 0.0)
-    return expected
-
-
-def _added(n: Floats, e: Floats, confidence: float, constants: str) -> Floats:
-    """How many errors more than the seen ones, at least one, to expect."""
-    if constants == "j48":
-        z, rest = NormalDist().inv_cdf(1 - confidence), 1.0
-    else:
-        z, rest = float(np.interp(confidence, _LEVELS, _DEVIATES)), 0.67
-    f = np.minimum((e + 0.5) / n, 1.0)
-    limit = (f + z * z / (2 * n) + z * np.sqrt(f / n - f * f / n + z * z / (4 * n * n))) / (1 + z * z / n)
-    added: Floats = np.where(e + 0.5 >= n, rest * np.maximum(n - e, 0.0), n * limit - e)
-    return added
+    return pessimistic_errors(n, n - weight.max(axis=1), confidence, constants)

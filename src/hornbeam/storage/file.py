@@ -17,7 +17,7 @@ from hornbeam.storage.model import Model
 if sys.platform != "win32":
     from fcntl import LOCK_EX, flock
 
-__all__ = ["decode", "encode", "read", "write"]
+__all__ = ["decode", "encode", "read", "replace", "write"]
 
 
 def encode(model: Model, *, as_tensors: bool = False) -> bytes:
@@ -76,7 +76,7 @@ def write(model: Model, path: str | PathLike[str]) -> None:
     # Everything that can be refused is refused before a file is touched.
     as_tensors = Path(path).suffix == ".safetensors"
     parts = tensors.write_tensors(model) if as_tensors else [text.write_text(model)]
-    _replace(Path(os.path.realpath(path)), parts)
+    replace(path, parts)
 
 
 def read(path: str | PathLike[str]) -> Model:
@@ -105,12 +105,26 @@ def _contents(file: BinaryIO) -> bytes:
     return file.read(most)
 
 
-def _replace(path: Path, parts: Iterable[bytes | memoryview]) -> None:
-    """Put a file in the place of another, or leave that one as it is.
+def replace(path: str | PathLike[str], parts: Iterable[bytes | memoryview]) -> None:
+    r"""Put a file in the place of another, or leave that one as it is.
 
     The new file grows beside the old one under one fixed name, so that a killed process leaves one stray file at
-    most, and the next one that saves here takes it over. The lock ends with the process that holds it.
+    most, and the next one that saves here takes it over. The lock ends with the process that holds it. What is no
+    regular file, a pipe or a device, is written to and stays what it is.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     replace(f"{folder}/answers.csv", [b"label", b"\nno"])
+    ...     Path(folder, "answers.csv").read_text()
+    'label\nno'
     """
+    path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file():
+        with path.open("wb") as other:
+            other.writelines(parts)
+        return
     growing = path.with_name(f".{path.name}.saving")
     with _locked(growing) as file:
         try:

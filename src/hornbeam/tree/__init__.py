@@ -1,5 +1,6 @@
 """The tree as data, and the makers of trees from trees."""
 
+from hornbeam.tree.condition import Condition
 from hornbeam.tree.costs import Costs
 from hornbeam.tree.edit import believe, collapse, count, raise_child
 from hornbeam.tree.evidence import add_rows, decay, remove_rows
@@ -8,6 +9,7 @@ from hornbeam.tree.tree import Step, Tree, raw_belief
 from hornbeam.tree.walk import level_order
 
 __all__ = [
+    "Condition",
     "Costs",
     "Skeleton",
     "Step",

@@ -108,6 +108,12 @@ class CrossValidated:
 
         A single row leaves nobody to ask: then the first candidate is taken.
         """
+        candidates, trial = self.trial(table, n_jobs=n_jobs)
+        best = 0 if trial is None else trial.winner(self.simplicity)
+        return replace(self.recipe, pruner=candidates[best])
+
+    def trial(self, table: Table, *, n_jobs: int = 1) -> tuple[tuple[Pruner | None, ...], Trial | None]:
+        """List the candidates, and what they lost on the rows held out; of a single row, nothing."""
         recipe = replace(self.recipe, pruner=None)
         bins = recipe.bin(table, n_jobs)
         codes = bins.encode(table, n_jobs)
@@ -115,12 +121,12 @@ class CrossValidated:
         regrown = regrow(recipe, table, bins, codes, cards, n_jobs)
         candidates = self.candidates
         if callable(candidates):
-            candidates = _listed(candidates(recipe.grower.grow(table, bins, codes, n_jobs=n_jobs)))
+            candidates = candidates(recipe.grower.grow(table, bins, codes, n_jobs=n_jobs))
+        listed = _listed(candidates)
         if not regrown:
-            return replace(recipe, pruner=candidates[0])
+            return listed, None
         standard = Standard.of(*(one.tree for one in regrown)) if table.measured is not None else None
-        trial = reduce(add, (self._try(recipe, candidates, one, standard) for one in regrown))
-        return replace(recipe, pruner=candidates[trial.winner(self.simplicity)])
+        return listed, reduce(add, (self._try(recipe, listed, one, standard) for one in regrown))
 
     def _try(self, recipe: Recipe, candidates: Candidates, one: Regrown, standard: Standard | None) -> Trial:
         """Try all candidates on one regrown tree, on a path all at once."""

@@ -35,6 +35,8 @@ class Trial:
         Sums of the losses of all rows, and of their squares.
     rows : float
         The weight of these rows.
+    n_trees : int, default 1
+        How many trees each of them pruned.
 
     Examples
     --------
@@ -51,6 +53,7 @@ class Trial:
     loss: Floats
     square: Floats
     rows: float
+    n_trees: int = 1
 
     def __add__(self, other: Self) -> Self:
         return type(self)(
@@ -58,15 +61,26 @@ class Trial:
             self.loss + other.loss,
             self.square + other.square,
             self.rows + other.rows,
+            self.n_trees + other.n_trees,
         )
+
+    @property
+    def mean(self) -> Floats:
+        """What each candidate lost on a row, on average."""
+        return self.loss / self.rows
+
+    @property
+    def error(self) -> Floats:
+        """The standard error of the mean."""
+        spread: Floats = np.maximum(self.square / self.rows - self.mean**2, 0.0)
+        return np.sqrt(spread / self.rows)
 
     def winner(self, simplicity: float = 0.0) -> int:
         """Find the smallest candidate that is `simplicity` standard errors at most above the best.
 
         Of candidates of one size, the one that lost least; of equals, the last.
         """
-        mean = self.loss / self.rows
-        error = np.sqrt(np.maximum(self.square / self.rows - mean**2, 0.0) / self.rows)
+        mean, error = self.mean, self.error
         slack = _TOLERANCE * float(np.abs(mean).max())
         best = self._smallest(mean, mean.min() + slack)
         return self._smallest(mean, mean[best] + simplicity * error[best] + slack)

@@ -1,0 +1,5 @@
+"""``python -m hornbeam`` is the command line too."""
+
+from hornbeam.cli import main
+
+main()

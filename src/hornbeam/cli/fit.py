@@ -1,0 +1,146 @@
+"""``hornbeam fit``: from a file of rows to a file with a model."""
+
+from typing import Any
+
+import click
+
+from hornbeam.cli.rows import data_argument, reading, target_option
+from hornbeam.cli.screen import deliver, give, manners, progress, say
+from hornbeam.cli.training import Training, read_training, training
+
+__all__ = ["fit"]
+
+_PRESETS = ("pet", "cart", "c4.5", "c4.4", "id3")
+
+
+@click.command(short_help="Fit a tree to the rows of a file.")
+@data_argument
+@target_option
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(allow_dash=True),
+    help="The model file, model.hornbeam say.",
+)
+@training
+@click.option("--preset", type=click.Choice(_PRESETS), default="pet", show_default=True, help="The recipe.")
+@click.option("--smoothing", default="auto", metavar="NAME", help="honest, laplace, hgs, hdp, raw, ...")
+@click.option(
+    "--pruning", default="auto", metavar="NAME", help="bayes-risk, cost-complexity, error-based, none, ..."
+)
+@click.option(
+    "--simplicity", default=0.0, metavar="0..1", help="0 the most accurate tree, 1 the smallest as good."
+)
+@click.option("--max-depth", type=int, metavar="N", help="Tests on a path at most.")
+@click.option("--max-leaves", type=int, metavar="N", help="Leaves at most.")
+@click.option("--min-leaf", type=int, default=1, metavar="N", help="Rows each leaf must hold.")
+@click.option(
+    "--costs",
+    type=(str, str, float),
+    multiple=True,
+    metavar="TRUE PREDICTED COST",
+    help="What it costs to predict one class where another is true; repeatable, others cost 1.",
+)
+@click.option("--balanced", is_flag=True, help="Decide as if all classes were as common as each other.")
+@click.option(
+    "--holdout", type=click.FloatRange(0, 1, True, True), metavar="SHARE", help="Keep rows to score on."
+)
+@click.option("--seed", type=int, metavar="N", help="Deals the rows to folds and to the holdout.")
+@click.option(
+    "--jobs", type=int, default=-1, metavar="N", help="Threads; default all cores. The tree stays the same."
+)
+@reading
+@manners
+def fit(
+    data: str, target: str, output: str, text: dict[str, Any], asked: dict[str, Any], **options: Any
+) -> None:
+    """Fit one tree to the rows of DATA (CSV, TSV, Parquet, - for stdin) and save it.
+
+    Numbers are numeric features; texts and booleans are nominal ones. Dates, constants, row numbers and names
+    are left out, and told.
+
+    \b
+    hornbeam fit adult.csv --target income -o income.hornbeam
+    hornbeam fit adult.csv --target income -o income.hornbeam --holdout 0.2
+    hornbeam fit loans.tsv --target state -o m.hornbeam --nominal zip --drop id --costs bad good 5
+    """
+    from hornbeam.cli.scoring import scores_of, scores_shown
+    from hornbeam.storage.file import encode
+
+    rows = read_training(data, target, text, **asked)
+    kept, held = _split(rows.table, options["holdout"], options["seed"])
+    model = _fitted(kept, rows, options)
+    tree = model.tree
+    deliver(encode(model, as_tensors=output.endswith(".safetensors")), output)
+    say(f"model     {tree.n_leaves:,} leaves, depth {tree.depth}, saved as {output}")
+    result = {
+        "model": output,
+        "digest": tree.digest,
+        "rows": kept.num_rows,
+        "leaves": tree.n_leaves,
+        "depth": tree.depth,
+        "classes": tree.schema.classes,
+        "numeric": rows.roles.numeric,
+        "nominal": rows.roles.nominal,
+        "left_out": rows.roles.left_out,
+        "doubts": rows.roles.doubts,
+    }
+    if held is not None:
+        scores = scores_of(model, held.select(list(tree.schema.names)), held[target])
+        give(result | {"holdout": scores}, scores_shown(scores), aside=output == "-")
+    else:
+        give(result, "", aside=output == "-")
+
+
+def _split(table: Any, share: float | None, seed: int | None) -> tuple[Any, Any]:
+    """Deal the rows to the fit and to the holdout, which is None unless it was asked for."""
+    if share is None:
+        return table, None
+    import numpy as np
+
+    n_held = max(1, round(share * table.num_rows))
+    order = np.random.default_rng(0 if seed is None else seed).permutation(table.num_rows)
+    return table.take(np.sort(order[n_held:])), table.take(np.sort(order[:n_held]))
+
+
+def _fitted(table: Any, rows: Training, options: dict[str, Any]) -> Any:
+    from hornbeam.data.labels import read_labels
+    from hornbeam.estimators import plain
+
+    labels = read_labels(table[rows.target])
+    settings = plain.Settings(
+        preset=options["preset"],
+        smoothing=_step(options["smoothing"]),
+        pruning=_step(options["pruning"]),
+        simplicity=options["simplicity"],
+        max_depth=options["max_depth"],
+        max_leaf_nodes=options["max_leaves"],
+        min_samples_leaf=options["min_leaf"],
+        costs=_costs(options["costs"], labels.classes.tolist()),
+        class_weight="balanced" if options["balanced"] else None,
+        random_state=options["seed"],
+    )
+    weight = None if rows.weight is None else table[rows.weight].to_numpy()
+    with progress("growing", table.num_rows) as listener:
+        return plain.fit(
+            settings,
+            table.select(rows.features),
+            labels,
+            weight,
+            n_jobs=options["jobs"],
+            on_progress=listener,
+        )
+
+
+def _step(name: str) -> str | None:
+    return None if name == "none" else name
+
+
+def _costs(told: tuple[tuple[str, str, float], ...], classes: list[Any]) -> dict[Any, float] | None:
+    """The costs by label; what the shell knows are texts."""
+    label_of = {str(label): label for label in classes}
+    pairs = {
+        (label_of.get(true, true), label_of.get(predicted, predicted)): cost for true, predicted, cost in told
+    }
+    return pairs or None

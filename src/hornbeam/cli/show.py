@@ -1,0 +1,74 @@
+"""``hornbeam show``: a model in a few lines, and its tree."""
+
+from typing import Any
+
+import click
+
+from hornbeam.cli.rows import model_argument
+from hornbeam.cli.screen import give, manners
+
+__all__ = ["show"]
+
+
+@click.command(short_help="Print a model: what it is, and its tree.")
+@model_argument
+@click.option("--depth", type=click.IntRange(min=0), default=4, show_default=True, help="Levels of the tree.")
+@click.option("--all", "whole", is_flag=True, help="The whole tree.")
+@click.option("--leaves", is_flag=True, help="A table of the leaves with intervals, instead of the tree.")
+@manners
+def show(model: str, depth: int, whole: bool, leaves: bool, **_: Any) -> None:
+    """Print what MODEL is, and its tree as text.
+
+    \b
+    hornbeam show income.hornbeam
+    hornbeam show income.hornbeam --all | less
+    hornbeam show income.hornbeam --leaves
+    """
+    from hornbeam.explain import leaves as leaves_of
+    from hornbeam.export import text
+    from hornbeam.storage import read
+
+    saved = read(model)
+    tree = saved.tree
+    result = _summary(saved)
+    lines = [f"{name:<9} {words}" for name, words in _words(result)]
+    if leaves:
+        table = leaves_of(tree)
+        give(result | {"leaf_table": table.to_dict()}, "\n".join([*lines, "", repr(table)]))
+    else:
+        picture = text(tree, None if whole else depth)
+        give(result | {"tree": picture}, "\n".join([*lines, "", picture]))
+
+
+def _summary(model: Any) -> dict[str, Any]:
+    from hornbeam.data.schema import Kind
+
+    tree, schema = model.tree, model.tree.schema
+    shares = tree.evidence[0] / tree.evidence[0].sum()
+    tested = tree.skeleton.feature[tree.skeleton.feature >= 0]
+    return {
+        "model": model.estimator or "Tree",
+        "digest": tree.digest,
+        "rows": tree.rows.item(0),
+        "classes": dict(zip(map(str, schema.classes), shares.tolist(), strict=True)),
+        "numeric": [feature.name for feature in schema.features if feature.kind is Kind.NUMERIC],
+        "nominal": [feature.name for feature in schema.features if feature.kind is not Kind.NUMERIC],
+        "tested": [schema.names[feature] for feature in sorted(set(tested.tolist()))],
+        "leaves": tree.n_leaves,
+        "depth": tree.depth,
+        "history": [str(step) for step in tree.history],
+    }
+
+
+def _words(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    shares = [f"{label} {100 * share:.1f} %" for label, share in summary["classes"].items()]
+    n_features = len(summary["numeric"]) + len(summary["nominal"])
+    tested = f"{len(summary['tested'])} of {n_features} are tested"
+    return [
+        ("model", f"{summary['model']} {summary['digest'][:12]}"),
+        ("rows", f"{summary['rows']:,}"),
+        ("classes", ", ".join(shares[:8]) + (", …" if len(shares) > 8 else "")),
+        ("features", f"{len(summary['numeric'])} numeric, {len(summary['nominal'])} nominal; " + tested),
+        ("tree", f"{summary['leaves']:,} leaves, depth {summary['depth']}"),
+        ("made by", " > ".join(step.partition("(")[0] for step in summary["history"])),
+    ]

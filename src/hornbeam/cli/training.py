@@ -1,0 +1,109 @@
+"""Rows to learn from: which column is for what, as the user says, or as it looks."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, NamedTuple
+
+import click
+
+from hornbeam.cli.roles import Roles, no_such_column
+from hornbeam.cli.rows import labelled
+from hornbeam.cli.screen import say, warn
+
+__all__ = ["Training", "read_training", "training"]
+
+
+def training(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say what columns are for; the command gets them together, as `asked`."""
+
+    @wraps(command)
+    def together(
+        *args: Any,
+        nominal: tuple[str, ...],
+        numeric: tuple[str, ...],
+        drop: tuple[str, ...],
+        weight: str | None,
+        **kwargs: Any,
+    ) -> Any:
+        asked = {"nominal": nominal, "numeric": numeric, "drop": drop, "weight": weight}
+        return command(*args, asked=asked, **kwargs)
+
+    for option in (
+        click.option("--weight", metavar="COL", help="The column of row weights."),
+        click.option("--drop", multiple=True, metavar="COL", help="A column to leave out; repeatable."),
+        click.option("--numeric", multiple=True, metavar="COL", help="A column of numbers; repeatable."),
+        click.option(
+            "--nominal",
+            multiple=True,
+            metavar="COL",
+            help="A column of categories, even of numbers; repeatable.",
+        ),
+    ):
+        together = option(together)
+    return together
+
+
+class Training(NamedTuple):
+    """Rows with labels, and what their columns are for."""
+
+    table: Any
+    target: str
+    weight: str | None
+    roles: Roles
+
+    @property
+    def features(self) -> list[str]:
+        """The features in the order of the file."""
+        chosen = {*self.roles.numeric, *self.roles.nominal}
+        return [name for name in self.table.column_names if name in chosen]
+
+
+def read_training(
+    data: str,
+    target: str,
+    text: dict[str, Any],
+    *,
+    nominal: tuple[str, ...],
+    numeric: tuple[str, ...],
+    drop: tuple[str, ...],
+    weight: str | None,
+) -> Training:
+    """Read the rows that have a label, and say what was made of the columns."""
+    from hornbeam.data.profile import Profile
+    from hornbeam.data.rows_file import read_rows
+
+    types = dict.fromkeys(nominal, "text") | dict.fromkeys(numeric, "number")
+    table = read_rows(data, types=types, **text)
+    for name in (target, *numeric, *nominal, *drop, *filter(None, [weight])):
+        if name not in table.column_names:
+            raise no_such_column(name, table.column_names, data)
+    table = labelled(table, target)
+    profiles = [Profile.of(name, table[name]) for name in table.column_names]
+    roles = Roles.of(profiles, target=target, weight=weight, forced=types, dropped=drop)
+    say(f"data      {data}: {table.num_rows:,} rows, {table.num_columns} columns")
+    say(f"target    {target}: {_classes(table[target])}")
+    say(f"features  {len(roles.numeric)} numeric, {len(roles.nominal)} nominal")
+    used = {*roles.numeric, *roles.nominal}
+    gaps = [f"{one.name} {one.n_missing:,}" for one in profiles if one.n_missing and one.name in used]
+    if gaps:
+        say(f"missing   {_listed(gaps)}")
+    unasked = {name: why for name, why in roles.left_out.items() if name not in drop}
+    for name, why in unasked.items():
+        warn(f"{name!r} {why}: left out")
+    if unasked:
+        say(
+            "          --nominal COL or --numeric COL keeps a column, --drop COL leaves it out without a word"
+        )
+    for doubt in roles.doubts:
+        warn(doubt)
+    return Training(table, target, weight, roles)
+
+
+def _classes(labels: Any) -> str:
+    """The classes and their shares, most frequent first."""
+    counts = sorted(labels.value_counts().to_pylist(), key=lambda pair: -pair["counts"])
+    return _listed([f"{one['values']} {100 * one['counts'] / len(labels):.1f} %" for one in counts])
+
+
+def _listed(words: list[str]) -> str:
+    return ", ".join(words[:8]) + (f", … {len(words) - 8} more" if len(words) > 8 else "")

@@ -1,0 +1,257 @@
+"""What would have to be different: the nearest places in a tree where a row is answered otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from heapq import heappop, heappush
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from hornbeam.data.table import Table
+from hornbeam.errors import ParameterError
+from hornbeam.explain.distance import Distance
+from hornbeam.explain.path import lead
+from hornbeam.explain.words import condition_dict, value_of, value_words
+from hornbeam.export.condition import condition_words
+from hornbeam.export.shares import shares
+from hornbeam.export.words import plain, probability, word
+from hornbeam.tree import Condition, Tree
+from hornbeam.tree.condition import branch
+from hornbeam.tree.route import answer
+from hornbeam.tree.verdict import Verdict
+from hornbeam.tree.walk import descendants
+from hornbeam.typing import Category, Floats, Label
+
+__all__ = ["Counterfactual", "counterfactuals"]
+
+
+@dataclass(frozen=True, slots=True)
+class Counterfactual:
+    """What would have to change for a row to be answered otherwise.
+
+    Parameters
+    ----------
+    label : hashable
+        The class it would be taken for.
+    probability : float
+        Of that class, then.
+    node : int
+        The node it would come to.
+    needed : dict from str to Condition
+        For each feature that would have to change, what its value would have to be.
+    values : dict from str to value
+        Values that will do: of numbers and ordinal categories the nearest, of others the first.
+    present : dict from str to str
+        What these features are now, in words.
+    distance : float
+        How far away it is, among those with as many changes.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> clf = TreeClassifier("cart").fit([[20.0], [30.0], [40.0]], ["no", "no", "yes"])
+    >>> nearest, = clf.counterfactuals([[50.0]])[0]
+    >>> print(nearest)
+    x0 ≤ 35 (is 50): no 1.000
+    >>> nearest.values
+    {'x0': 35.0}
+    """
+
+    label: Label
+    probability: float
+    node: int
+    needed: dict[str, Condition]
+    values: dict[str, Category]
+    present: dict[str, str]
+    distance: float
+
+    def __str__(self) -> str:
+        changes = [
+            f"{condition_words(asked)} (is {self.present[name]})" for name, asked in self.needed.items()
+        ]
+        return f"{' and '.join(changes)}: {word(self.label)} {probability(self.probability)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return {
+            "words": str(self),
+            "class": plain(self.label),
+            "probability": self.probability,
+            "node": self.node,
+            "needed": {name: condition_dict(asked) for name, asked in self.needed.items()},
+            "values": {name: plain(value) for name, value in self.values.items()},
+            "distance": self.distance,
+        }
+
+
+def counterfactuals(
+    tree: Tree,
+    table: Table,
+    *,
+    verdict: Verdict | None = None,
+    wanted: Any = None,
+    fixed: Iterable[str] = (),
+    n: int = 1,
+    spread: Mapping[str, float] | None = None,
+) -> list[tuple[Counterfactual, ...]]:
+    """Find what would have to change for rows to be answered otherwise.
+
+    Parameters
+    ----------
+    tree : Tree
+    table : Table
+        Rows read with the tree's schema.
+    verdict : Verdict, optional
+        How probabilities become an answer. Default: the most probable class.
+    wanted : hashable, optional
+        The class to come to. Default: any other than now.
+    fixed : iterable of str, default ()
+        Features that cannot change.
+    n : int, default 1
+        How many places to find for each row.
+    spread : mapping from str to float, optional
+        For numeric features, by name, how large a change counts 1: ``X.std().to_dict()``, say. Default: the
+        change over all thresholds that the tree has for the feature.
+
+    Returns
+    -------
+    list of tuple of Counterfactual
+        For each row the places nearest to it: those that need the fewest features to change, then those at the
+        least distance. Fewer than `n`, or none, if there are no more, as for rows that are answered so already.
+
+    Notes
+    -----
+    Distances add up over the features that change (`hornbeam.explain.distance`). No value is ever to become missing.
+
+    Any values that meet `needed` will do. A place counts only if that is so: where a missing value is shared out
+    over children that ask again for a feature that would change, the children themselves are looked at.
+
+    Examples
+    --------
+    >>> from hornbeam import Table, TreeClassifier
+    >>> X = [[0, 1], [1, 0], [1, 1]]
+    >>> tree = TreeClassifier("cart").fit(X, ["a", "a", "b"]).tree_
+    >>> rows = Table.read([[1, 1]], schema=tree.schema)
+    >>> print(*counterfactuals(tree, rows, n=2)[0], sep="; ")
+    x0 ≤ 0.5 (is 1): a 1.000; x1 ≤ 0.5 (is 1): a 1.000
+    >>> print(*counterfactuals(tree, rows, fixed=["x0"])[0])
+    x1 ≤ 0.5 (is 1): a 1.000
+    """
+    if n < 1:
+        raise ParameterError(f"n={n!r}: expected 1 or more.")
+    search = _Search(tree, table, verdict or Verdict(), _codes(tree, fixed), Distance(tree, spread))
+    aim = None
+    if wanted is not None:
+        if wanted not in tree.schema.classes:
+            raise ParameterError(
+                f"wanted={wanted!r}: expected one of the classes, {list(tree.schema.classes)}."
+            )
+        aim = tree.schema.classes.index(wanted)
+    answers = search.verdict(answer(tree, table)).tolist()
+    return [() if now == aim else tuple(islice(search.ends(i, now, aim), n)) for i, now in enumerate(answers)]
+
+
+type _Needs = dict[int, tuple[Condition, float | None]]
+"""For each feature asked for on a way, what its value must be, and how far that is; None if it is so already."""
+
+
+class _Search:
+    """Nodes in the order of what it takes to come to them: nothing below a node takes less than the node."""
+
+    def __init__(
+        self,
+        tree: Tree,
+        table: Table,
+        verdict: Verdict,
+        fixed: set[int],
+        apart: Distance,
+    ) -> None:
+        self.tree, self.table, self.verdict, self.fixed, self.apart = tree, table, verdict, fixed, apart
+        self.shares = shares(tree)
+        self.branch = cache(lambda node: branch(tree, node))
+
+    def ends(self, i: int, now: int, aim: int | None) -> Iterator[Counterfactual]:
+        """Find the places where row i would be answered otherwise, nearest first."""
+        row = [column[i].item() for column in self.table.columns]
+        todo: list[tuple[int, float, int, _Needs]] = [(0, 0.0, 0, {})]
+        while todo:
+            _, distance, node, needs = heappop(todo)
+            belief = self.belief(i, row, node, needs)
+            if belief is not None:
+                then = self.verdict(belief[None])[0].item()
+                if then != now and aim in (None, then):
+                    yield self.told(row, node, needs, then, belief[then].item(), distance)
+            for child, met in self.onward(row, node, needs):
+                far = [apart for _, apart in met.values() if apart is not None]
+                heappush(todo, (len(far), sum(far), child, met))
+
+    def onward(self, row: list[float], node: int, needs: _Needs) -> Iterator[tuple[int, _Needs]]:
+        """Find the children that a row can come to, and what it takes."""
+        skeleton = self.tree.skeleton
+        asked, first = skeleton.feature.item(node), skeleton.first_child.item(node)
+        for child in range(first, first + skeleton.n_children.item(node)):
+            condition = self.branch(child)
+            if asked in needs:
+                condition = needs[asked][0] & condition
+            if condition.holds(row[asked]):
+                yield child, {**needs, asked: (condition, None)}
+            elif asked not in self.fixed:
+                near = condition.nearest(row[asked])
+                if near is not None:
+                    yield child, {**needs, asked: (condition, self.apart(asked, row[asked], near))}
+
+    def belief(self, i: int, row: list[float], node: int, needs: _Needs) -> Floats | None:
+        """What the tree would answer at a node if the row went no further as a whole; None if it would."""
+        skeleton = self.tree.skeleton
+        asked = skeleton.feature.item(node)
+        own: Floats = self.tree.belief[node]
+        if asked < 0:
+            return own
+        changed = {feature for feature, (_, apart) in needs.items() if apart is not None}
+        slot = lead(skeleton, node, self.tree.schema.features[asked], row[asked])
+        if asked in changed or slot >= 0:
+            return None
+        if slot == -1 or node not in self.shares:
+            return own
+        below = skeleton.feature[descendants(skeleton, node)].tolist()
+        return None if changed.intersection(below) else answer(self.tree, self.changed(i, row, needs))[0]
+
+    def changed(self, i: int, row: list[float], needs: _Needs) -> Table:
+        """Row i with every change that is needed."""
+        one = self.table.take(np.array([i]))
+        columns = list(one.columns)
+        for feature, (condition, apart) in needs.items():
+            if apart is not None:
+                columns[feature] = np.array([condition.nearest(row[feature])], columns[feature].dtype)
+        return replace(one, columns=tuple(columns), matrix=None)
+
+    def told(
+        self, row: list[float], node: int, needs: _Needs, then: int, belief: float, distance: float
+    ) -> Counterfactual:
+        """Write down what a way takes."""
+        needed, values, present = {}, {}, {}
+        for asked, (condition, apart) in needs.items():
+            if apart is not None:
+                feature = condition.feature
+                near = condition.nearest(row[asked])
+                value = None if near is None else value_of(feature, near)
+                assert value is not None  # `onward` saw that there is one
+                needed[feature.name], values[feature.name] = replace(condition, missing=False), value
+                present[feature.name] = value_words(feature, row[asked])
+        return Counterfactual(self.tree.schema.classes[then], belief, node, needed, values, present, distance)
+
+
+def _codes(tree: Tree, fixed: Iterable[str]) -> set[int]:
+    """The features that cannot change."""
+    names = tree.schema.names
+    fixed = [fixed] if isinstance(fixed, str) else list(fixed)
+    for name in fixed:
+        if name not in names:
+            raise ParameterError(
+                f"fixed names the feature {name!r}: expected some of {list(names[:5])}{', …' * (len(names) > 5)}."
+            )
+    return {names.index(name) for name in fixed}

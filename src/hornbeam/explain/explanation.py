@@ -1,0 +1,266 @@
+"""Why a row got its probabilities: its ways through the tree, how sure the answer is, and what moved it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+
+from hornbeam.data.table import Table
+from hornbeam.errors import ParameterError
+from hornbeam.explain.intervals import predict_interval
+from hornbeam.explain.path import Path, paths
+from hornbeam.explain.reasons import Reason, reasons
+from hornbeam.export.shares import shares
+from hornbeam.export.words import plain, probability, word
+from hornbeam.tree import Tree
+from hornbeam.tree.route import answer
+from hornbeam.tree.verdict import Verdict
+from hornbeam.typing import Label
+
+__all__ = ["Explanation", "Explanations", "explain"]
+
+_MOST_WAYS = 5  # written of a row that went many ways
+_MOST_ROWS = 10  # written of many
+_MOST_LOANS = 4  # written of those to one node
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why one row got its probabilities; printed, a line for each node it passed.
+
+    Parameters
+    ----------
+    classes : tuple of hashable
+        The class labels.
+    label : hashable
+        The class the row is taken for.
+    probability : tuple of float
+        Of each class.
+    low, high : tuple of float
+        The bounds of the interval of each probability.
+    level : float
+        Of the intervals.
+    paths : tuple of Path
+        The way of the row; several if missing values were shared out over the children, each with its share.
+
+    See Also
+    --------
+    TreeClassifier.explain : makes them.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> X, y = [[20, "a"], [20, "b"], [40, "a"], [40, "b"]] * 5, ["no", "no", "no", "yes"] * 5
+    >>> clf = TreeClassifier(smoothing="hgs").fit(X, y)
+    >>> print(clf.explain([[41, "b"]])[0])
+    yes 0.781, 90 % interval 0.376 to 0.985
+     node   rows  borrowed    raw  smoothed  because
+        0     20       1.0  0.250     0.262  every row
+        2     10       2.0  0.500     0.479  x0 > 30 (is 41)
+        4      5       3.0  1.000     0.781  x1 = b (is b)
+    stops at a leaf; lent: 1.0 from node 2, 1.0 from node 0, 1.0 from nobody
+    """
+
+    classes: tuple[Label, ...]
+    label: Label
+    probability: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    level: float
+    paths: tuple[Path, ...]
+
+    def reasons(self, label: Any = None, n: int | None = None) -> tuple[Reason, ...]:
+        """Say which features moved the probability of a class most.
+
+        Parameters
+        ----------
+        label : hashable, optional
+            The class. Default: the one the row is taken for.
+        n : int, optional
+            How many features to name. Default: all that were asked for.
+
+        Returns
+        -------
+        tuple of Reason
+            The largest change first. All changes together are the row's probability less that of the root.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> X, y = [[20, "a"], [20, "b"], [40, "a"], [40, "b"]] * 5, ["no", "no", "no", "yes"] * 5
+        >>> row = TreeClassifier(smoothing="hgs").fit(X, y).explain([[41, "b"]])[0]
+        >>> print(*row.reasons("no"), sep="; ")
+        x1 = b moved no from 0.521 to 0.219; x0 > 30 moved no from 0.738 to 0.521
+        """
+        label = self.label if label is None else label
+        return reasons(self.paths, label, self._code(label))[:n]
+
+    def _code(self, label: Any) -> int:
+        if label not in self.classes:
+            raise ParameterError(f"label={label!r}: expected one of the classes, {list(self.classes)}.")
+        return self.classes.index(label)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, label: Any = None) -> str:
+        """Write the explanation, with the probabilities of one class.
+
+        Parameters
+        ----------
+        label : hashable, optional
+            The class. Default: the one the row is taken for.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier("cart").fit([[20.0], [30.0], [40.0]], ["no", "no", "yes"])
+        >>> print(clf.explain([[36.0]])[0].text("no"))
+        no 0.000, 90 % interval 0.000 to 0.902; taken for yes
+         node   rows  borrowed    raw  smoothed  because
+            0      3       0.0  0.667     0.667  every row
+            2      1       0.0  0.000     0.000  x0 > 35 (is 36)
+        stops at a leaf
+        """
+        return "\n".join(self._lines(self._code(self.label if label is None else label)))
+
+    def _lines(self, k: int) -> Iterator[str]:
+        bounds = f"{100 * self.level:g} % interval {self.low[k]:.3f} to {self.high[k]:.3f}"
+        taken = "" if self.classes[k] == self.label else f"; taken for {word(self.label)}"
+        yield f"{word(self.classes[k])} {probability(self.probability[k])}, {bounds}{taken}"
+        for way in sorted(self.paths, key=lambda way: -way.share)[:_MOST_WAYS]:
+            if way.share < 1:
+                yield f"{100 * way.share:.1f} % of the row:"
+            yield " node   rows  borrowed    raw  smoothed  because"
+            for visit in way.visits:
+                weight = sum(visit.counts)
+                raw = f"{visit.counts[k] / weight:.3f}" if weight else "  -  "
+                known = f"{visit.node:>5} {visit.rows:>6}  {visit.borrowed:>8.1f}  {raw}"
+                yield f"{known}  {probability(visit.belief[k]):>8}  {visit}"
+            yield f"stops at {way.end}{_lent(way)}"
+        if len(self.paths) > _MOST_WAYS:
+            yield f"… and {len(self.paths) - _MOST_WAYS} more ways"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier("cart").fit([[20.0], [30.0], [40.0]], ["no", "no", "yes"])
+        >>> told = clf.explain([[36.0]])[0].to_dict()
+        >>> told["class"], told["probability"], told["paths"][0]["visits"][1]["words"]
+        ('yes', [0.0, 1.0], 'x0 > 35 (is 36)')
+        """
+        return {
+            "classes": [plain(label) for label in self.classes],
+            "class": plain(self.label),
+            "probability": list(self.probability),
+            "low": list(self.low),
+            "high": list(self.high),
+            "level": self.level,
+            "paths": [way.to_dict() for way in self.paths],
+            "reasons": [reason.to_dict() for reason in self.reasons()],
+        }
+
+
+def _lent(way: Path) -> str:
+    """Say who lent to the node where a way ends, the nearest first."""
+    words = [str(loan) for loan in way.loans[:_MOST_LOANS]]
+    if len(way.loans) > _MOST_LOANS:
+        words.append(f"… {len(way.loans) - _MOST_LOANS} more")
+    return f"; lent: {', '.join(words)}" if words else ""
+
+
+class Explanations(Sequence[Explanation]):
+    """Explanations of many rows, each made when it is asked for.
+
+    Parameters
+    ----------
+    tree : Tree
+    table : Table
+    level : float, default 0.9
+        Of the intervals.
+    verdict : Verdict, optional
+        How probabilities become an answer.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> told = TreeClassifier("cart").fit([[20.0], [30.0], [40.0]], ["no", "no", "yes"]).explain([[36.0], [12.0]])
+    >>> len(told), [row.label for row in told]
+    (2, ['yes', 'no'])
+    """
+
+    def __init__(self, tree: Tree, table: Table, level: float = 0.9, verdict: Verdict | None = None) -> None:
+        self._tree, self._level = tree, level
+        self._table = table.take(np.arange(table.n_rows))  # who owns the rows may go on to change them
+        self._low, self._high = predict_interval(tree, table, level)
+        self._probability = answer(tree, table)
+        self._code = (verdict or Verdict())(self._probability)
+        self._spread = shares(tree)
+
+    def __len__(self) -> int:
+        return self._table.n_rows
+
+    @overload
+    def __getitem__(self, at: int) -> Explanation: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Explanation]: ...
+    def __getitem__(self, at: int | slice) -> Explanation | list[Explanation]:
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(len(self)))]
+        i = range(len(self))[at]
+        classes = self._tree.schema.classes
+        return Explanation(
+            classes=classes,
+            label=classes[self._code[i]],
+            probability=tuple(self._probability[i].tolist()),
+            low=tuple(self._low[i].tolist()),
+            high=tuple(self._high[i].tolist()),
+            level=self._level,
+            paths=paths(self._tree, [column[i].item() for column in self._table.columns], self._spread),
+        )
+
+    def __repr__(self) -> str:
+        told = [str(row) for row in self[:_MOST_ROWS]]
+        more = len(self) - len(told)
+        return "\n\n".join([*told, f"… and {more} more rows"] if more else told)
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Return plain values, for JSON: one dict a row."""
+        return [row.to_dict() for row in self]
+
+
+def explain(tree: Tree, table: Table, level: float = 0.9, *, verdict: Verdict | None = None) -> Explanations:
+    """Say why rows get their probabilities.
+
+    Parameters
+    ----------
+    tree : Tree
+    table : Table
+        Rows read with the tree's schema.
+    level : float, default 0.9
+        Of the intervals.
+    verdict : Verdict, optional
+        How probabilities become an answer. Default: the most probable class.
+
+    Returns
+    -------
+    Explanations
+        One for each row.
+
+    Examples
+    --------
+    >>> from hornbeam import Table, TreeClassifier
+    >>> tree = TreeClassifier("cart").fit([[20.0], [30.0], [40.0]], ["no", "no", "yes"]).tree_
+    >>> explain(tree, Table.read([[float("nan")]], schema=tree.schema))
+    no 0.667, 90 % interval 0.168 to 0.980
+     node   rows  borrowed    raw  smoothed  because
+        0      3       0.0  0.667     0.667  every row
+    stops at node 0: x0 is missing, and no branch is for that
+    """
+    return Explanations(tree, table, level, verdict)

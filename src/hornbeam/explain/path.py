@@ -1,0 +1,229 @@
+"""The way of a row through a tree: each node it passes, and why it went there and stopped where it did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import inf, isnan
+from typing import Any
+
+from hornbeam.data.schema import Feature
+from hornbeam.explain.loans import Loan, loans
+from hornbeam.explain.words import condition_dict, known_words, value_of, value_words
+from hornbeam.export.condition import condition_words
+from hornbeam.export.words import feature_name, plain
+from hornbeam.tree import Condition, Skeleton, Tree
+from hornbeam.tree.condition import branch, is_missing
+from hornbeam.tree.walk import path
+from hornbeam.typing import Category
+
+__all__ = ["Path", "Visit", "lead", "paths", "stops"]
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One node that a row passes.
+
+    Parameters
+    ----------
+    node : int
+        Its id in the tree.
+    condition : Condition or None
+        What was found of the row that led here from the node above; None at the root.
+    value : str, number, bool or None
+        The row's own value of the feature that was asked for; None if it is missing, and at the root.
+    rows : int
+        Rows that came here in training.
+    counts : tuple of float
+        Their weight in each class.
+    belief : tuple of float
+        The probability of each class, as the tree believes.
+    borrowed : float
+        Rows the node borrowed for it.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> clf = TreeClassifier("cart").fit([[20.0], [30.0], [40.0]], ["no", "no", "yes"])
+    >>> visit = clf.explain([[36.0]])[0].paths[0].visits[-1]
+    >>> print(visit)
+    x0 > 35 (is 36)
+    >>> visit.node, visit.rows, visit.belief
+    (2, 1, (0.0, 1.0))
+    """
+
+    node: int
+    condition: Condition | None
+    value: Category | None
+    rows: int
+    counts: tuple[float, ...]
+    belief: tuple[float, ...]
+    borrowed: float
+
+    def __str__(self) -> str:
+        if self.condition is None:
+            return "every row"
+        is_now = known_words(self.condition.feature, self.value)
+        return f"{condition_words(self.condition)} (is {is_now})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        told: dict[str, Any] = {"node": self.node, "words": str(self)}
+        if self.condition is not None:
+            value = None if self.value is None else plain(self.value)
+            told |= {
+                "feature": self.condition.feature.name,
+                "value": repr(value) if value in (inf, -inf) else value,
+                "condition": condition_dict(self.condition),
+            }
+        known = {"rows": self.rows, "counts": list(self.counts), "belief": list(self.belief)}
+        return {**told, **known, "borrowed": self.borrowed}
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """The way of a row, or of a part of it, from the root to where it stops.
+
+    Parameters
+    ----------
+    visits : tuple of Visit
+        The nodes passed, the root first.
+    end : str
+        Where it stops, and if that is no leaf, why.
+    loans : tuple of Loan
+        Who lent that one the rows it borrowed, where the smoother lets one say it.
+    share : float, default 1.0
+        The part of the row that went this way: below 1 if a missing value was shared out over the children.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> clf = TreeClassifier("cart", smoothing="hgs").fit([[20.0], [30.0], [40.0]], ["no", "no", "yes"])
+    >>> path = clf.explain([[36.0]])[0].paths[0]
+    >>> path.node, path.end, [str(loan) for loan in path.loans]
+    (2, 'a leaf', ['1.0 from node 0', '1.0 from nobody'])
+    """
+
+    visits: tuple[Visit, ...]
+    end: str
+    loans: tuple[Loan, ...]
+    share: float = 1.0
+
+    @property
+    def node(self) -> int:
+        """The node where it stops."""
+        return self.visits[-1].node
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return {
+            "share": self.share,
+            "visits": [visit.to_dict() for visit in self.visits],
+            "end": self.end,
+            "loans": [loan.to_dict() for loan in self.loans],
+        }
+
+
+def lead(skeleton: Skeleton, node: int, feature: Feature, value: float) -> int:
+    """Say to which slot of a node a value leads; -1 if it stops there, -2 if it goes to every child.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan])
+    >>> [lead(stump, 0, Feature("dose"), value) for value in (0.5, 0.6, np.nan)]
+    [0, 1, -1]
+    """
+    if is_missing(feature, value):
+        return skeleton.missing_slot.item(node)
+    threshold = skeleton.threshold.item(node)
+    if not isnan(threshold):
+        return 0 if value <= threshold else 1
+    return -1 if value < 0 else skeleton.slot_of.item(skeleton.slot_start.item(node) + int(value))
+
+
+def stops(
+    tree: Tree, row: Sequence[float], spread: dict[int, dict[int, float]]
+) -> Iterator[tuple[int, float]]:
+    """Walk a row down to every node where a part of it stops, with that part, depth first.
+
+    Parameters
+    ----------
+    tree : Tree
+    row : sequence of float
+        A value for each feature, as a table holds it.
+    spread : dict
+        What each child gets of a missing value that goes to all of them (`hornbeam.export.shares`).
+    """
+    skeleton, features = tree.skeleton, tree.schema.features
+    todo = [(0, 1.0)]
+    while todo:
+        node, part = todo.pop()
+        feature = skeleton.feature.item(node)
+        slot = -1 if feature < 0 else lead(skeleton, node, features[feature], row[feature])
+        if slot >= 0:
+            todo.append((skeleton.first_child.item(node) + slot, part))
+        elif slot == -2 and node in spread:
+            todo += [(child, part * share) for child, share in reversed(spread[node].items())]
+        else:
+            yield node, part
+
+
+def paths(tree: Tree, row: Sequence[float], spread: dict[int, dict[int, float]]) -> tuple[Path, ...]:
+    """Tell every way that a row takes; there are several only if a missing value was shared out.
+
+    Parameters
+    ----------
+    tree : Tree
+    row : sequence of float
+        A value for each feature, as a table holds it.
+    spread : dict
+        As of `stops`.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> from hornbeam.export.shares import shares
+    >>> tree = TreeClassifier("c4.5").fit([[0]] * 6 + [[1]] * 3 + [[None]], ["a"] * 6 + ["b"] * 4).tree_
+    >>> [(way.node, round(way.share, 3)) for way in paths(tree, [float("nan")], shares(tree))]
+    [(1, 0.667), (2, 0.333)]
+    """
+    return tuple(
+        Path(
+            tuple(_visit(tree, at, row) for at in path(tree.skeleton, node)),
+            _end(tree, node, row),
+            loans(tree, node),
+            part,
+        )
+        for node, part in stops(tree, row, spread)
+    )
+
+
+def _visit(tree: Tree, node: int, row: Sequence[float]) -> Visit:
+    parent = tree.skeleton.parent.item(node)
+    value, condition = None, None
+    if parent >= 0:
+        condition = branch(tree, node)
+        value = value_of(condition.feature, row[condition.column])
+        # That a missing value would have come here too is no news about one that is known.
+        condition = replace(condition, missing=condition.missing and value is None)
+    return Visit(
+        node=node,
+        condition=condition,
+        value=value,
+        rows=tree.rows.item(node),
+        counts=tuple((tree.evidence[node] * tree.unit).tolist()),
+        belief=tuple(tree.belief[node].tolist()),
+        borrowed=tree.borrowed.item(node),
+    )
+
+
+def _end(tree: Tree, node: int, row: Sequence[float]) -> str:
+    """Say why a row stops at a node."""
+    asked = tree.skeleton.feature.item(node)
+    if asked < 0:
+        return "a leaf"
+    feature = tree.schema.features[asked]
+    name = feature_name(feature.name)
+    why = "no row shows where to go" if tree.skeleton.missing_slot[node] == -2 else "no branch is for that"
+    return f"node {node}: {name} is {value_words(feature, row[asked])}, and {why}"

@@ -1,0 +1,79 @@
+"""Conditions and values, for people and for JSON."""
+
+from __future__ import annotations
+
+from math import isfinite, isnan
+from typing import Any
+
+from hornbeam.data.schema import Feature, Kind
+from hornbeam.export.condition import condition_words
+from hornbeam.export.words import cut, plain, word
+from hornbeam.tree import Condition, Tree
+from hornbeam.tree.condition import is_missing, merged, path_conditions
+from hornbeam.typing import Category
+
+__all__ = ["condition_dict", "known_words", "rule_words", "value_of", "value_words"]
+
+
+def condition_dict(condition: Condition) -> dict[str, Any]:
+    """Give what a condition asks for as plain values, for JSON.
+
+    Examples
+    --------
+    >>> condition_dict(Condition(0, Feature("age"), at_most=30.5))
+    {'words': 'age ≤ 30.5', 'at_most': 30.5, 'missing': False}
+    """
+    bounds = {"above": condition.above, "at_most": condition.at_most}
+    asked: dict[str, Any] = {name: at for name, at in bounds.items() if at is not None and isfinite(at)}
+    if condition.among is not None:
+        asked["among"] = [plain(condition.feature.categories[code]) for code in condition.among]
+    return {"words": condition_words(condition), **asked, "missing": condition.missing}
+
+
+def rule_words(tree: Tree, node: int) -> str:
+    """Say what leads to a node from the root, in one line.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> tree = TreeClassifier("cart").fit([[0, 1], [1, 0], [1, 1]], ["a", "a", "b"]).tree_
+    >>> rule_words(tree, tree.n_nodes - 1), rule_words(tree, 0)
+    ('x0 > 0.5 and x1 > 0.5', 'every row')
+    """
+    return " and ".join(map(condition_words, merged(path_conditions(tree, node)))) or "every row"
+
+
+def value_of(feature: Feature, value: float) -> Category | None:
+    """Give a value as it stood in the data, from what a table holds; None where it is missing, or unseen.
+
+    Examples
+    --------
+    >>> size = Feature("size", Kind.ORDINAL, ("S", "M", "L"))
+    >>> value_of(size, 2.0), value_of(size, float("nan")), value_of(Feature("age"), 30.0)
+    ('L', None, 30.0)
+    """
+    if feature.kind is Kind.NUMERIC:
+        return None if isnan(value) else value
+    return feature.categories[int(value)] if value >= 0 else None
+
+
+def value_words(feature: Feature, value: float) -> str:
+    """Say what a value is, from what a table holds.
+
+    Examples
+    --------
+    >>> colour = Feature("colour", Kind.NOMINAL, ("blue", "red"))
+    >>> value_words(colour, 1), value_words(colour, -1), value_words(colour, -2), value_words(Feature("age"), 30.0)
+    ('red', 'missing', 'a category never seen', '30')
+    """
+    known = value_of(feature, value)
+    if known is None and not is_missing(feature, value):
+        return "a category never seen"
+    return known_words(feature, known)
+
+
+def known_words(feature: Feature, value: Category | None) -> str:
+    """Say what a value is, as it stood in the data; None was missing."""
+    if value is None:
+        return "missing"
+    return cut(feature, float(value)) if feature.kind is Kind.NUMERIC else word(value)

@@ -1,0 +1,43 @@
+"""Rows as the matrix of numbers that runtimes of trees read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hornbeam.data.schema import Kind
+from hornbeam.data.table import Table
+from hornbeam.tree import Tree
+from hornbeam.typing import Floats
+
+__all__ = ["to_matrix"]
+
+
+def to_matrix(tree: Tree, X: Any) -> Floats:
+    """Write rows as numbers, as the models of `to_onnx`, `to_treelite` and `to_shap` read them.
+
+    Parameters
+    ----------
+    tree : Tree
+    X : array-like or data frame of shape (n_rows, n_features)
+        Rows like those the tree was fitted to.
+
+    Returns
+    -------
+    float64 array of shape (n_rows, n_features)
+        A category is its position among the feature's categories, -2 if it is not among them; NaN is missing.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> tree = TreeClassifier().fit([[30, "red"], [40, "blue"]], ["no", "yes"]).tree_
+    >>> to_matrix(tree, [[35, "red"], [None, "green"], [36, None]]).tolist()
+    [[35.0, 1.0], [nan, -2.0], [36.0, nan]]
+    """
+    table = Table.read(X, schema=tree.schema)
+    matrix = np.column_stack(table.columns).astype(np.float64, copy=False)
+    for at, feature in enumerate(tree.schema.features):
+        if feature.kind is Kind.NOMINAL:
+            matrix[table.columns[at] == -1, at] = np.nan
+    return matrix

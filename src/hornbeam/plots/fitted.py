@@ -1,0 +1,45 @@
+"""What a display asks of a fitted estimator."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from hornbeam.errors import DataError
+from hornbeam.tree import Tree
+from hornbeam.typing import Label
+
+__all__ = ["class_number", "tree_of"]
+
+
+def tree_of(estimator: Any) -> Tree:
+    """Return the tree of a fitted estimator, or the tree itself.
+
+    Examples
+    --------
+    >>> tree_of("oak")
+    Traceback (most recent call last):
+        ...
+    hornbeam.errors.DataError: str has no tree to draw; expected a fitted TreeClassifier, or a Tree. Trees of ...
+    """
+    tree = estimator if isinstance(estimator, Tree) else getattr(estimator, "tree_", None)
+    if isinstance(tree, Tree):
+        return tree
+    raise DataError(
+        f"{type(estimator).__name__} has no tree to draw; expected a fitted TreeClassifier, or a Tree. Trees of "
+        "other libraries become one with hornbeam.interop; of a pipeline, give the last step: pipeline[-1]."
+    )
+
+
+def class_number(classes: Sequence[Label], label: Label | None) -> int:
+    """Find the place of a class, the last one if none is named.
+
+    Examples
+    --------
+    >>> class_number(["no", "yes"], None), class_number(["no", "yes"], "no")
+    (1, 0)
+    """
+    known = list(classes)
+    if label is None:
+        return len(known) - 1
+    if label not in known:
+        raise DataError(f"label={label!r}: expected one of the classes {known}.")
+    return known.index(label)

@@ -1,0 +1,139 @@
+"""The leaves of a tree by what they say, and how sure they are of it."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from hornbeam.explain.leaves import Leaves, leaves
+from hornbeam.plots.canvas import AS_IT_IS, COLORS, GREY, axes, legend
+from hornbeam.plots.fitted import class_number, tree_of
+from hornbeam.typing import Label
+
+__all__ = ["LeafDisplay"]
+
+_NAMED = 30  # leaves whose rows are said at the side
+
+
+class LeafDisplay:
+    """The leaves in the order of their probability, with intervals; a dot is as large as many rows came.
+
+    Parameters
+    ----------
+    leaves : Leaves
+        The numbers.
+    base_rate : float, optional
+        Share of the class among all rows, drawn as a line.
+    label : hashable, optional
+        The class to look at; the last one if not given.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+        Where `plot` drew.
+    dots_, bands_, rings_, base_ : matplotlib artists
+        The beliefs, their intervals, the raw rates and the line of the base rate; None if not drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from hornbeam import TreeClassifier
+    >>> clf = TreeClassifier().fit(*load_breast_cancer(return_X_y=True))
+    >>> display = LeafDisplay.from_estimator(clf)
+    >>> display.ax_.get_xlabel()
+    'probability of 1'
+    """
+
+    def __init__(self, leaves: Leaves, *, base_rate: float | None = None, label: Label | None = None) -> None:
+        self.leaves = leaves
+        self.base_rate = base_rate
+        self.label = leaves.classes[class_number(leaves.classes, label)]
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        label: Label | None = None,
+        level: float = 0.9,
+        ax: Any = None,
+        **settings: Any,
+    ) -> Self:
+        """Draw the leaves of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : TreeClassifier or Tree
+            Fitted.
+        label : hashable, optional
+            The class to look at; the last one if not given.
+        level : float, default 0.9
+            Of the intervals.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+        **settings : raw, and keywords of matplotlib's ``scatter``
+            As of `plot`.
+
+        Returns
+        -------
+        LeafDisplay
+        """
+        tree = tree_of(estimator)
+        counts = tree.evidence[0]
+        rate = float(counts[class_number(tree.schema.classes, label)] / max(1, counts.sum()))
+        return cls(leaves(tree, level), base_rate=rate, label=label).plot(ax, **settings)
+
+    def plot(self, ax: Any = None, *, raw: bool = False, **dots: Any) -> Self:
+        """Draw a line for each leaf.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+        raw : bool, default False
+            Draw a ring where the rows of the leaf alone would put it, before any smoothing.
+        **dots : keywords of matplotlib's ``scatter``
+            Colour and the like.
+
+        Returns
+        -------
+        LeafDisplay
+            Itself.
+        """
+        n, k = len(self.leaves), list(self.leaves.classes).index(self.label)
+        ax = axes(ax, size=(6.4, max(2.6, 1.2 + 0.22 * n) if n <= _NAMED else 6.0))
+        order = np.argsort(self.leaves.smoothed[:, k], kind="stable")
+        said, low, high = (
+            values[order, k] for values in (self.leaves.smoothed, self.leaves.low, self.leaves.high)
+        )
+        rows, place = self.leaves.rows[order], np.arange(n)
+        band = {"alpha": 0.35, "linewidth": 4.0} if n <= _NAMED else {"alpha": 0.2, "linewidth": 1.0}
+        self.bands_ = ax.hlines(place, low, high, color=COLORS[0], zorder=2, **band)
+        self.rings_ = None
+        if raw:
+            rates = self.leaves.raw[order, k]
+            ring = {"s": 24, "facecolors": "none", "edgecolors": COLORS[1], "linewidths": 1.0}
+            self.rings_ = ax.scatter(rates, place, zorder=3, label="raw rate of the leaf", **ring)
+        area = 10 + 150 * rows / max(1, int(rows.max()))
+        style = {
+            "color": COLORS[0],
+            "linewidths": 0.4 if n <= _NAMED else 0.0,
+            "edgecolors": "white",
+            "zorder": 4,
+        }
+        told = f"what the tree believes, {100 * self.leaves.level:g} % interval; size: rows"
+        self.dots_ = ax.scatter(said, place, s=area, label=told, **style | dots)
+        self.base_ = None
+        if self.base_rate is not None:
+            line = {"color": GREY, "linestyle": ":", "linewidth": 1.2, "zorder": 1}
+            self.base_ = ax.axvline(self.base_rate, label=f"base rate {self.base_rate:.2f}", **line)
+        ax.set_xlabel(f"probability of {self.label}", **AS_IT_IS)
+        ax.set(xlim=(-0.03, 1.03), ylim=(-0.8, n - 0.2))
+        if n <= _NAMED:
+            ax.set_yticks(place, [f"{count:,}" for count in rows])
+            ax.set_ylabel("rows of the leaf")
+        else:
+            ax.set_yticks([])
+            ax.set_ylabel(f"{n:,} leaves")
+        legend(ax, loc="lower center", bbox_to_anchor=(0.5, 1.0), fontsize="small", markerscale=0.5)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

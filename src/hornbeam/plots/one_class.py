@@ -1,0 +1,71 @@
+"""What displays of the probabilities of one class share: how they ask a classifier."""
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+
+from hornbeam.plots.fitted import class_number
+from hornbeam.typing import Label
+
+__all__ = ["OneClassDisplay"]
+
+
+class OneClassDisplay(ABC):
+    """A picture of the probabilities that rows were given of one class, against all others."""
+
+    @classmethod
+    @abstractmethod
+    def from_predictions(
+        cls,
+        y: Any,
+        predicted: Any,
+        *,
+        label: Label | None = None,
+        name: str | None = None,
+        ax: Any = None,
+        **settings: Any,
+    ) -> Self:
+        """Draw probabilities of one class that are already there."""
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        label: Label | None = None,
+        name: str | None = None,
+        ax: Any = None,
+        **settings: Any,
+    ) -> Self:
+        """Ask a fitted classifier and draw.
+
+        Parameters
+        ----------
+        estimator : classifier
+            Fitted, with ``predict_proba`` and ``classes_``.
+        X : array-like or data frame
+            Rows it has not seen.
+        y : array-like of shape (n_rows,)
+            Their classes.
+        label : hashable, optional
+            The class to look at, against all others; the last one if not given.
+        name : str, optional
+            What to call it in the picture; the estimator's own if not given.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+        **settings : keywords of `from_predictions`
+            The bins, weights and the like.
+
+        Returns
+        -------
+        display
+            What was drawn, and its numbers.
+        """
+        classes = np.asarray(estimator.classes_).tolist()
+        number = class_number(classes, label)
+        predicted = estimator.predict_proba(X)[:, number]
+        name = type(estimator).__name__ if name is None else name
+        return cls.from_predictions(y, predicted, label=classes[number], name=name, ax=ax, **settings)

@@ -1,0 +1,146 @@
+"""How often each probability is said, to rows that have the class and to rows that have not."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from hornbeam.errors import DataError, ParameterError
+from hornbeam.plots.canvas import AS_IT_IS, COLORS, GREY, axes, legend
+from hornbeam.plots.one_class import OneClassDisplay
+from hornbeam.typing import Floats, Label
+
+__all__ = ["ProbabilityDisplay"]
+
+
+class ProbabilityDisplay(OneClassDisplay):
+    """A histogram of predicted probabilities: rows that had the class upwards, all others downwards.
+
+    Parameters
+    ----------
+    edges : float64 array of shape (n_bins + 1,)
+        Where the bins begin and end.
+    came, others : float64 arrays of shape (n_bins,)
+        Rows, or their weight, that had the class and that had not.
+    label : hashable, optional
+        The class, for the axes.
+    name : str, optional
+        Who predicted, for the title.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+        Where `plot` drew.
+    came_, others_ : matplotlib containers of bars
+        What was drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from hornbeam import TreeClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = TreeClassifier().fit(X[::2], y[::2])
+    >>> display = ProbabilityDisplay.from_estimator(clf, X[1::2], y[1::2], n_bins=4)
+    >>> display.came.tolist(), display.others.tolist()
+    ([9.0, 3.0, 4.0, 158.0], [86.0, 12.0, 2.0, 10.0])
+    """
+
+    def __init__(
+        self,
+        edges: Floats,
+        came: Floats,
+        others: Floats,
+        *,
+        label: Label | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.edges = edges
+        self.came = came
+        self.others = others
+        self.label = label
+        self.name = name
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y: Any,
+        predicted: Any,
+        *,
+        label: Label | None = None,
+        name: str | None = None,
+        n_bins: int = 20,
+        sample_weight: Any = None,
+        ax: Any = None,
+        **settings: Any,
+    ) -> Self:
+        """Draw probabilities of one class that are already there.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_rows,)
+            The classes that came.
+        predicted : array-like of shape (n_rows,)
+            The probability of `label`.
+        label : hashable, optional
+            The class; the last of the sorted classes of `y` if not given.
+        name : str, optional
+            For the title.
+        n_bins : int, default 20
+            Bins, of equal width.
+        sample_weight : array-like of shape (n_rows,), optional
+            What each row counts.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+        **settings : shares
+            As of `plot`.
+
+        Returns
+        -------
+        ProbabilityDisplay
+        """
+        y, p = np.asarray(y), np.asarray(predicted, float)
+        if y.shape != p.shape or p.ndim != 1 or not len(p):
+            raise DataError(
+                f"Labels of shape {y.shape} beside predictions of shape {p.shape}; expected one of each a row. "
+                "Pass the probabilities of one class: predict_proba(X)[:, 1], say."
+            )
+        if n_bins < 1:
+            raise ParameterError(f"n_bins={n_bins}: expected 1 or more.")
+        label = np.unique(y)[-1] if label is None else label
+        weight = np.ones(len(p)) if sample_weight is None else np.asarray(sample_weight, float)
+        edges = np.linspace(0, 1, n_bins + 1)
+        came, others = (np.histogram(p[of], edges, weights=weight[of])[0] for of in (y == label, y != label))
+        return cls(edges, came, others, label=label, name=name).plot(ax, **settings)
+
+    def plot(self, ax: Any = None, *, shares: bool = True) -> Self:
+        """Draw the bars.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+        shares : bool, default True
+            Draw shares of the rows above the line, and of those below it, so that a rare class can be seen;
+            otherwise the rows themselves.
+
+        Returns
+        -------
+        ProbabilityDisplay
+            Itself.
+        """
+        ax = axes(ax, size=(6.0, 3.6))
+        left, width = self.edges[:-1], np.diff(self.edges)
+        style = {"align": "edge", "edgecolor": "white", "linewidth": 0.5}
+        which = "the class" if self.label is None else str(self.label)
+        have, lack = f"rows of {which}: {self.came.sum():,.10g}", f"all others: {self.others.sum():,.10g}"
+        up, down = (part / (max(part.sum(), 1e-300) if shares else 1.0) for part in (self.came, self.others))
+        self.came_ = ax.bar(left, up, width, color=COLORS[1], label=have, **style)
+        self.others_ = ax.bar(left, -down, width, color=COLORS[0], label=lack, **style)
+        ax.axhline(0, color=GREY, linewidth=0.8)
+        ax.set_xlabel(f"predicted probability of {which}", **AS_IT_IS)
+        ax.set(xlim=(0, 1), ylabel="share of the rows" if shares else "rows")
+        ax.yaxis.set_major_formatter(lambda y, _: f"{abs(y):.0%}" if shares else f"{abs(y):,.10g}")
+        if self.name:
+            ax.set_title(self.name, loc="left", **AS_IT_IS)
+        legend(ax, loc="best", fontsize="small")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

@@ -1,0 +1,110 @@
+"""Which rows of a table meet which conditions, in bits.
+
+A set of rows is a run of 64-bit words, so that to meet all conditions is a bitwise and, and to count is to count
+bits. Weights are integers: a set weighs as much as its rows in each binary digit of the weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.data.table import Table
+from hornbeam.errors import DataError
+from hornbeam.tree.condition import Condition
+from hornbeam.typing import Bools, Counts, Floats, Indices
+
+__all__ = ["Coverage"]
+
+type Words = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """The training rows as rules see them: classes, weights, and who meets what.
+
+    Parameters
+    ----------
+    table : Table
+        With its target.
+
+    Attributes
+    ----------
+    target : int32 array of shape (n_rows,)
+    weight : int64 array of shape (n_rows,)
+        In steps of the table's unit.
+    members : uint64 array of shape (n_classes, n_words)
+        The rows of each class.
+
+    Examples
+    --------
+    >>> coverage = Coverage(Table.read([[1.0], [2.0], [3.0]], ["no", "yes", "yes"]))
+    >>> x0, = coverage.table.schema.features
+    >>> coverage.rows([Condition(0, x0, above=1.5)])
+    array([1, 2])
+    >>> coverage.tally(coverage.rows([Condition(0, x0, at_most=2.5)])).tolist()
+    [1.0, 1.0]
+    >>> coverage.weigh(coverage.bits(Condition(0, x0, above=1.5)))
+    np.float64(2.0)
+    """
+
+    table: Table
+    target: Indices = field(init=False)
+    weight: Counts = field(init=False)
+    members: Words = field(init=False)
+    _digits: list[tuple[int, Words]] = field(init=False)
+    _met: dict[Condition, Words] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        table = self.table
+        if table.target is None:
+            raise DataError("the table has no target, expected the class of every row: Table.read(X, y)")
+        weight = np.ones(table.n_rows, np.int64) if table.weight is None else table.weight
+        digits = range(int(weight.max(initial=1)).bit_length())
+        classes = range(table.schema.n_classes)
+        object.__setattr__(self, "target", table.target)
+        object.__setattr__(self, "weight", weight)
+        object.__setattr__(self, "members", np.stack([_packed(table.target == k) for k in classes]))
+        object.__setattr__(self, "_digits", [(1 << d, _packed((weight >> d & 1) > 0)) for d in digits])
+
+    def bits(self, condition: Condition) -> Words:
+        """Give the rows that meet a condition; leaves share most of their tests, so it is remembered."""
+        met = self._met.get(condition)
+        if met is None:
+            met = self._met[condition] = _packed(condition.holds_in(self.table.columns[condition.column]))
+        return met
+
+    def rows(self, conditions: Iterable[Condition]) -> NDArray[np.intp]:
+        """List the rows that meet all conditions."""
+        everybody = np.bitwise_or.reduce(self.members, axis=0)
+        met = reduce(np.bitwise_and, map(self.bits, conditions), everybody)
+        return np.flatnonzero(np.unpackbits(met.view(np.uint8), count=self.table.n_rows))
+
+    def weigh(self, bits: Words) -> Floats:
+        """Weigh sets of rows, which are along the last axis."""
+        steps = np.zeros(bits.shape[:-1], np.int64)
+        for step, digit in self._digits:
+            steps += step * np.bitwise_count(bits & digit).sum(axis=-1, dtype=np.int64)
+        weight: Floats = steps.astype(np.float64) * self.table.unit
+        return weight
+
+    def tally(self, rows: NDArray[np.intp]) -> Floats:
+        """Weigh the classes among some rows."""
+        k = self.table.schema.n_classes
+        counted: Floats = np.bincount(self.target[rows], self.weight[rows], minlength=k) * self.table.unit
+        return counted
+
+    @property
+    def classes(self) -> Floats:
+        """Weight of each class among all rows."""
+        return self.weigh(self.members)
+
+
+def _packed(rows: Bools) -> Words:
+    """Put a set of rows into words, eight bytes each."""
+    packed = np.packbits(rows)
+    return np.pad(packed, (0, -len(packed) % 8)).view(np.uint64)

@@ -1,0 +1,103 @@
+"""The rules of a tree's leaves."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+
+import numpy as np
+
+from hornbeam.rules.rule import Rule, RuleSet
+from hornbeam.tree.condition import Condition, branch, merged
+from hornbeam.tree.pessimism import pessimistic_errors
+from hornbeam.tree.tree import Tree
+from hornbeam.tree.walk import stopped
+from hornbeam.typing import Floats
+
+__all__ = ["extract"]
+
+type _Path = tuple[Condition, ...]
+
+
+def extract(
+    tree: Tree,
+    *,
+    inner: bool = False,
+    merge: bool = True,
+    confidence: float = 0.25,
+    constants: str = "c4.5",
+    size: Floats | None = None,
+) -> RuleSet:
+    """Write a tree as rules: for each leaf the tests that lead there.
+
+    Parameters
+    ----------
+    tree : Tree
+    inner : bool, default False
+        Also the rules of inner nodes, deepest first, behind those of the leaves: for rows that stop there, at a
+        missing value or a category never seen.
+    merge : bool, default True
+        One condition a feature; otherwise one a test, first to last.
+    confidence, constants
+        Of the errors to expect (`hornbeam.tree.pessimism.pessimistic_errors`).
+    size : float64 array of shape (n_nodes,), optional
+        Rows that speak for each node; default: its rows, or their weight if that is less.
+
+    Returns
+    -------
+    RuleSet
+        Leaves from left to right, with the evidence and the belief of the tree; the root is the default.
+
+    Notes
+    -----
+    Rules of leaves exclude each other, so their order does not matter. With those of the inner nodes they decide
+    every row as the tree does, but for missing values that go to every child: such a row gets the answer of
+    the node where it would be shared out.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> tree = TreeClassifier("cart").fit([[0.0], [1.0], [2.0], [3.0]], ["no", "yes", "yes", "no"]).tree_
+    >>> for rule in extract(tree):
+    ...     print([(c.above, c.at_most) for c in rule.conditions], rule.target, rule.support)
+    [(None, 0.5)] 0 1.0
+    [(0.5, 2.5)] 1 2.0
+    [(2.5, None)] 0 1.0
+    """
+    weight = tree.evidence * tree.unit
+    n = weight.sum(axis=1)
+    size = np.minimum(n, tree.rows) if size is None else size
+    target = tree.belief.argmax(axis=1)
+    wrong = n - weight[np.arange(tree.n_nodes), target]
+    # A leaf without rows is as good as naming its class always.
+    default = 1 - (weight[0, target] + 1) / (n[0] + 2)
+    error = np.where(
+        n > 0, pessimistic_errors(n, wrong, confidence, constants) / np.where(n > 0, n, 1), default
+    )
+    led = _paths(tree)
+    leaf = tree.skeleton.is_leaf
+    nodes = [node for node in led if node and leaf[node]]
+    if inner:
+        nodes += sorted((node for node in led if node and not leaf[node]), reverse=True)
+    decided = stopped(tree.skeleton, tree.evidence) * tree.unit
+    decided[0] = weight[0] - decided[nodes].sum(axis=0)
+
+    def rule(node: int) -> Rule:
+        path = merged(sorted(led[node], key=attrgetter("column"))) if merge else led[node]
+        counts = weight[node], decided[node], tree.belief[node]
+        return Rule(path, int(target[node]), *counts, size.item(node), error.item(node))
+
+    return RuleSet(tree.schema, tuple([rule(node) for node in nodes]), rule(0))
+
+
+def _paths(tree: Tree) -> dict[int, _Path]:
+    """The tests that lead to each node, nodes depth first from left to right."""
+    led: dict[int, _Path] = {}
+    todo: list[tuple[int, _Path]] = [(0, ())]
+    while todo:
+        node, path = todo.pop()
+        led[node] = path
+        if tree.skeleton.n_children[node]:
+            first = tree.skeleton.first_child.item(node)
+            children = range(first, first + tree.skeleton.n_children.item(node))
+            todo += reversed([(child, (*path, branch(tree, child))) for child in children])
+    return led

@@ -1,0 +1,133 @@
+"""What a fit makes of a file, and what it says about it."""
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+import hornbeam
+from hornbeam.data.rows_file import read_rows
+
+FIT = ("fit", "loans.csv", "-t", "state", "-o", "loans.hornbeam")
+FEATURES = ["amount", "income", "age", "purpose", "owner", "zip"]
+
+
+def library_fit(table, **parameters):
+    clf = hornbeam.TreeClassifier(**parameters)
+    return clf.fit(table.select(FEATURES), table["state"])
+
+
+@pytest.mark.parametrize(
+    ("options", "parameters"),
+    [
+        ([], {}),
+        (["--preset", "c4.5", "--pruning", "error-based"], {"preset": "c4.5", "pruning": "error-based"}),
+        (["--smoothing", "none", "--max-depth", "3"], {"smoothing": None, "max_depth": 3}),
+        (["--costs", "bad", "good", "5"], {"costs": {("bad", "good"): 5.0}}),
+        (["--balanced", "--max-leaves", "9", "--min-leaf", "5"],
+         {"class_weight": "balanced", "max_leaf_nodes": 9, "min_samples_leaf": 5}),
+        (["--simplicity", "1", "--seed", "3"], {"simplicity": 1.0, "random_state": 3}),
+    ],
+)  # fmt: skip
+def test_the_file_is_the_library_s_to_the_last_byte(run, options, parameters):
+    assert run(*FIT, "--nominal", "zip", *options).exit_code == 0
+    table = read_rows("loans.csv", types={"zip": "text"})
+    hornbeam.save(library_fit(table, **parameters), "by-hand.hornbeam")
+    assert Path("loans.hornbeam").read_bytes() == Path("by-hand.hornbeam").read_bytes()
+
+
+def test_it_says_what_it_assumed(run):
+    result = run(*FIT)
+    assert result.stdout == ""
+    assert result.stderr.splitlines() == [
+        "data      loans.csv: 600 rows, 10 columns",
+        "target    state: good 65.0 %, bad 35.0 %",
+        "features  4 numeric, 2 nominal",
+        "missing   income 42",
+        "warning: 'id' numbers the rows: left out",
+        "warning: 'opened' holds dates or times: left out",
+        "warning: 'currency' has one value only: left out",
+        "          --nominal COL or --numeric COL keeps a column, --drop COL leaves it out without a word",
+        "model     33 leaves, depth 8, saved as loans.hornbeam",
+    ]
+
+
+def test_quiet_is_quiet(run):
+    result = run(*FIT, "-q")
+    assert (result.exit_code, result.output) == (0, "")
+
+
+def test_columns_are_what_they_are_said_to_be(run):
+    said = json.loads(
+        run(*FIT, "--numeric", "id", "--nominal", "zip", "--drop", "purpose", "-q", "--json").stdout
+    )
+    assert said["numeric"] == ["id", "amount", "income", "age"]
+    assert said["nominal"] == ["owner", "zip"]
+    assert said["left_out"].keys() == {"opened", "purpose", "currency"}
+    zips = hornbeam.load("loans.hornbeam").tree_.schema.features[-1].categories
+    assert "01067" in zips
+
+
+def test_the_holdout_is_scored_and_not_learned_from(run):
+    said = json.loads(run(*FIT, "--holdout", "0.25", "--json", "-q").stdout)
+    assert (said["rows"], said["holdout"]["rows"]) == (450, 150)
+    assert hornbeam.load("loans.hornbeam").tree_.rows[0] == 450
+    assert said["holdout"]["model"]["rmse"] < said["holdout"]["base_rate"]["rmse"]
+
+
+def test_parquet_tsv_and_stdin_give_the_same_model(run, tmp_path):
+    table = pa.csv.read_csv("loans.csv")
+    pa.parquet.write_table(table, "loans.parquet")
+    text = Path("loans.csv").read_text()
+    Path("loans.tsv").write_text(text.replace(",", "\t"))
+    Path("loans.txt").write_text(text.replace(",", ";"))
+    digests = set()
+    for data in ("loans.csv", "loans.parquet", "loans.tsv", "loans.txt", "-"):
+        result = run(
+            "fit",
+            data,
+            "-t",
+            "state",
+            "-o",
+            "m.hornbeam",
+            "--json",
+            "-q",
+            stdin=Path("loans.csv").read_bytes(),
+        )
+        digests.add(json.loads(result.stdout)["digest"])
+    assert len(digests) == 1
+
+
+def test_weights_are_weights(run):
+    lines = Path("loans.csv").read_text().splitlines()
+    weighted = [f"{lines[0]},n", *(f"{line},{1 + at % 2}" for at, line in enumerate(lines[1:]))]
+    Path("weighted.csv").write_text("\n".join(weighted))
+    assert run("fit", "weighted.csv", "-t", "state", "-o", "w.hornbeam", "--weight", "n").exit_code == 0
+    tree = hornbeam.load("w.hornbeam").tree_
+    assert "n" not in tree.schema.names
+    assert tree.evidence[0].sum() * tree.unit[0] == 900
+
+
+def test_a_model_can_go_to_stdout(run):
+    result = run(*FIT[:4], "-o", "-")
+    Path("piped.hornbeam").write_bytes(result.stdout_bytes)
+    assert hornbeam.load("piped.hornbeam").tree_.n_leaves == 33
+
+
+def test_rows_without_a_label_are_left_out_and_told(run):
+    text = Path("loans.csv").read_text().replace(",good\n", ",\n", 7)
+    Path("gaps.csv").write_text(text)
+    result = run("fit", "gaps.csv", "-t", "state", "-o", "g.hornbeam")
+    assert "7 rows without a label in 'state' are left out" in result.stderr
+    assert hornbeam.load("g.hornbeam").tree_.rows[0] == 593
+
+
+def test_an_identifier_that_is_no_row_number_is_doubted(run):
+    lines = Path("loans.csv").read_text().splitlines()
+    numbered = [f"customer,{lines[0]}", *(f"{7919 * at % 10007},{line}" for at, line in enumerate(lines[1:]))]
+    Path("customers.csv").write_text("\n".join(numbered))
+    result = run("fit", "customers.csv", "-t", "state", "-o", "c.hornbeam")
+    assert "warning: 'customer' has another whole number in each row: if it is an identifier" in result.stderr

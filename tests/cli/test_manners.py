@@ -1,0 +1,206 @@
+"""Exit codes, streams, help, and how fast a process starts."""
+
+import contextlib
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from hornbeam.cli.commands import hornbeam
+
+COMMANDS = hornbeam.list_commands(None)
+
+
+def process(*args, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "hornbeam", *args], check=False, capture_output=True, text=True, **options
+    )
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_an_example(run, command):
+    result = run(command, "--help")
+    assert result.exit_code == 0
+    assert f"hornbeam {command} " in result.stdout.partition("Options:")[0]
+    assert "--json" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("code", "args"),
+    [
+        (2, ["fit", "loans.csv"]),
+        (2, ["nonsense"]),
+        (2, ["export", "loans.hornbeam"]),
+        (2, ["rules", "loans.hornbeam", "--simplify", "loans.csv"]),
+        (2, ["rules", "loans.hornbeam", "--target", "state"]),
+        (2, ["rules", "loans.hornbeam", "--dialect", "sqlite"]),
+        (3, ["rules", "loans.hornbeam", "--simplify", "loans.csv", "-t", "stat"]),
+        (2, ["export", "loans.hornbeam", "--to", "svg", "--dialect", "sqlite"]),
+        (3, ["predict", "nowhere.hornbeam", "loans.csv"]),
+        (3, ["predict", "loans.csv", "loans.csv"]),
+        (3, ["score", "loans.hornbeam", "nowhere.csv", "-t", "state"]),
+        (3, ["fit", "loans.csv", "-t", "stat", "-o", "m.hornbeam"]),
+        (3, ["fit", "loans.csv", "-t", "state", "-o", "no/such/folder/m.hornbeam"]),
+        (3, ["fit", "loans.csv", "-t", "state", "-o", "m.hornbeam", "--smoothing", "laplac"]),
+        (3, ["fit", "loans.csv", "-t", "state", "-o", "m.hornbeam", "--costs", "worse", "good", "5"]),
+    ],
+)
+def test_mistakes_end_with_their_code_and_one_line(run, model, code, args):
+    result = run(*args, "-q") if code == 3 else run(*args)
+    assert result.exit_code == code
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    if code == 3:
+        assert len(result.stderr.splitlines()) == 1
+        assert result.stderr.startswith("hornbeam: ")
+
+
+def test_a_wrong_name_is_answered_with_the_closest_and_all(run):
+    result = run("fit", "loans.csv", "-t", "State", "-o", "m.hornbeam")
+    assert (
+        "There is no column 'State' in 'loans.csv'; did you mean 'state'? Its columns are 'id', "
+        in result.stderr
+    )
+
+
+def test_a_failed_fit_leaves_the_old_model(run, model):
+    before = Path(model).read_bytes()
+    assert run("fit", "loans.csv", "-t", "nothing", "-o", model).exit_code == 3
+    assert run("fit", "loans.csv", "-t", "state", "-o", model, "--max-depth", "-1").exit_code == 3
+    assert Path(model).read_bytes() == before
+
+
+def test_a_device_stays_a_device(run):
+    assert run("fit", "loans.csv", "-t", "state", "-o", "/dev/null").exit_code == 0
+    assert Path("/dev/null").is_char_device()
+
+
+@pytest.mark.parametrize("command", ["fit", "score", "predict", "show", "diff", "drift", "export", "study"])
+def test_json_is_all_of_stdout(run, model, command):
+    args = {
+        "fit": ["loans.csv", "-t", "state", "-o", "m.hornbeam"],
+        "score": [model, "new-loans.csv", "-t", "state"],
+        "predict": [model, "new-loans.csv"],
+        "show": [model],
+        "diff": [model, model],
+        "drift": [model, "new-loans.csv"],
+        "export": [model, "-o", "m.c"],
+        "study": ["loans.csv", "-t", "state", "--folds", "2"],
+    }[command]
+    assert isinstance(json.loads(run(command, *args, "--json").stdout), dict)
+
+
+def test_there_are_no_colours_in_a_pipe(run, model):
+    for args in (["--help"], ["score", model, "new-loans.csv", "-t", "state"]):
+        done = process(*args, env=os.environ | {"TERM": "xterm-256color"})
+        assert done.returncode == 0
+        assert "\x1b" not in done.stdout + done.stderr
+
+
+def test_a_terminal_gets_a_drawn_table_and_a_pipe_a_plain_one(run, model, monkeypatch):
+    from hornbeam.cli import screen
+
+    plain = screen.laid_out(["", "a"], [["x", "1.0"]])
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    drawn = screen.laid_out(["", "a"], [["x", "1.0"]])
+    assert "─" in drawn
+    assert "─" not in plain
+    assert drawn.split()[-2:] == plain.split()[-2:] == ["x", "1.0"]
+
+
+def test_a_terminal_sees_progress_and_a_pipe_does_not(run):
+    ours, theirs = pty.openpty()
+    args = [sys.executable, "-m", "hornbeam", "fit", "loans.csv", "-t", "state", "-o", "m.hornbeam", "--json"]
+    env = os.environ | {"TERM": "xterm"}
+    with subprocess.Popen(args, stdout=subprocess.PIPE, stderr=theirs, env=env) as fitting:
+        os.close(theirs)
+        seen = b"".join(told_to(ours))  # a terminal holds little: who does not read it stops the writer
+        result = fitting.stdout.read()
+    assert fitting.returncode == 0
+    assert json.loads(result)["rows"] == 600
+    assert b"growing" in seen
+    assert b"\x1b[" in seen
+
+
+def told_to(terminal):
+    """Read what a terminal is told until its last writer is gone, which Linux says with an error."""
+    with os.fdopen(terminal, "rb", buffering=0) as file, contextlib.suppress(OSError):
+        while part := file.read(4096):
+            yield part
+
+
+def test_nobody_who_reads_on_is_no_error(run, model):
+    command = f"{sys.executable} -m hornbeam show {model} --all | head -n 1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], check=False, capture_output=True, text=True)
+    assert done.returncode in (0, 141)  # 0 if all was written before head left
+    assert done.stderr == ""
+
+
+def test_interrupting_ends_with_130_and_no_traceback(run, tmp_path):
+    os.mkfifo("rows")  # nobody ever writes: the command waits
+    listening = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    code = f"{listening}; from hornbeam.cli import main; main()"
+    args = [sys.executable, "-c", code, "fit", "rows", "-t", "y", "-o", "m.hornbeam"]
+    with subprocess.Popen(args, stderr=subprocess.PIPE, text=True) as waiting:
+        with Path("rows").open("wb"):  # opens when the command has
+            time.sleep(0.2)
+            waiting.send_signal(signal.SIGINT)
+            assert waiting.wait(60) == 130
+        assert waiting.stderr.read().split() == ["hornbeam:", "interrupted"]
+
+
+def test_help_starts_fast_and_reading_a_model_needs_no_scikit_learn(run, model):
+    code = """
+import sys
+from time import process_time
+begin = process_time()
+sys.argv[1:] = {args}
+from hornbeam.cli import main
+try:
+    main()
+except SystemExit:
+    pass
+print(process_time() - begin, *(name in sys.modules for name in ("numpy", "sklearn", "rich")), file=sys.stderr)
+"""
+
+    def start(*args):
+        done = subprocess.run(
+            [sys.executable, "-c", code.format(args=list(args))], capture_output=True, text=True, check=True
+        )
+        return done.stderr.split()[-4:]
+
+    starts = [start("--help") for _ in range(3)]
+    assert starts[0][1:] == ["False"] * 3
+    if not sys.dont_write_bytecode:
+        assert min(float(seconds) for seconds, *_ in starts) < 0.3
+    for args in (
+        ["show", model],
+        ["rules", model, "--simplify", "loans.csv", "-t", "state"],
+        ["predict", model, "new-loans.csv"],
+        ["fit", "loans.csv", "-t", "state", "-o", "m.hornbeam"],
+        ["score", model, "new-loans.csv", "-t", "state"],
+    ):
+        assert start(*args)[2] == "False", args
+
+
+def test_without_click_the_extra_is_named(tmp_path):
+    (tmp_path / "click.py").write_text("raise ImportError('no click')")
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    done = process("--help", env=os.environ | {"PYTHONPATH": path})
+    assert done.returncode == 3
+    assert done.stderr == "hornbeam: the command line needs click. Install it: pip install 'hornbeam[cli]'.\n"
+
+
+def test_the_shell_completes_commands():
+    code = "import sys; sys.argv[0] = 'hornbeam'; from hornbeam.cli import main; main()"
+    told = {"_HORNBEAM_COMPLETE": "bash_complete", "COMP_WORDS": "hornbeam ex", "COMP_CWORD": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | told, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["plain,explain", "plain,export"]

@@ -1,0 +1,103 @@
+"""Text files become the tables that Python's own csv module reads from them."""
+
+import csv
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pa = pytest.importorskip("pyarrow")
+
+from hornbeam.data.delimited import MISSING_MARKS, read_delimited  # noqa: E402
+from hornbeam.data.rows_file import encode_rows, read_rows, type_of  # noqa: E402
+from hornbeam.data.schema import Feature, Kind  # noqa: E402
+from hornbeam.errors import DataError, SchemaError  # noqa: E402
+
+CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0", exclude_categories=["Cc"]), max_size=8)
+DELIMITERS = st.sampled_from([",", ";", "\t", "|"])
+
+
+@given(st.data(), st.integers(1, 4), DELIMITERS)
+def test_texts_survive_any_delimiter_and_quotes(data, n_columns, delimiter):
+    rows = data.draw(
+        st.lists(st.lists(CELLS, min_size=n_columns, max_size=n_columns), min_size=1, max_size=6)
+    )
+    names = [f"c{at}" for at in range(n_columns)]
+    file = io.StringIO()
+    csv.writer(file, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows([names, *rows])
+    read = read_delimited(
+        file.getvalue().encode(), "t", types=dict.fromkeys(names, "text"), delimiter=delimiter
+    )
+
+    def kept(cell):
+        return None if cell.strip() in MISSING_MARKS else cell.strip()
+
+    # pyarrow passes over lines that are empty, which are rows of one empty cell.
+    assert [list(row.values()) for row in read.to_pylist()] == [list(map(kept, row)) for row in rows]
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=20))
+def test_numbers_come_back_to_the_last_bit(numbers):
+    data = encode_rows({"x": numbers}, as_parquet=False)
+    assert read_delimited(data, "t", types={"x": "number"})["x"].to_pylist() == numbers
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "values"),
+    [
+        ("1,2", "int64", [1, 2]),
+        ("1,2.5", "double", [1.0, 2.5]),
+        ("true,false", "bool", [True, False]),
+        ("007,x", "dictionary", ["007", "x"]),
+        ("2020-01-31,2020-02-01", "date32", None),
+        ("?,NA", "null", [None, None]),
+        (" ?,4", "int64", [None, 4]),
+    ],
+)
+def test_a_column_is_what_all_its_cells_are(cells, kind, values):
+    column = read_delimited(("x,y\n" + "".join(f"{c},1\n" for c in cells.split(","))).encode(), "t")["x"]
+    assert str(column.type).startswith(kind)
+    assert values is None or column.to_pylist() == values
+
+
+def test_names_may_hold_newlines_and_the_first_rows_be_blank():
+    read = read_delimited(b'\n\n"a\nb",c\n1,2\n', "t")
+    assert read.to_pydict() == {"a\nb": [1], "c": [2]}
+
+
+def test_the_row_of_a_mistake_is_counted_below_the_names():
+    with pytest.raises(DataError, match=r"'f.csv' cannot be read: row 3 has 1 values, expected 2"):
+        read_delimited(b"\na,b\n1,2\n3,4\n5\n", "f.csv")
+    with pytest.raises(DataError, match=r"column 'b', row 2: 'x' is no number\."):
+        read_delimited(b"a,b\n1,2\n3,x\n", "f.csv", types={"b": "number"})
+
+
+def test_parquet_and_folders_are_read_with_the_types_asked_for(tmp_path):
+    from pyarrow import parquet
+
+    for at in (1, 2):
+        parquet.write_table(pa.table({"zip": [at, None], "ok": ["true", None]}), tmp_path / f"{at}.parquet")
+    read = read_rows(str(tmp_path), types={"zip": "text", "ok": "boolean", "other": "text"})
+    assert read.to_pydict() == {"zip": ["1", None, "2", None], "ok": [True, None, True, None]}
+    with pytest.raises(SchemaError, match=r"Column 'ok' holds string, expected numbers"):
+        read_rows(str(tmp_path), types={"ok": "number"})
+    parquet.write_table(pa.table({"other": [1]}), tmp_path / "3.parquet")
+    with pytest.raises(DataError, match="The files differ in their columns"):
+        read_rows(str(tmp_path))
+
+
+def test_dictionaries_of_parquet_are_cast_by_value(tmp_path):
+    from pyarrow import parquet
+
+    path = tmp_path / "d.parquet"
+    parquet.write_table(pa.table({"x": pa.array(["3", "5", "3"]).dictionary_encode()}), path)
+    assert read_rows(str(path), types={"x": "number"})["x"].to_pylist() == [3.0, 5.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("categories", "holds"),
+    [((False, True), "boolean"), ((1, 2), "number"), (("a",), "text"), ((1, "a"), "text")],
+)
+def test_a_feature_says_what_its_column_holds(categories, holds):
+    assert type_of(Feature("x", Kind.NOMINAL, categories)) == holds

@@ -1,0 +1,43 @@
+"""Facts about columns, against plain Python."""
+
+import datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pa = pytest.importorskip("pyarrow")
+
+from hornbeam.data.profile import Profile  # noqa: E402
+
+
+@given(st.lists(st.none() | st.integers(-3, 3), min_size=1, max_size=12))
+def test_whole_numbers_are_counted(values):
+    found = Profile.of("x", pa.chunked_array([pa.array(values, pa.int64())]))
+    known = [value for value in values if value is not None]
+    assert (found.holds, found.whole) == ("number", True)
+    assert found.n_missing == len(values) - len(known)
+    assert found.n_distinct == len(set(known))
+    runs = len(values) > 1 and known == values and values == list(range(values[0], values[0] + len(values)))
+    assert found.counts_rows == runs
+
+
+@pytest.mark.parametrize(
+    ("values", "holds"),
+    [
+        ([1.5, None], "number"),
+        (["a", "b"], "text"),
+        ([True, False], "boolean"),
+        ([datetime.date(2020, 1, 1)], "date"),
+        ([datetime.datetime(2020, 1, 1)], "date"),
+        ([[1, 2]], "other"),
+        ([b"bytes"], "other"),
+    ],
+)
+def test_kinds(values, holds):
+    assert Profile.of("x", pa.chunked_array([values])).holds == holds
+
+
+def test_dictionaries_hold_what_their_values_are():
+    column = pa.chunked_array([pa.array(["a", None, "a"]).dictionary_encode()])
+    assert Profile.of("x", column) == Profile("x", "text", 3, 1, 1)

@@ -1,0 +1,231 @@
+"""Counterfactuals: whatever meets them is answered as they say, and nothing nearer is."""
+
+import json
+from dataclasses import replace
+from itertools import combinations, product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from hornbeam import Table, TreeClassifier
+from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.errors import ParameterError
+from hornbeam.explain import counterfactuals
+from hornbeam.tree import Costs, Skeleton, Tree
+from hornbeam.tree.route import answer
+from hornbeam.tree.verdict import Verdict
+from strategies import schemas, tables, trees
+
+inf, nan = np.inf, np.nan
+
+
+def with_values(table, i, changes):
+    """Row i with other values, as a table holds them."""
+    one = table.take(np.array([i]))
+    columns = list(one.columns)
+    for feature, value in changes.items():
+        columns[feature] = np.array([value], columns[feature].dtype)
+    return replace(one, columns=tuple(columns), matrix=None)
+
+
+def some_that_meet(condition, near):
+    """Known values that meet a condition: of categories all, of numbers the bounds and some between."""
+    feature = condition.feature
+    if feature.kind is not Kind.NUMERIC:
+        return [code for code in range(len(feature.categories)) if condition.holds(code)]
+    tried = [near, -1e308, -1.0, 0.0, 0.3, 1.0, 1e300, condition.at_most]
+    return [value for value in tried if value is not None and condition.holds(value)]
+
+
+def code(feature, value):
+    return value if feature.kind is Kind.NUMERIC else feature.categories.index(value)
+
+
+@st.composite
+def asked(draw):
+    schema = draw(schemas(max_features=3, max_classes=3))
+    k = schema.n_classes
+    costs = draw(st.none() | st.lists(st.integers(0, 5), min_size=k * k, max_size=k * k))
+    verdict = Verdict(None, None if costs is None else Costs(np.reshape(costs, (k, k))))
+    return draw(trees(st.just(schema), max_inner=8)), draw(tables(schema, max_rows=6)), verdict
+
+
+@settings(max_examples=120)
+@given(asked(), st.data())
+def test_whatever_meets_it_is_answered_as_it_says(both, data):
+    """Nominal, ordinal and numeric features; missing, unseen and shared values; costs, fixed features, aims."""
+    tree, table, verdict = both
+    names, classes = list(tree.schema.names), tree.schema.classes
+    fixed = data.draw(st.sets(st.sampled_from(names)))
+    wanted = data.draw(st.none() | st.sampled_from(classes))
+    found = counterfactuals(tree, table, verdict=verdict, fixed=fixed, wanted=wanted, n=4)
+    now = verdict(answer(tree, table)).tolist()
+    for i, ways in enumerate(found):
+        order = [(len(way.needed), way.distance) for way in ways]
+        assert order == sorted(order)
+        for way in ways:
+            assert way.label != classes[now[i]]
+            assert wanted in (None, way.label)
+            assert way.needed
+            assert not fixed & set(way.needed)
+            assert way.needed.keys() == way.values.keys() == way.present.keys()
+            for name, condition in way.needed.items():
+                assert not condition.holds(table.columns[names.index(name)][i].item())
+            near = {names.index(n): code(c.feature, way.values[n]) for n, c in way.needed.items()}
+            choices = [some_that_meet(c, near[names.index(n)])[:4] for n, c in way.needed.items()]
+            for values in [list(near.values()), *product(*choices)][:12]:
+                then = answer(tree, with_values(table, i, dict(zip(near, values, strict=True))))
+                assert classes[verdict(then)[0]] == way.label
+                assert then[0, classes.index(way.label)] == way.probability
+            json.dumps(way.to_dict(), allow_nan=False)
+            assert str(way)
+
+
+def told_apart(tree):
+    """For each feature, values enough to take every branch that a known value can take."""
+    skeleton = tree.skeleton
+    for f, feature in enumerate(tree.schema.features):
+        cuts = np.unique(skeleton.threshold[skeleton.feature == f])
+        numbers = np.concatenate([[0.0], cuts, np.nextafter(cuts, inf)])
+        yield np.arange(len(feature.categories)) if feature.categories else numbers
+
+
+def every_change(table, i, features, grid):
+    """Row i with every choice of values in some features."""
+    choices = np.meshgrid(*(grid[feature] for feature in features))
+    rows = table.take(np.full(choices[0].size, i))
+    columns = list(rows.columns)
+    for feature, values in zip(features, choices, strict=True):
+        columns[feature] = values.ravel().astype(columns[feature].dtype)
+    return replace(rows, columns=tuple(columns), matrix=None)
+
+
+@settings(max_examples=60)
+@given(asked())
+def test_no_other_answer_needs_fewer_changes(both):
+    """A slow twin: every value that the tree can tell apart, in every one and every two features."""
+    tree, table, verdict = both
+    assume(not (tree.skeleton.missing_slot == -2).any())
+    grid = list(told_apart(tree))
+    now = verdict(answer(tree, table)).tolist()
+    for i, ways in enumerate(counterfactuals(tree, table, verdict=verdict)):
+        least = len(ways[0].needed) if ways else inf
+        others = set()
+        for size in (1, 2):
+            for features in combinations(range(tree.schema.n_features), size):
+                others |= set(verdict(answer(tree, every_change(table, i, features, grid))).tolist())
+            assert (len(others - {now[i]}) > 0) == (least <= size)
+
+
+def stairs():
+    """x tested at 1, 2 and 3, and between 2 and 3 a colour; of red nothing is known."""
+    skeleton = Skeleton.of(
+        [2, 2, 2, 0, 0, 2, 0, 0, 0],
+        [0, 0, 0, -1, -1, 1, -1, -1, -1],
+        [2.0, 1.0, 3.0, nan, nan, nan, nan, nan, nan],
+        slot_start=[0, 0, 0, 0, 0, 0, 3, 3, 3, 3],
+        slot_of=[0, 1, -1],
+    )
+    features = (Feature("x"), Feature("colour", Kind.NOMINAL, ("blue", "green", "red")))
+    own = {3: [9, 1], 4: [1, 9], 6: [1, 9], 7: [7, 3], 8: [2, 8]}
+    evidence = np.zeros((9, 2), np.int64)
+    for node in range(8, -1, -1):
+        children = np.flatnonzero(skeleton.parent == node)
+        evidence[node] = own[node] if node in own else evidence[children].sum(axis=0)
+    return Tree.raw(Schema(features, ("no", "yes")), skeleton, evidence)
+
+
+def ask(rows, **options):
+    tree = stairs()
+    return [
+        [str(way) for way in ways]
+        for ways in counterfactuals(tree, Table.read(rows, schema=tree.schema), **options)
+    ]
+
+
+def test_worked_steps():
+    """From x = 0.5 the step between 1 and 2 is one threshold away, that above 3 all three."""
+    assert ask([[0.5, "blue"]], n=9) == [
+        [
+            "1 < x ≤ 2 (is 0.5): yes 0.900",
+            "x > 3 (is 0.5): yes 0.900",
+            "2 < x ≤ 3 (is 0.5) and colour = green (is blue): yes 0.800",
+        ]
+    ]
+    tree = stairs()
+    found = counterfactuals(tree, Table.read([[0.5, "blue"]], schema=tree.schema), n=9)[0]
+    assert [way.distance for way in found] == pytest.approx([1 / 3, 1.0, 2 / 3 + 1])
+    assert [way.node for way in found] == [4, 6, 8]
+    assert found[0].values == {"x": np.nextafter(1.0, inf)}
+    assert found[2].values == {"x": np.nextafter(2.0, inf), "colour": "green"}
+
+
+def test_spread_measures_in_the_users_units():
+    tree = stairs()
+    rows = Table.read([[0.5, "blue"]], schema=tree.schema)
+    (way,) = counterfactuals(tree, rows, spread={"x": 0.25})[0]
+    assert way.distance == pytest.approx(2.0)
+
+
+def test_fixed_features_stay_and_a_single_name_will_do():
+    assert ask([[0.5, "blue"]], fixed="x") == [[]]
+    assert ask([[2.5, "blue"]], fixed=["x"]) == [["colour = green (is blue): yes 0.800"]]
+
+
+def test_rows_that_are_answered_so_already_have_none():
+    tree = stairs()
+    rows = Table.read([[0.5, "blue"], [1.5, "blue"]], schema=tree.schema)
+    found = counterfactuals(tree, rows, wanted="yes")
+    assert [len(ways) for ways in found] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"wanted": "maybe"}, r"wanted='maybe': expected one of the classes, \['no', 'yes'\]"),
+        ({"fixed": ["hue"]}, r"fixed names the feature 'hue': expected some of \['x', 'colour'\]"),
+        ({"n": 0}, "n=0: expected 1 or more"),
+        ({"spread": {"x": 0.0}}, r"spread\['x'\] is 0.0: expected a finite number above 0"),
+        ({"spread": {"x": nan}}, r"spread\['x'\] is nan"),
+    ],
+)
+def test_what_cannot_be_asked(options, message):
+    with pytest.raises(ParameterError, match=message):
+        ask([[0.5, "blue"]], **options)
+
+
+def test_a_missing_value_can_be_found_out():
+    (ways,) = ask([[None, "blue"]], wanted="no")
+    assert ways == ["x ≤ 1 (is missing): no 0.900"]
+
+
+def test_predict_agrees_on_frames_with_costs():
+    rng = np.random.default_rng(0)
+    n = 400
+    X = pd.DataFrame(
+        {
+            "income": rng.lognormal(3, 0.5, n).round(1),
+            "home": rng.choice(["owns", "rents", "parents"], n),
+            "late": rng.poisson(1.0, n).astype(float),
+        }
+    )
+    X.loc[rng.random(n) < 0.1, "late"] = nan
+    risk = X["late"].fillna(1) - 0.05 * X["income"] + (X["home"] == "rents")
+    y = np.where(rng.random(n) < 1 / (1 + np.exp(-risk)), "bad", "good")
+    for preset in ("pet", "c4.5", "cart"):
+        costs = {("bad", "good"): 3}
+        clf = TreeClassifier(preset, costs=costs, smoothing="hgs", max_depth=5).fit(X, y)
+        rows = X[:60]
+        before = clf.predict(rows)
+        moved = 0
+        for i, ways in enumerate(clf.counterfactuals(rows, fixed=["home"], n=2)):
+            for way in ways:
+                then = rows.iloc[[i]].assign(**way.values)
+                assert clf.predict(then).tolist() == [way.label]
+                assert way.label != before[i]
+                assert "home" not in way.needed
+                moved += 1
+        assert moved > 50

@@ -1,0 +1,81 @@
+"""Where nodes stand: numbers that keep their promises on every shape of tree."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hornbeam.plots.layout import arrange, lines, room
+from hornbeam.tree.walk import depths, descendants
+from strategies import chain, schemas, skeletons
+
+SKELETONS = schemas().flatmap(skeletons)
+
+
+@settings(max_examples=60)
+@given(SKELETONS)
+def test_leaves_have_lines_in_their_order_and_parents_stand_between_their_children(skeleton):
+    line = lines(skeleton)
+    assert sorted(line[skeleton.is_leaf]) == list(range(skeleton.n_leaves))
+    for node in np.flatnonzero(skeleton.n_children):
+        children = slice(skeleton.first_child[node], skeleton.first_child[node] + skeleton.n_children[node])
+        assert (np.diff(line[children]) >= 1).all()
+        assert line[node] == (line[children][0] + line[children][-1]) / 2
+        ends = [line[descendants(skeleton, child)] for child in range(children.start, children.stop)]
+        assert all(one.max() < other.min() for one, other in pairwise(ends))
+
+
+@settings(max_examples=60)
+@given(SKELETONS)
+def test_strangers_are_a_line_apart_and_there_is_room_below_inner_nodes(skeleton):
+    line = lines(skeleton)
+    for node in range(skeleton.n_nodes):
+        family = set(descendants(skeleton, node).tolist())
+        at = node
+        while at >= 0:
+            family.add(at)
+            at = skeleton.parent[at]
+        strangers = np.array(sorted(set(range(skeleton.n_nodes)) - family), int)
+        below = line[strangers][line[strangers] > line[node]]
+        assert (np.abs(line[strangers] - line[node]) >= 1).all()
+        assert (below - line[node] >= (1.0 if skeleton.is_leaf[node] else 1.5)).all()
+
+
+@settings(max_examples=60)
+@given(SKELETONS, st.booleans(), st.integers(0, 2**32 - 1))
+def test_children_begin_where_their_parent_ends(skeleton, aligned, seed):
+    width = np.random.default_rng(seed).uniform(0, 50, skeleton.n_nodes)
+    layout = arrange(skeleton, width, bend=7.0, aligned=aligned)
+    assert (layout.end - layout.begin >= width - 1e-9).all()
+    assert layout.begin[1:] == pytest.approx(layout.end[skeleton.parent[1:]] + 7.0)
+    if aligned:
+        for depth in range(depths(skeleton)[-1] + 1):
+            assert np.ptp(layout.end[depths(skeleton) == depth]) == 0
+    else:
+        assert layout.width <= arrange(skeleton, width, bend=7.0).width
+
+
+@given(st.integers(1, 60), st.integers(0, 2**32 - 1))
+def test_words_do_not_touch_and_are_left_out_for_weightier_ones_alone(n, seed):
+    rng = np.random.default_rng(seed)
+    line, column, weight = rng.uniform(0, 20, n), rng.integers(0, 3, n), rng.random(n)
+    above, below = rng.uniform(0.1, 1.5, (2, n))
+    written = room(line, column, weight, above, below)
+
+    def touch(i, j):
+        return (
+            column[i] == column[j]
+            and line[i] - above[i] < line[j] + below[j]
+            and line[j] - above[j] < line[i] + below[i]
+        )
+
+    for i in range(n):
+        rivals = [j for j in np.flatnonzero(written) if j != i and touch(i, j)]
+        assert not rivals if written[i] else any(weight[j] > weight[i] for j in rivals)
+
+
+def test_a_deep_chain_is_placed_without_recursion():
+    layout = arrange(chain(5_000), np.ones(10_001), bend=1.0)
+    assert layout.width == 10_001

@@ -1,0 +1,69 @@
+"""The leaves by their probability: what is drawn is the leaf table."""
+
+import numpy as np
+import pytest
+
+from hornbeam import TreeClassifier
+from hornbeam.errors import DataError
+from hornbeam.plots import LeafDisplay
+
+mpl = pytest.importorskip("matplotlib", reason="pictures need the extra plots")
+mpl.use("agg")
+from matplotlib import pyplot  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    pyplot.close("all")
+
+
+@pytest.fixture(scope="module")
+def clf():
+    rng = np.random.default_rng(0)
+    X = rng.random((400, 2))
+    y = np.where(rng.random(400) < X[:, 0], "$yes$", np.where(rng.random(400) < 0.3, "maybe", "no"))
+    return TreeClassifier(max_leaf_nodes=12, smoothing="hgs").fit(X, y)
+
+
+def test_dots_are_beliefs_in_their_order_with_their_intervals(clf):
+    display = LeafDisplay.from_estimator(clf, label="maybe", level=0.8, raw=True)
+    leaves = clf.leaves(0.8)
+    k = clf.classes_.tolist().index("maybe")
+    order = np.argsort(leaves.smoothed[:, k], kind="stable")
+    assert display.dots_.get_offsets().data.tolist() == [
+        [p, i] for i, p in enumerate(leaves.smoothed[order, k])
+    ]
+    assert [band[:, 0].tolist() for band in display.bands_.get_segments()] == [
+        [low, high] for low, high in zip(leaves.low[order, k], leaves.high[order, k], strict=True)
+    ]
+    assert display.rings_.get_offsets().data[:, 0].tolist() == leaves.raw[order, k].tolist()
+    assert display.base_.get_xdata()[0] == pytest.approx(clf.tree_.evidence[0, k] / 400)
+    assert [text.get_text() for text in display.ax_.get_yticklabels()] == [str(n) for n in leaves.rows[order]]
+
+
+def test_dots_are_larger_where_more_rows_came(clf):
+    display = LeafDisplay.from_estimator(clf)
+    order = np.argsort(clf.leaves().smoothed[:, 2], kind="stable")
+    rows = clf.leaves().rows[order]
+    size = display.dots_.get_sizes() - 10
+    assert size / size.max() == pytest.approx(rows / rows.max())
+
+
+def test_names_are_drawn_as_they_are(clf):
+    display = LeafDisplay.from_estimator(clf, label="$yes$")
+    assert display.ax_.get_xlabel() == "probability of $yes$"
+    assert not display.ax_.xaxis.label.get_parse_math()
+    display.figure_.canvas.draw()
+
+
+def test_many_leaves_have_no_names_and_no_rate_is_made_up(clf):
+    X = np.arange(600).reshape(-1, 1)
+    many = TreeClassifier(smoothing=None, pruning=None).fit(X, X.ravel() // 7 % 2)
+    display = LeafDisplay(many.leaves())
+    display.plot()
+    assert display.base_ is None
+    assert display.ax_.get_yticks().tolist() == []
+    assert display.ax_.get_ylabel() == f"{many.tree_.n_leaves} leaves"
+    with pytest.raises(DataError, match="label='never'"):
+        LeafDisplay.from_estimator(clf, label="never")

@@ -1,0 +1,215 @@
+"""The drawn tree: every word can be read, what is drawn are the numbers, and what is left out is said."""
+
+import re
+import time
+
+import numpy as np
+import pytest
+
+from hornbeam import TreeClassifier
+from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.errors import DataError, ParameterError
+from hornbeam.export.palette import CLASS_COLOURS
+from hornbeam.export.words import feature_name, word
+from hornbeam.plots import TreeDisplay
+from hornbeam.tree import Skeleton, Tree
+from hornbeam.tree.walk import path
+
+mpl = pytest.importorskip("matplotlib", reason="pictures need the extra plots")
+mpl.use("agg")
+from matplotlib import pyplot  # noqa: E402
+
+nan = np.nan
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    pyplot.close("all")
+
+
+def fitted(n_leaves, n_classes=3):
+    """A tree of numbers and words, with as many leaves."""
+    rng = np.random.default_rng(n_leaves)
+    n = 30 * n_leaves
+    number = rng.normal(size=(n, 3))
+    place = rng.choice(["Aberystwyth", "Berwick-upon-Tweed", "Canterbury", "Durham", "Ely"], n)
+    X = [[*row, town] for row, town in zip(number.tolist(), place, strict=True)]
+    y = (number[:, 0] * 2 + (place == "Ely") + rng.normal(size=n)).round().astype(int) % n_classes
+    return TreeClassifier(max_leaf_nodes=n_leaves, smoothing="hgs", nominal="subset").fit(X, y), X
+
+
+def texts(display):
+    return [*display.words_, *display.table_, *display.legend_, display.caption_]
+
+
+def boxes(display):
+    display.figure_.canvas.draw()
+    return np.array([text.get_window_extent().extents for text in texts(display)])
+
+
+def overlapping(extents):
+    """Pairs of boxes that share more than a hair."""
+    x0, y0, x1, y1 = extents.T
+    wide = np.minimum(x1[:, None], x1) - np.maximum(x0[:, None], x0)
+    high = np.minimum(y1[:, None], y1) - np.maximum(y0[:, None], y0)
+    return np.argwhere(np.triu((wide > 1) & (high > 1), 1))
+
+
+@pytest.mark.parametrize("n_leaves", [2, 10, 100])
+def test_no_words_cover_others_and_all_are_inside(n_leaves):
+    clf, _ = fitted(n_leaves)
+    display = TreeDisplay.from_estimator(clf)
+    extents = boxes(display)
+    said = [text.get_text() for text in texts(display)]
+    assert [(said[i], said[j]) for i, j in overlapping(extents)] == []
+    width, height = display.figure_.canvas.get_width_height()
+    assert (extents[:, :2] >= -1).all()
+    assert (extents[:, 2:] <= np.array([width, height]) + 1).all()
+    assert min(text.get_fontsize() for text in display.words_) >= 5
+    # Every branch of the whole tree is said.
+    assert display.folded_.tree is clf.tree_
+    assert (
+        sum(text.get_text().startswith(("≤ ", "> ", "in {", "= ")) for text in display.words_)
+        >= clf.tree_.n_nodes - 1
+    )
+
+
+def test_ten_leaves_say_everything():
+    skeleton = Skeleton.of(
+        [3, 2, 0, 0, 0, 0], [0, 1, -1, -1, -1, -1], [2.449999988079071, nan, nan, nan, nan, nan],
+        missing_slot=[2, 0, -1, -1, -1, -1], slot_start=[0, 0, 3, 3, 3, 3, 3], slot_of=[0, 1, 0],
+    )  # fmt: skip
+    features = (Feature("age"), Feature("colour", Kind.NOMINAL, ("blue", "green", "red")))
+    evidence = np.array([[70, 47], [60, 10], [9, 36], [1, 1], [58, 0], [2, 10]])
+    tree = Tree.raw(Schema(features, ("no", "yes")), skeleton, evidence)
+    display = TreeDisplay.from_estimator(tree)
+    assert [text.get_text() for text in display.words_] == [
+        "117 rows", "age", "≤ 2.45", "70 rows", "colour", "> 2.45", "missing", "in {blue, red} or missing", "= green",
+    ]  # fmt: skip
+    rows = [text.get_text() for text in display.table_]
+    assert rows[:4] == ["class", "prob.", "90 % interval", "rows"]
+    assert rows[4:8] == ["no", "1.00", "0.97 to 1.00", "58"]
+    assert [text.get_text() for text in display.legend_] == ["no", "yes"]
+    assert display.caption_.get_text() == "4 leaves, depth 2"
+    assert "0.97 to 1.00" not in [text.get_text() for text in display.plot(intervals=False).table_]
+
+
+def test_branches_are_as_wide_as_rows_take_them_and_bars_are_beliefs():
+    clf, _ = fitted(10, n_classes=2)
+    tree = clf.tree_
+    display = TreeDisplay.from_estimator(clf)
+    width = display.edges_.get_linewidths()
+    wide = tree.rows / tree.rows[0] * width[0] > 0.6
+    assert np.array(width)[wide] == pytest.approx((tree.rows / tree.rows[0] * width[0])[wide])
+    first = [path.vertices for path in display.bars_.get_paths()[:2]]
+    blue, orange = (np.ptp(corners[:, 0]) for corners in first)
+    assert blue / (blue + orange) == pytest.approx(tree.belief[0, 0])
+    colours = {mpl.colors.to_hex(colour) for colour in display.bars_.get_facecolors()}
+    assert colours <= set(CLASS_COLOURS[:2])
+
+
+def test_a_thousand_leaves_are_folded_by_mass_in_less_than_two_seconds():
+    clf, _ = fitted(1000)
+    display = TreeDisplay.from_estimator(clf)  # warms the fonts up
+    begin = time.process_time()
+    display = TreeDisplay.from_estimator(clf)
+    display.figure_.canvas.draw()
+    assert time.process_time() - begin < 2
+    folded = display.folded_
+    assert folded.tree.n_leaves == 40
+    told = [text.get_text() for text in display.table_]
+    hidden = [
+        int(found[1].replace(",", "")) for text in told if (found := re.fullmatch(r"\+([\d,]+) leaves", text))
+    ]
+    assert sorted(hidden) == sorted(folded.hidden[folded.hidden > 0].tolist())
+    n_parts = (folded.hidden > 0).sum()
+    assert (
+        f"1,000 leaves, depth {clf.tree_.depth}; {folded.hidden.sum():,} leaves"
+        in display.caption_.get_text()
+    )
+    assert f"into {n_parts} parts" in display.caption_.get_text()
+    assert len(overlapping(boxes(display))) == 0
+    assert max(display.figure_.get_size_inches()) < 30
+
+
+def test_all_leaves_with_words_where_there_is_room():
+    clf, _ = fitted(300)
+    display = TreeDisplay.from_estimator(clf, max_leaves=None)
+    assert display.folded_.tree is clf.tree_
+    assert len(display.edges_.get_segments()) == clf.tree_.n_nodes
+    assert 10 < len(display.words_) < clf.tree_.n_nodes
+    assert len(overlapping(boxes(display))) == 0
+    assert max(display.figure_.get_size_inches()) < 30
+
+
+def test_the_path_of_a_row_is_dark_and_never_folded():
+    clf, X = fitted(300)
+    display = TreeDisplay.from_estimator(clf, max_leaves=10, highlight=X[7:8])
+    way = path(clf.tree_.skeleton, int(clf.apply(X[7:8])[0]))
+    dark = [mpl.colors.to_hex(colour) == "#1a1a1a" for colour in display.edges_.get_colors()]
+    assert display.folded_.node[dark].tolist() == way
+    best = clf.predict_proba(X[7:8]).max()
+    assert f"the path of a row to node {way[-1]}, which answers" in display.caption_.get_text()
+    assert f"{min(best, 0.99):.2f}" in display.caption_.get_text()
+    with pytest.raises(DataError, match="highlight has 2 rows, expected one"):
+        TreeDisplay.from_estimator(clf, highlight=X[:2])
+
+
+@pytest.mark.parametrize(
+    "name", ["$x$", "a\nb", "$\\frac{1}{0}$", "100 % \\LaTeX", "_hidden", "x" * 500, "<b>&amp;</b>"]
+)
+def test_hostile_names_are_drawn_as_they_are(name):
+    features = (Feature(name), Feature("colour", Kind.NOMINAL, (name, "red")))
+    skeleton = Skeleton.of(
+        [2, 2, 0, 0, 0], [0, 1, -1, -1, -1], [0.5, nan, nan, nan, nan],
+        slot_start=[0, 0, 2, 2, 2, 2], slot_of=[0, 1],
+    )  # fmt: skip
+    evidence = np.array([[50, 50], [30, 20], [20, 30], [25, 5], [5, 15]])
+    tree = Tree.raw(Schema(features, (name, "other")), skeleton, evidence)
+    display = TreeDisplay.from_estimator(tree)
+    extents = boxes(display)
+    assert len(overlapping(extents)) == 0
+    assert any(text.get_text().startswith(feature_name(name)[:20]) for text in display.words_)
+    assert any(text.get_text().startswith(word(name)[:20]) for text in display.legend_)
+    assert not any(text.get_parse_math() for text in texts(display))
+
+
+def test_many_classes_are_the_one_named_and_all_others():
+    clf, _ = fitted(30, n_classes=12)
+    display = TreeDisplay.from_estimator(clf)
+    assert [text.get_text() for text in display.legend_] == ["the class named", "all other classes"]
+
+
+def test_axes_that_are_given_are_filled_with_what_can_be_read_there():
+    clf, _ = fitted(100)
+    figure, (_, right) = pyplot.subplots(1, 2, figsize=(16, 7), layout="constrained")
+    display = TreeDisplay.from_estimator(clf, ax=right)
+    assert display.ax_ is right
+    assert display.figure_ is figure
+    assert pyplot.get_fignums() == [figure.number]
+    assert 6 <= display.folded_.tree.n_leaves < 100
+    assert len(overlapping(boxes(display))) == 0
+    assert len(display.words_) >= display.folded_.tree.n_nodes
+
+
+def test_a_single_leaf_is_a_tree():
+    display = TreeDisplay.from_estimator(TreeClassifier().fit([[0], [0]], ["a", "b"]))
+    assert display.caption_.get_text() == "1 leaf, depth 0"
+    assert display.words_[0].get_text() == "2 rows"
+
+
+def test_nothing_is_left_behind():
+    before = dict(mpl.rcParams)
+    figure, ax = pyplot.subplots()
+    TreeDisplay(fitted(5)[0].tree_).plot(ax)
+    assert pyplot.get_fignums() == [figure.number]
+    assert dict(mpl.rcParams) == before
+
+
+def test_what_cannot_be_drawn_is_said():
+    clf, _ = fitted(5)
+    with pytest.raises(ParameterError, match="max_leaves=0"):
+        TreeDisplay.from_estimator(clf, max_leaves=0)
+    with pytest.raises(DataError, match=r"list has no tree to draw; .*hornbeam\.interop"):
+        TreeDisplay.from_estimator([])

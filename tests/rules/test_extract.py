@@ -1,0 +1,81 @@
+"""The rules of a tree decide as the tree does."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hornbeam import TreeClassifier
+from hornbeam.explain import interval
+from hornbeam.rules import extract
+from hornbeam.tree import Tree
+from hornbeam.tree.route import answer, route
+from hornbeam.tree.walk import pull_up
+from strategies import schemas, skeletons, tables, trees
+from worked import T0
+
+
+@st.composite
+def asked(draw):
+    """A tree in which missing values may be shared out, and rows."""
+    schema = draw(schemas(max_classes=4))
+    return draw(trees(schema=st.just(schema))), draw(tables(schema))
+
+
+@st.composite
+def asked_whole(draw):
+    """One in which every row stops at one node."""
+    schema = draw(schemas(max_classes=4))
+    skeleton = draw(skeletons(schema, fractional=False))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    own = rng.integers(0, 5, (skeleton.n_nodes, schema.n_classes)) * skeleton.is_leaf[:, None]
+    return Tree.raw(schema, skeleton, pull_up(skeleton, own)), draw(tables(schema))
+
+
+@given(asked_whole())
+def test_with_inner_nodes_every_row_gets_the_trees_answer(pair):
+    tree, table = pair
+    assert (extract(tree, inner=True).answer(table) == answer(tree, table)).all()
+
+
+@given(asked())
+def test_rules_of_leaves_exclude_each_other(pair):
+    tree, table = pair
+    for merge in (False, True):
+        rules = extract(tree, merge=merge)
+        fires = np.zeros((len(rules), table.n_rows), int)
+        for at, rule in enumerate(rules):
+            held = [c.holds_in(table.columns[c.column]) for c in rule.conditions]
+            fires[at] = np.logical_and.reduce(held) if held else 1
+        assert (fires.sum(axis=0) <= 1).all()
+        stop = route(tree.skeleton, table)
+        assert (fires.any(axis=0) == (tree.skeleton.is_leaf[stop] & (stop > 0))).all()
+
+
+def test_evidence_of_the_leaves():
+    rules = extract(T0)
+    assert [rule.covered.tolist() for rule in rules] == [[4, 0], [2, 1], [1, 2]]
+    assert [rule.target for rule in rules] == [0, 0, 1]
+    assert [rule.errors for rule in rules] == [0, 1, 1]
+    assert rules.default.covered.tolist() == [7, 3]
+    assert rules.default.decided.tolist() == [0, 0]
+
+
+def test_tests_of_a_path_become_one_interval():
+    rules = extract(T0)
+    assert [len(rule.conditions) for rule in rules] == [1, 1, 1]
+    assert [len(rule.conditions) for rule in extract(T0, merge=False)] == [2, 2, 1]
+
+
+def test_a_single_leaf_has_no_rules():
+    leaf = Tree.raw(T0.schema, T0.skeleton.leaf(), np.array([[3, 1]]))
+    rules = extract(leaf)
+    assert len(rules) == 0
+    assert rules.default.decided.tolist() == [3, 1]
+
+
+def test_intervals_of_a_fitted_tree_are_those_of_its_leaves():
+    X, y = [[0.0]] * 10 + [[1.0]] * 40, ["no"] * 10 + ["no", "yes"] * 20
+    clf = TreeClassifier().fit(X, y)
+    low, high = interval(clf.tree_, 0.8)
+    for node, rule in zip((1, 2), clf.rules(), strict=True):
+        np.testing.assert_allclose(rule.interval(0.8), (low[node], high[node]))

@@ -1,0 +1,42 @@
+"""The pictures of the documentation are those that their script draws."""
+
+import importlib.util
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from hornbeam.smoothing import HGS
+from worked import T0
+
+FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
+
+
+@pytest.fixture(scope="module")
+def draw():
+    spec = importlib.util.spec_from_file_location("draw", FOLDER / "draw.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_files_are_what_the_script_draws(draw):
+    assert {path.stem for path in FOLDER.glob("*.svg")} == set(draw.PICTURES)
+    for name, made in draw.PICTURES.items():
+        assert (FOLDER / f"{name}.svg").read_text(encoding="utf-8") == made()
+
+
+def test_every_picture_says_what_it_shows(draw):
+    for made in draw.PICTURES.values():
+        assert ElementTree.fromstring(made()).find("{http://www.w3.org/2000/svg}title").text
+
+
+def test_the_numbers_are_those_of_the_worked_tree(draw):
+    assert [list(counts) for counts in draw.EVIDENCE] == T0.evidence.tolist()
+    assert [float(word) for word in draw.BELIEF] == HGS()(T0).belief[:, 1].round(2).tolist()
+
+
+def test_the_page_shows_them_all(draw):
+    page = (FOLDER.parent / "how-it-works.md").read_text(encoding="utf-8")
+    assert re.findall(r"pictures/([\w-]+)\.svg", page) == list(draw.PICTURES)

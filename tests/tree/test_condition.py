@@ -1,0 +1,134 @@
+"""Conditions: what they hold for, what becomes of two of them, and that they lead where they say."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.tree import Condition, Skeleton, Tree
+from hornbeam.tree.condition import branch, merged, path_conditions
+from hornbeam.tree.route import route
+from hornbeam.tree.walk import path
+from strategies import schemas, tables, trees
+
+AGE = Feature("age")
+SIZE = Feature("size", Kind.ORDINAL, ("S", "M", "L"))
+COLOUR = Feature("colour", Kind.NOMINAL, ("blue", "green", "red"))
+nan, inf = np.nan, np.inf
+NUMBERS = np.array([-inf, -1.0, 0.0, 0.5, 1.0, inf, nan])
+CODES = np.array([-2, -1, 0, 1, 2], np.int32)
+
+bounds = st.none() | st.sampled_from([-inf, -1.0, 0.0, 0.5, 1.0])
+numeric = st.builds(
+    Condition,
+    st.just(0),
+    st.just(AGE),
+    above=bounds,
+    at_most=bounds,
+    among=st.sampled_from([None, ()]),
+    missing=st.booleans(),
+)
+codes = st.none() | st.sets(st.integers(0, 2)).map(sorted).map(tuple)
+nominal = st.builds(Condition, st.just(0), st.just(COLOUR), among=codes, missing=st.booleans())
+
+
+def column_of(condition):
+    return CODES if condition.feature is COLOUR else NUMBERS
+
+
+@pytest.mark.parametrize(
+    ("condition", "held"),
+    [
+        (Condition(0, AGE, at_most=0.5), [-inf, -1.0, 0.0, 0.5]),
+        (Condition(0, AGE, above=-inf, at_most=0.0), [-1.0, 0.0]),
+        (Condition(0, AGE, at_most=-inf), [-inf]),
+        (Condition(0, AGE), [-inf, -1.0, 0.0, 0.5, 1.0, inf]),
+    ],
+)
+def test_bounds(condition, held):
+    assert NUMBERS[condition.holds_in(NUMBERS)].tolist() == held
+
+
+def test_missing_values_hold_only_where_told():
+    assert Condition(0, AGE, among=(), missing=True).holds_in(NUMBERS).tolist() == [False] * 6 + [True]
+    assert Condition(0, AGE, above=1.0, missing=True).holds_in(NUMBERS).tolist() == [False] * 5 + [True, True]
+    some = Condition(0, COLOUR, among=(0, 2), missing=True)
+    assert CODES[some.holds_in(CODES)].tolist() == [-1, 0, 2]
+
+
+@given(st.one_of(st.tuples(numeric, numeric), st.tuples(nominal, nominal)))
+def test_both_hold_where_each_holds(pair):
+    one, other = pair
+    column = column_of(one)
+    assert ((one & other).holds_in(column) == (one.holds_in(column) & other.holds_in(column))).all()
+
+
+@given(numeric | nominal)
+def test_a_value_is_held_as_a_column_of_it(condition):
+    column = column_of(condition)
+    assert [condition.holds(value) for value in column.tolist()] == condition.holds_in(column).tolist()
+
+
+@given(numeric)
+def test_parts_together_are_the_whole(condition):
+    held = np.logical_and.reduce([part.holds_in(NUMBERS) for part in condition.parts])
+    assert (held == condition.holds_in(NUMBERS)).all()
+    assert merged(condition.parts) == (condition,)
+
+
+def test_a_third_child_is_for_missing_values():
+    skeleton = Skeleton.of([3, 0, 0, 0], [0, -1, -1, -1], [inf, nan, nan, nan], missing_slot=[2, -1, -1, -1])
+    tree = Tree.raw(Schema((AGE,), ("no", "yes")), skeleton, np.ones((4, 2), np.int64) * [[3], [1], [1], [1]])
+    known, nothing, missing = (branch(tree, node).holds_in(NUMBERS) for node in (1, 2, 3))
+    assert known.sum() == 6
+    assert not nothing.any()
+    assert missing.tolist() == np.isnan(NUMBERS).tolist()
+
+
+@pytest.mark.parametrize(
+    ("condition", "value", "nearest"),
+    [
+        (Condition(0, AGE, 17.0, 30.5), 99.0, 30.5),
+        (Condition(0, AGE, 17.0, 30.5), 17.0, np.nextafter(17.0, inf)),
+        (Condition(0, AGE, 17.0, 30.5), 20.0, 20.0),
+        (Condition(0, AGE, 17.0, 30.5), nan, 30.5),
+        (Condition(0, AGE, above=17.0, at_most=inf), nan, np.nextafter(17.0, inf)),
+        (Condition(0, AGE, at_most=inf), nan, 0.0),
+        (Condition(0, AGE, 5.0, 5.0), 1.0, None),
+        (Condition(0, AGE, above=inf), 1.0, None),
+        (Condition(0, AGE, among=()), 1.0, None),
+        (Condition(0, SIZE, above=0.5), 0.0, 1),
+        (Condition(0, SIZE, at_most=0.5), 2.0, 0),
+        (Condition(0, SIZE, 0.2, 0.8), 2.0, None),
+        (Condition(0, COLOUR, among=(1, 2)), 0, 1),
+        (Condition(0, COLOUR, among=(1, 2)), -1, 1),
+        (Condition(0, COLOUR, among=()), 0, None),
+    ],
+)
+def test_the_nearest_value(condition, value, nearest):
+    assert condition.nearest(value) == nearest
+    assert nearest is None or condition.holds(nearest)
+
+
+@st.composite
+def asked(draw):
+    schema = draw(schemas(max_classes=3))
+    tree = draw(trees(st.just(schema)))
+    assume(not (tree.skeleton.missing_slot == -2).any())
+    return tree, draw(tables(schema, max_rows=10))
+
+
+@settings(max_examples=60)
+@given(asked(), st.sampled_from([list, merged]))
+def test_a_row_meets_the_conditions_of_its_own_nodes_alone(both, make):
+    tree, table = both
+    rules = [make(path_conditions(tree, node)) for node in range(tree.n_nodes)]
+    for i, stop in enumerate(route(tree.skeleton, table).tolist()):
+        row = [column[i].item() for column in table.columns]
+        met = [
+            node
+            for node, conditions in enumerate(rules)
+            if all(condition.holds(row[condition.column]) for condition in conditions)
+        ]
+        assert met == path(tree.skeleton, stop)
