@@ -5,6 +5,8 @@ void bind_borrowing(nanobind::module_& module);
 void bind_encode(nanobind::module_& module);
 void bind_grow(nanobind::module_& module);
 void bind_hdp(nanobind::module_& module);
+void bind_lambdas(nanobind::module_& module);
+void bind_leafwise(nanobind::module_& module);
 void bind_level(nanobind::module_& module);
 void bind_route(nanobind::module_& module);
 void bind_sweep(nanobind::module_& module);
@@ -16,6 +18,8 @@ NB_MODULE(_native, module) {
     bind_encode(module);
     bind_grow(module);
     bind_hdp(module);
+    bind_lambdas(module);
+    bind_leafwise(module);
     bind_level(module);
     bind_route(module);
     bind_sweep(module);

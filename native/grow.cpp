@@ -8,6 +8,7 @@
 
 #include "arrays.hpp"
 #include "columns.hpp"
+#include "hand_over.hpp"
 #include "histogram.hpp"
 #include "partition.hpp"
 #include "subtree.hpp"
@@ -38,15 +39,6 @@ void check_codes(const ConstMatrix<Code>& codes, const In<uint16_t>& label, cons
     const Features features = columns.features();
     nb::gil_scoped_release release;
     check_range(rows, static_cast<int64_t>(codes.shape(0)), features, columns.n_classes);
-}
-
-nb::tuple hand_over(Nodes&& nodes) {
-    const size_t n = nodes.parent.size(), k = static_cast<size_t>(nodes.n_channels);
-    return nb::make_tuple(give(std::move(nodes.parent)), give(std::move(nodes.slot)), give(std::move(nodes.feature)),
-                          give(std::move(nodes.left)), give(std::move(nodes.right)),
-                          give(std::move(nodes.missing_slot)), give(std::move(nodes.gain)),
-                          give(std::move(nodes.rows)), give(std::move(nodes.evidence), {n, k}),
-                          give(std::move(nodes.map_start)), give(std::move(nodes.map)));
 }
 
 template <class Code>

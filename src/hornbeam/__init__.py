@@ -7,12 +7,15 @@ This is the shop window: every public name, fetched from its floor when it is fi
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "BoostedTreesClassifier",
+    "BoostedTreesRegressor",
     "Costs",
     "DaskTreeClassifier",
     "Feature",
     "ForestClassifier",
     "ForestRegressor",
     "Grower",
+    "LambdaMARTRanker",
     "Recipe",
     "RuleClassifier",
     "Schema",
@@ -34,10 +37,13 @@ TYPE_CHECKING = False  # checkers read it as True; the module typing would be th
 if TYPE_CHECKING:
     from hornbeam import errors
     from hornbeam.data import Feature, Schema, Table
+    from hornbeam.estimators.boosted_classifier import BoostedTreesClassifier
+    from hornbeam.estimators.boosted_regressor import BoostedTreesRegressor
     from hornbeam.estimators.classifier import TreeClassifier
     from hornbeam.estimators.dask import DaskTreeClassifier
     from hornbeam.estimators.forest_classifier import ForestClassifier
     from hornbeam.estimators.forest_regressor import ForestRegressor
+    from hornbeam.estimators.ranker import LambdaMARTRanker
     from hornbeam.estimators.regressor import TreeRegressor
     from hornbeam.estimators.rules import RuleClassifier
     from hornbeam.estimators.shelf import diff, load, save
@@ -48,12 +54,15 @@ if TYPE_CHECKING:
     from hornbeam.tree import Costs, Skeleton, Tree
 else:
     _HOMES = {
+        "BoostedTreesClassifier": "hornbeam.estimators.boosted_classifier",
+        "BoostedTreesRegressor": "hornbeam.estimators.boosted_regressor",
         "Costs": "hornbeam.tree",
         "DaskTreeClassifier": "hornbeam.estimators.dask",
         "Feature": "hornbeam.data",
         "ForestClassifier": "hornbeam.estimators.forest_classifier",
         "ForestRegressor": "hornbeam.estimators.forest_regressor",
         "Grower": "hornbeam.growing.grower",
+        "LambdaMARTRanker": "hornbeam.estimators.ranker",
         "Recipe": "hornbeam.recipe",
         "RuleClassifier": "hornbeam.estimators.rules",
         "Schema": "hornbeam.data",

@@ -1,21 +1,41 @@
 """Many trees that answer together."""
 
 from hornbeam.ensembles.answers import mean_answer, sum_answers
+from hornbeam.ensembles.boosted import Boosted
+from hornbeam.ensembles.boosting import Boosting, BoostingResult
 from hornbeam.ensembles.bootstrap import Bootstrap
+from hornbeam.ensembles.drawing import Drawing
 from hornbeam.ensembles.encoded import Encoded
 from hornbeam.ensembles.forest import Forest
 from hornbeam.ensembles.importance import importance
+from hornbeam.ensembles.losses import BinaryLogLoss, Loss, Poisson, SoftmaxLoss, SquaredError
 from hornbeam.ensembles.out_of_bag import OutOfBag
 from hornbeam.ensembles.planting import STRENGTHS, Planted, Planting
+from hornbeam.ensembles.quantile_loss import QuantileLoss
+from hornbeam.ensembles.ranking import LambdaLoss, Queries
+from hornbeam.ensembles.stopping import Stopping
 
 __all__ = [
     "STRENGTHS",
+    "BinaryLogLoss",
+    "Boosted",
+    "Boosting",
+    "BoostingResult",
     "Bootstrap",
+    "Drawing",
     "Encoded",
     "Forest",
+    "LambdaLoss",
+    "Loss",
     "OutOfBag",
     "Planted",
     "Planting",
+    "Poisson",
+    "QuantileLoss",
+    "Queries",
+    "SoftmaxLoss",
+    "SquaredError",
+    "Stopping",
     "importance",
     "mean_answer",
     "sum_answers",

@@ -12,7 +12,7 @@ from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.recipe import Recipe
 from hornbeam.smoothing import Smoother
 
-__all__ = ["planting_of"]
+__all__ = ["features_of", "planting_of"]
 
 _BINS = 255  # a forest averages over many cuts: finer ones cost time and bring nothing
 # "honest" is a promise to fit the borrowing on regrown trees, and each tree would need its own.
@@ -31,7 +31,7 @@ def planting_of(estimator: Any, table: Table) -> Planting:
         grower = replace(grower, criterion=criterion)
     known = _OF_NUMBERS if measured else _OF_CLASSES
     smoother, smoothers = _smoothing(estimator.smoothing, known, bool(estimator.bootstrap))
-    features = _features(estimator.max_features, table.schema.n_features)
+    features = features_of(estimator.max_features, table.schema.n_features)
     return Planting(
         Recipe(bins_of(estimator.max_bins, _BINS), replace(grower, max_features=features), smoother=smoother),
         n_trees=_trees(estimator.n_estimators),
@@ -52,7 +52,7 @@ def _smoothing(
     return (None, STRENGTHS) if chosen else (smoother, ())
 
 
-def _features(value: Any, n_features: int) -> int | None:
+def features_of(value: Any, n_features: int) -> int | None:
     """How many features a node looks at, in scikit-learn's words; None for all."""
     if value is None:
         return None

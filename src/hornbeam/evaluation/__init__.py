@@ -3,6 +3,7 @@
 from hornbeam.evaluation.calibration import ReliabilityCurve, reliability_curve
 from hornbeam.evaluation.compare import Comparison, Friedman, Record, nemenyi_distance, sign_test
 from hornbeam.evaluation.counted import tree_reliability, tree_tally
+from hornbeam.evaluation.ranking import mean_average_precision, mean_reciprocal_rank, ndcg
 from hornbeam.evaluation.scores import (
     Tally,
     brier_score,
@@ -21,6 +22,9 @@ __all__ = [
     "brier_score",
     "calibration_error",
     "log_loss",
+    "mean_average_precision",
+    "mean_reciprocal_rank",
+    "ndcg",
     "nemenyi_distance",
     "reliability_curve",
     "rmse",

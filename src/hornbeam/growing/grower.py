@@ -320,7 +320,7 @@ class Grower:
                 f"The target has {schema.n_classes:,} classes; at most {_MOST_CLASSES:,} are supported. "
                 "Merge the rare ones; a target that measures rather than names needs a regression tree."
             )
-        nominal, monotone = bins.nominal.astype(np.uint8), self._signs(schema)
+        nominal, monotone = bins.nominal.astype(np.uint8), self.signs(schema)
         gaps = bins.cell_values() if self.criterion is Criterion.GAIN_RATIO else None
         kind = "entropy" if self.criterion is Criterion.GAIN_RATIO else self.criterion.value
         n_classes = 1 if schema.is_measured else schema.n_classes
@@ -351,7 +351,7 @@ class Grower:
         rules.max_features = self.max_features or 0
         return rules
 
-    def _signs(self, schema: Schema) -> NDArray[np.int8] | None:
+    def signs(self, schema: Schema) -> NDArray[np.int8] | None:
         """The monotone constraints as the kernels want them; None if there are none."""
         if self.monotone is None or not any(self.monotone):
             return None

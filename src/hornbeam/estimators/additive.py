@@ -1,0 +1,41 @@
+"""What boosted trees have in common in scikit-learn's manners."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from hornbeam.data.table import Table
+from hornbeam.ensembles.boosted import Boosted
+from hornbeam.ensembles.boosting import BoostingResult
+from hornbeam.estimators.reading import Reading
+from hornbeam.estimators.threads import n_threads
+from hornbeam.typing import Floats
+
+__all__ = ["Additive"]
+
+
+class Additive(Reading):
+    """Keeps boosted trees, and adds up their answers to rows like those they were fitted to."""
+
+    _fitted = "boosted_"
+    boosted_: Boosted
+    n_jobs: int | None
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Share of the trees' gain that is due to tests of each feature, the mean over trees that have any."""
+        check_is_fitted(self, "boosted_")
+        return self.boosted_.importance()
+
+    def _keep(self, result: BoostingResult, table: Table) -> None:
+        self._remember(result.boosted, table.names)
+        self.n_iter_ = len(result.boosted.rounds)
+        if result.losses is not None:
+            self.validation_losses_ = np.array(result.losses)
+        elif hasattr(self, "validation_losses_"):
+            del self.validation_losses_
+
+    def _scores(self, X: Any) -> Floats:
+        table = self._read(X)
+        return self.boosted_.scores(table, n_threads(self.n_jobs))

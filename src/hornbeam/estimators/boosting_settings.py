@@ -1,0 +1,76 @@
+"""From the parameters of boosted trees to how they are boosted."""
+
+from typing import Any
+
+from hornbeam.data.table import Table
+from hornbeam.ensembles.boosting import Boosting
+from hornbeam.ensembles.losses import Loss
+from hornbeam.ensembles.stopping import Stopping
+from hornbeam.estimators.forest_settings import features_of
+from hornbeam.estimators.parameters import is_number, is_whole, limit, number, refuse, seed_of, signs_of
+from hornbeam.growing.leafwise import Leafwise
+
+__all__ = ["boosting_of"]
+
+_MANY_ROWS = 10_000  # beyond, "auto" stops early, as scikit-learn does
+_MOST_BINS = 65_535
+
+
+def boosting_of(estimator: Any, table: Table, loss: Loss) -> Boosting:
+    """Translate the parameters of boosted trees."""
+    grower = Leafwise(
+        max_leaf_nodes=limit("max_leaf_nodes", estimator.max_leaf_nodes),
+        max_depth=limit("max_depth", estimator.max_depth),
+        min_samples_leaf=whole("min_samples_leaf", estimator.min_samples_leaf, 20),
+        ridge=number("l2_regularization", estimator.l2_regularization),
+        max_features=features_of(estimator.max_features, table.schema.n_features),
+        monotone=signs_of(estimator.monotonic_cst, table.schema.names),
+    )
+    return Boosting(
+        loss,
+        grower,
+        n_rounds=whole("n_estimators", estimator.n_estimators, 100),
+        learning_rate=share("learning_rate", estimator.learning_rate, 0.1),
+        subsample=share("subsample", estimator.subsample, 1.0),
+        max_bins=_bins(estimator.max_bins),
+        stopping=_stopping(estimator, table.n_rows),
+        seed=seed_of(estimator.random_state),
+    )
+
+
+def whole(name: str, value: Any, default: int) -> int:
+    """A whole number; whether it is in range, who uses it says."""
+    if is_whole(value):
+        return int(value)
+    raise refuse(name, value, "a whole number", f"Pass {name}={default}, which is the default.")
+
+
+def share(name: str, value: Any, default: float) -> float:
+    """A number; whether it is in range, who uses it says."""
+    if is_number(value):
+        return float(value)
+    raise refuse(name, value, "a number", f"Pass {name}={default}, which is the default.")
+
+
+def _bins(value: Any) -> int:
+    if is_whole(value) and 2 <= value <= _MOST_BINS:
+        return int(value)
+    expected = f"a whole number from 2 to {_MOST_BINS:,}"
+    raise refuse("max_bins", value, expected, "Pass max_bins=255, which is the default.")
+
+
+def _stopping(estimator: Any, n_rows: int) -> Stopping | None:
+    if not hasattr(estimator, "early_stopping"):  # a ranker: rows of a query belong together
+        return None
+    wanted = estimator.early_stopping
+    if isinstance(wanted, str) and wanted == "auto":
+        wanted = n_rows > _MANY_ROWS
+    if not isinstance(wanted, bool):
+        expected = f"True, False, or 'auto' for more than {_MANY_ROWS:,} rows"
+        raise refuse("early_stopping", wanted, expected, "Pass early_stopping='auto', which is the default.")
+    stopping = Stopping(
+        fraction=share("validation_fraction", estimator.validation_fraction, 0.1),
+        patience=whole("n_iter_no_change", estimator.n_iter_no_change, 10),
+        tolerance=share("tol", estimator.tol, 1e-7),
+    )
+    return stopping if wanted else None

@@ -1,0 +1,225 @@
+"""Boosting: worked numbers, the same bits on any threads and in any order, and scores that are those of the trees."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from threadpoolctl import threadpool_limits
+
+from hornbeam.data import Table
+from hornbeam.data.schema import Kind
+from hornbeam.ensembles import (
+    BinaryLogLoss,
+    Boosting,
+    Poisson,
+    QuantileLoss,
+    SoftmaxLoss,
+    SquaredError,
+    Stopping,
+    boosting,
+)
+from hornbeam.errors import DataError, ParameterError
+from hornbeam.growing.leafwise import Leafwise
+from strategies_growing import random_table
+
+SMALL = Leafwise(max_leaf_nodes=7, min_samples_leaf=2)
+
+
+def numbers(seed=0, n=400, missing=0.1, weight=None):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4)).round(1)
+    y = np.abs(X[:, 0] * 2 + X[:, 1] * X[:, 2] + rng.normal(size=n)).round(3)
+    X[rng.random(X.shape) < missing] = np.nan
+    return Table.read(X, y, sample_weight=weight, target=Kind.NUMERIC)
+
+
+def classes(seed=0, n=400, n_classes=2, **kinds):
+    return random_table(seed, n_rows=n, n_classes=n_classes, n_values=12, **kinds)
+
+
+def loss_of(table):
+    if table.measured is not None:
+        return SquaredError()
+    return BinaryLogLoss() if table.schema.n_classes == 2 else SoftmaxLoss(table.schema.n_classes)
+
+
+# Worked numbers.
+
+
+def test_logistic_leaves_are_newton_steps():
+    """y = (1, 1, 0): the start is ln 2, pulls are (1/3, 1/3, -2/3), leaves 1.5 and -3."""
+    table = Table.read([[0.0], [0.0], [1.0]], [1, 1, 0])
+    fitted = Boosting(BinaryLogLoss(), Leafwise(min_samples_leaf=1), 1, learning_rate=1.0).fit(table).boosted
+    assert fitted.start[0] == pytest.approx(np.log(2))
+    assert fitted.trees[0].belief[1:, 0] == pytest.approx([1.5, -3.0], abs=1e-6)
+
+
+def test_a_ridge_is_added_to_the_hessians():
+    table = Table.read([[0.0], [0.0], [1.0]], [1, 1, 0])
+    grower = Leafwise(min_samples_leaf=1, ridge=2.0)
+    fitted = Boosting(BinaryLogLoss(), grower, 1, learning_rate=0.5).fit(table).boosted
+    expected = [0.5 * (2 / 3) / (4 / 9 + 2), 0.5 * (-2 / 3) / (2 / 9 + 2)]
+    assert fitted.trees[0].belief[1:, 0] == pytest.approx(expected, abs=1e-6)
+
+
+def test_leaves_of_several_classes_are_friedmans():
+    """(K - 1) / K times the sum of pulls over that of p (1 - p)."""
+    table = Table.read([[0.0], [1.0], [1.0], [1.0]], ["a", "b", "b", "c"])
+    fitted = Boosting(SoftmaxLoss(3), Leafwise(min_samples_leaf=1), 1, learning_rate=1.0).fit(table).boosted
+    assert fitted.start == pytest.approx(np.log([0.25, 0.5, 0.25]))
+    of_a = fitted.trees[0].belief[1:, 0]
+    assert of_a == pytest.approx([2 / 3 * 0.75 / 0.1875, 2 / 3 * -0.25 / 0.1875], abs=1e-6)
+
+
+@pytest.mark.parametrize(("quantile", "expected"), [(0.5, [2.0, 20.0]), (0.75, [3.0, 30.0])])
+def test_leaves_of_quantiles_are_quantiles_of_what_is_left(quantile, expected):
+    X, y = [[0.0]] * 3 + [[1.0]] * 3, np.array([1.0, 2.0, 3.0, 10.0, 20.0, 30.0])
+    table = Table.read(X, y, target=Kind.NUMERIC)
+    fitted = (
+        Boosting(QuantileLoss(quantile), Leafwise(min_samples_leaf=1), 1, learning_rate=1.0)
+        .fit(table)
+        .boosted
+    )
+    leaves = fitted.start[0] + fitted.trees[0].belief[1:, 0]
+    assert leaves.tolist() == expected
+    assert fitted.start[0] == np.quantile(y, quantile, method="averaged_inverted_cdf")
+
+
+# Other libraries.
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "poisson"])
+def test_trees_of_numbers_are_scikit_learns(loss):
+    table = numbers(missing=0.0)
+    X, y = np.column_stack(table.columns), table.measured.values
+    peer = HistGradientBoostingRegressor(loss=loss, max_iter=15, max_leaf_nodes=8, early_stopping=False)
+    with threadpool_limits(1):
+        peer.fit(X, y)
+    mine = {"squared_error": SquaredError(), "poisson": Poisson()}[loss]
+    fitted = Boosting(mine, Leafwise(max_leaf_nodes=8), 15).fit(table).boosted
+    np.testing.assert_allclose(mine.answer(fitted.scores(table))[:, 0], peer.predict(X), rtol=1e-4)
+
+
+def test_trees_of_two_classes_are_scikit_learns():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(600, 5)).round(1)
+    y = (X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=600) > 0).astype(int)
+    peer = HistGradientBoostingClassifier(max_iter=15, max_leaf_nodes=8, early_stopping=False)
+    with threadpool_limits(1):
+        peer.fit(X, y)
+    table = Table.read(X, y)
+    fitted = Boosting(BinaryLogLoss(), Leafwise(max_leaf_nodes=8), 15).fit(table).boosted
+    np.testing.assert_allclose(fitted.scores(table)[0], peer.decision_function(X), atol=1e-4)
+
+
+# Laws.
+
+
+@given(st.data())
+@settings(max_examples=20, deadline=None)
+def test_neither_threads_nor_the_order_of_rows_change_a_bit(data):
+    kind = data.draw(st.sampled_from(["numbers", "two", "three"]))
+    seed = data.draw(st.integers(0, 99))
+    weights = data.draw(st.sampled_from(["none", "whole", "real"]))
+    table = (
+        numbers(seed, 150)
+        if kind == "numbers"
+        else classes(seed, 150, 2 if kind == "two" else 3, weights=weights)
+    )
+    grower = replace(
+        SMALL, max_features=data.draw(st.sampled_from([None, 2])), ridge=data.draw(st.sampled_from([0, 1.0]))
+    )
+    boost = Boosting(
+        loss_of(table),
+        grower,
+        4,
+        subsample=data.draw(st.sampled_from([1.0, 0.6])),
+        stopping=data.draw(st.sampled_from([None, Stopping(0.25, 2)])),
+        seed=seed,
+    )
+    order = np.random.default_rng(seed).permutation(table.n_rows)
+    assert boost.fit(table.take(order), n_jobs=2).boosted.digest == boost.fit(table).boosted.digest
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3, 8])
+def test_rows_that_threads_share_give_the_same_trees(n_jobs):
+    """More rows than the kernel leaves to one thread."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(20_000, 6))
+    table = Table.read(X, (X[:, 0] * X[:, 1] > rng.normal(size=20_000)).astype(int))
+    boost = Boosting(BinaryLogLoss(), Leafwise(), 4, subsample=0.9)
+    assert boost.fit(table, n_jobs=n_jobs).boosted.digest == boost.fit(table).boosted.digest
+
+
+@pytest.mark.parametrize(
+    "loss", [BinaryLogLoss(), SquaredError(), QuantileLoss(), QuantileLoss(0.2), Poisson()]
+)
+def test_a_row_of_weight_two_is_a_row_given_twice(loss):
+    measured = not isinstance(loss, BinaryLogLoss)
+    table = numbers(2, 120) if measured else classes(2, 120)
+    weight = np.random.default_rng(0).integers(1, 4, table.n_rows)
+    heavy = replace(table, weight=weight.astype(np.int64), unit=1.0)
+    boost = Boosting(loss, SMALL, 5)
+    again = table.take(np.repeat(np.arange(table.n_rows), weight))
+    one, other = boost.fit(heavy).boosted, boost.fit(again).boosted
+    np.testing.assert_allclose(one.scores(table), other.scores(table), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "two", "three"])
+def test_scores_kept_while_boosting_are_those_of_the_trees(kind):
+    """Rows out of the sample, held out, of unseen categories or without a value: all end where the tree sends them."""
+    table = numbers(4) if kind == "numbers" else classes(4, n_classes=2 if kind == "two" else 3, n_nominal=2)
+    run = boosting._Run(Boosting(loss_of(table), SMALL, 6, subsample=0.3, stopping=Stopping(0.3)), table, 1)
+    for _ in range(6):
+        run.advance()
+    fitted = boosting.Boosted(table.schema, run._start, tuple(run.rounds))
+    np.testing.assert_allclose(fitted.scores(table), run._scores, atol=1e-12)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_monotone_constraints_hold(sign):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(500, 2))
+    table = Table.read(X, np.sin(3 * X[:, 0]) + X[:, 1] + rng.normal(size=500), target=Kind.NUMERIC)
+    for ridge in (0.0, 5.0):
+        grower = Leafwise(monotone=(sign, 0), min_samples_leaf=5, ridge=ridge)
+        fitted = Boosting(SquaredError(), grower, 20).fit(table).boosted
+        line = np.linspace(-3, 3, 200)
+        for other in (-1.0, 0.3):
+            scores = fitted.scores(
+                Table.read(np.column_stack([line, np.full(200, other)]), schema=table.schema)
+            )[0]
+            assert (sign * np.diff(scores) >= 0).all()
+
+
+def test_leaves_keep_to_their_budget_depth_and_size():
+    table = numbers(6)
+    for grower in (Leafwise(5), Leafwise(None, max_depth=2), Leafwise(min_samples_leaf=50)):
+        for tree in Boosting(SquaredError(), grower, 3).fit(table).boosted.trees:
+            leaf = tree.skeleton.is_leaf
+            assert tree.n_leaves <= (grower.max_leaf_nodes or np.inf)
+            assert tree.depth <= (grower.max_depth or np.inf)
+            assert tree.rows[leaf].min() >= grower.min_samples_leaf
+
+
+def test_early_stopping_keeps_the_rounds_of_the_least_loss():
+    table = classes(7, 300)
+    result = Boosting(BinaryLogLoss(), SMALL, 200, learning_rate=0.5, stopping=Stopping(0.3, 5)).fit(table)
+    best = int(np.argmin(result.losses))
+    assert len(result.boosted.rounds) == best
+    assert len(result.losses) == best + 1 + 5
+
+
+def test_what_cannot_be_boosted_is_refused():
+    with pytest.raises(ParameterError, match="monotonic_cst binds means"):
+        Boosting(QuantileLoss(), Leafwise(monotone=(1,)))
+    for wrong in ({"n_rounds": 0}, {"learning_rate": 0.0}, {"subsample": 1.5}):
+        with pytest.raises(ParameterError, match="expected"):
+            Boosting(SquaredError(), **wrong)
+    with pytest.raises(DataError, match="nowhere negative"):
+        Boosting(Poisson()).fit(Table.read([[1.0], [2.0]], [-1.0, 2.0], target=Kind.NUMERIC))
+    with pytest.raises(DataError, match="no target"):
+        Boosting(SquaredError()).fit(Table.read([[1.0], [2.0]]))

@@ -1,0 +1,17 @@
+"""scikit-learn's own checks of boosted trees: all of them, with no exceptions."""
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from hornbeam import BoostedTreesClassifier, BoostedTreesRegressor
+
+COMPANY = [
+    BoostedTreesClassifier(),
+    BoostedTreesClassifier(n_estimators=4, max_leaf_nodes=None, max_depth=3, min_samples_leaf=2, n_jobs=2),
+    BoostedTreesRegressor(),
+    BoostedTreesRegressor("absolute_error", n_estimators=4, learning_rate=0.7, min_samples_leaf=1),
+]
+
+
+@parametrize_with_checks(COMPANY)
+def test_scikit_learn_has_nothing_to_object(estimator, check):
+    check(estimator)

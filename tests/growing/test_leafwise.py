@@ -1,0 +1,94 @@
+"""Growing best first from rows that stay: the trees of the other kernel, and what the kernel refuses."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hornbeam import _native
+from hornbeam.data import Bins, LocalEngine, MemorySource
+from hornbeam.data.measured import Measured
+from hornbeam.ensembles.gradients import Weighting
+from hornbeam.errors import ParameterError
+from hornbeam.growing import Criterion, Grower, Missing
+from hornbeam.growing.leafwise import Field, Leafwise
+from hornbeam.tree.route import route
+from strategies_growing import measured_tables
+
+ARRAYS = ("n_children", "feature", "threshold", "slot_start", "slot_of", "missing_slot")
+
+
+def grow(table, bins, grower, n_jobs=1):
+    ground = Field.of(table.schema, bins, bins.encode(table))
+    pulls = Weighting.of(table).pulls(table.measured.values, None)
+    order = np.arange(table.n_rows, dtype=np.int32)
+    return grower.grow(ground, grower.terms(ground), pulls, order, len(order), key=0, n_jobs=n_jobs), ground
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_the_tree_is_the_one_of_rows_that_move(data):
+    """Of values added up with hessians of 1 a Newton step is a mean: both kernels grow the regression tree."""
+    table = data.draw(measured_tables(max_rows=80))
+    if table.weight is not None and table.unit != 1.0:
+        table = replace(table, weight=None, unit=1.0, measured=Measured.of(table.measured.values))
+    bins = Bins.fit(MemorySource(table), LocalEngine(), max_bins=16)
+    leaves, depth = data.draw(st.sampled_from([None, 2, 5])), data.draw(st.sampled_from([None, 3]))
+    mine, ground = grow(table, bins, Leafwise(leaves, depth, min_samples_leaf=1))
+    tree = mine.tree(mine.newton(0.0), ground)
+    other = Grower(Criterion.SQUARED_ERROR, missing=Missing.LEARNED, max_depth=depth, max_leaf_nodes=leaves)
+    expected = other.grow(table, bins)
+    for name in ARRAYS:
+        np.testing.assert_array_equal(
+            getattr(tree.skeleton, name), getattr(expected.skeleton, name), err_msg=name
+        )
+    np.testing.assert_allclose(tree.belief, expected.belief, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(mine.newton(0.0)[mine.node], tree.belief[route(tree.skeleton, table), 0])
+
+
+def test_wrong_settings_are_refused():
+    for wrong in ({"max_leaf_nodes": 1}, {"max_depth": 0}, {"min_samples_leaf": 0}, {"ridge": -1.0}):
+        with pytest.raises(ParameterError, match="expected"):
+            Leafwise(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        ({"numerator": np.zeros(2)}, "one numerator a row"),
+        ({"denominator": np.zeros(2)}, "one denominator a row"),
+        ({"times": np.zeros(2, np.int32)}, "one number of times a row"),
+        ({"order": np.array([0, 1, 3], np.int32)}, "rows of the table"),
+        ({"n_added": 0}, "rows to add up"),
+        ({"n_added": 4}, "rows to add up"),
+        ({"shift": 0}, "a shift and threads"),
+        ({"n_threads": 0}, "a shift and threads"),
+        ({"rules": _native.Rules()}, "leaves with weight"),
+        ({"codes": np.zeros((3, 2), np.uint8)}, "one code a feature"),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(what, message):
+    rules = _native.Rules()
+    rules.min_weight_leaf, rules.missing = 1, _native.Missing.learned
+    columns = _native.Columns(np.array([2], np.int32), np.zeros(1, np.uint8), None, None, 1)
+    sound = {
+        "codes": np.array([[0], [1], [2]], np.uint8),
+        "numerator": np.zeros(3),
+        "denominator": None,
+        "times": None,
+        "order": np.arange(3, dtype=np.int32),
+        "n_added": 3,
+        "columns": columns,
+        "rules": rules,
+        "numerator_scale": 1.0,
+        "denominator_scale": 1.0,
+        "shift": 2,
+        "max_leaves": 0,
+        "key": 0,
+        "n_threads": 1,
+    }
+    assert len(_native.grow_leafwise(**sound)) == 2
+    with pytest.raises(ValueError, match=message):
+        _native.grow_leafwise(**sound | what)
