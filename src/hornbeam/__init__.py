@@ -27,6 +27,7 @@ __all__ = [
     "TreeRegressor",
     "__version__",
     "diff",
+    "distill",
     "errors",
     "load",
     "report",
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from hornbeam.estimators.boosted_regressor import BoostedTreesRegressor
     from hornbeam.estimators.classifier import TreeClassifier
     from hornbeam.estimators.dask import DaskTreeClassifier
+    from hornbeam.estimators.distill import distill
     from hornbeam.estimators.forest_classifier import ForestClassifier
     from hornbeam.estimators.forest_regressor import ForestRegressor
     from hornbeam.estimators.ranker import LambdaMARTRanker
@@ -72,6 +74,7 @@ else:
         "Tree": "hornbeam.tree",
         "TreeClassifier": "hornbeam.estimators.classifier",
         "TreeRegressor": "hornbeam.estimators.regressor",
+        "distill": "hornbeam.estimators.distill",
         "diff": "hornbeam.estimators.shelf",
         "load": "hornbeam.estimators.shelf",
         "report": "hornbeam.page",

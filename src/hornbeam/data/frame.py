@@ -4,16 +4,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornbeam.data.columns import Column, unusable
 from hornbeam.data.schema import generated_names
-from hornbeam.data.sheet import Sheet, check_shape
+from hornbeam.data.sheet import Sheet, as_array, check_shape
 from hornbeam.errors import ContainerError, DataError, MissingExtraError
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
-__all__ = ["lay_open"]
+__all__ = ["lay_open", "mixed"]
 
 
 def lay_open(X: Any, names: Sequence[str] | None) -> Sheet:
@@ -31,6 +32,27 @@ def lay_open(X: Any, names: Sequence[str] | None) -> Sheet:
         f"X is a {type(X).__name__}; expected a 2-D array, a list of rows or a data frame "
         "(pandas, polars, pyarrow or another that speaks Arrow). Convert it to one of these."
     )
+
+
+def mixed(X: Any, rows: NDArray[np.intp]) -> Any:
+    """Make new rows of the values of X, in the kind of container it is.
+
+    Parameters
+    ----------
+    X : array-like or data frame
+    rows : intp array of shape (n, n_features)
+        The row of X that each value comes from.
+
+    Examples
+    --------
+    >>> mixed(np.array([[1, 2], [3, 4]]), np.array([[0, 1]]))
+    array([[1, 4]])
+    """
+    frame = None if isinstance(X, (np.ndarray, list, tuple)) else _as_frame(X)
+    if frame is None:
+        return as_array(X)[rows, np.arange(rows.shape[1])]
+    columns = [frame.get_column(name)[rows[:, at]] for at, name in enumerate(frame.columns)]
+    return frame[rows[:, 0]].with_columns(*columns).to_native()
 
 
 def _as_frame(X: Any) -> "nw.DataFrame[Any] | None":

@@ -12,7 +12,7 @@ from hornbeam.data.schema import Schema, generated_names, numeric_features
 from hornbeam.errors import DataError, SchemaError
 from hornbeam.typing import Bools, Floats, Label
 
-__all__ = ["Sheet", "check_shape", "renamed"]
+__all__ = ["Sheet", "as_array", "check_shape", "renamed"]
 
 RESHAPE = (
     "Reshape your data either using array.reshape(-1, 1) if your data has a single feature "
@@ -41,7 +41,7 @@ class Sheet:
     @classmethod
     def read(cls, X: Any, names: Sequence[str] | None = None) -> "Sheet":
         """Read a 2-D array or a list of rows; `names` are for messages only."""
-        array = X if isinstance(X, np.ndarray) else _as_array(X)
+        array = X if isinstance(X, np.ndarray) else as_array(X)
         if array.dtype.names is not None:
             raise DataError(
                 f"X is a structured array with the fields {array.dtype.names}; expected a plain 2-D array or "
@@ -157,7 +157,14 @@ def _listed(names: Sequence[str]) -> list[str]:
     return [f"- {name}" for name in names[:5]] + ["- ..."] * (len(names) > 5)
 
 
-def _as_array(X: Any) -> NDArray[Any]:
+def as_array(X: Any) -> NDArray[Any]:
+    """Make an array of rows, with columns that keep their types.
+
+    Examples
+    --------
+    >>> as_array([[1, "a"], [2, "b"]]).dtype
+    dtype('O')
+    """
     if not isinstance(X, (list, tuple)):
         return np.asarray(X)
     try:

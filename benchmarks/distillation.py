@@ -1,0 +1,167 @@
+"""One tree distilled from a forest, beside the honest tree and the forests of the smoothing study.
+
+    python benchmarks/distillation.py run --data DIR --fidelity 0.98
+    python benchmarks/distillation.py report
+
+Every set of up to 10,000 rows, by the ten folds of `study.py smoothing`, whose honest tree and whose forests of
+scikit-learn stand beside ours in the report. A run that was stopped goes on where it was; `--part 0/2` takes every
+other set. The teacher is the default, a forest of 200 trees. Tests are what a row is asked on its way to the leaf.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from hornbeam import ForestClassifier, TreeClassifier, distill
+from hornbeam.evaluation import Comparison, log_loss, rmse, zero_one_loss
+from hornbeam.tree import Tree
+from hornbeam.tree.walk import depths
+from studies.sets import N_FOLDS, Entry, Fold, index, load
+
+RESULTS = Path(__file__).parent / "results"
+OUT = RESULTS / "distillation"
+MEASURES = {"rmse": rmse, "log_loss": log_loss, "zero_one_loss": zero_one_loss}
+SIZES = ("leaves", "depth", "tests", "seconds")
+BESIDE = {
+    "hornbeam/default": "honest tree",
+    "sklearn-forest/rf-10": "forest of 10",
+    "sklearn-forest/rf-100": "forest of 100",
+}
+MOST_ROWS = 10_000
+
+
+def run(options: argparse.Namespace) -> None:
+    """Score the distilled tree, its teacher, and the size of the honest tree, set by set."""
+    part, parts = map(int, options.part.split("/"))
+    path = OUT / f"scores-{part}.csv"
+    OUT.mkdir(parents=True, exist_ok=True)
+    done = {row["set"] for row in _read(path)} if path.exists() else set()
+    entries = [one for one in index(options.data) if one.n_instances <= MOST_ROWS][part::parts]
+    with path.open("a", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        if not done:
+            writer.writerow(["set", "rows", "classes", "method", *MEASURES, *SIZES])
+        for entry in entries:
+            if entry.name not in done:
+                writer.writerows(_score(entry, options.fidelity))
+                file.flush()
+                print(entry.name, file=sys.stderr)
+
+
+def _score(entry: Entry, fidelities: Sequence[float]) -> list[list[object]]:
+    data = load(entry)
+    said: dict[str, np.ndarray] = {}
+    sizes: dict[str, list[tuple[float, ...]]] = {}
+    for number in range(N_FOLDS):
+        fold = Fold(data, number)
+        train, test = fold.frames()
+
+        def tell(method: str, model: object, seconds: float, tree: Tree | None = None) -> None:
+            whole = said.setdefault(method, np.zeros((len(data.y), len(data.classes))))
+            whole[fold.test] = fold.spread(model.predict_proba(test))
+            size = (np.nan,) * 3 if tree is None else _size(tree)
+            sizes.setdefault(method, []).append((*size, seconds))
+
+        begin = time.process_time()
+        teacher = ForestClassifier(200, oob_score=True).fit(train, fold.y_train)
+        taught = time.process_time() - begin
+        tell("teacher", teacher, taught)
+        for fidelity in fidelities:
+            begin = time.process_time()
+            model = distill(teacher, train, fold.y_train, fidelity=fidelity)
+            tell(f"distilled {fidelity}", model, taught + time.process_time() - begin, model.tree_)
+        begin = time.process_time()
+        model = TreeClassifier().fit(train, fold.y_train)
+        tell("honest tree", model, time.process_time() - begin, model.tree_)
+    labels = range(len(data.classes))
+    return [
+        [entry.name, entry.n_rows, entry.n_classes, method]
+        + [f"{measure(data.y, p, labels=labels):.5f}" for measure in MEASURES.values()]
+        + [f"{value:.3f}" for value in np.mean(sizes[method], axis=0)]
+        for method, p in said.items()
+    ]
+
+
+def _size(tree: Tree) -> tuple[float, float, float]:
+    """Leaves, depth, and the mean number of tests that a real row is asked."""
+    leaf = tree.skeleton.n_children == 0
+    tests = np.average(depths(tree.skeleton)[leaf], weights=np.maximum(tree.rows[leaf], 1e-9))
+    return tree.n_leaves, tree.depth, float(tests)
+
+
+def report(options: argparse.Namespace) -> None:
+    """Put the parts together in scores.csv, and write the tables."""
+    parts = sorted(OUT.glob("scores-*.csv"))
+    rows = [row for path in parts for row in _read(path)] or _read(OUT / "scores.csv")
+    with (OUT / "scores.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(sorted(rows, key=lambda row: (int(row["rows"]), row["set"])))
+    for path in parts:
+        path.unlink()
+    rows = _read(OUT / "scores.csv")
+    names = list(dict.fromkeys(row["set"] for row in rows))
+    ours = {(row["set"], row["method"]): row for row in rows}
+    theirs = {
+        (row["set"], BESIDE.get(row["method"])): row for row in _read(RESULTS / "smoothing" / "scores.csv")
+    }
+    own = list(dict.fromkeys(row["method"] for row in rows if row["method"] != "honest tree"))
+    methods = [*own, *BESIDE.values()]
+
+    def values(measure: str, method: str) -> np.ndarray:
+        kept = ours if method in own else theirs
+        name = "0_1_loss" if kept is theirs and measure == "zero_one_loss" else measure
+        return np.array([float(kept[one, method][name]) for one in names])
+
+    text = [
+        f"{len(names)} sets of up to {MOST_ROWS} rows, {N_FOLDS} folds; CPU seconds of a fold, one thread.",
+        "",
+    ]
+    text += ["| | " + " | ".join([*MEASURES, *SIZES]) + " |", "|--|" + "--:|" * (len(MEASURES) + len(SIZES))]
+    for method in methods:
+        cells = [f"{values(measure, method).mean():.4f}" for measure in MEASURES]
+        sized = [
+            float(np.mean([float(ours[one, method][size]) for one in names]))
+            if (names[0], method) in ours
+            else np.nan
+            for size in SIZES
+        ]
+        cells += ["" if np.isnan(value) else f"{value:.1f}" for value in sized]
+        text.append(f"| {method} | " + " | ".join(cells) + " |")
+    for measure in MEASURES:
+        losses = np.column_stack([values(measure, method) for method in methods])
+        text += ["", f"By {measure}:", "", str(Comparison(tuple(methods), tuple(names), losses, measure))]
+    (OUT / "summary.md").write_text("\n".join([*text, ""]), encoding="utf-8")
+    print("\n".join(text))
+
+
+def _read(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the study, or report it."""
+    top = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    commands = top.add_subparsers(required=True)
+    command = commands.add_parser("run", help=run.__doc__)
+    command.add_argument(
+        "--data", type=Path, required=True, help="folder with index.csv and its Parquet files"
+    )
+    command.add_argument("--fidelity", type=float, nargs="+", default=[0.98])
+    command.add_argument("--part", default="0/1", help="this part of so many, 0/2 and 1/2 say")
+    command.set_defaults(run=run)
+    commands.add_parser("report", help=report.__doc__).set_defaults(run=report)
+    options = top.parse_args(arguments)
+    options.run(options)
+
+
+if __name__ == "__main__":
+    main()

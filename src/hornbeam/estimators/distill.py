@@ -1,0 +1,148 @@
+"""One readable tree that carries what a forest, or any other model, knows."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_predict
+from sklearn.utils.validation import check_is_fitted
+
+from hornbeam.data.frame import mixed
+from hornbeam.data.table import Table
+from hornbeam.ensembles.distillation import Distillation
+from hornbeam.ensembles.encoded import Encoded
+from hornbeam.ensembles.mixing import Mixing
+from hornbeam.errors import DataError, ParameterError
+from hornbeam.estimators.classifier import TreeClassifier
+from hornbeam.estimators.forest_classifier import ForestClassifier
+from hornbeam.estimators.parameters import seed_of
+from hornbeam.estimators.targets import labels_of
+from hornbeam.estimators.threads import n_threads
+from hornbeam.recipe import Recipe
+from hornbeam.typing import Floats
+
+__all__ = ["distill"]
+
+_TREES = 200
+_FOLDS = 5
+
+
+def distill(
+    teacher: Any,
+    X: Any,
+    y: Any,
+    *,
+    sample_weight: Any = None,
+    fidelity: float = 0.98,
+    held_out: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> TreeClassifier:
+    """Teach one tree what a forest, a boosted model or anybody else with `predict_proba` knows.
+
+    Parameters
+    ----------
+    teacher : classifier or None
+        One that is fitted is asked as it is; another is cloned and fitted first. None: a forest of 200 trees.
+    X : array-like or data frame of shape (n_rows, n_features)
+        Real rows, best those that the teacher was fitted to.
+    y : array-like of shape (n_rows,)
+        Their classes: the evidence of the tree.
+    sample_weight : array-like of shape (n_rows,), default=None
+        A row of weight 2 counts as two rows. Not for a teacher that is yet to be fitted.
+    fidelity : float, default=0.98
+        How much of what the largest tree could tell apart must be kept; less, and the tree is smaller.
+    held_out : array-like of shape (n_rows, n_classes), default=None
+        What the teacher answers to these rows if it has not seen them, which tells how far it is to be believed.
+        None: its answers out of bag (`oob_decision_function_`) if it has such, else those of clones of it in five
+        folds.
+    random_state : int, RandomState instance or None, default=None
+        Another number, other new rows. None is 0: the same rows give the same tree.
+    n_jobs : int, default=None
+        Threads; -1 for all cores. The tree does not depend on them.
+
+    Returns
+    -------
+    TreeClassifier
+        Fitted: it can be read, explained, reported, saved and exported like any other. Its evidence is that of the real
+        rows; `update` and `forget` are not for it, whose probabilities are more than its evidence.
+
+    Notes
+    -----
+    New rows are drawn near the real ones, thirty for each: two rows that end in the same leaf of a forest exchange some
+    of their values. The teacher labels them with its probabilities, which are first made bolder or more careful,
+    whichever fits its answers to rows it has not seen. One tree is grown on them and pruned to `fidelity`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from hornbeam import ForestClassifier, distill
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = ForestClassifier(oob_score=True).fit(X, y)
+    >>> tree = distill(forest, X, y)
+    >>> tree.tree_.n_leaves < forest.forest_.n_nodes / 20
+    True
+    """
+    student = TreeClassifier(random_state=random_state, n_jobs=n_jobs)
+    labels = labels_of(student, y)
+    table = Table.read(X, labels, sample_weight=sample_weight)
+    if table.n_rows != len(labels.codes):
+        raise DataError("some rows weigh 0; expected weights above 0. Leave these rows out.")
+    if len(labels.classes) < 2:
+        raise DataError(f"y has the one class {labels.classes[0]!r}; expected two or more to tell apart.")
+    seed, threads = seed_of(random_state), n_threads(n_jobs)
+    teacher = _fitted(teacher, X, y, sample_weight, seed, n_jobs)
+    if list(teacher.classes_) != list(labels.classes):
+        raise DataError(
+            f"the teacher knows the classes {list(teacher.classes_)}, and y has {list(labels.classes)}: expected the "
+            "same. Pass the rows the teacher was fitted to."
+        )
+    order = Encoded.of(
+        table, Recipe(), threads
+    ).origin  # which the rows decide, so that the tree does not depend on it
+
+    def ask(rows: NDArray[np.intp]) -> Floats:
+        return np.asarray(teacher.predict_proba(mixed(X, order[rows])), dtype=np.float64)
+
+    honest = _held_out(teacher, X, y, held_out, (table.n_rows, len(labels.classes)))
+    distillation = Distillation(fidelity, mixing=Mixing(seed=seed))
+    tree = distillation.fit(table.take(order), ask, None if honest is None else honest[order], threads)
+    student._learn(tree, labels.classes, table.names, table.class_weight, None)
+    return student
+
+
+def _fitted(teacher: Any, X: Any, y: Any, sample_weight: Any, seed: int, n_jobs: int | None) -> Any:
+    """The teacher itself if it is fitted, else a clone that is; None stands for a forest."""
+    if teacher is None:
+        forest = ForestClassifier(_TREES, oob_score=True, random_state=seed, n_jobs=n_jobs)
+        return forest.fit(X, y, sample_weight=sample_weight)
+    if not hasattr(teacher, "predict_proba"):
+        raise ParameterError(
+            f"the teacher is a {type(teacher).__name__}, which has no predict_proba; expected a classifier that gives "
+            "probabilities, or None for a forest."
+        )
+    try:
+        check_is_fitted(teacher)
+    except NotFittedError:
+        return clone(teacher).fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
+    except TypeError:  # not of scikit-learn's kind: whoever answers is fitted
+        return teacher
+    return teacher
+
+
+def _held_out(teacher: Any, X: Any, y: Any, told: Any, shape: tuple[int, int]) -> Floats | None:
+    """What the teacher, or a clone of it, answers to rows it has not seen; None if nobody can tell."""
+    answers = getattr(teacher, "oob_decision_function_", None) if told is None else told
+    if answers is None and hasattr(teacher, "get_params") and hasattr(teacher, "fit"):
+        answers = cross_val_predict(clone(teacher), X, y, cv=_FOLDS, method="predict_proba")
+    if answers is None:
+        return None
+    held_out = np.asarray(answers, dtype=np.float64)
+    if held_out.shape != shape:
+        raise DataError(
+            f"the answers of the teacher to rows it has not seen are of shape {held_out.shape}, expected {shape}: a "
+            "row each and a column for each class. Pass the rows it was fitted to, or such answers as held_out."
+        )
+    return held_out

@@ -1,0 +1,145 @@
+"""One tree from many: any teacher, any container, and a tree like any other."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+import hornbeam
+from hornbeam import BoostedTreesClassifier, ForestClassifier, TreeClassifier, distill
+from hornbeam.errors import DataError, ParameterError, TreeError
+from hornbeam.evaluation import rmse
+
+IRIS = load_iris(return_X_y=True)
+
+
+def frame(n=120, seed=0):
+    rng = np.random.default_rng(seed)
+    colour = rng.choice(["red", "green", "blue", None], n)
+    size = np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n))
+    y = np.where((np.nan_to_num(size) > 0) ^ (colour == "red"), "yes", "no")
+    return pd.DataFrame({"size": size, "colour": pd.Categorical(colour)}), y
+
+
+@pytest.mark.parametrize(
+    "teacher",
+    [
+        None,
+        ForestClassifier(30),
+        ForestClassifier(30, oob_score=True),
+        BoostedTreesClassifier(n_estimators=10),
+        RandomForestClassifier(30, oob_score=True, random_state=0),
+        HistGradientBoostingClassifier(max_iter=10, random_state=0),
+        make_pipeline(StandardScaler(), LogisticRegression()),
+    ],
+    ids=lambda teacher: type(teacher).__name__,
+)
+def test_anybody_teaches(teacher):
+    X, y = IRIS
+    model = distill(teacher, X, y)
+    assert (model.predict(X) == y).mean() > 0.95
+    assert model.tree_.evidence[0].tolist() == [50, 50, 50]
+    if teacher is not None:
+        assert not hasattr(teacher, "classes_")  # it was cloned
+        fitted = teacher.fit(X, y)
+        assert distill(fitted, X, y).tree_.digest == model.tree_.digest
+
+
+def test_whoever_answers_need_not_be_of_scikit_learn():
+    class Rule:
+        classes_ = np.array([0, 1])
+
+        def predict_proba(self, X):
+            yes = np.where(X[:, 0] > 0, 0.9, 0.2)
+            return np.column_stack([1 - yes, yes])
+
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    model = distill(Rule(), X, X[:, 0] > 0.0)
+    assert model.tree_.n_leaves == 2
+    assert abs(model.tree_.skeleton.threshold[0]) < 0.05
+
+
+def test_one_distilled_tree_knows_more_than_an_honest_one():
+    for X, y in (
+        load_breast_cancer(return_X_y=True),
+        load_wine(return_X_y=True),
+        make_classification(400, 8, random_state=1),
+    ):
+        ours, honest = np.zeros((2, len(y), len(set(y))))
+        for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(X, y):
+            ours[test] = distill(None, X[train], y[train]).predict_proba(X[test])
+            honest[test] = TreeClassifier().fit(X[train], y[train]).predict_proba(X[test])
+        assert rmse(y, ours) < rmse(y, honest)
+
+
+def test_containers_order_and_threads_do_not_matter():
+    polars = pytest.importorskip("polars")
+    X, y = frame()
+    teacher = ForestClassifier(20, oob_score=True).fit(X, y)
+    digest = distill(teacher, X, y).tree_.digest
+    assert distill(teacher, polars.from_pandas(X), y, n_jobs=3).tree_.digest == digest
+    shuffled = np.random.default_rng(5).permutation(len(y))
+    held_out = teacher.oob_decision_function_
+    again = distill(teacher, X.iloc[shuffled], y[shuffled], held_out=held_out[shuffled])
+    assert again.tree_.digest == digest
+    assert distill(teacher, X, y, random_state=1).tree_.digest != digest
+
+
+def test_new_rows_come_in_the_frame_the_teacher_knows():
+    X, y = frame()
+    seen = []
+
+    class Witness(ForestClassifier):
+        def predict_proba(self, X):
+            seen.append(X)
+            return super().predict_proba(X)
+
+    distill(Witness(5, oob_score=True), X, y)
+    for new in seen:
+        assert (new.dtypes == X.dtypes).all()
+        assert set(new["colour"].dropna()) <= {"red", "green", "blue"}
+        assert set(new["size"].dropna()) <= set(X["size"].dropna())
+
+
+def test_a_distilled_tree_is_a_tree_like_any_other(tmp_path):
+    X, y = frame()
+    model = distill(None, X, y)
+    hornbeam.save(model, tmp_path / "tree.hornbeam")
+    again = hornbeam.load(tmp_path / "tree.hornbeam")
+    assert (again.predict_proba(X) == model.predict_proba(X)).all()
+    low, high = model.predict_interval(X)
+    assert (low <= model.predict_proba(X)).all()
+    assert (high >= model.predict_proba(X)).all()
+    assert "colour" in str(model.explain(X.iloc[:1]))
+    assert model.feature_importances_.sum() == pytest.approx(1)
+    with pytest.raises(TreeError, match="cannot be made again"):
+        model.update(X, y)
+
+
+def test_weights_are_evidence():
+    X, y = frame()
+    weight = np.where(y == "yes", 3, 1)
+    model = distill(None, X, y, sample_weight=weight)
+    assert model.tree_.evidence[0].tolist() == [(y == "no").sum(), 3 * (y == "yes").sum()]
+
+
+def test_what_is_refused():
+    X, y = IRIS
+    with pytest.raises(ParameterError, match="LinearSVC, which has no predict_proba"):
+        distill(LinearSVC(), X, y)
+    with pytest.raises(DataError, match=r"the teacher knows the classes \[0, 1, 2\], and y has \[0, 1\]"):
+        distill(ForestClassifier(3).fit(X, y), X[:100], y[:100])
+    with pytest.raises(DataError, match=r"of shape \(150, 3\), expected \(60, 3\)"):
+        distill(ForestClassifier(3, oob_score=True).fit(X, y), X[::5].repeat(2, axis=0), y[::5].repeat(2))
+    with pytest.raises(DataError, match="the one class 0; expected two"):
+        distill(None, X[:50], y[:50])
+    with pytest.raises(DataError, match="some rows weigh 0"):
+        distill(None, X, y, sample_weight=y)
+    with pytest.raises(ParameterError, match="fidelity"):
+        distill(None, X, y, fidelity=2)
