@@ -15,18 +15,9 @@ from numpy.typing import NDArray
 
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import DataError, SchemaError, StorageError, TreeError
-from hornbeam.storage.layout import (
-    ARRAYS,
-    DEEPEST,
-    MEASURED,
-    MOST_NODES,
-    OF_SKELETON,
-    SEVERAL,
-    Sizes,
-    fingerprint,
-    sizes_of,
-)
+from hornbeam.storage.layout import ARRAYS, OF_SKELETON, fingerprint
 from hornbeam.storage.model import Grove, Model
+from hornbeam.storage.sizes import DEEPEST, MEASURED, MOST_NODES, SEVERAL, Sizes, sizes_of
 from hornbeam.storage.values import decode, decode_scalar, decode_step, decode_text, show
 from hornbeam.tree import Skeleton, Step, Tree
 
@@ -48,7 +39,9 @@ def model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> M
     except (DataError, SchemaError, TreeError) as error:
         raise StorageError(str(error)) from error
     shell = _shell(header["estimator"])
-    model = Grove(schema, trees, *shell) if kind in SEVERAL else Model(trees[0], *shell, by_rules=kind == "rules")
+    model = (
+        Grove(schema, trees, *shell) if kind in SEVERAL else Model(trees[0], *shell, by_rules=kind == "rules")
+    )
     stated = header.get("sha256")
     if stated is not None and stated != fingerprint(header, arrays):
         raise StorageError(

@@ -19,64 +19,20 @@ from numpy.typing import NDArray
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import StorageError
 from hornbeam.storage.model import Grove, Model
-from hornbeam.storage.values import encode, encode_scalar, encode_step, encode_text, show
+from hornbeam.storage.sizes import DEEPEST, KINDS, SEVERAL, Sizes, check_sizes, limits
+from hornbeam.storage.values import encode, encode_scalar, encode_step, encode_text
 from hornbeam.tree import Tree
 
 __all__ = [
     "ARRAYS",
-    "DEEPEST",
-    "MEASURED",
-    "MOST_NODES",
     "OF_GROVE",
     "OF_SKELETON",
-    "SEVERAL",
-    "VERSION",
     "Array",
-    "Sizes",
     "arrays_for",
     "arrays_of",
     "fingerprint",
     "header_of",
-    "sizes_of",
 ]
-
-VERSION = (1, 2)  # a reader of 1.x reads every 1.y; what 1.y adds may be left unread
-KINDS = {
-    "tree": (1, 0),
-    "measured tree": (1, 1),
-    "rules": (1, 2),
-    "trees": (1, 2),
-    "measured trees": (1, 2),
-}  # of classes, or of a number; each with the version that brought it
-MEASURED = ("measured tree", "measured trees")
-SEVERAL = ("trees", "measured trees")
-
-MOST_NODES = 2**24  # of a tree
-MOST = {"n_nodes": MOST_NODES, "n_classes": 2**16, "n_features": 2**17, "n_slots": 2**28}
-MOST_OF_SEVERAL = MOST | {"n_nodes": 2**26, "n_trees": 2**16}
-MOST_CELLS = 2**28  # nodes times classes
-MOST_COLUMNS = 2**27  # trees times features
-DEEPEST = 2**16
-
-
-class Sizes(NamedTuple):
-    """The sizes that every length follows from."""
-
-    n_nodes: int
-    n_classes: int
-    n_features: int
-    n_slots: int
-    n_trees: int = 1  # not said where there is one
-
-    @property
-    def n_channels(self) -> int:
-        """Columns of evidence: the classes; without, weight, sum and squares."""
-        return self.n_classes or 3
-
-    @property
-    def n_answers(self) -> int:
-        """Columns of belief: the classes; without, the mean."""
-        return self.n_classes or 1
 
 
 class Array(NamedTuple):
@@ -111,8 +67,6 @@ OF_GROVE = {
     **ARRAYS,
     "unit": Array("<f8", ("n_trees", "n_channels")),
 }
-_KEYS = {"format", "version", "kind", "features", "classes", "history", "estimator"}
-_OPTIONAL = {"sha256"}
 
 
 def arrays_for(kind: str) -> dict[str, Array]:
@@ -124,7 +78,9 @@ def arrays_of(model: Model | Grove) -> dict[str, NDArray[Any]]:
     """Collect the arrays of a model, in the order and the types of the file."""
     for tree in model.trees:
         if tree.depth > DEEPEST:
-            raise StorageError(f"the tree is {tree.depth:,} deep; expected at most {DEEPEST:,}: set max_depth")
+            raise StorageError(
+                f"the tree is {tree.depth:,} deep; expected at most {DEEPEST:,}: set max_depth"
+            )
     if isinstance(model, Model):
         return {
             name: np.ascontiguousarray(_of_tree(model.tree, name), array.dtype)
@@ -165,8 +121,8 @@ def _sizes(model: Model | Grove) -> Sizes:
 
 def header_of(model: Model | Grove, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     """Write down everything but the arrays, in the order of the file."""
-    schema, kind, sizes = model.schema, _kind(model), _sizes(model)
-    most = _most(kind)
+    schema, kind, sizes = model.schema, model.kind, _sizes(model)
+    most = limits(kind)
     histories, _ = _histories(model.trees)
     header = {
         "format": "hornbeam",
@@ -179,20 +135,9 @@ def header_of(model: Model | Grove, arrays: Mapping[str, NDArray[Any]]) -> dict[
         "history": histories if kind in SEVERAL else histories[0],
         "estimator": _estimator(model),
     }
-    _check_sizes(sizes, most)
+    check_sizes(sizes, most)
     header["sha256"] = fingerprint(header, arrays)
     return header
-
-
-def _kind(model: Model | Grove) -> str:
-    several = "s" if isinstance(model, Grove) else ""
-    if isinstance(model, Model) and model.by_rules:
-        return "rules"
-    return f"{'measured ' if model.schema.is_measured else ''}tree{several}"
-
-
-def _most(kind: str) -> dict[str, int]:
-    return MOST_OF_SEVERAL if kind in SEVERAL else MOST
 
 
 def _feature(feature: Feature) -> dict[str, Any]:
@@ -216,7 +161,7 @@ def _estimator(model: Model | Grove) -> dict[str, Any] | None:
 
 def fingerprint(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
     """Hash what a file says, not how it says it: text and tensors of one model have the same."""
-    said = {key: value for key, value in header.items() if key not in _OPTIONAL}
+    said = {key: value for key, value in header.items() if key != "sha256"}
     sha = hashlib.sha256(json.dumps(said, sort_keys=True, separators=(",", ":")).encode())
     for name, form in arrays_for(header["kind"]).items():
         array = np.ascontiguousarray(arrays[name], form.dtype)
@@ -225,64 +170,3 @@ def fingerprint(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -
         sha.update(f"\n{name} {array.size}\n".encode())
         sha.update(array.data)
     return sha.hexdigest()
-
-
-def sizes_of(header: Mapping[str, Any]) -> Sizes:
-    """Read the sizes of a file, once it is known to be one of ours.
-
-    Raises
-    ------
-    StorageError
-        Not our format, a newer one, keys that are missing or unknown, or sizes beyond the limits.
-    """
-    if header.get("format") != "hornbeam":
-        raise StorageError(
-            f"format is {show(header.get('format'))}; expected 'hornbeam': this is no model of ours"
-        )
-    match header.get("version"):
-        case [int(major), int(minor)] if bool not in (type(major), type(minor)) and minor >= 0:
-            pass
-        case version:
-            raise StorageError(f"version is {show(version)}; expected two numbers like {list(VERSION)}")
-    if major != VERSION[0]:
-        raise StorageError(
-            f"version is {major}.{minor}; this Hornbeam reads {VERSION[0]}.x: load it with the Hornbeam that "
-            "wrote it, or a newer one"
-        )
-    kind = header.get("kind")
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise StorageError(
-            f"kind is {show(kind)}; expected {', '.join(map(repr, KINDS))}: a newer Hornbeam may know it"
-        )
-    most = _most(kind)
-    _check_keys(header, _KEYS | most.keys(), (major, minor))
-    sizes = Sizes(**{name: header[name] for name in most})
-    _check_sizes(sizes, most)
-    if kind in MEASURED and sizes.n_classes:
-        raise StorageError(
-            f"n_classes is {sizes.n_classes}; expected 0: the target of a {kind.rstrip('s')} is a number"
-        )
-    return sizes
-
-
-def _check_keys(header: Mapping[str, Any], keys: set[str], version: tuple[int, int]) -> None:
-    missing = keys - header.keys()
-    if missing:
-        raise StorageError(f"{min(missing)} is missing; expected {', '.join(sorted(keys))}")
-    unknown = header.keys() - keys - _OPTIONAL
-    if unknown and version <= VERSION:
-        raise StorageError(
-            f"{show(min(unknown))} is no key of version {version[0]}.{version[1]}: delete it if you added it"
-        )
-
-
-def _check_sizes(sizes: Sizes, most: Mapping[str, int]) -> None:
-    for name, limit in most.items():
-        size = getattr(sizes, name)
-        if type(size) is not int or not 0 <= size <= limit:
-            raise StorageError(f"{name} is {show(size)}; expected a whole number from 0 to {limit:,}")
-    cells, columns = sizes.n_nodes * sizes.n_classes, sizes.n_trees * sizes.n_features
-    if cells > MOST_CELLS:
-        raise StorageError(f"n_nodes times n_classes is {cells:,}; expected at most {MOST_CELLS:,}")
-    if columns > MOST_COLUMNS:
-        raise StorageError(f"n_trees times n_features is {columns:,}; expected at most {MOST_COLUMNS:,}")

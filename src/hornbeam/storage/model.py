@@ -46,6 +46,13 @@ class Model:
     by_rules: bool = False
 
     @property
+    def kind(self) -> str:
+        """What the file is called in its header."""
+        if self.by_rules:
+            return "rules"
+        return "measured tree" if self.tree.is_measured else "tree"
+
+    @property
     def schema(self) -> Schema:
         """Names, kinds and categories of the features, and the classes."""
         return self.tree.schema
@@ -95,3 +102,8 @@ class Grove:
                 raise TreeError(
                     f"tree {at} has another schema than the others; expected the same columns and classes in all"
                 )
+
+    @property
+    def kind(self) -> str:
+        """What the file is called in its header."""
+        return "measured trees" if self.schema.is_measured else "trees"

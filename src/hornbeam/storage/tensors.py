@@ -1,4 +1,4 @@
-"""A model as safetensors, for large trees and for many: eight bytes of length, a JSON header, the arrays in memory order.
+"""A model as safetensors, for large trees and for many: eight bytes of length, a JSON header, and the arrays.
 
 Any safetensors reader can open the arrays; the rest of the model is JSON in the metadata entry ``hornbeam``.
 """
@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from hornbeam.errors import StorageError
 from hornbeam.storage.assembly import model_of
-from hornbeam.storage.layout import VERSION, arrays_for, arrays_of, header_of, sizes_of
+from hornbeam.storage.layout import arrays_for, arrays_of, header_of
 from hornbeam.storage.model import Grove, Model
+from hornbeam.storage.sizes import VERSION, sizes_of
 from hornbeam.storage.text import parse
 from hornbeam.storage.values import show
 

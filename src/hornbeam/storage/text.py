@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from hornbeam.errors import StorageError
 from hornbeam.storage.assembly import model_of
-from hornbeam.storage.layout import ARRAYS, SEVERAL, VERSION, Array, arrays_of, header_of, sizes_of
+from hornbeam.storage.layout import ARRAYS, Array, arrays_of, header_of
 from hornbeam.storage.model import Grove, Model
+from hornbeam.storage.sizes import SEVERAL, VERSION, sizes_of
 from hornbeam.storage.values import show
 from hornbeam.tree import Tree
 
