@@ -38,10 +38,12 @@ def model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> M
         trees = tuple(_trees(schema, sizes, arrays, header))
     except (DataError, SchemaError, TreeError) as error:
         raise StorageError(str(error)) from error
-    shell = _shell(header["estimator"])
-    model = (
-        Grove(schema, trees, *shell) if kind in SEVERAL else Model(trees[0], *shell, by_rules=kind == "rules")
-    )
+    name, settings, learned = _shell(header["estimator"])
+    model: Model | Grove
+    if kind in SEVERAL:
+        model = Grove(schema, trees, name, settings, learned)
+    else:
+        model = Model(trees[0], name, settings, learned, by_rules=kind == "rules")
     stated = header.get("sha256")
     if stated is not None and stated != fingerprint(header, arrays):
         raise StorageError(
@@ -89,10 +91,10 @@ def _history(said: object) -> tuple[Step, ...]:
     return tuple(decode_step(step, "history") for step in said)
 
 
-def _shell(said: object) -> tuple[Any, ...]:
+def _shell(said: object) -> tuple[str | None, dict[str, Any], dict[str, Any]]:
     match said:
         case None:
-            return ()
+            return None, {}, {}
         case {"name": name, "settings": dict(settings), "learned": dict(learned), **rest} if not rest:
             name = decode_text(name, "the estimator's name")
             return name, _read_settings(settings, name), _read_settings(learned, name)

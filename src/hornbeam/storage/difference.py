@@ -162,10 +162,23 @@ def _worded(values: Mapping[str, Any]) -> dict[str, str]:
     words = {}
     for name, value in sorted(values.items()):
         if isinstance(value, tuple) and value and all(isinstance(one, Step) for one in value):
-            words |= {f"{name}[{at}]": str(one) for at, one in enumerate(value)}
+            words |= {f"{name}[{at}]": _word(one) for at, one in enumerate(value)}
         else:
-            words[name] = str(value) if isinstance(value, Step) else repr(value)
+            words[name] = _word(value)
     return words
+
+
+def _word(value: Any) -> str:
+    """A value in words that are the same for the same value alone."""
+    match value:
+        case Step():
+            return f"{value.name}({', '.join(f'{name}={_word(one)}' for name, one in value.parameters)})"
+        case np.ndarray():
+            return f"array({value.tolist()})"
+        case tuple():
+            return f"({', '.join(map(_word, value))})"
+        case _:
+            return repr(value)
 
 
 def _of_history(old: Tree, new: Tree) -> Iterator[str]:
