@@ -94,7 +94,9 @@ def test_forests_of_classes(parameters, labels, balanced):
     parameters = {"n_estimators": 3} | parameters
     if labels == "three":
         parameters.pop("monotonic_cst", None)
-    clf = ForestClassifier(**parameters, class_weight="balanced" if balanced else None).fit(ROWS, LABELS[labels])
+    clf = ForestClassifier(**parameters, class_weight="balanced" if balanced else None).fit(
+        ROWS, LABELS[labels]
+    )
     again = kept(clf)
     check(again, clf)
     assert again.forest_.digest == clf.forest_.digest
@@ -232,7 +234,11 @@ RULES = json.loads(encode(pack(RuleClassifier().fit(ROWS, LABELS["words"]))))
         (("conditions", "tuple", 0, "parameters", "column"), 3, "a condition asks column 3; expected 0 to 2"),
         (("conditions", "tuple", 0, "parameters", "above"), {"float": "nan"}, "above of a condition is nan"),
         (("conditions", "tuple", 0, "parameters", "at_most"), "x", "at_most of a condition is 'x'"),
-        (("conditions", "tuple", 0, "parameters", "among"), {"tuple": [1, 0]}, "among of a condition is (1, 0)"),
+        (
+            ("conditions", "tuple", 0, "parameters", "among"),
+            {"tuple": [1, 0]},
+            "among of a condition is (1, 0)",
+        ),
         (("conditions", "tuple", 0, "parameters", "among"), {"tuple": [99]}, "among of a condition is (99,)"),
         (("conditions", "tuple", 0, "parameters", "missing"), 1, "a condition is condition("),
     ],
@@ -310,7 +316,9 @@ def test_trees_that_make_no_ensemble_are_refused():
 def test_exports_say_that_they_are_for_one_tree(export):
     clf = ForestClassifier(2).fit(ROWS, LABELS["words"])
     for model in (clf, clf.forest_):
-        with pytest.raises(ExportError, match="answers with several trees; expected a Tree: ensembles are not"):
+        with pytest.raises(
+            ExportError, match="answers with several trees; expected a Tree: ensembles are not"
+        ):
             export(model)
     with pytest.raises(ExportError, match="answers with rules; expected a Tree: export its rules_"):
         export(RuleClassifier().fit(ROWS, LABELS["words"]))

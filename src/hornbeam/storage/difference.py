@@ -159,7 +159,7 @@ def _of_settings(old: Model | Grove, new: Model | Grove) -> Iterator[str]:
 
 def _worded(values: Mapping[str, Any]) -> dict[str, str]:
     """Each value in words, and each rule of a list by itself."""
-    words = {}
+    words: dict[str, str] = {}
     for name, value in sorted(values.items()):
         if isinstance(value, tuple) and value and all(isinstance(one, Step) for one in value):
             words |= {f"{name}[{at}]": _word(one) for at, one in enumerate(value)}
