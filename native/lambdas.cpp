@@ -9,7 +9,7 @@ namespace hornbeam {
 namespace {
 
 nb::tuple lambdas(const In<double>& score, const In<double>& gain, const In<int64_t>& rows, const In<int64_t>& starts,
-                  double sigma, int64_t truncation) {
+                  double sigma, int64_t truncation, bool normalize) {
     const size_t n = score.shape(0);
     expect(gain.shape(0) == n && rows.shape(0) == n && starts.shape(0) >= 1, "one gain and one place a row expected");
     const auto n_rows = static_cast<int64_t>(n), n_queries = static_cast<int64_t>(starts.shape(0)) - 1;
@@ -21,7 +21,7 @@ nb::tuple lambdas(const In<double>& score, const In<double>& gain, const In<int6
     std::vector<double> pull(n, 0.0), weight(n, 0.0);
     {
         nb::gil_scoped_release release;
-        Lambdas worker(sigma, truncation);
+        Lambdas worker(sigma, truncation, normalize);
         for (int64_t q = 0; q < n_queries; ++q)
             worker.query(row + start[q], start[q + 1] - start[q], score.data(), gain.data(), pull.data(), weight.data());
     }
@@ -34,5 +34,5 @@ nb::tuple lambdas(const In<double>& score, const In<double>& gain, const In<int6
 void bind_lambdas(nanobind::module_& module) {
     namespace nb = nanobind;
     module.def("lambdas", &hornbeam::lambdas, nb::arg("score"), nb::arg("gain"), nb::arg("rows"), nb::arg("starts"),
-               nb::arg("sigma"), nb::arg("truncation"));
+               nb::arg("sigma"), nb::arg("truncation"), nb::arg("normalize"));
 }

@@ -13,17 +13,26 @@ from hornbeam.evaluation import ndcg
 
 
 def test_worked_numbers():
-    loss = LambdaLoss(Queries.of([0, 0, 0]))
+    loss = LambdaLoss(Queries.of([0, 0, 0]), normalize=False)
     pull, weight = loss.pulls(np.array([[0.1, 0.3, 0.2]]), np.array([2.0, 0.0, 1.0]))
     np.testing.assert_allclose(pull[0], [0.2650, -0.2805, 0.0155], atol=5e-5)
     np.testing.assert_allclose(weight[0], [0.1202, 0.1276, 0.0433], atol=5e-5)
 
 
-def by_hand(score, relevance, group, sigma):
+def test_worked_numbers_of_the_normalisation():
+    loss = LambdaLoss(Queries.of([0, 0]))
+    pull, weight = loss.pulls(np.array([[0.0, 0.99]]), np.array([1.0, 0.0]))
+    # One pair, 1 apart with the .01: dNDCG = 1 - 1 / log2(3) = .3691, rho = 1 / (1 + exp(-.99)) = .7291. The pair
+    # pulls by .2691, twice that is .5382, log2(1.5382) / .5382 = 1.1543.
+    np.testing.assert_allclose(pull[0], [0.3106, -0.3106], atol=5e-5)
+    np.testing.assert_allclose(weight[0], [0.0841, 0.0841], atol=5e-5)
+
+
+def by_hand(score, relevance, group, sigma, normalize):
     """Each pair: what NDCG changes if the two change places."""
     pull, weight = np.zeros(len(score)), np.zeros(len(score))
     for query in np.unique(group):
-        rows = np.flatnonzero(group == query)
+        rows, total = np.flatnonzero(group == query), 0.0
         place = -np.argsort(
             np.argsort(-score[rows], kind="stable")
         )  # a score that keeps the order, without ties
@@ -35,21 +44,30 @@ def by_hand(score, relevance, group, sigma):
             swapped = place.copy()
             swapped[[first, second]] = place[[second, first]]
             change = abs(ndcg(relevance[rows], place) - ndcg(relevance[rows], swapped))
+            if normalize and len(set(score[rows])) > 1:
+                change /= 0.01 + abs(score[i] - score[j])
             rho = 1 / (1 + np.exp(sigma * (score[i] - score[j])))
             pull[i] += sigma * rho * change
             pull[j] -= sigma * rho * change
             weight[[i, j]] += sigma**2 * rho * (1 - rho) * change
+            total += 2 * sigma * rho * change
+        if normalize and total:
+            pull[rows] *= np.log2(1 + total) / total
+            weight[rows] *= np.log2(1 + total) / total
     return pull, weight
 
 
+@pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("sigma", [1.0, 0.5])
-def test_pulls_are_what_ndcg_would_change(sigma):
+def test_pulls_are_what_ndcg_would_change(sigma, normalize):
     rng = np.random.default_rng(0)
     score, relevance = rng.normal(size=40).round(1), rng.integers(0, 4, 40).astype(float)
     group = rng.integers(0, 5, 40)
     relevance[group == 3] = 0.0  # nothing to be gained there
-    pull, weight = LambdaLoss(Queries.of(group), sigma).pulls(score[None], relevance)
-    expected = by_hand(score, relevance, group, sigma)
+    score[group == 4] = 0.5  # all alike, as in the first round
+    loss = LambdaLoss(Queries.of(group), sigma, normalize=normalize)
+    pull, weight = loss.pulls(score[None], relevance)
+    expected = by_hand(score, relevance, group, sigma, normalize)
     np.testing.assert_allclose(pull[0], expected[0], atol=1e-12)
     np.testing.assert_allclose(weight[0], expected[1], atol=1e-12)
 
@@ -61,6 +79,19 @@ def test_truncation_leaves_out_pairs_of_low_ranks():
     assert (weight[0][[0, 1, 3]] > 0).all()
     whole, _ = LambdaLoss(Queries.of([0] * 4), truncation=4).pulls(score, relevance)
     np.testing.assert_array_equal(whole, LambdaLoss(Queries.of([0] * 4)).pulls(score, relevance)[0])
+
+
+def test_normalised_pulls_of_a_query_grow_with_their_logarithm():
+    rng = np.random.default_rng(1)
+    score, relevance, group = (
+        rng.normal(size=200),
+        rng.integers(0, 5, 200).astype(float),
+        np.repeat([0, 1], 100),
+    )
+    plain, _ = LambdaLoss(Queries.of(group), normalize=False).pulls(score[None] / 100, relevance)
+    normalised, _ = LambdaLoss(Queries.of(group)).pulls(score[None] / 100, relevance)
+    assert np.abs(normalised).sum() < np.abs(plain).sum()  # though like scores count for more
+    np.testing.assert_allclose([normalised[0][group == q].sum() for q in (0, 1)], 0.0, atol=1e-12)
 
 
 def test_what_is_no_relevance_is_refused():

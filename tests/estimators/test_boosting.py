@@ -5,8 +5,9 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import config_context
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
-from sklearn.model_selection import GroupKFold, train_test_split
+from sklearn.model_selection import GroupKFold, cross_val_score, train_test_split
 
 from hornbeam import BoostedTreesClassifier, BoostedTreesRegressor, LambdaMARTRanker
 from hornbeam.errors import DataError, ParameterError
@@ -108,6 +109,21 @@ def test_a_ranker_orders_the_rows_of_new_queries():
         assert found > 0.85 > ndcg(relevance[test], np.zeros(len(test)), query[test])
 
 
+def test_folds_of_whole_queries_are_scikit_learns():
+    X, relevance, query = queries()
+    ranker, folds = LambdaMARTRanker(n_estimators=5), GroupKFold(3)
+    by_hand = [
+        ranker.fit(X[a], relevance[a], group=query[a]).score(X[b], relevance[b], group=query[b])
+        for a, b in folds.split(X, relevance, query)
+    ]
+    with config_context(enable_metadata_routing=True):
+        ranker.set_fit_request(group=True).set_score_request(group=True)
+        found = cross_val_score(
+            ranker, X, relevance, cv=folds, params={"group": query, "groups": query}, error_score="raise"
+        )
+    np.testing.assert_array_equal(found, by_hand)
+
+
 def test_threads_do_not_change_a_ranking():
     X, relevance, query = queries(400)
     models = [LambdaMARTRanker(n_estimators=5, n_jobs=n).fit(X, relevance, group=query) for n in (1, 2, 3, 8)]
@@ -122,6 +138,24 @@ def test_queries_need_not_stand_together():
     one = LambdaMARTRanker(n_estimators=5).fit(X, relevance, group=query)
     other = LambdaMARTRanker(n_estimators=5).fit(X[order], relevance[order], group=query[order].astype(str))
     np.testing.assert_allclose(one.predict(X), other.predict(X), atol=1e-9)
+
+
+def test_normalisation_ranks_noisy_grades_better():
+    X, relevance, query = queries(200)
+    train, test = query < 120, query >= 120
+    found = [
+        LambdaMARTRanker(normalize=normalize)
+        .fit(X[train], relevance[train], group=query[train])
+        .score(X[test], relevance[test], group=query[test])
+        for normalize in (False, True)
+    ]
+    assert found[1] > found[0]
+
+
+def test_a_flag_is_no_number():
+    X, relevance, query = queries(20)
+    with pytest.raises(ParameterError, match="normalize=1: expected True or False"):
+        LambdaMARTRanker(normalize=1).fit(X, relevance, group=query)
 
 
 def test_sizes_are_no_queries():

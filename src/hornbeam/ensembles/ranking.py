@@ -57,6 +57,8 @@ class LambdaLoss:
     truncation : int or None, default None
         Pairs count if one of the two is among the first so many by score, and NDCG is that of the first so many;
         None for all.
+    normalize : bool, default True
+        Whether pairs of like scores count for more, and queries of large pulls for less.
 
     Notes
     -----
@@ -65,9 +67,13 @@ class LambdaLoss:
     the weight of both is ``sigma**2 rho (1 - rho) |dNDCG|``, where dNDCG is what NDCG changes if the two change
     places. Rows of equal scores are ranked in the order they came in.
 
+    Normalised, dNDCG is divided by ``0.01 + |s_i - s_j|`` unless all scores of the query are equal, and the pulls and
+    weights of a query are multiplied by ``log2(1 + t) / t``, where t is twice the sum of its pairs' pulls: LightGBM's
+    `lambdarank_norm`.
+
     Examples
     --------
-    >>> loss = LambdaLoss(Queries.of([7, 7, 7]))
+    >>> loss = LambdaLoss(Queries.of([7, 7, 7]), normalize=False)
     >>> pull, weight = loss.pulls(np.array([[0.1, 0.3, 0.2]]), np.array([2.0, 0.0, 1.0]))
     >>> pull.round(4), weight.round(4)
     (array([[ 0.265 , -0.2805,  0.0155]]), array([[0.1202, 0.1276, 0.0433]]))
@@ -76,6 +82,7 @@ class LambdaLoss:
     queries: Queries
     sigma: float = 1.0
     truncation: int | None = None
+    normalize: bool = True
     n_outputs: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
@@ -100,7 +107,9 @@ class LambdaLoss:
     def pulls(self, scores: Floats, target: Floats) -> tuple[Floats, Floats]:
         """Add up what all pairs of a row pull."""
         gain, queries = np.exp2(target) - 1.0, self.queries
-        pull, weight = lambdas(scores[0], gain, queries.rows, queries.starts, self.sigma, self.truncation)
+        pull, weight = lambdas(
+            scores[0], gain, queries.rows, queries.starts, self.sigma, self.truncation, self.normalize
+        )
         return pull[None], weight[None]
 
     def of_rows(self, scores: Floats, target: NDArray[Any]) -> Floats:  # noqa: ARG002

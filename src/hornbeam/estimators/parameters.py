@@ -12,6 +12,7 @@ from hornbeam.errors import ParameterError
 __all__ = [
     "bins_of",
     "choice",
+    "flag",
     "is_number",
     "is_whole",
     "limit",
@@ -79,6 +80,13 @@ def is_whole(value: object) -> bool:
 def is_number(value: object) -> bool:
     """Whether a value is a number; True and False are none."""
     return type(value) is float or (not isinstance(value, bool) and isinstance(value, Real))
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or False."""
+    if isinstance(value, bool):
+        return value
+    raise refuse(name, value, "True or False", f"Pass {name}=True, say.")
 
 
 def limit(name: str, value: Any) -> int | None:

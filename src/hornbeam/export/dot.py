@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hornbeam.errors import ParameterError
+from hornbeam.export.one_tree import need_tree
 from hornbeam.export.shares import refuse_numbers
 from hornbeam.export.words import conditions, evidence, feature_name, probability, shortened, word
 from hornbeam.tree import Tree
@@ -46,6 +47,7 @@ def to_dot(tree: Tree, *, max_categories: int = 8, max_width: int = 48) -> str:
       n2 [label="well 0.800\n4 well, 1 ill", style="rounded,bold"];
     }
     """
+    need_tree(tree)
     refuse_numbers(tree, "DOT")
     if max_categories < 1 or max_width < 1:
         raise ParameterError(

@@ -9,6 +9,7 @@ from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.errors import ExportError, ParameterError
 from hornbeam.export.flat import Flat
+from hornbeam.export.one_tree import need_tree
 from hornbeam.export.shares import refuse_numbers
 from hornbeam.export.vectors import Vectors
 from hornbeam.export.words import plain, wrapped
@@ -54,6 +55,7 @@ def to_javascript(tree: Tree, *, name: str = "hornbeamTree", vectors: Table | No
     >>> print(source.splitlines()[-1])
     if (typeof module !== "undefined") module.exports = doses;
     """
+    need_tree(tree)
     refuse_numbers(tree, "JavaScript")
     if not re.fullmatch(r"[A-Za-z_$][A-Za-z0-9_$]*", name, re.ASCII) or name in _RESERVED:
         raise ParameterError(
