@@ -14,7 +14,7 @@ import argparse
 import csv
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -61,25 +61,10 @@ def _score(entry: Entry, fidelities: Sequence[float]) -> list[list[object]]:
     sizes: dict[str, list[tuple[float, ...]]] = {}
     for number in range(N_FOLDS):
         fold = Fold(data, number)
-        train, test = fold.frames()
-
-        def tell(method: str, model: object, seconds: float, tree: Tree | None = None) -> None:
+        for method, probabilities, size in _answers(fold, fidelities):
             whole = said.setdefault(method, np.zeros((len(data.y), len(data.classes))))
-            whole[fold.test] = fold.spread(model.predict_proba(test))
-            size = (np.nan,) * 3 if tree is None else _size(tree)
-            sizes.setdefault(method, []).append((*size, seconds))
-
-        begin = time.process_time()
-        teacher = ForestClassifier(200, oob_score=True).fit(train, fold.y_train)
-        taught = time.process_time() - begin
-        tell("teacher", teacher, taught)
-        for fidelity in fidelities:
-            begin = time.process_time()
-            model = distill(teacher, train, fold.y_train, fidelity=fidelity)
-            tell(f"distilled {fidelity}", model, taught + time.process_time() - begin, model.tree_)
-        begin = time.process_time()
-        model = TreeClassifier().fit(train, fold.y_train)
-        tell("honest tree", model, time.process_time() - begin, model.tree_)
+            whole[fold.test] = fold.spread(probabilities)
+            sizes.setdefault(method, []).append(size)
     labels = range(len(data.classes))
     return [
         [entry.name, entry.n_rows, entry.n_classes, method]
@@ -87,6 +72,23 @@ def _score(entry: Entry, fidelities: Sequence[float]) -> list[list[object]]:
         + [f"{value:.3f}" for value in np.mean(sizes[method], axis=0)]
         for method, p in said.items()
     ]
+
+
+def _answers(fold: Fold, fidelities: Sequence[float]) -> Iterator[tuple[str, np.ndarray, tuple[float, ...]]]:
+    """Every method, with what it says of the test rows, and its size."""
+    train, test = fold.frames()
+    begin = time.process_time()
+    teacher = ForestClassifier(200, oob_score=True).fit(train, fold.y_train)
+    taught = time.process_time() - begin
+    yield "teacher", teacher.predict_proba(test), (np.nan, np.nan, np.nan, taught)
+    for fidelity in fidelities:
+        begin = time.process_time()
+        model = distill(teacher, train, fold.y_train, fidelity=fidelity)
+        seconds = taught + time.process_time() - begin
+        yield f"distilled {fidelity}", model.predict_proba(test), (*_size(model.tree_), seconds)
+    begin = time.process_time()
+    model = TreeClassifier().fit(train, fold.y_train)
+    yield "honest tree", model.predict_proba(test), (*_size(model.tree_), time.process_time() - begin)
 
 
 def _size(tree: Tree) -> tuple[float, float, float]:
@@ -127,19 +129,18 @@ def report(options: argparse.Namespace) -> None:
     text += ["| | " + " | ".join([*MEASURES, *SIZES]) + " |", "|--|" + "--:|" * (len(MEASURES) + len(SIZES))]
     for method in methods:
         cells = [f"{values(measure, method).mean():.4f}" for measure in MEASURES]
-        sized = [
-            float(np.mean([float(ours[one, method][size]) for one in names]))
-            if (names[0], method) in ours
-            else np.nan
-            for size in SIZES
-        ]
-        cells += ["" if np.isnan(value) else f"{value:.1f}" for value in sized]
+        cells += [_mean([ours.get((one, method), {}).get(size, "nan") for one in names]) for size in SIZES]
         text.append(f"| {method} | " + " | ".join(cells) + " |")
     for measure in MEASURES:
         losses = np.column_stack([values(measure, method) for method in methods])
         text += ["", f"By {measure}:", "", str(Comparison(tuple(methods), tuple(names), losses, measure))]
     (OUT / "summary.md").write_text("\n".join([*text, ""]), encoding="utf-8")
     print("\n".join(text))
+
+
+def _mean(values: Sequence[str]) -> str:
+    mean = np.mean(np.array(values, float))
+    return "" if np.isnan(mean) else f"{mean:.1f}"
 
 
 def _read(path: Path) -> list[dict[str, str]]:

@@ -100,7 +100,8 @@ def test_new_rows_come_in_the_frame_the_teacher_knows():
             seen.append(X)
             return super().predict_proba(X)
 
-    distill(Witness(5, oob_score=True), X, y)
+    distill(Witness(20, oob_score=True), X, y)
+    assert seen
     for new in seen:
         assert (new.dtypes == X.dtypes).all()
         assert set(new["colour"].dropna()) <= {"red", "green", "blue"}
@@ -136,7 +137,7 @@ def test_what_is_refused():
     with pytest.raises(DataError, match=r"the teacher knows the classes \[0, 1, 2\], and y has \[0, 1\]"):
         distill(ForestClassifier(3).fit(X, y), X[:100], y[:100])
     with pytest.raises(DataError, match=r"of shape \(150, 3\), expected \(60, 3\)"):
-        distill(ForestClassifier(3, oob_score=True).fit(X, y), X[::5].repeat(2, axis=0), y[::5].repeat(2))
+        distill(ForestClassifier(20, oob_score=True).fit(X, y), X[::5].repeat(2, axis=0), y[::5].repeat(2))
     with pytest.raises(DataError, match="the one class 0; expected two"):
         distill(None, X[:50], y[:50])
     with pytest.raises(DataError, match="some rows weigh 0"):

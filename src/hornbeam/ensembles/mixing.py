@@ -16,6 +16,7 @@ __all__ = ["Mixing"]
 
 type Rows = NDArray[np.intp]
 
+_VALUES = 50_000_000
 _MAPS = 30  # trees that say who is whose neighbour; further turns use them again
 
 
@@ -32,7 +33,8 @@ class Mixing:
     per_row : int, default 30
         New rows for each row of the table, within the limits below.
     least, most : int
-        New rows at least and at most, in whole turns, at least one: each makes one of every row.
+        New rows at least and at most, in whole turns, at least one: each makes one of every row. Of wide tables there
+        are fewer, so that they have 50 million values at most.
     seed : int, default 0
         Another seed, other rows.
 
@@ -64,7 +66,7 @@ class Mixing:
         first.
         """
         n, n_features = table.n_rows, table.schema.n_features
-        wanted = min(max(self.per_row * n, self.least), self.most)
+        wanted = min(max(self.per_row * n, self.least), self.most, _VALUES // max(n_features, 1))
         n_turns = max(1, round(wanted / n))
         grower = Grower(max_features=max(1, int(n_features**0.5)))
         planting = Planting(Recipe(grower=grower), min(n_turns, _MAPS), seed=self.seed)

@@ -91,20 +91,23 @@ def distill(
     if table.n_rows != len(labels.codes):
         raise DataError("some rows weigh 0; expected weights above 0. Leave these rows out.")
     if len(labels.classes) < 2:
-        raise DataError(f"y has the one class {labels.classes[0]!r}; expected two or more to tell apart.")
+        raise DataError(
+            f"y has the one class {labels.classes.item(0)!r}; expected two or more to tell apart."
+        )
     seed, threads = seed_of(random_state), n_threads(n_jobs)
     teacher = _fitted(teacher, X, y, sample_weight, seed, n_jobs)
-    if list(teacher.classes_) != list(labels.classes):
+    known, found = np.asarray(teacher.classes_).tolist(), labels.classes.tolist()
+    if known != found:
         raise DataError(
-            f"the teacher knows the classes {list(teacher.classes_)}, and y has {list(labels.classes)}: expected the "
-            "same. Pass the rows the teacher was fitted to."
+            f"the teacher knows the classes {known}, and y has {found}: expected the same. Pass the rows it was "
+            "fitted to."
         )
     order = Encoded.of(
         table, Recipe(), threads
     ).origin  # which the rows decide, so that the tree does not depend on it
 
     def ask(rows: NDArray[np.intp]) -> Floats:
-        return np.asarray(teacher.predict_proba(mixed(X, order[rows])), dtype=np.float64)
+        return np.array(teacher.predict_proba(mixed(X, order[rows])), dtype=np.float64)
 
     honest = _held_out(teacher, X, y, held_out, (table.n_rows, len(labels.classes)))
     distillation = Distillation(fidelity, mixing=Mixing(seed=seed))
