@@ -148,6 +148,13 @@ def test_settings_that_cannot_be(settings, words):
         TreeRegressor(**settings).fit([[0.0], [1.0]], [0.0, 1.0])
 
 
+def test_files_are_refused_in_words():
+    with pytest.raises(
+        ParameterError, match=r"TreeRegressor takes rows in memory alone.*pandas\.read_parquet"
+    ):
+        TreeRegressor().fit("rows.parquet", "y")
+
+
 # ---- kept and exported
 
 
