@@ -9,7 +9,7 @@ import numpy as np
 
 from hornbeam.export.fold import Folded, fold
 from hornbeam.export.palette import CLASS_COLOURS, OTHERS
-from hornbeam.export.words import shortened, word
+from hornbeam.export.words import scale_words, shortened, word
 from hornbeam.plots.canvas import text_width
 from hornbeam.plots.labels import Label, labels_of
 from hornbeam.plots.layout import Layout, arrange, lines, room
@@ -160,8 +160,10 @@ def _room(skeleton: Skeleton, weight: Floats, page: Page) -> tuple[Bools, Bools]
 
 
 def _legend(tree: Tree, font: float, width: float) -> list[list[tuple[str, str, float]]]:
-    """The colours of the classes and where they stand, in as many rows as it takes."""
-    if tree.n_classes > len(CLASS_COLOURS):
+    """The colours of the classes, or of the mean, and where they stand, in as many rows as it takes."""
+    if tree.is_measured:
+        entries = [(CLASS_COLOURS[0], scale_words(tree))]
+    elif tree.n_classes > len(CLASS_COLOURS):
         entries = [(CLASS_COLOURS[0], "the class named"), (OTHERS, "all other classes")]
     else:
         names = [shortened(word(label), 24) for label in tree.schema.classes]
