@@ -14,7 +14,7 @@ import hornbeam
 from hornbeam import TreeRegressor
 from hornbeam.data import Table
 from hornbeam.errors import DataError, ExportError, ParameterError, StorageError
-from hornbeam.export import text, to_c, to_json, to_onnx, to_pmml, to_python, to_sql
+from hornbeam.export import text, to_c, to_python, to_sql
 
 
 @pytest.fixture(scope="module")
@@ -223,10 +223,7 @@ def test_python_sql_and_c_answer_alike(mixed, tmp_path):
         assert subprocess.run([tmp_path / "tree"], check=False).returncode == 0
 
 
-def test_other_targets_refuse_numbers(diabetes):
+def test_small_fixed_point_is_for_probabilities(diabetes):
     tree = TreeRegressor("cart", max_depth=1).fit(*diabetes).tree_
-    for export in (to_json, to_onnx, to_pmml):
-        with pytest.raises(ExportError, match="The tree answers with a number"):
-            export(tree)
     with pytest.raises(ExportError, match="probability='uint8' cannot hold"):
         to_c(tree, probability="uint8")
