@@ -13,7 +13,7 @@ from hornbeam.page.tested import ABSENT
 from hornbeam.page.trial import Trial
 from hornbeam.typing import Floats
 
-__all__ = ["NOTE", "headline_of_numbers", "seen_curve", "seen_section"]
+__all__ = ["NOTE", "headline_of_numbers", "round_scale", "seen_curve", "seen_section"]
 
 NOTE = (
     "Mean: one who always says the mean of the training rows. In brackets "
@@ -123,6 +123,23 @@ def seen_curve(trial: Trial) -> ReliabilityCurve:
     )
 
 
+def round_scale(low: float, high: float) -> tuple[float, float]:
+    """Choose the ends of an axis with five round marks, from the first to the last, around some numbers.
+
+    Examples
+    --------
+    >>> round_scale(68.7, 265.1), round_scale(-0.03, 0.05), round_scale(3.0, 3.0)
+    ((0.0, 300.0), (-0.04, 0.12), (2.0, 4.0))
+    """
+    spread = (high - low) or 2.0
+    low, high = (low, high) if low < high else (low - 1.0, high + 1.0)
+    power = 10.0 ** np.floor(np.log10(spread / 4))
+    steps = [power * times for times in (1, 1.5, 2, 2.5, 3, 4, 5, 7.5, 10, 20)]
+    step = next(step for step in steps if np.floor(low / step) * step + 4 * step >= high)
+    begin = float(np.floor(low / step) * step)
+    return begin, begin + 4 * float(step)
+
+
 def seen_section(trial: Trial | None) -> Markup:
     """What was predicted against what came, and whether rows still fall into the leaves as they did."""
     title = "Predicted and seen"
@@ -130,8 +147,7 @@ def seen_section(trial: Trial | None) -> Markup:
         return section("calibration", title, element("p", ABSENT, class_="absent"))
     curve = seen_curve(trial)
     ends = np.concatenate([curve.predicted, curve.lower, curve.upper])
-    begin, end = float(ends.min()), float(ends.max())
-    scale = (begin, end) if begin < end else (begin - 0.5, begin + 0.5)
+    scale = round_scale(float(ends.min()), float(ends.max()))
     picture = reliability(curve, title, scale, ("predicted mean", "mean of the rows seen"))
     text = (
         "Test rows are put together by what the tree says of them. On the dotted line their mean is what was said; the "

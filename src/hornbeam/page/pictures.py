@@ -45,6 +45,7 @@ def reliability(
     ('<svg', 2, True)
     """
     across, down = _LEFT + _SIDE + 12, _TOP + _SIDE + _STRIP + 62
+    room = 0 if scale == (0.0, 1.0) else 26  # beside, for numbers that are longer than shares
     middle, said = _LEFT + _SIDE / 2, list(map(_words, _columns(curve)))
     curve = _on_scale(curve, scale)
     parts = [
@@ -60,11 +61,16 @@ def reliability(
             x=0,
             y=0,
             text_anchor="middle",
-            transform=f"translate(11 {_TOP + _SIDE / 2}) rotate(-90)",
+            transform=f"translate({11 - room} {_TOP + _SIDE / 2}) rotate(-90)",
         ),
     ]
     return element(
-        "svg", *parts, class_="reliability", viewBox=f"0 0 {across} {down}", role="img", aria_label=label
+        "svg",
+        *parts,
+        class_="reliability",
+        viewBox=f"{-room} 0 {across + 2 * room} {down}",
+        role="img",
+        aria_label=label,
     )
 
 
