@@ -12,7 +12,6 @@ from hornbeam.data.table import Table
 from hornbeam.smoothing.appraisal import effective_size
 from hornbeam.smoothing.spread import spreads
 from hornbeam.tree.edit import sharing_unit, tally
-from hornbeam.tree.mean import variances
 from hornbeam.tree.measure import measure_stops, units_of
 from hornbeam.tree.route import route
 from hornbeam.tree.tree import Tree
@@ -179,7 +178,9 @@ def drift(tree: Tree, table: Table) -> Drift:
     observed, some, size = np.full(believed.shape, np.nan), rows > 0, effective_size(tree)[node]
     if tree.is_measured:
         observed[some] = came[some, 1:2] / rows[some, None]
-        spread = np.stack([spreads(tree)[node], variances(came, np.ones(3))])
+        weight = np.maximum(rows, np.finfo(float).tiny)
+        apart = np.maximum(came[:, 2] / weight - (came[:, 1] / weight) ** 2, 0.0)
+        spread = np.stack([spreads(tree)[node], apart])
         p_value = _two_means(believed[:, 0] - observed[:, 0], spread, np.stack([size, rows]))
     else:
         observed[some] = came[some] / rows[some, None]

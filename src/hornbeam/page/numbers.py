@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import nan
+
 import numpy as np
 
 from hornbeam.evaluation import ReliabilityCurve
@@ -50,7 +52,8 @@ def headline_of_numbers(trial: Trial, mean: float) -> list[Score]:
     mean absolute error: 1.000, 2.000
     R²: 0.800, 0.000
     """
-    own, base = trial.target - trial.said[:, 0], trial.target - mean
+    target: Floats = trial.target.astype(np.float64)
+    own, base = target - trial.said[:, 0], target - mean
     return [
         _root(own**2, base**2),
         _absolute(np.abs(own), np.abs(base)),
@@ -91,7 +94,7 @@ def _explained(own: Floats, base: Floats) -> Score:
     flat = float(base.mean())
     meaning = "the share of the squared error of the mean that the tree takes away; higher is better"
     if flat == 0:
-        return Score("R²", meaning, *[float("nan")] * 7)
+        return Score("R²", meaning, *(nan, nan, nan, nan, nan, nan, nan))
     left = float(own.mean()) / flat
     value, half = 1 - left, half_width((own - left * base) / flat)
     return Score("R²", meaning, value, value - half, value + half, 0.0, value, value - half, value + half)

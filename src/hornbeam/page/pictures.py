@@ -85,10 +85,11 @@ def _y(p: float) -> float:
 def _on_scale(curve: ReliabilityCurve, scale: tuple[float, float]) -> ReliabilityCurve:
     """The curve as shares of the scale; what lies beyond, at its ends."""
     begin, end = scale
-    columns = (curve.predicted, curve.observed, curve.lower, curve.upper)
-    return ReliabilityCurve(
-        *(np.clip((column - begin) / (end - begin), 0.0, 1.0) for column in columns), curve.weight
+    predicted, observed, lower, upper = (
+        np.clip((column - begin) / (end - begin), 0.0, 1.0)
+        for column in (curve.predicted, curve.observed, curve.lower, curve.upper)
     )
+    return ReliabilityCurve(predicted, observed, lower, upper, curve.weight)
 
 
 def _frame(scale: tuple[float, float]) -> Markup:

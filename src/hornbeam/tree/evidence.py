@@ -244,7 +244,8 @@ def _impossible(left: Counts, unit: Floats) -> Bools:
     weight, total, squares = (left * unit).T
     none_left = (left[:, 0] == 0) & (left != 0).any(axis=1)
     apart = total**2 > weight * squares * (1 + _ROUNDING) + _ROUNDING * squares.max(initial=0.0)
-    return (left[:, [0, 2]] < 0).any(axis=1) | none_left | apart
+    impossible: Bools = (left[:, [0, 2]] < 0).any(axis=1) | none_left | apart
+    return impossible
 
 
 def _counted(tree: Tree, evidence: Counts, rows: Counts, step: Step, unit: float | None = None) -> Tree:
