@@ -27,6 +27,7 @@ from hornbeam.export import (
     to_sql,
     to_treelite,
 )
+from hornbeam.interop import to_sklearn
 from hornbeam.tree import Tree
 from hornbeam.tree.edit import believe
 from hornbeam.tree.route import answer, route
@@ -159,6 +160,15 @@ def test_pmml():
         leaf, said, _ = evaluate(document, rows_of(table))
         equal(leaf, node)
         equal(said, mean)
+
+
+def test_scikit_learn():
+    X, y = load_diabetes(return_X_y=True)
+    X = X.astype(np.float32)
+    reg = TreeRegressor("cart", max_depth=5, smoothing="shrinkage").fit(X, y)
+    theirs = to_sklearn(reg.tree_, missing="majority")
+    equal(theirs.predict(X), reg.predict(X))
+    np.testing.assert_allclose(theirs.tree_.impurity[0], y.var())
 
 
 def test_shap_adds_up_to_the_mean():

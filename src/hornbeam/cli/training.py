@@ -116,16 +116,14 @@ def _measures(column: Any) -> bool:
 
 def _numbers(column: Any) -> str:
     """The mean and the range of a numeric target."""
-    from pyarrow import compute
-
     from hornbeam.data.profile import Profile
     from hornbeam.errors import DataError
     from hornbeam.export.words import mean
 
     if Profile.of("", column).holds != "number":
         raise DataError(f"--kind regression: the target holds {column[0].as_py()!r}; expected numbers.")
-    ends = compute.min_max(column).as_py()
-    middle, low, high = (mean(float(value), 2) for value in (compute.mean(column).as_py(), *ends.values()))
+    values = column.to_numpy()
+    middle, low, high = (mean(float(value), 2) for value in (values.mean(), values.min(), values.max()))
     return f"a number, mean {middle}, from {low} to {high}"
 
 

@@ -107,9 +107,9 @@ class Leaves:
         >>> X, y = [[1], [2], [3], [4]], [1.0, 2.0, 7.0, 9.0]
         >>> print(TreeRegressor("cart", max_depth=1).fit(X, y).leaves().as_rules())
         1. if x0 ≤ 2.5
-           then 1.5 (0.044 to 2.956); 2 rows
+           then 1.5 (-2.57536 to 5.57536); 2 rows
         2. if x0 > 2.5
-           then 8 (5.088 to 10.91); 2 rows
+           then 8 (3.67101 to 12.329); 2 rows
         """
         low, high = interval(self.tree, self.level)
         lines = []

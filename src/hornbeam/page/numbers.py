@@ -132,7 +132,7 @@ def round_scale(low: float, high: float) -> tuple[float, float]:
     Examples
     --------
     >>> round_scale(68.7, 265.1), round_scale(-0.03, 0.05), round_scale(3.0, 3.0)
-    ((0.0, 300.0), (-0.04, 0.12), (2.0, 4.0))
+    ((0.0, 300.0), (-0.05, 0.05), (2.0, 4.0))
     """
     spread = (high - low) or 2.0
     low, high = (low, high) if low < high else (low - 1.0, high + 1.0)
