@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from browser import Browser, why_no_browser
 from sklearn.datasets import load_diabetes
 from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 
@@ -82,17 +81,15 @@ def test_the_page_has_no_decisions_and_the_same_bytes(tried):
     assert "better than the" in page
 
 
-@pytest.mark.skipif(why_no_browser() is not None, reason=str(why_no_browser()))
-def test_the_form_answers_as_predict_does(tried, tmp_path):
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_form_answers_as_predict_does(width, tried, browser, tmp_path):
     reg, X, y = tried
-    with Browser() as browser:
-        for width in (1280, 390):
-            with browser.page(hornbeam.report(reg, X, y).html, tmp_path, width=width) as page:
-                for row in range(0, 60, 12):
-                    one = X.iloc[[row]]
-                    page.fill("#row-paste", one.to_csv(index=False))
-                    said = page.inner_text("#row-answer .verdict b")
-                    assert float(said.replace("−", "-")) == pytest.approx(reg.predict(one)[0], rel=1e-3)
-                assert page.evaluate("document.documentElement.scrollWidth") <= width
-                assert page.locator("#leaf-table tbody tr").count() == reg.tree_.n_leaves
-                assert page.locator("#tree-view [role=treeitem]").count() > 3
+    with browser.page(hornbeam.report(reg, X, y).html, tmp_path, width=width) as page:
+        for row in range(0, 60, 12):
+            one = X.iloc[[row]]
+            page.fill("#row-paste", one.to_csv(index=False))
+            said = page.inner_text("#row-answer .verdict b")
+            assert float(said.replace("−", "-")) == pytest.approx(reg.predict(one)[0], rel=1e-3)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.locator("#leaf-table tbody tr").count() == reg.tree_.n_leaves
+        assert page.locator("#tree-view [role=treeitem]").count() > 3

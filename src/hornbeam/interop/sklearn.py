@@ -196,8 +196,8 @@ def to_sklearn(tree: Tree, *, missing: str = "error") -> Any:
     Returns
     -------
     DecisionTreeClassifier or DecisionTreeRegressor
-        Its probabilities, or predictions, are the tree's belief. It rounds values to float32 before it compares them: it
-        sends every float32 row where the tree does, and other rows but for those within that rounding of
+        Its probabilities, or predictions, are the tree's belief. It rounds values to float32 before it compares
+        them: it sends every float32 row where the tree does, and other rows but for those within that rounding of
         a threshold.
 
     Raises
