@@ -12,11 +12,11 @@ from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
 from hornbeam.estimators.shelf import pack
 from hornbeam.recipe import PRESETS, Recipe
-from hornbeam.storage import Model
+from hornbeam.storage import Grove, Model
 from hornbeam.storage.file import encode
 
 
-def models() -> list[Model]:
+def models() -> list[Model | Grove]:
     """Small models with every kind of test, label and setting."""
     rng = np.random.default_rng(0)
     X = rng.integers(0, 20, (120, 4)) / 4
@@ -46,6 +46,11 @@ def models() -> list[Model]:
         pack(hornbeam.TreeClassifier("cart", class_weight={0: 1.0, 1: 2.5}, **few).fit(X, y)),
         *(Model(small(PRESETS[name]).fit(mixed)) for name in ("pet", "c4.5", "cart")),
         Model(PRESETS["pet"].fit(Table.read([[0.0]], ["only"]))),
+        pack(hornbeam.RuleClassifier(hornbeam.TreeClassifier("cart", **few)).fit(X, y)),
+        pack(hornbeam.ForestClassifier(3, class_weight={0: 1.0, 1: 2.5}, **few).fit(X, y)),
+        pack(hornbeam.ForestRegressor(2, **few).fit(X, y)),
+        pack(hornbeam.BoostedTreesClassifier(n_estimators=2, **few).fit(X, y + (X[:, 2] > 3))),
+        pack(hornbeam.BoostedTreesRegressor("poisson", n_estimators=2, **few).fit(X, y)),
     ]
 
 

@@ -21,36 +21,49 @@ from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.errors import StorageError
 from hornbeam.estimators.shelf import pack, unpack
-from hornbeam.storage import Model
+from hornbeam.storage import Grove, Model
 from hornbeam.storage.file import decode, encode
 from hornbeam.tree.route import answer
+from hornbeam.typing import Floats
 from hostility.mutations import mutant
 
 PATIENCE = 1.0  # seconds of processor time for one mutant
 BATCH = 500  # mutants a worker makes before it reports
 
 
-def predict(model: Model) -> None:
-    """Answer some rows; the answers must be probabilities, and the model must be one that can be saved again."""
-    tree = model.tree
+def predict(model: Model | Grove) -> None:
+    """Answer some rows; the answers must be numbers, and the model must be one that can be saved again."""
+    schema = model.schema
     rng = np.random.default_rng(0)
     columns = []
-    for feature in tree.schema.features:
+    for feature in schema.features:
         size = len(feature.categories)
         if feature.kind is Kind.NOMINAL:
             columns.append(rng.integers(-2, size, 16, dtype=np.int32))
         else:
             columns.append(rng.choice([0.0, 1.0, 2.0, 1e300, -np.inf, np.inf, np.nan], 16))
-    if columns:
-        answers = answer(tree, Table(tree.schema, tuple(columns), None, None, 1.0, None))
-        assert np.isfinite(answers).all(), "answers that are no numbers"
+    for tree in model.trees if columns else ():
+        check(answer(tree, Table(schema, tuple(columns), None, None, 1.0, None)), not schema.is_measured)
+    estimator = unpack(model)
+    if model.estimator is not None and schema.is_numeric:
+        classes = hasattr(estimator, "predict_proba")
+        rows = np.zeros((2, schema.n_features))
+        with np.errstate(over="ignore"):  # a mean that is an exponential may be larger than any number
+            answers = estimator.predict_proba(rows) if classes else estimator.predict(rows)[:, None]
+        assert classes or not np.isnan(answers).any(), "answers that are no numbers"
+        if classes:
+            check(answers, True)
+    again = decode(encode(pack(estimator)))
+    assert [tree.digest for tree in again.trees] == [tree.digest for tree in model.trees], (
+        "not the same model once saved and loaded again"
+    )
+
+
+def check(answers: Floats, probabilities: bool) -> None:
+    assert np.isfinite(answers).all(), "answers that are no numbers"
+    if probabilities:
         assert np.abs(answers.sum(axis=1) - 1).max() < 1e-6, "answers that do not add up to 1"
         assert (answers >= 0).all(), "answers below 0"
-    estimator = unpack(model)
-    if estimator is not tree and tree.schema.is_numeric:
-        estimator.predict_proba(np.zeros((2, tree.schema.n_features)))
-    again = decode(encode(pack(estimator)))
-    assert again.tree.digest == tree.digest, "not the same model once saved and loaded again"
 
 
 def judge(data: bytes) -> str:

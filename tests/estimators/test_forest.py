@@ -14,9 +14,8 @@ from sklearn.metrics import accuracy_score, brier_score_loss, r2_score
 from sklearn.model_selection import GridSearchCV, cross_val_predict, train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
-import hornbeam
 from hornbeam import ForestClassifier, ForestRegressor
-from hornbeam.errors import ParameterError, StorageError
+from hornbeam.errors import ParameterError
 from hornbeam.smoothing import HGS, Laplace
 
 CANCER = load_breast_cancer(return_X_y=True)
@@ -164,14 +163,6 @@ def test_a_grid_search_finds_its_size():
     grid = {"n_estimators": [1, 10], "max_features": ["sqrt", 1.0], "criterion": ["gini", "entropy"]}
     search = GridSearchCV(ForestClassifier(), grid, cv=3, scoring="neg_brier_score").fit(*CANCER)
     assert search.best_params_["n_estimators"] == 10
-
-
-def test_files_hold_trees_and_not_forests(tmp_path):
-    clf = ForestClassifier(2).fit(*IRIS)
-    with pytest.raises(StorageError, match=r"ForestClassifier.*forest_\.trees"):
-        hornbeam.save(clf, tmp_path / "forest.hornbeam")
-    hornbeam.save(clf.forest_.trees[0], tmp_path / "tree.hornbeam")
-    assert hornbeam.load(tmp_path / "tree.hornbeam").digest == clf.forest_.trees[0].digest
 
 
 def test_nothing_is_answered_before_fit():

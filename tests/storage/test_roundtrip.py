@@ -276,3 +276,18 @@ def test_each_kind_is_written_as_its_golden_files(version):
     for suffix in ("hornbeam", "safetensors"):
         data = (golden / f"{version}.{suffix}").read_bytes()
         assert encode(decode(data), as_tensors=suffix == "safetensors") == data
+
+
+@pytest.mark.parametrize("name", ["1.2.safetensors", "1.2.hornbeam"])
+def test_the_first_forest_and_the_first_rules_are_read_for_ever(name):
+    """Of version 1.2, which brought several trees, here as tensors, and rules, here as text."""
+    pandas = pytest.importorskip("pandas")
+    golden = Path(__file__).with_name("golden")
+    model = hornbeam.load(golden / name)
+    expected = json.loads((golden / "1.2.json").read_text())
+    rows = pandas.DataFrame(expected["rows"])
+    assert type(model).__name__ == expected[name]["estimator"]
+    assert model.predict_proba(rows).tolist() == expected[name]["probabilities"]
+    assert model.predict(rows).tolist() == expected[name]["classes"]
+    data = (golden / name).read_bytes()
+    assert encode(decode(data)) == data

@@ -11,7 +11,7 @@ import pytest
 import hornbeam
 from hornbeam.estimators.shelf import pack
 from hornbeam.storage.file import encode
-from hornbeam.storage.layout import ARRAYS
+from hornbeam.storage.layout import ARRAYS, OF_GROVE
 
 PAGE = Path(__file__).parents[2] / "docs" / "guide" / "storage.md"
 SCHEMA = json.loads(resources.files("hornbeam.storage").joinpath("model-1.schema.json").read_text())
@@ -22,6 +22,7 @@ ESTIMATORS = [
     hornbeam.TreeClassifier(),
     hornbeam.TreeClassifier("c4.5", smoothing=hornbeam.smoothing.HGS(2.0), costs=[[0, 1], [5, 0]]),
     hornbeam.TreeRegressor("cart", pruning=hornbeam.pruning.CostComplexity(0.1)),
+    hornbeam.RuleClassifier(hornbeam.TreeClassifier("cart", smoothing=hornbeam.smoothing.HGS(2.0))),
     hornbeam.TreeClassifier(
         "cart", class_weight={"no": 1.0, "yes": 2.5}, pruning=hornbeam.pruning.BayesRisk()
     ),
@@ -35,7 +36,9 @@ def cells(line):
 def test_the_page_names_every_key_and_every_array():
     text = PAGE.read_text(encoding="utf-8")
     lines = [
-        cells(line) for line in text[text.index("## The format") :].splitlines() if line.startswith("| `")
+        cells(line)
+        for line in text[text.index("## The format") : text.index("### Several trees")].splitlines()
+        if line.startswith("| `")
     ]
     arrays = {line[0].strip("`"): line[1:3] for line in lines if len(line) == 4}
     keys = {key for line in lines if len(line) == 2 for key in re.findall("`([a-z0-9_]+)`", line[0])}
@@ -47,13 +50,25 @@ def test_the_page_names_every_key_and_every_array():
         assert arrays[name] == [TYPES[array.dtype], " × ".join(per[size] for size in array.per)]
 
 
+def test_the_page_names_what_several_trees_have_beside():
+    text = PAGE.read_text(encoding="utf-8")
+    part = text[text.index("### Several trees") :]
+    lines = [cells(line) for line in part.splitlines() if line.startswith("| `")]
+    arrays = {line[0].strip("`"): line[1:3] for line in lines if len(line) == 4}
+    own = {name: array for name, array in OF_GROVE.items() if ARRAYS.get(name) != array}
+    per = {"n_trees": "trees", "n_channels": "channels"}
+    assert arrays == {
+        name: [TYPES[array.dtype], " × ".join(per[size] for size in array.per)] for name, array in own.items()
+    }
+
+
 def test_the_schema_asks_for_the_same():
     assert set(SCHEMA["required"]) | {"sha256"} == set(SCHEMA["properties"])
     assert SCHEMA["properties"]["tree"]["required"] == list(ARRAYS)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: estimator.preset)
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 def test_estimators_keep_to_the_schema(estimator):
     jsonschema = pytest.importorskip("jsonschema", reason="the schema is checked with the extra test")
-    target = Y if isinstance(estimator, hornbeam.TreeClassifier) else [-1.0, 0.5, 2.0, 3.5]
+    target = [-1.0, 0.5, 2.0, 3.5] if isinstance(estimator, hornbeam.TreeRegressor) else Y
     jsonschema.validate(json.loads(encode(pack(estimator.fit(X, target)))), SCHEMA)

@@ -25,8 +25,8 @@ def diff(old: str, new: str, tolerance: float, **_: Any) -> int:
     \b
     hornbeam diff january.hornbeam february.hornbeam
     """
-    from hornbeam.storage import compare, read
+    from hornbeam.storage import compare, read_any
 
-    found = compare(read(old), read(new), tolerance)
+    found = compare(read_any(old), read_any(new), tolerance)
     give({"differ": bool(found)} | asdict(found), str(found))
     return int(bool(found))

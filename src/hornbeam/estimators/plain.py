@@ -13,7 +13,8 @@ from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.estimators.refresh import shares_of
 from hornbeam.estimators.settings import recipe_of, regression_recipe_of
-from hornbeam.estimators.shelf import class_weight_of, model_of
+from hornbeam.estimators.shelf_labels import class_weight_of
+from hornbeam.estimators.shelf_tree import model_of
 from hornbeam.estimators.threads import n_threads
 from hornbeam.storage import Model
 from hornbeam.tree.costs import Costs

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hornbeam.errors import ParameterError
+from hornbeam.export.one_tree import need_tree
 from hornbeam.export.words import answer_words, conditions, evidence, feature_name, shortened, word
 from hornbeam.tree import Tree
 
@@ -45,6 +46,7 @@ def to_dot(tree: Tree, *, max_categories: int = 8, max_width: int = 48) -> str:
       n2 [label="well 0.800\n4 well, 1 ill", style="rounded,bold"];
     }
     """
+    need_tree(tree)
     if max_categories < 1 or max_width < 1:
         raise ParameterError(
             f"max_categories is {max_categories} and max_width {max_width}, expected 1 or more of each"

@@ -8,6 +8,7 @@ from html import escape
 
 from hornbeam.errors import ParameterError
 from hornbeam.export.fold import Folded, fold
+from hornbeam.export.one_tree import need_tree
 from hornbeam.export.palette import CLASS_COLOURS, bar, bars
 from hornbeam.export.words import (
     answer_words,
@@ -85,6 +86,7 @@ def to_html(
     >>> page[:27], "a&lt;b ≤ 0.5" in page, "a<b" in page
     ('<div class="hornbeam-tree">', True, False)
     """
+    need_tree(tree)
     if min(max_depth or 0, 0 if max_leaves is None else max_leaves - 1) < 0:
         raise ParameterError(
             f"max_depth is {max_depth} and max_leaves {max_leaves}, expected 0 or more and 1 or more, or None"

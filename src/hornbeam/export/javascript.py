@@ -9,6 +9,7 @@ from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.errors import ExportError, ParameterError
 from hornbeam.export.flat import Flat
+from hornbeam.export.one_tree import need_tree
 from hornbeam.export.vectors import Vectors
 from hornbeam.export.words import plain, wrapped
 from hornbeam.tree import Tree
@@ -54,6 +55,7 @@ def to_javascript(tree: Tree, *, name: str = "hornbeamTree", vectors: Table | No
     >>> print(source.splitlines()[-1])
     if (typeof module !== "undefined") module.exports = doses;
     """
+    need_tree(tree)
     if not re.fullmatch(r"[A-Za-z_$][A-Za-z0-9_$]*", name, re.ASCII) or name in _RESERVED:
         raise ParameterError(
             f"name is {name!r}; expected a JavaScript identifier of ASCII letters, digits, _ and $ that is no "

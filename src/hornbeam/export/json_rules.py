@@ -11,6 +11,7 @@ import numpy as np
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.data.table import Table
 from hornbeam.export.flat import Flat
+from hornbeam.export.one_tree import need_tree
 from hornbeam.export.vectors import Vectors
 from hornbeam.export.words import plain
 from hornbeam.tree import Tree
@@ -60,6 +61,7 @@ def to_json(tree: Tree, *, indent: int | None = None, vectors: Table | None = No
     [{'feature': 'dose', 'above': 0.5}] [0.2, 0.8]
     [{'feature': 'dose', 'missing': 1}] [0.5, 0.5]
     """
+    need_tree(tree)
     schema = tree.schema
     document: dict[str, Any] = {
         "format": "hornbeam-rules",

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from hornbeam.errors import ParameterError
+from hornbeam.export.one_tree import need_tree
 from hornbeam.export.words import answer_words, branches, evidence, word
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import path, slots
@@ -44,6 +45,7 @@ def to_markdown(tree: Tree, *, max_categories: int = 8) -> str:
     | 1 | `dose ≤ 0.5` | `ill` | 0.800 | `4 ill, 1 well` |
     | 2 | `dose > 0.5` | `well` | 0.800 | `4 well, 1 ill` |
     """
+    need_tree(tree)
     if max_categories < 1:
         raise ParameterError(f"max_categories is {max_categories}, expected 1 or more")
     skeleton = tree.skeleton

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import ExportError, ParameterError
 from hornbeam.export.extra import need
+from hornbeam.export.one_tree import need_tree
 from hornbeam.export.questions import questions
 from hornbeam.export.shares import refuse_shares
 from hornbeam.export.tree_operators import tree_ensemble, tree_ensemble_regressor
@@ -86,6 +87,7 @@ def to_onnx(
     >>> leaf.tolist(), label.tolist(), probabilities.tolist()
     ([1, 2, 0], ['no', 'yes', 'no'], [[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]])
     """
+    need_tree(tree)
     need("onnx", "onnx")
     _check_settings(dtype, inputs, tree_operators)
     refuse_shares(tree, "ONNX")

@@ -11,6 +11,7 @@ import numpy as np
 
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import ExportError
+from hornbeam.export.one_tree import need_tree
 from hornbeam.export.shares import refuse_shares
 from hornbeam.tree import Tree
 from hornbeam.typing import Category, Label
@@ -61,6 +62,7 @@ def to_pmml(tree: Tree) -> str:
     <?xml version='1.0' encoding='utf-8'?>
     <PMML xmlns="http://www.dmg.org/PMML-4_4" version="4.4">
     """
+    need_tree(tree)
     refuse_shares(tree, "PMML")
     if tree.depth > _DEEPEST:
         raise ExportError(

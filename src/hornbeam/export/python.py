@@ -5,6 +5,7 @@ from __future__ import annotations
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.export.flat import Flat
+from hornbeam.export.one_tree import need_tree
 from hornbeam.export.vectors import Vectors
 from hornbeam.export.words import plain, wrapped
 from hornbeam.tree import Tree
@@ -42,6 +43,7 @@ def to_python(tree: Tree, *, vectors: Table | None = None) -> str:
     >>> module["probabilities"]([0.9]), module["predict"]([0.1]), module["node"]([None])
     ([0.2, 0.8], 'ill', 0)
     """
+    need_tree(tree)
     flat, features = Flat.of(tree), tree.schema.features
     codes = [
         _dictionary(feature.categories) if feature.kind is not Kind.NUMERIC else "None"

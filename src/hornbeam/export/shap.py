@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from hornbeam.errors import ExportError
+from hornbeam.export.one_tree import need_tree
 from hornbeam.export.shares import refuse_shares
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import stopped
@@ -54,6 +55,7 @@ def to_shap(tree: Tree) -> dict[str, Any]:
     >>> arrays["thresholds"].tolist(), arrays["features"].tolist()
     ([inf, 35.0, 0.0, 0.0, 0.0], [0, 0, -1, -1, -1])
     """
+    need_tree(tree)
     refuse_shares(tree, "shap")
     ways, yes, no = _laid_out(tree)
     weight = np.array([max(way.weight, _HARDLY_ANY) if isinstance(way, _Stop) else 0.0 for way in ways])

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from hornbeam.errors import ParameterError
 from hornbeam.export.extra import need
+from hornbeam.export.one_tree import need_tree
 from hornbeam.rules import RuleSet
 from hornbeam.tree import Tree
 
@@ -103,6 +104,7 @@ def to_sql(
     [('Ada', 2, 'yes', 0.2, 0.8), ('Bob', 1, 'no', 0.8, 0.2), ('Cid', 0, 'no', 0.5, 0.5)]
     >>> people.close()
     """
+    need_tree(tree)
     need("sqlglot", "sql")
     from hornbeam.export.dialect import dialect_of
     from hornbeam.export.query import Query

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.errors import ParameterError
+from hornbeam.export.one_tree import need_tree
 from hornbeam.export.palette import bar, bars
 from hornbeam.export.tidy import tidy
 from hornbeam.export.words import answer_words, conditions, evidence, feature_name, shortened, word
@@ -55,6 +56,7 @@ def to_svg(tree: Tree, max_depth: int | None = None, *, max_categories: int = 4,
     >>> picture[:4], ">≤ 0.5<" in picture, picture[-6:]
     ('<svg', True, '</svg>')
     """
+    need_tree(tree)
     if max_depth is not None and max_depth < 0:
         raise ParameterError(f"max_depth is {max_depth}, expected 0 or more, or None for the whole tree")
     if max_categories < 1 or max_width < 1:

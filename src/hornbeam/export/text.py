@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from math import inf
 
 from hornbeam.errors import ParameterError
+from hornbeam.export.one_tree import need_tree
 from hornbeam.export.words import answer_words, branches, evidence, word
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import leaves_below
@@ -70,6 +71,7 @@ def text(tree: Tree, max_depth: int | None = None, *, max_categories: int = 8) -
     ├─ age > 30.5 ··· yes    0.800  36 yes, 9 no
     └─ age missing ·· maybe  0.600  3 maybe, 1 no, 1 yes
     """
+    need_tree(tree)
     if max_depth is not None and max_depth < 0:
         raise ParameterError(f"max_depth is {max_depth}, expected 0 or more, or None for the whole tree")
     if max_categories < 1:

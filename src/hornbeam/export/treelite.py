@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hornbeam.export.extra import need
+from hornbeam.export.one_tree import need_tree
 from hornbeam.export.questions import Question, questions
 from hornbeam.export.shares import refuse_shares
 from hornbeam.tree import Tree
@@ -53,6 +54,7 @@ def to_treelite(tree: Tree) -> Model:
     >>> treelite.gtil.predict(to_treelite(tree), rows)[:, 0].tolist()
     [[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]]
     """
+    need_tree(tree)
     need("treelite", "treelite")
     refuse_shares(tree, "treelite")
     asked = questions(tree.skeleton)

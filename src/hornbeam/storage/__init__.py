@@ -1,7 +1,7 @@
 """Models as files: one documented, versioned format, written as text or as tensors, and no pickle."""
 
 from hornbeam.storage.difference import Difference, compare
-from hornbeam.storage.file import read, write
-from hornbeam.storage.model import Model
+from hornbeam.storage.file import read, read_any, write
+from hornbeam.storage.model import Grove, Model
 
-__all__ = ["Difference", "Model", "compare", "read", "write"]
+__all__ = ["Difference", "Grove", "Model", "compare", "read", "read_any", "write"]

@@ -6,7 +6,8 @@ Sizes are compared with limits before arrays are looked at, arrays with sizes be
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,15 +15,16 @@ from numpy.typing import NDArray
 
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import DataError, SchemaError, StorageError, TreeError
-from hornbeam.storage.layout import ARRAYS, DEEPEST, OF_SKELETON, Sizes, fingerprint, sizes_of
-from hornbeam.storage.model import Model
+from hornbeam.storage.layout import ARRAYS, OF_SKELETON, fingerprint
+from hornbeam.storage.model import Grove, Model
+from hornbeam.storage.sizes import DEEPEST, MEASURED, MOST_NODES, SEVERAL, Sizes, sizes_of
 from hornbeam.storage.values import decode, decode_scalar, decode_step, decode_text, show
 from hornbeam.tree import Skeleton, Step, Tree
 
 __all__ = ["model_of"]
 
 
-def model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Model:
+def model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Model | Grove:
     """Make the model that a header and arrays describe; types and shapes of the arrays were checked.
 
     Raises
@@ -30,17 +32,20 @@ def model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> M
     StorageError
         Whatever is not sound; the message names it.
     """
-    sizes = sizes_of(header)
+    sizes, kind = sizes_of(header), header["kind"]
     try:
         schema = _schema(header, sizes)
-        tree = _tree(schema, sizes, arrays, _history(header["history"]))
+        trees = tuple(_trees(schema, sizes, arrays, header))
     except (DataError, SchemaError, TreeError) as error:
         raise StorageError(str(error)) from error
-    if tree.depth > DEEPEST:
-        raise StorageError(f"the tree is {tree.depth:,} deep; expected at most {DEEPEST:,}")
-    model = Model(tree, *_shell(header["estimator"]))
+    name, settings, learned = _shell(header["estimator"])
+    model: Model | Grove
+    if kind in SEVERAL:
+        model = Grove(schema, trees, name, settings, learned)
+    else:
+        model = Model(trees[0], name, settings, learned, by_rules=kind == "rules")
     stated = header.get("sha256")
-    if stated is not None and stated != fingerprint(header, tree):
+    if stated is not None and stated != fingerprint(header, arrays):
         raise StorageError(
             f"sha256 is {show(stated)}, but the content has another: the file was changed since it was saved. "
             "Take the original, or delete the entry sha256 to accept the change"
@@ -54,7 +59,7 @@ def _schema(header: Mapping[str, Any], sizes: Sizes) -> Schema:
     return Schema(
         tuple(map(_read_feature, features)),
         tuple(decode_scalar(label, "a class") for label in classes),
-        Kind.NUMERIC if header["kind"] == "measured tree" else Kind.NOMINAL,
+        Kind.NUMERIC if header["kind"] in MEASURED else Kind.NOMINAL,
     )
 
 
@@ -86,10 +91,10 @@ def _history(said: object) -> tuple[Step, ...]:
     return tuple(decode_step(step, "history") for step in said)
 
 
-def _shell(said: object) -> tuple[Any, ...]:
+def _shell(said: object) -> tuple[str | None, dict[str, Any], dict[str, Any]]:
     match said:
         case None:
-            return ()
+            return None, {}, {}
         case {"name": name, "settings": dict(settings), "learned": dict(learned), **rest} if not rest:
             name = decode_text(name, "the estimator's name")
             return name, _read_settings(settings, name), _read_settings(learned, name)
@@ -100,10 +105,45 @@ def _read_settings(said: dict[str, Any], name: str) -> dict[str, Any]:
     return {decode_text(key, name): decode(value, f"{name}'s {show(key)}") for key, value in said.items()}
 
 
-def _tree(
-    schema: Schema, sizes: Sizes, arrays: Mapping[str, NDArray[Any]], history: tuple[Step, ...]
-) -> Tree:
-    feature = arrays["feature"]
+def _trees(
+    schema: Schema, sizes: Sizes, arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any]
+) -> Iterator[Tree]:
+    slot_start = _slot_start(schema, sizes, arrays["feature"])
+    if header["kind"] not in SEVERAL:
+        yield _tree(schema, arrays, slot_start, _history(header["history"]))
+        return
+    if type(header["history"]) is not list:
+        raise StorageError(f"history is {show(header['history'])}; expected a list of histories")
+    histories = [_history(steps) for steps in header["history"]]
+    which = arrays["tree_history"]
+    if sizes.n_trees and not 0 <= which.min() <= which.max() < len(histories):
+        raise StorageError(
+            f"tree_history runs from {which.min()} to {which.max()}; expected 0 to {len(histories) - 1}, the histories"
+        )
+    for at, (begin, end) in enumerate(pairwise(_bounds(arrays["tree_nodes"], sizes.n_nodes))):
+        first, last = slot_start[begin], slot_start[end]
+        part = {name: arrays[name][begin:end] for name, array in ARRAYS.items() if array.per[0] == "n_nodes"}
+        part |= {"slot_of": arrays["slot_of"][first:last], "unit": arrays["unit"][at]}
+        try:
+            yield _tree(schema, part, slot_start[begin : end + 1] - first, histories[which[at]])
+        except (StorageError, TreeError) as error:
+            raise StorageError(f"tree {at}: {error}") from error
+
+
+def _bounds(tree_nodes: NDArray[Any], n_nodes: int) -> list[int]:
+    """Where the nodes of each tree begin, and where those of the last end."""
+    if len(tree_nodes) and not 1 <= tree_nodes.min() <= tree_nodes.max() <= MOST_NODES:
+        raise StorageError(
+            f"tree_nodes runs from {tree_nodes.min()} to {tree_nodes.max()}; expected 1 to {MOST_NODES:,} nodes a tree"
+        )
+    bounds = [0, *np.cumsum(tree_nodes, dtype=np.int64).tolist()]
+    if bounds[-1] != n_nodes:
+        raise StorageError(f"tree_nodes adds up to {bounds[-1]:,}; expected {n_nodes:,}, which is n_nodes")
+    return bounds
+
+
+def _slot_start(schema: Schema, sizes: Sizes, feature: NDArray[Any]) -> NDArray[Any]:
+    """Where the slots of each node begin: the categories of the features that are tested give it."""
     if sizes.n_nodes and not -1 <= feature.min() <= feature.max() < sizes.n_features:
         raise StorageError(
             f"feature runs from {feature.min()} to {feature.max()}; expected -1 to n_features - 1"
@@ -115,6 +155,15 @@ def _tree(
         raise StorageError(
             f"n_slots is {sizes.n_slots:,}; expected {slot_start[-1]:,}, one for each category of each nominal test"
         )
+    return slot_start
+
+
+def _tree(
+    schema: Schema, arrays: Mapping[str, NDArray[Any]], slot_start: NDArray[Any], history: tuple[Step, ...]
+) -> Tree:
     skeleton = Skeleton.of(**{name: arrays[name] for name in OF_SKELETON}, slot_start=slot_start)
     rest = {name: arrays[name] for name in ARRAYS if name not in OF_SKELETON}
-    return Tree(schema, skeleton, **rest, history=history)
+    tree = Tree(schema, skeleton, **rest, history=history)
+    if tree.depth > DEEPEST:
+        raise StorageError(f"the tree is {tree.depth:,} deep; expected at most {DEEPEST:,}")
+    return tree

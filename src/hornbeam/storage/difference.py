@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from math import isnan
 from typing import Any, NamedTuple
@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hornbeam.data.schema import Feature, Kind, Schema
-from hornbeam.storage.model import Model
+from hornbeam.errors import StorageError
+from hornbeam.storage.model import Grove, Model
 from hornbeam.tree import Step, Tree
 
 __all__ = ["Difference", "compare"]
@@ -69,8 +70,13 @@ class Difference:
         return "\n".join(lines) or "no difference"
 
 
-def compare(old: Model, new: Model, tolerance: float = 1e-9) -> Difference:
-    """Compare two models part by part.
+def compare(old: Model | Grove, new: Model | Grove, tolerance: float = 1e-9) -> Difference:
+    """Compare two models part by part; of several trees, the first with the first, and so on.
+
+    Raises
+    ------
+    StorageError
+        If only one of them has several trees.
 
     Examples
     --------
@@ -82,16 +88,28 @@ def compare(old: Model, new: Model, tolerance: float = 1e-9) -> Difference:
     history   added laplace()
     belief    every row: [1, 0], now [0.8, 0.2]
     """
-    schema = tuple(_of_schema(old.tree.schema, new.tree.schema))
-    structure, evidence, belief = _of_nodes(old.tree, new.tree, tolerance)
+    if isinstance(old, Grove) != isinstance(new, Grove):
+        found = " and ".join(f"a {one.estimator or 'Tree'} of {_counted(one.trees)}" for one in (old, new))
+        raise StorageError(
+            f"there are {found}; expected two of one tree, or two of several: compare like with like"
+        )
+    parts: dict[str, list[str]] = {name: [] for name in ("history", "structure", "evidence", "belief")}
+    if len(old.trees) != len(new.trees):
+        parts["structure"].append(f"{_counted(old.trees)}, now {_counted(new.trees)}")
+    for at, (before, after) in enumerate(zip(old.trees, new.trees, strict=False)):
+        where = f"tree {at}, " if isinstance(old, Grove) else ""
+        changes = (list(_of_history(before, after)), *_of_nodes(before, after, tolerance))
+        for part, lines in zip(parts.values(), changes, strict=True):
+            part += [where + line for line in lines]
     return Difference(
-        schema=schema,
+        schema=tuple(_of_schema(old.schema, new.schema)),
         settings=tuple(_of_settings(old, new)),
-        history=tuple(_of_history(old.tree, new.tree)),
-        structure=tuple(structure),
-        evidence=tuple(evidence),
-        belief=tuple(belief),
+        **{name: tuple(lines) for name, lines in parts.items()},
     )
+
+
+def _counted(trees: tuple[Tree, ...]) -> str:
+    return f"{len(trees):,} tree{'s' * (len(trees) != 1)}"
 
 
 def _of_schema(old: Schema, new: Schema) -> Iterator[str]:
@@ -126,18 +144,41 @@ def _listed(values: tuple[Any, ...]) -> str:
     return f"[{shown}, … {len(values) - _MOST_WORDS} more]" if len(values) > _MOST_WORDS else f"[{shown}]"
 
 
-def _of_settings(old: Model, new: Model) -> Iterator[str]:
+def _of_settings(old: Model | Grove, new: Model | Grove) -> Iterator[str]:
     if old.estimator != new.estimator:
         yield f"estimator: {old.estimator}, now {new.estimator}"
-    for before, after in ((old.settings, new.settings), (old.learned, new.learned)):
-        for name in sorted(before.keys() | after.keys()):
-            was, now = (_word(values[name]) if name in values else "not set" for values in (before, after))
+    for before, after in (
+        (_worded(old.settings), _worded(new.settings)),
+        (_worded(old.learned), _worded(new.learned)),
+    ):
+        for name in dict.fromkeys((*before, *after)):
+            was, now = before.get(name, "not set"), after.get(name, "not set")
             if was != now:
-                yield f"{name}: {was}, now {now}"
+                yield f"{name}: {_cut(was)}, now {_cut(now)}"
+
+
+def _worded(values: Mapping[str, Any]) -> dict[str, str]:
+    """Each value in words, and each rule of a list by itself."""
+    words: dict[str, str] = {}
+    for name, value in sorted(values.items()):
+        if isinstance(value, tuple) and value and all(isinstance(one, Step) for one in value):
+            words |= {f"{name}[{at}]": _word(one) for at, one in enumerate(value)}
+        else:
+            words[name] = _word(value)
+    return words
 
 
 def _word(value: Any) -> str:
-    return str(value) if isinstance(value, Step) else repr(value)
+    """A value in words that are the same for the same value alone."""
+    match value:
+        case Step():
+            return f"{value.name}({', '.join(f'{name}={_word(one)}' for name, one in value.parameters)})"
+        case np.ndarray():
+            return f"array({value.tolist()})"
+        case tuple():
+            return f"({', '.join(map(_word, value))})"
+        case _:
+            return repr(value)
 
 
 def _of_history(old: Tree, new: Tree) -> Iterator[str]:

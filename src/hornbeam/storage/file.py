@@ -12,16 +12,16 @@ from typing import BinaryIO
 
 from hornbeam.errors import StorageError
 from hornbeam.storage import tensors, text
-from hornbeam.storage.model import Model
+from hornbeam.storage.model import Grove, Model
 
 if sys.platform != "win32":
     from fcntl import LOCK_EX, flock
 
-__all__ = ["decode", "encode", "read", "replace", "write"]
+__all__ = ["decode", "encode", "read", "read_any", "replace", "write"]
 
 
-def encode(model: Model, *, as_tensors: bool = False) -> bytes:
-    """Write a model as the bytes of a file.
+def encode(model: Model | Grove, *, as_tensors: bool = False) -> bytes:
+    """Write a model as the bytes of a file; several trees are always tensors.
 
     Examples
     --------
@@ -31,10 +31,17 @@ def encode(model: Model, *, as_tensors: bool = False) -> bytes:
     >>> encode(Model(tree)).splitlines()[1]
     b'  "format": "hornbeam",'
     """
-    return b"".join(tensors.write_tensors(model)) if as_tensors else text.write_text(model)
+    return b"".join(_parts(model, as_tensors))
 
 
-def decode(data: bytes) -> Model:
+def _parts(model: Model | Grove, as_tensors: bool) -> list[bytes | memoryview]:
+    # Text is for trees that are read by people; nobody reads a hundred.
+    if as_tensors or isinstance(model, Grove):
+        return tensors.write_tensors(model)
+    return [text.write_text(model)]
+
+
+def decode(data: bytes) -> Model | Grove:
     """Read a model from the bytes of a file, text or tensors.
 
     Raises
@@ -52,8 +59,8 @@ def decode(data: bytes) -> Model:
     return tensors.read_tensors(data) if tensors.are_tensors(data) else text.read_text(data)
 
 
-def write(model: Model, path: str | PathLike[str]) -> None:
-    """Write a model to a file: as tensors if its name ends in ``.safetensors``, else as text.
+def write(model: Model | Grove, path: str | PathLike[str]) -> None:
+    """Write a model to a file: as tensors if there are several trees or its name ends so, else as text.
 
     Until the new file is complete and on the disk, the old one stays.
 
@@ -74,13 +81,29 @@ def write(model: Model, path: str | PathLike[str]) -> None:
     True
     """
     # Everything that can be refused is refused before a file is touched.
-    as_tensors = Path(path).suffix == ".safetensors"
-    parts = tensors.write_tensors(model) if as_tensors else [text.write_text(model)]
-    replace(path, parts)
+    replace(path, _parts(model, as_tensors=Path(path).suffix == ".safetensors"))
 
 
 def read(path: str | PathLike[str]) -> Model:
-    """Read a model from a file.
+    """Read a model that answers with one tree from a file.
+
+    Raises
+    ------
+    StorageError
+        If the file holds no sound model, rules, or several trees; the message says what is wrong with it.
+    """
+    model = read_any(path)
+    if isinstance(model, Model) and not model.by_rules:
+        return model
+    found = f"{len(model.trees):,} trees" if isinstance(model, Grove) else "rules"
+    raise StorageError(
+        f"{os.fspath(path)}: this is a {model.estimator or 'model'} that answers with {found}; expected one tree: "
+        "hornbeam.load reads it"
+    )
+
+
+def read_any(path: str | PathLike[str]) -> Model | Grove:
+    """Read a model from a file: a tree, rules, or several trees.
 
     Raises
     ------

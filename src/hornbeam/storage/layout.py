@@ -1,8 +1,9 @@
 """What a model file says, whichever way it is written: a header of plain values, and flat arrays.
 
-The header has the format's name and version, four sizes, the features, the classes, the history and the
+The header has the format's name and version, the sizes, the features, the classes, the history and the
 estimator. The arrays are those of the tree that cannot be derived: level order gives parents and first
-children, the categories of the tested feature give ``slot_start``.
+children, the categories of the tested feature give ``slot_start``. Of several trees each array is that of the
+first, then that of the second, and so on; two more say how many nodes each has, and which history.
 """
 
 from __future__ import annotations
@@ -17,51 +18,21 @@ from numpy.typing import NDArray
 
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import StorageError
-from hornbeam.storage.model import Model
-from hornbeam.storage.values import encode, encode_scalar, encode_step, encode_text, show
+from hornbeam.storage.model import Grove, Model
+from hornbeam.storage.sizes import DEEPEST, KINDS, SEVERAL, Sizes, check_sizes, limits
+from hornbeam.storage.values import encode, encode_scalar, encode_step, encode_text
 from hornbeam.tree import Tree
 
 __all__ = [
     "ARRAYS",
-    "DEEPEST",
+    "OF_GROVE",
     "OF_SKELETON",
-    "VERSION",
     "Array",
-    "Sizes",
+    "arrays_for",
     "arrays_of",
     "fingerprint",
     "header_of",
-    "sizes_of",
 ]
-
-VERSION = (1, 1)  # a reader of 1.x reads every 1.y; what 1.y adds may be left unread
-KINDS = {
-    "tree": (1, 0),
-    "measured tree": (1, 1),
-}  # classes, or a number; each with the version that brought it
-
-MOST = {"n_nodes": 2**24, "n_classes": 2**16, "n_features": 2**17, "n_slots": 2**28}
-MOST_CELLS = 2**28  # nodes times classes
-DEEPEST = 2**16
-
-
-class Sizes(NamedTuple):
-    """The four sizes that every length follows from."""
-
-    n_nodes: int
-    n_classes: int
-    n_features: int
-    n_slots: int
-
-    @property
-    def n_channels(self) -> int:
-        """Columns of evidence: the classes; without, weight, sum and squares."""
-        return self.n_classes or 3
-
-    @property
-    def n_answers(self) -> int:
-        """Columns of belief: the classes; without, the mean."""
-        return self.n_classes or 1
 
 
 class Array(NamedTuple):
@@ -90,48 +61,82 @@ ARRAYS = {
     "borrowed": Array("<f8", _NODE),
 }
 OF_SKELETON = ("n_children", "feature", "threshold", "missing_slot", "slot_of")
-_KEYS = {
-    "format",
-    "version",
-    "kind",
-    *MOST,
-    "features",
-    "classes",
-    "history",
-    "estimator",
+OF_GROVE = {
+    "tree_nodes": Array("<i4", ("n_trees",)),
+    "tree_history": Array("<i4", ("n_trees",)),
+    **ARRAYS,
+    "unit": Array("<f8", ("n_trees", "n_channels")),
 }
-_OPTIONAL = {"sha256"}
 
 
-def arrays_of(tree: Tree) -> dict[str, NDArray[Any]]:
-    """Collect the arrays of a tree, in the order and the types of the file."""
-    skeleton = tree.skeleton
-    if tree.depth > DEEPEST:
-        raise StorageError(f"the tree is {tree.depth:,} deep; expected at most {DEEPEST:,}: set max_depth")
+def arrays_for(kind: str) -> dict[str, Array]:
+    """Say which arrays a file of this kind has, in their order."""
+    return OF_GROVE if kind in SEVERAL else ARRAYS
+
+
+def arrays_of(model: Model | Grove) -> dict[str, NDArray[Any]]:
+    """Collect the arrays of a model, in the order and the types of the file."""
+    for tree in model.trees:
+        if tree.depth > DEEPEST:
+            raise StorageError(
+                f"the tree is {tree.depth:,} deep; expected at most {DEEPEST:,}: set max_depth"
+            )
+    if isinstance(model, Model):
+        return {
+            name: np.ascontiguousarray(_of_tree(model.tree, name), array.dtype)
+            for name, array in ARRAYS.items()
+        }
+    of_trees: dict[str, Any] = {
+        "tree_nodes": [tree.n_nodes for tree in model.trees],
+        "tree_history": _histories(model.trees)[1],
+    }
+    for name, array in ARRAYS.items():
+        of_trees[name] = np.concatenate(
+            [np.empty(0, array.dtype), *(_of_tree(tree, name).ravel() for tree in model.trees)]
+        )
+    sizes = _sizes(model)
     return {
-        name: np.ascontiguousarray(getattr(skeleton if name in OF_SKELETON else tree, name), array.dtype)
-        for name, array in ARRAYS.items()
+        name: np.asarray(of_trees[name], array.dtype).reshape(array.shape(sizes))
+        for name, array in OF_GROVE.items()
     }
 
 
-def header_of(model: Model) -> dict[str, Any]:
+def _of_tree(tree: Tree, name: str) -> NDArray[Any]:
+    array: NDArray[Any] = getattr(tree.skeleton if name in OF_SKELETON else tree, name)
+    return array
+
+
+def _histories(trees: tuple[Tree, ...]) -> tuple[list[Any], list[int]]:
+    """The different histories of the trees, as they are first met, and which of them each tree has."""
+    said = [json.dumps([encode_step(step, "history") for step in tree.history]) for tree in trees]
+    place = {history: at for at, history in enumerate(dict.fromkeys(said))}
+    return [json.loads(history) for history in place], [place[history] for history in said]
+
+
+def _sizes(model: Model | Grove) -> Sizes:
+    n_nodes = sum(tree.n_nodes for tree in model.trees)
+    n_slots = sum(len(tree.skeleton.slot_of) for tree in model.trees)
+    return Sizes(n_nodes, model.schema.n_classes, model.schema.n_features, n_slots, len(model.trees))
+
+
+def header_of(model: Model | Grove, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     """Write down everything but the arrays, in the order of the file."""
-    tree, schema = model.tree, model.tree.schema
-    sizes = Sizes(tree.n_nodes, schema.n_classes, schema.n_features, len(tree.skeleton.slot_of))
-    kind = "measured tree" if tree.is_measured else "tree"
+    schema, kind, sizes = model.schema, model.kind, _sizes(model)
+    most = limits(kind)
+    histories, _ = _histories(model.trees)
     header = {
         "format": "hornbeam",
         "version": list(KINDS[kind]),
         "sha256": "",
         "kind": kind,
-        **sizes._asdict(),
+        **{name: size for name, size in sizes._asdict().items() if name in most},
         "features": [_feature(feature) for feature in schema.features],
         "classes": [encode_scalar(label, "a class") for label in schema.classes],
-        "history": [encode_step(step, "history") for step in tree.history],
+        "history": histories if kind in SEVERAL else histories[0],
         "estimator": _estimator(model),
     }
-    _check_sizes(sizes)
-    header["sha256"] = fingerprint(header, tree)
+    check_sizes(sizes, most)
+    header["sha256"] = fingerprint(header, arrays)
     return header
 
 
@@ -143,7 +148,7 @@ def _feature(feature: Feature) -> dict[str, Any]:
     return said
 
 
-def _estimator(model: Model) -> dict[str, Any] | None:
+def _estimator(model: Model | Grove) -> dict[str, Any] | None:
     if model.estimator is None:
         return None
     name = model.estimator
@@ -154,64 +159,14 @@ def _estimator(model: Model) -> dict[str, Any] | None:
     return {"name": name, "settings": written(model.settings), "learned": written(model.learned)}
 
 
-def fingerprint(header: Mapping[str, Any], tree: Tree) -> str:
+def fingerprint(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
     """Hash what a file says, not how it says it: text and tensors of one model have the same."""
-    said = {key: value for key, value in header.items() if key not in _OPTIONAL}
+    said = {key: value for key, value in header.items() if key != "sha256"}
     sha = hashlib.sha256(json.dumps(said, sort_keys=True, separators=(",", ":")).encode())
-    for name, array in arrays_of(tree).items():
+    for name, form in arrays_for(header["kind"]).items():
+        array = np.ascontiguousarray(arrays[name], form.dtype)
         if array.dtype.kind == "f":
             array = np.where(array == array, array, np.nan)  # every NaN is the same one
         sha.update(f"\n{name} {array.size}\n".encode())
         sha.update(array.data)
     return sha.hexdigest()
-
-
-def sizes_of(header: Mapping[str, Any]) -> Sizes:
-    """Read the sizes of a file, once it is known to be one of ours.
-
-    Raises
-    ------
-    StorageError
-        Not our format, a newer one, keys that are missing or unknown, or sizes beyond the limits.
-    """
-    if header.get("format") != "hornbeam":
-        raise StorageError(
-            f"format is {show(header.get('format'))}; expected 'hornbeam': this is no model of ours"
-        )
-    match header.get("version"):
-        case [int(major), int(minor)] if bool not in (type(major), type(minor)) and minor >= 0:
-            pass
-        case version:
-            raise StorageError(f"version is {show(version)}; expected two numbers like {list(VERSION)}")
-    if major != VERSION[0]:
-        raise StorageError(
-            f"version is {major}.{minor}; this Hornbeam reads {VERSION[0]}.x: load it with the Hornbeam that "
-            "wrote it, or a newer one"
-        )
-    missing = _KEYS - header.keys()
-    if missing:
-        raise StorageError(f"{min(missing)} is missing; expected {', '.join(sorted(_KEYS))}")
-    unknown = header.keys() - _KEYS - _OPTIONAL
-    if unknown and minor <= VERSION[1]:
-        raise StorageError(
-            f"{show(min(unknown))} is no key of version {major}.{minor}: delete it if you added it"
-        )
-    kind = header["kind"]
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise StorageError(f"kind is {show(kind)}; expected 'tree': a newer Hornbeam may know it")
-    sizes = Sizes(*(header[name] for name in MOST))
-    _check_sizes(sizes)
-    if kind == "measured tree" and sizes.n_classes:
-        raise StorageError(
-            f"n_classes is {sizes.n_classes}; expected 0: the target of a measured tree is a number"
-        )
-    return sizes
-
-
-def _check_sizes(sizes: Sizes) -> None:
-    for (name, most), size in zip(MOST.items(), sizes, strict=True):
-        if type(size) is not int or not 0 <= size <= most:
-            raise StorageError(f"{name} is {show(size)}; expected a whole number from 0 to {most:,}")
-    cells = sizes.n_nodes * sizes.n_classes
-    if cells > MOST_CELLS:
-        raise StorageError(f"n_nodes times n_classes is {cells:,}; expected at most {MOST_CELLS:,}")

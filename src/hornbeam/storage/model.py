@@ -1,4 +1,4 @@
-"""What a file holds."""
+"""What a file holds: a tree, or several."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from hornbeam.data.schema import Schema
+from hornbeam.errors import TreeError
 from hornbeam.tree import Tree
 
-__all__ = ["Model"]
+__all__ = ["Grove", "Model"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,6 +27,8 @@ class Model:
         or pruner is a `Step`, its name and its own parameters.
     learned : mapping, default {}
         What it knows beside the tree.
+    by_rules : bool, default False
+        Whether rules made of the tree answer in its place; they are among what was learned.
 
     Examples
     --------
@@ -39,3 +43,67 @@ class Model:
     estimator: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     learned: Mapping[str, Any] = field(default_factory=dict)
+    by_rules: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What the file is called in its header."""
+        if self.by_rules:
+            return "rules"
+        return "measured tree" if self.tree.is_measured else "tree"
+
+    @property
+    def schema(self) -> Schema:
+        """Names, kinds and categories of the features, and the classes."""
+        return self.tree.schema
+
+    @property
+    def trees(self) -> tuple[Tree, ...]:
+        """The tree, where several are expected."""
+        return (self.tree,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grove:
+    """Several trees of one schema, and the estimator that says how they answer together.
+
+    Parameters
+    ----------
+    schema : Schema
+        That of every tree, also if there is none.
+    trees : tuple of Tree
+        In their order.
+    estimator, settings, learned
+        As of a `Model`.
+
+    Raises
+    ------
+    TreeError
+        If a tree has another schema.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam import Schema, Skeleton, Tree
+    >>> tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]]))
+    >>> len(Grove(tree.schema, (tree, tree), "ForestClassifier").trees)
+    2
+    """
+
+    schema: Schema
+    trees: tuple[Tree, ...]
+    estimator: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    learned: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for at, tree in enumerate(self.trees):
+            if tree.schema is not self.schema and tree.schema != self.schema:
+                raise TreeError(
+                    f"tree {at} has another schema than the others; expected the same columns and classes in all"
+                )
+
+    @property
+    def kind(self) -> str:
+        """What the file is called in its header."""
+        return "measured trees" if self.schema.is_measured else "trees"

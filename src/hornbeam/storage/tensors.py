@@ -1,4 +1,4 @@
-"""A model as safetensors, for large trees: eight bytes of length, a JSON header, the arrays as they lie in memory.
+"""A model as safetensors, for large trees and for many: eight bytes of length, a JSON header, and the arrays.
 
 Any safetensors reader can open the arrays; the rest of the model is JSON in the metadata entry ``hornbeam``.
 """
@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from hornbeam.errors import StorageError
 from hornbeam.storage.assembly import model_of
-from hornbeam.storage.layout import ARRAYS, VERSION, arrays_of, header_of, sizes_of
-from hornbeam.storage.model import Model
+from hornbeam.storage.layout import arrays_for, arrays_of, header_of
+from hornbeam.storage.model import Grove, Model
+from hornbeam.storage.sizes import VERSION, sizes_of
 from hornbeam.storage.text import parse
 from hornbeam.storage.values import show
 
@@ -37,7 +38,7 @@ def are_tensors(start: bytes) -> bool:
     return b"\0" in start[:8]
 
 
-def write_tensors(model: Model) -> list[Any]:
+def write_tensors(model: Model | Grove) -> list[Any]:
     """Write a model as safetensors, in parts to be written one after the other.
 
     Raises
@@ -45,8 +46,10 @@ def write_tensors(model: Model) -> list[Any]:
     StorageError
         If the model has a value that cannot be written.
     """
-    arrays = arrays_of(model.tree)
-    entries: dict[str, Any] = {"__metadata__": {"hornbeam": json.dumps(header_of(model), ensure_ascii=False)}}
+    arrays = arrays_of(model)
+    header = header_of(model, arrays)
+    forms = arrays_for(header["kind"])
+    entries: dict[str, Any] = {"__metadata__": {"hornbeam": json.dumps(header, ensure_ascii=False)}}
     begin = 0
     wide_first = sorted(
         arrays, key=lambda name: -arrays[name].itemsize
@@ -55,7 +58,7 @@ def write_tensors(model: Model) -> list[Any]:
         array = arrays[name]
         end = begin + array.nbytes
         entries[name] = {
-            "dtype": _TYPES[ARRAYS[name].dtype],
+            "dtype": _TYPES[forms[name].dtype],
             "shape": list(array.shape),
             "data_offsets": [begin, end],
         }
@@ -65,8 +68,8 @@ def write_tensors(model: Model) -> list[Any]:
     return [len(head).to_bytes(8, "little"), head, *(arrays[name].data for name in wide_first)]
 
 
-def read_tensors(data: bytes) -> Model:
-    """Read a model from safetensors; the arrays of the tree are views of the data.
+def read_tensors(data: bytes) -> Model | Grove:
+    """Read a model from safetensors; the arrays of the trees are views of the data.
 
     Raises
     ------
@@ -86,16 +89,17 @@ def read_tensors(data: bytes) -> Model:
         case _:
             raise StorageError("__metadata__ has no text 'hornbeam'; expected the header of a model")
     sizes = sizes_of(header)
-    if ARRAYS.keys() - entries.keys():
-        raise StorageError(f"there are the arrays {show(list(entries))}; expected {', '.join(ARRAYS)}")
-    unknown = entries.keys() - ARRAYS.keys()
+    forms = arrays_for(header["kind"])
+    if forms.keys() - entries.keys():
+        raise StorageError(f"there are the arrays {show(list(entries))}; expected {', '.join(forms)}")
+    unknown = entries.keys() - forms.keys()
     if unknown and header["version"][1] <= VERSION[1]:
-        raise StorageError(f"there is an array {show(min(unknown))}; expected only {', '.join(ARRAYS)}")
+        raise StorageError(f"there is an array {show(min(unknown))}; expected only {', '.join(forms)}")
     body = memoryview(data)[8 + length :]
     _check_cover(entries, len(body))
     arrays = {
         name: _array(name, entries.pop(name), array.dtype, array.shape(sizes), body)
-        for name, array in ARRAYS.items()
+        for name, array in forms.items()
     }
     return model_of(header, arrays)
 

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from hornbeam.errors import StorageError
 from hornbeam.storage.assembly import model_of
-from hornbeam.storage.layout import ARRAYS, VERSION, Array, arrays_of, header_of, sizes_of
-from hornbeam.storage.model import Model
+from hornbeam.storage.layout import ARRAYS, Array, arrays_of, header_of
+from hornbeam.storage.model import Grove, Model
+from hornbeam.storage.sizes import SEVERAL, VERSION, sizes_of
 from hornbeam.storage.values import show
 from hornbeam.tree import Tree
 
@@ -51,8 +52,9 @@ def write_text(model: Model) -> bytes:
 
 
 def _lines(model: Model) -> Iterator[str]:
+    arrays = arrays_of(model)
     yield "{"
-    for key, value in header_of(model).items():
+    for key, value in header_of(model, arrays).items():
         if key in _BLOCKS and value:
             yield from _block(f'  "{key}": [', map(_json, value), "  ],")
         elif key == "estimator" and value:
@@ -63,7 +65,7 @@ def _lines(model: Model) -> Iterator[str]:
             yield f'  "{key}": {_json(value)},'
     yield '  "tree": {'
     last = list(ARRAYS)[-1]
-    for name, array in arrays_of(model.tree).items():
+    for name, array in arrays.items():
         words = _words(array.ravel())
         starts = _starts(name, model.tree, len(words))
         rows = (", ".join(words[begin:end]) for begin, end in pairwise(starts))
@@ -110,8 +112,8 @@ def _starts(name: str, tree: Tree, length: int) -> list[int]:
     return [at for begin, end in levels for at in range(begin, end, _NODES_A_LINE)] + [length]
 
 
-def read_text(data: bytes) -> Model:
-    """Read a model from JSON.
+def read_text(data: bytes) -> Model | Grove:
+    """Read a model from JSON, which holds one tree.
 
     Raises
     ------
@@ -121,6 +123,8 @@ def read_text(data: bytes) -> Model:
     document = parse(data)
     tree = document.pop("tree", None)
     sizes = sizes_of(document)
+    if document["kind"] in SEVERAL:
+        raise StorageError(f"kind is {document['kind']!r} in a text; expected one tree: several are tensors")
     if type(tree) is not dict or ARRAYS.keys() - tree.keys():
         raise StorageError(f"tree is {show(tree)}; expected the arrays {', '.join(ARRAYS)}")
     unknown = tree.keys() - ARRAYS.keys()

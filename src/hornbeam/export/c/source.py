@@ -16,6 +16,7 @@ from hornbeam.export.c.nested import nested
 from hornbeam.export.c.numbers import NUMBERS, Real
 from hornbeam.export.c.program import Program
 from hornbeam.export.c.tables import array, binned_walk, binning, flat_walk
+from hornbeam.export.one_tree import need_tree
 from hornbeam.export.vectors import Vectors
 from hornbeam.export.words import wrapped
 from hornbeam.tree import Tree
@@ -93,6 +94,7 @@ def to_c(
     }
     <BLANKLINE>
     """
+    need_tree(tree)
     _check_choices(name, layout=layout, input=input, probability=probability)
     program = Program.of(tree, name, NUMBERS[input], layout, probability, complete)
     if program.spreads and (layout == "if" or probability != "double"):
