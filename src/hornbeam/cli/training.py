@@ -118,7 +118,7 @@ def _numbers(column: Any) -> str:
     """The mean and the range of a numeric target."""
     from hornbeam.data.profile import Profile
     from hornbeam.errors import DataError
-    from hornbeam.export.words import mean
+    from hornbeam.export.answers import mean
 
     if Profile.of("", column).holds != "number":
         raise DataError(f"--kind regression: the target holds {column[0].as_py()!r}; expected numbers.")

@@ -14,8 +14,9 @@ from hornbeam.errors import ParameterError
 from hornbeam.explain.intervals import interval, predict_interval
 from hornbeam.explain.path import Path, Visit, paths
 from hornbeam.explain.reasons import Reason, reasons
+from hornbeam.export.answers import mean
 from hornbeam.export.shares import shares
-from hornbeam.export.words import mean, plain, probability, word
+from hornbeam.export.words import plain, probability, word
 from hornbeam.tree import Tree
 from hornbeam.tree.route import answer
 from hornbeam.tree.verdict import Verdict

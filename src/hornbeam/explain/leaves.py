@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from hornbeam.explain.intervals import interval
 from hornbeam.explain.words import rule_words
-from hornbeam.export.words import answer_words, several, span_words
+from hornbeam.export.answers import answer_words, span_words
+from hornbeam.export.words import several
 from hornbeam.tree.tree import Tree, unsmoothed
 from hornbeam.typing import Counts, Floats
 

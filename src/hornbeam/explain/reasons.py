@@ -8,8 +8,9 @@ from typing import Any
 
 from hornbeam.explain.path import Path
 from hornbeam.explain.words import condition_dict
+from hornbeam.export.answers import mean
 from hornbeam.export.condition import condition_words
-from hornbeam.export.words import mean, plain, word
+from hornbeam.export.words import plain, word
 from hornbeam.tree import Condition
 from hornbeam.typing import Label
 

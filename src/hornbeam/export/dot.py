@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from hornbeam.errors import ParameterError
+from hornbeam.export.answers import answer_words
 from hornbeam.export.one_tree import need_tree
-from hornbeam.export.words import answer_words, conditions, evidence, feature_name, shortened, word
+from hornbeam.export.words import conditions, evidence, feature_name, shortened, word
 from hornbeam.tree import Tree
 
 __all__ = ["to_dot"]

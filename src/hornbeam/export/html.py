@@ -7,20 +7,11 @@ from dataclasses import dataclass
 from html import escape
 
 from hornbeam.errors import ParameterError
+from hornbeam.export.answers import answer_words, scale_words, span_words
 from hornbeam.export.fold import Folded, fold
 from hornbeam.export.one_tree import need_tree
 from hornbeam.export.palette import CLASS_COLOURS, bar, bars
-from hornbeam.export.words import (
-    answer_words,
-    branches,
-    digits_apart,
-    evidence,
-    scale_words,
-    several,
-    shortened,
-    span_words,
-    word,
-)
+from hornbeam.export.words import branches, digits_apart, evidence, several, shortened, word
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import depths
 from hornbeam.typing import Floats

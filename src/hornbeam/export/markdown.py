@@ -8,8 +8,9 @@ from itertools import pairwise
 import numpy as np
 
 from hornbeam.errors import ParameterError
+from hornbeam.export.answers import answer_words
 from hornbeam.export.one_tree import need_tree
-from hornbeam.export.words import answer_words, branches, evidence, word
+from hornbeam.export.words import branches, evidence, word
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import path, slots
 

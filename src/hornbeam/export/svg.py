@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.errors import ParameterError
+from hornbeam.export.answers import answer_words
 from hornbeam.export.one_tree import need_tree
 from hornbeam.export.palette import bar, bars
 from hornbeam.export.tidy import tidy
-from hornbeam.export.words import answer_words, conditions, evidence, feature_name, shortened, word
+from hornbeam.export.words import conditions, evidence, feature_name, shortened, word
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import leaves_below
 from hornbeam.typing import Floats, Indices

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from math import inf
 
 from hornbeam.errors import ParameterError
+from hornbeam.export.answers import answer_words
 from hornbeam.export.one_tree import need_tree
-from hornbeam.export.words import answer_words, branches, evidence, word
+from hornbeam.export.words import branches, evidence, word
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import leaves_below
 

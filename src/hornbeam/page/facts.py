@@ -9,7 +9,8 @@ import numpy as np
 
 import hornbeam
 from hornbeam.data.schema import Feature, Kind
-from hornbeam.export.words import feature_name, mean, probability, shortened, word
+from hornbeam.export.answers import mean
+from hornbeam.export.words import feature_name, probability, shortened, word
 from hornbeam.page.markup import Markup, element
 from hornbeam.page.prose import shown
 from hornbeam.page.sections import section

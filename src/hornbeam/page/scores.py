@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import norm, rankdata
 
 from hornbeam.evaluation.scores import LEAST_PROBABILITY
-from hornbeam.export.words import mean
+from hornbeam.export.answers import mean
 from hornbeam.page.trial import Trial
 from hornbeam.tree.costs import Costs
 from hornbeam.typing import Bools, Floats

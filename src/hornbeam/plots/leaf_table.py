@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from hornbeam.export.answers import answer_words, span_words
 from hornbeam.export.fold import Folded
 from hornbeam.export.palette import bar, bars, on_scale
-from hornbeam.export.words import answer_words, span_words
 from hornbeam.plots.canvas import AS_IT_IS, DARK, GREY, text_width
 from hornbeam.typing import Bools, Floats
 

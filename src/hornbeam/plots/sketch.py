@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from hornbeam.export.answers import scale_words
 from hornbeam.export.fold import Folded, fold
 from hornbeam.export.palette import CLASS_COLOURS, OTHERS
-from hornbeam.export.words import scale_words, shortened, word
+from hornbeam.export.words import shortened, word
 from hornbeam.plots.canvas import text_width
 from hornbeam.plots.labels import Label, labels_of
 from hornbeam.plots.layout import Layout, arrange, lines, room

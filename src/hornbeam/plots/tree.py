@@ -9,7 +9,8 @@ import numpy as np
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.explain.intervals import interval
-from hornbeam.export.words import answer_words, several
+from hornbeam.export.answers import answer_words
+from hornbeam.export.words import several
 from hornbeam.plots.branches import draw_branches, draw_legend, draw_nodes, draw_words
 from hornbeam.plots.canvas import AS_IT_IS, GREY, PALE, axes
 from hornbeam.plots.fitted import tree_of
