@@ -14,7 +14,7 @@ import hornbeam
 from hornbeam import TreeRegressor
 from hornbeam.data import Table
 from hornbeam.errors import DataError, ExportError, ParameterError, StorageError
-from hornbeam.export import text, to_c, to_json, to_onnx, to_pmml, to_python, to_sql
+from hornbeam.export import text, to_c, to_python, to_sql
 
 
 @pytest.fixture(scope="module")
@@ -148,6 +148,13 @@ def test_settings_that_cannot_be(settings, words):
         TreeRegressor(**settings).fit([[0.0], [1.0]], [0.0, 1.0])
 
 
+def test_files_are_refused_in_words():
+    with pytest.raises(
+        ParameterError, match=r"TreeRegressor takes rows in memory alone.*pandas\.read_parquet"
+    ):
+        TreeRegressor().fit("rows.parquet", "y")
+
+
 # ---- kept and exported
 
 
@@ -216,10 +223,7 @@ def test_python_sql_and_c_answer_alike(mixed, tmp_path):
         assert subprocess.run([tmp_path / "tree"], check=False).returncode == 0
 
 
-def test_other_targets_refuse_numbers(diabetes):
+def test_small_fixed_point_is_for_probabilities(diabetes):
     tree = TreeRegressor("cart", max_depth=1).fit(*diabetes).tree_
-    for export in (to_json, to_onnx, to_pmml):
-        with pytest.raises(ExportError, match="The tree answers with a number"):
-            export(tree)
     with pytest.raises(ExportError, match="probability='uint8' cannot hold"):
         to_c(tree, probability="uint8")

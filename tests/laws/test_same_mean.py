@@ -1,4 +1,4 @@
-"""The same numbers, the same tree, bit for bit: any number of threads, any order, weights as copies; and draws too."""
+"""The same numbers, the same tree, bit for bit: any threads, order or grouping, weights as copies; and draws too."""
 
 from dataclasses import replace
 
@@ -7,11 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbeam.data import Table
+from hornbeam import TreeRegressor
+from hornbeam.data import LocalEngine, MemorySource, Table
 from hornbeam.data.measured import Measured
+from hornbeam.data.schema import Kind
 from hornbeam.growing import Criterion, Grower, home, trunk
 from hornbeam.kernels.subtree import child_key
+from hornbeam.recipe import REGRESSION_PRESETS
+from hornbeam.scale import fit
 from hornbeam.tree import Tree
+from hornbeam.tree.edit import recount
+from hornbeam.tuning import Honest
 from strategies_growing import bins_of, growers, measured_tables, random_table
 
 seeds = st.integers(0, 2**32 - 1)
@@ -126,3 +132,65 @@ def test_all_features_are_all_features():
     table = random_table(5, n_rows=300, n_numeric=4)
     bins = bins_of(table)
     assert_same(Grower(max_features=99).grow(table, bins, key=4), Grower().grow(table, bins))
+
+
+# ---- the whole way: binned, grown, tuned, pruned, smoothed
+
+
+def rows_of(n_rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Numbers with ties and holes, a noisy target, and weights that are parts of rows."""
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(n_rows, 4)), 2)
+    y = 3 * X[:, 0] + np.abs(X[:, 1]) + rng.normal(size=n_rows)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    return X, y, rng.integers(1, 9, n_rows) / 8
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("preset", ["honest", "cart"])
+def test_the_digest_depends_on_neither_threads_nor_order(preset, weighted):
+    X, y, weight = rows_of(1500)
+    weight = weight if weighted else None
+    alone = TreeRegressor(preset, n_jobs=1).fit(X, y, sample_weight=weight).tree_
+    with pytest.MonkeyPatch.context() as patch:  # or so few rows would be one thread's
+        patch.setattr(home, "_QUICK_CODES", 0)
+        patch.setattr(home, "_SERIAL_ROWS", 0)
+        for n_jobs in (2, 3, 8):
+            order = np.random.default_rng(n_jobs).permutation(len(y))
+            shuffled = None if weight is None else weight[order]
+            tree = TreeRegressor(preset, n_jobs=n_jobs).fit(X[order], y[order], sample_weight=shuffled).tree_
+            assert_same(tree, alone)
+
+
+GROUPINGS = [
+    (60, LocalEngine()),
+    (7, LocalEngine(groups=5)),
+    (64, LocalEngine(n_jobs=2, groups=3, reverse=True)),
+    (1, LocalEngine(n_jobs=3, groups=200, reverse=True)),
+]
+
+
+@pytest.mark.parametrize("recipe", [REGRESSION_PRESETS["cart"], Honest(REGRESSION_PRESETS["honest"])])
+def test_any_grouping_of_units_through_the_engine(recipe):
+    X, y, weight = rows_of(400)
+    table = Table.read(X, y, sample_weight=weight, target=Kind.NUMERIC)
+    alone = recipe.fit(table)
+    for block, engine in GROUPINGS:
+        assert_same(fit(MemorySource(table, block), recipe, engine), alone)
+
+
+def test_all_rows_are_counted_on_the_tests_of_a_sample():
+    """However units are grouped, the evidence is that of all rows counted in memory, to the last step."""
+    X, y, weight = rows_of(400)
+    table = Table.read(X, y, sample_weight=weight, target=Kind.NUMERIC)
+    trees = [
+        fit(MemorySource(table, block), REGRESSION_PRESETS["cart"], engine, grow_rows=150)
+        for block, engine in GROUPINGS
+    ]
+    np.testing.assert_array_equal(trees[0].evidence, recount(trees[0], table).evidence)
+    assert trees[0].rows[0] == 400
+    for tree in trees[1:]:
+        assert_same(tree, trees[0])
+    # Rows that do not fit memory are a sample too: level by level grows classes alone.
+    small = fit(MemorySource(table, 10), REGRESSION_PRESETS["cart"], memory=44 * 150)
+    assert_same(small, trees[0])

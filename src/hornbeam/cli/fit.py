@@ -10,7 +10,7 @@ from hornbeam.cli.training import Training, read_training, training
 
 __all__ = ["fit"]
 
-_PRESETS = ("pet", "cart", "c4.5", "c4.4", "id3")
+_PRESETS = ("pet", "cart", "c4.5", "c4.4", "id3", "honest")
 
 
 @click.command(short_help="Fit a tree to the rows of a file.")
@@ -24,7 +24,16 @@ _PRESETS = ("pet", "cart", "c4.5", "c4.4", "id3")
     help="The model file, model.hornbeam say.",
 )
 @training
-@click.option("--preset", type=click.Choice(_PRESETS), default="pet", show_default=True, help="The recipe.")
+@click.option(
+    "--kind",
+    type=click.Choice(["classification", "regression"]),
+    help="What the target is; default: a number if it has more than 30 different ones, else classes.",
+)
+@click.option(
+    "--preset",
+    type=click.Choice(_PRESETS),
+    help="The recipe; default: pet, or honest where the target is a number.",
+)
 @click.option("--smoothing", default="auto", metavar="NAME", help="honest, laplace, hgs, hdp, raw, ...")
 @click.option(
     "--pruning", default="auto", metavar="NAME", help="bayes-risk, cost-complexity, error-based, none, ..."
@@ -63,12 +72,13 @@ def fit(
     \b
     hornbeam fit adult.csv --target income -o income.hornbeam
     hornbeam fit adult.csv --target income -o income.hornbeam --holdout 0.2
+    hornbeam fit homes.csv --target price -o price.hornbeam --kind regression
     hornbeam fit loans.tsv --target state -o m.hornbeam --nominal zip --drop id --costs bad good 5
     """
     from hornbeam.cli.scoring import scores_of, scores_shown
     from hornbeam.storage.file import encode
 
-    rows = read_training(data, target, text, **asked)
+    rows = read_training(data, target, text, kind=options["kind"], **asked)
     kept, held = _split(rows.table, options["holdout"], options["seed"])
     model = _fitted(kept, rows, options)
     tree = model.tree
@@ -108,29 +118,32 @@ def _fitted(table: Any, rows: Training, options: dict[str, Any]) -> Any:
     from hornbeam.data.labels import read_labels
     from hornbeam.estimators import plain
 
-    labels = read_labels(table[rows.target])
-    settings = plain.Settings(
-        preset=options["preset"],
-        smoothing=_step(options["smoothing"]),
-        pruning=_step(options["pruning"]),
-        simplicity=options["simplicity"],
-        max_depth=options["max_depth"],
-        max_leaf_nodes=options["max_leaves"],
-        min_samples_leaf=options["min_leaf"],
-        costs=_costs(options["costs"], labels.classes.tolist()),
-        class_weight="balanced" if options["balanced"] else None,
-        random_state=options["seed"],
-    )
-    weight = None if rows.weight is None else table[rows.weight].to_numpy()
-    with progress("growing", table.num_rows) as listener:
-        return plain.fit(
-            settings,
-            table.select(rows.features),
-            labels,
-            weight,
-            n_jobs=options["jobs"],
-            on_progress=listener,
+    told = {
+        "smoothing": _step(options["smoothing"]),
+        "pruning": _step(options["pruning"]),
+        "simplicity": options["simplicity"],
+        "max_depth": options["max_depth"],
+        "max_leaf_nodes": options["max_leaves"],
+        "min_samples_leaf": options["min_leaf"],
+        "random_state": options["seed"],
+    }
+    if options["preset"] is not None:
+        told["preset"] = options["preset"]
+    X, weight = table.select(rows.features), None if rows.weight is None else table[rows.weight].to_numpy()
+    if rows.measures and (options["costs"] or options["balanced"]):
+        raise click.UsageError(
+            "--costs and --balanced are for classes, and the target is a number: --kind says which."
         )
+    with progress("growing", table.num_rows) as listener:
+        ways = {"n_jobs": options["jobs"], "on_progress": listener}
+        if rows.measures:
+            return plain.fit_numbers(plain.RegressionSettings(**told), X, table[rows.target], weight, **ways)
+        labels = read_labels(table[rows.target])
+        costs = _costs(options["costs"], labels.classes.tolist())
+        settings = plain.Settings(
+            **told, costs=costs, class_weight="balanced" if options["balanced"] else None
+        )
+        return plain.fit(settings, X, labels, weight, **ways)
 
 
 def _step(name: str) -> str | None:

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from hornbeam.cli.roles import no_such_column
-from hornbeam.cli.rows import data_argument, model_argument, read_classifier, reading, rows_for
+from hornbeam.cli.rows import data_argument, model_argument, read_answering, reading, rows_for
 from hornbeam.cli.screen import deliver, give, manners, say
 
 __all__ = ["predict"]
@@ -29,10 +29,10 @@ __all__ = ["predict"]
 @reading
 @manners
 def predict(model: str, data: str, output: str, text: dict[str, Any], as_json: bool, **options: Any) -> None:
-    """Answer every row of DATA with its class and the probability of every class.
+    """Answer every row of DATA with its class and the probability of every class, or with its mean.
 
     Columns are found by their names; others may be there too. The result has `prediction` and for each class
-    p_<class>, with --interval also low_<class> and high_<class>.
+    p_<class>, with --interval also low_<class> and high_<class>; of a number, `prediction`, low and high.
 
     \b
     hornbeam predict income.hornbeam new.csv -o answers.csv
@@ -41,7 +41,7 @@ def predict(model: str, data: str, output: str, text: dict[str, Any], as_json: b
     """
     from hornbeam.data.rows_file import encode_rows
 
-    saved = read_classifier(model)
+    saved = read_answering(model)
     rows = rows_for(saved.tree, data, text)
     for name in options["keep"]:
         if name not in rows.table.column_names:
@@ -74,11 +74,13 @@ def _answers(model: Any, X: Any, level: float | None, leaf: bool) -> dict[str, A
     tree = model.tree
     table = Table.read(X, schema=tree.schema)
     belief = answer(tree, table)
-    columns: dict[str, Any] = {"prediction": decide(model, belief)}
+    columns: dict[str, Any] = {"prediction": belief[:, 0] if tree.is_measured else decide(model, belief)}
     for code, label in enumerate(tree.schema.classes):
         columns[f"p_{label}"] = belief[:, code]
     if level is not None:
         low, high = predict_interval(tree, table, level)
+        if tree.is_measured:
+            columns["low"], columns["high"] = low[:, 0], high[:, 0]
         for code, label in enumerate(tree.schema.classes):
             columns[f"low_{label}"], columns[f"high_{label}"] = low[:, code], high[:, code]
     if leaf:

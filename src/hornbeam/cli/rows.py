@@ -14,7 +14,7 @@ __all__ = [
     "data_argument",
     "labelled",
     "model_argument",
-    "read_classifier",
+    "read_answering",
     "reading",
     "rows_for",
     "target_option",
@@ -23,7 +23,11 @@ __all__ = [
 model_argument = click.argument("model", type=click.Path())
 data_argument = click.argument("data", type=click.Path(allow_dash=True))
 target_option = click.option(
-    "-t", "--target", required=True, metavar="COL", help="The column of class labels."
+    "-t",
+    "--target",
+    required=True,
+    metavar="COL",
+    help="The column of class labels, or of numbers to estimate.",
 )
 
 
@@ -59,14 +63,14 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
     return together
 
 
-def read_classifier(path: str) -> Any:
-    """Read a model that answers with classes."""
+def read_answering(path: str) -> Any:
+    """Read a model that answers rows with its one tree."""
     from hornbeam.storage import read
 
     model = read(path)
-    if model.estimator not in (None, "TreeClassifier"):
+    if model.estimator not in (None, "TreeClassifier", "TreeRegressor"):
         raise DataError(
-            f"{path!r} holds a {model.estimator}; expected a TreeClassifier, which answers with classes."
+            f"{path!r} holds a {model.estimator}; expected a TreeClassifier or a TreeRegressor, whose tree answers."
         )
     return model
 
@@ -87,7 +91,8 @@ def rows_for(tree: Any, path: str, text: dict[str, Any], target: str | None = No
     schema = tree.schema
     types = {feature.name: type_of(feature) for feature in schema.features}
     if target is not None:
-        types[target] = type_of(Feature(target, Kind.NOMINAL, schema.classes))
+        kind = Feature(target) if schema.is_measured else Feature(target, Kind.NOMINAL, schema.classes)
+        types[target] = type_of(kind)
     table = read_rows(path, types=types, **text)
     for name in types:
         if name not in table.column_names:
@@ -105,6 +110,6 @@ def labelled(table: Any, target: str) -> Any:
     if not column.null_count:
         return table
     if column.null_count == len(column):
-        raise DataError(f"Column {target!r} has no values; expected a class label in each row.")
+        raise DataError(f"Column {target!r} has no values; expected a class label, or a number, in each row.")
     warn(f"{column.null_count:,} rows without a label in {target!r} are left out")
     return table.filter(column.is_valid())

@@ -66,6 +66,9 @@ def rules(
     if dialect is not None and form != "sql":
         raise click.UsageError(f"--dialect says nothing to {form}.")
     tree = read(model).tree
+    if tree.is_measured:
+        deliver(f"{_of_numbers(tree, form, data)}\n".encode(), output)
+        return
     if data is None or target is None:
         found = extract(tree, size=effective_size(tree))
     else:
@@ -73,6 +76,21 @@ def rules(
     deliver(f"{_written(found, form, dialect or 'duckdb')}\n".encode(), output)
     if output != "-":
         say(f"{len(found):,} rules, saved as {output}")
+
+
+def _of_numbers(tree: Any, form: str, data: str | None) -> str:
+    """A rule for each leaf of a tree that answers with a number."""
+    from hornbeam.explain import leaves
+    from hornbeam.export import to_json, to_markdown
+
+    ways: dict[str, Any] = {"text": lambda: leaves(tree).as_rules(), "markdown": lambda: to_markdown(tree)}
+    ways["json"] = lambda: to_json(tree)
+    if data is not None or form not in ways:
+        raise click.UsageError(
+            f"The model answers with a number: its rules are one a leaf, as {', '.join(ways)}. "
+            "Leave out --simplify; for SQL, hornbeam export --to sql."
+        )
+    return str(ways[form]())
 
 
 def _short_list(tree: Any, data: str, text: dict[str, Any], target: str) -> Any:

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from hornbeam.cli.rows import data_argument, model_argument, read_classifier, reading, rows_for, target_option
+from hornbeam.cli.rows import data_argument, model_argument, read_answering, reading, rows_for, target_option
 from hornbeam.cli.screen import give, manners
 
 __all__ = ["score"]
@@ -20,14 +20,14 @@ def score(model: str, data: str, target: str, text: dict[str, Any], **_: Any) ->
     """Score MODEL on the rows of DATA, beside what the base rate of the classes would score.
 
     All scores are losses, less is better. RMSE is over rows and classes: the root of the Brier score divided by the
-    number of classes.
+    number of classes. A model of numbers is scored beside the mean of its training rows.
 
     \b
     hornbeam score income.hornbeam test.csv --target income
     """
     from hornbeam.cli.scoring import scores_of, scores_shown
 
-    saved = read_classifier(model)
+    saved = read_answering(model)
     rows = rows_for(saved.tree, data, text, target)
     scores = scores_of(saved, rows.X, rows.y)
     give(scores, scores_shown(scores))

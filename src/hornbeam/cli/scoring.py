@@ -13,6 +13,7 @@ _MEASURES = {
     "calibration_error": "calibration error",
     "mean_cost": "mean cost",
 }
+_OF_NUMBERS = {"rmse": "RMSE", "mae": "mean absolute error", "r2": "R²"}
 
 
 def scores_of(model: Any, X: Any, y: Any) -> dict[str, Any]:
@@ -24,10 +25,13 @@ def scores_of(model: Any, X: Any, y: Any) -> dict[str, Any]:
     from hornbeam.evaluation import Tally
     from hornbeam.tree.costs import Costs
     from hornbeam.tree.route import answer
+    from hornbeam.tree.tree import unsmoothed
 
     tree = model.tree
     table = Table.read(X, y, schema=tree.schema)
     belief = answer(tree, table)
+    if table.measured is not None:
+        return _scores_of_numbers(table.measured.values, belief[:, 0], unsmoothed(tree).item(0))
     shares = tree.evidence[0] / tree.evidence[0].sum()
     base = np.tile(shares, (table.n_rows, 1))
     codes, costs = range(tree.schema.n_classes), model.settings.get("costs")
@@ -44,11 +48,29 @@ def scores_of(model: Any, X: Any, y: Any) -> dict[str, Any]:
     return result
 
 
+def _scores_of_numbers(y: Any, said: Any, mean: float) -> dict[str, Any]:
+    import numpy as np
+
+    squares = ((y - mean) ** 2).mean()
+    result: dict[str, Any] = {"rows": len(y)}
+    for name, answers in (("model", said), ("mean", np.full(len(y), mean))):
+        off = y - answers
+        explained = 1 - (off**2).mean() / squares if squares else float("nan")
+        result[name] = {
+            "rmse": float(np.sqrt((off**2).mean())),
+            "mae": float(np.abs(off).mean()),
+            "r2": explained,
+        }
+    return result
+
+
 def scores_shown(scores: dict[str, Any]) -> str:
     """Lay the scores out as a table."""
+    measures, base = (_OF_NUMBERS, "mean") if "mean" in scores else (_MEASURES, "base_rate")
+    digits = ".5g" if "mean" in scores else ".4f"
     rows = [
-        [words, f"{scores['model'][name]:.4f}", f"{scores['base_rate'][name]:.4f}"]
-        for name, words in _MEASURES.items()
+        [words, f"{scores['model'][name]:{digits}}", f"{scores[base][name]:{digits}}"]
+        for name, words in measures.items()
         if name in scores["model"]
     ]
-    return laid_out([f"{scores['rows']:,} rows", "model", "base rate"], rows)
+    return laid_out([f"{scores['rows']:,} rows", "model", base.replace("_", " ")], rows)

@@ -44,13 +44,12 @@ def _summary(model: Any) -> dict[str, Any]:
     from hornbeam.data.schema import Kind
 
     tree, schema = model.tree, model.tree.schema
-    shares = tree.evidence[0] / tree.evidence[0].sum()
     tested = tree.skeleton.feature[tree.skeleton.feature >= 0]
     return {
         "model": model.estimator or "Tree",
         "digest": tree.digest,
         "rows": tree.rows.item(0),
-        "classes": dict(zip(map(str, schema.classes), shares.tolist(), strict=True)),
+        **_target(tree),
         "numeric": [feature.name for feature in schema.features if feature.kind is Kind.NUMERIC],
         "nominal": [feature.name for feature in schema.features if feature.kind is not Kind.NUMERIC],
         "tested": [schema.names[feature] for feature in sorted(set(tested.tolist()))],
@@ -60,14 +59,29 @@ def _summary(model: Any) -> dict[str, Any]:
     }
 
 
+def _target(tree: Any) -> dict[str, Any]:
+    """The shares of the classes, or the mean and the deviation."""
+    from hornbeam.tree.mean import variances
+    from hornbeam.tree.tree import unsmoothed
+
+    if tree.is_measured:
+        deviation = variances(tree.evidence[:1], tree.unit).item() ** 0.5
+        return {"mean": unsmoothed(tree).item(0), "deviation": deviation}
+    shares = tree.evidence[0] / tree.evidence[0].sum()
+    return {"classes": dict(zip(map(str, tree.schema.classes), shares.tolist(), strict=True))}
+
+
 def _words(summary: dict[str, Any]) -> list[tuple[str, str]]:
-    shares = [f"{label} {100 * share:.1f} %" for label, share in summary["classes"].items()]
+    shares = [f"{label} {100 * share:.1f} %" for label, share in summary.get("classes", {}).items()]
+    classes = ("classes", ", ".join(shares[:8]) + (", …" if len(shares) > 8 else ""))
+    if "mean" in summary:
+        classes = ("target", f"a number, mean {summary['mean']:.6g}, deviation {summary['deviation']:.4g}")
     n_features = len(summary["numeric"]) + len(summary["nominal"])
     tested = f"{len(summary['tested'])} of {n_features} are tested"
     return [
         ("model", f"{summary['model']} {summary['digest'][:12]}"),
         ("rows", f"{summary['rows']:,}"),
-        ("classes", ", ".join(shares[:8]) + (", …" if len(shares) > 8 else "")),
+        classes,
         ("features", f"{len(summary['numeric'])} numeric, {len(summary['nominal'])} nominal; " + tested),
         ("tree", f"{summary['leaves']:,} leaves, depth {summary['depth']}"),
         ("made by", " > ".join(step.partition("(")[0] for step in summary["history"])),

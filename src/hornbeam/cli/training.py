@@ -12,6 +12,8 @@ from hornbeam.cli.screen import say, warn
 
 __all__ = ["Training", "read_training", "training"]
 
+_MOST_CLASSES = 30  # a column of more different numbers is a number, unless the user says otherwise
+
 
 def training(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say what columns are for; the command gets them together, as `asked`."""
@@ -44,12 +46,13 @@ def training(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Training(NamedTuple):
-    """Rows with labels, and what their columns are for."""
+    """Rows with labels, what their columns are for, and whether the target is a number."""
 
     table: Any
     target: str
     weight: str | None
     roles: Roles
+    measures: bool = False
 
     @property
     def features(self) -> list[str]:
@@ -67,8 +70,9 @@ def read_training(
     numeric: tuple[str, ...],
     drop: tuple[str, ...],
     weight: str | None,
+    kind: str | None = "classification",
 ) -> Training:
-    """Read the rows that have a label, and say what was made of the columns."""
+    """Read the rows that have a label, and say what was made of the columns, and of the target if `kind` is None."""
     from hornbeam.data.profile import Profile
     from hornbeam.data.rows_file import read_rows
 
@@ -81,7 +85,13 @@ def read_training(
     profiles = [Profile.of(name, table[name]) for name in table.column_names]
     roles = Roles.of(profiles, target=target, weight=weight, forced=types, dropped=drop)
     say(f"data      {data}: {table.num_rows:,} rows, {table.num_columns} columns")
-    say(f"target    {target}: {_classes(table[target])}")
+    [profile] = [one for one in profiles if one.name == target]
+    measures = kind == "regression" or (kind is None and _measures(profile))
+    say(f"target    {target}: {_numbers(table[target]) if measures else _classes(table[target])}")
+    if measures and kind is None:
+        say(
+            f"          {profile.n_distinct:,} values: taken for a number; --kind classification makes them classes"
+        )
     say(f"features  {len(roles.numeric)} numeric, {len(roles.nominal)} nominal")
     used = {*roles.numeric, *roles.nominal}
     gaps = [f"{one.name} {one.n_missing:,}" for one in profiles if one.n_missing and one.name in used]
@@ -96,7 +106,25 @@ def read_training(
         )
     for doubt in roles.doubts:
         warn(doubt)
-    return Training(table, target, weight, roles)
+    return Training(table, target, weight, roles, measures)
+
+
+def _measures(column: Any) -> bool:
+    """Whether a column looks like a number to be estimated, and not like classes."""
+    return bool(column.holds == "number" and column.n_distinct > _MOST_CLASSES)
+
+
+def _numbers(column: Any) -> str:
+    """The mean and the range of a numeric target."""
+    from hornbeam.data.profile import Profile
+    from hornbeam.errors import DataError
+    from hornbeam.export.answers import mean
+
+    if Profile.of("", column).holds != "number":
+        raise DataError(f"--kind regression: the target holds {column[0].as_py()!r}; expected numbers.")
+    values = column.to_numpy()
+    middle, low, high = (mean(float(value), 2) for value in (values.mean(), values.min(), values.max()))
+    return f"a number, mean {middle}, from {low} to {high}"
 
 
 def _classes(labels: Any) -> str:

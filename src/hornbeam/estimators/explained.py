@@ -29,14 +29,14 @@ __all__ = [
 
 
 def explain(self: Any, X: Any, level: float = 0.9) -> Explanations:
-    """Say why each row gets its probabilities: the tests it took, what they rest on, what moved them.
+    """Say why each row gets its probabilities, or its mean: the tests it took, what they rest on, what moved them.
 
     Parameters
     ----------
     X : array-like or data frame of shape (n_rows, n_features)
         Rows like those of `fit`.
     level : float, default=0.9
-        How often the true rate of the node that answers is to be within the interval.
+        How often the true rate, or mean, of the node that answers is to be within the interval.
 
     Returns
     -------
@@ -115,17 +115,17 @@ def feature_importances(self: Any) -> Floats:
 
 
 def leaves(self: Any, level: float = 0.9) -> Leaves:
-    """List the leaves: rows, raw rate, smoothed rate, interval, rows borrowed.
+    """List the leaves: rows, raw and smoothed rate or mean, interval, rows borrowed.
 
     Parameters
     ----------
     level : float, default=0.9
-        How often the true rate is to be within the interval.
+        How often the true rate, or mean, is to be within the interval.
 
     Returns
     -------
     Leaves
-        A table to print, or to make a data frame of with its `to_dict`.
+        A table to print, or to make a data frame of with its `to_dict`, or rules with `as_rules`.
     """
     from hornbeam import explain as floor
 
@@ -161,14 +161,14 @@ def rules(self: Any, *, inner: bool = False) -> RuleSet:
 
 
 def drift(self: Any, X: Any, y: Any = None) -> Drift:
-    """Say whether as many rows come to each leaf as the tree counted, and of the classes it believes.
+    """Say whether as many rows come to each leaf as the tree counted, and of the classes or the mean it believes.
 
     Parameters
     ----------
     X : array-like or data frame of shape (n_rows, n_features)
         Rows that the tree has not counted.
     y : array-like of shape (n_rows,), default=None
-        Their labels, if they are known.
+        Their labels, or numbers, if they are known.
 
     Returns
     -------

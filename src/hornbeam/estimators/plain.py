@@ -1,7 +1,7 @@
-"""What a TreeClassifier does, without scikit-learn, whose import takes longer than most fits.
+"""What a TreeClassifier and a TreeRegressor do, without scikit-learn, whose import takes longer than most fits.
 
 For those who start anew for every answer, the command line above all. Models go from file to file, and are the same
-to the last byte as those of `hornbeam.TreeClassifier` and `hornbeam.save`.
+to the last byte as those of the estimators and `hornbeam.save`.
 """
 
 from collections.abc import Callable
@@ -9,9 +9,10 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from hornbeam.data.labels import Labels, read_labels
+from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.estimators.refresh import shares_of
-from hornbeam.estimators.settings import recipe_of
+from hornbeam.estimators.settings import recipe_of, regression_recipe_of
 from hornbeam.estimators.shelf_labels import class_weight_of
 from hornbeam.estimators.shelf_tree import model_of
 from hornbeam.estimators.threads import n_threads
@@ -20,7 +21,7 @@ from hornbeam.tree.costs import Costs
 from hornbeam.tree.verdict import Verdict
 from hornbeam.typing import Floats, Label
 
-__all__ = ["Settings", "decide", "fit"]
+__all__ = ["RegressionSettings", "Settings", "decide", "fit", "fit_numbers"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,9 +90,75 @@ def fit(
     labels = y if isinstance(y, Labels) else read_labels(y)
     table = Table.read(X, labels, sample_weight=sample_weight, class_weight=settings.class_weight)
     tree = recipe_of(settings, table).fit(table, n_jobs=n_threads(n_jobs), on_progress=on_progress)
-    said = {name: getattr(settings, name) for name in sorted(field.name for field in fields(settings))}
     named, shares = table.names is not None, shares_of(tree, table)
-    return model_of("TreeClassifier", said, tree, labels.classes, named, table.class_weight, shares)
+    return model_of(
+        "TreeClassifier", _said(settings), tree, labels.classes, named, table.class_weight, shares
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RegressionSettings:
+    """The parameters of a `TreeRegressor`, of which it says more.
+
+    Examples
+    --------
+    >>> RegressionSettings(max_depth=3).preset
+    'honest'
+    """
+
+    preset: str = "honest"
+    nominal: Any = "auto"
+    missing: Any = "auto"
+    max_depth: int | None = None
+    min_samples_split: float = 2
+    min_samples_leaf: float = 1
+    min_weight_fraction_leaf: float = 0.0
+    min_impurity_decrease: float = 0.0
+    max_leaf_nodes: int | None = None
+    max_bins: Any = "auto"
+    smoothing: Any = "auto"
+    pruning: Any = "auto"
+    simplicity: float = 0.0
+    monotonic_cst: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
+
+
+def fit_numbers(
+    settings: RegressionSettings,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    n_jobs: int | None = None,
+    on_progress: Callable[[int], None] | None = None,
+) -> Model:
+    """Fit a tree as `TreeRegressor.fit` does.
+
+    Parameters
+    ----------
+    settings : RegressionSettings
+    X, y, sample_weight, n_jobs, on_progress
+        As of `fit`; y holds numbers.
+
+    Returns
+    -------
+    Model
+        What `hornbeam.storage.write` takes.
+
+    Examples
+    --------
+    >>> fit_numbers(RegressionSettings("cart"), [[0.0], [1.0]], [2.0, 4.0]).tree.n_leaves
+    2
+    """
+    table = Table.read(X, y, sample_weight=sample_weight, target=Kind.NUMERIC)
+    recipe = regression_recipe_of(settings, table)
+    tree = recipe.fit(table, n_jobs=n_threads(n_jobs), on_progress=on_progress)
+    return Model(tree, "TreeRegressor", _said(settings), {"named": table.names is not None})
+
+
+def _said(settings: Settings | RegressionSettings) -> dict[str, Any]:
+    return {name: getattr(settings, name) for name in sorted(field.name for field in fields(settings))}
 
 
 def decide(model: Model, belief: Floats) -> list[Label]:

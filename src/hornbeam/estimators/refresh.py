@@ -63,14 +63,14 @@ def _shares(estimator: Any) -> Counts:
     """A file may not tell what `fit` shared by: then the evidence at hand comes close, and stays."""
     told: Counts | None = estimator._shares
     tree: Tree = estimator.tree_
-    return np.einsum("ij->i", tree.evidence) if told is None else told
+    return tree.weight if told is None else told
 
 
 def _weighed(estimator: Any, table: Table, sample_weight: Any, tree: Tree) -> Table:
     """Weigh rows in the tree's unit, and leave out those that do not count, as `fit` did."""
     unit = tree.unit.item(0)
     weight = in_steps(sample_weight, table.n_rows, unit)
-    counts = estimator.class_weight_[table.target] > 0
+    counts = np.ones(table.n_rows, bool) if tree.is_measured else estimator.class_weight_[table.target] > 0
     if weight is not None:
         table = replace(table, weight=weight, unit=unit)
         counts &= weight > 0
@@ -91,9 +91,10 @@ def _smoothers(estimator: Any) -> tuple[Smoother, ...]:
     """Find the steps that make of the evidence what is believed of it; a smoother may be anybody's."""
     tree = estimator.tree_
     told = smoothers_of(tree.history)
+    scale = np.abs(tree.belief).max() if tree.is_measured else 1.0
     for smoothers in (told, (estimator.smoothing, *told)) if callable(estimator.smoothing) else (told,):
         again = replay((Raw(), *smoothers), tree)
-        if np.allclose(again.belief, tree.belief, rtol=0, atol=_TOLERANCE):
+        if np.allclose(again.belief, tree.belief, rtol=0, atol=_TOLERANCE * scale):
             return smoothers
     raise TreeError(
         f"the probabilities of the tree are not those its history makes ({', '.join(map(str, told)) or 'raw'}), "

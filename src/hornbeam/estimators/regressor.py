@@ -8,21 +8,24 @@ from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
+from hornbeam.errors import ParameterError
+from hornbeam.estimators import explained, refresh
+from hornbeam.estimators.portrait import Portrait
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.routing import Routing
-from hornbeam.estimators.rows import by_unit
+from hornbeam.estimators.rows import by_unit, is_address
 from hornbeam.estimators.settings import regression_recipe_of
 from hornbeam.estimators.shell import Estimator
 from hornbeam.estimators.targets import numbers_of
 from hornbeam.estimators.threads import n_threads
-from hornbeam.explain import Leaves, leaves, predict_interval
+from hornbeam.explain import predict_interval
 from hornbeam.tree.route import answer, lean
 from hornbeam.typing import Floats
 
 __all__ = ["TreeRegressor"]
 
 
-class TreeRegressor(CallbackSupportMixin, Routing, RegressorMixin, Estimator):
+class TreeRegressor(Portrait, CallbackSupportMixin, Routing, RegressorMixin, Estimator):
     """One decision tree for a number, for numeric and nominal features with missing values.
 
     Parameters
@@ -79,6 +82,8 @@ class TreeRegressor(CallbackSupportMixin, Routing, RegressorMixin, Estimator):
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
         Their names, if X had any.
+    feature_importances_ : ndarray of shape (n_features,)
+        What the tests of each feature took of the squared error; they add up to 1.
 
     Notes
     -----
@@ -95,6 +100,8 @@ class TreeRegressor(CallbackSupportMixin, Routing, RegressorMixin, Estimator):
     >>> reg.predict([[2.4], [9]])
     array([1.5, 8. ])
     """
+
+    _shares = None  # a row of a number is never shared out
 
     def __init__(
         self,
@@ -151,6 +158,11 @@ class TreeRegressor(CallbackSupportMixin, Routing, RegressorMixin, Estimator):
         TreeRegressor
             Itself, fitted.
         """
+        if is_address(X):
+            raise ParameterError(
+                "X says where rows are, and TreeRegressor takes rows in memory alone; expected an array or a data "
+                "frame. Read the files first (pandas.read_parquet, say), all of them or a sample."
+            )
         with Progress(self, X, y, sample_weight) as progress:
             numbers = numbers_of(self, y)
             table = Table.read(X, numbers, sample_weight=sample_weight, target=Kind.NUMERIC)
@@ -159,6 +171,79 @@ class TreeRegressor(CallbackSupportMixin, Routing, RegressorMixin, Estimator):
             self._remember(
                 recipe.fit(table, n_jobs=n_threads(self.n_jobs), on_progress=listener), table.names
             )
+        return self
+
+    def update(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
+        """Add rows to the evidence of the tree, whose tests stay as they are.
+
+        Nothing is grown, pruned or tuned: the rows are added up at the nodes they pass, and means are estimated from
+        all sums as in `fit`, with the strengths found there.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows like those of `fit`.
+        y : array-like of shape (n_rows,)
+            Numbers.
+        sample_weight : array-like of shape (n_rows,), default=None
+            In rows, and whole unless the tree was fitted to parts of rows.
+
+        Returns
+        -------
+        TreeRegressor
+            Itself, with the same skeleton and new evidence in `tree_`.
+
+        Raises
+        ------
+        DataError
+            If the sums have no room left in the steps that `fit` chose: there is some for as many rows again.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeRegressor
+        >>> reg = TreeRegressor("cart").fit([[0], [1]], [2.0, 4.0])
+        >>> reg.update([[1]], [7.0]).predict([[1]])
+        array([5.5])
+        """
+        table = self._read(X, numbers_of(self, y))
+        refresh.update(self, table, sample_weight, 1.0)
+        return self
+
+    def forget(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
+        """Take rows out of the evidence of the tree, whose tests stay as they are.
+
+        The sums are then exactly those of the other rows. What the rows did to the choice of tests, and to the
+        strengths of smoothing, stays.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows that came with `fit` or `update`.
+        y : array-like of shape (n_rows,)
+            The numbers they had.
+        sample_weight : array-like of shape (n_rows,), default=None
+            The weights they had.
+
+        Returns
+        -------
+        TreeRegressor
+            Itself, with the same skeleton and less evidence in `tree_`.
+
+        Raises
+        ------
+        DataError
+            If what would be left is not the sums of any rows; it names the leaf.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeRegressor
+        >>> reg = TreeRegressor().fit([[0], [0], [1], [1]], [1.0, 2.0, 8.0, 9.0])
+        >>> before = reg.tree_.digest
+        >>> reg.update([[1]], [7.0]).forget([[1]], [7.0]).tree_.digest == before
+        True
+        """
+        table = self._read(X, numbers_of(self, y))
+        refresh.forget(self, table, sample_weight)
         return self
 
     @by_unit
@@ -203,21 +288,10 @@ class TreeRegressor(CallbackSupportMixin, Routing, RegressorMixin, Estimator):
         low, high = predict_interval(self.tree_, table, level, n_jobs=n_threads(self.n_jobs))
         return low[:, 0], high[:, 0]
 
-    def leaves(self, level: float = 0.9) -> Leaves:
-        """List the leaves: rows, raw mean, smoothed mean, interval, rows borrowed.
-
-        Parameters
-        ----------
-        level : float, default=0.9
-            How often the true mean is to be within the interval.
-
-        Returns
-        -------
-        Leaves
-            A table to print, or to make a data frame of with its `to_dict`.
-        """
-        check_is_fitted(self, "tree_")
-        return leaves(self.tree_, level)
+    explain = explained.explain
+    feature_importances_ = property(explained.feature_importances)
+    leaves = explained.leaves
+    drift = explained.drift
 
     def lean(self) -> Callable[[Floats | Sequence[float]], tuple[float, ...]]:
         """Return a function from one row of numbers to its mean, with nothing around it.
@@ -236,3 +310,6 @@ class TreeRegressor(CallbackSupportMixin, Routing, RegressorMixin, Estimator):
         """
         check_is_fitted(self, "tree_")
         return lean(self.tree_)
+
+    def _verdict(self) -> None:
+        """A mean is the answer: there is nothing to decide."""

@@ -1,18 +1,20 @@
-"""Why a row got its probabilities: its ways through the tree, how sure the answer is, and what moved it."""
+"""Why a row got its probabilities, or its mean: its ways through the tree, how sure the answer is, what moved it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import Any, overload
 
 import numpy as np
 
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
-from hornbeam.explain.intervals import predict_interval
-from hornbeam.explain.path import Path, paths
+from hornbeam.explain.intervals import interval, predict_interval
+from hornbeam.explain.path import Path, Visit, paths
 from hornbeam.explain.reasons import Reason, reasons
+from hornbeam.export.answers import mean
 from hornbeam.export.shares import shares
 from hornbeam.export.words import plain, probability, word
 from hornbeam.tree import Tree
@@ -29,18 +31,18 @@ _MOST_LOANS = 4  # written of those to one node
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why one row got its probabilities; printed, a line for each node it passed.
+    """Why one row got its probabilities, or its mean; printed, a line for each node it passed.
 
     Parameters
     ----------
     classes : tuple of hashable
-        The class labels.
-    label : hashable
-        The class the row is taken for.
+        The class labels; empty where the target is numeric.
+    label : hashable or None
+        The class the row is taken for; None where the target is numeric.
     probability : tuple of float
-        Of each class.
+        Of each class; of a numeric target, the mean alone.
     low, high : tuple of float
-        The bounds of the interval of each probability.
+        The bounds of the interval of each of them.
     level : float
         Of the intervals.
     paths : tuple of Path
@@ -48,7 +50,7 @@ class Explanation:
 
     See Also
     --------
-    TreeClassifier.explain : makes them.
+    TreeClassifier.explain, TreeRegressor.explain : make them.
 
     Examples
     --------
@@ -65,15 +67,22 @@ class Explanation:
     """
 
     classes: tuple[Label, ...]
-    label: Label
+    label: Label | None
     probability: tuple[float, ...]
     low: tuple[float, ...]
     high: tuple[float, ...]
     level: float
     paths: tuple[Path, ...]
 
+    @property
+    def mean(self) -> float:
+        """The mean a row is answered with, where the target is numeric."""
+        if self.classes:
+            raise AttributeError("the target has classes, so there is no mean: ask for probability")
+        return self.probability[0]
+
     def reasons(self, label: Any = None, n: int | None = None) -> tuple[Reason, ...]:
-        """Say which features moved the probability of a class most.
+        """Say which features moved the probability of a class, or the mean, most.
 
         Parameters
         ----------
@@ -85,7 +94,8 @@ class Explanation:
         Returns
         -------
         tuple of Reason
-            The largest change first. All changes together are the row's probability less that of the root.
+            The largest change first. All changes together are the row's probability, or mean, less that of the
+            root.
 
         Examples
         --------
@@ -99,6 +109,8 @@ class Explanation:
         return reasons(self.paths, label, self._code(label))[:n]
 
     def _code(self, label: Any) -> int:
+        if not self.classes and label is None:
+            return 0
         if label not in self.classes:
             raise ParameterError(f"label={label!r}: expected one of the classes, {list(self.classes)}.")
         return self.classes.index(label)
@@ -128,18 +140,21 @@ class Explanation:
         return "\n".join(self._lines(self._code(self.label if label is None else label)))
 
     def _lines(self, k: int) -> Iterator[str]:
+        if not self.classes:
+            yield f"{mean(self.mean)}, {100 * self.level:g} % interval {mean(self.low[0])} to {mean(self.high[0])}"
+            yield from self._ways(_head_of_means(self.level), _lines_of_means)
+            return
         bounds = f"{100 * self.level:g} % interval {self.low[k]:.3f} to {self.high[k]:.3f}"
         taken = "" if self.classes[k] == self.label else f"; taken for {word(self.label)}"
         yield f"{word(self.classes[k])} {probability(self.probability[k])}, {bounds}{taken}"
+        yield from self._ways(_HEAD, lambda visits: _lines_of_rates(visits, k))
+
+    def _ways(self, head: str, lines: Callable[[tuple[Visit, ...]], Iterator[str]]) -> Iterator[str]:
         for way in sorted(self.paths, key=lambda way: -way.share)[:_MOST_WAYS]:
             if way.share < 1:
                 yield f"{100 * way.share:.1f} % of the row:"
-            yield " node   rows  borrowed    raw  smoothed  because"
-            for visit in way.visits:
-                weight = sum(visit.counts)
-                raw = f"{visit.counts[k] / weight:.3f}" if weight else "  -  "
-                known = f"{visit.node:>5} {visit.rows:>6}  {visit.borrowed:>8.1f}  {raw}"
-                yield f"{known}  {probability(visit.belief[k]):>8}  {visit}"
+            yield head
+            yield from lines(way.visits)
             yield f"stops at {way.end}{_lent(way)}"
         if len(self.paths) > _MOST_WAYS:
             yield f"… and {len(self.paths) - _MOST_WAYS} more ways"
@@ -155,16 +170,48 @@ class Explanation:
         >>> told["class"], told["probability"], told["paths"][0]["visits"][1]["words"]
         ('yes', [0.0, 1.0], 'x0 > 35 (is 36)')
         """
+        said: dict[str, Any] = {"mean": self.probability[0]}
+        if self.classes:
+            said = {
+                "classes": [plain(label) for label in self.classes],
+                "class": plain(self.label),
+                "probability": list(self.probability),
+            }
         return {
-            "classes": [plain(label) for label in self.classes],
-            "class": plain(self.label),
-            "probability": list(self.probability),
+            **said,
             "low": list(self.low),
             "high": list(self.high),
             "level": self.level,
             "paths": [way.to_dict() for way in self.paths],
             "reasons": [reason.to_dict() for reason in self.reasons()],
         }
+
+
+_HEAD = " node   rows  borrowed    raw  smoothed  because"
+
+
+def _lines_of_rates(visits: tuple[Visit, ...], k: int) -> Iterator[str]:
+    for visit in visits:
+        rate = visit.raw(k)
+        raw = "  -  " if isnan(rate) else f"{rate:.3f}"
+        known = f"{visit.node:>5} {visit.rows:>6}  {visit.borrowed:>8.1f}  {raw}"
+        yield f"{known}  {probability(visit.belief[k]):>8}  {visit}"
+
+
+def _head_of_means(level: float) -> str:
+    return (
+        f" node   rows  borrowed       raw  smoothed     moved  {f'{100 * level:g} % interval':<20}  because"
+    )
+
+
+def _lines_of_means(visits: tuple[Visit, ...]) -> Iterator[str]:
+    """A line for each node, with how far the test that led there moved the mean."""
+    for above, visit in zip((None, *visits), visits, strict=False):
+        moved = "" if above is None else f"{visit.belief[0] - above.belief[0]:+.4g}"
+        raw = "-" if isnan(visit.raw(None)) else mean(visit.raw(None), 2)
+        known = f"{visit.node:>5} {visit.rows:>6}  {visit.borrowed:>8.1f}  {raw:>8}"
+        sure = f"{mean(visit.low[0], 2)} to {mean(visit.high[0], 2)}"
+        yield f"{known}  {mean(visit.belief[0], 2):>8}  {moved:>8}  {sure:<20}  {visit}"
 
 
 def _lent(way: Path) -> str:
@@ -199,8 +246,9 @@ class Explanations(Sequence[Explanation]):
         self._tree, self._level = tree, level
         self._table = table.take(np.arange(table.n_rows))  # who owns the rows may go on to change them
         self._low, self._high = predict_interval(tree, table, level)
+        self._bounds = interval(tree, level)
         self._probability = answer(tree, table)
-        self._code = (verdict or Verdict())(self._probability)
+        self._code = None if tree.is_measured else (verdict or Verdict())(self._probability)
         self._spread = shares(tree)
 
     def __len__(self) -> int:
@@ -217,12 +265,17 @@ class Explanations(Sequence[Explanation]):
         classes = self._tree.schema.classes
         return Explanation(
             classes=classes,
-            label=classes[self._code[i]],
+            label=None if self._code is None else classes[self._code[i]],
             probability=tuple(self._probability[i].tolist()),
             low=tuple(self._low[i].tolist()),
             high=tuple(self._high[i].tolist()),
             level=self._level,
-            paths=paths(self._tree, [column[i].item() for column in self._table.columns], self._spread),
+            paths=paths(
+                self._tree,
+                [column[i].item() for column in self._table.columns],
+                self._spread,
+                self._bounds,
+            ),
         )
 
     def __repr__(self) -> str:
@@ -236,7 +289,7 @@ class Explanations(Sequence[Explanation]):
 
 
 def explain(tree: Tree, table: Table, level: float = 0.9, *, verdict: Verdict | None = None) -> Explanations:
-    """Say why rows get their probabilities.
+    """Say why rows get their probabilities, or their means.
 
     Parameters
     ----------

@@ -9,7 +9,8 @@ import numpy as np
 from hornbeam.errors import ParameterError
 from hornbeam.tree import Tree
 from hornbeam.tree.gains import gains
-from hornbeam.typing import Floats
+from hornbeam.tree.mean import variances
+from hornbeam.typing import Counts, Floats
 
 __all__ = ["importance"]
 
@@ -20,9 +21,9 @@ def importance(tree: Tree, impurity: str | None = None) -> Floats:
     Parameters
     ----------
     tree : Tree
-    impurity : {"gini", "entropy"} or None, default None
+    impurity : {"gini", "entropy", "squared_error"} or None, default None
         What the tests lowered, computed from the evidence. None: the gains that the tree was grown with, by
-        its own criterion; "gini" if not all of them are known.
+        its own criterion; if not all of them are known, "gini", or "squared_error" where the target is numeric.
 
     Returns
     -------
@@ -48,7 +49,7 @@ def importance(tree: Tree, impurity: str | None = None) -> Floats:
     if impurity is None and np.isfinite(tree.gain[inner]).all():
         total = gains(tree)
     else:
-        lowered = _decrease(tree, _impurity(impurity or "gini"))
+        lowered = _decrease(tree, _mixed(tree, impurity))
         total = np.bincount(skeleton.feature[inner], lowered, minlength=tree.schema.n_features)
     return total / (total.sum() or 1.0)
 
@@ -63,20 +64,32 @@ def _impurity(name: str) -> Callable[[Floats], Floats]:
     raise ParameterError(f"impurity={name!r}: expected 'gini', 'entropy' or None.")
 
 
-def _decrease(tree: Tree, impurity: Callable[[Floats], Floats]) -> Floats:
-    """How much each test lowers the impurity of the rows that go on from it, times their weight."""
-    inner = np.flatnonzero(tree.skeleton.n_children)
-    if not len(inner):
-        return np.empty(0)
-    weight = tree.evidence * tree.unit
-    first = tree.skeleton.first_child[inner]
+def _mixed(tree: Tree, name: str | None) -> Callable[[Counts], Floats]:
+    """The impurity of evidence, times its weight."""
+    if tree.is_measured:
+        if name not in (None, "squared_error"):
+            raise ParameterError(
+                f"impurity={name!r}, and the target is numeric: expected 'squared_error' or None."
+            )
+        return lambda evidence: evidence[:, 0] * tree.unit[0] * variances(evidence, tree.unit)
+    impurity = _impurity(name or "gini")
 
-    def mixed(weight: Floats) -> Floats:
+    def mixed(evidence: Counts) -> Floats:
+        weight = evidence * tree.unit
         total = weight.sum(axis=1)
         found: Floats = total * impurity(weight / np.maximum(total, np.finfo(float).tiny)[:, None])
         return found
 
+    return mixed
+
+
+def _decrease(tree: Tree, mixed: Callable[[Counts], Floats]) -> Floats:
+    """How much each test lowers the impurity of the rows that go on from it, times their weight."""
+    inner = np.flatnonzero(tree.skeleton.n_children)
+    if not len(inner):
+        return np.empty(0)
+    first = tree.skeleton.first_child[inner]
     # Children of one node after the other: a family ends where the next one begins.
-    before = mixed(np.add.reduceat(weight, first, axis=0))
-    after = np.add.reduceat(mixed(weight), first)
+    before = mixed(np.add.reduceat(tree.evidence, first, axis=0))
+    after = np.add.reduceat(mixed(tree.evidence), first)
     return np.maximum(before - after, 0.0)

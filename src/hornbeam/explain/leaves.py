@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from hornbeam.explain.intervals import interval
 from hornbeam.explain.words import rule_words
+from hornbeam.export.answers import answer_words, span_words
+from hornbeam.export.words import several
 from hornbeam.tree.tree import Tree, unsmoothed
 from hornbeam.typing import Counts, Floats
 
@@ -96,6 +98,30 @@ class Leaves:
         }
         named = {"class": list(self.classes) * len(self)} if self.classes else {}
         return {**per_leaf, "rule": rule, **named, **per_class}
+
+    def as_rules(self) -> str:
+        """Write a rule for each leaf: what leads there, what it answers, how sure that is, and its rows.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeRegressor
+        >>> X, y = [[1], [2], [3], [4]], [1.0, 2.0, 7.0, 9.0]
+        >>> print(TreeRegressor("cart", max_depth=1).fit(X, y).leaves().as_rules())
+        1. if x0 ≤ 2.5
+           then 1.5 (-2.57536 to 5.57536); 2 rows
+        2. if x0 > 2.5
+           then 8 (3.67101 to 12.329); 2 rows
+        """
+        low, high = interval(self.tree, self.level)
+        lines = []
+        for at, (rule, node) in enumerate(zip(self.rule, self.node.tolist(), strict=True)):
+            answer = ", ".join(filter(None, answer_words(self.tree, node)))
+            sure = span_words(self.tree, low, high, node)
+            lines += [
+                f"{at + 1}. if {rule}",
+                f"{' ' * len(str(at + 1))}  then {answer} ({sure}); {several(self.rows.item(at), 'row')}",
+            ]
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
         return "\n".join(self._lines())

@@ -105,12 +105,12 @@ def _lent(tree: Tree, way: list[int]) -> Floats | None:
             lent = np.diff(borrowed, prepend=0.0)
         case Borrowing(own=own):
             # The same, in what a row of the node itself is worth; by the kernel's own bounds.
-            size = np.log(np.maximum((tree.evidence[way] * tree.unit).sum(axis=1), 1.0))
+            size = np.log(np.maximum(tree.weight[way] * tree.unit[0], 1.0))
             worth = np.exp(np.clip(own * size, -10.0, 12.0))
             lent = np.diff(borrowed * worth, prepend=0.0) / worth[-1]
         case HierarchicalShrinkage(strength=strength):
             # A node's frequencies count for what the last step leaves of them; what a step takes is the parent's.
-            weight = (tree.evidence[way] * tree.unit).sum(axis=1)
+            weight = tree.weight[way] * tree.unit[0]
             lost = np.append(0.0, strength / np.maximum(weight[:-1] + strength, np.finfo(float).tiny))
             lent[1:] = np.diff(lost) * weight[-1] / max(1 - lost[-1], np.finfo(float).tiny)
         case MEstimate(base="root") if len(way) > 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import inf, isnan
+from math import inf, isnan, nan
 from typing import Any
 
 from hornbeam.data.schema import Feature
@@ -15,7 +15,7 @@ from hornbeam.export.words import feature_name, plain
 from hornbeam.tree import Condition, Skeleton, Tree
 from hornbeam.tree.condition import branch, is_missing
 from hornbeam.tree.walk import path
-from hornbeam.typing import Category
+from hornbeam.typing import Category, Floats
 
 __all__ = ["Path", "Visit", "lead", "paths", "stops"]
 
@@ -35,11 +35,13 @@ class Visit:
     rows : int
         Rows that came here in training.
     counts : tuple of float
-        Their weight in each class.
+        Their weight in each class; of a numeric target, their weight, sum and sum of squares.
     belief : tuple of float
-        The probability of each class, as the tree believes.
+        The probability of each class, as the tree believes; of a numeric target, the mean.
     borrowed : float
         Rows the node borrowed for it.
+    low, high : tuple of float, default ()
+        The bounds of the interval of each.
 
     Examples
     --------
@@ -59,6 +61,19 @@ class Visit:
     counts: tuple[float, ...]
     belief: tuple[float, ...]
     borrowed: float
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+
+    def raw(self, k: int | None) -> float:
+        """Give the frequency of a class among the rows that came, or their mean; NaN of no rows.
+
+        Parameters
+        ----------
+        k : int or None
+            Position of the class; None of a numeric target.
+        """
+        total = self.counts[0] if k is None else sum(self.counts)
+        return self.counts[1 if k is None else k] / total if total else nan
 
     def __str__(self) -> str:
         if self.condition is None:
@@ -77,7 +92,8 @@ class Visit:
                 "condition": condition_dict(self.condition),
             }
         known = {"rows": self.rows, "counts": list(self.counts), "belief": list(self.belief)}
-        return {**told, **known, "borrowed": self.borrowed}
+        bounds = {"low": list(self.low), "high": list(self.high)} if self.low else {}
+        return {**told, **known, **bounds, "borrowed": self.borrowed}
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +185,12 @@ def stops(
             yield node, part
 
 
-def paths(tree: Tree, row: Sequence[float], spread: dict[int, dict[int, float]]) -> tuple[Path, ...]:
+def paths(
+    tree: Tree,
+    row: Sequence[float],
+    spread: dict[int, dict[int, float]],
+    bounds: tuple[Floats, Floats] | None = None,
+) -> tuple[Path, ...]:
     """Tell every way that a row takes; there are several only if a missing value was shared out.
 
     Parameters
@@ -179,6 +200,8 @@ def paths(tree: Tree, row: Sequence[float], spread: dict[int, dict[int, float]])
         A value for each feature, as a table holds it.
     spread : dict
         As of `stops`.
+    bounds : pair of float64 arrays of shape (n_nodes, n_classes), optional
+        Of the intervals (`hornbeam.explain.interval`).
 
     Examples
     --------
@@ -190,7 +213,7 @@ def paths(tree: Tree, row: Sequence[float], spread: dict[int, dict[int, float]])
     """
     return tuple(
         Path(
-            tuple(_visit(tree, at, row) for at in path(tree.skeleton, node)),
+            tuple(_visit(tree, at, row, bounds) for at in path(tree.skeleton, node)),
             _end(tree, node, row),
             loans(tree, node),
             part,
@@ -199,7 +222,7 @@ def paths(tree: Tree, row: Sequence[float], spread: dict[int, dict[int, float]])
     )
 
 
-def _visit(tree: Tree, node: int, row: Sequence[float]) -> Visit:
+def _visit(tree: Tree, node: int, row: Sequence[float], bounds: tuple[Floats, Floats] | None) -> Visit:
     parent = tree.skeleton.parent.item(node)
     value, condition = None, None
     if parent >= 0:
@@ -207,6 +230,7 @@ def _visit(tree: Tree, node: int, row: Sequence[float]) -> Visit:
         value = value_of(condition.feature, row[condition.column])
         # That a missing value would have come here too is no news about one that is known.
         condition = replace(condition, missing=condition.missing and value is None)
+    low, high = ((), ()) if bounds is None else (tuple(bound[node].tolist()) for bound in bounds)
     return Visit(
         node=node,
         condition=condition,
@@ -215,6 +239,8 @@ def _visit(tree: Tree, node: int, row: Sequence[float]) -> Visit:
         counts=tuple((tree.evidence[node] * tree.unit).tolist()),
         belief=tuple(tree.belief[node].tolist()),
         borrowed=tree.borrowed.item(node),
+        low=low,
+        high=high,
     )
 
 

@@ -1,4 +1,4 @@
-"""Reason codes: which features moved a probability on the way of a row, and how far."""
+"""Reason codes: which features moved a probability, or a mean, on the way of a row, and how far."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from hornbeam.explain.path import Path
 from hornbeam.explain.words import condition_dict
+from hornbeam.export.answers import mean
 from hornbeam.export.condition import condition_words
 from hornbeam.export.words import plain, word
 from hornbeam.tree import Condition
@@ -18,12 +19,12 @@ __all__ = ["Reason", "reasons"]
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """What a feature did to the probability of a class.
+    """What a feature did to the probability of a class, or to the mean.
 
     Parameters
     ----------
-    label : hashable
-        The class.
+    label : hashable or None
+        The class; None if the target is numeric.
     conditions : tuple of Condition
         What was found of the feature; several if the row went several ways.
     change : float
@@ -43,7 +44,7 @@ class Reason:
     ('x0', 0.5)
     """
 
-    label: Label
+    label: Label | None
     conditions: tuple[Condition, ...]
     change: float
     before: float | None = None
@@ -56,16 +57,20 @@ class Reason:
 
     def __str__(self) -> str:
         found = ", or ".join(map(condition_words, self.conditions))
+        if self.label is None:
+            what, said = "the mean", mean
+        else:
+            what, said = word(self.label), "{:.3f}".format
         if self.before is None or self.after is None:
-            return f"{found} moved {word(self.label)} by {self.change:+.3f}"
-        return f"{found} moved {word(self.label)} from {self.before:.3f} to {self.after:.3f}"
+            return f"{found} moved {what} by {'+' * (self.change >= 0)}{said(self.change)}"
+        return f"{found} moved {what} from {said(self.before)} to {said(self.after)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
         return {
             "feature": self.feature,
             "words": str(self),
-            "class": plain(self.label),
+            **({} if self.label is None else {"class": plain(self.label)}),
             "change": self.change,
             "before": self.before,
             "after": self.after,
@@ -73,17 +78,17 @@ class Reason:
         }
 
 
-def reasons(ways: Iterable[Path], label: Label, k: int) -> tuple[Reason, ...]:
-    """Find which features moved the probability of a class on the ways of a row.
+def reasons(ways: Iterable[Path], label: Label | None, k: int) -> tuple[Reason, ...]:
+    """Find which features moved the probability of a class, or the mean, on the ways of a row.
 
     Parameters
     ----------
     ways : iterable of Path
         All ways of one row.
-    label : hashable
-        The class.
+    label : hashable or None
+        The class; None if the target is numeric.
     k : int
-        Its position among the classes.
+        Its position among the classes; 0 of a mean.
 
     Returns
     -------

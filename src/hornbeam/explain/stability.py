@@ -1,4 +1,4 @@
-"""Drift: whether as many rows come to each leaf as before, and of the same classes."""
+"""Drift: whether as many rows come to each leaf as before, and of the same classes, or the same mean."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -7,9 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.data.measured import Measured
 from hornbeam.data.table import Table
 from hornbeam.smoothing.appraisal import effective_size
+from hornbeam.smoothing.spread import spreads
 from hornbeam.tree.edit import sharing_unit, tally
+from hornbeam.tree.measure import measure_stops, units_of
+from hornbeam.tree.route import route
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import stopped
 from hornbeam.typing import Floats
@@ -26,7 +30,7 @@ class Drift:
     Parameters
     ----------
     classes : tuple of hashable
-        The class labels.
+        The class labels; empty where the target is numeric.
     node : ndarray of intp
         The leaves, and the inner nodes where rows stop, by their ids in the tree.
     rows : ndarray of float64
@@ -38,9 +42,9 @@ class Drift:
     psi_p_value : float
         How often chance alone would make so large an index.
     believed : ndarray of float64 of shape (n_leaves, n_classes)
-        Class rates, as the tree believes.
-    observed : ndarray of float64 of shape (n_leaves, n_classes) or None
-        Class rates of the rows that came; NaN where none did, None without labels.
+        Class rates, as the tree believes; of a numeric target means, of shape (n_leaves, 1).
+    observed : ndarray of float64 of the same shape or None
+        The same of the rows that came; NaN where none did, None without labels.
     p_value : ndarray of float64 or None
         How often chance alone would put rates so far apart in any of the leaves: corrected for their number.
         NaN where there is nothing to compare, None without labels.
@@ -93,10 +97,11 @@ class Drift:
         if self.observed is None:
             return {name: column.tolist() for name, column in leaf.items()}
         leaf["p_value"] = self.p_value
-        k = len(self.classes)
+        k = len(self.classes) or 1
+        named = {"class": list(self.classes) * len(self)} if self.classes else {}
         return {
             **{name: np.repeat(column, k).tolist() for name, column in leaf.items()},
-            "class": list(self.classes) * len(self),
+            **named,
             "believed": self.believed.ravel().tolist(),
             "observed": self.observed.ravel().tolist(),
         }
@@ -105,17 +110,19 @@ class Drift:
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        """Write each leaf, with labels the rates of its most probable class."""
-        names = [str(label) for label in self.classes]
-        width = max(len("class"), *map(len, names))
+        """Write each leaf, with labels the rates of its most probable class, or its mean."""
+        names = [f"{label!s}  " for label in self.classes] or [""]
+        width = max(len("class  "), *map(len, names)) if self.classes else 0
         head = " node   rows  expected   found    psi"
-        yield head if self.p_value is None else f"{head}  {'class':<{width}}  believed  observed       p"
+        named = f"{'class'[:width]:<{width}}"
+        yield head if self.p_value is None else f"{head}  {named}believed  observed       p"
         for i, k in enumerate(self.believed.argmax(axis=1).tolist()):
             shares = f"{100 * self.expected[i]:>6.1f} %  {100 * self.found[i]:>4.1f} %  {self.psi[i]:.3f}"
             line = f"{self.node[i]:>5} {self.rows[i]:>6.0f}  {shares}"
             if self.observed is not None and self.p_value is not None:
-                rates = f"{self.believed[i, k]:>8.3f}  {self.observed[i, k]:>8.3f}"
-                line = f"{line}  {names[k]:<{width}}  {rates}  {self.p_value[i]:>6.3f}"
+                digits = ".3f" if self.classes else ".5g"
+                rates = f"{self.believed[i, k]:>8{digits}}  {self.observed[i, k]:>8{digits}}"
+                line = f"{line}  {names[k]:<{width}}{rates}  {self.p_value[i]:>6.3f}"
             yield line
         yield f"population stability index {self.stability_index:.3f}, p = {self.psi_p_value:.3f}"
 
@@ -127,7 +134,7 @@ def drift(tree: Tree, table: Table) -> Drift:
     ----------
     tree : Tree
     table : Table
-        Rows the tree has not counted; with a target, their classes are compared too.
+        Rows the tree has not counted; with a target, their classes or means are compared too.
 
     Returns
     -------
@@ -142,8 +149,9 @@ def drift(tree: Tree, table: Table) -> Drift:
     Credit Risk Scorecards, 2006).
 
     Class rates are compared by the chi-square test of two samples: the rows that came, and as many as speak
-    for what the tree believes (`hornbeam.smoothing.effective_size`), for that is known from rows too. Of several
-    leaves some look odd by chance; Holm's correction (Scandinavian Journal of Statistics 6, 1979) allows for it.
+    for what the tree believes (`hornbeam.smoothing.effective_size`), for that is known from rows too; means by
+    Welch's test of the same. Of several leaves some look odd by chance; Holm's correction (Scandinavian Journal
+    of Statistics 6, 1979) allows for it.
 
     Examples
     --------
@@ -156,8 +164,8 @@ def drift(tree: Tree, table: Table) -> Drift:
     population stability index 0.000, p = 1.000
     """
     came = _stops(tree, table)
-    counted = (stopped(tree.skeleton, tree.evidence) * tree.unit).sum(axis=1)
-    rows = came.sum(axis=1)
+    counted = stopped(tree.skeleton, tree.weight) * tree.unit[0]
+    rows = came[:, 0] if tree.is_measured else came.sum(axis=1)
     node = np.flatnonzero(tree.skeleton.is_leaf | (counted > 0) | (rows > 0))
     came, counted, rows, believed = came[node], counted[node], rows[node], tree.belief[node]
     expected = counted / (counted.sum() or 1.0)
@@ -165,16 +173,27 @@ def drift(tree: Tree, table: Table) -> Drift:
     n_counted = min(counted.sum(), tree.rows[0])  # a heavy row is one observation all the same
     psi, psi_p_value = _stability(expected * n_counted, rows)
     shares = Drift(tree.schema.classes, node, rows, expected, found, psi, psi_p_value, believed)
-    if table.target is None:
+    if table.target is None and table.measured is None:
         return shares
-    observed = np.full(believed.shape, np.nan)
-    observed[rows > 0] = came[rows > 0] / rows[rows > 0, None]
-    p_value = _holm(_two_samples(believed, effective_size(tree)[node], observed, rows))
-    return replace(shares, observed=observed, p_value=p_value)
+    observed, some, size = np.full(believed.shape, np.nan), rows > 0, effective_size(tree)[node]
+    if tree.is_measured:
+        observed[some] = came[some, 1:2] / rows[some, None]
+        weight = np.maximum(rows, np.finfo(float).tiny)
+        apart = np.maximum(came[:, 2] / weight - (came[:, 1] / weight) ** 2, 0.0)
+        spread = np.stack([spreads(tree)[node], apart])
+        p_value = _two_means(believed[:, 0] - observed[:, 0], spread, np.stack([size, rows]))
+    else:
+        observed[some] = came[some] / rows[some, None]
+        p_value = _two_samples(believed, size, observed, rows)
+    return replace(shares, observed=observed, p_value=_holm(p_value))
 
 
 def _stops(tree: Tree, table: Table) -> Floats:
-    """Count the rows of each class that stop at each node; without labels all are of the first."""
+    """Count the rows of each class that stop at each node, or add up their numbers; without labels all are alike."""
+    if tree.is_measured:
+        measured = table.measured or Measured.of(np.zeros(table.n_rows), table.weight, table.unit)
+        own, _ = measure_stops(route(tree.skeleton, table), table, measured, tree.n_nodes)
+        return own * units_of(measured, table.unit)
     if table.target is None:
         table = replace(table, target=np.zeros(table.n_rows, np.int32))
     unit = sharing_unit(tree.skeleton, table)
@@ -205,6 +224,19 @@ def _two_samples(one: Floats, n_one: Floats, other: Floats, n_other: Floats) -> 
     apart = np.divide((one - other) ** 2, pooled, out=np.zeros_like(one), where=pooled > 0).sum(axis=1)
     freedom = np.maximum((pooled > 0).sum(axis=1) - 1, 1)
     p[tested] = chdtrc(freedom, apart * n_one * n_other / both)
+    return p
+
+
+def _two_means(apart: Floats, spread: Floats, size: Floats) -> Floats:
+    """Test for each leaf whether two samples, of such variances and sizes, have means so far apart (Welch)."""
+    from scipy.special import stdtr
+
+    tested = (size > 1).all(axis=0)
+    p = np.full(len(tested), np.nan)
+    error = spread[:, tested] / size[:, tested]
+    both = np.maximum(error.sum(axis=0), np.finfo(float).tiny)
+    freedom = both**2 / np.maximum((error**2 / (size[:, tested] - 1)).sum(axis=0), np.finfo(float).tiny)
+    p[tested] = 2 * stdtr(np.maximum(freedom, 1.0), -np.abs(apart[tested]) / np.sqrt(both))
     return p
 
 

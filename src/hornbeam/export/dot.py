@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from hornbeam.errors import ParameterError
+from hornbeam.export.answers import answer_words
 from hornbeam.export.one_tree import need_tree
-from hornbeam.export.shares import refuse_numbers
-from hornbeam.export.words import conditions, evidence, feature_name, probability, shortened, word
+from hornbeam.export.words import conditions, evidence, feature_name, shortened, word
 from hornbeam.tree import Tree
 
 __all__ = ["to_dot"]
 
 
 def to_dot(tree: Tree, *, max_categories: int = 8, max_width: int = 48) -> str:
-    r"""Write a tree as a DOT graph: inner nodes name what they ask, edges the answers, leaves the class.
+    r"""Write a tree as a DOT graph: inner nodes name what they ask, edges the answers, leaves the class, or the mean.
 
     Parameters
     ----------
@@ -48,14 +48,12 @@ def to_dot(tree: Tree, *, max_categories: int = 8, max_width: int = 48) -> str:
     }
     """
     need_tree(tree)
-    refuse_numbers(tree, "DOT")
     if max_categories < 1 or max_width < 1:
         raise ParameterError(
             f"max_categories is {max_categories} and max_width {max_width}, expected 1 or more of each"
         )
     skeleton = tree.skeleton
     classes = [word(label) for label in tree.schema.classes]
-    best = tree.belief.argmax(axis=1).tolist()
 
     def quoted(*lines: str) -> str:
         return '"' + "\\n".join(_escaped(shortened(line, max_width)) for line in lines) + '"'
@@ -67,7 +65,7 @@ def to_dot(tree: Tree, *, max_categories: int = 8, max_width: int = 48) -> str:
     ]
     for node in range(tree.n_nodes):
         if skeleton.n_children[node] == 0:
-            answer = f"{classes[best[node]]} {probability(tree.belief[node].max())}"
+            answer = " ".join(filter(None, answer_words(tree, node)))
             label = quoted(answer, evidence(tree, node, classes))
             out.append(f'  n{node} [label={label}, style="rounded,bold"];')
             continue

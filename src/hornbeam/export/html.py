@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from html import escape
 
 from hornbeam.errors import ParameterError
+from hornbeam.export.answers import answer_words, scale_words, span_words
 from hornbeam.export.fold import Folded, fold
 from hornbeam.export.one_tree import need_tree
-from hornbeam.export.palette import CLASS_COLOURS, bar
-from hornbeam.export.words import branches, digits_apart, evidence, probability, several, shortened, word
+from hornbeam.export.palette import CLASS_COLOURS, bar, bars
+from hornbeam.export.words import branches, digits_apart, evidence, several, shortened, word
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import depths
 from hornbeam.typing import Floats
@@ -114,7 +115,9 @@ class _Page:
             f"<div><b>{escape(title)}</b>: {facts} "
             f'<small title="{tree.digest}">digest <code>{tree.digest[:12]}</code></small></div>'
         )
-        if tree.n_classes <= len(CLASS_COLOURS):
+        if tree.is_measured:
+            yield f"<div>{_key(CLASS_COLOURS[0])}{scale_words(tree)}</div>"
+        elif tree.n_classes <= len(CLASS_COLOURS):
             keys = zip(CLASS_COLOURS, tree.schema.classes, strict=False)
             yield "<div>" + "".join(f"{_key(colour)}{_class(label)}" for colour, label in keys) + "</div>"
 
@@ -122,35 +125,36 @@ class _Page:
         """Every node in turn, each inner one as an element that holds those below it."""
         tree = self.folded.tree
         skeleton, depth, digits = tree.skeleton, depths(tree.skeleton), digits_apart(tree)
+        belief = bars(tree)
         todo: list[tuple[int, str]] = [(0, "every row")]
         while todo:
             node, words = todo.pop()
             if node < 0:
                 yield "</details>"
             elif skeleton.n_children[node] == 0:
-                yield self._leaf(node, words)
+                yield self._leaf(node, words, _bar(belief[node]))
             else:
                 shown = " open" if depth[node] < max_depth else ""
                 rows = f"<small>{several(tree.rows.item(node), 'row')}</small>"
-                yield f"<details{shown}><summary>{_test(words)}{_bar(tree.belief[node])}{rows}</summary>"
+                yield f"<details{shown}><summary>{_test(words)}{_bar(belief[node])}{rows}</summary>"
                 tests = branches(tree, node, 4, digits[skeleton.feature[node]])
                 first = skeleton.first_child.item(node)
                 todo.append((-1, ""))
                 todo += [(first + slot, tests[slot]) for slot in range(len(tests) - 1, -1, -1)]
 
-    def _leaf(self, node: int, words: str) -> str:
-        tree, belief = self.folded.tree, self.folded.tree.belief[node]
-        best = int(belief.argmax())
-        answer = f"<b>{_class(tree.schema.classes[best])}</b> {probability(belief[best], 2)}"
+    def _leaf(self, node: int, words: str, drawn: str) -> str:
+        tree = self.folded.tree
+        name, sure = answer_words(tree, node, 2, _LONGEST_CLASS)
+        answer = f"<b>{escape(name)}</b> {sure}" if name else f"<b>{sure}</b>"
         said = self.folded.summary(node)
         if not said:
             said = several(tree.rows.item(node), "row")
             if self.bounds is not None:
-                low, high = (bound[self.folded.node[node], best] for bound in self.bounds)
-                said = f"{probability(low, 2)} to {probability(high, 2)}, {said}"
+                low, high = (bound[self.folded.node] for bound in self.bounds)
+                said = f"{span_words(tree, low, high, node, 2)}, {said}"
         classes = [shortened(word(label), _LONGEST_CLASS) for label in tree.schema.classes]
         hint = escape(evidence(tree, node, classes))
-        return f'<div class="leaf" title="{hint}">{_test(words)}{_bar(belief)}{answer} <small>{said}</small></div>'
+        return f'<div class="leaf" title="{hint}">{_test(words)}{drawn}{answer} <small>{said}</small></div>'
 
 
 def _test(words: str) -> str:

@@ -10,7 +10,6 @@ from hornbeam.data.table import Table
 from hornbeam.errors import ExportError, ParameterError
 from hornbeam.export.flat import Flat
 from hornbeam.export.one_tree import need_tree
-from hornbeam.export.shares import refuse_numbers
 from hornbeam.export.vectors import Vectors
 from hornbeam.export.words import plain, wrapped
 from hornbeam.tree import Tree
@@ -37,7 +36,8 @@ def to_javascript(tree: Tree, *, name: str = "hornbeamTree", vectors: Table | No
         ASCII source of an object with ``node(row)``, ``probabilities(row)`` and ``predict(row)``. A row has
         one value a feature, categories by value; null, undefined or NaN where missing. Nodes and
         probabilities are the tree's, bit for bit, those of missing values that several branches share
-        included. It can stand inside a script element of a page.
+        included. Where the target is numeric, ``predict(row)`` is the mean, and there are no probabilities. It can
+        stand inside a script element of a page.
 
     Raises
     ------
@@ -56,7 +56,6 @@ def to_javascript(tree: Tree, *, name: str = "hornbeamTree", vectors: Table | No
     if (typeof module !== "undefined") module.exports = doses;
     """
     need_tree(tree)
-    refuse_numbers(tree, "JavaScript")
     if not re.fullmatch(r"[A-Za-z_$][A-Za-z0-9_$]*", name, re.ASCII) or name in _RESERVED:
         raise ParameterError(
             f"name is {name!r}; expected a JavaScript identifier of ASCII letters, digits, _ and $ that is no "
@@ -64,8 +63,11 @@ def to_javascript(tree: Tree, *, name: str = "hornbeamTree", vectors: Table | No
         )
     flat, features = Flat.of(tree), tree.schema.features
     codes = [_map(feature.categories) if feature.kind is not Kind.NUMERIC else "null" for feature in features]
+    classes = (
+        {} if tree.is_measured else {"CLASSES": [_literal(plain(label)) for label in tree.schema.classes]}
+    )
     tables = {
-        "CLASSES": [_literal(plain(label)) for label in tree.schema.classes],
+        **classes,
         "FEATURES": [_literal(feature.name) for feature in features],
         "CODES": codes,
         "UNKNOWN": ["-1" if feature.kind is Kind.NOMINAL else "null" for feature in features],
@@ -80,11 +82,13 @@ def to_javascript(tree: Tree, *, name: str = "hornbeamTree", vectors: Table | No
         "BELIEF": flat.belief.tolist(),
     }
     written = "\n".join(f"  const {key} = [\n{wrapped(items)}\n  ];" for key, items in tables.items())
-    check = "" if vectors is None else _check(Vectors.of(tree, vectors))
-    parts = {"NAME": name, "ROOT": "0" if flat.n_inner else "-1", "CHECK": check, "TABLES": written}
-    parts["EXTRA"] = ", VECTORS, check" if check else ""
+    about, answer, said, public = _OF_MEANS if tree.is_measured else _OF_CLASSES
+    check = "" if vectors is None else _check(Vectors.of(tree, vectors), said)
+    parts = {"NAME": name, "ROOT": "0" if flat.n_inner else "-1", "TABLES": written, "ABOUT": about}
+    parts |= {"CHECK": check, "PUBLIC": public + (", VECTORS, check" if check else "")}
     # One pass: what a name brings along is never searched for places to fill.
-    return re.sub(r"\$([A-Z]+)", lambda found: parts[found[1]], _SOURCE)
+    source = _SOURCE.replace("$ANSWER", answer)
+    return re.sub(r"\$([A-Z]+)", lambda found: parts[found[1]], source)
 
 
 def _map(categories: tuple[object, ...]) -> str:
@@ -102,11 +106,11 @@ def _literal(value: str | float | bool | None) -> str:
     return json.dumps(value).replace("<", "\\u003c")
 
 
-def _check(vectors: Vectors) -> str:
+def _check(vectors: Vectors, said: str) -> str:
     rows = [f"[{', '.join(map(_literal, row))}]" for row in vectors.values()]
     answers = zip(rows, vectors.nodes.tolist(), vectors.probabilities.tolist(), strict=True)
     table = wrapped(f"[{row}, {node}, {answer}]" for row, node, answer in answers)
-    return _CHECK.replace("$VECTORS", table)
+    return _CHECK.replace("$SAID", said).replace("$VECTORS", table)
 
 
 _RESERVED = frozenset({
@@ -120,8 +124,7 @@ _RESERVED = frozenset({
 _SOURCE = """"use strict";
 // A decision tree, exported by Hornbeam.
 //
-// node(row) is the node where a row stops, probabilities(row) what the tree answers there, one number for each
-// of CLASSES, and predict(row) the most probable class. A row has one value for each of FEATURES: a number, or
+$ABOUT A row has one value for each of FEATURES: a number, or
 // a category by value; null, undefined or NaN where it is missing.
 const $NAME = (() => {
 $TABLES
@@ -152,7 +155,13 @@ $TABLES
     return NODE[stop(read(row), $ROOT)];
   }
 
-  // A missing value may be shared by several branches; each answers for its share.
+$ANSWER$CHECK
+  return { $PUBLIC };
+})();
+if (typeof module !== "undefined") module.exports = $NAME;
+"""
+
+_PROBABILITIES = """  // A missing value may be shared by several branches; each answers for its share.
   function probabilities(row) {
     const values = read(row);
     const answer = new Array(CLASSES.length).fill(0);
@@ -173,20 +182,35 @@ $TABLES
     const answer = probabilities(row);
     return CLASSES[answer.indexOf(Math.max(...answer))];
   }
-$CHECK
-  return { CLASSES, FEATURES, node, probabilities, predict$EXTRA };
-})();
-if (typeof module !== "undefined") module.exports = $NAME;
 """
+
+_MEAN = """  function predict(row) {
+    return BELIEF[stop(read(row), $ROOT)][0];
+  }
+"""
+
+_OF_CLASSES = (
+    """// node(row) is the node where a row stops, probabilities(row) what the tree answers there, one number for each
+// of CLASSES, and predict(row) the most probable class.""",
+    _PROBABILITIES,
+    "probabilities(row)",
+    "CLASSES, FEATURES, node, probabilities, predict",
+)
+_OF_MEANS = (
+    "// node(row) is the node where a row stops, and predict(row) its mean.",
+    _MEAN,
+    "[predict(row)]",
+    "FEATURES, node, predict",
+)
 
 _CHECK = """
   const VECTORS = [
 $VECTORS
   ];
 
-  // The number of rows of VECTORS with another node or other probabilities than the tree's.
+  // The number of rows of VECTORS with another node or another answer than the tree's.
   function check() {
     return VECTORS.filter(([row, stop, answer]) =>
-      node(row) !== stop || probabilities(row).some((p, k) => p !== answer[k])).length;
+      node(row) !== stop || $SAID.some((p, k) => p !== answer[k])).length;
   }
 """

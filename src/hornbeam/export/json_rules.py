@@ -12,7 +12,6 @@ from hornbeam.data.schema import Feature, Kind
 from hornbeam.data.table import Table
 from hornbeam.export.flat import Flat
 from hornbeam.export.one_tree import need_tree
-from hornbeam.export.shares import refuse_numbers
 from hornbeam.export.vectors import Vectors
 from hornbeam.export.words import plain
 from hornbeam.tree import Tree
@@ -26,8 +25,8 @@ _READING = (
     "list, or if any known value will do; what a condition does not mention it does not ask, and one that "
     "mentions nothing holds for no known value. For a missing value it holds with the weight `missing`, 0 where "
     "it does not say. The weight of a rule is the product of the weights of its conditions, first to last, and "
-    "the answer to a row is the sum of weight times probabilities over the rules, first to last. Values of an "
-    "ordinal feature that are not in its categories are missing."
+    "the answer to a row is the sum of weight times probabilities, or times mean, over the rules, first to last. "
+    "Values of an ordinal feature that are not in its categories are missing."
 )
 
 
@@ -40,13 +39,13 @@ def to_json(tree: Tree, *, indent: int | None = None, vectors: Table | None = No
     indent : int, optional
         Spaces of indentation; default one line.
     vectors : Table, optional
-        Rows to ship with the rules, each with its node and probabilities.
+        Rows to ship with the rules, each with its node and probabilities, or mean.
 
     Returns
     -------
     str
         A strict JSON object, in ASCII. Its field ``reading`` says how to apply the rules; whoever does so gets
-        the tree's probabilities, bit for bit.
+        the tree's probabilities, or means, bit for bit.
 
     Examples
     --------
@@ -63,7 +62,6 @@ def to_json(tree: Tree, *, indent: int | None = None, vectors: Table | None = No
     [{'feature': 'dose', 'missing': 1}] [0.5, 0.5]
     """
     need_tree(tree)
-    refuse_numbers(tree, "JSON")
     schema = tree.schema
     document: dict[str, Any] = {
         "format": "hornbeam-rules",
@@ -74,14 +72,14 @@ def to_json(tree: Tree, *, indent: int | None = None, vectors: Table | None = No
             {"name": f.name, "kind": f.kind.value, "categories": [json_value(c) for c in f.categories]}
             for f in schema.features
         ],
-        "classes": [json_value(label) for label in schema.classes],
+        **({} if tree.is_measured else {"classes": [json_value(label) for label in schema.classes]}),
         "rules": _rules(tree),
     }
     if vectors is not None:
         asked = Vectors.of(tree, vectors)
         rows = [[json_value(value) for value in row] for row in asked.values()]
         answers = zip(rows, asked.nodes.tolist(), asked.probabilities.tolist(), strict=True)
-        document["vectors"] = [{"row": row, "node": node, "probabilities": p} for row, node, p in answers]
+        document["vectors"] = [{"row": row, "node": node, **_said(tree, p)} for row, node, p in answers]
     return json.dumps(document, indent=indent, allow_nan=False)
 
 
@@ -159,14 +157,20 @@ def _compare(feature: Feature, threshold: float, children: _Conditions) -> None:
 
 
 def _rule(tree: Tree, node: int, path: _Conditions) -> dict[str, Any]:
+    classes = tree.schema.classes
+    named = {"class": json_value(classes[tree.belief[node].argmax()])} if classes else {}
     return {
         "node": node,
         "if": path,
-        "class": json_value(tree.schema.classes[tree.belief[node].argmax()]),
-        "probabilities": tree.belief[node].tolist(),
+        **named,
+        **_said(tree, tree.belief[node].tolist()),
         "rows": tree.rows.item(node),
         "evidence": (tree.evidence[node] * tree.unit).tolist(),
     }
+
+
+def _said(tree: Tree, belief: list[float]) -> dict[str, Any]:
+    return {"mean": belief[0]} if tree.is_measured else {"probabilities": belief}
 
 
 def json_value(value: object) -> Any:

@@ -8,9 +8,9 @@ from itertools import pairwise
 import numpy as np
 
 from hornbeam.errors import ParameterError
+from hornbeam.export.answers import answer_words
 from hornbeam.export.one_tree import need_tree
-from hornbeam.export.shares import refuse_numbers
-from hornbeam.export.words import branches, evidence, probability, word
+from hornbeam.export.words import branches, evidence, word
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import path, slots
 
@@ -18,7 +18,7 @@ __all__ = ["code_span", "to_markdown"]
 
 
 def to_markdown(tree: Tree, *, max_categories: int = 8) -> str:
-    """Write a tree as a Markdown table of its leaves: what leads there, the class, its probability, evidence.
+    """Write a tree as a Markdown table of its leaves: what leads there, what it answers, the evidence.
 
     Parameters
     ----------
@@ -29,7 +29,8 @@ def to_markdown(tree: Tree, *, max_categories: int = 8) -> str:
     Returns
     -------
     str
-        A table as GitHub and MyST read it, leaves from left to right. Everything that comes from the data
+        A table as GitHub and MyST read it, leaves from left to right, each with its class and how probable that is,
+        or its mean. Everything that comes from the data
         stands in code spans, where no markup or link can begin.
 
     Examples
@@ -46,7 +47,6 @@ def to_markdown(tree: Tree, *, max_categories: int = 8) -> str:
     | 2 | `dose > 0.5` | `well` | 0.800 | `4 well, 1 ill` |
     """
     need_tree(tree)
-    refuse_numbers(tree, "Markdown")
     if max_categories < 1:
         raise ParameterError(f"max_categories is {max_categories}, expected 1 or more")
     skeleton = tree.skeleton
@@ -54,12 +54,13 @@ def to_markdown(tree: Tree, *, max_categories: int = 8) -> str:
     inner = np.flatnonzero(skeleton.n_children).tolist()
     tests = {node: branches(tree, node, max_categories) for node in inner}
     classes = [word(label) for label in tree.schema.classes]
-    lines = ["| leaf | if | class | probability | evidence |", "|--:|---|---|--:|---|"]
+    head, rule = ("mean", "--:") if tree.is_measured else ("class | probability", "---|--:")
+    lines = [f"| leaf | if | {head} | evidence |", f"|--:|---|{rule}|---|"]
     for leaf in _left_to_right(tree):
         steps = pairwise(path(skeleton, leaf))
         led = " and ".join(code_span(tests[above][slot[below]]) for above, below in steps) or "every row"
-        best = tree.belief[leaf].argmax()
-        answer = f"{code_span(classes[best])} | {probability(tree.belief[leaf, best])}"
+        name, sure = answer_words(tree, leaf)
+        answer = f"{code_span(name)} | {sure}" if name else sure
         lines.append(f"| {leaf} | {led} | {answer} | {code_span(evidence(tree, leaf, classes))} |")
     return "\n".join(lines)
 

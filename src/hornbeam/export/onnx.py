@@ -14,7 +14,7 @@ from hornbeam.errors import ExportError, ParameterError
 from hornbeam.export.extra import need
 from hornbeam.export.one_tree import need_tree
 from hornbeam.export.questions import questions
-from hornbeam.export.shares import refuse_numbers, refuse_shares
+from hornbeam.export.shares import refuse_shares
 from hornbeam.export.tree_operators import tree_ensemble, tree_ensemble_regressor
 from hornbeam.export.words import check_text
 from hornbeam.tree import Tree
@@ -37,7 +37,7 @@ def to_onnx(
     inputs: Literal["matrix", "columns"] = "matrix",
     tree_operators: Literal[5, 3, 1] = 5,
 ) -> ModelProto:
-    """Write a tree as an ONNX model with the outputs ``leaf``, ``label`` and ``probabilities``.
+    """Write a tree as an ONNX model with the outputs ``leaf``, ``label`` and ``probabilities``, or ``mean``.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ def to_onnx(
     -------
     onnx.ModelProto
         Save it with ``onnx.save``. ``leaf`` is the node where a row stops, ``label`` the class of the highest
-        probability: text or whole numbers if all classes are, else its position. The metadata hold names,
-        categories and classes as JSON.
+        probability: text or whole numbers if all classes are, else its position. Where the target is numeric, there
+        are ``leaf`` and ``mean`` alone. The metadata hold names, categories and classes as JSON.
 
     Raises
     ------
@@ -88,7 +88,6 @@ def to_onnx(
     ([1, 2, 0], ['no', 'yes', 'no'], [[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]])
     """
     need_tree(tree)
-    refuse_numbers(tree, "ONNX")
     need("onnx", "onnx")
     _check_settings(dtype, inputs, tree_operators)
     refuse_shares(tree, "ONNX")
@@ -209,28 +208,32 @@ def _back(
     """Look the answers of a node up in tables."""
     from onnx import TensorProto, helper, numpy_helper
 
-    leaf, label, probabilities = (names.new(name) for name in ("leaf", "label", "probabilities"))
-    whole, flat, table, labels = (names.new(name) for name in ("node", "flat", "belief", "labels"))
-    classes, kind = _labels(tree.schema.classes)
+    leaf, whole, flat = (names.new(name) for name in ("leaf", "node", "flat"))
     nodes = [
         helper.make_node("Cast", [raw], [whole], to=TensorProto.INT64),
         helper.make_node("Reshape", [whole, flat], [leaf]),
-        helper.make_node("Gather", [labels, leaf], [label], axis=0),
-        helper.make_node("Gather", [table, leaf], [probabilities], axis=0),
     ]
-    outputs = [
-        helper.make_tensor_value_info(leaf, TensorProto.INT64, ["rows"]),
-        helper.make_tensor_value_info(label, kind, ["rows"]),
-        helper.make_tensor_value_info(
-            probabilities, helper.np_dtype_to_tensor_dtype(number), ["rows", tree.n_classes]
-        ),
-    ]
-    tables = [
-        numpy_helper.from_array(np.array([-1]), flat),
-        numpy_helper.from_array(tree.belief.astype(number), table),
-        numpy_helper.from_array(classes[tree.belief.argmax(axis=1)], labels),
-    ]
+    outputs = [helper.make_tensor_value_info(leaf, TensorProto.INT64, ["rows"])]
+    tables = [numpy_helper.from_array(np.array([-1]), flat)]
+    for name, found, kind in _answers(tree, number):
+        table, answer = names.new(f"{name} of a node"), names.new(name)
+        nodes.append(helper.make_node("Gather", [table, leaf], [answer], axis=0))
+        outputs.append(helper.make_tensor_value_info(answer, kind, ["rows", *found.shape[1:]]))
+        tables.append(numpy_helper.from_array(found, table))
     return nodes, outputs, tables
+
+
+def _answers(tree: Tree, number: np.dtype[Any]) -> Iterator[tuple[str, NDArray[Any], int]]:
+    """What comes out beside the leaf: the name, the answer of every node, and its type in ONNX."""
+    from onnx import helper
+
+    belief, kind = tree.belief.astype(number), helper.np_dtype_to_tensor_dtype(number)
+    if tree.is_measured:
+        yield "mean", belief[:, 0], kind
+        return
+    classes, text = _labels(tree.schema.classes)
+    yield "label", classes[tree.belief.argmax(axis=1)], text
+    yield "probabilities", belief, kind
 
 
 def _labels(classes: tuple[Label, ...]) -> tuple[NDArray[Any], int]:

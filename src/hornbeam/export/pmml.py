@@ -12,7 +12,7 @@ import numpy as np
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import ExportError
 from hornbeam.export.one_tree import need_tree
-from hornbeam.export.shares import refuse_numbers, refuse_shares
+from hornbeam.export.shares import refuse_shares
 from hornbeam.tree import Tree
 from hornbeam.typing import Category, Label
 
@@ -35,7 +35,8 @@ def to_pmml(tree: Tree) -> str:
     str
         An XML document with one ``TreeModel``. Its outputs are ``leaf``, the node where a row stops, and
         ``p0``, ``p1``, ..., the probabilities in the order of the tree's classes; the target field is called
-        ``label``. A name that a feature has already gets underscores behind it.
+        ``label``. Where the target is numeric, the outputs are ``leaf`` and ``mean``. A name that a feature has
+        already gets underscores behind it.
 
     Raises
     ------
@@ -62,7 +63,6 @@ def to_pmml(tree: Tree) -> str:
     <PMML xmlns="http://www.dmg.org/PMML-4_4" version="4.4">
     """
     need_tree(tree)
-    refuse_numbers(tree, "PMML")
     refuse_shares(tree, "PMML")
     if tree.depth > _DEEPEST:
         raise ExportError(
@@ -78,7 +78,7 @@ def to_pmml(tree: Tree) -> str:
     model = SubElement(
         document,
         "TreeModel",
-        functionName="classification",
+        functionName="regression" if tree.is_measured else "classification",
         missingValueStrategy="none",
         noTrueChildStrategy="returnLastPrediction",
         splitCharacteristic="multiSplit",
@@ -99,7 +99,10 @@ def _dictionary(document: Element, tree: Tree, label: str) -> None:
             SubElement(fields, "DataField", name=name, optype="continuous", dataType="double")
         else:
             _categorical(fields, name, feature.categories)
-    _categorical(fields, label, tree.schema.classes)
+    if tree.is_measured:
+        SubElement(fields, "DataField", name=label, optype="continuous", dataType="double")
+    else:
+        _categorical(fields, label, tree.schema.classes)
 
 
 def _categorical(fields: Element, name: str, values: tuple[Label, ...]) -> None:
@@ -118,6 +121,9 @@ def _fields(model: Element, tree: Tree, label: str, taken: set[str]) -> None:
     output = SubElement(model, "Output")
     leaf = {"optype": "categorical", "dataType": "string", "feature": "entityId"}
     SubElement(output, "OutputField", leaf | {"name": _new("leaf", taken)})
+    if tree.is_measured:
+        mean = {"optype": "continuous", "dataType": "double", "feature": "predictedValue"}
+        SubElement(output, "OutputField", mean | {"name": _new("mean", taken)})
     probability = {"optype": "continuous", "dataType": "double", "feature": "probability"}
     for k, value in enumerate(tree.schema.classes):
         SubElement(output, "OutputField", probability | {"name": _new(f"p{k}", taken), "value": _word(value)})
@@ -129,19 +135,21 @@ def _nodes(model: Element, tree: Tree) -> None:
     made: list[Element] = []
     for node in range(tree.n_nodes):
         parent = tree.skeleton.parent.item(node)
-        counts = tree.evidence[node].tolist()
+        counts, beliefs = tree.evidence[node].tolist(), tree.belief[node].tolist()
         element = SubElement(
             model if parent < 0 else made[parent],
             "Node",
             id=str(node),
-            score=words[best[node]],
-            recordCount=repr(sum(counts) * unit),
+            score=repr(beliefs[0]) if tree.is_measured else words[best[node]],
+            recordCount=repr(tree.weight.item(node) * unit),
         )
         _predicate(element, tree, parent, node)
-        for word, count, belief in zip(words, counts, tree.belief[node].tolist(), strict=True):
+        made.append(element)
+        if tree.is_measured:
+            continue
+        for word, count, belief in zip(words, counts, beliefs, strict=True):
             answer = {"value": word, "recordCount": repr(count * unit), "probability": repr(belief)}
             SubElement(element, "ScoreDistribution", answer)
-        made.append(element)
 
 
 def _predicate(element: Element, tree: Tree, parent: int, node: int) -> None:

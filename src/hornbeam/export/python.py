@@ -74,9 +74,8 @@ def to_python(tree: Tree, *, vectors: Table | None = None) -> str:
     source += _MEAN if tree.is_measured else _PREDICT + (_SHARED_ANSWER if flat.fractional else _ANSWER)
     if vectors is None:
         return source
-    return source + _check(Vectors.of(tree, vectors)).replace(
-        "$SAID", "[predict(row)]" if tree.is_measured else "probabilities(row)"
-    )
+    said = "[predict(row)]" if tree.is_measured else "probabilities(row)"
+    return source + _check(Vectors.of(tree, vectors), said)
 
 
 def _dictionary(categories: tuple[object, ...]) -> str:
@@ -89,10 +88,11 @@ def _literal(value: str | int | float | bool) -> str:
     return f"float('{value}')" if isinstance(value, float) and value - value != 0 else ascii(value)
 
 
-def _check(vectors: Vectors) -> str:
+def _check(vectors: Vectors, said: str) -> str:
     rows = [f"({', '.join(map(_cell, row))},)" for row in vectors.values()]
     answers = zip(rows, vectors.nodes.tolist(), vectors.probabilities.tolist(), strict=True)
-    return _CHECK.replace("$VECTORS", wrapped(f"({row}, {node}, {answer})" for row, node, answer in answers))
+    table = wrapped(f"({row}, {node}, {answer})" for row, node, answer in answers)
+    return _CHECK.replace("$SAID", said).replace("$VECTORS", table)  # in this order: a name may hold "$SAID"
 
 
 def _cell(value: str | float | None) -> str:

@@ -32,8 +32,8 @@ def to_shap(tree: Tree) -> dict[str, Any]:
     Returns
     -------
     dict
-        Of a model from a float64 matrix (`to_matrix`) to the class probabilities: expected value and SHAP values
-        of a row add up to the tree's belief. The package shap itself is not needed here.
+        Of a model from a float64 matrix (`to_matrix`) to the class probabilities, or the mean: expected value and
+        SHAP values of a row add up to the tree's belief. The package shap itself is not needed here.
 
     Raises
     ------
@@ -151,8 +151,8 @@ class _Copies:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.room = tree.n_nodes + _MOST_COPIES
-        self.rows = (tree.evidence * tree.unit).sum(axis=1).tolist()
-        self.stopped = (stopped(tree.skeleton, tree.evidence) * tree.unit).sum(axis=1).tolist()
+        self.rows = (tree.weight * tree.unit[0]).tolist()
+        self.stopped = (stopped(tree.skeleton, tree.weight) * tree.unit[0]).tolist()
 
     def fork(self, node: int, held: dict[int, _Held]) -> _Way:
         """What comes after a row has come to a copy of a node."""

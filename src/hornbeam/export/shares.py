@@ -5,7 +5,7 @@ import numpy as np
 from hornbeam.errors import ExportError
 from hornbeam.tree import Tree
 
-__all__ = ["refuse_numbers", "refuse_shares", "shares"]
+__all__ = ["refuse_shares", "shares"]
 
 
 def shares(tree: Tree) -> dict[int, dict[int, float]]:
@@ -33,24 +33,6 @@ def shares(tree: Tree) -> dict[int, dict[int, float]]:
         if heard:
             found[node] = {child: weight[child] / total for child in heard}
     return found
-
-
-def refuse_numbers(tree: Tree, target: str) -> None:
-    """Raise `ExportError` if the target of a tree is numeric, which `target` is not told yet.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeRegressor
-    >>> refuse_numbers(TreeRegressor("cart").fit([[0], [1]], [2.0, 6.0]).tree_, "PMML")
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.ExportError: The tree answers with a number; expected classes for PMML. Export it as text, C, SQL or
-    Python.
-    """
-    if tree.is_measured:
-        raise ExportError(
-            f"The tree answers with a number; expected classes for {target}. Export it as text, C, SQL or Python."
-        )
 
 
 def refuse_shares(tree: Tree, target: str) -> None:

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.errors import ParameterError
+from hornbeam.export.answers import answer_words
 from hornbeam.export.one_tree import need_tree
-from hornbeam.export.palette import bar
-from hornbeam.export.shares import refuse_numbers
+from hornbeam.export.palette import bar, bars
 from hornbeam.export.tidy import tidy
-from hornbeam.export.words import conditions, evidence, feature_name, probability, shortened, word
+from hornbeam.export.words import conditions, evidence, feature_name, shortened, word
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import leaves_below
 from hornbeam.typing import Floats, Indices
@@ -28,6 +28,8 @@ _MARGIN = 12
 
 def to_svg(tree: Tree, max_depth: int | None = None, *, max_categories: int = 4, max_width: int = 30) -> str:
     """Draw a tree: a box for each node, its test inside, its probabilities as a bar, its branches labelled.
+
+    The bar of a mean is as long as it lies from the lowest to the highest mean of the tree.
 
     Parameters
     ----------
@@ -56,7 +58,6 @@ def to_svg(tree: Tree, max_depth: int | None = None, *, max_categories: int = 4,
     ('<svg', True, '</svg>')
     """
     need_tree(tree)
-    refuse_numbers(tree, "SVG")
     if max_depth is not None and max_depth < 0:
         raise ParameterError(f"max_depth is {max_depth}, expected 0 or more, or None for the whole tree")
     if max_categories < 1 or max_width < 1:
@@ -90,8 +91,9 @@ def to_svg(tree: Tree, max_depth: int | None = None, *, max_categories: int = 4,
         f"<title>Decision tree of {tree.n_leaves} leaves</title>",
         *_edges(skeleton.parent[:n].tolist(), x, y, edges, max_width),
     ]
+    belief = bars(tree)
     for node in range(n):
-        parts += _box(x[node], y[node], width[node] + 20, labels[node], boxes[node], tree.belief[node])
+        parts += _box(x[node], y[node], width[node] + 20, labels[node], boxes[node], belief[node])
     return "\n".join([*parts, "</svg>"])
 
 
@@ -107,7 +109,7 @@ def _words(tree: Tree, n_children: Indices, most: int) -> tuple[list[list[str]],
             edges += conditions(tree, node, most)
             continue
         below = f" ({hidden[node]} leaves below)" if tree.skeleton.n_children[node] else ""
-        answer = f"{classes[tree.belief[node].argmax()]} {probability(tree.belief[node].max())}"
+        answer = " ".join(filter(None, answer_words(tree, node)))
         boxes.append([answer + below, evidence(tree, node, classes)])
     return boxes, edges
 

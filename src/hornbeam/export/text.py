@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from math import inf
 
 from hornbeam.errors import ParameterError
+from hornbeam.export.answers import answer_words
 from hornbeam.export.one_tree import need_tree
-from hornbeam.export.words import branches, evidence, probability, word
+from hornbeam.export.words import branches, evidence, word
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import leaves_below
 
@@ -79,12 +80,8 @@ def text(tree: Tree, max_depth: int | None = None, *, max_categories: int = 8) -
     lines = list(_outline(tree, inf if max_depth is None else max_depth, max_categories))
     answering = [(left, node) for left, node in lines if node >= 0]
     classes = [word(label) for label in tree.schema.classes]
-    best = tree.belief.argmax(axis=1)
-    said = {
-        node: f"{tree.belief[node, 0]:.6g}" if tree.is_measured else classes[best[node]]
-        for _, node in answering
-    }
-    class_width = max(map(len, said.values()))
+    said = {node: answer_words(tree, node) for _, node in answering}
+    class_width, sure_width = (max(map(len, parts)) for parts in zip(*said.values(), strict=True))
     width = max((len(left) for left, _ in answering if len(left) <= _WIDEST), default=0)
     hidden = leaves_below(tree.skeleton)
 
@@ -92,9 +89,8 @@ def text(tree: Tree, max_depth: int | None = None, *, max_categories: int = 8) -
         if node < 0:
             return left
         leader = "·" * max(2, width + 2 - len(left))
-        answer = f"{said[node]:<{class_width}}"
-        if not tree.is_measured:
-            answer += f"  {probability(tree.belief[node].max())}"
+        name, sure = said[node]
+        answer = f"{name:<{class_width}}  {sure}" if name else f"{sure:<{sure_width}}"
         counts = evidence(tree, node, classes)
         below = f" ({hidden[node]} leaves below)" if tree.skeleton.n_children[node] else ""
         return f"{left} {leader} {answer}  {counts}{below}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hornbeam.export.extra import need
 from hornbeam.export.one_tree import need_tree
 from hornbeam.export.questions import Question, questions
-from hornbeam.export.shares import refuse_numbers, refuse_shares
+from hornbeam.export.shares import refuse_shares
 from hornbeam.tree import Tree
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def to_treelite(tree: Tree) -> Model:
     Returns
     -------
     treelite.Model
-        From a float64 matrix to the class probabilities. A category is its position among the feature's
+        From a float64 matrix to the class probabilities, or the mean. A category is its position among the feature's
         categories, NaN is missing, any other whole number is an unseen category.
 
     Raises
@@ -55,7 +55,6 @@ def to_treelite(tree: Tree) -> Model:
     [[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]]
     """
     need_tree(tree)
-    refuse_numbers(tree, "Treelite")
     need("treelite", "treelite")
     refuse_shares(tree, "treelite")
     asked = questions(tree.skeleton)
@@ -73,7 +72,7 @@ def to_treelite(tree: Tree) -> Model:
         builder.end_node()
     for key, node in enumerate(leaves if asked else [0], start=len(asked)):
         builder.start_node(key)
-        builder.leaf(tree.belief[node].tolist())
+        builder.leaf(tree.belief.item(node) if tree.is_measured else tree.belief[node].tolist())
         builder.end_node()
     builder.end_tree()
     return builder.commit()
@@ -82,20 +81,21 @@ def to_treelite(tree: Tree) -> Model:
 def _builder(tree: Tree) -> ModelBuilder:
     from treelite.model_builder import Metadata, ModelBuilder, PostProcessorFunc, TreeAnnotation
 
+    n_answers = tree.schema.n_answers
     return ModelBuilder(
         threshold_type="float64",
         leaf_output_type="float64",
         metadata=Metadata(
             num_feature=max(tree.schema.n_features, 1),
-            task_type="kMultiClf",
+            task_type="kRegressor" if tree.is_measured else "kMultiClf",
             average_tree_output=False,
             num_target=1,
-            num_class=[tree.n_classes],
-            leaf_vector_shape=(1, tree.n_classes),
+            num_class=[n_answers],
+            leaf_vector_shape=(1, n_answers),
         ),
-        tree_annotation=TreeAnnotation(num_tree=1, target_id=[0], class_id=[-1]),
-        postprocessor=PostProcessorFunc(name="identity_multiclass"),
-        base_scores=[0.0] * tree.n_classes,
+        tree_annotation=TreeAnnotation(num_tree=1, target_id=[0], class_id=[0 if tree.is_measured else -1]),
+        postprocessor=PostProcessorFunc(name="identity" if tree.is_measured else "identity_multiclass"),
+        base_scores=[0.0] * n_answers,
     )
 
 

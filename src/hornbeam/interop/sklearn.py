@@ -12,6 +12,7 @@ from hornbeam.errors import InteropError, ParameterError
 from hornbeam.interop.graft import Graft, plant
 from hornbeam.interop.reading import Reading
 from hornbeam.interop.rounding import at_most
+from hornbeam.tree.mean import variances
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import pull_up
@@ -182,7 +183,7 @@ def _evidence(skeleton: Skeleton, weight: Floats, *, weighted: bool) -> tuple[Co
 
 
 def to_sklearn(tree: Tree, *, missing: str = "error") -> Any:
-    """Make a fitted scikit-learn tree of a tree, with the same numbers of nodes and the same probabilities.
+    """Make a fitted scikit-learn tree of a tree, with the same numbers of nodes and the same answers.
 
     Parameters
     ----------
@@ -194,9 +195,9 @@ def to_sklearn(tree: Tree, *, missing: str = "error") -> Any:
 
     Returns
     -------
-    DecisionTreeClassifier
-        Its probabilities are the tree's belief. It rounds values to float32 before it compares them: it
-        sends every float32 row where the tree does, and other rows but for those within that rounding of
+    DecisionTreeClassifier or DecisionTreeRegressor
+        Its probabilities, or predictions, are the tree's belief. It rounds values to float32 before it compares
+        them: it sends every float32 row where the tree does, and other rows but for those within that rounding of
         a threshold.
 
     Raises
@@ -211,7 +212,7 @@ def to_sklearn(tree: Tree, *, missing: str = "error") -> Any:
     >>> to_sklearn(clf.tree_, missing="majority").predict_proba([[2.0]]).round(3).tolist()
     [[0.389, 0.611]]
     """
-    from sklearn.tree import DecisionTreeClassifier
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
     from sklearn.tree._tree import Tree as Arrays  # the only way in that scikit-learn has
 
     schema, n = tree.schema, tree.n_nodes
@@ -222,18 +223,19 @@ def to_sklearn(tree: Tree, *, missing: str = "error") -> Any:
     nodes["right_child"] = np.where(leaf, -1, first + 1)
     nodes["feature"] = np.where(leaf, -2, tree.skeleton.feature)
     nodes["threshold"] = np.where(leaf, -2.0, tree.skeleton.threshold)
-    nodes["impurity"] = 1.0 - (tree.belief**2).sum(axis=1)
+    impurity = variances(tree.evidence, tree.unit) if tree.is_measured else 1.0 - (tree.belief**2).sum(axis=1)
+    nodes["impurity"] = impurity
     nodes["n_node_samples"] = tree.rows
-    nodes["weighted_n_node_samples"] = tree.evidence.sum(axis=1) * tree.unit[0]
+    nodes["weighted_n_node_samples"] = tree.weight * tree.unit[0]
     nodes["missing_go_to_left"] = left
-    arrays = Arrays(schema.n_features, np.array([schema.n_classes], np.intp), 1)
+    arrays = Arrays(schema.n_features, np.array([schema.n_answers], np.intp), 1)
     values = np.ascontiguousarray(tree.belief[:, None, :])
     arrays.__setstate__({"max_depth": tree.depth, "node_count": n, "nodes": nodes, "values": values})
 
-    made = DecisionTreeClassifier()
-    made.tree_ = arrays
-    made.classes_ = np.array(schema.classes)
-    made.n_classes_, made.n_outputs_ = schema.n_classes, 1
+    made = DecisionTreeRegressor() if tree.is_measured else DecisionTreeClassifier()
+    made.tree_, made.n_outputs_ = arrays, 1
+    if not tree.is_measured:
+        made.classes_, made.n_classes_ = np.array(schema.classes), schema.n_classes
     made.n_features_in_ = made.max_features_ = schema.n_features
     if not schema.has_generated_names:
         made.feature_names_in_ = np.array(schema.names, dtype=object)

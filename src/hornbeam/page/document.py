@@ -23,9 +23,20 @@ _SECTIONS = {
     "decisions": "Decisions",
     "facts": "Data and settings",
 }
+_OF_NUMBERS = {name: words for name, words in _SECTIONS.items() if name != "decisions"} | {
+    "calibration": "Predicted and seen"
+}
 
 
-def document(title: str, byline: str, summary: Iterable[str], sections: Iterable[Markup], data: str) -> str:
+def document(
+    title: str,
+    byline: str,
+    summary: Iterable[str],
+    sections: Iterable[Markup],
+    data: str,
+    *,
+    measured: bool = False,
+) -> str:
     """Put a page together.
 
     Parameters
@@ -37,6 +48,8 @@ def document(title: str, byline: str, summary: Iterable[str], sections: Iterable
     sections : iterable of Markup
     data : str
         JSON for the script, already safe (`safe_json`).
+    measured : bool, default False
+        Whether the target is a number, of which nothing is decided.
 
     Returns
     -------
@@ -70,7 +83,7 @@ def document(title: str, byline: str, summary: Iterable[str], sections: Iterable
         element("h1", title),
         element("p", byline, class_="byline") if byline else "",
         element("div", *(element("p", sentence) for sentence in summary), class_="summary"),
-        _contents(),
+        _contents(_OF_NUMBERS if measured else _SECTIONS),
     )
     body = element(
         "body",
@@ -95,8 +108,8 @@ _WITHOUT_SCRIPT = (
 )
 
 
-def _contents() -> Markup:
-    links = [element("li", element("a", words, href=f"#{name}")) for name, words in _SECTIONS.items()]
+def _contents(sections: dict[str, str]) -> Markup:
+    links = [element("li", element("a", words, href=f"#{name}")) for name, words in sections.items()]
     return element("nav", element("ol", *links), aria_label="Contents")
 
 

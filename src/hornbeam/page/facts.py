@@ -9,6 +9,7 @@ import numpy as np
 
 import hornbeam
 from hornbeam.data.schema import Feature, Kind
+from hornbeam.export.answers import mean
 from hornbeam.export.words import feature_name, probability, shortened, word
 from hornbeam.page.markup import Markup, element
 from hornbeam.page.prose import shown
@@ -16,6 +17,8 @@ from hornbeam.page.sections import section
 from hornbeam.page.subject import Subject
 from hornbeam.tree import Tree
 from hornbeam.tree.base_rate import base_rate
+from hornbeam.tree.mean import variances
+from hornbeam.tree.tree import unsmoothed
 
 __all__ = ["fact_section"]
 
@@ -28,8 +31,8 @@ def fact_section(subject: Subject) -> Markup:
     return section(
         "facts",
         "Data and settings",
-        element("h3", "Classes"),
-        _classes(tree),
+        element("h3", "Target" if tree.is_measured else "Classes"),
+        _pairs(_numbers(tree)) if tree.is_measured else _classes(tree),
         element("h3", "Features"),
         _features(tree),
         element("h3", f"Settings of the {subject.kind}"),
@@ -41,7 +44,7 @@ def fact_section(subject: Subject) -> Markup:
         element("h3", "Identity"),
         _pairs(_identity(tree)),
         element("h3", "What is in this file"),
-        element("p", _PRIVACY),
+        element("p", _PRIVACY_OF_NUMBERS if tree.is_measured else _PRIVACY),
     )
 
 
@@ -51,6 +54,23 @@ _PRIVACY = (
     "features, categories and classes are in it, and so are thresholds, which lie halfway between values that "
     "occurred; a leaf of very few rows may say something about the people behind them."
 )
+
+
+_PRIVACY_OF_NUMBERS = (
+    "The tree with the rows and means of its nodes, and of the test rows how many stopped at each node and their mean. "
+    "No row of training or test data is in this file, it loads nothing and sends nothing; but the mean of a leaf that "
+    "one row reached is the number of that row. The names of features and categories are in it, and so are thresholds, "
+    "which lie halfway between values that occurred."
+)
+
+
+def _numbers(tree: Tree) -> dict[str, str]:
+    spread = float(variances(tree.evidence[:1], tree.unit)[0]) ** 0.5
+    return {
+        "Mean": mean(float(unsmoothed(tree)[0, 0])),
+        "Standard deviation": mean(spread),
+        "Weight of the training rows": f"{tree.weight.item(0) * tree.unit[0]:,.6g}",
+    }
 
 
 def _classes(tree: Tree) -> Markup:

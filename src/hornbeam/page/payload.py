@@ -17,6 +17,7 @@ from hornbeam.export.flat import Flat
 from hornbeam.export.words import feature_name, plain, word
 from hornbeam.page.subject import Subject
 from hornbeam.tree import Tree
+from hornbeam.tree.tree import unsmoothed
 from hornbeam.tree.walk import stopped
 
 __all__ = ["payload", "safe_json"]
@@ -39,7 +40,8 @@ def payload(subject: Subject, level: float, test: Drift | None = None, **more: A
     -------
     dict
         Probabilities bit for bit (float64, base64); their bounds in steps of 1/65535; evidence as what stops
-        at each node, class by class, in the tree's whole numbers.
+        at each node, class by class, in the tree's whole numbers. Where the target is numeric, means and their
+        bounds as float64, raw ones too, and the rows that stop.
 
     Examples
     --------
@@ -51,6 +53,9 @@ def payload(subject: Subject, level: float, test: Drift | None = None, **more: A
     tree = subject.tree
     skeleton = tree.skeleton
     low, high = interval(tree, level)
+    # Bounds of means have any size, and what stops at a node is rows alone.
+    bounds = {"low": low, "high": high}
+    own = stopped(skeleton, tree.weight)[:, None] if tree.is_measured else stopped(skeleton, tree.evidence)
     nominal = [
         node for node in range(tree.n_nodes) if skeleton.slot_start[node] < skeleton.slot_start[node + 1]
     ]
@@ -65,16 +70,20 @@ def payload(subject: Subject, level: float, test: Drift | None = None, **more: A
         "missing": skeleton.missing_slot.tolist(),
         "share": _shares(tree),
         "rows": tree.rows.tolist(),
-        "own": [_sparse(row) for row in stopped(skeleton, tree.evidence)],
+        "own": [_sparse(row) for row in own],
         "borrowed": [round(rows, 1) for rows in tree.borrowed.tolist()],
         "belief": _packed(tree.belief, "<f8"),
-        "low": _packed(np.round(low * 65535), "<u2"),
-        "high": _packed(np.round(high * 65535), "<u2"),
+        **{
+            name: _packed(bound, "<f8") if tree.is_measured else _packed(np.round(bound * 65535), "<u2")
+            for name, bound in bounds.items()
+        },
+        **({"raw": _packed(unsmoothed(tree), "<f8")} if tree.is_measured else {}),
     }
     return {
         "level": level,
         "unit": tree.unit.item(0),
-        "classes": [word(label) for label in tree.schema.classes],
+        "measured": tree.is_measured,
+        "classes": ["mean"] if tree.is_measured else [word(label) for label in tree.schema.classes],
         "features": [_feature(subject, at) for at in range(tree.schema.n_features)],
         "nodes": nodes,
         "test": None if test is None else _test(test),
@@ -151,10 +160,12 @@ def _test(test: Drift) -> dict[str, Any]:
     """Test rows of each class where they stop; how odd that is, if the leaf believed right."""
     assert test.observed is not None
     assert test.p_value is not None
-    counts = np.nan_to_num(test.observed) * test.rows[:, None]
+    measured = not test.classes
+    counts = test.rows[:, None] if measured else np.nan_to_num(test.observed) * test.rows[:, None]
     p_values: Sequence[float | None] = [None if isnan(p) else round(p, 4) for p in test.p_value.tolist()]
     return {
         "node": test.node.tolist(),
         "counts": [[round(value, 3) for value in _sparse(np.round(row, 3))] for row in counts],
         "odd": p_values,
+        **({"mean": np.nan_to_num(test.observed[:, 0]).tolist()} if measured else {}),
     }

@@ -14,14 +14,24 @@ _STRIP = 46  # the height of the rows below
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
-def reliability(curve: ReliabilityCurve, label: str) -> Markup:
+def reliability(
+    curve: ReliabilityCurve,
+    label: str,
+    scale: tuple[float, float] = (0.0, 1.0),
+    axes: tuple[str, str] = ("predicted probability", "share of rows seen"),
+) -> Markup:
     """Draw what was said against what was seen, with bands, and below it how many rows that was.
 
     Parameters
     ----------
     curve : ReliabilityCurve
+        Of probabilities, or of numbers.
     label : str
         What a screen reader says of the picture.
+    scale : pair of float, default (0.0, 1.0)
+        Where both axes begin and end.
+    axes : pair of str
+        What stands beside them.
 
     Returns
     -------
@@ -35,25 +45,32 @@ def reliability(curve: ReliabilityCurve, label: str) -> Markup:
     ('<svg', 2, True)
     """
     across, down = _LEFT + _SIDE + 12, _TOP + _SIDE + _STRIP + 62
-    middle = _LEFT + _SIDE / 2
+    room = 0 if scale == (0.0, 1.0) else 26  # beside, for numbers that are longer than shares
+    middle, said = _LEFT + _SIDE / 2, list(map(_words, _columns(curve)))
+    curve = _on_scale(curve, scale)
     parts = [
-        _frame(),
+        _frame(scale),
         _band(curve),
         element("path", class_="line", d=_line(curve.predicted, curve.observed)),
-        *(_point(*numbers) for numbers in _columns(curve)),
+        *(_point(words, *numbers[:4]) for words, numbers in zip(said, _columns(curve), strict=True)),
         _strip(curve),
-        _text(middle, down - 6, "predicted probability", "middle"),
+        _text(middle, down - 6, axes[0], "middle"),
         element(
             "text",
-            "share of rows seen",
+            axes[1],
             x=0,
             y=0,
             text_anchor="middle",
-            transform=f"translate(11 {_TOP + _SIDE / 2}) rotate(-90)",
+            transform=f"translate({11 - room} {_TOP + _SIDE / 2}) rotate(-90)",
         ),
     ]
     return element(
-        "svg", *parts, class_="reliability", viewBox=f"0 0 {across} {down}", role="img", aria_label=label
+        "svg",
+        *parts,
+        class_="reliability",
+        viewBox=f"{-room} 0 {across + 2 * room} {down}",
+        role="img",
+        aria_label=label,
     )
 
 
@@ -65,11 +82,22 @@ def _y(p: float) -> float:
     return _TOP + (1 - p) * _SIDE
 
 
-def _frame() -> Markup:
+def _on_scale(curve: ReliabilityCurve, scale: tuple[float, float]) -> ReliabilityCurve:
+    """The curve as shares of the scale; what lies beyond, at its ends."""
+    begin, end = scale
+    predicted, observed, lower, upper = (
+        np.clip((column - begin) / (end - begin), 0.0, 1.0)
+        for column in (curve.predicted, curve.observed, curve.lower, curve.upper)
+    )
+    return ReliabilityCurve(predicted, observed, lower, upper, curve.weight)
+
+
+def _frame(scale: tuple[float, float]) -> Markup:
     """The square with its ticks, and the line where what is said is what is seen."""
     grid = [f"M{_x(0):g} {_y(t):g}H{_x(1):g}M{_x(t):g} {_y(0):g}V{_y(1):g}" for t in _TICKS]
-    along = [_text(_x(t), _TOP + _SIDE + _STRIP + 32, f"{t:g}", "middle") for t in _TICKS]
-    up = [_text(_LEFT - 7, _y(t) + 4, f"{t:g}", "end") for t in _TICKS]
+    ticks = [(t, f"{scale[0] + t * (scale[1] - scale[0]):.4g}") for t in _TICKS]
+    along = [_text(_x(t), _TOP + _SIDE + _STRIP + 32, words, "middle") for t, words in ticks]
+    up = [_text(_LEFT - 7, _y(t) + 4, words, "end") for t, words in ticks]
     ideal = element("path", class_="ideal", d=f"M{_x(0):g} {_y(0):g}L{_x(1):g} {_y(1):g}")
     return joined([element("path", class_="grid", d="".join(grid)), ideal, *along, *up])
 
@@ -91,8 +119,12 @@ def _columns(curve: ReliabilityCurve) -> list[tuple[float, ...]]:
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-def _point(predicted: float, observed: float, lower: float, upper: float, weight: float) -> Markup:
-    said = f"predicted {predicted:.3f}, seen {observed:.3f} ({lower:.3f} to {upper:.3f}), {weight:,.0f} rows"
+def _words(numbers: tuple[float, ...]) -> str:
+    predicted, observed, lower, upper = (f"{number:.3f}" for number in numbers[:4])
+    return f"predicted {predicted}, seen {observed} ({lower} to {upper}), {numbers[4]:,.0f} rows"
+
+
+def _point(said: str, predicted: float, observed: float, lower: float, upper: float) -> Markup:
     whisker = f"M{_x(predicted):.1f} {_y(lower):.1f}V{_y(upper):.1f}"
     return element(
         "g",

@@ -47,13 +47,18 @@ def _what(tree: Tree) -> str:
     schema = tree.schema
     asked = np.unique(tree.skeleton.feature[tree.skeleton.feature >= 0])
     classes = listed([shown(word(label)) for label in schema.classes])
+    says = (
+        "answers with a number"
+        if tree.is_measured
+        else f"says how probable each of {tree.n_classes} classes is ({classes})"
+    )
     first = ""
     if tree.depth:
         root = shown(feature_name(schema.features[tree.skeleton.feature[0]].name))
         first = f", {root} first"
     return (
-        f"This is one decision tree of {counted(tree.n_leaves, 'leaf', 'leaves')} that says how probable each of "
-        f"{tree.n_classes} classes is ({classes}); it was made from {counted(tree.rows.item(0), 'row')} and asks "
+        f"This is one decision tree of {counted(tree.n_leaves, 'leaf', 'leaves')} that {says}; "
+        f"it was made from {counted(tree.rows.item(0), 'row')} and asks "
         f"{len(asked)} of {counted(schema.n_features, 'feature')}{first}, with at most "
         f"{counted(tree.depth, 'question')} to a row."
     )
@@ -64,7 +69,8 @@ def _ground(tree: Tree) -> str:
     rows, borrowed = tree.rows[leaf], tree.borrowed[leaf]
     least, most = rows.min(), rows.max()
     span = f"{least:,}" if least == most else f"{least:,} to {most:,}"
-    own = f"Each probability rests on the {span} training rows of its leaf"
+    what = "mean" if tree.is_measured else "probability"
+    own = f"Each {what} rests on the {span} training rows of its leaf"
     if not borrowed.any():
         return f"{own}, and on nothing else."
     middle = float(np.median(borrowed))
@@ -75,12 +81,23 @@ def _worth(trial: Trial | None, scores: list[Score]) -> str:
     if trial is None:
         return "No test rows were given, so nothing on this page says how good it is on rows it has not seen."
     by_name = {score.name: score for score in scores}
+    if "R²" in by_name:
+        return _worth_of_numbers(trial, by_name["root mean squared error"], by_name["R²"])
     loss, hits = by_name["log loss"], by_name["accuracy"]
     verdict = "better than" if loss.convincing else "not clearly better than"
     return (
         f"On {counted(trial.n_rows, 'test row')} the class it holds most probable came {100 * hits.value:.1f} % of the "
         f"time, the commonest class {100 * hits.base:.1f} %, and its log loss of {loss.value:.3f} is {verdict} the "
         f"{loss.base:.3f} of the base rate."
+    )
+
+
+def _worth_of_numbers(trial: Trial, error: Score, explained: Score) -> str:
+    verdict = "better than" if error.convincing else "not clearly better than"
+    share = "" if np.isnan(explained.value) else f" (R² {explained.words(explained.value)})"
+    return (
+        f"On {counted(trial.n_rows, 'test row')} its root mean squared error of {error.words(error.value)} is "
+        f"{verdict} the {error.words(error.base)} of the training mean{share}."
     )
 
 

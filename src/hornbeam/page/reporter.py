@@ -12,14 +12,16 @@ from typing import Any
 from hornbeam.page.decisions import thresholds
 from hornbeam.page.document import document
 from hornbeam.page.facts import fact_section
+from hornbeam.page.numbers import NOTE, headline_of_numbers, seen_section
 from hornbeam.page.payload import payload, safe_json
 from hornbeam.page.prose import sentences
-from hornbeam.page.scores import headline
+from hornbeam.page.scores import Score, headline
 from hornbeam.page.sections import leaf_section, row_section, rule_section, tree_section
 from hornbeam.page.subject import Subject
 from hornbeam.page.tested import calibration_section, decision_section, score_section
 from hornbeam.page.trial import Trial
 from hornbeam.tree.base_rate import base_rate
+from hornbeam.tree.tree import unsmoothed
 
 __all__ = ["Report", "report"]
 
@@ -75,12 +77,12 @@ def report(
 
     Parameters
     ----------
-    model : TreeClassifier, SmoothedClassifier of one tree, or Tree
+    model : TreeClassifier, TreeRegressor, SmoothedClassifier of one tree, or Tree
         What the report is about.
     X_test : array-like or data frame of shape (n_rows, n_features), default=None
         Rows the model has not seen. None: the page has the tree and its training evidence alone, and says so.
     y_test : array-like of shape (n_rows,), default=None
-        Their labels.
+        Their labels, or numbers.
     path : str or path, default=None
         Where to write the file; None writes none.
     title : str, default="Report on a decision tree"
@@ -88,7 +90,7 @@ def report(
     date : str or date, default=None
         Printed below the title as it is. None prints none, so that the same model and rows give the same bytes.
     level : float, default=0.9
-        Of the intervals of probabilities.
+        Of the intervals of probabilities, or means.
     rules : str or iterable, default=None
         Rules to print, one a line or an item, in the place of a sentence for each leaf.
 
@@ -121,7 +123,8 @@ def report(
     """
     subject = Subject.of(model)
     trial = None if X_test is None and y_test is None else Trial.of(subject, X_test, y_test)
-    scores = [] if trial is None else headline(trial, base_rate(subject.tree), subject.costs)
+    measured = subject.tree.is_measured
+    scores = [] if trial is None else _scores(subject, trial)
     told = (
         rules.splitlines()
         if isinstance(rules, str)
@@ -133,18 +136,26 @@ def report(
         subject, level, None if trial is None else trial.drift, thresholds=thresholds(subject, trial)
     )
     sections = [
-        score_section(trial, scores),
-        tree_section(),
+        score_section(trial, scores, NOTE, "Mean") if measured else score_section(trial, scores),
+        tree_section(measured),
         row_section(subject),
-        calibration_section(subject, trial),
+        seen_section(trial) if measured else calibration_section(subject, trial),
         leaf_section(subject, level, trial is not None),
         rule_section(told),
-        decision_section(subject, trial),
+        *([] if measured else [decision_section(subject, trial)]),
         fact_section(subject),
     ]
     facts = [] if date is None else [str(date)]
     byline = " · ".join([*facts, f"digest {subject.tree.digest[:12]}"])
-    page = Report(document(title, byline, sentences(subject, trial, scores), sections, safe_json(data)))
+    summary = sentences(subject, trial, scores)
+    page = Report(document(title, byline, summary, sections, safe_json(data), measured=measured))
     if path is not None:
         page.save(path)
     return page
+
+
+def _scores(subject: Subject, trial: Trial) -> list[Score]:
+    tree = subject.tree
+    if tree.is_measured:
+        return headline_of_numbers(trial, unsmoothed(tree).item(0))
+    return headline(trial, base_rate(tree), subject.costs)

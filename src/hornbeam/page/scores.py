@@ -8,11 +8,12 @@ import numpy as np
 from scipy.stats import norm, rankdata
 
 from hornbeam.evaluation.scores import LEAST_PROBABILITY
+from hornbeam.export.answers import mean
 from hornbeam.page.trial import Trial
 from hornbeam.tree.costs import Costs
 from hornbeam.typing import Bools, Floats
 
-__all__ = ["LEVEL", "Score", "area_under_curve", "headline"]
+__all__ = ["LEVEL", "Score", "area_under_curve", "half_width", "headline"]
 
 LEVEL = 0.95  # of the intervals
 
@@ -31,6 +32,8 @@ class Score:
         Of the base rate.
     gain, gain_low, gain_high : float
         By how much the tree is better, row by row against the base rate; below 0 where it is worse.
+    in_units : bool, default False
+        Whether it is in the units of a numeric target.
 
     Examples
     --------
@@ -47,6 +50,12 @@ class Score:
     gain: float
     gain_low: float
     gain_high: float
+    in_units: bool = False
+
+    def words(self, value: float) -> str:
+        """Write a number of this score: three decimals, or four digits in units of the target."""
+        said = mean(value, 2) if self.in_units else f"{value:.3f}"
+        return said.replace("-", "−")
 
     @property
     def convincing(self) -> bool:
@@ -114,17 +123,23 @@ def headline(trial: Trial, base: Floats, costs: Costs | None = None) -> list[Sco
 def _mean(name: str, meaning: str, losses: list[Floats], sign: int) -> Score:
     """The mean of the tree's losses, or gains, beside that of the base rate's."""
     own, base = losses
-    value, half = float(own.mean()), _half(own)
+    value, half = float(own.mean()), half_width(own)
     low, high = _wilson(value, len(own)) if name == "accuracy" else (value - half, value + half)
     gain = sign * (own - base)
-    better, around = float(gain.mean()), _half(gain)
+    better, around = float(gain.mean()), half_width(gain)
     return Score(
         name, meaning, value, low, high, float(base.mean()), better, better - around, better + around
     )
 
 
-def _half(values: Floats) -> float:
-    """Half the width of the interval of a mean."""
+def half_width(values: Floats) -> float:
+    """Half the width of the interval of a mean.
+
+    Examples
+    --------
+    >>> round(half_width(np.array([0.0, 1.0, 2.0])), 3)
+    1.132
+    """
     if len(values) < 2:
         return float("inf")
     return float(_quantile() * values.std(ddof=1) / np.sqrt(len(values)))

@@ -23,11 +23,16 @@ def section(name: str, title: str, *parts: object, wide: bool = False) -> Markup
     )
 
 
-def tree_section() -> Markup:
+def tree_section(measured: bool = False) -> Markup:
     """The tree, to open and close, to search and to walk through."""
+    bar = (
+        "is as long as its mean lies from the lowest to the highest"
+        if measured
+        else "shows its probabilities"
+    )
     text = (
         "It begins at the left. Each fork asks for one value; a branch is as thick as the share of training rows that "
-        "took it, and the bar of a node shows its probabilities. Open and close nodes with the round marks or, from "
+        f"took it, and the bar of a node {bar}. Open and close nodes with the round marks or, from "
         "the keyboard, with the arrow keys."
     )
     search = element(
@@ -108,16 +113,20 @@ def row_section(subject: Subject) -> Markup:
 
 def leaf_section(subject: Subject, level: float, tested: bool) -> Markup:
     """The leaf table, which the script fills and sorts."""
+    measured = subject.tree.is_measured
     whom = "the second class" if subject.tree.n_classes == 2 else "the leaf’s most probable class"
+    said = "The mean is what the tree answers" if measured else f"The probability is that of {whom}"
+    rate, raw = ("mean", "plain mean of its rows") if measured else ("rate", "plain frequency")
+    seen = "mean" if measured else "share"
     test = (
-        " Beside it, the share seen among the test rows; odd is the chance that so large a difference comes about by "
+        f" Beside it, the {seen} seen among the test rows; odd is the chance that so large a difference comes about by "
         "accident in any leaf (corrected for their number), so a small one is a reason to look."
         if tested
         else " Without test rows nothing can be set beside it."
     )
     text = (
-        f"Where rows end up. The probability is that of {whom}, with the {100 * level:g} % interval within which the "
-        f"true rate of such rows should lie. Raw is the plain frequency, borrowed what the nodes above lend, in "
+        f"Where rows end up. {said}, with the {100 * level:g} % interval within which the "
+        f"true {rate} of such rows should lie. Raw is the {raw}, borrowed what the nodes above lend, in "
         f"rows.{test}"
     )
     return section(

@@ -29,7 +29,7 @@ class Subject:
     read : callable
         Reads X and y as the estimator does.
     class_weight : float64 array of shape (n_classes,)
-        What each class counts when the model decides.
+        What each class counts when the model decides; of a numeric target, nothing.
     kind : str
         What holds the tree: the name of its class.
     settings : dict
@@ -62,14 +62,16 @@ class Subject:
         kind, settings = type(model).__name__, _settings(model)
         if hasattr(model, "tree_"):
             tree: Tree = model.tree_
+            if tree.is_measured:
+                return cls(tree, model._read, np.ones(0), kind, settings)
             costs = None if model.costs is None else Costs.of(model.costs, tree.schema.classes)
             return cls(tree, model._read, model.class_weight_, kind, settings, costs)
         trees: tuple[Tree, ...] = getattr(model, "trees_", ())
         if len(trees) != 1:
             found = f"holds {len(trees)} trees" if trees else "holds no tree"
             raise ParameterError(
-                f"this {kind} {found}, expected a Tree, or a fitted TreeClassifier or SmoothedClassifier of one "
-                "tree: call fit first, and of a forest pass one of its trees_."
+                f"this {kind} {found}, expected a Tree, or a fitted TreeClassifier, TreeRegressor or "
+                "SmoothedClassifier of one tree: call fit first, and of a forest pass one of its trees_."
             )
         reading = model._reading
         return cls(trees[0], reading.read, np.ones(trees[0].n_classes), kind, settings, reading=reading)

@@ -15,39 +15,39 @@ from hornbeam.page.subject import Subject
 from hornbeam.page.trial import Trial
 from hornbeam.tree.costs import Costs
 
-__all__ = ["calibration_section", "decision_section", "score_section"]
+__all__ = ["ABSENT", "calibration_section", "decision_section", "score_section"]
 
 _MOST_CURVES, _MOST_CLASSES, _FEW_CLASSES = 4, 40, 8
-_ABSENT = "No test rows were given to this report, so this section is empty."
+ABSENT = "No test rows were given to this report, so this section is empty."
+_NOTE = (
+    "Base rate: one who always says how common the classes are in training. In brackets "
+    f"{100 * LEVEL:g} % intervals: of means over rows, gains row by row; accuracy by Wilson, area under the curve "
+    "by DeLong. They are about these rows and this tree. "
+    "Whether the tree has never seen the rows, only who made this report can know."
+)
 
 
-def score_section(trial: Trial | None, scores: list[Score]) -> Markup:
-    """The headline scores beside those of the base rate."""
+def score_section(
+    trial: Trial | None, scores: list[Score], note: str = _NOTE, base: str = "Base rate"
+) -> Markup:
+    """The headline scores beside those of one who knows nothing of a row, with a note on what they are."""
     if trial is None:
-        return section("scores", "How good it is", element("p", _ABSENT, class_="absent"))
-    head = element("tr", *(element("th", words, scope="col") for words in _HEADS))
+        return section("scores", "How good it is", element("p", ABSENT, class_="absent"))
+    heads = ("Score", "This tree", base, "Better by")
+    head = element("tr", *(element("th", words, scope="col") for words in heads))
     table = element(
         "table",
         element("caption", f"Scores on {counted(trial.n_rows, 'test row')}", class_="visually-hidden"),
         element("thead", head),
-        element("tbody", *map(_score, scores)),
+        element("tbody", *(_score(score, heads) for score in scores)),
         class_="scores",
-    )
-    note = (
-        "Base rate: one who always says how common the classes are in training. In brackets "
-        f"{100 * LEVEL:g} % intervals: of means over rows, gains row by row; accuracy by Wilson, area under the curve "
-        "by DeLong. They are about these rows and this tree. "
-        "Whether the tree has never seen the rows, only who made this report can know."
     )
     return section(
         "scores", "How good it is", element("div", table, class_="scroll"), element("p", note, class_="note")
     )
 
 
-_HEADS = ("Score", "This tree", "Base rate", "Better by")
-
-
-def _score(score: Score) -> Markup:
+def _score(score: Score, heads: tuple[str, ...]) -> Markup:
     if np.isnan(score.value):
         return element(
             "tr", _named(score), element("td", "of one class alone there is none", colspan=3, class_="soft")
@@ -55,10 +55,13 @@ def _score(score: Score) -> Markup:
     return element(
         "tr",
         _named(score),
-        _cell(score.value, score.low, score.high, "value", _HEADS[1]),
-        element("td", f"{score.base:.3f}", data_head=_HEADS[2]),
+        _cell(score, (score.value, score.low, score.high), "value", heads[1]),
+        element("td", score.words(score.base), data_head=heads[2]),
         _cell(
-            score.gain, score.gain_low, score.gain_high, "sure" if score.convincing else "unsure", _HEADS[3]
+            score,
+            (score.gain, score.gain_low, score.gain_high),
+            "sure" if score.convincing else "unsure",
+            heads[3],
         ),
     )
 
@@ -69,9 +72,10 @@ def _named(score: Score) -> Markup:
     )
 
 
-def _cell(value: float, low: float, high: float, kind: str, head: str) -> Markup:
-    bounds = f"({low:.3f} to {high:.3f})".replace("-", "−")
-    said = element("b", f"{value:.3f}".replace("-", "−"))
+def _cell(score: Score, numbers: tuple[float, float, float], kind: str, head: str) -> Markup:
+    value, low, high = numbers
+    bounds = f"({score.words(low)} to {score.words(high)})"
+    said = element("b", score.words(value))
     around = element("span", bounds if np.isfinite(high) else "", class_="soft")
     return element("td", said, " ", around, class_=kind, data_head=head)
 
@@ -80,7 +84,7 @@ def calibration_section(subject: Subject, trial: Trial | None) -> Markup:
     """The reliability diagrams, and whether rows still fall into the leaves as they did."""
     title = "Does 0.8 mean 0.8?"
     if trial is None:
-        return section("calibration", title, element("p", _ABSENT, class_="absent"))
+        return section("calibration", title, element("p", ABSENT, class_="absent"))
     classes = subject.tree.schema.classes
     error = Tally.of(trial.target, trial.said, labels=range(len(classes))).calibration_error
     stability = trial.drift.stability_index
@@ -126,7 +130,7 @@ def decision_section(subject: Subject, trial: Trial | None) -> Markup:
     """What follows from the probabilities: thresholds for two classes, the decisions made for more."""
     title = "Decisions and what they cost"
     if trial is None:
-        return section("decisions", title, _rule(subject), element("p", _ABSENT, class_="absent"))
+        return section("decisions", title, _rule(subject), element("p", ABSENT, class_="absent"))
     if subject.tree.n_classes == 2:
         return section("decisions", title, _rule(subject), element("div", id="threshold"))
     return section(

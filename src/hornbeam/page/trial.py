@@ -23,12 +23,12 @@ class Trial:
 
     Parameters
     ----------
-    target : int32 array of shape (n_rows,)
-        The class that came.
+    target : int32 or float64 array of shape (n_rows,)
+        The class that came, or the number.
     said : float64 array of shape (n_rows, n_classes)
-        The tree's probabilities.
+        The tree's probabilities; of a numeric target its mean, of shape (n_rows, 1).
     named : intp array of shape (n_rows,)
-        The class the model decided for.
+        The class the model decided for; of a numeric target empty.
     drift : Drift
         The rows, leaf by leaf.
 
@@ -41,7 +41,7 @@ class Trial:
     ([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [[1, 1], [0, 1]])
     """
 
-    target: Indices
+    target: Indices | Floats
     said: Floats
     named: NDArray[np.intp]
     drift: Drift
@@ -53,8 +53,10 @@ class Trial:
             lacking = "y_test" if y is None else "X_test"
             raise DataError(f"{lacking} is None, expected both rows and labels to test with, or neither.")
         table = subject.read(X, y)
-        assert table.target is not None
         said = answer(subject.tree, table)
+        if table.measured is not None:
+            return cls(table.measured.values, said, np.empty(0, np.intp), drift(subject.tree, table))
+        assert table.target is not None
         return cls(table.target, said, subject.decide(said), drift(subject.tree, table))
 
     @property

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from hornbeam.export.palette import bars
 from hornbeam.plots.canvas import AS_IT_IS, DARK, GREY, PALE, text_width
 from hornbeam.plots.leaf_table import Bars
 from hornbeam.plots.sketch import Sketch
@@ -64,10 +65,10 @@ def draw_nodes(ax: Any, drawn: Sketch, passed: Bools) -> Any:
     """Draw a bar on every inner node, a dot for a leaf, a triangle for what is folded; give the bars."""
     folded, layout, page, y = drawn.folded, drawn.layout, drawn.page, drawn.y
     leaf = folded.tree.skeleton.is_leaf
-    bars = Bars()
+    drawn_bars, belief = Bars(), bars(folded.tree)
     for node in np.flatnonzero(~leaf).tolist():
-        bars.add(layout.end[node], y[node], page.node_bar, page.thickness, folded.tree.belief[node])
-    made = bars.draw(ax)
+        drawn_bars.add(layout.end[node], y[node], page.node_bar, page.thickness, belief[node])
+    made = drawn_bars.draw(ax)
     middle = layout.end + page.node_bar / 2
     if page.pitch >= _LED:
         right = drawn.table_left - page.font / 2

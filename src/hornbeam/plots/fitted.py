@@ -18,14 +18,15 @@ def tree_of(estimator: Any) -> Tree:
     >>> tree_of("oak")
     Traceback (most recent call last):
         ...
-    hornbeam.errors.DataError: str has no tree to draw; expected a fitted TreeClassifier, or a Tree. Trees of ...
+    hornbeam.errors.DataError: str has no tree to draw; expected a fitted TreeClassifier or TreeRegressor, or a ...
     """
     tree = estimator if isinstance(estimator, Tree) else getattr(estimator, "tree_", None)
     if isinstance(tree, Tree):
         return tree
     raise DataError(
-        f"{type(estimator).__name__} has no tree to draw; expected a fitted TreeClassifier, or a Tree. Trees of "
-        "other libraries become one with hornbeam.interop; of a pipeline, give the last step: pipeline[-1]."
+        f"{type(estimator).__name__} has no tree to draw; expected a fitted TreeClassifier or TreeRegressor, or a "
+        "Tree. Trees of other libraries become one with hornbeam.interop; of a pipeline, give the last step: "
+        "pipeline[-1]."
     )
 
 

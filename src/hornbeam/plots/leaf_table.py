@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from hornbeam.export.answers import answer_words, span_words
 from hornbeam.export.fold import Folded
-from hornbeam.export.palette import bar
-from hornbeam.export.words import probability, shortened, word
+from hornbeam.export.palette import bar, bars, on_scale
 from hornbeam.plots.canvas import AS_IT_IS, DARK, GREY, text_width
 from hornbeam.typing import Bools, Floats
 
@@ -66,17 +66,18 @@ class LeafTable:
     @property
     def heads(self) -> tuple[str, str, str, str]:
         """What stands over the columns."""
-        return "class", "prob.", "" if self.low is None else f"{100 * self.level:g} % interval", "rows"
+        sure = "" if self.low is None else f"{100 * self.level:g} % interval"
+        return (
+            ("", "mean", sure, "rows") if self.folded.tree.is_measured else ("class", "prob.", sure, "rows")
+        )
 
     def cells(self, leaf: int) -> tuple[str, str, str, str]:
-        """The class, its probability, its interval and the rows of a leaf; of a folded part its leaves instead."""
+        """What a leaf answers, the interval of that, and its rows; of a folded part, how many leaves there are."""
         tree, hidden = self.folded.tree, self.folded.hidden.item(leaf)
-        best = int(tree.belief[leaf].argmax())
         sure = f"+{hidden:,} leaves" if hidden else ""
         if not hidden and self.low is not None and self.high is not None:
-            sure = f"{probability(self.low[leaf, best], 2)} to {probability(self.high[leaf, best], 2)}"
-        name = shortened(word(tree.schema.classes[best]), _LONGEST)
-        return name, probability(tree.belief[leaf, best], 2), sure, f"{tree.rows[leaf]:,}"
+            sure = span_words(tree, self.low, self.high, leaf, 2)
+        return *answer_words(tree, leaf, 2, _LONGEST), sure, f"{tree.rows[leaf]:,}"
 
     @property
     def bar_width(self) -> float:
@@ -117,13 +118,15 @@ class LeafTable:
         return texts
 
     def _draw_bars(self, ax: Any, left: float, y: dict[int, float], thickness: float) -> None:
-        tree, hidden, bars, width = self.folded.tree, self.folded.hidden, Bars(), self.bar_width
+        tree, hidden, drawn, width = self.folded.tree, self.folded.hidden, Bars(), self.bar_width
+        belief = bars(tree)
         for leaf, middle in y.items():
             # What is folded is pale: an average of answers, and nobody's answer.
-            bars.add(left, middle, width, thickness, tree.belief[leaf], 0.45 if hidden[leaf] else 1.0)
-        bars.draw(ax)
-        if tree.n_classes == 2 and self.low is not None and self.high is not None:
+            drawn.add(left, middle, width, thickness, belief[leaf], 0.45 if hidden[leaf] else 1.0)
+        drawn.draw(ax)
+        if (tree.is_measured or tree.n_classes == 2) and self.low is not None and self.high is not None:
             sure = [leaf for leaf in y if not hidden[leaf]]
-            begin, end = (left + width * bound[sure, 0] for bound in (self.low, self.high))
+            bounds = (self.low[sure, 0], self.high[sure, 0])
+            begin, end = (left + width * (on_scale(tree, at) if tree.is_measured else at) for at in bounds)
             thin = max(0.6, 0.12 * self.font)
             ax.hlines([y[leaf] for leaf in sure], begin, end, color=DARK, linewidth=thin, zorder=4)

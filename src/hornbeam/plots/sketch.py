@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from hornbeam.export.answers import scale_words
 from hornbeam.export.fold import Folded, fold
 from hornbeam.export.palette import CLASS_COLOURS, OTHERS
 from hornbeam.export.words import shortened, word
@@ -160,8 +161,10 @@ def _room(skeleton: Skeleton, weight: Floats, page: Page) -> tuple[Bools, Bools]
 
 
 def _legend(tree: Tree, font: float, width: float) -> list[list[tuple[str, str, float]]]:
-    """The colours of the classes and where they stand, in as many rows as it takes."""
-    if tree.n_classes > len(CLASS_COLOURS):
+    """The colours of the classes, or of the mean, and where they stand, in as many rows as it takes."""
+    if tree.is_measured:
+        entries = [(CLASS_COLOURS[0], scale_words(tree))]
+    elif tree.n_classes > len(CLASS_COLOURS):
         entries = [(CLASS_COLOURS[0], "the class named"), (OTHERS, "all other classes")]
     else:
         names = [shortened(word(label), 24) for label in tree.schema.classes]

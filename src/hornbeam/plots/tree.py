@@ -9,7 +9,8 @@ import numpy as np
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.explain.intervals import interval
-from hornbeam.export.words import probability, several, word
+from hornbeam.export.answers import answer_words
+from hornbeam.export.words import several
 from hornbeam.plots.branches import draw_branches, draw_legend, draw_nodes, draw_words
 from hornbeam.plots.canvas import AS_IT_IS, GREY, PALE, axes
 from hornbeam.plots.fitted import tree_of
@@ -34,7 +35,8 @@ class TreeDisplay:
     Branches are as wide as many rows take them, and say the test. Every node has a bar of its class
     probabilities; the table at the right has those of the leaves, with the class, its probability, its interval
     and the rows. In a tree that is too large to be read, parts where few rows come are folded into a triangle
-    that says how many leaves and rows are in it.
+    that says how many leaves and rows are in it. Of a numeric target bars are as long as the mean lies from the
+    lowest to the highest of the tree.
 
     Parameters
     ----------
@@ -76,7 +78,7 @@ class TreeDisplay:
 
         Parameters
         ----------
-        estimator : TreeClassifier or Tree
+        estimator : TreeClassifier, TreeRegressor or Tree
             Fitted.
         level : float, default 0.9
             Of the intervals.
@@ -197,7 +199,6 @@ def _caption(tree: Tree, drawn: Sketch, passed: list[int]) -> str:
     if n_parts:
         said += f"; {n_hidden:,} leaves are folded into {several(n_parts, 'part')} (triangles, pale bars)"
     if passed:
-        best = int(tree.belief[passed[-1]].argmax())
-        answer = f"{word(tree.schema.classes[best])} {probability(tree.belief[passed[-1], best], 2)}"
+        answer = " ".join(filter(None, answer_words(tree, passed[-1], 2)))
         said += f"; dark: the path of a row to node {passed[-1]}, which answers {answer}"
     return said

@@ -6,6 +6,7 @@ from operator import attrgetter
 
 import numpy as np
 
+from hornbeam.errors import ParameterError
 from hornbeam.rules.rule import Rule, RuleSet
 from hornbeam.tree.condition import Condition, branch, merged
 from hornbeam.tree.pessimism import pessimistic_errors
@@ -63,6 +64,11 @@ def extract(
     [(0.5, 2.5)] 1 2.0
     [(2.5, None)] 0 1.0
     """
+    if tree.is_measured:
+        raise ParameterError(
+            "the tree answers with a number, and rules name classes; expected a tree of classes. "
+            "Write its leaves as rules: leaves(tree).as_rules()."
+        )
     weight = tree.evidence * tree.unit
     n = weight.sum(axis=1)
     size = np.minimum(n, tree.rows) if size is None else size

@@ -9,6 +9,8 @@ from hornbeam.data.engine import Engine
 from hornbeam.data.units import Source, Unit
 from hornbeam.errors import DataError
 from hornbeam.tree.edit import count_stops, finer_unit, steps, tally
+from hornbeam.tree.measure import measure_stops, units_of
+from hornbeam.tree.route import route
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import depths, pull_up, stopped
@@ -98,7 +100,7 @@ class HeldOutSource:
 
 def count_source(
     tree: Tree, source: Source, engine: Engine, *, held_out: bool = False
-) -> tuple[Counts, Counts, float]:
+) -> tuple[Counts, Counts, float | Floats]:
     """Count the rows of a source at every node they pass, and make no tree of it.
 
     Parameters
@@ -112,9 +114,9 @@ def count_source(
 
     Returns
     -------
-    evidence : int64 array of shape (n_nodes, n_classes)
+    evidence : int64 array of shape (n_nodes, n_classes), or of (n_nodes, 3)
     rows : int64 array of shape (n_nodes,)
-    unit : float
+    unit : float, or float64 array of shape (3,)
         What one step of evidence is worth.
     """
     if source.schema != tree.schema:
@@ -127,7 +129,7 @@ def count_source(
     if not sharing.any():
         total = _reduce(engine, _Pass(source, used, skeleton, source.unit, None))
         total = pull_up(skeleton, total)
-        return total[:, :-1], total[:, -1], source.unit
+        return total[:, :-1], total[:, -1], _units(source)
     [weight] = engine.reduce(_weigh, source.units(), (source, used[:1]))
     unit = finer_unit(source.unit, weight)
     if held_out:
@@ -135,6 +137,15 @@ def count_source(
     else:
         total = _count_by_level(engine, _Pass(source, used, skeleton, unit, np.zeros(tree.n_nodes, np.int64)))
     return total[:, :-1], total[:, -1], unit
+
+
+def _units(source: Source) -> float | Floats:
+    """What one step is worth; a numeric target has units of its own, the same in every unit of a source."""
+    if not source.schema.is_measured:
+        return source.unit
+    measured = source.read(source.units()[0], rows=np.zeros(0, np.int64)).measured
+    assert measured is not None  # it was counted
+    return units_of(measured, source.unit)
 
 
 def _narrowed(skeleton: Skeleton) -> tuple[tuple[int, ...], Skeleton]:
@@ -196,14 +207,16 @@ def _weigh(units: Sequence[Unit], shared: tuple[Source, tuple[int, ...]]) -> lis
 
 
 def _count(units: Sequence[Unit], shared: _Pass) -> list[Counts]:
-    """Class weights and rows at each node, or where rows take one path at the node they stop: a task."""
-    skeleton, n_classes = shared.skeleton, shared.source.schema.n_classes
-    total = np.zeros((skeleton.n_nodes, n_classes + 1), np.int64)
+    """Class weights, or sums, and rows at each node, or where rows take one path at the node they stop: a task."""
+    skeleton, n_channels = shared.skeleton, shared.source.schema.n_channels
+    total = np.zeros((skeleton.n_nodes, n_channels + 1), np.int64)
     for unit in units:
         table = shared.source.read(unit, features=shared.used)
-        if table.target is None:
+        if table.measured is not None:
+            evidence, rows = measure_stops(route(skeleton, table), table, table.measured, skeleton.n_nodes)
+        elif table.target is None:
             raise DataError("the source has no target, expected one to count: open it with the target's name")
-        if shared.shares is None:
+        elif shared.shares is None:
             evidence, rows = count_stops(skeleton, table, table.target, steps(table, shared.unit))
         else:
             evidence, rows = tally(skeleton, table, shared.unit, shared.shares)

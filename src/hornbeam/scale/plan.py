@@ -43,7 +43,7 @@ class Plan:
       its probabilities, and these are counted on every row.
 
     What cannot be done level by level is done on a sample, however few rows there are: a pruner chosen on
-    regrown trees, fractional rows.
+    regrown trees, fractional rows, a numeric target.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class Plan:
             return cls("sample", grow_rows, memory)
         if source.n_rows <= fitting:
             return cls("home", source.n_rows, memory)
-        why_home = _why_home(recipe)
+        why_home = _why_home(recipe, source)
         if grow_rows is None:
             if why_home is not None or source.n_rows > _MANY_ROWS:
                 return cls("sample", min(fitting, _MOST_SAMPLED), memory)
@@ -116,8 +116,10 @@ def bytes_per_row(source: Source) -> int:
     return values + 12
 
 
-def _why_home(recipe: Fitted) -> str | None:
+def _why_home(recipe: Fitted, source: Source) -> str | None:
     """What needs its rows in one place, in words; None if nothing does."""
+    if source.schema.is_measured:
+        return "a numeric target needs"
     inner = recipe.recipe if isinstance(recipe, Honest) else recipe
     if isinstance(inner, CrossValidated):
         return "choosing a pruner on regrown trees needs"

@@ -120,6 +120,7 @@ def _join(drawn: list[_Drawn], n_rows: int, source: Source) -> Table:
     first = drawn[0].rest
     target = [some.rest.target for some in drawn if some.rest.target is not None]
     weight = [some.rest.weight for some in drawn if some.rest.weight is not None]
+    values = [some.rest.measured.values for some in drawn if some.rest.measured is not None]
     return Table(
         source.schema,
         tuple(columns),
@@ -129,4 +130,5 @@ def _join(drawn: list[_Drawn], n_rows: int, source: Source) -> Table:
         None,
         first.names,
         first.class_weight,
+        None if first.measured is None else replace(first.measured, values=np.concatenate(values)[chosen]),
     )

@@ -8,21 +8,25 @@ smoother speaks. Counts are integers, so what was added is removed to the last s
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
+from hornbeam.data.measured import Measured
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.tree.edit import tally
+from hornbeam.tree.edit import steps, tally
+from hornbeam.tree.measure import count_measured
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import pull_up, stopped
-from hornbeam.typing import Counts
+from hornbeam.typing import Bools, Counts, Floats
 
 __all__ = ["add_rows", "decay", "remove_rows"]
 
 _MOST = 2.0**62  # steps of evidence in a tree (`hornbeam.tree.check`)
 _BLOCK = 2.0**49  # steps that are counted at once: sums of them are exact in float64
+_ROUNDING = 1e-9  # of sums of squares
 _FADED_BITS = 48  # steps of all rows together that are fine enough to fade again and again
 
 
@@ -46,7 +50,8 @@ def add_rows(tree: Tree, table: Table, *, shares: Counts | None = None) -> Tree:
     Raises
     ------
     DataError
-        If the table was read with another schema, has no target, or weighs too much.
+        If the table was read with another schema, has no target, or weighs too much. The steps of a numeric target
+        are chosen by `fit`: they have room for as many rows again of the same size, and usually for more.
 
     Examples
     --------
@@ -85,7 +90,8 @@ def remove_rows(tree: Tree, table: Table, *, shares: Counts | None = None) -> Tr
     Raises
     ------
     DataError
-        If fewer such rows were counted than are to be removed; it names the node and the class.
+        If fewer such rows were counted than are to be removed; it names the node and the class. Of numbers alone
+        their weight, sum and squares are known: that these could not be left is all that can be found out.
 
     Examples
     --------
@@ -115,7 +121,7 @@ def decay(tree: Tree, factor: float) -> Tree:
     ----------
     tree : Tree
     factor : float
-        What a row is worth from now on: above 0, up to 1, which changes nothing.
+        What a row is worth from now on: above 0, up to 1, which changes nothing. Of a numeric target only 1.
 
     Returns
     -------
@@ -145,6 +151,10 @@ def decay(tree: Tree, factor: float) -> Tree:
         )
     if factor == 1:
         return tree
+    if tree.is_measured:
+        raise ParameterError(
+            f"decay={factor!r}, and the target is numeric: expected 1. Forget the old rows, or grow a new tree."
+        )
     finer = 2.0 ** (_FADED_BITS - int(tree.evidence[0].sum()).bit_length())
     own = np.rint(stopped(tree.skeleton, tree.evidence) * (factor * finer)).astype(np.int64)
     step = Step.of("decay", factor=float(factor))
@@ -158,8 +168,10 @@ def _tally(tree: Tree, table: Table, shares: Counts | None) -> tuple[Counts, Cou
             "the table's schema is not the tree's, expected columns and classes coded alike: "
             "read it with Table.read(X, y, schema=tree.schema)"
         )
+    if table.measured is not None:
+        return _measured(tree, table, table.measured.values)
     if shares is None:
-        shares = np.einsum("ij->i", tree.evidence)
+        shares = tree.weight
     evidence, rows = np.zeros_like(tree.evidence), np.zeros_like(tree.rows)
     for block in _blocks(tree, table):
         more = tally(tree.skeleton, block, tree.unit.item(0), shares)
@@ -168,16 +180,31 @@ def _tally(tree: Tree, table: Table, shares: Counts | None) -> tuple[Counts, Cou
     return evidence, rows
 
 
+def _measured(tree: Tree, table: Table, values: Floats) -> tuple[Counts, Counts]:
+    """Add up numbers in the steps that the tree has, whatever these rows alone would be given."""
+    weight = steps(table, tree.unit.item(0))
+    heavy = np.ones(table.n_rows) if weight is None else weight * tree.unit[0]
+    most = np.stack([heavy, heavy * np.abs(values), heavy * values**2]).sum(axis=1) / tree.unit
+    total = (most + np.abs(tree.evidence[0].astype(np.float64))).max()
+    if total > _MOST:
+        raise DataError(
+            f"the rows of the tree and these add up to {total:.3g} of its steps, expected at most {_MOST:.3g}: they "
+            "were chosen for the rows of its fit. Leave out rows to forget that never came, or grow a new tree."
+        )
+    table = replace(table, weight=weight, unit=tree.unit.item(0))
+    return count_measured(tree.skeleton, table, Measured(values, *tree.unit[1:].tolist()), table.unit)
+
+
 def _blocks(tree: Tree, table: Table) -> Iterator[Table]:
     weight = np.ones(table.n_rows) if table.weight is None else table.weight
-    steps = np.cumsum(weight * (table.unit / tree.unit[0]))
-    total = steps[-1] + float(tree.evidence[0].sum())
+    counted = np.cumsum(weight * (table.unit / tree.unit[0]))
+    total = counted[-1] + float(tree.evidence[0].sum())
     if total > _MOST:
         raise DataError(
             f"old and new rows weigh {total:.3g} steps of {tree.unit[0]:.3g}, expected at most {_MOST:.3g}: "
             "decay the old ones, or grow a new tree"
         )
-    ends = np.flatnonzero(np.diff(steps // _BLOCK)) + 1
+    ends = np.flatnonzero(np.diff(counted // _BLOCK)) + 1
     for begin, end in pairwise([0, *ends.tolist(), table.n_rows]):
         yield table.slice(begin, end)
 
@@ -186,7 +213,13 @@ def _check_known(tree: Tree, evidence: Counts, rows: Counts) -> None:
     """Raise `DataError` if there is less than is to be removed, at the deepest node where it shows."""
     skeleton = tree.skeleton
     own, asked = stopped(skeleton, tree.evidence), stopped(skeleton, evidence)
-    if (own < asked).any():
+    if tree.is_measured:
+        odd = _impossible(own - asked, tree.unit)
+        node = np.flatnonzero(odd)[-1] if odd.any() else -1
+        what = "no such numbers as are"
+        if node < 0:
+            return
+    elif (own < asked).any():
         node, k = np.argwhere(own < asked)[-1]
         has, wanted = own[node, k] * tree.unit[k], asked[node, k] * tree.unit[k]
         what = f"{has:g} rows of the class {tree.schema.classes[k]!r}, but {wanted:g} are"
@@ -206,12 +239,21 @@ def _check_known(tree: Tree, evidence: Counts, rows: Counts) -> None:
     )
 
 
+def _impossible(left: Counts, unit: Floats) -> Bools:
+    """Which nodes would be left with what no numbers add up to."""
+    weight, total, squares = (left * unit).T
+    none_left = (left[:, 0] == 0) & (left != 0).any(axis=1)
+    apart = total**2 > weight * squares * (1 + _ROUNDING) + _ROUNDING * squares.max(initial=0.0)
+    impossible: Bools = (left[:, [0, 2]] < 0).any(axis=1) | none_left | apart
+    return impossible
+
+
 def _counted(tree: Tree, evidence: Counts, rows: Counts, step: Step, unit: float | None = None) -> Tree:
     return Tree.raw(
         tree.schema,
         tree.skeleton,
         evidence,
-        unit=tree.unit.item(0) if unit is None else unit,
+        unit=tree.unit if unit is None else unit,
         rows=rows,
         gain=tree.gain,
         history=(*tree.history, step),
@@ -219,5 +261,6 @@ def _counted(tree: Tree, evidence: Counts, rows: Counts, step: Step, unit: float
 
 
 def _step(name: str, tree: Tree, evidence: Counts, table: Table) -> Step:
-    weight = float(evidence[0].sum() * tree.unit[0])
+    steps_of_rows = evidence[0, 0] if tree.is_measured else evidence[0].sum()
+    weight = float(steps_of_rows * tree.unit[0])
     return Step.of(name, rows=table.n_rows, weight=weight)

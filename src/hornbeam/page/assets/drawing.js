@@ -18,10 +18,11 @@ const draw = (name, attributes = {}, ...children) =>
 const number = (value, said) => el("data", { value: String(value) }, said);
 
 // Two classes: a quiet one and a strong one. A few have a colour each; of many, the first three by rank.
-const colourOf = (k, rank) => (K === 2 ? ["quiet", "strong"][k] : K <= 8 ? `k${k}` : `rank${Math.min(rank, 3)}`);
+const colourOf = (k, rank) => (measured ? "strong" : K === 2 ? ["quiet", "strong"][k] : K <= 8 ? `k${k}` : `rank${Math.min(rank, 3)}`);
 
 // The probabilities of a node as pieces of a bar: class by class, or the most probable first if there are many.
 function piecesOf(p) {
+  if (measured) return [{ begin: 0, share: onScale(p[0]), colour: "strong" }];
   const order = Array.from(p.keys()).sort((a, b) => (K <= 8 ? a - b : p[b] - p[a]));
   let begin = 0;
   return order.slice(0, K <= 8 ? K : 3).map((k, rank) => {
@@ -39,9 +40,9 @@ function bar(p, x, y, width, height) {
       draw("rect", { class: colour, x: (x + begin * width).toFixed(2), y, width: (share * width).toFixed(2), height })));
 }
 
-// A probability with its interval on a line from 0 to 1, and what the test rows say.
+// A probability with its interval on a line from 0 to 1, or a mean from the lowest to the highest, and what the test rows say.
 function whisker(p, from, to, seen) {
-  const x = (share) => (4 + 112 * share).toFixed(1);
+  const x = (value) => (4 + 112 * onScale(value)).toFixed(1);
   return draw("svg", { class: "whisker", viewBox: "0 0 120 14", width: 120, height: 14, "aria-hidden": "true" },
     draw("path", { class: "track", d: "M4 7H116" }),
     draw("path", { class: "range", d: `M${x(from)} 7H${x(to)}` }),
@@ -57,14 +58,14 @@ function classTable(p, from, to, counts = null, seen = null) {
   if (K > 2) order = order.sort((a, b) => p[b] - p[a]);
   const total = seen && sum(seen);
   const row = (k) => el("tr", {},
-    el("th", { scope: "row", title: classes[k] }, shortened(classes[k], 28)),
+    el("th", { scope: "row", title: classes[k] }, measured ? "" : shortened(classes[k], 28)),
     el("td", { class: "probability" }, number(p[k], probability(p[k]))),
-    el("td", { class: "soft" }, `${probability(from[k])}–${probability(to[k])}`),
+    el("td", { class: "soft" }, `${probability(from[k])}${measured ? " to " : "–"}${probability(to[k])}`),
     counts && el("td", {}, amount(counts[k])),
-    seen && el("td", {}, total ? percent(seen[k] / total) : "–"));
+    seen && el("td", {}, measured ? (Number.isNaN(seen[0]) ? "–" : probability(seen[0])) : total ? percent(seen[k] / total) : "–"));
   const head = el("tr", {},
-    el("th", { scope: "col" }, "Class"),
-    el("th", { scope: "col" }, "Prob."),
+    el("th", { scope: "col" }, measured ? "" : "Class"),
+    el("th", { scope: "col" }, measured ? "Mean" : "Prob."),
     el("th", { scope: "col" }, `${+(100 * data.level).toFixed(6)} % interval`),
     counts && el("th", { scope: "col" }, "Rows"),
     seen && el("th", { scope: "col" }, "Test"));

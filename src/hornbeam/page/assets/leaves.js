@@ -17,13 +17,13 @@ function leafOf(node) {
     k,
     rows: isLeaf(node) ? nodes.rows[node] : own,
     class: classes[k],
-    raw: sum(counts) ? counts[k] / sum(counts) : NaN,
+    raw: measured ? rawMeans[node] : sum(counts) ? counts[k] / sum(counts) : NaN,
     probability: at(belief, node)[k],
     low: at(low, node)[k],
     high: at(high, node)[k],
     borrowed: nodes.borrowed[node],
     test: came,
-    seen: came ? seen[k] / came : null,
+    seen: came ? (measured ? test.means.get(node) : seen[k] / came) : null,
     odd: test && test.odd.get(node) !== undefined ? test.odd.get(node) : null,
   };
 }
@@ -38,11 +38,11 @@ function ownTest(node) {
 const COLUMNS = [
   { key: "node", head: "Leaf", cell: (leaf) => nodeButton(leaf.node) },
   { key: "rows", head: "Rows", cell: (leaf) => amount(leaf.rows) },
-  ...(K === 2 ? [] : [{ key: "class", head: "Class", text: true, cell: (leaf) => shortened(leaf.class, 28) }]),
+  ...(K === 2 || measured ? [] : [{ key: "class", head: "Class", text: true, cell: (leaf) => shortened(leaf.class, 28) }]),
   { key: "raw", head: "Raw", cell: (leaf) => (Number.isNaN(leaf.raw) ? "–" : probability(leaf.raw)) },
-  { key: "probability", head: K === 2 ? `Prob. of ${shortened(classes[1], 18)}` : "Probability", cell: (leaf) => el("b", {}, number(leaf.probability, probability(leaf.probability))) },
+  { key: "probability", head: measured ? "Mean" : K === 2 ? `Prob. of ${shortened(classes[1], 18)}` : "Probability", cell: (leaf) => el("b", {}, number(leaf.probability, probability(leaf.probability))) },
   { key: "low", head: `${+(100 * data.level).toFixed(6)} % interval`, cell: (leaf) => `${probability(leaf.low)} to ${probability(leaf.high)}` },
-  { key: "picture", head: "0 to 1", cell: (leaf) => whisker(leaf.probability, leaf.low, leaf.high, leaf.seen) },
+  { key: "picture", head: measured ? "Low to high" : "0 to 1", cell: (leaf) => whisker(leaf.probability, leaf.low, leaf.high, leaf.seen) },
   { key: "borrowed", head: "Borrowed", cell: (leaf) => amount(leaf.borrowed) },
   ...(test ? [
     { key: "test", head: "Test rows", cell: (leaf) => amount(leaf.test) },
@@ -93,7 +93,7 @@ function ruleOf(node) {
   const parts = conditions.flatMap((words, i) => [i ? " and " : "If ", el("span", { class: "condition" }, words)]);
   return el("li", {},
     ...(parts.length ? parts : ["For every row"]),
-    ", then ", el("b", {}, `${shortened(classes[k], 60)} ${probability(p[k])}`),
+    ", then ", el("b", {}, measured ? probability(p[0]) : `${shortened(classes[k], 60)} ${probability(p[k])}`),
     el("span", { class: "soft" }, ` (${interval(node, k)}; ${counted(nodes.rows[node], "row")})`));
 }
 

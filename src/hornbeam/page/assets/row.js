@@ -45,7 +45,7 @@ function ask(show = true) {
       : `The row stops at node ${node}, which asks ${shortened(nameOf(nodes.feature[node]), 60)}, and is answered there from ${counted(nodes.rows[node], "training row")}.`;
   const way = stops.length > 1 ? [] : wayTo(node);
   byId("row-answer").replaceChildren(
-    el("p", { class: "verdict" }, el("span", {}, shortened(classes[k], 60)), " ", el("b", {}, probability(p[k]))),
+    el("p", { class: "verdict" }, el("span", {}, measured ? "mean" : shortened(classes[k], 60)), " ", el("b", {}, probability(p[k]))),
     classTable(p, mixed(low, stops), mixed(high, stops)),
     el("p", { class: "soft" }, where),
     way.length ? el("ul", { class: "conditions" }, ...way.map((words) => el("li", {}, shortened(words, 200)))) : "",

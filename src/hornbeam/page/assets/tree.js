@@ -184,6 +184,7 @@ function choose(node) {
 }
 
 let described = -1;
+const seenAt = (node) => (measured ? [test.sums[node] / test.counts[node]] : at(test.counts, node));
 
 // Everything about a node, beside the tree.
 function describe(node) {
@@ -196,7 +197,7 @@ function describe(node) {
     el("h3", {}, node === 0 ? "All rows" : `${isLeaf(node) ? "Leaf" : "Node"} ${node}`),
     conditions.length ? el("ul", { class: "conditions" }, ...conditions.map((words) => el("li", { title: words }, shortened(words, 160)))) : "",
     el("p", { class: "soft" }, facts.join(" · ")),
-    classTable(at(belief, node), at(low, node), at(high, node), at(evidence, node), test && at(test.counts, node)),
+    classTable(at(belief, node), at(low, node), at(high, node), at(evidence, node), test && seenAt(node)),
     isLeaf(node) ? "" : el("p", { class: "soft" }, `Asks ${shortened(nameOf(nodes.feature[node]), 80)}; ${counted(leavesBelow[node], "leaf", "leaves")} below.`));
 }
 

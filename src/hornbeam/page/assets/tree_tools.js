@@ -87,7 +87,9 @@ function draggable(view) {
 
 function legend() {
   const place = byId("legend");
-  if (K > 8) {
+  if (measured) {
+    place.append(key("strong", `mean, from ${probability(lowest)} to ${probability(highest)}`));
+  } else if (K > 8) {
     place.append(...["most probable class", "second", "third", "all others"].map((words, rank) => key(`rank${rank}`, words)));
   } else {
     place.append(...classes.map((words, k) => key(colourOf(k, 0), shortened(words, 40))));

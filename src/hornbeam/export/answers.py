@@ -1,0 +1,70 @@
+"""What a node answers, in words: its most probable class and how probable that is, or its mean."""
+
+from __future__ import annotations
+
+from hornbeam.export.words import number, probability, shortened, word
+from hornbeam.tree import Tree
+from hornbeam.typing import Floats
+
+__all__ = ["answer_words", "mean", "scale_words", "span_words"]
+
+
+def answer_words(tree: Tree, node: int, decimals: int = 3, most: int | None = None) -> tuple[str, str]:
+    """Say what a node answers: its most probable class and how probable that is, or its mean.
+
+    Of a numeric target the first part is empty. Fewer than three decimals are for those who glance.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier, TreeRegressor
+    >>> answer_words(TreeClassifier("cart").fit([[0], [1], [1]], ["no", "yes", "yes"]).tree_, 0)
+    ('yes', '0.667')
+    >>> answer_words(TreeRegressor("cart").fit([[0], [1], [1]], [1.0, 3.0, 3.0]).tree_, 0)
+    ('', '2.33333')
+    """
+    if tree.is_measured:
+        return "", mean(tree.belief.item(node), decimals)
+    best = int(tree.belief[node].argmax())
+    name = word(tree.schema.classes[best])
+    sure = probability(tree.belief.item(node, best), decimals)
+    return name if most is None else shortened(name, most), sure
+
+
+def mean(value: float, decimals: int = 3) -> str:
+    """Write a mean in six digits, or in four for those who glance; no digit before the point is rounded away.
+
+    Examples
+    --------
+    >>> mean(1234567.891), mean(2 / 3), mean(2 / 3, 2), mean(float("-inf"))
+    ('1234568', '0.666667', '0.6667', '-inf')
+    """
+    return number(value, 6 if decimals >= 3 else 4)
+
+
+def scale_words(tree: Tree) -> str:
+    """Say what the bars of a numeric target are drawn on.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeRegressor
+    >>> scale_words(TreeRegressor("cart").fit([[0], [1]], [1.0, 3.0]).tree_)
+    'mean, from 1 to 3'
+    """
+    low, high = tree.belief.min().item(), tree.belief.max().item()
+    return f"mean, from {mean(low, 2)} to {mean(high, 2)}"
+
+
+def span_words(tree: Tree, low: Floats, high: Floats, node: int, decimals: int = 3) -> str:
+    """Say the interval of what a node answers.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeRegressor
+    >>> tree = TreeRegressor("cart").fit([[0], [1]], [1.0, 3.0]).tree_
+    >>> import numpy as np
+    >>> span_words(tree, np.array([[0.5]]), np.array([[3.5]]), 0)
+    '0.5 to 3.5'
+    """
+    best = int(tree.belief[node].argmax())
+    said = mean if tree.is_measured else probability
+    return " to ".join(said(bound.item(node, best), decimals) for bound in (low, high))

@@ -1,0 +1,99 @@
+"""New evidence for a tree of numbers: added and forgotten to the last step."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_diabetes
+
+import hornbeam
+from hornbeam import TreeRegressor
+from hornbeam.data import Table
+from hornbeam.data.schema import Kind
+from hornbeam.errors import DataError, ParameterError
+from hornbeam.tree import add_rows, decay, remove_rows
+from hornbeam.tree.edit import recount
+
+
+@pytest.fixture(scope="module")
+def diabetes():
+    return load_diabetes(return_X_y=True)
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 2**32 - 1), st.booleans())
+def test_what_is_added_is_forgotten_to_the_last_step(seed, weighted):
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 6, (40, 2)).astype(float), rng.normal(size=40) * 10.0 ** rng.integers(-5, 5)
+    weight = rng.integers(1, 5, 40) if weighted else None
+    some = slice(20), slice(20, 40)
+    reg = TreeRegressor("cart").fit(
+        X[some[0]], y[some[0]], sample_weight=None if weight is None else weight[:20]
+    )
+    before = reg.tree_
+    late = None if weight is None else weight[20:]
+    y[20:] = rng.permutation(y[:20])  # within the steps of the first
+    reg.update(X[20:], y[20:], sample_weight=late)
+    order = rng.permutation(20)
+    reg.forget(X[20:][order], y[20:][order], sample_weight=None if late is None else late[order])
+    assert reg.tree_.digest == before.digest
+    np.testing.assert_array_equal(reg.tree_.evidence, before.evidence)
+
+
+def test_update_is_the_mean_of_all_rows(diabetes):
+    X, y = diabetes
+    reg = TreeRegressor("cart", max_depth=3).fit(X[:300], y[:300])
+    reg.update(X[300:], y[300:])
+    whole = recount(reg.tree_, Table.read(X, y, target=Kind.NUMERIC))
+    np.testing.assert_allclose(reg.tree_.belief, whole.belief, rtol=1e-12)
+    np.testing.assert_array_equal(reg.tree_.rows, whole.rows)
+
+
+def test_honest_trees_borrow_as_before(diabetes, tmp_path):
+    X, y = diabetes
+    reg = TreeRegressor(max_depth=3).fit(X[:300], y[:300])
+    before = reg.tree_.digest
+    hornbeam.save(reg, tmp_path / "model.hornbeam")
+    again = hornbeam.load(tmp_path / "model.hornbeam").update(X[300:], y[300:])
+    assert again.tree_.digest == reg.update(X[300:], y[300:]).tree_.digest != before
+    assert reg.forget(X[300:], y[300:]).tree_.digest == before
+
+
+def test_the_other_half_can_be_forgotten(diabetes):
+    """What is left of the rows of fit is what these rows alone add up to."""
+    X, y = diabetes
+    tree = TreeRegressor("cart", max_depth=3).fit(X, y).tree_
+    left = remove_rows(tree, Table.read(X[::2], y[::2], schema=tree.schema))
+    alone = recount(tree, Table.read(X[1::2], y[1::2], target=Kind.NUMERIC))
+    np.testing.assert_allclose(left.belief, alone.belief, rtol=1e-12)
+
+
+@pytest.mark.parametrize("y", [[5.0], [-3.0]])
+def test_numbers_that_never_came_are_refused(y):
+    reg = TreeRegressor("cart").fit([[0.0], [0.0], [1.0]], [1.0, 2.0, 5.0])
+    before = reg.tree_
+    with pytest.raises(DataError, match="leaf 1 has no such numbers as are to be forgotten"):
+        reg.forget([[0.0]], y)
+    with pytest.raises(DataError, match="leaf 2"):
+        reg.forget([[1.0]], [4.0])
+    assert reg.tree_ is before
+
+
+def test_sums_without_room_are_refused():
+    reg = TreeRegressor("cart").fit([[0.0], [1.0]], [1.0, 2.0])
+    with pytest.raises(DataError, match="or grow a new tree"):
+        reg.update([[1.0]], [1e6])
+    assert reg.update([[0.0], [1.0]], [2.0, 2.0]).predict([[0.0]]).tolist() == [1.5]
+
+
+def test_numbers_do_not_fade():
+    tree = TreeRegressor("cart").fit([[0.0], [1.0]], [1.0, 2.0]).tree_
+    assert decay(tree, 1.0) is tree
+    with pytest.raises(ParameterError, match=r"decay=0\.5, and the target is numeric"):
+        decay(tree, 0.5)
+
+
+def test_the_schema_must_be_the_trees():
+    tree = TreeRegressor("cart").fit([[0.0], [1.0]], [1.0, 2.0]).tree_
+    with pytest.raises(DataError, match="schema is not the tree's"):
+        add_rows(tree, Table.read([[0.0]], ["a"]))

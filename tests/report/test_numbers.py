@@ -1,0 +1,95 @@
+"""The report on a tree of numbers: its scores by hand, its picture, and the page in a real browser."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes
+from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
+
+import hornbeam
+from hornbeam.page.numbers import headline_of_numbers, round_scale, seen_curve
+from hornbeam.page.subject import Subject
+from hornbeam.page.trial import Trial
+
+
+@pytest.fixture(scope="module")
+def tried():
+    """A regressor, and rows it has not seen."""
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    X.loc[::9, "bmi"] = np.nan
+    return hornbeam.TreeRegressor(max_depth=3).fit(X[::2], y[::2]), X[1::2], y[1::2]
+
+
+def test_scores_are_scikit_learns(tried):
+    reg, X, y = tried
+    found = {s.name: s for s in headline_of_numbers(Trial.of(Subject.of(reg), X, y), y.mean())}
+    said = reg.predict(X)
+    assert found["root mean squared error"].value == pytest.approx(root_mean_squared_error(y, said))
+    assert found["mean absolute error"].value == pytest.approx(mean_absolute_error(y, said))
+    assert found["R²"].value == pytest.approx(r2_score(y, said))
+    for score in found.values():
+        assert score.low < score.value < score.high
+        assert score.gain_low < score.gain < score.gain_high
+
+
+def test_intervals_hold_what_more_rows_would_show():
+    """Of rows drawn again and again, nine in ten samples or more have the true scores within their intervals."""
+    rng = np.random.default_rng(0)
+    reg = hornbeam.TreeRegressor("cart").fit([[0.0], [1.0]], [0.0, 2.0])
+    subject, inside = Subject.of(reg), []
+    truth = {"root mean squared error": 1.0, "mean absolute error": np.sqrt(2 / np.pi), "R²": 0.5}
+    gains = {"root mean squared error": np.sqrt(2) - 1, "R²": 0.5}
+    for _ in range(300):
+        X = rng.integers(0, 2, (200, 1)).astype(float)
+        trial = Trial.of(subject, X, 2 * X[:, 0] + rng.normal(size=200))
+        scores = {score.name: score for score in headline_of_numbers(trial, 1.0)}
+        inside.append(
+            [scores[name].low <= value <= scores[name].high for name, value in truth.items()]
+            + [scores[name].gain_low <= value <= scores[name].gain_high for name, value in gains.items()]
+        )
+    assert (np.mean(inside, axis=0) > 0.91).all()
+
+
+def test_a_target_that_never_changes_has_no_r2():
+    reg = hornbeam.TreeRegressor("cart").fit([[0.0], [1.0]], [3.0, 3.0])
+    trial = Trial.of(Subject.of(reg), [[0.0], [1.0]], [3.0, 3.0])
+    assert np.isnan(headline_of_numbers(trial, 3.0)[-1].value)
+    assert "Predicted and seen" in hornbeam.report(reg, [[0.0], [1.0]], [3.0, 3.0]).html
+
+
+def test_the_curve_groups_rows_by_what_was_said(tried):
+    reg, X, y = tried
+    curve = seen_curve(Trial.of(Subject.of(reg), X, y))
+    assert curve.weight.sum() == len(y)
+    assert (curve.weight @ curve.observed) / len(y) == pytest.approx(y.mean())
+    assert (np.diff(curve.predicted) > 0).all()
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-3.2, 1e6), (1e-9, 2e-9), (5.0, 5.0), (-1e-3, 1e-3)])
+def test_scales_hold_what_is_drawn(low, high):
+    begin, end = round_scale(low, high)
+    assert begin <= low <= high <= end
+    assert end - begin <= 4 * (high - low or 1)
+
+
+def test_the_page_has_no_decisions_and_the_same_bytes(tried):
+    reg, X, y = tried
+    page = hornbeam.report(reg, X, y).html
+    assert page == hornbeam.report(reg, X, y).html
+    assert 'id="decisions"' not in page
+    assert 'href="#decisions"' not in page
+    assert "Root mean squared error" in page
+    assert "better than the" in page
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_form_answers_as_predict_does(width, tried, browser, tmp_path):
+    reg, X, y = tried
+    with browser.page(hornbeam.report(reg, X, y).html, tmp_path, width=width) as page:
+        for row in range(0, 60, 12):
+            one = X.iloc[[row]]
+            page.fill("#row-paste", one.to_csv(index=False))
+            said = page.inner_text("#row-answer .verdict b")
+            assert float(said.replace("−", "-")) == pytest.approx(reg.predict(one)[0], rel=1e-3)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.locator("#leaf-table tbody tr").count() == reg.tree_.n_leaves
+        assert page.locator("#tree-view [role=treeitem]").count() > 3
