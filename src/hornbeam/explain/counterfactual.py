@@ -125,8 +125,8 @@ def counterfactuals(
 
     Notes
     -----
-    Distances add up over the features that change (`hornbeam.explain.distance`). No value is ever to become missing, nor
-    a category that a test on the way has not seen: of those the tree knows less, not better.
+    Distances add up over the features that change (`hornbeam.explain.distance`). No value is ever to become missing,
+    nor a category that a test on the way has not seen: of those the tree knows less, not better.
 
     Any values that meet `needed` will do. A place counts only if that is so: where a missing value is shared out
     over children that ask again for a feature that would change, the children themselves are looked at.
