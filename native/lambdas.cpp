@@ -3,6 +3,9 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "arrays.hpp"
 
 namespace hornbeam {
@@ -18,6 +21,7 @@ nb::tuple lambdas(const In<double>& score, const In<double>& gain, const In<int6
     for (int64_t q = 0; q < n_queries; ++q) good = good && start[q] <= start[q + 1];
     for (int64_t i = 0; i < n_rows; ++i) good = good && 0 <= row[i] && row[i] < n_rows;
     expect(good, "queries that share out all rows expected");
+    expect(std::all_of(gain.data(), gain.data() + n, [](double g) { return std::isfinite(g); }), "gains expected");
     std::vector<double> pull(n, 0.0), weight(n, 0.0);
     {
         nb::gil_scoped_release release;

@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -14,7 +15,7 @@
 namespace hornbeam {
 namespace {
 
-constexpr int kMostThreads = 256;
+constexpr int kMostThreads = 256;  // more would only wait for each other
 
 template <class Code>
 nb::tuple grow_leafwise(const ConstMatrix<Code>& codes, const In<double>& numerator,
@@ -29,7 +30,7 @@ nb::tuple grow_leafwise(const ConstMatrix<Code>& codes, const In<double>& numera
     expect(!denominator || static_cast<int64_t>(denominator->shape(0)) == n_rows, "one denominator a row expected");
     expect(!times || static_cast<int64_t>(times->shape(0)) == n_rows, "one number of times a row expected");
     expect(0 < n_added && n_added <= n_all, "rows to add up, and perhaps others that look on, expected");
-    expect(0 < shift && shift < 62 && 0 < n_threads && n_threads <= kMostThreads, "a shift and threads expected");
+    expect(0 < shift && shift < 62 && 0 < n_threads, "a shift and threads expected");
     expect(rules.min_weight_leaf > 0 && rules.missing == Missing::learned && rules.nominal == Nominal::subset,
            "leaves with weight, learned directions and subsets expected");
     bool good = true;
@@ -39,10 +40,10 @@ nb::tuple grow_leafwise(const ConstMatrix<Code>& codes, const In<double>& numera
     std::vector<int32_t> node(n_rows, 0);
     const Pulls pulls{numerator.data(), denominator ? denominator->data() : nullptr, times ? times->data() : nullptr,
                       numerator_scale, denominator_scale, shift};
-    const PairedRows<Code> rows{codes.data(), pulls, order.data(), n_added, n_all, n_rows, node.data()};
+    const RowList<Code> rows{codes.data(), pulls, order.data(), n_added, n_all, n_rows, node.data()};
     Nodes nodes = [&] {
         nb::gil_scoped_release release;
-        Team team(n_threads);
+        Team team(std::min(n_threads, kMostThreads));
         return Leafwise<Code>(rows, features, rules, {max_leaves, shift}, team).grow(key);
     }();
     return nb::make_tuple(hand_over(std::move(nodes)), give(std::move(node)));

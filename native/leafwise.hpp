@@ -1,40 +1,23 @@
 // A tree of sums grown best first, from rows that stay where they are: what boosting grows a hundred times over.
 //
-// Each row carries a pair of 64-bit numbers, added in one step of 16 bytes: its numerator; and its denominator with the
-// times it counts in the low bits. A list of row numbers is partitioned instead of the rows. Rows that only look on
-// (out of the sample, held out) are partitioned along with those that are added up, so that each row's node is known at
-// the end and nobody is sent down the tree again.
+// A list of row numbers is partitioned instead of the rows. Rows that only look on (out of the sample, held out) are
+// partitioned along with those that are added up, so that each row's node is known at the end and nobody is sent down
+// the tree again.
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <limits>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "paired_rows.hpp"
 #include "scan.hpp"
 #include "subtree.hpp"
 #include "team.hpp"
 
 namespace hornbeam {
-
-typedef int64_t Pair __attribute__((vector_size(16)));  // numerator; denominator << shift | times
-
-// Numbers as they come, and how they are rounded to steps: what a row is added up as.
-struct Pulls {
-    const double* numerator;
-    const double* denominator;  // nullptr: 1 each
-    const int32_t* times;       // nullptr: every row counts once
-    double numerator_scale, denominator_scale;
-    int shift;
-
-    Pair operator[](int64_t row) const {
-        const int64_t n = times ? times[row] : 1;
-        const int64_t steps = denominator ? std::llrint(denominator[row] * denominator_scale) : 1;
-        return Pair{std::llrint(numerator[row] * numerator_scale) * n, (steps * n) << shift | n};
-    }
-};
 
 struct Budget {
     int64_t max_leaves = 0;  // 0: no limit
@@ -42,36 +25,25 @@ struct Budget {
 };
 
 template <class Code>
-struct PairedRows {
-    const Code* codes;  // [n, F] row by row
-    Pulls pulls;
-    int32_t* order;     // row numbers: first those that are added up, then those that look on
-    int64_t n_added, n_all, n_rows;
-    int32_t* node;      // out, by row: the node that answers for it
-};
-
-template <class Code>
 class Leafwise {
-    using Cells = std::vector<Pair>;
+    using Cells = typename PairedRows<Code>::Cells;
     using Entry = RatioEntry;
 
   public:
-    Leafwise(const PairedRows<Code>& rows, const Features& features, const Rules& rules, Budget budget, Team& team)
-        : rows_(rows), features_(features), rules_(rules), budget_(budget), team_(team), nodes_(2),
-          parts_(team.size()), pairs_(rows.n_rows), rights_(rows.n_all) {
+    Leafwise(const RowList<Code>& rows, const Features& features, const Rules& rules, Budget budget, Team& team)
+        : rows_(rows, features, team), features_(features), rules_(rules), budget_(budget), team_(team), nodes_(2) {
         scanners_.reserve(2);
         for (int slot = 0; slot < 2; ++slot) scanners_.emplace_back(features, rules, budget.shift);
     }
 
     Nodes grow(uint64_t key) {
         Leaf root;
-        root.added = {0, rows_.n_added};
-        root.others = {rows_.n_added, rows_.n_all};
+        root.added = rows_.added();
+        root.others = rows_.others();
         root.key = key;
         root.bounds = {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
         root.cells = fresh();
-        pack(root.added);
-        count(root.cells, root.added);
+        rows_.count(root.cells, root.added);
         root.total = total_of(root.cells);
         add_node(root, -1, 0);
         if (may_split(root)) root.split = scanners_[0].best(root);
@@ -82,11 +54,6 @@ class Leafwise {
     }
 
   private:
-    struct Range {
-        int64_t begin = 0, end = 0;
-        int64_t size() const { return end - begin; }
-    };
-
     using Total = RatioCell;
 
     static Total unpacked(const Pair& pair, int shift) {
@@ -166,8 +133,8 @@ class Leafwise {
     }
 
     void settle(const Leaf& leaf) {
-        for (const Range range : {leaf.added, leaf.others})
-            for (int64_t i = range.begin; i < range.end; ++i) rows_.node[rows_.order[i]] = leaf.id;
+        rows_.settle(leaf.added, leaf.id);
+        rows_.settle(leaf.others, leaf.id);
     }
 
     void add_node(Leaf& leaf, int32_t parent, int slot) {
@@ -184,8 +151,8 @@ class Leafwise {
         if (!features_.nominal[split.feature]) fill_gaps(split);
 
         Leaf children[2];
-        part(leaf.added, split.feature, leaf.id, children[0].added, children[1].added);
-        part(leaf.others, split.feature, leaf.id, children[0].others, children[1].others);
+        std::tie(children[0].added, children[1].added) = rows_.part(leaf.added, split.feature, slot_of_, leaf.id);
+        std::tie(children[0].others, children[1].others) = rows_.part(leaf.others, split.feature, slot_of_, leaf.id);
         share_totals(leaf, children);
         for (int slot = 0; slot < 2; ++slot) {
             children[slot].depth = leaf.depth + 1;
@@ -248,122 +215,14 @@ class Leafwise {
         const int small = children[1].added.size() < children[0].added.size();
         Leaf &less = children[small], &more = children[1 - small];
         less.cells = fresh();
-        count(less.cells, less.added);
+        rows_.count(less.cells, less.added);
         more.cells = std::move(leaf.cells);
         Pair* rest = more.cells.data();
         const Pair* counted = less.cells.data();
         for (size_t i = 0; i < more.cells.size(); ++i) rest[i] -= counted[i];
     }
 
-    // ---- counting ------------------------------------------------------------------------------------------------
-
-    // What each member of the team gets of a range: nothing, if it is too small to be worth waking anybody.
-    Range share(Range range, int member) const {
-        const int64_t size = range.size(), n = size < kShared ? 1 : team_.size();
-        if (member >= n) return {range.end, range.end};
-        return {range.begin + size * member / n, range.begin + size * (member + 1) / n};
-    }
-    template <class Task>
-    void spread(Range range, const Task& task) {
-        if (range.size() < kShared) task(0);
-        else team_.run(task);
-    }
-
-    void pack(Range range) {
-        spread(range, [&](int member) {
-            const Range mine = share(range, member);
-            for (int64_t i = mine.begin; i < mine.end; ++i) pairs_[rows_.order[i]] = rows_.pulls[rows_.order[i]];
-        });
-    }
-
-    void count(Cells& cells, Range range) {
-        spread(range, [&](int member) {
-            const Range mine = share(range, member);
-            if (member == 0) return add_up(cells.data(), mine);
-            parts_[member].assign(cells.size(), Pair{});
-            add_up(parts_[member].data(), mine);
-        });
-        if (range.size() < kShared) return;
-        for (int member = 1; member < team_.size(); ++member) {
-            const Pair* part = parts_[member].data();
-            Pair* all = cells.data();
-            for (size_t i = 0; i < cells.size(); ++i) all[i] += part[i];
-        }
-    }
-
-    // Four places are worked out before the first is added to: a code may alias anything, so the compiler would not.
-    void add_up(Pair* cells, Range range) const {
-        const int n_features = features_.count;
-        const int64_t* offset = features_.offset.data();
-        const int32_t* order = rows_.order;
-        for (int64_t i = range.begin; i < range.end; ++i) {
-            if (i + kAhead < range.end) {
-                const int64_t ahead = order[i + kAhead];
-                __builtin_prefetch(rows_.codes + ahead * n_features);
-                __builtin_prefetch(pairs_.data() + ahead);
-            }
-            const int64_t row = order[i];
-            const Pair one = pairs_[row];
-            const Code* code = rows_.codes + row * n_features;
-            int f = 0;
-            for (; f + 4 <= n_features; f += 4) {
-                const int64_t a = offset[f] + code[f], b = offset[f + 1] + code[f + 1],
-                              c = offset[f + 2] + code[f + 2], d = offset[f + 3] + code[f + 3];
-                cells[a] += one;
-                cells[b] += one;
-                cells[c] += one;
-                cells[d] += one;
-            }
-            for (; f < n_features; ++f) cells[offset[f] + code[f]] += one;
-        }
-    }
-
-    // ---- partitioning --------------------------------------------------------------------------------------------
-
-    // Row numbers stay in order within each side, so that memory is read forwards. Each member moves those of the first
-    // child to the front of its share and those of the second to a place of their own; then the shares are joined:
-    //
-    //      order   0 1 0 | 1 0 0          fronts  0 0 . | 0 0 .         joined  0 0 0 0 1 1
-    //                                     rights  1 . . | 1 . .
-    //
-    // A row whose code leads nowhere (a category or a missing value that nobody here has) stops at this node.
-    void part(Range range, int feature, int32_t id, Range& left, Range& right) {
-        const int n = team_.size();
-        std::vector<std::pair<int64_t, int64_t>> found(n);
-        spread(range, [&](int member) {
-            const Range mine = share(range, member);
-            found[member] = part_share(mine, feature, id);
-        });
-        int64_t to = range.begin;
-        for (int member = 0; member < n; ++member) {
-            const Range mine = share(range, member);
-            if (to != mine.begin) std::copy_n(rows_.order + mine.begin, found[member].first, rows_.order + to);
-            to += found[member].first;
-        }
-        left = {range.begin, to};
-        for (int member = 0; member < n; ++member) {
-            const Range mine = share(range, member);
-            to = std::copy_n(rights_.data() + mine.begin, found[member].second, rows_.order + to) - rows_.order;
-        }
-        right = {left.end, to};
-    }
-
-    std::pair<int64_t, int64_t> part_share(Range range, int feature, int32_t id) {
-        const int32_t* slot_of = slot_of_.data();
-        int32_t* order = rows_.order;
-        int32_t *left = order + range.begin, *right = rights_.data() + range.begin;
-        const Code* codes = rows_.codes + feature;
-        const int64_t stride = features_.count;
-        for (int64_t i = range.begin; i < range.end; ++i) {
-            const int32_t row = order[i], slot = slot_of[codes[row * stride]];
-            if (slot < 0) rows_.node[row] = id;
-            *left = row;
-            *right = row;
-            left += slot == 0;
-            right += slot == 1;
-        }
-        return {left - (order + range.begin), right - (rights_.data() + range.begin)};
-    }
+    // ---- cells, used again ---------------------------------------------------------------------------------------
 
     Cells fresh() {
         if (spare_.empty()) return Cells(features_.cells(), Pair{});
@@ -376,10 +235,7 @@ class Leafwise {
         if (!cells.empty()) spare_.push_back(std::move(cells));
     }
 
-    static constexpr int64_t kShared = 4096;  // rows: waking the team costs about as much as counting so many
-    static constexpr int64_t kAhead = 16;     // rows between asking for one and reading it
-
-    const PairedRows<Code> rows_;
+    PairedRows<Code> rows_;
     const Features& features_;
     const Rules& rules_;
     const Budget budget_;
@@ -388,10 +244,8 @@ class Leafwise {
     std::vector<CellScanner> scanners_;
     std::vector<Leaf> open_;
     int64_t n_leaves_ = 1;
-    std::vector<Cells> parts_;
-    std::vector<Pair> pairs_;  // by row
     std::vector<Cells> spare_;
-    std::vector<int32_t> rights_, slot_of_;
+    std::vector<int32_t> slot_of_;  // of the split that is made
 };
 
 }  // namespace hornbeam

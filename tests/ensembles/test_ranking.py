@@ -33,9 +33,8 @@ def by_hand(score, relevance, group, sigma, normalize):
     pull, weight = np.zeros(len(score)), np.zeros(len(score))
     for query in np.unique(group):
         rows, total = np.flatnonzero(group == query), 0.0
-        place = -np.argsort(
-            np.argsort(-score[rows], kind="stable")
-        )  # a score that keeps the order, without ties
+        # A score that keeps the order, without ties.
+        place = -np.argsort(np.argsort(-score[rows], kind="stable"))
         for a, b in combinations(range(len(rows)), 2):
             first, second = (a, b) if relevance[rows[a]] > relevance[rows[b]] else (b, a)
             i, j = rows[first], rows[second]

@@ -1,6 +1,10 @@
 """Growing best first from rows that stay: the trees of the other kernel, and what the kernel refuses."""
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hornbeam import _native
-from hornbeam.data import Bins, LocalEngine, MemorySource
+from hornbeam.data import Bins, LocalEngine, MemorySource, Table
 from hornbeam.data.measured import Measured
+from hornbeam.data.schema import Kind
 from hornbeam.ensembles.gradients import Weighting
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Criterion, Grower, Missing
@@ -92,3 +97,37 @@ def test_arrays_that_do_not_fit_are_refused(what, message):
     assert len(_native.grow_leafwise(**sound)) == 2
     with pytest.raises(ValueError, match=message):
         _native.grow_leafwise(**sound | what)
+
+
+def grow_many_rows(n_jobs):
+    X = np.random.default_rng(0).normal(size=(9000, 2))
+    table = Table.read(X, X[:, 0] * X[:, 1], target=Kind.NUMERIC)
+    mine, ground = grow(table, Bins.fit(MemorySource(table), LocalEngine()), Leafwise(), n_jobs)
+    return mine.tree(mine.newton(0.0), ground).digest
+
+
+def test_more_threads_than_anybody_needs():
+    assert grow_many_rows(1000) == grow_many_rows(1)
+
+
+def test_threads_that_the_system_does_not_grant():
+    """A new process whose memory has room for the stacks of a few threads only."""
+    pytest.importorskip("resource")
+    if not Path("/proc/self/statm").exists():
+        pytest.skip("nobody says how much memory a process has taken")
+    code = """
+import resource
+from pathlib import Path
+from growing.test_leafwise import grow_many_rows
+
+alone = grow_many_rows(1)
+taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (taken + 2**28, taken + 2**28))
+assert grow_many_rows(200) == alone
+"""
+    subprocess.run(
+        [sys.executable, "-c", code],
+        check=True,
+        timeout=60,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )
