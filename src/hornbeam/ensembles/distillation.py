@@ -103,9 +103,8 @@ class Distillation:
         known = ask(real)
         bold = 1.0
         if held_out is not None:
-            known = np.where(
-                np.isnan(held_out), known, held_out
-            )  # all trees of a small forest may have seen a row
+            # All trees of a small forest may have seen a row.
+            known = np.where(np.isnan(held_out), known, held_out)
             bold = sharpness(known, table)
         answers = sharpen(np.concatenate([known, *map(ask, turns)]), bold)
         rows = _mixed(table, np.concatenate([real, *turns]))

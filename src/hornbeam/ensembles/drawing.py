@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
-from hornbeam.tuning.folds import bits_of, draw
+from hornbeam.tuning.folds import line_up
 from hornbeam.typing import Bools, Codes, Counts
 
 __all__ = ["Drawing"]
@@ -44,17 +44,15 @@ class Drawing:
     @classmethod
     def of(cls, table: Table, codes: Codes, seed: int) -> Self:
         """Find the order of the rows of a table."""
-        number = draw(codes, bits_of(table))
-        order = np.lexsort((number,) if table.weight is None else (table.weight, number))
+        order, _ = line_up(table, codes)
         place = np.empty(len(order), np.int64)
         place[order] = np.arange(len(order))
         return cls(place, seed)
 
     def _numbers(self, key: int) -> NDArray[np.uint64]:
-        bits: NDArray[np.uint64] = np.random.Philox(key=[self.seed, key]).random_raw(len(self.place))[
-            self.place
-        ]
-        return bits
+        bits = np.random.Philox(key=[self.seed, key]).random_raw(len(self.place))
+        of_rows: NDArray[np.uint64] = bits[self.place]
+        return of_rows
 
     def sample(self, number: int, share: float, among: Bools | None = None) -> Bools:
         """Draw such a share of the rows, or of some of them, without replacement, for the round of a number."""

@@ -13,7 +13,7 @@ from hornbeam.errors import DataError
 from hornbeam.growing import Grower
 from hornbeam.recipe import Recipe
 from hornbeam.tree.tree import Tree
-from hornbeam.tuning.folds import bits_of, draw
+from hornbeam.tuning.folds import line_up
 from hornbeam.typing import Codes, Counts
 
 __all__ = ["Encoded"]
@@ -62,8 +62,7 @@ class Encoded:
             raise DataError("The table has no target. Read it with y to grow trees from it.")
         bins = recipe.bin(table, n_jobs)
         codes = bins.encode(table, n_jobs)
-        number = draw(codes, bits_of(table))
-        origin = np.lexsort((number,) if table.weight is None else (table.weight, number))
+        origin, number = line_up(table, codes)
         return cls(table.take(origin), bins, codes[origin], origin, number[origin])
 
     @property

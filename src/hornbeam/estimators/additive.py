@@ -1,4 +1,4 @@
-"""What boosted trees have in common in scikit-learn's manners."""
+"""What all boosted trees do with a table, and say of their trees."""
 
 from typing import Any
 
@@ -7,7 +7,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.table import Table
 from hornbeam.ensembles.boosted import Boosted
-from hornbeam.ensembles.boosting import BoostingResult
+from hornbeam.ensembles.losses import Loss
+from hornbeam.estimators.boosting_settings import boosting_of
+from hornbeam.estimators.progress import Progress
 from hornbeam.estimators.reading import Reading
 from hornbeam.estimators.threads import n_threads
 from hornbeam.typing import Floats
@@ -16,7 +18,7 @@ __all__ = ["Additive"]
 
 
 class Additive(Reading):
-    """Keeps boosted trees, and adds up their answers to rows like those they were fitted to."""
+    """Boosts trees, and adds up their answers to rows like those they were fitted to."""
 
     _fitted = "boosted_"
     boosted_: Boosted
@@ -28,7 +30,9 @@ class Additive(Reading):
         check_is_fitted(self, "boosted_")
         return self.boosted_.importance()
 
-    def _keep(self, result: BoostingResult, table: Table) -> None:
+    def _boost(self, table: Table, loss: Loss, progress: Progress) -> None:
+        boosting, n_jobs = boosting_of(self, table, loss), n_threads(self.n_jobs)
+        result = boosting.fit(table, n_jobs=n_jobs, on_progress=progress.listener(boosting.n_rounds))
         self._remember(result.boosted, table.names)
         self.n_iter_ = len(result.boosted.rounds)
         if result.losses is not None:

@@ -7,12 +7,10 @@ from numpy.typing import NDArray
 from hornbeam.data.table import Table
 from hornbeam.ensembles.losses import BinaryLogLoss, Loss, SoftmaxLoss
 from hornbeam.estimators.additive import Additive
-from hornbeam.estimators.boosting_settings import boosting_of
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.rows import by_unit
 from hornbeam.estimators.shell import Shell
 from hornbeam.estimators.targets import labels_of
-from hornbeam.estimators.threads import n_threads
 from hornbeam.typing import Floats
 
 __all__ = ["BoostedTreesClassifier"]
@@ -150,9 +148,7 @@ class BoostedTreesClassifier(CallbackSupportMixin, Additive, Shell):
         with Progress(self, X, y, sample_weight) as progress:
             labels = labels_of(self, y)
             table = Table.read(X, labels, sample_weight=sample_weight)
-            boosting = boosting_of(self, table, _loss(len(labels.classes)))
-            listener = progress.listener(boosting.n_rounds)
-            self._keep(boosting.fit(table, n_jobs=n_threads(self.n_jobs), on_progress=listener), table)
+            self._boost(table, _loss(len(labels.classes)), progress)
             self.classes_ = labels.classes
             self.n_classes_ = len(labels.classes)
         return self

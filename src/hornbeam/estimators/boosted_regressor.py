@@ -9,13 +9,11 @@ from hornbeam.data.table import Table
 from hornbeam.ensembles.losses import Loss, Poisson, SquaredError
 from hornbeam.ensembles.quantile_loss import QuantileLoss
 from hornbeam.estimators.additive import Additive
-from hornbeam.estimators.boosting_settings import boosting_of, share
-from hornbeam.estimators.parameters import named
+from hornbeam.estimators.parameters import named, number
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.rows import by_unit
 from hornbeam.estimators.shell import Estimator
 from hornbeam.estimators.targets import numbers_of
-from hornbeam.estimators.threads import n_threads
 from hornbeam.typing import Floats
 
 __all__ = ["BoostedTreesRegressor"]
@@ -157,9 +155,7 @@ class BoostedTreesRegressor(CallbackSupportMixin, Additive, RegressorMixin, Esti
         with Progress(self, X, y, sample_weight) as progress:
             numbers = numbers_of(self, y)
             table = Table.read(X, numbers, sample_weight=sample_weight, target=Kind.NUMERIC)
-            boosting = boosting_of(self, table, self._loss())
-            listener = progress.listener(boosting.n_rounds)
-            self._keep(boosting.fit(table, n_jobs=n_threads(self.n_jobs), on_progress=listener), table)
+            self._boost(table, self._loss(), progress)
         return self
 
     @by_unit
@@ -180,7 +176,7 @@ class BoostedTreesRegressor(CallbackSupportMixin, Additive, RegressorMixin, Esti
 
     def _loss(self) -> Loss:
         if self.loss == "quantile":
-            return QuantileLoss(share("quantile", self.quantile, 0.5))
+            return QuantileLoss(number("quantile", self.quantile, 0.5))
         known: dict[str, Loss] = {
             "squared_error": SquaredError(),
             "absolute_error": QuantileLoss(),

@@ -6,14 +6,22 @@ from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting import Boosting
 from hornbeam.ensembles.losses import Loss
 from hornbeam.ensembles.stopping import Stopping
-from hornbeam.estimators.forest_settings import features_of
-from hornbeam.estimators.parameters import is_number, is_whole, limit, number, refuse, seed_of, signs_of
+from hornbeam.estimators.parameters import (
+    MOST_BINS,
+    features_of,
+    is_whole,
+    limit,
+    number,
+    refuse,
+    seed_of,
+    signs_of,
+    whole,
+)
 from hornbeam.growing.leafwise import Leafwise
 
 __all__ = ["boosting_of"]
 
 _MANY_ROWS = 10_000  # beyond, "auto" stops early, as scikit-learn does
-_MOST_BINS = 65_535
 
 
 def boosting_of(estimator: Any, table: Table, loss: Loss) -> Boosting:
@@ -30,32 +38,18 @@ def boosting_of(estimator: Any, table: Table, loss: Loss) -> Boosting:
         loss,
         grower,
         n_rounds=whole("n_estimators", estimator.n_estimators, 100),
-        learning_rate=share("learning_rate", estimator.learning_rate, 0.1),
-        subsample=share("subsample", estimator.subsample, 1.0),
+        learning_rate=number("learning_rate", estimator.learning_rate, 0.1),
+        subsample=number("subsample", estimator.subsample, 1.0),
         max_bins=_bins(estimator.max_bins),
         stopping=_stopping(estimator, table.n_rows),
         seed=seed_of(estimator.random_state),
     )
 
 
-def whole(name: str, value: Any, default: int) -> int:
-    """A whole number; whether it is in range, who uses it says."""
-    if is_whole(value):
-        return int(value)
-    raise refuse(name, value, "a whole number", f"Pass {name}={default}, which is the default.")
-
-
-def share(name: str, value: Any, default: float) -> float:
-    """A number; whether it is in range, who uses it says."""
-    if is_number(value):
-        return float(value)
-    raise refuse(name, value, "a number", f"Pass {name}={default}, which is the default.")
-
-
 def _bins(value: Any) -> int:
-    if is_whole(value) and 2 <= value <= _MOST_BINS:
+    if is_whole(value) and 2 <= value <= MOST_BINS:
         return int(value)
-    expected = f"a whole number from 2 to {_MOST_BINS:,}"
+    expected = f"a whole number from 2 to {MOST_BINS:,}"
     raise refuse("max_bins", value, expected, "Pass max_bins=255, which is the default.")
 
 
@@ -69,8 +63,8 @@ def _stopping(estimator: Any, n_rows: int) -> Stopping | None:
         expected = f"True, False, or 'auto' for more than {_MANY_ROWS:,} rows"
         raise refuse("early_stopping", wanted, expected, "Pass early_stopping='auto', which is the default.")
     stopping = Stopping(
-        fraction=share("validation_fraction", estimator.validation_fraction, 0.1),
+        fraction=number("validation_fraction", estimator.validation_fraction, 0.1),
         patience=whole("n_iter_no_change", estimator.n_iter_no_change, 10),
-        tolerance=share("tol", estimator.tol, 1e-7),
+        tolerance=number("tol", estimator.tol, 1e-7),
     )
     return stopping if wanted else None

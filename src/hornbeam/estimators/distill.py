@@ -102,9 +102,8 @@ def distill(
             f"the teacher knows the classes {known}, and y has {found}: expected the same. Pass the rows it was "
             "fitted to."
         )
-    order = Encoded.of(
-        table, Recipe(), threads
-    ).origin  # which the rows decide, so that the tree does not depend on it
+    # The rows decide which: so the tree does not depend on the order they came in.
+    order = Encoded.of(table, Recipe(), threads).origin
 
     def ask(rows: NDArray[np.intp]) -> Floats:
         return np.array(teacher.predict_proba(mixed(X, order[rows])), dtype=np.float64)

@@ -1,18 +1,26 @@
 """From the parameters of a forest to how it is planted."""
 
 from dataclasses import replace
-from math import log2
 from typing import Any
 
 from hornbeam.data.table import Table
 from hornbeam.ensembles import STRENGTHS, Planting
-from hornbeam.estimators.parameters import bins_of, choice, is_number, is_whole, refuse, seed_of, step
+from hornbeam.estimators.parameters import (
+    bins_of,
+    choice,
+    features_of,
+    is_number,
+    is_whole,
+    refuse,
+    seed_of,
+    step,
+)
 from hornbeam.estimators.settings import OF_CLASSES, SMOOTHERS, grower_of
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.recipe import Recipe
 from hornbeam.smoothing import Smoother
 
-__all__ = ["features_of", "planting_of"]
+__all__ = ["planting_of"]
 
 _BINS = 255  # a forest averages over many cuts: finer ones cost time and bring nothing
 # "honest" is a promise to fit the borrowing on regrown trees, and each tree would need its own.
@@ -52,20 +60,6 @@ def _smoothing(
     return (None, STRENGTHS) if chosen else (smoother, ())
 
 
-def features_of(value: Any, n_features: int) -> int | None:
-    """How many features a node looks at, in scikit-learn's words; None for all."""
-    if value is None:
-        return None
-    if isinstance(value, str) and value in ("sqrt", "log2"):
-        return max(1, int(n_features**0.5 if value == "sqrt" else log2(n_features)))
-    if is_whole(value) and value >= 1:
-        return min(int(value), n_features)
-    if is_number(value) and not is_whole(value) and 0.0 < value <= 1.0:
-        return max(1, int(value * n_features))
-    expected = "'sqrt', 'log2', a whole number from 1, a share of the features above 0.0 and up to 1.0, or None for all"
-    raise refuse("max_features", value, expected, "Pass max_features='sqrt', say.")
-
-
 def _trees(value: Any) -> int:
     if is_whole(value) and value >= 1:
         return int(value)
@@ -73,9 +67,9 @@ def _trees(value: Any) -> int:
 
 
 def _samples(value: Any) -> float | None:
-    if value is None or is_whole(value):
-        return value if value is None else int(value)
+    if value is None:
+        return None
     if is_number(value):
-        return float(value)
+        return int(value) if is_whole(value) else float(value)
     expected = "a whole number of rows, a share of all rows up to 1.0, or None for as many as there are"
     raise refuse("max_samples", value, expected, "Pass max_samples=0.5, say.")

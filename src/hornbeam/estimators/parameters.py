@@ -3,15 +3,17 @@
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from enum import StrEnum
-from math import ceil
+from math import ceil, log2
 from numbers import Integral, Real
 from typing import Any
 
 from hornbeam.errors import ParameterError
 
 __all__ = [
+    "MOST_BINS",
     "bins_of",
     "choice",
+    "features_of",
     "flag",
     "is_number",
     "is_whole",
@@ -24,9 +26,10 @@ __all__ = [
     "seed_of",
     "signs_of",
     "step",
+    "whole",
 ]
 
-_MOST_BINS = 65_535
+MOST_BINS = 65_535
 
 
 def refuse(name: str, value: Any, expected: str, advice: str) -> ParameterError:
@@ -96,11 +99,18 @@ def limit(name: str, value: Any) -> int | None:
     raise refuse(name, value, "a whole number, or None for no limit", f"Pass {name}=None or {name}=5, say.")
 
 
-def number(name: str, value: Any) -> float:
-    """A number."""
+def number(name: str, value: Any, default: float = 0.0) -> float:
+    """A number; whether it is in range, who uses it says."""
     if is_number(value):
         return float(value)
-    raise refuse(name, value, "a number", f"Pass {name}=0.0, which is the default.")
+    raise refuse(name, value, "a number", f"Pass {name}={default}, which is the default.")
+
+
+def whole(name: str, value: Any, default: int) -> int:
+    """A whole number; whether it is in range, who uses it says."""
+    if is_whole(value):
+        return int(value)
+    raise refuse(name, value, "a whole number", f"Pass {name}={default}, which is the default.")
 
 
 def seed_of(value: Any) -> int:
@@ -134,10 +144,24 @@ def bins_of(value: Any, default: Any) -> Any:
     """Codes a numeric feature may have; None for every value."""
     if isinstance(value, str) and value == "auto":
         return default
-    if value is None or (is_whole(value) and 2 <= value <= _MOST_BINS):
+    if value is None or (is_whole(value) and 2 <= value <= MOST_BINS):
         return value
-    expected = f"'auto', None for every value, or a whole number from 2 to {_MOST_BINS:,}"
+    expected = f"'auto', None for every value, or a whole number from 2 to {MOST_BINS:,}"
     raise refuse("max_bins", value, expected, "Pass max_bins=255, say.")
+
+
+def features_of(value: Any, n_features: int) -> int | None:
+    """How many features a node looks at, in scikit-learn's words; None for all."""
+    if value is None:
+        return None
+    if isinstance(value, str) and value in ("sqrt", "log2"):
+        return max(1, int(n_features**0.5 if value == "sqrt" else log2(n_features)))
+    if is_whole(value) and value >= 1:
+        return min(int(value), n_features)
+    if is_number(value) and not is_whole(value) and 0.0 < value <= 1.0:
+        return max(1, int(value * n_features))
+    expected = "'sqrt', 'log2', a whole number from 1, a share of the features above 0.0 and up to 1.0, or None for all"
+    raise refuse("max_features", value, expected, "Pass max_features='sqrt', say.")
 
 
 def signs_of(value: Any, names: tuple[str, ...]) -> tuple[int, ...] | None:

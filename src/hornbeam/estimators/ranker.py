@@ -9,13 +9,11 @@ from hornbeam.data.table import Table
 from hornbeam.ensembles.ranking import LambdaLoss, Queries
 from hornbeam.errors import DataError
 from hornbeam.estimators.additive import Additive
-from hornbeam.estimators.boosting_settings import boosting_of, share
-from hornbeam.estimators.parameters import flag, limit
+from hornbeam.estimators.parameters import flag, limit, number
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.rows import by_unit
 from hornbeam.estimators.shell import Estimator
 from hornbeam.estimators.targets import numbers_of
-from hornbeam.estimators.threads import n_threads
 from hornbeam.evaluation.ranking import ndcg
 from hornbeam.typing import Floats
 
@@ -147,13 +145,11 @@ class LambdaMARTRanker(CallbackSupportMixin, Additive, Estimator):
             table = Table.read(X, relevance, target=Kind.NUMERIC)
             loss = LambdaLoss(
                 _queries(group, table.n_rows),
-                share("sigma", self.sigma, 1.0),
+                number("sigma", self.sigma, 1.0),
                 limit("truncation", self.truncation),
                 flag("normalize", self.normalize),
             )
-            boosting = boosting_of(self, table, loss)
-            listener = progress.listener(boosting.n_rounds)
-            self._keep(boosting.fit(table, n_jobs=n_threads(self.n_jobs), on_progress=listener), table)
+            self._boost(table, loss, progress)
         return self
 
     @by_unit

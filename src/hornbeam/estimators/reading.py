@@ -1,7 +1,5 @@
 """What every fitted estimator does with rows like those it was fitted to: read them by its schema."""
 
-import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,10 +8,9 @@ from sklearn.utils.validation import check_is_fitted
 from hornbeam.data.schema import Schema
 from hornbeam.data.sheet import renamed
 from hornbeam.data.table import Table
+from hornbeam.estimators.warning import warn
 
 __all__ = ["Reading"]
-
-_HERE = (str(Path(__file__).parent),)  # a warning points to who called us
 
 
 class Reading:
@@ -43,11 +40,10 @@ class Reading:
         named = hasattr(self, "feature_names_in_")
         if named != (table.names is not None):
             own = type(self).__name__
-            warnings.warn(
+            warn(
                 f"X does not have valid feature names, but {own} was fitted with feature names"
                 if named
-                else f"X has feature names, but {own} was fitted without feature names",
-                skip_file_prefixes=_HERE,
+                else f"X has feature names, but {own} was fitted without feature names"
             )
         elif named and table.names != schema.names:
             raise renamed(table.names or (), schema.names)

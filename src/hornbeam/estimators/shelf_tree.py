@@ -82,9 +82,8 @@ def _shares(said: Any, tree: Tree) -> Counts | None:
         return None
     if isinstance(said, np.ndarray) and said.dtype == np.int64 and said.shape == (tree.n_nodes,):
         family = said - stopped(tree.skeleton, said)
-        sums = max(
-            said.sum(dtype=np.float64) / 2**12, said.max(), family.max()
-        )  # the first so that none wraps
+        # The first so that none of the others wraps.
+        sums = max(said.sum(dtype=np.float64) / 2**12, said.max(), family.max())
         if said.min() >= 0 and sums < 2**50:
             return said
     raise StorageError(

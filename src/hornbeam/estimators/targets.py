@@ -1,7 +1,5 @@
 """Targets in scikit-learn's manners: there, and in one dimension."""
 
-import warnings
-from pathlib import Path
 from typing import Any
 
 from sklearn.exceptions import DataConversionWarning
@@ -9,11 +7,10 @@ from sklearn.exceptions import DataConversionWarning
 from hornbeam.data.labels import Labels, read_labels
 from hornbeam.data.measured import read_numbers
 from hornbeam.errors import DataError
+from hornbeam.estimators.warning import warn
 from hornbeam.typing import Floats
 
 __all__ = ["labels_of", "numbers_of"]
-
-_HERE = (str(Path(__file__).parent),)  # a warning points to who called us
 
 
 def labels_of(estimator: Any, y: Any) -> Labels:
@@ -33,9 +30,8 @@ def _check(estimator: Any, y: Any, what: str) -> None:
         name = type(estimator).__name__
         raise DataError(f"{name} requires y to be passed, but the target y is None. Pass one {what} a row.")
     if getattr(y, "shape", ())[1:] == (1,):
-        warnings.warn(
+        warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
             "(n_samples,), for example using ravel().",
             DataConversionWarning,
-            skip_file_prefixes=_HERE,
         )

@@ -22,13 +22,9 @@ def need_tree(model: Any) -> None:
         return
     found, advice = type(model).__name__, "pass the tree_ of a fitted estimator."
     if hasattr(model, "rules_"):
-        found, advice = (
-            f"{found}, which answers with rules",
-            "export its rules_ with hornbeam.export.rules_where, say.",
-        )
+        found += ", which answers with rules"
+        advice = "export its rules_ with hornbeam.export.rules_where, say."
     elif any(hasattr(model, name) for name in ("forest_", "boosted_", "trees")):
-        found, advice = (
-            f"{found}, which answers with several trees",
-            "ensembles are not exported; keep them with hornbeam.save, or fit one tree.",
-        )
+        found += ", which answers with several trees"
+        advice = "ensembles are not exported; keep them with hornbeam.save, or fit one tree."
     raise ExportError(f"This is a {found}; expected a Tree: {advice}")

@@ -51,9 +51,8 @@ def write_tensors(model: Model | Grove) -> list[Any]:
     forms = arrays_for(header["kind"])
     entries: dict[str, Any] = {"__metadata__": {"hornbeam": json.dumps(header, ensure_ascii=False)}}
     begin = 0
-    wide_first = sorted(
-        arrays, key=lambda name: -arrays[name].itemsize
-    )  # so that all lie where their width asks
+    # So that all lie where their width asks.
+    wide_first = sorted(arrays, key=lambda name: -arrays[name].itemsize)
     for name in wide_first:
         array = arrays[name]
         end = begin + array.nbytes

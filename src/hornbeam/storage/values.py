@@ -32,15 +32,11 @@ __all__ = [
 
 LONGEST_TEXT = 65_536  # characters of one name, category, label or setting
 DEEPEST = 16  # settings within settings
+# dtypes of arrays
 NUMBERS = frozenset(
-    [
-        "bool",
-        "float16",
-        "float32",
-        "float64",
-        *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
-    ]
-)  # dtypes of arrays
+    ["bool", "float16", "float32", "float64"]
+    + [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
+)
 
 _SPELLED = {"nan": nan, "inf": inf, "-inf": -inf}
 

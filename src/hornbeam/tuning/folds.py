@@ -19,7 +19,19 @@ from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import push_down, stopped
 from hornbeam.typing import Bools, Codes, Counts, Floats, Indices
 
-__all__ = ["Deal", "Regrown", "bits_of", "draw", "mix", "n_copies", "regrow", "scatter", "send", "stops"]
+__all__ = [
+    "Deal",
+    "Regrown",
+    "bits_of",
+    "draw",
+    "line_up",
+    "mix",
+    "n_copies",
+    "regrow",
+    "scatter",
+    "send",
+    "stops",
+]
 
 type _Bits = NDArray[np.uint64]
 
@@ -80,6 +92,19 @@ def draw(codes: Codes, target: Counts | Indices, seed: int = 0) -> _Bits:
     for feature in range(codes.shape[1]):
         bits += codes[:, feature] * factor[feature + 1]
     return mix(bits)
+
+
+def line_up(table: Table, codes: Codes) -> tuple[NDArray[np.intp], _Bits]:
+    """Find an order of rows that they themselves decide, and the number that each row of the table drew for it.
+
+    Examples
+    --------
+    >>> order, numbers = line_up(Table.read([[1.0], [2.0]], [0, 1]), np.array([[0], [1]], np.uint8))
+    >>> bool(numbers[order[0]] < numbers[order[1]])
+    True
+    """
+    numbers = draw(codes, bits_of(table))
+    return np.lexsort((numbers,) if table.weight is None else (table.weight, numbers)), numbers
 
 
 def scatter(numbers: _Bits) -> _Bits:
