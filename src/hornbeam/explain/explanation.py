@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import isnan
 from typing import Any, overload
 
 import numpy as np
@@ -12,8 +11,9 @@ import numpy as np
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.explain.intervals import interval, predict_interval
-from hornbeam.explain.path import Path, Visit, paths
+from hornbeam.explain.path import Path, paths
 from hornbeam.explain.reasons import Reason, reasons
+from hornbeam.explain.ways import ways_of_class, ways_of_mean
 from hornbeam.export.answers import mean
 from hornbeam.export.shares import shares
 from hornbeam.export.words import plain, probability, word
@@ -24,9 +24,7 @@ from hornbeam.typing import Label
 
 __all__ = ["Explanation", "Explanations", "explain"]
 
-_MOST_WAYS = 5  # written of a row that went many ways
 _MOST_ROWS = 10  # written of many
-_MOST_LOANS = 4  # written of those to one node
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,22 +140,12 @@ class Explanation:
     def _lines(self, k: int) -> Iterator[str]:
         if not self.classes:
             yield f"{mean(self.mean)}, {100 * self.level:g} % interval {mean(self.low[0])} to {mean(self.high[0])}"
-            yield from self._ways(_head_of_means(self.level), _lines_of_means)
+            yield from ways_of_mean(self.paths, self.level)
             return
         bounds = f"{100 * self.level:g} % interval {self.low[k]:.3f} to {self.high[k]:.3f}"
         taken = "" if self.classes[k] == self.label else f"; taken for {word(self.label)}"
         yield f"{word(self.classes[k])} {probability(self.probability[k])}, {bounds}{taken}"
-        yield from self._ways(_HEAD, lambda visits: _lines_of_rates(visits, k))
-
-    def _ways(self, head: str, lines: Callable[[tuple[Visit, ...]], Iterator[str]]) -> Iterator[str]:
-        for way in sorted(self.paths, key=lambda way: -way.share)[:_MOST_WAYS]:
-            if way.share < 1:
-                yield f"{100 * way.share:.1f} % of the row:"
-            yield head
-            yield from lines(way.visits)
-            yield f"stops at {way.end}{_lent(way)}"
-        if len(self.paths) > _MOST_WAYS:
-            yield f"… and {len(self.paths) - _MOST_WAYS} more ways"
+        yield from ways_of_class(self.paths, k)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON.
@@ -185,41 +173,6 @@ class Explanation:
             "paths": [way.to_dict() for way in self.paths],
             "reasons": [reason.to_dict() for reason in self.reasons()],
         }
-
-
-_HEAD = " node   rows  borrowed    raw  smoothed  because"
-
-
-def _lines_of_rates(visits: tuple[Visit, ...], k: int) -> Iterator[str]:
-    for visit in visits:
-        rate = visit.raw(k)
-        raw = "  -  " if isnan(rate) else f"{rate:.3f}"
-        known = f"{visit.node:>5} {visit.rows:>6}  {visit.borrowed:>8.1f}  {raw}"
-        yield f"{known}  {probability(visit.belief[k]):>8}  {visit}"
-
-
-def _head_of_means(level: float) -> str:
-    return (
-        f" node   rows  borrowed       raw  smoothed     moved  {f'{100 * level:g} % interval':<20}  because"
-    )
-
-
-def _lines_of_means(visits: tuple[Visit, ...]) -> Iterator[str]:
-    """A line for each node, with how far the test that led there moved the mean."""
-    for above, visit in zip((None, *visits), visits, strict=False):
-        moved = "" if above is None else f"{visit.belief[0] - above.belief[0]:+.4g}"
-        raw = "-" if isnan(visit.raw(None)) else mean(visit.raw(None), 2)
-        known = f"{visit.node:>5} {visit.rows:>6}  {visit.borrowed:>8.1f}  {raw:>8}"
-        sure = f"{mean(visit.low[0], 2)} to {mean(visit.high[0], 2)}"
-        yield f"{known}  {mean(visit.belief[0], 2):>8}  {moved:>8}  {sure:<20}  {visit}"
-
-
-def _lent(way: Path) -> str:
-    """Say who lent to the node where a way ends, the nearest first."""
-    words = [str(loan) for loan in way.loans[:_MOST_LOANS]]
-    if len(way.loans) > _MOST_LOANS:
-        words.append(f"… {len(way.loans) - _MOST_LOANS} more")
-    return f"; lent: {', '.join(words)}" if words else ""
 
 
 class Explanations(Sequence[Explanation]):
