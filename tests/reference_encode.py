@@ -3,6 +3,7 @@
 import numpy as np
 
 LOWEST = -np.finfo(np.float64).max
+SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -5e-324, 2.2e-308, -LOWEST, LOWEST]
 
 
 def distinct(column):

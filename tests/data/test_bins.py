@@ -13,20 +13,8 @@ from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
 from hornbeam.data.units import MemorySource
 from hornbeam.errors import DataError, ParameterError, SchemaError
-from reference_encode import codes_of, distinct
+from reference_encode import SPECIAL, codes_of, distinct
 
-SPECIAL = [
-    0.0,
-    -0.0,
-    np.inf,
-    -np.inf,
-    np.nan,
-    5e-324,
-    -5e-324,
-    2.2e-308,
-    1.7976931348623157e308,
-    -1.7976931348623157e308,
-]
 values = st.one_of(st.floats(), st.sampled_from(SPECIAL), st.integers(-9, 9).map(float), st.floats(-1, 1))
 matrices = st.integers(1, 4).flatmap(
     lambda width: st.lists(st.lists(values, min_size=width, max_size=width), min_size=1, max_size=120).map(

@@ -12,6 +12,7 @@ from itertools import islice
 import numpy as np
 import pytest
 import sklearn
+from node_for_node import assert_node_for_node
 from sklearn.tree import DecisionTreeClassifier
 
 from hornbeam.data import Table
@@ -106,30 +107,6 @@ def peer(criterion, X, y, w, least=8, **parameters):
     return clf.fit(X, y, sample_weight=w).tree_
 
 
-def assert_node_for_node(tree: Tree, other) -> None:
-    """Walk both trees at once: left is slot 0."""
-    skeleton = tree.skeleton
-    assert (tree.n_nodes, tree.n_leaves, tree.depth) == (other.node_count, other.n_leaves, other.max_depth)
-    pairs = [(0, 0)]
-    for mine, theirs in pairs:
-        assert tree.rows[mine] == other.n_node_samples[theirs]
-        np.testing.assert_allclose(tree.belief[mine], other.value[theirs, 0], atol=1e-9)
-        left = int(other.children_left[theirs])
-        if left < 0:
-            assert skeleton.n_children[mine] == 0
-            continue
-        assert skeleton.feature[mine] == other.feature[theirs]
-        assert skeleton.threshold[mine] == pytest.approx(other.threshold[theirs], abs=1e-9)
-        if skeleton.missing_slot[mine] >= 0:
-            assert skeleton.missing_slot[mine] == 1 - other.missing_go_to_left[theirs]
-        right = int(other.children_right[theirs])
-        share = other.weighted_n_node_samples[[left, right]] / other.weighted_n_node_samples[theirs]
-        decrease = other.impurity[theirs] - share @ other.impurity[[left, right]]
-        assert tree.gain[mine] == pytest.approx(decrease, abs=1e-8)
-        first = int(skeleton.first_child[mine])
-        pairs += [(first, left), (first + 1, right)]
-
-
 @pytest.mark.parametrize("criterion", [Criterion.GINI, Criterion.ENTROPY])
 @pytest.mark.parametrize(
     ("n_classes", "weighted", "holes"),
@@ -144,7 +121,7 @@ def assert_node_for_node(tree: Tree, other) -> None:
 def test_the_tree_is_scikit_learns(criterion, n_classes, weighted, holes):
     sets = data_sets(10, criterion, n_classes, weighted, holes)
     for X, y, w, tree in sets:
-        assert_node_for_node(tree, peer(criterion, X, y, w))
+        assert_node_for_node(tree, peer(criterion, X, y, w), abs=1e-8)
     assert np.mean([tree.n_leaves for _, _, _, tree in sets]) > 5
 
 
@@ -152,7 +129,7 @@ def test_the_tree_is_scikit_learns(criterion, n_classes, weighted, holes):
 @pytest.mark.parametrize("budget", [2, 4, 7])
 def test_a_leaf_budget_keeps_scikit_learns_leaves(criterion, budget):
     for X, y, w, tree in data_sets(10, criterion, 3, weighted=True, max_leaf_nodes=budget):
-        assert_node_for_node(tree, peer(criterion, X, y, w, max_leaf_nodes=budget))
+        assert_node_for_node(tree, peer(criterion, X, y, w, max_leaf_nodes=budget), abs=1e-8)
 
 
 @pytest.mark.parametrize("signs", [(1, 1, 1, 1), (-1, 1, -1, 1), (1, 1, -1, -1)])
@@ -162,10 +139,10 @@ def test_constraints_on_every_feature_leave_scikit_learns_leaves(signs):
     We refuse such a split and keep the counts.
     """
     for X, y, w, tree in data_sets(20, Criterion.GINI, 2, weighted=True, monotone=signs):
-        assert_node_for_node(tree, peer(Criterion.GINI, X, y, w, monotonic_cst=list(signs)))
+        assert_node_for_node(tree, peer(Criterion.GINI, X, y, w, monotonic_cst=list(signs)), abs=1e-8)
 
 
 @pytest.mark.parametrize("decrease", [0.002, 0.01, 0.05])
 def test_the_least_decrease_is_scikit_learns(decrease):
     for X, y, w, tree in data_sets(10, Criterion.GINI, 3, min_impurity_decrease=decrease):
-        assert_node_for_node(tree, peer(Criterion.GINI, X, y, w, min_impurity_decrease=decrease))
+        assert_node_for_node(tree, peer(Criterion.GINI, X, y, w, min_impurity_decrease=decrease), abs=1e-8)

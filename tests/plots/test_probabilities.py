@@ -9,16 +9,9 @@ from hornbeam.plots import ProbabilityDisplay
 
 mpl = pytest.importorskip("matplotlib", reason="pictures need the extra plots")
 mpl.use("agg")
-from matplotlib import pyplot  # noqa: E402
 
 Y = np.array(["no", "no", "no", "yes", "yes"])
 P = [0.0, 0.1, 0.3, 0.3, 1.0]
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    pyplot.close("all")
 
 
 def heights(bars):

@@ -15,13 +15,6 @@ from hornbeam.tuning import CrossValidated
 
 mpl = pytest.importorskip("matplotlib", reason="pictures need the extra plots")
 mpl.use("agg")
-from matplotlib import pyplot  # noqa: E402
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    pyplot.close("all")
 
 
 @pytest.fixture(scope="module")

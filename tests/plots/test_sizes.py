@@ -9,7 +9,6 @@ from hornbeam.plots import plot_sizes
 
 mpl = pytest.importorskip("matplotlib", reason="pictures need the extra plots")
 mpl.use("agg")
-from matplotlib import pyplot  # noqa: E402
 
 
 def test_points_are_the_numbers_and_labels_cover_nothing() -> None:
@@ -27,4 +26,3 @@ def test_points_are_the_numbers_and_labels_cover_nothing() -> None:
     # The text alone: the line from a label to its point may cross others.
     boxes = [mpl.text.Text.get_window_extent(text) for text in ax.texts]
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
-    pyplot.close("all")

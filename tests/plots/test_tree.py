@@ -22,12 +22,6 @@ from matplotlib import pyplot  # noqa: E402
 nan = np.nan
 
 
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    pyplot.close("all")
-
-
 def fitted(n_leaves, n_classes=3):
     """A tree of numbers and words, with as many leaves."""
     rng = np.random.default_rng(n_leaves)

@@ -1,6 +1,7 @@
 """Progress through scikit-learn's callbacks (1.9 and later; silent before).
 
-A fit is one task of a hundred subtasks: each ends when another hundredth of the rows has reached its leaf.
+A fit is one task of a hundred subtasks: each ends when another hundredth of the work is done, of rows that have reached
+their leaf, of trees or of rounds.
 """
 
 from collections.abc import Callable
@@ -50,11 +51,11 @@ class Progress:
             estimator=self._estimator, reconstruction_attributes=fitted, **self._data
         )
 
-    def listener(self, n_rows: int) -> Callable[[int], None] | None:
-        """Who wants to know how many of so many rows are settled; None if nobody does."""
+    def listener(self, n_all: int) -> Callable[[int], None] | None:
+        """Who wants to know how many of all rows, trees or rounds are done; None if nobody does."""
         if self._root is None:
             return None
-        return lambda n_settled: self._advance(min(_PARTS, n_settled * _PARTS // n_rows))
+        return lambda n_done: self._advance(min(_PARTS, n_done * _PARTS // n_all))
 
     def _advance(self, parts: int) -> None:
         while self._n_done < parts:

@@ -11,7 +11,7 @@ from hornbeam.data.schema import Kind, Schema
 from hornbeam.ensembles import Boosted
 from hornbeam.errors import SchemaError, StorageError
 from hornbeam.estimators.shelf_labels import classes_of, said_of_classes
-from hornbeam.estimators.shelf_settings import check_answering, made, plain
+from hornbeam.estimators.shelf_settings import check_answering, made, plain, unlearnable
 from hornbeam.storage import Grove
 from hornbeam.typing import Floats
 
@@ -42,9 +42,7 @@ def unpack(grove: Grove, cls: type[Any]) -> Any:
         ):
             pass
         case _:
-            raise StorageError(
-                f"a {cls.__name__} has learned {sorted(grove.learned)!r:.80}; expected {', '.join(sorted(allowed))}"
-            )
+            raise unlearnable(cls, grove.learned, allowed)
     schema = _labelled(grove.schema, rest["labels"]) if names_classes else grove.schema
     n_outputs = 1 if schema.n_classes in (0, 2) else schema.n_classes
     boosted = _boosted(grove, schema, start, n_outputs)

@@ -13,7 +13,7 @@ import numpy as np
 from hornbeam.ensembles import Forest
 from hornbeam.errors import StorageError, TreeError
 from hornbeam.estimators.shelf_labels import class_weight_of, classes_of, said_of_classes
-from hornbeam.estimators.shelf_settings import as_step, check_answering, from_step, made, plain
+from hornbeam.estimators.shelf_settings import as_step, check_answering, from_step, made, plain, unlearnable
 from hornbeam.storage import Grove
 from hornbeam.tree import Step
 
@@ -51,9 +51,7 @@ def unpack(grove: Grove, cls: type[Any]) -> Any:
             estimator._remember(forest, schema.names if named else None)
             estimator.smoother_ = from_step(smoother)
         case _:
-            raise StorageError(
-                f"a {cls.__name__} has learned {sorted(grove.learned)!r:.80}; expected {', '.join(sorted(allowed))}"
-            )
+            raise unlearnable(cls, grove.learned, allowed)
     if not schema.is_measured:
         labels = schema.classes
         weight = class_weight_of(rest.get("class_weight"), len(labels))

@@ -13,7 +13,7 @@ from hornbeam.errors import StorageError, TreeError
 from hornbeam.estimators import shelf_tree
 from hornbeam.estimators.classifier import TreeClassifier
 from hornbeam.estimators.shelf_labels import classes_of, said_of_classes
-from hornbeam.estimators.shelf_settings import check_answering, made, plain
+from hornbeam.estimators.shelf_settings import check_answering, made, plain, unlearnable
 from hornbeam.rules import Rule, RuleSet
 from hornbeam.storage import Model
 from hornbeam.tree import Step, Tree
@@ -54,9 +54,7 @@ def unpack(model: Model, cls: type[Any]) -> Any:
             rules = [_rule(one, tree.schema) for one in said]
             default = _rule(other, tree.schema)
         case _:
-            raise StorageError(
-                f"a RuleClassifier has learned {sorted(model.learned)!r:.80}; expected classes, default, named, rules"
-            )
+            raise unlearnable(cls, model.learned, ("classes", "default", "named", "rules"))
     if default.conditions:
         raise StorageError("the default rule has conditions; expected none: it is for every other row")
     estimator._remember(RuleSet(tree.schema, tuple(rules), default), tree.schema.names if named else None)

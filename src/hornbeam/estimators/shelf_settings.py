@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from hornbeam.tree import Step
 from hornbeam.tree.costs import Costs
 from hornbeam.typing import Label
 
-__all__ = ["as_step", "check_answering", "from_step", "made", "plain"]
+__all__ = ["as_step", "check_answering", "from_step", "made", "plain", "unlearnable"]
 
 
 def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -45,6 +45,20 @@ def made(cls: type[Any], settings: Mapping[str, Any]) -> Any:
     if unknown:
         raise StorageError(f"{cls.__name__} has no parameter {min(unknown)!r}: a newer Hornbeam may know it")
     return cls(**{name: from_step(value) for name, value in settings.items()})
+
+
+def unlearnable(cls: type[Any], learned: Mapping[str, Any], expected: Iterable[str]) -> StorageError:
+    """Return the error of a file that says other things were learned than an estimator can learn.
+
+    Examples
+    --------
+    >>> from hornbeam import ForestRegressor
+    >>> print(unlearnable(ForestRegressor, {"named": 1}, ["smoother", "named"]))
+    a ForestRegressor has learned ['named']; expected named, smoother
+    """
+    return StorageError(
+        f"a {cls.__name__} has learned {sorted(learned)!r:.80}; expected {', '.join(sorted(expected))}"
+    )
 
 
 def check_answering(estimator: Any, classes: tuple[Label, ...] = ()) -> None:

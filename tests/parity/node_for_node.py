@@ -1,0 +1,31 @@
+"""Our tree and scikit-learn's, walked at once."""
+
+import pytest
+
+from hornbeam.tree import Tree
+
+__all__ = ["assert_node_for_node"]
+
+
+def assert_node_for_node(tree: Tree, other, **gain_within) -> None:
+    """Compare rows, answers, tests and gains; left is slot 0. How near gains must be, `pytest.approx` is told."""
+    skeleton = tree.skeleton
+    assert (tree.n_nodes, tree.n_leaves, tree.depth) == (other.node_count, other.n_leaves, other.max_depth)
+    pairs = [(0, 0)]
+    for mine, theirs in pairs:
+        assert tree.rows[mine] == other.n_node_samples[theirs]
+        assert tree.belief[mine] == pytest.approx(other.value[theirs, 0], rel=1e-12)
+        left = int(other.children_left[theirs])
+        if left < 0:
+            assert skeleton.n_children[mine] == 0
+            continue
+        assert skeleton.feature[mine] == other.feature[theirs]
+        assert skeleton.threshold[mine] == pytest.approx(other.threshold[theirs], abs=1e-9)
+        if skeleton.missing_slot[mine] >= 0:
+            assert skeleton.missing_slot[mine] == 1 - other.missing_go_to_left[theirs]
+        right = int(other.children_right[theirs])
+        share = other.weighted_n_node_samples[[left, right]] / other.weighted_n_node_samples[theirs]
+        decrease = other.impurity[theirs] - share @ other.impurity[[left, right]]
+        assert tree.gain[mine] == pytest.approx(decrease, **gain_within)
+        first = int(skeleton.first_child[mine])
+        pairs += [(first, left), (first + 1, right)]
