@@ -51,7 +51,7 @@ def distill(
     y : array-like of shape (n_rows,)
         Their classes: the evidence of the tree.
     sample_weight : array-like of shape (n_rows,), default=None
-        A row of weight 2 counts as two rows. Not for a teacher that is yet to be fitted.
+        A row of weight 2 counts as two rows. A teacher that is fitted first gets them too.
     fidelity : float, default=0.98
         How much of what the largest tree could tell apart must be kept; less, and the tree is smaller.
     held_out : array-like of shape (n_rows, n_classes), default=None

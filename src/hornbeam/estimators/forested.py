@@ -22,7 +22,7 @@ class Forested(Reading):
 
     @property
     def feature_importances_(self) -> Floats:
-        """Share of the trees' gain that is due to tests of each feature, the mean over trees."""
+        """Share of the trees' gain that is due to tests of each feature, the mean over trees that have any."""
         check_is_fitted(self, "forest_")
         return self.forest_.importance()
 

@@ -34,7 +34,7 @@ class LambdaMARTRanker(CallbackSupportMixin, Additive, Estimator):
     max_depth : int or None, default=None
         Tests on a path at most.
     min_samples_leaf : int, default=20
-        Rows each child of a split must hold; a row of weight 2 is two rows, where weights are whole.
+        Rows each child of a split must hold.
     l2_regularization : float, default=0.0
         Added to the hessians of every node: leaves of few rows answer less.
     max_features : {"sqrt", "log2"}, int, float or None, default=None
