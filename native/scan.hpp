@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "affinity.hpp"
+#include "choice.hpp"
 #include "criteria.hpp"
 #include "draw.hpp"
 #include "entries.hpp"
@@ -34,14 +35,14 @@ class Scanner {
 
   public:
     Scanner(const Features& features, const Rules& rules, int n_classes)
-        : features_(features), rules_(rules), n_classes_(n_classes), criterion_(rules),
+        : features_(features), rules_(rules), n_classes_(n_classes), criterion_(rules), choice_(features, rules),
           branch_(n_classes, 0), known_(n_classes, 0), candidates_(features.count), affinity_(n_classes) {}
 
     // `entries(f)` gives the node's entries of feature f.
     template <class Entries>
     Split best(const Node& node, Entries&& entries) {
         compare(node, entries);
-        const int f = winner();
+        const int f = choice_.winner(candidates_, node_.weight, tie_);
         return f < 0 ? Split{} : realise(f, candidates_[f], entries);
     }
 
@@ -55,7 +56,9 @@ class Scanner {
             const Candidate& c = candidates_[f];
             gain[f] = c.found ? c.gain : std::numeric_limits<double>::quiet_NaN();
             ratio[f] = c.found ? c.ratio : std::numeric_limits<double>::quiet_NaN();
-            const auto beats = [&](const Candidate& o) { return o.found && o.gain >= c.gain && o.ratio > raised(c.ratio); };
+            const auto beats = [&](const Candidate& o) {
+                return o.found && o.gain >= c.gain && o.ratio > tie_.raised(c.ratio);
+            };
             if (c.found && std::none_of(candidates_.begin(), candidates_.end(), beats))
                 splits.push_back(realise(f, c, entries));
         }
@@ -68,25 +71,14 @@ class Scanner {
         for (int f = 0; f < features_.count; ++f) {
             candidates_[f] = Candidate{};
             candidates_[f].found = !std::isnan(gain[f]);
-            candidates_[f].in_average = counts_in_average(f);
+            candidates_[f].in_average = choice_.counts_in_average(f);
             candidates_[f].gain = gain[f];
             candidates_[f].ratio = ratio[f];
         }
-        return winner();
+        return choice_.winner(candidates_, node_.weight, tie_);
     }
 
   private:
-    enum class Way { right, left, own };  // where missing values go
-
-    struct Candidate {
-        bool found = false;
-        bool multiway = false;
-        bool in_average = true;
-        double gain = 0, ratio = 0;
-        int left = -1, right = -1;
-        Way missing = Way::right;
-    };
-
     struct Cut {
         bool found = false;
         Value value{};
@@ -113,9 +105,10 @@ class Scanner {
         node_value_ = criterion_.value(node_sum_, node.weight, [&](int k) { return node_.counts[k]; });
         if constexpr (Entry::sums) {
             noise_ = criterion_.noise(node_value_, node.weight, node.rows);
+            tie_.factor = kAlike;
         } else {
             noise_ = rules_.gain_ratio ? tolerance() : criterion_.noise(node.weight, n_classes_);
-            tie_ = rules_.gain_ratio ? kTie : criterion_.gain(noise_, Value{}, node.weight);
+            tie_.margin = rules_.gain_ratio ? kTie : criterion_.gain(noise_, Value{}, node.weight);
         }
     }
 
@@ -125,9 +118,8 @@ class Scanner {
         return entry.weight();
     }
 
-    // What a gain or a value must exceed to be better than this one. Those of sums have no bounds to measure by: their
-    // rounding is a share of themselves.
-    double raised(double gain) const { return Entry::sums ? gain * kAlike : gain + tie_; }
+    // What a value must exceed to be better than this one. Those of sums have no bounds to measure by: their rounding is
+    // a share of themselves.
     Value raised_value(Value value) const {
         if constexpr (Entry::sums) return value * kAlike;
         return value + noise_;
@@ -179,11 +171,11 @@ class Scanner {
             if (rules_.missing == Missing::own) {
                 Cut three = sweep(f, known, seen, {});
                 three.value += apart;
-                return better(best, settle(f, three, Way::own, seen, lost));
+                return tie_.better(best, settle(f, three, Way::own, seen, lost));
             }
         }
-        best = better(best, settle(f, sweep(f, known, all, {}), Way::right, all, 0));
-        return better(best, settle(f, sweep(f, known, all, missing), Way::left, all, 0));
+        best = tie_.better(best, settle(f, sweep(f, known, all, {}), Way::right, all, 0));
+        return tie_.better(best, settle(f, sweep(f, known, all, missing), Way::left, all, 0));
     }
 
     // Every cut between two codes of `known`; `start` begins on the left. Strictly better cuts win, so the lowest stays.
@@ -277,7 +269,7 @@ class Scanner {
             if (c.gain <= kTie) return {};
             const int64_t branches[] = {cut.weight_left, shared.weight - cut.weight_left, apart};
             c.ratio = ratio(c.gain, branches, 3);
-            c.in_average = counts_in_average(f);
+            c.in_average = choice_.counts_in_average(f);
         }
         return c;
     }
@@ -315,7 +307,7 @@ class Scanner {
         if (rules_.gain_ratio) {
             if (!whole) branches_.push_back(node_.weight - shared.weight);
             c.ratio = ratio(c.gain, branches_.data(), branches_.size());
-            c.in_average = counts_in_average(f);
+            c.in_average = choice_.counts_in_average(f);
         }
         return c;
     }
@@ -338,47 +330,6 @@ class Scanner {
             candidates_[f] = scan(f, entries(f));
             found = found || candidates_[f].found;
         }
-    }
-
-    int winner() const {
-        const Candidate* best = rules_.gain_ratio ? best_ratio() : best_gain();
-        if (!best) return -1;
-        const double decrease =
-            best->gain * static_cast<double>(node_.weight) / static_cast<double>(rules_.total_weight);
-        if (rules_.min_decrease > 0 && decrease < rules_.min_decrease) return -1;
-        return static_cast<int>(best - candidates_.data());
-    }
-
-    const Candidate& better(const Candidate& a, const Candidate& b) const {
-        return b.found && (!a.found || b.ratio > raised(a.ratio)) ? b : a;
-    }
-
-    const Candidate* best_gain() const {
-        const Candidate* best = nullptr;
-        for (const Candidate& c : candidates_)
-            if (c.found && (!best || c.gain > raised(best->gain))) best = &c;
-        return best;
-    }
-
-    // C4.5: of the tests with at least average gain, the one with the best ratio.
-    const Candidate* best_ratio() const {
-        double sum = 0;
-        int n = 0;
-        bool any_counts = false;
-        for (int f = 0; f < features_.count; ++f) any_counts = any_counts || counts_in_average(f);
-        for (const Candidate& c : candidates_)
-            if (c.found && (c.in_average || !any_counts)) sum += c.gain, ++n;
-        if (!n) return nullptr;
-        const Candidate* best = nullptr;
-        double bar = 0;
-        for (const Candidate& c : candidates_)
-            if (c.found && c.gain >= sum / n - 1e-3 && c.ratio > bar + kTie) best = &c, bar = c.ratio;
-        return best;
-    }
-
-    // A nominal feature with nearly as many categories as rows would drag the average down.
-    bool counts_in_average(int f) const {
-        return !features_.nominal[f] || features_.n_codes[f] < 0.3 * static_cast<double>(rules_.total_rows);
     }
 
     double ratio(double gain, const int64_t* branches, size_t n) const {
@@ -445,7 +396,6 @@ class Scanner {
 
     // ---- pieces -------------------------------------------------------------------------------------------------
 
-    static constexpr double kTie = 1e-6;  // C4.5 takes gains and ratios this close for equal
     static constexpr double kAlike = 1 + 0x1p-44;  // sums: larger by less than that is equal
 
     double real(int64_t weight) const { return static_cast<double>(weight) * rules_.unit; }
@@ -546,10 +496,11 @@ class Scanner {
     const Rules& rules_;
     int n_classes_;
     Criterion criterion_;
+    Choice choice_;
     Node node_{};
     Sum node_sum_{};
     Value node_value_{}, noise_{};
-    double tie_ = 0;
+    Tie tie_;
     int64_t centred_ = 0;
     Draw draw_;
     std::vector<int64_t> branch_, known_, branches_;

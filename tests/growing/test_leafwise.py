@@ -99,15 +99,15 @@ def test_arrays_that_do_not_fit_are_refused(what, message):
         _native.grow_leafwise(**sound | what)
 
 
-def grow_many_rows(n_jobs):
-    X = np.random.default_rng(0).normal(size=(9000, 2))
+def digest_of(n_rows, n_jobs):
+    X = np.random.default_rng(0).normal(size=(n_rows, 2))
     table = Table.read(X, X[:, 0] * X[:, 1], target=Kind.NUMERIC)
     mine, ground = grow(table, Bins.fit(MemorySource(table), LocalEngine()), Leafwise(), n_jobs)
     return mine.tree(mine.newton(0.0), ground).digest
 
 
 def test_more_threads_than_anybody_needs():
-    assert grow_many_rows(1000) == grow_many_rows(1)
+    assert digest_of(9000, n_jobs=1000) == digest_of(9000, n_jobs=1)
 
 
 def test_threads_that_the_system_does_not_grant():
@@ -120,12 +120,12 @@ def test_threads_that_the_system_does_not_grant():
     code = """
 import resource
 from pathlib import Path
-from growing.test_leafwise import grow_many_rows
+from growing.test_leafwise import digest_of
 
-alone = grow_many_rows(1)
+alone = digest_of(500, n_jobs=1)
 taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (taken + 2**28, taken + 2**28))
-assert grow_many_rows(200) == alone
+assert digest_of(500, n_jobs=200) == alone
 """
     subprocess.run(
         [sys.executable, "-c", code],
