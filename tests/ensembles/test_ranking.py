@@ -98,5 +98,8 @@ def test_what_is_no_relevance_is_refused():
     table = Table.read([[1.0], [2.0]], [0.0, -1.0], target=Kind.NUMERIC)
     with pytest.raises(DataError, match="relevance from 0"):
         LambdaLoss(Queries.of([0, 0])).start(table)
+    huge = Table.read([[1.0], [2.0]], [70.0, 90.0], target=Kind.NUMERIC)
+    with pytest.raises(DataError, match="y ranges from 70 to 90; expected relevance from 0 to 64"):
+        LambdaLoss(Queries.of([0, 0])).start(huge)
     with pytest.raises(ParameterError, match="sigma"):
         LambdaLoss(Queries.of([0]), sigma=0.0)

@@ -96,7 +96,7 @@ class LambdaLoss:
     def start(self, table: Table) -> Floats:
         """Start with 0: an order has no level."""
         assert table.measured is not None
-        lowest, highest = table.measured.values.min(initial=0.0), table.measured.values.max(initial=0.0)
+        lowest, highest = table.measured.values.min(), table.measured.values.max()
         if lowest < 0 or highest > _MOST_RELEVANT:
             raise DataError(
                 f"y ranges from {lowest:g} to {highest:g}; expected relevance from 0 to {_MOST_RELEVANT:g}, such as 0 "

@@ -6,7 +6,7 @@ from typing import Any
 
 from hornbeam.data.table import Table
 from hornbeam.ensembles import STRENGTHS, Planting
-from hornbeam.estimators.parameters import bins_of, choice, is_number, is_whole, refuse, seed_of, step
+from hornbeam.estimators.parameters import bins_of, choice, flag, is_number, is_whole, refuse, seed_of, step
 from hornbeam.estimators.settings import OF_CLASSES, SMOOTHERS, grower_of
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.recipe import Recipe
@@ -30,15 +30,16 @@ def planting_of(estimator: Any, table: Table) -> Planting:
         criterion = choice("criterion", estimator.criterion, OF_CLASSES, grower.criterion)
         grower = replace(grower, criterion=criterion)
     known = _OF_NUMBERS if measured else _OF_CLASSES
-    smoother, smoothers = _smoothing(estimator.smoothing, known, bool(estimator.bootstrap))
+    bootstrap = flag("bootstrap", estimator.bootstrap)
+    smoother, smoothers = _smoothing(estimator.smoothing, known, bootstrap)
     features = features_of(estimator.max_features, table.schema.n_features)
     return Planting(
         Recipe(bins_of(estimator.max_bins, _BINS), replace(grower, max_features=features), smoother=smoother),
         n_trees=_trees(estimator.n_estimators),
-        bootstrap=bool(estimator.bootstrap),
+        bootstrap=bootstrap,
         max_samples=_samples(estimator.max_samples),
         smoothers=smoothers,
-        out_of_bag=bool(estimator.oob_score),
+        out_of_bag=flag("oob_score", estimator.oob_score),
         seed=seed_of(estimator.random_state),
     )
 

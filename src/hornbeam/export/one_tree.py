@@ -29,6 +29,6 @@ def need_tree(model: Any) -> None:
     elif any(hasattr(model, name) for name in ("forest_", "boosted_", "trees")):
         found, advice = (
             f"{found}, which answers with several trees",
-            "ensembles are not exported; keep them with hornbeam.save, or fit one tree.",
+            "ensembles are not exported; keep them with hornbeam.save, or make one tree with hornbeam.distill.",
         )
     raise ExportError(f"This is a {found}; expected a Tree: {advice}")
