@@ -94,6 +94,12 @@ def test_normalised_pulls_of_a_query_grow_with_their_logarithm():
     np.testing.assert_allclose([normalised[0][group == q].sum() for q in (0, 1)], 0.0, atol=1e-12)
 
 
+@pytest.mark.parametrize("group", [["a", None], [1.0, np.nan], np.array(["a", 1], dtype=object)])
+def test_rows_without_a_query_are_refused(group):
+    with pytest.raises(DataError, match="group has rows without a query"):
+        Queries.of(group)
+
+
 def test_what_is_no_relevance_is_refused():
     table = Table.read([[1.0], [2.0]], [0.0, -1.0], target=Kind.NUMERIC)
     with pytest.raises(DataError, match="relevance from 0"):

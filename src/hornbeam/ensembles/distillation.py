@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +71,7 @@ class Distillation:
     mixing: Mixing = field(default_factory=Mixing)
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.fidelity, Real) and 0 < self.fidelity <= 1):
+        if not (isinstance(self.fidelity, (int, float, np.floating)) and 0 < self.fidelity <= 1):
             raise ParameterError(f"fidelity={self.fidelity!r}: expected a number above 0, and 1 at most.")
 
     def fit(

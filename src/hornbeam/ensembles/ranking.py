@@ -40,9 +40,21 @@ class Queries:
     @classmethod
     def of(cls, group: Any) -> Self:
         """Read the query of each row: numbers or words."""
-        _, code = np.unique(np.asarray(group), return_inverse=True)
+        try:
+            found, code = np.unique(np.asarray(group), return_inverse=True)
+        except TypeError as error:  # what has no order: None beside words, say
+            raise _no_query(str(error)) from error
+        if (found != found).any():
+            raise _no_query("NaN")
         rows = np.argsort(code, kind="stable").astype(np.int64)
         return cls(rows, np.concatenate([[0], np.cumsum(np.bincount(code))]).astype(np.int64))
+
+
+def _no_query(found: str) -> DataError:
+    return DataError(
+        f"group has rows without a query, or queries of several types ({found}); expected a number or a word for each "
+        "row. Leave out rows without a query."
+    )
 
 
 @dataclass(frozen=True, slots=True)
