@@ -161,5 +161,6 @@ def test_what_is_refused():
         distill(None, X[:50], y[:50])
     with pytest.raises(DataError, match="some rows weigh 0"):
         distill(None, X, y, sample_weight=y)
-    with pytest.raises(ParameterError, match="fidelity"):
-        distill(None, X, y, fidelity=2)
+    for fidelity in (2, "0.9", None):
+        with pytest.raises(ParameterError, match=r"fidelity=.*: expected a number above 0"):
+            distill(None, X, y, fidelity=fidelity)

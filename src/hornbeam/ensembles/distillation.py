@@ -71,7 +71,7 @@ class Distillation:
     mixing: Mixing = field(default_factory=Mixing)
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.fidelity, (int, float, np.floating)) and 0 < self.fidelity <= 1):
+        if not 0 < self.fidelity <= 1:
             raise ParameterError(f"fidelity={self.fidelity!r}: expected a number above 0, and 1 at most.")
 
     def fit(

@@ -17,7 +17,7 @@ from hornbeam.ensembles.mixing import Mixing
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.estimators.classifier import TreeClassifier
 from hornbeam.estimators.forest_classifier import ForestClassifier
-from hornbeam.estimators.parameters import seed_of
+from hornbeam.estimators.parameters import is_number, refuse, seed_of
 from hornbeam.estimators.targets import labels_of
 from hornbeam.estimators.threads import n_threads
 from hornbeam.recipe import Recipe
@@ -85,6 +85,8 @@ def distill(
     >>> tree.tree_.n_leaves < forest.forest_.n_nodes / 20
     True
     """
+    if not is_number(fidelity):
+        raise refuse("fidelity", fidelity, "a number above 0, and 1 at most", "Pass fidelity=0.98, say.")
     student = TreeClassifier(random_state=random_state, n_jobs=n_jobs)
     labels = labels_of(student, y)
     table = Table.read(X, labels, sample_weight=sample_weight)
