@@ -29,9 +29,7 @@ _SMALLEST = 0.01  # probabilities below do not steer the choice of tests: with m
 _TEACHER_ROWS = 30.0  # real rows that weigh as much as the teacher
 _ROUNDING = 1e-3  # by which a sum of probabilities may be off 1: some teachers count in float32
 _MAX_BINS = 255
-_AT_A_TIME = (
-    10_000  # rows that the teacher is asked about: each question costs it a moment, and each row memory
-)
+_AT_A_TIME = 10_000  # rows that the teacher is asked about: a question costs it a moment, a row memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +105,8 @@ class Distillation:
         known = _asked(ask, real, table.schema.n_classes)
         bold = 1.0
         if held_out is not None:
-            heard = (np.nan_to_num(held_out) != 0).any(
-                axis=1, keepdims=True
-            )  # few trees may all have seen a row
+            # All trees of a small forest may have seen a row.
+            heard = (np.nan_to_num(held_out) != 0).any(axis=1, keepdims=True)
             known = _checked(np.where(heard, held_out, known), known.shape)
             bold = sharpness(known, table)
         answers = sharpen(np.concatenate([known, _asked(ask, turns, table.schema.n_classes)]), bold)
