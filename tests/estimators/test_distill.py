@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -35,7 +35,7 @@ def frame(n=120, seed=0):
         ForestClassifier(30, oob_score=True),
         BoostedTreesClassifier(n_estimators=10),
         RandomForestClassifier(30, oob_score=True, random_state=0),
-        HistGradientBoostingClassifier(max_iter=10, random_state=0),
+        GradientBoostingClassifier(n_estimators=10, random_state=0),
         make_pipeline(StandardScaler(), LogisticRegression()),
     ],
     ids=lambda teacher: type(teacher).__name__,
