@@ -102,3 +102,22 @@ def test_texts_are_no_numbers(run, homes):
         ).exit_code
         == 2
     )
+
+
+def test_a_study_is_for_classes_and_says_so(run, homes):
+    result = run("study", "homes.csv", "-t", "price")
+    assert result.exit_code == 3
+    assert "'price' is taken for a number, and methods are compared for classes" in result.stderr
+    few = homes.set_column(2, "price", pa.array(np.arange(300) % 31))
+    pa.csv.write_csv(few, "homes.csv")
+    assert run("study", "homes.csv", "-t", "price", "-q").exit_code == 3
+    assert (
+        run("study", "homes.csv", "-t", "price", "-q", "--folds", "2", "--kind", "classification").exit_code
+        == 0
+    )
+
+
+def test_one_leaf_is_not_leaves(run, homes):
+    assert "model     1 leaf, depth 0" in run(*FIT, "--min-leaf", "200").stderr
+    assert "tree      1 leaf, depth 0" in run("show", "homes.hornbeam").stdout
+    assert "1 leaf in c" in run("export", "homes.hornbeam", "-o", "homes.c").stderr

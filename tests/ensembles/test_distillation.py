@@ -186,8 +186,49 @@ def test_answers_to_rows_not_seen_make_the_teacher_bolder():
     )  # a row that all have seen is asked of the teacher, who says the same here
 
 
+def test_a_row_of_zeros_is_no_answer_either():
+    table = smooth()
+    real = np.repeat(np.arange(200)[:, None], 2, axis=1)
+    told = oracle(table)(real)
+    trees = [
+        Distillation(mixing=FEW).fit(table, oracle(table), np.where(real[:, :1] % 3, told, gap))
+        for gap in (np.nan, 0.0)
+    ]
+    assert trees[0].digest == trees[1].digest
+
+
+def test_a_few_rows_are_few_questions():
+    asked = []
+
+    def ask(rows):
+        asked.append(len(rows))
+        return np.column_stack([rows[:, 0] % 2, 1 - rows[:, 0] % 2]).astype(float)
+
+    Distillation().fit(Table.read([[0.0], [1.0]], ["a", "b"]), ask)
+    assert asked == [2, 10_000]
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ([0.2, 0.3, 0.5], r"an array of shape \(200, 3\), expected \(200, 2\)"),
+        ([np.nan, 1.0], r"answered \[nan, 1.0\]; expected probabilities"),
+        ([-0.5, 1.5], r"answered \[-0.5, 1.5\]; expected probabilities"),
+        ([0.4, 0.4], r"answered \[0.4, 0.4\]; .* sum to 1"),
+    ],
+)
+def test_answers_that_are_no_probabilities_are_refused(answer, message):
+    table = smooth()
+    with pytest.raises(DataError, match=message):
+        Distillation(mixing=FEW).fit(table, lambda rows: np.full((len(rows), len(answer)), answer))
+    if len(answer) == 2:
+        with pytest.raises(DataError, match=message):
+            Distillation(mixing=FEW).fit(table, oracle(table), np.full((200, 2), answer))
+
+
 def test_what_is_refused():
-    with pytest.raises(ParameterError, match=r"fidelity=0: expected more than 0"):
-        Distillation(0)
+    for fidelity in (0, 1.5, np.nan):
+        with pytest.raises(ParameterError, match=r"fidelity=.*: expected a number above 0"):
+            Distillation(fidelity)
     with pytest.raises(DataError, match="no target"):
         Distillation().fit(replace(smooth(), target=None), oracle(smooth()))

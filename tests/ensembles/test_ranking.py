@@ -93,9 +93,18 @@ def test_normalised_pulls_of_a_query_grow_with_their_logarithm():
     np.testing.assert_allclose([normalised[0][group == q].sum() for q in (0, 1)], 0.0, atol=1e-12)
 
 
+@pytest.mark.parametrize("group", [["a", None], [1.0, np.nan], np.array(["a", 1], dtype=object)])
+def test_rows_without_a_query_are_refused(group):
+    with pytest.raises(DataError, match="group has rows without a query"):
+        Queries.of(group)
+
+
 def test_what_is_no_relevance_is_refused():
     table = Table.read([[1.0], [2.0]], [0.0, -1.0], target=Kind.NUMERIC)
     with pytest.raises(DataError, match="relevance from 0"):
         LambdaLoss(Queries.of([0, 0])).start(table)
+    huge = Table.read([[1.0], [2.0]], [70.0, 90.0], target=Kind.NUMERIC)
+    with pytest.raises(DataError, match="y ranges from 70 to 90; expected relevance from 0 to 64"):
+        LambdaLoss(Queries.of([0, 0])).start(huge)
     with pytest.raises(ParameterError, match="sigma"):
         LambdaLoss(Queries.of([0]), sigma=0.0)

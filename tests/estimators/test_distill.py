@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -35,7 +35,7 @@ def frame(n=120, seed=0):
         ForestClassifier(30, oob_score=True),
         BoostedTreesClassifier(n_estimators=10),
         RandomForestClassifier(30, oob_score=True, random_state=0),
-        HistGradientBoostingClassifier(max_iter=10, random_state=0),
+        GradientBoostingClassifier(n_estimators=10, random_state=0),
         make_pipeline(StandardScaler(), LogisticRegression()),
     ],
     ids=lambda teacher: type(teacher).__name__,
@@ -63,6 +63,23 @@ def test_whoever_answers_need_not_be_of_scikit_learn():
     model = distill(Rule(), X, X[:, 0] > 0.0)
     assert model.tree_.n_leaves == 2
     assert abs(model.tree_.skeleton.threshold[0]) < 0.05
+
+
+def test_whoever_answers_must_say_what_the_columns_are():
+    class Nameless:
+        def predict_proba(self, X):
+            return np.full((len(X), 2), 0.5)
+
+    with pytest.raises(ParameterError, match=r"a Nameless, has no classes_.* numpy.unique\(y\)"):
+        distill(Nameless(), *frame())
+
+
+def test_classes_of_fewer_rows_than_folds():
+    X, y = frame()
+    few = np.r_[np.flatnonzero(y == "no")[:3], np.flatnonzero(y == "yes")[:3]]
+    teacher = BoostedTreesClassifier(n_estimators=3, min_samples_leaf=1)
+    assert distill(teacher, X.iloc[few], y[few]).tree_.evidence[0].tolist() == [3, 3]
+    assert distill(teacher, X.iloc[few[2:4]], y[few[2:4]]).tree_.evidence[0].tolist() == [1, 1]
 
 
 def test_one_distilled_tree_knows_more_than_an_honest_one():
@@ -134,6 +151,8 @@ def test_what_is_refused():
     X, y = IRIS
     with pytest.raises(ParameterError, match="LinearSVC, which has no predict_proba"):
         distill(LinearSVC(), X, y)
+    with pytest.raises(ParameterError, match=r"the class ForestClassifier itself; .* ForestClassifier\(\)"):
+        distill(ForestClassifier, X, y)
     with pytest.raises(DataError, match=r"the teacher knows the classes \[0, 1, 2\], and y has \[0, 1\]"):
         distill(ForestClassifier(3).fit(X, y), X[:100], y[:100])
     with pytest.raises(DataError, match=r"of shape \(150, 3\), expected \(60, 3\)"):
@@ -142,5 +161,6 @@ def test_what_is_refused():
         distill(None, X[:50], y[:50])
     with pytest.raises(DataError, match="some rows weigh 0"):
         distill(None, X, y, sample_weight=y)
-    with pytest.raises(ParameterError, match="fidelity"):
-        distill(None, X, y, fidelity=2)
+    for fidelity in (2, "0.9", None):
+        with pytest.raises(ParameterError, match=r"fidelity=.*: expected a number above 0"):
+            distill(None, X, y, fidelity=fidelity)

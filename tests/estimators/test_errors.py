@@ -121,7 +121,7 @@ ROWS = [
         "Leave out the rows",
     ),
     (X, [None, *y[1:]], None, DataError, "y contains NaN", "labels are missing", "Leave out the rows"),
-    (X, X[:, 0] / 2, None, DataError, "continuous", "expects discrete classes", "Cut it into classes"),
+    (X, X[:, 0] / 2, None, DataError, "continuous", "expects discrete classes", "cut it into classes"),
     (X, y * 1j, None, DataError, "y holds complex128", "expected class labels", "name the classes"),
     (X, [*"abc", 1, 2, 3, 4, 5], None, DataError, "got ['int', 'str']", "uniformly", "Convert y to one type"),
     (X, np.stack([y, y], 1), None, DataError, "shape (8, 2)", "should be a 1d array", "Pass one label a row"),

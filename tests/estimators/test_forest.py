@@ -185,6 +185,8 @@ def test_nothing_is_answered_before_fit():
         ({"smoothing": "out-of-bag", "bootstrap": False}, "without bootstrap every tree has seen all"),
         ({"oob_score": True, "bootstrap": False}, "without bootstrap every tree has seen all"),
         ({"criterion": "squared_error"}, "criterion='squared_error': expected one of"),
+        ({"bootstrap": "no"}, "bootstrap='no': expected True or False"),
+        ({"oob_score": "yes"}, "oob_score='yes': expected True or False"),
     ],
 )
 def test_wrong_parameters_are_refused(settings, message):

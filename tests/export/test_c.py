@@ -216,6 +216,8 @@ def test_what_cannot_be_exact_is_refused():
         to_c(stump(), input="int16", vectors=rows)
     with pytest.raises(ExportError, match="The vectors have missing values"):
         to_c(stump(), complete=True, vectors=Table.read([[nan]], schema=stump().schema))
+    with pytest.raises(SchemaError, match=r"The vectors are a list; expected a Table.* Table.read\(X"):
+        to_c(stump(), vectors=[[0.5]])
     with pytest.raises(SchemaError, match="other features"):
         to_c(stump(), vectors=Table.read([[0.5]], feature_names=["other"]))
 

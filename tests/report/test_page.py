@@ -13,7 +13,7 @@ from models import halves_of_iris, letters
 from sklearn.ensemble import RandomForestClassifier
 
 import hornbeam
-from hornbeam import SmoothedClassifier, TreeClassifier
+from hornbeam import BoostedTreesClassifier, ForestClassifier, SmoothedClassifier, TreeClassifier, distill
 from hornbeam.errors import DataError, ParameterError, SchemaError
 
 
@@ -124,6 +124,22 @@ def test_what_cannot_be_reported_is_refused():
         hornbeam.report(clf, X_test)
     with pytest.raises(SchemaError, match="rose"):
         hornbeam.report(clf, X_test, ["rose"] * len(X_test))
+
+
+def test_of_many_trees_there_is_no_report_and_it_says_what_to_do():
+    X, y, *_ = halves_of_iris()
+    for model in (ForestClassifier(3).fit(X, y), BoostedTreesClassifier(n_estimators=2).fit(X, y)):
+        with pytest.raises(ParameterError, match=r"several trees, expected one.* with hornbeam.distill"):
+            hornbeam.report(model)
+
+
+def test_a_distilled_tree_says_who_lends_to_it():
+    X, y, *_ = halves_of_iris()
+    html = hornbeam.report(distill(ForestClassifier(5), X, y)).html
+    assert "on what the answers of its teacher lend it: in the median leaf, as much as 30.0 rows" in html
+    assert "borrowed what the answers of its teacher lend" in html
+    assert "nodes above lend" not in html
+    assert "on what the nodes above lend it" in iris_report()
 
 
 def test_a_notebook_gets_a_frame_of_its_own():

@@ -57,6 +57,7 @@ def export(model: str, to: str | None, output: str, text: dict[str, Any], **opti
     hornbeam export income.hornbeam -o income.onnx
     """
     from hornbeam import export as exports
+    from hornbeam.export.words import several
     from hornbeam.storage import read
 
     to = _target(to, output)
@@ -73,7 +74,7 @@ def export(model: str, to: str | None, output: str, text: dict[str, Any], **opti
     deliver(data, output)
     give({"model": model, "to": to, "output": output, "bytes": len(data)}, aside=output == "-")
     if output != "-":
-        say(f"{tree.n_leaves:,} leaves in {to}, saved as {output}")
+        say(f"{several(tree.n_leaves, 'leaf', 'leaves')} in {to}, saved as {output}")
 
 
 def _target(to: str | None, output: str) -> str:

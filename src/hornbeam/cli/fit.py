@@ -76,6 +76,7 @@ def fit(
     hornbeam fit loans.tsv --target state -o m.hornbeam --nominal zip --drop id --costs bad good 5
     """
     from hornbeam.cli.scoring import scores_of, scores_shown
+    from hornbeam.export.words import several
     from hornbeam.storage.file import encode
 
     rows = read_training(data, target, text, kind=options["kind"], **asked)
@@ -83,7 +84,7 @@ def fit(
     model = _fitted(kept, rows, options)
     tree = model.tree
     deliver(encode(model, as_tensors=output.endswith(".safetensors")), output)
-    say(f"model     {tree.n_leaves:,} leaves, depth {tree.depth}, saved as {output}")
+    say(f"model     {several(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth}, saved as {output}")
     result = {
         "model": output,
         "digest": tree.digest,

@@ -72,6 +72,8 @@ def _target(tree: Any) -> dict[str, Any]:
 
 
 def _words(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    from hornbeam.export.words import several
+
     shares = [f"{label} {100 * share:.1f} %" for label, share in summary.get("classes", {}).items()]
     classes = ("classes", ", ".join(shares[:8]) + (", …" if len(shares) > 8 else ""))
     if "mean" in summary:
@@ -83,6 +85,6 @@ def _words(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("rows", f"{summary['rows']:,}"),
         classes,
         ("features", f"{len(summary['numeric'])} numeric, {len(summary['nominal'])} nominal; " + tested),
-        ("tree", f"{summary['leaves']:,} leaves, depth {summary['depth']}"),
+        ("tree", f"{several(summary['leaves'], 'leaf', 'leaves')}, depth {summary['depth']}"),
         ("made by", " > ".join(step.partition("(")[0] for step in summary["history"])),
     ]

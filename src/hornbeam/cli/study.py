@@ -19,6 +19,11 @@ _MEASURES = {"rmse": "RMSE", "log_loss": "log loss", "zero_one_loss": "0-1 loss"
 @target_option
 @training
 @click.option(
+    "--kind",
+    type=click.Choice(["classification"]),
+    help="Says that the target is classes, even of more than 30 different numbers.",
+)
+@click.option(
     "--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Of the cross-validation."
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Deals the rows to folds.")
@@ -30,6 +35,7 @@ def study(
     target: str,
     text: dict[str, Any],
     asked: dict[str, Any],
+    kind: str | None,
     folds: int,
     seed: int,
     jobs: int,
@@ -45,7 +51,13 @@ def study(
     """
     from hornbeam.cli.methods import methods
 
-    table = _table(read_training(data, target, text, **asked))
+    rows = read_training(data, target, text, kind=kind, **asked)
+    if rows.measures:
+        raise DataError(
+            f"{target!r} is taken for a number, and methods are compared for classes; expected at most 30 different "
+            "ones. Pass --kind classification if they are classes, or see hornbeam fit --holdout 0.2 for a number."
+        )
+    table = _table(rows)
     if folds > table.n_rows:
         raise DataError(f"{folds} folds of {table.n_rows} rows: expected a row in each fold at least.")
     contest = methods(seed, jobs)

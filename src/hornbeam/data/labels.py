@@ -199,7 +199,8 @@ def _read_floats(labels: NDArray[Any]) -> Labels:
     if (labels != np.rint(labels)).any():
         raise DataError(
             "Unknown label type: continuous. Maybe you are trying to fit a classifier, which expects "
-            "discrete classes, on a regression target with continuous values. Cut it into classes first."
+            "discrete classes, on a regression target with continuous values. Fit a regressor, or cut it into "
+            "classes first."
         )
     if len(labels) and np.abs(labels).max() < 2**53:
         classes, codes = _read_integers(labels.astype(np.int64))

@@ -27,7 +27,9 @@ __all__ = ["Distillation"]
 _UNIT = 2.0**-20  # steps of a row that go to a class
 _SMALLEST = 0.01  # probabilities below do not steer the choice of tests: with many classes most of them are
 _TEACHER_ROWS = 30.0  # real rows that weigh as much as the teacher
+_ROUNDING = 1e-3  # by which a sum of probabilities may be off 1: some teachers count in float32
 _MAX_BINS = 255
+_AT_A_TIME = 10_000  # rows that the teacher is asked about: a question costs it a moment, a row memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ class Distillation:
 
     def __post_init__(self) -> None:
         if not 0 < self.fidelity <= 1:
-            raise ParameterError(f"fidelity={self.fidelity}: expected more than 0, and 1 at most.")
+            raise ParameterError(f"fidelity={self.fidelity!r}: expected a number above 0, and 1 at most.")
 
     def fit(
         self,
@@ -87,7 +89,7 @@ class Distillation:
             The teacher: gets whole numbers of shape (n, n_features), the row of the table that each value of n new
             rows comes from, and returns the class probabilities of these.
         held_out : float64 array of shape (n_rows, n_classes), optional
-            What teachers answer who have not seen the row they are asked about; NaN where there is none. By it the
+            What teachers answer who have not seen the row they are asked about; NaN or 0 where there is none. By it the
             teacher is made bolder or more careful.
         n_jobs : int, default 1
             Threads.
@@ -98,16 +100,17 @@ class Distillation:
         """
         if table.target is None:
             raise DataError("The table has no target. Read it with y to distil a tree from it.")
-        turns = list(self.mixing.mix(table, n_jobs))
-        real = np.broadcast_to(np.arange(table.n_rows)[:, None], turns[0].shape)
-        known = ask(real)
+        turns = np.concatenate(list(self.mixing.mix(table, n_jobs)))
+        real = np.broadcast_to(np.arange(table.n_rows)[:, None], (table.n_rows, turns.shape[1]))
+        known = _asked(ask, real, table.schema.n_classes)
         bold = 1.0
         if held_out is not None:
             # All trees of a small forest may have seen a row.
-            known = np.where(np.isnan(held_out), known, held_out)
+            heard = (np.nan_to_num(held_out) != 0).any(axis=1, keepdims=True)
+            known = _checked(np.where(heard, held_out, known), known.shape)
             bold = sharpness(known, table)
-        answers = sharpen(np.concatenate([known, *map(ask, turns)]), bold)
-        rows = _mixed(table, np.concatenate([real, *turns]))
+        answers = sharpen(np.concatenate([known, _asked(ask, turns, table.schema.n_classes)]), bold)
+        rows = _mixed(table, np.concatenate([real, turns]))
         student = self._grow(rows, answers, n_jobs)
         tree = count(student.skeleton, table, gain=student.gain)
         step = Step.of("distill", fidelity=self.fidelity, sharpness=bold, rows=len(answers))
@@ -126,6 +129,28 @@ class Distillation:
         explained = path.impurities[-1] - path.impurities
         faithful = np.flatnonzero(explained >= self.fidelity * explained[0])
         return CostComplexity(path.alphas[faithful[-1]])(tree)
+
+
+def _asked(ask: Callable[[NDArray[np.intp]], Floats], rows: NDArray[np.intp], n_classes: int) -> Floats:
+    """What the teacher says of all the rows, some thousands at a time."""
+    parts = [ask(rows[start : start + _AT_A_TIME]) for start in range(0, len(rows), _AT_A_TIME)]
+    return _checked(np.concatenate(parts), (len(rows), n_classes))
+
+
+def _checked(answers: Floats, shape: tuple[int, ...]) -> Floats:
+    """The answers themselves, if they are probabilities of as many rows and classes as were asked about."""
+    if answers.shape != shape:
+        raise DataError(
+            f"the teacher answered {shape[0]} rows with an array of shape {answers.shape}, expected {shape}: a row "
+            "each, and a column for each class."
+        )
+    wrong = ~((answers >= 0).all(axis=1) & (np.abs(answers.sum(axis=1) - 1) < _ROUNDING))
+    if wrong.any():
+        raise DataError(
+            f"the teacher answered {answers[wrong.argmax()].tolist()}; expected probabilities, which are not negative "
+            "and sum to 1. Pass one that gives such."
+        )
+    return answers
 
 
 def _mixed(table: Table, rows: NDArray[np.intp]) -> Table:

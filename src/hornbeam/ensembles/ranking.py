@@ -40,9 +40,21 @@ class Queries:
     @classmethod
     def of(cls, group: Any) -> Self:
         """Read the query of each row: numbers or words."""
-        _, code = np.unique(np.asarray(group), return_inverse=True)
+        try:
+            found, code = np.unique(np.asarray(group), return_inverse=True)
+        except TypeError as error:  # what has no order: None beside words, say
+            raise _no_query(str(error)) from error
+        if (found != found).any():
+            raise _no_query("NaN")
         rows = np.argsort(code, kind="stable").astype(np.int64)
         return cls(rows, np.concatenate([[0], np.cumsum(np.bincount(code))]).astype(np.int64))
+
+
+def _no_query(found: str) -> DataError:
+    return DataError(
+        f"group has rows without a query, or queries of several types ({found}); expected a number or a word for each "
+        "row. Leave out rows without a query."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +108,7 @@ class LambdaLoss:
     def start(self, table: Table) -> Floats:
         """Start with 0: an order has no level."""
         assert table.measured is not None
-        lowest, highest = table.measured.values.min(initial=0.0), table.measured.values.max(initial=0.0)
+        lowest, highest = table.measured.values.min(), table.measured.values.max()
         if lowest < 0 or highest > _MOST_RELEVANT:
             raise DataError(
                 f"y ranges from {lowest:g} to {highest:g}; expected relevance from 0 to {_MOST_RELEVANT:g}, such as 0 "

@@ -17,7 +17,7 @@ from hornbeam.ensembles.mixing import Mixing
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.estimators.classifier import TreeClassifier
 from hornbeam.estimators.forest_classifier import ForestClassifier
-from hornbeam.estimators.parameters import seed_of
+from hornbeam.estimators.parameters import is_number, refuse, seed_of
 from hornbeam.estimators.targets import labels_of
 from hornbeam.estimators.threads import n_threads
 from hornbeam.recipe import Recipe
@@ -85,6 +85,8 @@ def distill(
     >>> tree.tree_.n_leaves < forest.forest_.n_nodes / 20
     True
     """
+    if not is_number(fidelity):
+        raise refuse("fidelity", fidelity, "a number above 0, and 1 at most", "Pass fidelity=0.98, say.")
     student = TreeClassifier(random_state=random_state, n_jobs=n_jobs)
     labels = labels_of(student, y)
     table = Table.read(X, labels, sample_weight=sample_weight)
@@ -96,6 +98,11 @@ def distill(
         )
     seed, threads = seed_of(random_state), n_threads(n_jobs)
     teacher = _fitted(teacher, X, y, sample_weight, seed, n_jobs)
+    if not hasattr(teacher, "classes_"):
+        raise ParameterError(
+            f"the teacher, a {type(teacher).__name__}, has no classes_; expected the labels of the columns of its "
+            "predict_proba. Set teacher.classes_, such as numpy.unique(y)."
+        )
     known, found = np.asarray(teacher.classes_).tolist(), labels.classes.tolist()
     if known != found:
         raise DataError(
@@ -108,7 +115,8 @@ def distill(
     def ask(rows: NDArray[np.intp]) -> Floats:
         return np.array(teacher.predict_proba(mixed(X, order[rows])), dtype=np.float64)
 
-    honest = _held_out(teacher, X, y, held_out, (table.n_rows, len(labels.classes)))
+    folds = min(_FOLDS, int(np.bincount(labels.codes).max()))  # more than rows of a class cannot be made
+    honest = _held_out(teacher, X, y, held_out, folds, (table.n_rows, len(labels.classes)))
     distillation = Distillation(fidelity, mixing=Mixing(seed=seed))
     tree = distillation.fit(table.take(order), ask, None if honest is None else honest[order], threads)
     student._learn(tree, labels.classes, table.names, table.class_weight, None)
@@ -120,6 +128,10 @@ def _fitted(teacher: Any, X: Any, y: Any, sample_weight: Any, seed: int, n_jobs:
     if teacher is None:
         forest = ForestClassifier(_TREES, oob_score=True, random_state=seed, n_jobs=n_jobs)
         return forest.fit(X, y, sample_weight=sample_weight)
+    if isinstance(teacher, type):
+        raise ParameterError(
+            f"the teacher is the class {teacher.__name__} itself; expected one of its kind: {teacher.__name__}()."
+        )
     if not hasattr(teacher, "predict_proba"):
         raise ParameterError(
             f"the teacher is a {type(teacher).__name__}, which has no predict_proba; expected a classifier that gives "
@@ -134,11 +146,11 @@ def _fitted(teacher: Any, X: Any, y: Any, sample_weight: Any, seed: int, n_jobs:
     return teacher
 
 
-def _held_out(teacher: Any, X: Any, y: Any, told: Any, shape: tuple[int, int]) -> Floats | None:
+def _held_out(teacher: Any, X: Any, y: Any, told: Any, folds: int, shape: tuple[int, int]) -> Floats | None:
     """What the teacher, or a clone of it, answers to rows it has not seen; None if nobody can tell."""
     answers = getattr(teacher, "oob_decision_function_", None) if told is None else told
-    if answers is None and hasattr(teacher, "get_params") and hasattr(teacher, "fit"):
-        answers = cross_val_predict(clone(teacher), X, y, cv=_FOLDS, method="predict_proba")
+    if answers is None and folds > 1 and hasattr(teacher, "get_params") and hasattr(teacher, "fit"):
+        answers = cross_val_predict(clone(teacher), X, y, cv=folds, method="predict_proba")
     if answers is None:
         return None
     held_out = np.asarray(answers, dtype=np.float64)

@@ -9,6 +9,7 @@ from hornbeam.estimators.parameters import (
     bins_of,
     choice,
     features_of,
+    flag,
     is_number,
     is_whole,
     refuse,
@@ -38,15 +39,16 @@ def planting_of(estimator: Any, table: Table) -> Planting:
         criterion = choice("criterion", estimator.criterion, OF_CLASSES, grower.criterion)
         grower = replace(grower, criterion=criterion)
     known = _OF_NUMBERS if measured else _OF_CLASSES
-    smoother, smoothers = _smoothing(estimator.smoothing, known, bool(estimator.bootstrap))
+    bootstrap = flag("bootstrap", estimator.bootstrap)
+    smoother, smoothers = _smoothing(estimator.smoothing, known, bootstrap)
     features = features_of(estimator.max_features, table.schema.n_features)
     return Planting(
         Recipe(bins_of(estimator.max_bins, _BINS), replace(grower, max_features=features), smoother=smoother),
         n_trees=_trees(estimator.n_estimators),
-        bootstrap=bool(estimator.bootstrap),
+        bootstrap=bootstrap,
         max_samples=_samples(estimator.max_samples),
         smoothers=smoothers,
-        out_of_bag=bool(estimator.oob_score),
+        out_of_bag=flag("oob_score", estimator.oob_score),
         seed=seed_of(estimator.random_state),
     )
 

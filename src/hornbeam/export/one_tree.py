@@ -26,5 +26,5 @@ def need_tree(model: Any) -> None:
         advice = "export its rules_ with hornbeam.export.rules_where, say."
     elif any(hasattr(model, name) for name in ("forest_", "boosted_", "trees")):
         found += ", which answers with several trees"
-        advice = "ensembles are not exported; keep them with hornbeam.save, or fit one tree."
+        advice = "ensembles are not exported; keep them with hornbeam.save, or make one tree with hornbeam.distill."
     raise ExportError(f"This is a {found}; expected a Tree: {advice}")

@@ -15,7 +15,7 @@ from hornbeam.tree import Tree
 from hornbeam.tree.route import answer, route
 from hornbeam.typing import Floats, Indices
 
-__all__ = ["Vectors"]
+__all__ = ["Vectors", "need_table"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,11 +48,7 @@ class Vectors:
     @classmethod
     def of(cls, tree: Tree, table: Table) -> Self:
         """Ask the tree about every row of a table."""
-        if table.schema.features != tree.schema.features:
-            raise SchemaError(
-                "The vectors' table has other features than the tree; expected the same names, kinds and "
-                "categories. Read it with Table.read(X, schema=tree.schema)."
-            )
+        need_table(tree, table)
         return cls(table, route(tree.skeleton, table), answer(tree, table))
 
     def numbers(self) -> Floats:
@@ -84,3 +80,17 @@ def _new_word(known: set[str]) -> str:
     while word in known:
         word += "?"
     return word
+
+
+def need_table(tree: Tree, table: Any) -> None:
+    """Raise `SchemaError` unless vectors are a table of the tree's features."""
+    if not isinstance(table, Table):
+        raise SchemaError(
+            f"The vectors are a {type(table).__name__}; expected a Table. Read rows X with "
+            "Table.read(X, schema=tree.schema)."
+        )
+    if table.schema.features != tree.schema.features:
+        raise SchemaError(
+            "The vectors' table has other features than the tree; expected the same names, kinds and "
+            "categories. Read it with Table.read(X, schema=tree.schema)."
+        )

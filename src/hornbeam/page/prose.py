@@ -10,7 +10,7 @@ from hornbeam.page.subject import Subject
 from hornbeam.page.trial import Trial
 from hornbeam.tree import Tree
 
-__all__ = ["counted", "listed", "sentences", "shown"]
+__all__ = ["counted", "lender", "listed", "sentences", "shown"]
 
 _MOST_NAMES, _MOST_LETTERS = 5, 40
 
@@ -74,7 +74,20 @@ def _ground(tree: Tree) -> str:
     if not borrowed.any():
         return f"{own}, and on nothing else."
     middle = float(np.median(borrowed))
-    return f"{own}, and on what the nodes above lend it: in the median leaf, as much as {middle:,.1f} rows would say."
+    return f"{own}, and on what {lender(tree)} lend it: in the median leaf, as much as {middle:,.1f} rows would say."
+
+
+def lender(tree: Tree) -> str:
+    """Name those who lend to the leaves of a tree, in the plural.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> lender(TreeClassifier().fit([[0], [1]], ["no", "yes"]).tree_)
+    'the nodes above'
+    """
+    distilled = any(step.name == "distill" for step in tree.history)
+    return "the answers of its teacher" if distilled else "the nodes above"
 
 
 def _worth(trial: Trial | None, scores: list[Score]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hornbeam.page.markup import Markup, element, joined
-from hornbeam.page.prose import counted
+from hornbeam.page.prose import counted, lender
 from hornbeam.page.subject import Subject
 
 __all__ = ["leaf_section", "row_section", "rule_section", "section", "tree_section"]
@@ -126,7 +126,7 @@ def leaf_section(subject: Subject, level: float, tested: bool) -> Markup:
     )
     text = (
         f"Where rows end up. {said}, with the {100 * level:g} % interval within which the "
-        f"true {rate} of such rows should lie. Raw is the {raw}, borrowed what the nodes above lend, in "
+        f"true {rate} of such rows should lie. Raw is the {raw}, borrowed what {lender(subject.tree)} lend, in "
         f"rows.{test}"
     )
     return section(

@@ -66,6 +66,11 @@ class Subject:
                 return cls(tree, model._read, np.ones(0), kind, settings)
             costs = None if model.costs is None else Costs.of(model.costs, tree.schema.classes)
             return cls(tree, model._read, model.class_weight_, kind, settings, costs)
+        if hasattr(model, "forest_") or hasattr(model, "boosted_"):
+            raise ParameterError(
+                f"this {kind} answers with several trees, expected one: fit a TreeClassifier or a TreeRegressor, or "
+                "make one tree of a classifier with hornbeam.distill."
+            )
         trees: tuple[Tree, ...] = getattr(model, "trees_", ())
         if len(trees) != 1:
             found = f"holds {len(trees)} trees" if trees else "holds no tree"

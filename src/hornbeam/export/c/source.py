@@ -17,7 +17,7 @@ from hornbeam.export.c.numbers import NUMBERS, Real
 from hornbeam.export.c.program import Program
 from hornbeam.export.c.tables import array, binned_walk, binning, flat_walk
 from hornbeam.export.one_tree import need_tree
-from hornbeam.export.vectors import Vectors
+from hornbeam.export.vectors import Vectors, need_table
 from hornbeam.export.words import wrapped
 from hornbeam.tree import Tree
 
@@ -164,6 +164,7 @@ def _walk(program: Program) -> list[str]:
 
 def _test(program: Program, table: Table) -> str:
     """Write the rows with the tree's answers, and the program that compares."""
+    need_table(program.tree, table)
     name, number, schema = program.name, program.number, program.tree.schema
     features = zip(schema.features, table.columns, strict=True)
     columns = [c if f.kind is Kind.NOMINAL else number.rounded(c) for f, c in features]
