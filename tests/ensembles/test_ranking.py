@@ -10,6 +10,7 @@ from hornbeam.data.schema import Kind
 from hornbeam.ensembles.ranking import LambdaLoss, Queries
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.evaluation import ndcg
+from hornbeam.kernels.lambdas import lambdas
 
 
 def test_worked_numbers():
@@ -108,3 +109,11 @@ def test_what_is_no_relevance_is_refused():
         LambdaLoss(Queries.of([0, 0])).start(huge)
     with pytest.raises(ParameterError, match="sigma"):
         LambdaLoss(Queries.of([0]), sigma=0.0)
+
+
+def test_the_kernel_refuses_gains_that_are_no_numbers():
+    places, starts = np.arange(2), np.array([0, 2])
+    pull, _ = lambdas(np.zeros(2), np.array([1.0, 0.0]), places, starts, 1.0, None, False)
+    assert pull[0] == -pull[1] > 0
+    with pytest.raises(ValueError, match="gains expected"):
+        lambdas(np.zeros(2), np.array([1.0, np.nan]), places, starts, 1.0, None, False)
