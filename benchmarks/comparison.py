@@ -12,6 +12,7 @@ import argparse
 import csv
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import dropwhile, takewhile
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -143,6 +144,38 @@ def _leaves() -> dict[str, list[float]]:
     return found
 
 
+def distilled() -> str:
+    """One tree from many: the first table of the summary, as it is."""
+    text = (RESULTS / "distillation" / "summary.md").read_text(encoding="utf-8").splitlines()
+    return "\n".join(takewhile(bool, dropwhile(lambda line: not line.startswith("|"), text)))
+
+
+def ensembles() -> str:
+    """Wall and CPU seconds of a hundred trees on two threads."""
+    rows = []
+    forest = {line["peer"]: line["fit"] for line in lines("forest/speed.jsonl") if "peer" in line}
+    rows.append(
+        [
+            "forest, 100,000 rows",
+            *_seconds(forest["hornbeam"]),
+            "scikit-learn",
+            *_seconds(forest["scikit-learn"]),
+        ]
+    )
+    boosted: dict[int, dict[str, Facts]] = {}
+    for line in lines("boosting/speed.jsonl"):
+        boosted.setdefault(line["rows"], {})[line["method"].partition(",")[0]] = line
+    rows += [
+        [f"boosting, {n:,} rows", *_seconds(of["hornbeam"]), "LightGBM", *_seconds(of["lightgbm"])]
+        for n, of in boosted.items()
+    ]
+    return markdown(["20 features", "Hornbeam, wall", "CPU", "beside", "wall", "CPU"], rows)
+
+
+def _seconds(of: Facts) -> list[str]:
+    return [f"{of['wall']:.2f}", f"{of['cpu']:.2f}"]
+
+
 def speed() -> str:
     """CPU seconds from an array of numbers to a fitted tree, binning included."""
     runs = {
@@ -237,7 +270,7 @@ def kills() -> str:
     return markdown(["what dies", "runs", "ended with a model", "the same tree, bit for bit"], rows)
 
 
-TABLES = (probabilities, sizes, speed, answers, chip, exports, kills)
+TABLES = (probabilities, sizes, distilled, ensembles, speed, answers, chip, exports, kills)
 
 
 def tables() -> dict[str, str]:

@@ -28,6 +28,7 @@ from studies.sets import N_FOLDS, Entry, Fold, index, load
 RESULTS = Path(__file__).parent / "results"
 OUT = RESULTS / "distillation"
 MEASURES = {"rmse": rmse, "log_loss": log_loss, "zero_one_loss": zero_one_loss}
+HEADS = ("RMSE", "log loss", "0-1 loss")
 SIZES = ("leaves", "depth", "tests", "seconds")
 BESIDE = {
     "hornbeam/default": "honest tree",
@@ -126,7 +127,7 @@ def report(options: argparse.Namespace) -> None:
         f"{len(names)} sets of up to {MOST_ROWS} rows, {N_FOLDS} folds; CPU seconds of a fold, one thread.",
         "",
     ]
-    text += ["| | " + " | ".join([*MEASURES, *SIZES]) + " |", "|--|" + "--:|" * (len(MEASURES) + len(SIZES))]
+    text += ["| | " + " | ".join([*HEADS, *SIZES]) + " |", "|--|" + "--:|" * (len(MEASURES) + len(SIZES))]
     for method in methods:
         cells = [f"{values(measure, method).mean():.4f}" for measure in MEASURES]
         cells += [_mean([ours.get((one, method), {}).get(size, "nan") for one in names]) for size in SIZES]
