@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -36,7 +36,7 @@ def frame(n=120, seed=0):
         BoostedTreesClassifier(n_estimators=10),
         RandomForestClassifier(30, oob_score=True, random_state=0),
         GradientBoostingClassifier(n_estimators=10, random_state=0),
-        make_pipeline(StandardScaler(), LogisticRegression()),
+        make_pipeline(StandardScaler(), KNeighborsClassifier(15)),
     ],
     ids=lambda teacher: type(teacher).__name__,
 )
