@@ -6,15 +6,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.bins import Bins
-from hornbeam.data.engine import LocalEngine
 from hornbeam.data.table import Table
-from hornbeam.data.units import MemorySource
 from hornbeam.ensembles.mixing import Mixing
 from hornbeam.ensembles.sharpness import sharpen, sharpness
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing import Criterion, Grower
 from hornbeam.pruning.cost_complexity import CostComplexity, cost_complexity_path
+from hornbeam.recipe import Recipe
 from hornbeam.smoothing import HGS
 from hornbeam.tree.edit import believe, count
 from hornbeam.tree.route import route
@@ -123,8 +121,8 @@ class Distillation:
     def _grow(self, rows: Table, answers: Floats, n_jobs: int) -> Tree:
         """Grow on the teacher's answers, and keep the smallest subtree that is faithful to them."""
         soft = _softened(rows, answers)
-        bins = Bins.fit(MemorySource(soft), LocalEngine(n_jobs), max_bins=_MAX_BINS)
-        tree = Grower(Criterion.GINI, min_weight_leaf=self.min_rows).grow(soft, bins, n_jobs=n_jobs)
+        recipe = Recipe(_MAX_BINS, Grower(Criterion.GINI, min_weight_leaf=self.min_rows))
+        tree = recipe.grower.grow(soft, recipe.bin(soft, n_jobs), n_jobs=n_jobs)
         path = cost_complexity_path(tree)
         explained = path.impurities[-1] - path.impurities
         faithful = np.flatnonzero(explained >= self.fidelity * explained[0])

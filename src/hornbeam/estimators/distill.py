@@ -109,16 +109,16 @@ def distill(
             f"the teacher knows the classes {known}, and y has {found}: expected the same. Pass the rows it was "
             "fitted to."
         )
-    # The rows decide which: so the tree does not depend on the order they came in.
-    order = Encoded.of(table, Recipe(), threads).origin
+    # In an order that they themselves decide, so that the tree does not depend on the one they came in.
+    ordered = Encoded.of(table, Recipe(), threads)
 
     def ask(rows: NDArray[np.intp]) -> Floats:
-        return np.array(teacher.predict_proba(mixed(X, order[rows])), dtype=np.float64)
+        return np.array(teacher.predict_proba(mixed(X, ordered.origin[rows])), dtype=np.float64)
 
     folds = min(_FOLDS, int(np.bincount(labels.codes).max()))  # more than rows of a class cannot be made
     honest = _held_out(teacher, X, y, held_out, folds, (table.n_rows, len(labels.classes)))
     distillation = Distillation(fidelity, mixing=Mixing(seed=seed))
-    tree = distillation.fit(table.take(order), ask, None if honest is None else honest[order], threads)
+    tree = distillation.fit(ordered.table, ask, None if honest is None else honest[ordered.origin], threads)
     student._learn(tree, labels.classes, table.names, table.class_weight, None)
     return student
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from hornbeam.export.words import feature_name, shortened, word
+from hornbeam.export.words import feature_name, several, shortened, word
 from hornbeam.page.scores import Score
 from hornbeam.page.subject import Subject
 from hornbeam.page.trial import Trial
 from hornbeam.tree import Tree
 
-__all__ = ["counted", "lender", "listed", "sentences", "shown"]
+__all__ = ["lender", "listed", "sentences", "shown"]
 
 _MOST_NAMES, _MOST_LETTERS = 5, 40
 
@@ -57,10 +57,10 @@ def _what(tree: Tree) -> str:
         root = shown(feature_name(schema.features[tree.skeleton.feature[0]].name))
         first = f", {root} first"
     return (
-        f"This is one decision tree of {counted(tree.n_leaves, 'leaf', 'leaves')} that {says}; "
-        f"it was made from {counted(tree.rows.item(0), 'row')} and asks "
-        f"{len(asked)} of {counted(schema.n_features, 'feature')}{first}, with at most "
-        f"{counted(tree.depth, 'question')} to a row."
+        f"This is one decision tree of {several(tree.n_leaves, 'leaf', 'leaves')} that {says}; "
+        f"it was made from {several(tree.rows.item(0), 'row')} and asks "
+        f"{len(asked)} of {several(schema.n_features, 'feature')}{first}, with at most "
+        f"{several(tree.depth, 'question')} to a row."
     )
 
 
@@ -99,7 +99,7 @@ def _worth(trial: Trial | None, scores: list[Score]) -> str:
     loss, hits = by_name["log loss"], by_name["accuracy"]
     verdict = "better than" if loss.convincing else "not clearly better than"
     return (
-        f"On {counted(trial.n_rows, 'test row')} the class it holds most probable came {100 * hits.value:.1f} % of the "
+        f"On {several(trial.n_rows, 'test row')} the class it holds most probable came {100 * hits.value:.1f} % of the "
         f"time, the commonest class {100 * hits.base:.1f} %, and its log loss of {loss.value:.3f} is {verdict} the "
         f"{loss.base:.3f} of the base rate."
     )
@@ -109,7 +109,7 @@ def _worth_of_numbers(trial: Trial, error: Score, explained: Score) -> str:
     verdict = "better than" if error.convincing else "not clearly better than"
     share = "" if np.isnan(explained.value) else f" (R² {explained.words(explained.value)})"
     return (
-        f"On {counted(trial.n_rows, 'test row')} its root mean squared error of {error.words(error.value)} is "
+        f"On {several(trial.n_rows, 'test row')} its root mean squared error of {error.words(error.value)} is "
         f"{verdict} the {error.words(error.base)} of the training mean{share}."
     )
 
@@ -136,14 +136,3 @@ def listed(names: list[str]) -> str:
     if len(names) <= _MOST_NAMES:
         return ", ".join(names)
     return f"{', '.join(names[:_MOST_NAMES])} and {len(names) - _MOST_NAMES} more"
-
-
-def counted(n: int, one: str, many: str | None = None) -> str:
-    """Write a number of things.
-
-    Examples
-    --------
-    >>> counted(1, "row"), counted(2000, "leaf", "leaves")
-    ('1 row', '2,000 leaves')
-    """
-    return f"{n:,} {one if n == 1 else many or one + 's'}"

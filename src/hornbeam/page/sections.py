@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from hornbeam.export.words import several
 from hornbeam.page.markup import Markup, element, joined
-from hornbeam.page.prose import counted, lender
+from hornbeam.page.prose import lender
 from hornbeam.page.subject import Subject
 
 __all__ = ["leaf_section", "row_section", "rule_section", "section", "tree_section"]
@@ -131,7 +132,7 @@ def leaf_section(subject: Subject, level: float, tested: bool) -> Markup:
     )
     return section(
         "leaves",
-        f"The {counted(subject.tree.n_leaves, 'leaf', 'leaves')}",
+        f"The {several(subject.tree.n_leaves, 'leaf', 'leaves')}",
         element("p", text),
         element("div", element("table", id="leaf-table"), class_="scroll", tabindex=0, role="region",
                 aria_label="Leaf table"),

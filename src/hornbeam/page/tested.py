@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from hornbeam.evaluation import ReliabilityCurve, Tally, reliability_curve
-from hornbeam.export.words import word
+from hornbeam.export.words import several, word
 from hornbeam.page.markup import Markup, element, joined
 from hornbeam.page.pictures import reliability
-from hornbeam.page.prose import counted, shown
+from hornbeam.page.prose import shown
 from hornbeam.page.scores import LEVEL, Score
 from hornbeam.page.sections import section
 from hornbeam.page.subject import Subject
@@ -37,7 +37,7 @@ def score_section(
     head = element("tr", *(element("th", words, scope="col") for words in heads))
     table = element(
         "table",
-        element("caption", f"Scores on {counted(trial.n_rows, 'test row')}", class_="visually-hidden"),
+        element("caption", f"Scores on {several(trial.n_rows, 'test row')}", class_="visually-hidden"),
         element("thead", head),
         element("tbody", *(_score(score, heads) for score in scores)),
         class_="scores",
@@ -173,7 +173,7 @@ def _confusion(subject: Subject, trial: Trial) -> Markup:
         return element("p", note, class_="note")
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     cells = [[f"{n:,}" if n else "" for n in row] for row in counts.tolist()]
-    title = f"What came (rows) and what was predicted (columns), {counted(trial.n_rows, 'test row')}"
+    title = f"What came (rows) and what was predicted (columns), {several(trial.n_rows, 'test row')}"
     return _square(subject, title, cells, share)
 
 
