@@ -1,4 +1,4 @@
-"""Every exception Hornbeam raises.
+"""Every exception Hornbeam raises, and its warning.
 
 ::
 
@@ -14,6 +14,8 @@
     ├── EngineError       (RuntimeError)  a pass over the data that could not be finished
     └── MissingExtraError (RuntimeError)  an optional dependency that is not installed
 
+    HornbeamWarning       (UserWarning)   a fit or a prediction that works, and is probably not what was meant
+
 Each message says what was found, what was expected and what to do.
 """
 
@@ -23,6 +25,7 @@ __all__ = [
     "EngineError",
     "ExportError",
     "HornbeamError",
+    "HornbeamWarning",
     "InteropError",
     "MissingExtraError",
     "ParameterError",
@@ -84,3 +87,24 @@ class EngineError(HornbeamError, RuntimeError):
 
 class MissingExtraError(HornbeamError, RuntimeError):
     """An optional dependency that is not installed; the message names the extra."""
+
+
+class HornbeamWarning(UserWarning):
+    """A warning that something works, and is probably not what was meant.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import pandas as pd
+    >>> from hornbeam import TreeClassifier
+    >>> from hornbeam.errors import HornbeamWarning
+    >>> X = pd.DataFrame({"customer": [f"C-{i}" for i in range(40)], "weekday": [i % 7 for i in range(40)]})
+    >>> y = ["no", "yes"] * 20
+    >>> with warnings.catch_warnings(record=True, action="always") as heard:
+    ...     _ = TreeClassifier().fit(X, y)
+    >>> print(heard[0].message)
+    Column 'customer' has 40 different values in 40 rows (an identifier?). ...
+    >>> with warnings.catch_warnings():  # the column is meant
+    ...     warnings.simplefilter("ignore", HornbeamWarning)
+    ...     _ = TreeClassifier().fit(X, y)
+    """

@@ -1,5 +1,6 @@
 """What a fit makes of a file, and what it says about it."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -131,3 +132,43 @@ def test_an_identifier_that_is_no_row_number_is_doubted(run):
     Path("customers.csv").write_text("\n".join(numbered))
     result = run("fit", "customers.csv", "-t", "state", "-o", "c.hornbeam")
     assert "warning: 'customer' has another whole number in each row: if it is an identifier" in result.stderr
+
+
+def test_numbers_that_may_be_amounts_are_not_doubted(run):
+    lines = Path("loans.csv").read_text().splitlines()
+    widely = [
+        f"assets,{lines[0]}",
+        *(f"{104_729 * at % 9_999_991},{line}" for at, line in enumerate(lines[1:])),
+    ]
+    Path("widely.csv").write_text("\n".join(widely))
+    assert "'assets'" not in run("fit", "widely.csv", "-t", "state", "-o", "a.hornbeam").stderr
+
+
+@pytest.mark.parametrize(
+    ("target", "copy", "what"),
+    [
+        (
+            "state",
+            lambda row: "7" if row["state"] == "good" else "3",
+            "alone gives the class of 100 % of the rows",
+        ),
+        (
+            "amount",
+            lambda row: str(2 * int(row["amount"]) + 1),
+            "has a correlation of 1.0000 with the target",
+        ),
+    ],
+)
+def test_a_copy_of_the_target_is_doubted_unless_it_is_meant(run, target, copy, what):
+    with Path("loans.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    with Path("copied.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, [*rows[0], "later"])
+        writer.writeheader()
+        writer.writerows([row | {"later": copy(row)} for row in rows])
+    command = ("fit", "copied.csv", "-t", target, "-o", "c.hornbeam", "--drop", "id")
+    doubt = f"'later' {what}: if it is unknown when predicting, --drop later"
+    assert f"warning: {doubt}\n" in run(*command).stderr
+    assert json.loads(run(*command, "--json", "-q").stdout)["doubts"] == [doubt]
+    assert "later" not in run(*command, "--numeric", "later").stderr
+    assert "later" not in run(*command, "--drop", "later").stderr

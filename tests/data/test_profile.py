@@ -2,6 +2,7 @@
 
 import datetime
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +21,13 @@ def test_whole_numbers_are_counted(values):
     assert found.n_distinct == len(set(known))
     runs = len(values) > 1 and known == values and values == list(range(values[0], values[0] + len(values)))
     assert found.counts_rows == runs
+    every = len(values) > 1 and len(set(known)) == len(values)
+    assert found.width == (max(values) - min(values) + 1 if every else 0)
+    as_floats = np.array([np.nan if value is None else value for value in values], float)
+    assert Profile.of_numbers("x", as_floats) == found
+    texts = pa.array([None if value is None else str(value) for value in values], pa.string())
+    codes = np.array([-1 if value is None else value + 3 for value in values], np.int32)
+    assert Profile.of_codes("x", codes) == Profile.of("x", pa.chunked_array([texts]))
 
 
 @pytest.mark.parametrize(

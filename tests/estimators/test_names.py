@@ -25,7 +25,7 @@ def said(classifier, train, test):
         except ValueError as error:
             return type(error).__mro__[-4:], str(error).replace(type(classifier).__name__, "Tree")
     [warning] = caught
-    return warning.category, str(warning.message).replace(type(classifier).__name__, "Tree")
+    return warning.category.__mro__[-5:], str(warning.message).replace(type(classifier).__name__, "Tree")
 
 
 @pytest.mark.parametrize(

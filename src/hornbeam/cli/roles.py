@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from hornbeam.errors import DataError
 
 if TYPE_CHECKING:
+    from hornbeam.data.column_checks import Finding
     from hornbeam.data.profile import Profile
 
-__all__ = ["Roles", "no_such_column"]
+__all__ = ["Roles", "doubt", "no_such_column"]
 
-_NAMES_ROWS = 0.5  # different texts a row: columns with more hold names, not categories
-_FEW_ROWS = 20  # of which nothing of the kind can be said
+_UNUSABLE = {"other": "holds neither numbers nor texts", "date": "holds dates or times"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,8 @@ class Roles:
         dropped: Iterable[str] = (),
     ) -> "Roles":
         """Give every column a role; `forced` ones are features whatever they look like."""
+        from hornbeam.data.column_checks import Check, check_profile
+
         numeric: list[str] = []
         nominal: list[str] = []
         doubts: list[str] = []
@@ -62,16 +64,16 @@ class Roles:
         for column in columns:
             if column.name in (target, weight):
                 continue
-            why = "was to be dropped" if column.name in dropped else _useless(column)
+            found = None if column.holds in _UNUSABLE else check_profile(column)
+            why = "was to be dropped" if column.name in dropped else _UNUSABLE.get(column.holds)
+            if why is None and found is not None and found.check is not Check.UNREPEATED:
+                why = found.what
             if why is not None and (column.name in dropped or column.name not in forced):
                 left_out[column.name] = why
                 continue
             (numeric if column.holds == "number" else nominal).append(column.name)
-            if column.name not in forced and _is_doubtful(column):
-                doubts.append(
-                    f"{column.name!r} has another whole number in each row: if it is an identifier, "
-                    f"--drop {column.name}"
-                )
+            if found is not None and column.name not in forced:
+                doubts.append(doubt(found))
         if not numeric and not nominal:
             raise DataError(
                 f"No column is left to learn {target!r} from: "
@@ -81,27 +83,20 @@ class Roles:
         return cls(tuple(numeric), tuple(nominal), left_out, tuple(doubts))
 
 
-def _useless(column: "Profile") -> str | None:
-    """Why a column can be no feature; None if it can."""
-    if column.holds == "other":
-        return "holds neither numbers nor texts"
-    if column.holds == "date":
-        return "holds dates or times"
-    if column.n_distinct == 0:
-        return "has no values"
-    if column.n_distinct == 1 and column.n_missing == 0:
-        return "has one value only"
-    if column.n_rows < _FEW_ROWS:
-        return None
-    if column.counts_rows:
-        return "numbers the rows"
-    if column.holds == "text" and column.n_distinct > _NAMES_ROWS * column.n_rows:
-        return f"has {column.n_distinct:,} different texts in {column.n_rows:,} rows"
-    return None
+def doubt(found: "Finding") -> str:
+    """Say what is doubtful about a feature, and how to leave it out.
 
+    Examples
+    --------
+    >>> from hornbeam.data.column_checks import Check, Finding
+    >>> doubt(Finding("customer", Check.UNREPEATED, "has another whole number in each row"))
+    "'customer' has another whole number in each row: if it is an identifier, --drop customer"
+    """
+    from hornbeam.data.column_checks import Check
 
-def _is_doubtful(column: "Profile") -> bool:
-    return column.whole and column.n_distinct == column.n_rows >= _FEW_ROWS
+    copy = found.check is Check.COPY
+    reason = "unknown when predicting" if copy else "an identifier"
+    return f"{found.column!r} {found.what}: if it is {reason}, --drop {found.column}"
 
 
 def no_such_column(name: str, columns: Sequence[str], path: str) -> DataError:

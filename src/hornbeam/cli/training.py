@@ -1,12 +1,13 @@
 """Rows to learn from: which column is for what, as the user says, or as it looks."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from typing import Any, NamedTuple
 
 import click
 
-from hornbeam.cli.roles import Roles, no_such_column
+from hornbeam.cli.roles import Roles, doubt, no_such_column
 from hornbeam.cli.rows import labelled
 from hornbeam.cli.screen import say, warn
 
@@ -104,9 +105,22 @@ def read_training(
         say(
             "          --nominal COL or --numeric COL keeps a column, --drop COL leaves it out without a word"
         )
-    for doubt in roles.doubts:
-        warn(doubt)
-    return Training(table, target, weight, roles, measures)
+    rows = Training(table, target, weight, roles, measures)
+    copies = [doubt(found) for found in _copies(rows) if found.column not in types]
+    roles = replace(roles, doubts=(*roles.doubts, *copies))
+    for words in roles.doubts:
+        warn(words)
+    return rows._replace(roles=roles)
+
+
+def _copies(rows: Training) -> Any:
+    """The features that look like copies of the target."""
+    from hornbeam.data.column_checks import target_copies
+    from hornbeam.data.schema import Kind
+    from hornbeam.data.table import Table
+
+    kind = Kind.NUMERIC if rows.measures else Kind.NOMINAL
+    return target_copies(Table.read(rows.table.select(rows.features), rows.table[rows.target], target=kind))
 
 
 def _measures(column: Any) -> bool:

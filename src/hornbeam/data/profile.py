@@ -1,14 +1,18 @@
-"""What a column of a file looks like, before anybody has said what it is for."""
+"""Facts about one column: what it holds, and how many different values."""
 
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
+
+from hornbeam.typing import Floats, Indices
 
 __all__ = ["Profile"]
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Facts about one column of an Arrow table.
+    """Facts about one column of an Arrow table or of a `Table`.
 
     Parameters
     ----------
@@ -26,12 +30,16 @@ class Profile:
         Whether all values are whole numbers.
     counts_rows : bool
         Whether the values are consecutive whole numbers, each once, in the order of the rows.
+    width : float
+        Where every row has another whole number: how many whole numbers there are from the smallest to the largest.
+        Else 0.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> Profile.of("id", pa.chunked_array([[7, 8, 9]]))
-    Profile(name='id', holds='number', n_rows=3, n_missing=0, n_distinct=3, whole=True, counts_rows=True)
+    >>> found = Profile.of("id", pa.chunked_array([[7, 8, 9]]))
+    >>> found.holds, found.n_distinct, found.whole, found.counts_rows, found.width
+    ('number', 3, True, True, 3.0)
     """
 
     name: str
@@ -41,21 +49,56 @@ class Profile:
     n_distinct: int
     whole: bool = False
     counts_rows: bool = False
+    width: float = 0.0
 
     @classmethod
     def of(cls, name: str, column: Any) -> "Profile":
-        """Look at a column."""
+        """Return the facts about an Arrow column."""
         from pyarrow import compute, types
 
         holds = _held(column.type)
         if holds == "other":
             return cls(name, holds, len(column), column.null_count, 0)
         distinct = len(column.drop_null().unique())
-        whole, counts = bool(types.is_integer(column.type)), False
+        whole, counts, width = bool(types.is_integer(column.type)), False, 0.0
         if whole and distinct == len(column) > 1:
             steps = compute.pairwise_diff(column.combine_chunks())[1:]
             counts = bool(compute.all(compute.equal(steps, 1)).as_py())
-        return cls(name, holds, len(column), column.null_count, distinct, whole, counts)
+            ends = compute.min_max(column).as_py()
+            width = float(ends["max"] - ends["min"] + 1)
+        return cls(name, holds, len(column), column.null_count, distinct, whole, counts, width)
+
+    @classmethod
+    def of_numbers(cls, name: str, values: Floats) -> "Profile":
+        """Return the facts about an array of numbers, NaN where a value is missing.
+
+        Examples
+        --------
+        >>> found = Profile.of_numbers("id", np.array([7.0, 9.0, 8.0]))
+        >>> found.n_distinct, found.whole, found.counts_rows, found.width
+        (3, True, False, 3.0)
+        """
+        known = values[~np.isnan(values)]
+        distinct, whole = len(np.unique(known)), bool((known == np.rint(known)).all())
+        counts, width = False, 0.0
+        if whole and distinct == len(values) > 1:
+            with np.errstate(invalid="ignore"):  # of infinite values
+                counts = bool((np.diff(values) == 1).all())
+                width = float(known.max() - known.min() + 1)
+        return cls(name, "number", len(values), len(values) - len(known), distinct, whole, counts, width)
+
+    @classmethod
+    def of_codes(cls, name: str, codes: Indices) -> "Profile":
+        """Return the facts about an array of category codes, negative where a value is missing.
+
+        Examples
+        --------
+        >>> Profile.of_codes("colour", np.array([0, 2, 2, -1], np.int32)).n_distinct
+        2
+        """
+        known = codes[codes >= 0]
+        distinct = int(np.count_nonzero(np.bincount(known)))
+        return cls(name, "text", len(codes), len(codes) - len(known), distinct)
 
 
 def _held(kind: Any) -> str:

@@ -9,6 +9,7 @@ from hornbeam.data.table import Table
 from hornbeam.ensembles.boosted import Boosted
 from hornbeam.ensembles.losses import Loss
 from hornbeam.estimators.boosting_settings import boosting_of
+from hornbeam.estimators.column_warnings import warn_of_columns
 from hornbeam.estimators.progress import Progress
 from hornbeam.estimators.reading import Reading
 from hornbeam.estimators.threads import n_threads
@@ -32,6 +33,7 @@ class Additive(Reading):
 
     def _boost(self, table: Table, loss: Loss, progress: Progress) -> None:
         boosting, n_jobs = boosting_of(self, table, loss), n_threads(self.n_jobs)
+        warn_of_columns(table)
         result = boosting.fit(table, n_jobs=n_jobs, on_progress=progress.listener(boosting.n_rounds))
         self._remember(result.boosted, table.names)
         self.n_iter_ = len(result.boosted.rounds)

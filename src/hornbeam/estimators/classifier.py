@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from hornbeam.data.table import Table
 from hornbeam.data.units import MemorySource
 from hornbeam.estimators import explained, refresh
+from hornbeam.estimators.column_warnings import warn_of_columns
 from hornbeam.estimators.portrait import Portrait
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.routing import Routing
@@ -226,6 +227,7 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
             table = Table.read(X, labels, sample_weight=sample_weight, class_weight=self.class_weight)
             listener = progress.listener(table.n_rows)
             if grow_rows is None:
+                warn_of_columns(table)
                 tree = recipe_of(self, table).fit(table, n_jobs=n_threads(self.n_jobs), on_progress=listener)
             else:
                 here = MemorySource(table)

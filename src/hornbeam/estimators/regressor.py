@@ -10,6 +10,7 @@ from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.estimators import explained, refresh
+from hornbeam.estimators.column_warnings import warn_of_columns
 from hornbeam.estimators.portrait import Portrait
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.routing import Routing
@@ -167,6 +168,7 @@ class TreeRegressor(Portrait, CallbackSupportMixin, Routing, RegressorMixin, Est
             numbers = numbers_of(self, y)
             table = Table.read(X, numbers, sample_weight=sample_weight, target=Kind.NUMERIC)
             recipe = regression_recipe_of(self, table)
+            warn_of_columns(table)
             listener = progress.listener(table.n_rows)
             self._remember(
                 recipe.fit(table, n_jobs=n_threads(self.n_jobs), on_progress=listener), table.names

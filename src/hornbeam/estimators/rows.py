@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hornbeam.data.labels import read_labels
 from hornbeam.data.units import MemorySource, Source
 from hornbeam.errors import ParameterError
+from hornbeam.estimators.column_warnings import warn_of_source
 from hornbeam.estimators.settings import recipe_of
 from hornbeam.estimators.threads import n_threads
 from hornbeam.tree.tree import Tree
@@ -80,6 +81,7 @@ def fit_source(
 ) -> Fitted:
     """Fit an estimator's tree to a source; a share of all rows is a share of those that are grown on."""
     recipe = recipe_of(estimator, source)
+    warn_of_source(source)
     from hornbeam.scale import Plan, fit  # as above
 
     rows = Plan.of(source, recipe, grow_rows, memory).rows

@@ -9,6 +9,7 @@ from sklearn.frozen import FrozenEstimator
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.estimators.classifier import TreeClassifier
+from hornbeam.estimators.column_warnings import warn_of_columns
 from hornbeam.estimators.parameters import seed_of
 from hornbeam.estimators.reading import Reading
 from hornbeam.estimators.settings import recipe_of
@@ -142,6 +143,7 @@ class RuleClassifier(Reading, Shell):
             schema=None if tree is None else tree.schema,
         )
         if given is not None:
+            warn_of_columns(table)
             tree = recipe_of(given, table).fit(table, n_jobs=n_threads(self.n_jobs))
         assert tree is not None
         if self.costs is not None:

@@ -16,6 +16,7 @@ from hornbeam.data.sheet import renamed
 from hornbeam.data.table import Table
 from hornbeam.ensembles import mean_answer
 from hornbeam.errors import ParameterError
+from hornbeam.estimators.column_warnings import warn_of_columns
 from hornbeam.estimators.settings import smoother_of
 from hornbeam.estimators.shell import Shell
 from hornbeam.estimators.threads import n_threads
@@ -125,6 +126,8 @@ class SmoothedClassifier(MetaEstimatorMixin, Shell):
         reading = _named(grafts[0].reading, getattr(self, "feature_names_in_", None))
         labels = read_labels(y)
         table = reading.read(X, labels, sample_weight=sample_weight)
+        if not isinstance(estimator, FrozenEstimator):
+            warn_of_columns(table)
         trees = [graft.fill(table) for graft in grafts]
         self.trees_ = tuple(trees) if smoother is None else tuple(map(smoother, trees))
         self._reading = replace(reading, schema=table.schema)

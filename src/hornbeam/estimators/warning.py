@@ -3,12 +3,17 @@
 import warnings
 from pathlib import Path
 
+import sklearn
+
+from hornbeam.errors import HornbeamWarning
+
 __all__ = ["warn"]
 
-_HERE = (str(Path(__file__).parent),)
+# Our own methods, and what scikit-learn puts around `fit` for callbacks.
+_INSIDE = (str(Path(__file__).parent), str(Path(sklearn.__file__).parent / "callback"))
 
 
-def warn(message: str, category: type[Warning] = UserWarning) -> None:
+def warn(message: str, category: type[Warning] = HornbeamWarning) -> None:
     """Warn whoever called the estimator.
 
     Examples
@@ -19,4 +24,4 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     >>> str(heard[0].message)
     'rows are few'
     """
-    warnings.warn(message, category, skip_file_prefixes=_HERE)
+    warnings.warn(message, category, skip_file_prefixes=_INSIDE)

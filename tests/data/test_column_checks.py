@@ -1,0 +1,247 @@
+"""Columns that should not be features, against plain Python and worked counts."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_iris
+
+from hornbeam.data.column_checks import Check, check_columns, check_profile, check_schema, target_copies
+from hornbeam.data.profile import Profile
+from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.data.table import Table
+from hornbeam.data.target_copies import correlation, wrong_by_cut, wrong_by_missing, wrong_by_value
+
+
+def numbers(n_rows, width, name="x", **facts):
+    return Profile(name, "number", n_rows, 0, n_rows, whole=True, width=width, **facts)
+
+
+@pytest.mark.parametrize(
+    ("column", "check"),
+    [
+        (Profile("x", "number", 5, 5, 0), Check.CONSTANT),
+        (Profile("x", "text", 5, 0, 1), Check.CONSTANT),
+        (Profile("x", "text", 5, 1, 1), None),  # known or missing: that may say something
+        (Profile("x", "text", 19, 0, 19), None),  # too few rows
+        (Profile("x", "text", 20, 0, 10), None),  # half of them
+        (Profile("x", "text", 20, 0, 11), Check.IDENTIFIER),
+        (Profile("x", "number", 200, 0, 200), None),  # measurements
+        (numbers(20, 20, counts_rows=True), Check.ROW_NUMBER),
+        (numbers(99, 99), None),  # too few rows
+        (numbers(100, 495), Check.UNREPEATED),  # 4,950 pairs: ten equal ones expected
+        (numbers(100, 496), None),
+        (numbers(100, 1e9, "customer_id"), Check.UNREPEATED),
+        (numbers(100, 1e9, "CustomerID"), Check.UNREPEATED),
+        (numbers(100, 1e9, "Id"), Check.UNREPEATED),
+        (numbers(100, 1e9, "paid"), None),
+        (numbers(100, 1e9, "income"), None),
+        (numbers(99, 1e9, "id"), None),
+    ],
+)
+def test_rules_of_one_column(column, check):
+    found = check_profile(column)
+    assert (None if found is None else found.check) == check
+    assert found is None or found.column == column.name
+
+
+SHAPES = st.sampled_from(
+    ["ids", "shuffled", "gaps", "constant", "missing", "few", "floats", "late", "texts", "words"]
+)
+
+
+def column_of(shape, n, rng):
+    match shape:
+        case "ids":
+            return np.arange(n) + 7.0
+        case "shuffled":
+            return rng.permutation(n) * 1.0
+        case "gaps":
+            return np.where(rng.random(n) < 0.02, np.nan, rng.permutation(n))
+        case "constant":
+            return np.full(n, 3.0)
+        case "missing":
+            return np.full(n, np.nan)
+        case "few":
+            return rng.integers(0, 4, n) * 1.0
+        case "floats":
+            return rng.normal(size=n)
+        case "late":  # constant but for a row that a sample is likely to miss
+            return np.where(np.arange(n) == n - 2, 1.0, 0.0)
+        case "texts":
+            return np.array([f"t{i}" for i in rng.permutation(n)], object)
+        case "words":
+            return np.array([f"w{i}" for i in rng.integers(0, max(2, n // 2), n)], object)
+
+
+def slow(name, values):
+    """The finding of a column from all of its rows, in plain Python."""
+    rows = values.tolist()
+    known = [value for value in rows if value == value]
+    whole = all(isinstance(value, float) and value.is_integer() for value in known)
+    distinct = len(set(known))
+    facts = {}
+    if whole and distinct == len(rows):
+        facts = {
+            "counts_rows": all(b - a == 1 for a, b in pairwise(rows)),
+            "width": max(rows) - min(rows) + 1,
+        }
+    holds = "text" if isinstance(rows[0], str) else "number"
+    return check_profile(Profile(name, holds, len(rows), len(rows) - len(known), distinct, whole, **facts))
+
+
+@given(st.lists(SHAPES, min_size=2, max_size=5), st.integers(20, 1500), st.integers(0, 99))
+def test_a_sample_of_rows_loses_nothing(shapes, n, seed):
+    rng = np.random.default_rng(seed)
+    columns = [column_of(shape, n, rng) for shape in shapes]
+    names = [f"c{at}" for at in range(len(columns))]
+    X = np.empty((n, len(columns)), object)
+    for at, column in enumerate(columns):
+        X[:, at] = column
+    table = Table.read(X, rng.integers(0, 2, n), feature_names=names)
+    expected = [found for pair in zip(names, columns, strict=True) if (found := slow(*pair)) is not None]
+    assert list(check_columns(table)) == expected
+    unnamed = {found.check for found in check_columns(Table.read(X, rng.integers(0, 2, n)))}
+    assert unnamed == {found.check for found in expected} - {Check.CONSTANT, Check.UNREPEATED}
+
+
+def test_a_single_column_and_few_rows_are_not_judged():
+    ids = [[f"t{i}", i % 3] for i in range(19)]
+    assert check_columns(Table.read(ids, [i % 2 for i in range(19)])) == ()
+    assert check_columns(Table.read([[f"t{i}"] for i in range(50)], [i % 2 for i in range(50)])) == ()
+
+
+def test_a_schema_tells_nominal_identifiers():
+    city = Feature("city", Kind.NOMINAL, tuple(f"c{i}" for i in range(30)))
+    schema = Schema((city, Feature("age")), ("no", "yes"))
+    assert [found.column for found in check_schema(schema, 59)] == ["city"]
+    assert check_schema(schema, 60) == ()
+
+
+def with_target(column, y, n_noise=2, **more):
+    """A table of a column and some noise."""
+    rng = np.random.default_rng(1)
+    X = np.empty((len(y), 1 + n_noise), object)
+    X[:, 0] = column
+    X[:, 1:] = rng.normal(size=(len(y), n_noise))
+    return Table.read(X, y, **({"feature_names": ["suspect", "a", "b"][: 1 + n_noise]} | more))
+
+
+def copies(table):
+    return [(found.column, found.what) for found in target_copies(table)]
+
+
+@pytest.mark.parametrize("sort", [False, True])
+def test_a_renamed_target_is_a_copy_up_to_one_row_in_a_thousand(sort):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 3000)
+    y = np.sort(y) if sort else y
+    as_text, as_number = np.array(["low", "mid", "top"])[y], np.array([5.0, 1.0, 9.0])[y]
+    for column in (as_text, as_number):
+        assert copies(with_target(column, y)) == [("suspect", "alone gives the class of 100 % of the rows")]
+        wrong = column.copy()
+        wrong[[0, 1500, 2999]] = column[[1500, 2999, 0]]  # three rows of other classes, if sorted
+        expected = 100 * (1 - np.count_nonzero(wrong != column) / 3000)
+        assert copies(with_target(wrong, y)) == [
+            ("suspect", f"alone gives the class of {expected:.2f} % of the rows")
+        ]
+        wrong[:20] = wrong[-20:]
+        assert np.count_nonzero(wrong != column) > 3
+        assert copies(with_target(wrong, y)) == []
+
+
+def test_whether_a_value_is_missing_may_be_the_target():
+    rng = np.random.default_rng(0)
+    y = rng.random(400) < 0.3
+    reason = np.where(y, np.array([f"r{i}" for i in range(9)])[rng.integers(0, 9, 400)], None)
+    days = np.where(y, rng.normal(size=400), np.nan)
+    for column in (reason, days):
+        assert [name for name, _ in copies(with_target(column, y.astype(int)))] == ["suspect"]
+        assert copies(with_target(rng.permutation(column), y.astype(int))) == []
+
+
+def test_a_clean_cut_is_a_copy_on_many_rows_with_names_alone():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=2000)
+    y = (x > 0.3).astype(int)
+    assert [name for name, _ in copies(with_target(x, y))] == ["suspect"]
+    assert copies(with_target(x[:999], y[:999])) == []
+    assert copies(with_target(x, y, feature_names=None)) == []
+    assert copies(with_target(x, y ^ (rng.random(2000) < 0.01))) == []
+
+
+def test_strong_features_are_no_copies():
+    iris = load_iris()
+    for y in (iris.target, iris.target == 0):
+        table = Table.read(iris.data, y, feature_names=iris.feature_names)
+        assert check_columns(table) == ()
+    rng = np.random.default_rng(0)
+    odour = rng.integers(0, 9, 8000)  # as of mushrooms: nine values, of which one is ambiguous in a few rows
+    poisonous = np.where(odour == 0, rng.random(8000) < 0.03, odour > 4)
+    assert copies(with_target(np.array(list("nacfmpsyl"))[odour], poisonous.astype(int))) == []
+    poisonous = odour > 4  # and without any exception
+    assert copies(with_target(np.array(list("nacfmpsyl"))[odour], poisonous.astype(int))) == []
+
+
+def test_rare_classes_are_not_found_by_predicting_the_common_one():
+    rng = np.random.default_rng(0)
+    y = (np.arange(60_000) % 2000 == 0).astype(int)  # 30 rows
+    flag = rng.permutation(y)
+    assert copies(with_target(flag, y)) == []
+    assert [name for name, _ in copies(with_target(y * 1.0, y))] == ["suspect"]
+    almost = y.copy()
+    almost[np.flatnonzero(y)[0]] = 0  # right in all but one of 60,000 rows, but in 29 of 30 of the class
+    assert copies(with_target(almost, y)) == []
+
+
+@pytest.mark.parametrize("factor", [2.5, -0.001])
+def test_a_linear_function_of_a_number_is_a_copy(factor):
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=500)
+    x = factor * y + 40
+    x[::20] = np.nan
+    table = with_target(x, y, target=Kind.NUMERIC)
+    assert copies(table) == [("suspect", "has a correlation of 1.0000 with the target")]
+    for noise, found in ((0.005, ["suspect"]), (0.03, [])):  # correlations of 0.99999 and 0.9995
+        table = with_target(y + noise * rng.normal(size=500), y, target=Kind.NUMERIC)
+        assert [name for name, _ in copies(table)] == found
+    x[::5] = np.nan
+    assert copies(with_target(x, y, target=Kind.NUMERIC)) == []
+
+
+def test_huge_numbers_are_no_copies():
+    y = np.arange(200.0)
+    for x in (np.where(y > 100, np.inf, 0.0), np.where(y % 2, 1e300, -1e300)):
+        assert copies(with_target(x, y, target=Kind.NUMERIC)) == []
+
+
+@given(
+    st.lists(st.sampled_from([0.0, 1.0, 2.0, 3.0, np.nan]), min_size=1, max_size=12).flatmap(
+        lambda xs: st.tuples(st.just(xs), st.lists(st.integers(0, 1), min_size=len(xs), max_size=len(xs)))
+    )
+)
+def test_wrong_rows_are_counted(rows):
+    values, target = rows
+    x, y = np.array(values), np.array(target)
+
+    def wrong(groups):
+        return sum(min(ones := int(y[group].sum()), int(group.sum()) - ones) for group in groups)
+
+    missing = np.isnan(x)
+    assert wrong_by_missing(x, y) == wrong([missing, ~missing])
+    by_cut = [wrong([missing, x <= cut, x > cut]) for cut in (0.0, 1.0, 2.0, 3.0)]
+    assert wrong_by_cut(x, y) == (len(x) if missing.all() else min(by_cut))
+    values = [missing, *(x == value for value in (0.0, 1.0, 2.0, 3.0))]
+    many = sum(group.any() for group in values) > 3
+    assert wrong_by_value(x, y, 2) == (len(x) if many else wrong(values))
+
+
+@given(st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=2, max_size=20))
+def test_correlation_is_numpy_s(pairs):
+    x, y = np.array(pairs, float).T
+    if len(set(x)) > 1 and len(set(y)) > 1:
+        assert correlation(x, y) == pytest.approx(abs(np.corrcoef(x, y)[0, 1]), abs=1e-12)
+    else:
+        assert correlation(x, y) == 0.0
