@@ -1,5 +1,6 @@
 """Columns that should not be features, against plain Python and worked counts."""
 
+import tracemalloc
 from itertools import pairwise
 
 import numpy as np
@@ -150,6 +151,16 @@ def test_a_renamed_target_is_a_copy_up_to_one_row_in_a_thousand(sort):
         wrong[:20] = wrong[-20:]
         assert np.count_nonzero(wrong != column) > 3
         assert copies(with_target(wrong, y)) == []
+
+
+def test_a_copy_of_very_many_classes_takes_little_memory():
+    y = np.arange(60_000) // 2
+    tracemalloc.start()
+    found = copies(with_target(y * 3.0, y, n_noise=1))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [name for name, _ in found] == ["suspect"]
+    assert peak < 100e6  # 30,000 values times 30,000 classes would be 7 GB
 
 
 def test_whether_a_value_is_missing_may_be_the_target():

@@ -20,7 +20,7 @@ from hornbeam.data.target_copies import copied
 
 __all__ = ["Check", "Finding", "check_columns", "check_profile", "check_schema", "target_copies"]
 
-FEWEST_ROWS = 20  # smaller data are not judged: most of their columns have many different values
+_FEWEST_ROWS = 20  # smaller data are not judged: most of their columns have many different values
 _FEWEST_NUMBERS = 100  # rows that numbers without a repeated value are judged on
 _IDENTIFIER_SHARE = 0.5  # of the rows; a nominal column with more different values identifies rows
 _EXPECTED_REPEATS = 10  # pairs of equal numbers; if so many are expected, none at all is no coincidence
@@ -43,6 +43,9 @@ class Check(StrEnum):
     IDENTIFIER = "identifier"
     UNREPEATED = "unrepeated number"
     COPY = "copy of the target"
+
+
+_OF_NAMED = frozenset({Check.CONSTANT, Check.UNREPEATED})  # not judged where columns have no names
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,7 @@ def check_profile(column: Profile) -> Finding | None:
         return Finding(column.name, Check.CONSTANT, "has no values")
     if column.n_distinct == 1 and column.n_missing == 0:
         return Finding(column.name, Check.CONSTANT, "has one value only")
-    if column.n_rows < FEWEST_ROWS:
+    if column.n_rows < _FEWEST_ROWS:
         return None
     if column.counts_rows:
         return Finding(column.name, Check.ROW_NUMBER, "numbers the rows")
@@ -143,7 +146,7 @@ def check_columns(table: Table) -> tuple[Finding, ...]:
     >>> [(found.column, found.check.value) for found in check_columns(table)]
     [('customer', 'identifier')]
     """
-    if table.n_rows < FEWEST_ROWS or len(table.columns) < 2:
+    if table.n_rows < _FEWEST_ROWS or len(table.columns) < 2:
         return ()
     found: dict[int, Finding] = {}
     for at, profile in _doubtful(table):
@@ -182,7 +185,7 @@ def check_schema(schema: Schema, n_rows: int) -> tuple[Finding, ...]:
     >>> [found.what for found in check_schema(schema, 25)], check_schema(schema, 1_000)
     (['has 16 different values in 25 rows'], ())
     """
-    if n_rows < FEWEST_ROWS or schema.n_features < 2:
+    if n_rows < _FEWEST_ROWS or schema.n_features < 2:
         return ()
     return tuple(
         [
@@ -191,9 +194,6 @@ def check_schema(schema: Schema, n_rows: int) -> tuple[Finding, ...]:
             if feature.kind is Kind.NOMINAL and len(feature.categories) > _IDENTIFIER_SHARE * n_rows
         ]
     )
-
-
-_OF_NAMED = frozenset({Check.CONSTANT, Check.UNREPEATED})  # not judged where columns have no names
 
 
 def _identifier(name: str, n_distinct: int, n_rows: int) -> Finding:

@@ -170,8 +170,10 @@ def wrong_by_value(column: Column, target: Indices, n_classes: int) -> int:
     values, group = np.unique(column, return_inverse=True)
     if len(values) > n_classes + 1:
         return len(column)
-    counts = np.bincount(group * n_classes + target, minlength=len(values) * n_classes)
-    return len(column) - int(counts.reshape(-1, n_classes).max(axis=1).sum())
+    pairs, counts = np.unique(group * n_classes + target, return_counts=True)
+    most = np.zeros(len(values), np.int64)
+    np.maximum.at(most, pairs // n_classes, counts)
+    return len(column) - int(most.sum())
 
 
 def wrong_by_missing(column: Column, target: Indices) -> int:
