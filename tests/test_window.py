@@ -35,11 +35,15 @@ def test_a_public_class_shows_an_example_that_runs(name):
     assert sum(len(found.examples) for found in examples) > 0
 
 
-@pytest.mark.parametrize("name", hornbeam.errors.__all__)
+@pytest.mark.parametrize("name", sorted({*hornbeam.errors.__all__} - {"HornbeamWarning"}))
 def test_every_error_is_ours_and_also_a_builtin_one(name):
     error = getattr(hornbeam.errors, name)
     assert issubclass(error, hornbeam.errors.HornbeamError)
     assert name == "HornbeamError" or issubclass(error, ValueError | RuntimeError)
+
+
+def test_the_warning_is_a_user_s():
+    assert hornbeam.errors.HornbeamWarning.__bases__ == (UserWarning,)
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones():
