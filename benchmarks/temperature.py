@@ -27,6 +27,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import cross_val_predict
 
 from hornbeam import BoostedTreesClassifier, ForestClassifier
+from hornbeam.data import Table
 from hornbeam.data.bins import Bins
 from hornbeam.data.engine import LocalEngine
 from hornbeam.data.units import MemorySource
@@ -75,7 +76,7 @@ def _boosted(fold: Fold) -> Iterator[Predicted]:
     predicted = BoostedTreesClassifier().fit(train, y).predict_proba(test)
     yield from _at_both(BOOSTING_METHODS[:2], predicted, choose_temperature(held_out, y))
     stopped = BoostedTreesClassifier(early_stopping=True).fit(train, y)
-    rows = _rows_held_out(fold)
+    rows = _rows_held_out(Table.read(train, y))
     temperature = choose_temperature(stopped.predict_proba(train.iloc[rows]), y[rows])
     yield from _at_both(BOOSTING_METHODS[2:], stopped.predict_proba(test), temperature)
 
@@ -85,9 +86,8 @@ def _at_both(names: Sequence[str], predicted: NDArray[np.float64], temperature: 
     yield names[1], apply_temperature(predicted, temperature), temperature
 
 
-def _rows_held_out(fold: Fold) -> NDArray[np.intp]:
-    """The rows that early stopping holds out of the training rows."""
-    table = fold.table(fold.train)
+def _rows_held_out(table: Table) -> NDArray[np.intp]:
+    """The rows that early stopping holds out of a table."""
     bins = Bins.fit(MemorySource(table), LocalEngine(1), max_bins=255)
     drawing = Drawing.of(table, bins.encode(table, 1), SEED)
     return np.flatnonzero(drawing.held_out(0.1, table.target))
@@ -134,7 +134,7 @@ def report(options: argparse.Namespace) -> None:
     seen = {row["set"] for row in _read(OUT / "scores.csv")}
     rows = _read(OUT / "temperature.csv")
     blind = [row for row in rows if int(row["rows"]) > CHOSEN_ON and row["set"] not in seen]
-    text = _tables("Forests, every set of up to 10,000 rows, five folds", rows, FOREST_METHODS)
+    text = _tables("Forests, sets of up to 10,000 rows, five folds", rows, FOREST_METHODS)
     text += _tables(
         f"Of these, sets of more than {CHOSEN_ON:,} rows that no choice was made on", blind, FOREST_METHODS
     )
