@@ -15,7 +15,7 @@ from hornbeam.data.units import MemorySource
 from hornbeam.ensembles import distillation
 from hornbeam.ensembles.distillation import Distillation
 from hornbeam.ensembles.mixing import Mixing
-from hornbeam.ensembles.sharpness import sharpen, sharpness
+from hornbeam.ensembles.temperature import apply_temperature
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing import Criterion, Grower
 from hornbeam.tree.edit import count
@@ -74,27 +74,6 @@ def test_neighbours_are_alike_in_what_matters():
     for rows in Mixing(per_row=3, least=0).mix(table):
         same = (table.columns[0] > 0) == (table.columns[0][rows.max(axis=1)] > 0)
         assert same.mean() > 0.95  # those on the border of two leaves look across
-
-
-# ---- how far a teacher is to be believed
-
-
-@settings(max_examples=30)
-@given(st.floats(0.4, 3.0), st.integers(0, 10**6))
-def test_the_power_that_was_taken_is_found_again(power, seed):
-    rng = np.random.default_rng(seed)
-    truth = rng.dirichlet(np.ones(3), 20_000)
-    target = (rng.random((20_000, 1)) > truth.cumsum(axis=1)).sum(axis=1)
-    table = Table.read(np.zeros((20_000, 1)), np.r_[target[:-3], 0, 1, 2])
-    assert sharpness(sharpen(truth, 1 / power), table) == pytest.approx(power, rel=0.1)
-
-
-def test_sharpening_leaves_order_and_sums():
-    p = np.random.default_rng(0).dirichlet(np.ones(4), 50)
-    for power in (0.3, 1.0, 4.0):
-        q = sharpen(p, power)
-        np.testing.assert_allclose(q.sum(axis=1), 1)
-        assert (q.argsort(axis=1) == p.argsort(axis=1)).all()
 
 
 # ---- the tree
@@ -172,15 +151,15 @@ def test_a_teacher_who_says_the_same_of_all_makes_a_leaf():
     assert tree.n_nodes == 1
 
 
-def test_answers_to_rows_not_seen_make_the_teacher_bolder():
+def test_held_out_rows_choose_the_temperature_of_the_teacher():
     table = smooth(n=2000)
     ask = oracle(table)
     real = np.repeat(np.arange(2000)[:, None], 2, axis=1)
-    timid = sharpen(ask(real), 0.5)
-    tree = Distillation(mixing=FEW).fit(table, lambda rows: sharpen(ask(rows), 0.5), timid)
-    assert dict(tree.history[-1].parameters)["sharpness"] == pytest.approx(2.0, rel=0.15)
+    timid = apply_temperature(ask(real), 2.0)
+    tree = Distillation(mixing=FEW).fit(table, lambda rows: apply_temperature(ask(rows), 2.0), timid)
+    assert dict(tree.history[-1].parameters)["temperature"] == pytest.approx(0.5, rel=0.15)
     unheard = np.where(np.arange(2000)[:, None] % 3, timid, np.nan)
-    again = Distillation(mixing=FEW).fit(table, lambda rows: sharpen(ask(rows), 0.5), unheard)
+    again = Distillation(mixing=FEW).fit(table, lambda rows: apply_temperature(ask(rows), 2.0), unheard)
     assert (
         again.digest == tree.digest
     )  # a row that all have seen is asked of the teacher, who says the same here

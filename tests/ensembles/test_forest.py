@@ -34,7 +34,30 @@ def test_neither_threads_nor_blocks_change_a_bit_of_it(n_jobs, block, monkeypatc
     np.testing.assert_array_equal(FOREST.answer(TABLE, n_jobs), whole)
 
 
+def test_at_temperature_one_the_mean_keeps_its_bits():
+    np.testing.assert_array_equal(Forest(FOREST.trees, 1.0).answer(TABLE), mean_answer(FOREST.trees, TABLE))
+    assert Forest(FOREST.trees, 1.0).digest == FOREST.digest
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_the_temperature_is_that_of_the_mean(n_jobs):
+    raised = FOREST.answer(TABLE) ** 2
+    warm = Forest(FOREST.trees, 0.5)
+    expected = raised / raised.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(warm.answer(TABLE, n_jobs), expected, rtol=1e-12)
+    assert warm.digest != FOREST.digest
+    assert warm.digest != Forest(FOREST.trees, 0.6).digest
+    assert repr(warm).endswith("temperature 0.5)")
+
+
+@pytest.mark.parametrize("temperature", [0.0, -1.0, np.inf, np.nan])
+def test_temperatures_are_above_zero_and_finite(temperature):
+    with pytest.raises(TreeError, match="expected a finite number above 0"):
+        Forest(FOREST.trees, temperature)
+
+
 def test_no_rows_have_no_answers():
+    assert Forest(FOREST.trees, 0.5).answer(TABLE.slice(0, 0), 2).shape == (0, 3)
     assert FOREST.answer(TABLE.slice(0, 0), 2).shape == (0, 3)
 
 
@@ -44,10 +67,12 @@ def test_the_digest_names_the_trees_in_their_order():
     assert Forest(FOREST.trees[:-1]).digest != FOREST.digest
 
 
-def test_a_forest_travels():
-    again = pickle.loads(pickle.dumps(FOREST))
-    assert again.digest == FOREST.digest
-    assert repr(again) == repr(FOREST)
+@pytest.mark.parametrize("temperature", [1.0, 0.5])
+def test_a_forest_travels(temperature):
+    forest = Forest(FOREST.trees, temperature)
+    again = pickle.loads(pickle.dumps(forest))
+    assert again.digest == forest.digest
+    assert repr(again) == repr(forest)
 
 
 def test_trees_of_different_schemas_are_no_forest():

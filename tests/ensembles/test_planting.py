@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hornbeam.data import Table
 from hornbeam.data.measured import Measured
-from hornbeam.ensembles import STRENGTHS, Bootstrap, Encoded, Planting
+from hornbeam.ensembles import STRENGTHS, Bootstrap, Encoded, Planting, apply_temperature, out_of_bag
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Criterion, Grower, Missing
 from hornbeam.kernels.subtree import child_key
@@ -179,10 +179,43 @@ def test_the_smoother_of_least_squared_error_out_of_bag_is_taken():
     assert chosen.forest.trees[0].history[-1].name == "borrowing"
 
 
+@pytest.mark.parametrize("weights", ["none", "whole"])
+def test_the_temperature_of_least_squared_error_out_of_bag_is_taken(weights):
+    table = random_table(8, n_rows=400, n_classes=3, n_values=50, noise=0.3, weights=weights)
+    planting = Planting(Recipe(grower=Grower(max_features=1)), 20, out_of_bag=True)
+    raw = planting.fit(table)
+    chosen = replace(planting, smoothers=(None,)).fit(table)
+    assert raw.forest.temperature == 1.0
+    assert chosen.forest.temperature != 1.0
+    assert chosen.forest.digest == replace(raw.forest, temperature=chosen.forest.temperature).digest
+
+    def loss(p):
+        squared = ((p - np.eye(3)[table.target]) ** 2).sum(axis=1)
+        return np.nansum(squared if table.weight is None else squared * table.weight)
+
+    np.testing.assert_allclose(
+        chosen.out_of_bag, apply_temperature(raw.out_of_bag, chosen.forest.temperature)
+    )
+    least = min(loss(apply_temperature(raw.out_of_bag, one)) for one in np.geomspace(0.25, 4.0, 200))
+    assert loss(chosen.out_of_bag) <= least * (1 + 1e-6)
+
+
+def test_predictions_out_of_bag_do_not_change_the_forest(monkeypatch):
+    """Choices are made by some of the rows, and by the same ones if all are predicted."""
+    monkeypatch.setattr(out_of_bag, "_ENOUGH", 50)
+    table = random_table(8, n_rows=400, n_classes=3, n_values=50, noise=0.3, weights="whole")
+    planting = Planting(Recipe(), 6, smoothers=STRENGTHS)
+    alone, asked = planting.fit(table), replace(planting, out_of_bag=True).fit(table)
+    assert_same(alone, asked)
+    monkeypatch.setattr(out_of_bag, "_ENOUGH", 400)
+    assert planting.fit(table).forest.temperature != alone.forest.temperature
+
+
 def test_where_there_is_nothing_to_smooth_raw_frequencies_stay():
     table = Table.read(np.repeat(np.arange(4.0), 50)[:, None], np.repeat(["a", "b", "c", "d"], 50))
     planted = Planting(Recipe(), 10, smoothers=STRENGTHS).fit(table)
     assert planted.smoother is None
+    assert planted.forest.temperature == 1.0
     assert planted.out_of_bag is None
 
 

@@ -1,12 +1,13 @@
 """Forests among scikit-learn's own: as good as its forest, with frames, weights, missing values, copies and files."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.inspection import permutation_importance
@@ -15,7 +16,10 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, train_test_
 from sklearn.tree import DecisionTreeClassifier
 
 from hornbeam import ForestClassifier, ForestRegressor
-from hornbeam.errors import ParameterError
+from hornbeam.data import Table
+from hornbeam.ensembles import choose_temperature, mean_answer
+from hornbeam.errors import ParameterError, TreeError
+from hornbeam.evaluation import log_loss, rmse
 from hornbeam.smoothing import HGS, Laplace
 
 CANCER = load_breast_cancer(return_X_y=True)
@@ -111,6 +115,64 @@ def test_permutation_importance_finds_what_matters():
     assert clf.feature_importances_.sum() == pytest.approx(1.0)
 
 
+# ---- temperature
+
+
+@pytest.mark.parametrize("data", [CANCER, IRIS], ids=["cancer", "iris"])
+def test_the_temperature_is_chosen_out_of_bag(data):
+    clf = ForestClassifier(oob_score=True).fit(*data)
+    assert clf.temperature_ == clf.forest_.temperature == round(clf.temperature_, 3) < 0.9
+    # The predictions out of bag are those at the temperature: there is nothing left to choose.
+    assert choose_temperature(clf.oob_decision_function_, data[1]) == pytest.approx(1.0, abs=2e-3)
+    assert ForestClassifier(n_jobs=3).fit(*data).temperature_ == clf.temperature_
+
+
+def test_new_rows_gain_by_it():
+    X, X_new, y, y_new = train_test_split(*load_digits(return_X_y=True), random_state=0, test_size=0.5)
+    clf = ForestClassifier(30).fit(X, y)
+    p, before = clf.predict_proba(X_new), replace(clf.forest_, temperature=1.0)
+    plain = before.answer(Table.read(X_new, schema=before.schema))
+    assert rmse(y_new, p) < 0.8 * rmse(y_new, plain)
+    assert log_loss(y_new, p) < 0.6 * log_loss(y_new, plain)
+    assert (p.argmax(axis=1) == plain.argmax(axis=1)).all()
+
+
+def test_numbers_have_no_temperature():
+    forest = ForestRegressor(5).fit(*DIABETES).forest_
+    assert forest.temperature == 1.0
+    with pytest.raises(TreeError, match="expected 1 where the target is a number"):
+        replace(forest, temperature=0.5)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"smoothing": None}, {"smoothing": "hgs"}, {"smoothing": Laplace()}, {"bootstrap": False}]
+)
+def test_without_a_choice_out_of_bag_the_temperature_is_one(settings):
+    clf = ForestClassifier(5, **settings).fit(*IRIS)
+    assert clf.temperature_ == 1.0
+    trees = mean_answer(clf.forest_.trees, Table.read(IRIS[0], schema=clf.forest_.schema))
+    np.testing.assert_array_equal(clf.predict_proba(IRIS[0]), trees)
+
+
+def test_weights_decide_with_the_probabilities_that_are_shown():
+    clf = ForestClassifier(20, class_weight={0: 1, 1: 6}, oob_score=True).fit(*CANCER)
+    assert clf.temperature_ != 1.0
+    np.testing.assert_array_equal(
+        clf.predict(CANCER[0]), (clf.predict_proba(CANCER[0]) * [1, 6]).argmax(axis=1)
+    )
+    decided = (clf.oob_decision_function_ * [1, 6]).argmax(axis=1)
+    assert clf.oob_score_ == accuracy_score(CANCER[1], decided)
+
+
+def test_constraints_hold_at_any_temperature():
+    X, y = CANCER
+    clf = ForestClassifier(20, monotonic_cst=[-1, *[0] * 29]).fit(X, y)
+    assert clf.temperature_ != 1.0
+    rows = np.repeat(X[:20], 30, axis=0)
+    rows[:, 0] = np.tile(np.linspace(X[:, 0].min(), X[:, 0].max(), 30), 20)
+    assert (np.diff(clf.predict_proba(rows)[:, 1].reshape(20, 30), axis=1) <= 1e-9).all()
+
+
 # ---- data of all kinds
 
 
@@ -170,6 +232,8 @@ def test_nothing_is_answered_before_fit():
         ForestClassifier().predict(IRIS[0])
     with pytest.raises(NotFittedError):
         _ = ForestRegressor().feature_importances_
+    with pytest.raises(NotFittedError):
+        _ = ForestClassifier().temperature_
 
 
 @pytest.mark.parametrize(

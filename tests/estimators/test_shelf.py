@@ -154,6 +154,16 @@ def test_scores_out_of_bag_come_along_and_the_rows_stay_behind():
     check(kept(reg), reg, {"oob_prediction_"})
 
 
+def test_the_temperature_of_a_forest_comes_along():
+    clf = ForestClassifier(20).fit(ROWS, LABELS["words"])
+    assert clf.temperature_ != 1.0
+    assert kept(clf).temperature_ == clf.temperature_
+    other = ForestClassifier(20, smoothing=None).fit(ROWS, LABELS["words"])
+    assert "temperature" not in pack(other).learned  # as files were before there was one
+    assert kept(other).temperature_ == 1.0
+    assert f"temperature: {clf.temperature_}, now not set" in hornbeam.diff(clf, other).settings
+
+
 def test_columns_without_names_stay_without():
     clf = ForestClassifier(2).fit(ROWS[["visits"]].to_numpy(), LABELS["words"])
     assert not hasattr(kept(clf), "feature_names_in_")
@@ -257,6 +267,7 @@ def test_wrong_rules_are_refused_by_name(place, value, message):
 # ------------------------------------------------------------------------------------------------------- hostile
 
 PACKED = {
+    "means": pack(ForestRegressor(2).fit(ROWS, AMOUNT)),
     "forest": pack(ForestClassifier(2).fit(ROWS, LABELS["words"])),
     "boosted": pack(BoostedTreesClassifier(n_estimators=2, min_samples_leaf=3).fit(ROWS, LABELS["three"])),
     "number": pack(BoostedTreesRegressor("poisson", n_estimators=2).fit(ROWS, AMOUNT)),
@@ -271,6 +282,11 @@ PACKED = {
         ("forest", "learned", {"named": 1}, "a ForestClassifier has learned"),
         ("forest", "learned", {"smoother": "os.system"}, "a ForestClassifier has learned"),
         ("forest", "learned", {"oob_score": "high"}, "a ForestClassifier has learned"),
+        ("forest", "learned", {"temperature": "high"}, "a ForestClassifier has learned"),
+        ("forest", "learned", {"temperature": 1}, "a ForestClassifier has learned"),
+        ("forest", "learned", {"temperature": 0.0}, "the temperature is 0.0; expected a finite number"),
+        ("forest", "learned", {"temperature": np.nan}, "the temperature is nan; expected a finite number"),
+        ("means", "learned", {"temperature": 0.5}, "a ForestRegressor has learned"),
         ("forest", "learned", {"more": 1}, "a ForestClassifier has learned"),
         ("forest", "learned", {"classes": "int64"}, "the classes are no array of 'int64'"),
         ("forest", "learned", {"class_weight": (1.0,)}, "expected 2 numbers"),

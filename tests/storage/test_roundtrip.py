@@ -287,6 +287,7 @@ def test_the_first_forest_and_the_first_rules_are_read_for_ever(name):
     expected = json.loads((golden / "1.2.json").read_text())
     rows = pandas.DataFrame(expected["rows"])
     assert type(model).__name__ == expected[name]["estimator"]
+    assert getattr(model, "temperature_", 1.0) == 1.0  # files had none
     assert model.predict_proba(rows).tolist() == expected[name]["probabilities"]
     assert model.predict(rows).tolist() == expected[name]["classes"]
     data = (golden / name).read_bytes()

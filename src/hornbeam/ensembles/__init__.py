@@ -15,8 +15,8 @@ from hornbeam.ensembles.out_of_bag import OutOfBag
 from hornbeam.ensembles.planting import STRENGTHS, Planted, Planting
 from hornbeam.ensembles.quantile_loss import QuantileLoss
 from hornbeam.ensembles.ranking import LambdaLoss, Queries
-from hornbeam.ensembles.sharpness import sharpen, sharpness
 from hornbeam.ensembles.stopping import Stopping
+from hornbeam.ensembles.temperature import apply_temperature, choose_temperature
 
 __all__ = [
     "STRENGTHS",
@@ -41,9 +41,9 @@ __all__ = [
     "SoftmaxLoss",
     "SquaredError",
     "Stopping",
+    "apply_temperature",
+    "choose_temperature",
     "importance",
     "mean_answer",
-    "sharpen",
-    "sharpness",
     "sum_answers",
 ]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
 from hornbeam.ensembles.mixing import Mixing
-from hornbeam.ensembles.sharpness import sharpen, sharpness
+from hornbeam.ensembles.temperature import apply_temperature, choose_temperature
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing import Criterion, Grower
 from hornbeam.pruning.cost_complexity import CostComplexity, cost_complexity_path
@@ -87,8 +87,8 @@ class Distillation:
             The teacher: gets whole numbers of shape (n, n_features), the row of the table that each value of n new
             rows comes from, and returns the class probabilities of these.
         held_out : float64 array of shape (n_rows, n_classes), optional
-            What teachers answer who have not seen the row they are asked about; NaN or 0 where there is none. By it the
-            teacher is made bolder or more careful.
+            The teacher's class probabilities of rows that it was not fitted to; NaN or 0 where there are none. They
+            choose the temperature of the teacher's probabilities.
         n_jobs : int, default 1
             Threads.
 
@@ -101,17 +101,18 @@ class Distillation:
         turns = np.concatenate(list(self.mixing.mix(table, n_jobs)))
         real = np.broadcast_to(np.arange(table.n_rows)[:, None], (table.n_rows, turns.shape[1]))
         known = _asked(ask, real, table.schema.n_classes)
-        bold = 1.0
+        temperature = 1.0
         if held_out is not None:
             # All trees of a small forest may have seen a row.
             heard = (np.nan_to_num(held_out) != 0).any(axis=1, keepdims=True)
             known = _checked(np.where(heard, held_out, known), known.shape)
-            bold = sharpness(known, table)
-        answers = sharpen(np.concatenate([known, _asked(ask, turns, table.schema.n_classes)]), bold)
+            temperature = choose_temperature(known, table.target, table.weight)
+        answers = np.concatenate([known, _asked(ask, turns, table.schema.n_classes)])
+        answers = apply_temperature(answers, temperature)
         rows = _mixed(table, np.concatenate([real, turns]))
         student = self._grow(rows, answers, n_jobs)
         tree = count(student.skeleton, table, gain=student.gain)
-        step = Step.of("distill", fidelity=self.fidelity, sharpness=bold, rows=len(answers))
+        step = Step.of("distill", fidelity=self.fidelity, temperature=temperature, rows=len(answers))
         teacher = _mean_answers(student, rows, answers)
         evidence = tree.evidence * tree.unit
         weight = np.einsum("ij->i", evidence)[:, None]

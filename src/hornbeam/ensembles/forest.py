@@ -1,12 +1,15 @@
-"""A forest as a value: trees that answer with their mean."""
+"""A forest as a value: trees whose predictions are averaged, and a temperature."""
 
 import hashlib
+import struct
 from dataclasses import dataclass
+from math import inf
 
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
 from hornbeam.ensembles.answers import mean_answer
 from hornbeam.ensembles.importance import importance
+from hornbeam.ensembles.temperature import apply_temperature
 from hornbeam.errors import TreeError
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
@@ -18,12 +21,14 @@ _TAG = b"hornbeam forest 1"
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Forest:
-    """Trees of one schema whose answers are averaged.
+    """Trees of one schema whose predictions are averaged.
 
     Parameters
     ----------
     trees : tuple of Tree
-        In the order in which their answers are added up.
+        In the order in which their predictions are added up.
+    temperature : float, default 1.0
+        Of classes: the averaged probabilities are raised to the power 1 / temperature and scaled to a sum of 1.
 
     Examples
     --------
@@ -37,6 +42,7 @@ class Forest:
     """
 
     trees: tuple[Tree, ...]
+    temperature: float = 1.0
 
     def __post_init__(self) -> None:
         if not self.trees:
@@ -45,6 +51,10 @@ class Forest:
             raise TreeError(
                 "the trees have different schemas; expected trees of the same columns and classes"
             )
+        if not 0 < self.temperature < inf:
+            raise TreeError(f"the temperature is {self.temperature}; expected a finite number above 0")
+        if self.schema.is_measured and self.temperature != 1.0:
+            raise TreeError(f"the temperature is {self.temperature}; expected 1 where the target is a number")
 
     @property
     def schema(self) -> Schema:
@@ -58,15 +68,17 @@ class Forest:
 
     @property
     def digest(self) -> str:
-        """Name of this forest as a value: those of its trees, hashed in their order."""
+        """Hash of the digests of the trees in their order, and of the temperature unless it is 1."""
         sha = hashlib.sha256(_TAG)
         for tree in self.trees:
             sha.update(bytes.fromhex(tree.digest))
+        if self.temperature != 1.0:
+            sha.update(struct.pack("<d", self.temperature))
         return sha.hexdigest()
 
     def answer(self, table: Table, n_jobs: int = 1) -> Floats:
-        """Give the mean of the trees' answers to each row; threads cannot change it."""
-        return mean_answer(self.trees, table, n_jobs)
+        """Predict each row: the mean of the trees at the temperature; threads cannot change it."""
+        return apply_temperature(mean_answer(self.trees, table, n_jobs), self.temperature)
 
     def importance(self) -> Floats:
         """Say how much of the trees' gain is due to tests of each feature."""
@@ -74,4 +86,5 @@ class Forest:
 
     def __repr__(self) -> str:
         n, depth = len(self.trees), max(tree.depth for tree in self.trees)
-        return f"Forest({n} tree{'s' * (n != 1)}, {self.n_nodes:,} nodes, depth up to {depth})"
+        scaled = f", temperature {self.temperature}" if self.temperature != 1.0 else ""
+        return f"Forest({n} tree{'s' * (n != 1)}, {self.n_nodes:,} nodes, depth up to {depth}{scaled})"

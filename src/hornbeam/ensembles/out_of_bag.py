@@ -9,11 +9,14 @@ from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
 from hornbeam.ensembles.encoded import Encoded
+from hornbeam.ensembles.temperature import apply_temperature, choose_temperature
 from hornbeam.tree.route import answer
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts, Floats
 
 __all__ = ["OutOfBag", "Witness"]
+
+_ENOUGH = 30_000  # kinds of rows by which smoothing and temperature are chosen
 
 
 class Witness(NamedTuple):
@@ -64,8 +67,9 @@ class OutOfBag:
     heard: Counts
 
     @classmethod
-    def of(cls, rows: Encoded, n_choices: int = 1, most: int | None = None) -> Self:
-        """Prepare to ask about all rows, or about so many kinds of them: places are random, the first will do."""
+    def of(cls, rows: Encoded, n_choices: int = 1, *, all_rows: bool = True) -> Self:
+        """Start without predictions, for all rows or for those that choices are made by."""
+        most = None if all_rows else _ENOUGH  # places are random, so the first are as good as any
         begin = np.flatnonzero(np.append(True, rows.number[1:] != rows.number[:-1]))
         end = np.append(begin[1:], rows.n_rows)[:most]
         begin = begin[:most]
@@ -87,24 +91,36 @@ class OutOfBag:
 
     def best(self) -> int:
         """Find the choice of least squared error, or on a tie the first."""
-        asked = np.flatnonzero(self.heard)
-        if not len(asked):
+        kinds, weight = self._chosen_by()
+        if not len(kinds):
             return 0
-        table = self.rows.table
-        weight = np.ones(table.n_rows) if table.weight is None else table.weight * table.unit
-        of_kind = np.bincount(self.kind, weight[: len(self.kind)])[asked]
-        error = self._mean(asked) - _truth(table.take(self.begin[asked]))[:, None, :]
-        losses = np.einsum("i,ijk,ijk->j", of_kind, error, error)
+        error = self._mean(kinds) - _truth(self.rows.table.take(self.begin[kinds]))[:, None, :]
+        losses = np.einsum("i,ijk,ijk->j", weight, error, error)
         return int(losses.argmin())
 
-    def answers(self, choice: int = 0) -> Floats:
-        """Give the mean answer to each row, in the order they came in; NaN where no tree lacks it."""
+    def temperature(self, choice: int = 0) -> float:
+        """Find the temperature of least squared error for a choice; 1 where the target is a number."""
+        target = self.rows.table.target
+        if target is None:
+            return 1.0
+        kinds, weight = self._chosen_by()
+        return choose_temperature(self._mean(kinds)[:, choice], target[self.begin[kinds]], weight)
+
+    def answers(self, choice: int = 0, temperature: float = 1.0) -> Floats:
+        """Give the prediction of each row, in the order they came in; NaN where every tree has seen it."""
         answers = np.full((self.rows.n_rows, self.total.shape[2]), np.nan)
         asked = np.flatnonzero(self.heard)
         mean = np.full_like(self.total[:, choice], np.nan)
-        mean[asked] = self._mean(asked)[:, choice]
+        mean[asked] = apply_temperature(self._mean(asked)[:, choice], temperature)
         answers[self.rows.origin[: len(self.kind)]] = mean[self.kind]
         return answers
+
+    def _chosen_by(self) -> tuple[NDArray[np.intp], Floats]:
+        """The kinds of rows that choices are made by, and their weights: the same, however many are asked about."""
+        kinds = np.flatnonzero(self.heard[:_ENOUGH])
+        table = self.rows.table
+        weight = np.ones(table.n_rows) if table.weight is None else table.weight * table.unit
+        return kinds, np.bincount(self.kind, weight[: len(self.kind)])[kinds]
 
     def _mean(self, kinds: NDArray[np.intp]) -> Floats:
         mean: Floats = self.total[kinds] / self.heard[kinds, None, None]

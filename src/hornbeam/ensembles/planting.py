@@ -29,14 +29,12 @@ STRENGTHS: tuple[Smoother | None, ...] = (
 )
 """What a forest chooses its smoothing from: nothing, or ancestors that lend so many rows each."""
 
-_ENOUGH = 30_000  # kinds of rows that are asked where only a smoother is to be chosen
-
 
 class Planted(NamedTuple):
-    """A forest, and what came of asking its trees about the rows they have not seen.
+    """A forest, and its predictions out of bag.
 
-    `out_of_bag` has a row for each row of the table, NaN where no tree lacks it; None if nobody wanted to know.
-    `smoother` is what was chosen, or given.
+    `out_of_bag` has a row for each row of the table, NaN where every tree has seen it; None if it was not asked for.
+    `smoother` is the one that was chosen, or given.
     """
 
     forest: Forest
@@ -60,7 +58,7 @@ class Planting:
         Rows drawn for each tree, or their share of all; None: as many as there are.
     smoothers : tuple of Smoother or None, default ()
         If there are any, the one whose forest has the least squared error out of bag takes the place of the
-        recipe's.
+        recipe's; then the temperature of the forest is chosen in the same way. Without any, it is 1.
     out_of_bag : bool, default False
         Whether to keep the answers out of bag.
     seed : int, default 0
@@ -70,7 +68,7 @@ class Planting:
     -----
     Everything random depends on the seed, the number of the tree, the node, and the rows themselves: neither on the
     number of threads nor on the order of the rows. The first ten trees of a hundred are the forest of ten, but for
-    smoothing that is chosen.
+    a smoothing and a temperature that are chosen.
 
     Examples
     --------
@@ -117,8 +115,8 @@ class Planting:
         bag = Bootstrap.of(rows.table, self.max_samples, self.seed) if self.bootstrap else None
         choices = [replace(self.recipe, smoother=one) for one in self.smoothers] or [self.recipe]
         ask: OutOfBag | None = None
-        if self.out_of_bag or len(choices) > 1:
-            ask = OutOfBag.of(rows, len(choices), None if self.out_of_bag else _ENOUGH)
+        if self.out_of_bag or self.smoothers:
+            ask = OutOfBag.of(rows, len(choices), all_rows=self.out_of_bag)
 
         def plant(number: int) -> tuple[Tree, Witness | None]:
             sample = _everything(rows) if bag is None else bag.sample(number)
@@ -136,10 +134,11 @@ class Planting:
             if on_progress is not None:
                 on_progress(len(trees))
         best = 0 if ask is None else ask.best()
+        temperature = ask.temperature(best) if ask is not None and self.smoothers else 1.0
         smooth = choices[best].smooth
-        forest = Forest(tuple(in_turn(lambda number: smooth(trees[number]), self.n_trees, n_jobs)))
-        answers = ask.answers(best) if ask is not None and self.out_of_bag else None
-        return Planted(forest, answers, choices[best].smoother)
+        smoothed = tuple(in_turn(lambda number: smooth(trees[number]), self.n_trees, n_jobs))
+        answers = ask.answers(best, temperature) if ask is not None and self.out_of_bag else None
+        return Planted(Forest(smoothed, temperature), answers, choices[best].smoother)
 
 
 def _everything(rows: Encoded) -> Sample:

@@ -55,9 +55,9 @@ def distill(
     fidelity : float, default=0.98
         How much of what the largest tree could tell apart must be kept; less, and the tree is smaller.
     held_out : array-like of shape (n_rows, n_classes), default=None
-        What the teacher answers to these rows if it has not seen them, which tells how far it is to be believed.
-        None: its answers out of bag (`oob_decision_function_`) if it has such, else those of clones of it in five
-        folds.
+        The teacher's probabilities of these rows as if it had not been fitted to them; they choose a temperature.
+        None: its probabilities out of bag (`oob_decision_function_`) if it has such, else those of clones of it in
+        five folds.
     random_state : int, RandomState instance or None, default=None
         Another number, other new rows. None is 0: the same rows give the same tree.
     n_jobs : int, default=None
@@ -72,8 +72,8 @@ def distill(
     Notes
     -----
     New rows are drawn near the real ones, thirty for each: two rows that end in the same leaf of a forest exchange some
-    of their values. The teacher labels them with its probabilities, which are first made bolder or more careful,
-    whichever fits its answers to rows it has not seen. One tree is grown on them and pruned to `fidelity`.
+    of their values. The teacher labels them with its probabilities, at the temperature that has the least squared
+    error on rows it was not fitted to. One tree is grown on them and pruned to `fidelity`.
 
     Examples
     --------

@@ -4,6 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.table import Table
 from hornbeam.estimators.forested import Forested
@@ -56,10 +57,11 @@ class ForestClassifier(CallbackSupportMixin, Forested, Shell):
     oob_score : bool, default=False
         Whether to ask each row of the trees that have not seen it, and keep the answers and their accuracy.
     smoothing : str, a smoother or None, default="auto"
-        How the trees estimate their probabilities, before these are averaged. "out-of-bag": raw, or with rows that
-        the ancestors lend, few or many, whichever has the least squared error on rows that the trees have not seen.
-        None: raw frequencies. Or a name that `TreeClassifier` knows, but for "honest", or a step of
-        `hornbeam.smoothing`. "auto": "out-of-bag", or None without `bootstrap`.
+        How the trees estimate their probabilities, before these are averaged. "out-of-bag": raw, or with few or many
+        rows borrowed from the ancestors, whichever has the least squared error on rows that the trees have not seen;
+        then a temperature of the averaged probabilities is chosen by the same rows. None: raw frequencies. Or a name
+        that `TreeClassifier` knows, but for "honest", or a step of `hornbeam.smoothing`. With None or one of these the
+        temperature is 1. "auto": "out-of-bag", or None without `bootstrap`.
     class_weight : dict, "balanced" or None, default=None
         What a mistake about each class costs beside the others. It steers the choice of tests, and `predict` names
         the class whose probability times weight is largest; probabilities know nothing of it.
@@ -83,6 +85,9 @@ class ForestClassifier(CallbackSupportMixin, Forested, Shell):
         The weight of every class when `predict` decides.
     smoother_ : Smoother or None
         What smooths the trees: chosen, or given.
+    temperature_ : float
+        The mean of the trees' probabilities is raised to the power 1 / `temperature_` and scaled to a sum of 1. Below 1
+        where the mean is under-confident; 1 unless it was chosen out of bag.
     oob_score_ : float
         Share of the rows, by weight, that the trees which have not seen them name rightly; with `oob_score`.
     oob_decision_function_ : ndarray of shape (n_rows, n_classes)
@@ -183,9 +188,15 @@ class ForestClassifier(CallbackSupportMixin, Forested, Shell):
                 self._score_out_of_bag(planted.out_of_bag, table)
         return self
 
+    @property
+    def temperature_(self) -> float:
+        """Temperature of the averaged probabilities; 1 leaves them as they are."""
+        check_is_fitted(self, "forest_")
+        return self.forest_.temperature
+
     @by_unit
     def predict_proba(self, X: Any) -> Floats:
-        """Estimate class probabilities: the mean of the trees'.
+        """Estimate class probabilities: the mean of the trees', scaled by the temperature.
 
         Parameters
         ----------

@@ -15,7 +15,7 @@ from hornbeam.errors import StorageError, TreeError
 from hornbeam.estimators.shelf_labels import class_weight_of, classes_of, said_of_classes
 from hornbeam.estimators.shelf_settings import as_step, check_answering, from_step, made, plain, unlearnable
 from hornbeam.storage import Grove
-from hornbeam.tree import Step
+from hornbeam.tree import Step, Tree
 
 __all__ = ["pack", "unpack"]
 
@@ -29,6 +29,8 @@ def pack(estimator: Any) -> Grove:
     }
     if not forest.schema.is_measured:
         learned |= said_of_classes(estimator.classes_, estimator.class_weight_)
+    if forest.temperature != 1.0:
+        learned["temperature"] = forest.temperature
     if hasattr(estimator, "oob_score_"):
         learned["oob_score"] = float(estimator.oob_score_)
     settings = plain(estimator.get_params(deep=False))
@@ -38,16 +40,14 @@ def pack(estimator: Any) -> Grove:
 def unpack(grove: Grove, cls: type[Any]) -> Any:
     """Put a forest together again."""
     estimator, schema = made(cls, grove.settings), grove.schema
-    try:
-        forest = Forest(grove.trees)
-    except TreeError as error:
-        raise StorageError(str(error)) from error
     own = {"named", "smoother"} | (set() if schema.is_measured else {"classes"})
-    allowed = own | {"oob_score"} | (set() if schema.is_measured else {"class_weight"})
+    allowed = own | {"oob_score"} | (set() if schema.is_measured else {"class_weight", "temperature"})
     match grove.learned:
         case {"named": bool(named), "smoother": None | Step() as smoother, **rest} if (
-            own <= grove.learned.keys() <= allowed and type(rest.get("oob_score", 0.0)) is float
+            own <= grove.learned.keys() <= allowed
+            and all(type(rest.get(name, 1.0)) is float for name in ("oob_score", "temperature"))
         ):
+            forest = _forest(grove.trees, rest.get("temperature", 1.0))
             estimator._remember(forest, schema.names if named else None)
             estimator.smoother_ = from_step(smoother)
         case _:
@@ -62,3 +62,10 @@ def unpack(grove: Grove, cls: type[Any]) -> Any:
         estimator.oob_score_ = rest["oob_score"]
     check_answering(estimator)
     return estimator
+
+
+def _forest(trees: tuple[Tree, ...], temperature: float) -> Forest:
+    try:
+        return Forest(trees, temperature)
+    except TreeError as error:
+        raise StorageError(str(error)) from error
