@@ -42,7 +42,7 @@ def test_a_small_fit_takes_no_longer_than_a_few_of_scikit_learns(preset, size):
 def test_asking_held_out_rows_takes_a_few_fits():
     X, y = SETS["1,000 x 10"]  # with fewer rows the optimiser's own calls are what is measured
     honest, plain = TreeClassifier(), TreeClassifier(smoothing="hgs")
-    assert race(lambda: honest.fit(X, y), lambda: plain.fit(X, y), rounds=20) < 10.0
+    assert race(lambda: honest.fit(X, y), lambda: plain.fit(X, y), rounds=20) < 16.0  # some for intervals
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_proba"])

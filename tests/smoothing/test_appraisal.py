@@ -3,47 +3,70 @@
 import numpy as np
 import pytest
 
+from hornbeam import TreeRegressor
 from hornbeam.errors import ParameterError
+from hornbeam.explain import interval
 from hornbeam.smoothing import HGS, Appraisal, appraise, effective_size
 from hornbeam.tree import believe
 from worked_trees import star, worked_tree
 
 
-@pytest.mark.parametrize(("own", "borrowed"), [(0.2, 0.0), (0.6, 0.0), (1.0, 0.1), (1.0, 0.5), (1.0, 0.9)])
-def test_the_worth_that_made_the_opinions_is_found(own, borrowed):
-    """Opinions half as far off, in squares, as leaves of that worth are: the rest both err together."""
+def leaves_of_many_sizes(lent):
+    """A tree of 400 leaves of 1 to 80 rows that believes 1/2 throughout, and has borrowed some rows for each leaf."""
+    rows = 1 + np.arange(400) % 80
+    tree = star(np.column_stack([rows // 2, rows - rows // 2]))
+    belief = np.full(tree.belief.shape, 0.5)
+    return believe(tree, belief, np.full(tree.n_nodes, float(lent)))
+
+
+def truths(tree, size):
+    """Rates as far from 1/2 as so many rows leave it open: quantiles of a normal distribution, shuffled."""
+    from scipy.stats import norm
+
+    n = tree.n_nodes
+    z = np.random.default_rng(0).permutation(norm.ppf((np.arange(n) + 0.5) / n))
+    rate = np.clip(0.5 + z * np.sqrt(0.25 / (size + 1)), 0.0, 1.0)
+    return np.column_stack([1 - rate, rate])
+
+
+@pytest.mark.parametrize("own", [0.2, 0.5, 1.0])
+def test_the_worth_that_made_the_errors_is_found(own):
+    """92 % are to be held instead of 90 %: (1.645 / 1.751)**2 = 0.88 of the rows."""
+    tree = leaves_of_many_sizes(0)
+    found = appraise([tree], [truths(tree, own * tree.rows)])
+    assert found.borrowed == 0.0
+    assert found.own == pytest.approx(0.88 * own, rel=0.12)
+
+
+def test_borrowed_rows_that_tell_as_much_are_counted():
+    tree = leaves_of_many_sizes(40)
+    found = appraise([tree], [truths(tree, 0.5 * (tree.rows + 40))])
+    assert found.borrowed == pytest.approx(0.44, abs=0.07)
+    assert found.own == found.borrowed
+
+
+@pytest.mark.parametrize("kind", ["rate", "mean"])
+def test_intervals_hold_the_truths_they_were_fitted_to_in_92_of_100_leaves(kind):
     rng = np.random.default_rng(0)
-    yes = rng.integers(0, 5, 3000)
-    raw = star(np.column_stack([4 - yes, yes]))
-    belief = (raw.evidence + 20) / (raw.evidence.sum(axis=1, keepdims=True) + 40)
-    tree = believe(raw, belief, np.full(raw.n_nodes, 40.0))
-    p = belief[:, 1]
-    size = 4 * own + borrowed * 40
-    off = rng.normal(size=len(p)) * np.sqrt(p * (1 - p) / (size + 1) / 2)
-    opinion = np.column_stack([1 - p - off, p + off])
-    found = appraise(tree, opinion)
-    assert found.own == pytest.approx(own, rel=0.15)
-    assert found.borrowed == pytest.approx(borrowed, rel=0.15)
+    if kind == "rate":
+        tree = leaves_of_many_sizes(10)
+        truth = truths(tree, 0.3 * tree.rows)
+    else:
+        X = np.repeat(np.arange(300.0), 20)[:, None]
+        tree = TreeRegressor("cart", min_samples_leaf=20).fit(X, rng.normal(size=6000) + X[:, 0]).tree_
+        truth = tree.belief + rng.normal(size=tree.belief.shape) * 0.5
+    leaf = tree.skeleton.is_leaf
+    low, high = interval(appraise([tree], [truth])(tree))
+    held = ((low <= truth) & (truth <= high))[leaf].mean()
+    assert held == pytest.approx(0.92, abs=0.02)
 
 
-def test_tiny_leaves_that_nobody_agrees_on_say_little_about_large_ones():
-    """Opinions of large leaves fit what their rows claim; those of a few leaves of one row are far off."""
-    tree = star(np.concatenate([np.tile([[100, 100]], (20, 1)), np.tile([[1, 0]], (5, 1))]))
-    belief = tree.belief.copy()
-    belief[21:] = [0.6, 0.4]
-    tree, opinion = believe(tree, belief, tree.borrowed), belief.copy()
-    opinion[1:21] += np.sqrt(0.25 / 201 / 2) * np.array([1, -1])
-    assert appraise(tree, opinion).own == 1.0
-    opinion[21:] = [0.3, 0.7]
-    assert appraise(tree, opinion).own > 0.9
-
-
-def test_opinions_of_inner_nodes_and_empty_leaves_are_not_read():
+def test_truths_of_inner_nodes_are_not_read():
     tree = HGS()(worked_tree())
-    opinion = tree.belief + 0.2
-    elsewhere = opinion.copy()
+    truth = np.clip(tree.belief + np.array([-0.2, 0.2]), 0.0, 1.0)
+    elsewhere = truth.copy()
     elsewhere[:2] = np.nan
-    assert appraise(tree, elsewhere) == appraise(tree, opinion)
+    assert appraise([tree], [elsewhere]) == appraise([tree], [truth])
 
 
 def test_loans_are_capped_by_the_rows_there_are():
@@ -69,3 +92,9 @@ def test_a_worth_is_a_share(worth):
         Appraisal(worth)
     with pytest.raises(ParameterError, match="above 0, up to 1"):
         Appraisal(0.5, own=worth)
+
+
+def test_rows_that_do_not_vary_make_no_warning():
+    tree = TreeRegressor("cart").fit([[0.0], [1.0]], [3.0, 3.0]).tree_
+    assert appraise([tree], [tree.belief]).own == 1.0
+    assert appraise([tree], [tree.belief + 1.0]).own == 0.05

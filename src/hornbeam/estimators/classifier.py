@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from hornbeam.data.table import Table
 from hornbeam.data.units import MemorySource
 from hornbeam.estimators import explained, refresh
+from hornbeam.estimators.calibrated import calibrate_intervals
 from hornbeam.estimators.column_warnings import warn_of_columns
 from hornbeam.estimators.portrait import Portrait
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
@@ -401,7 +402,10 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
 
     @by_unit
     def predict_interval(self, X: Any, level: float = 0.9, prior: Any = None) -> tuple[Floats, Floats]:
-        """Say how sure `predict_proba` is.
+        """Give bounds for each probability of `predict_proba`.
+
+        With honest smoothing they are calibrated in `fit`; with any other, `calibrate_intervals` does it, and without
+        it they can be far too narrow or too wide.
 
         Parameters
         ----------
@@ -431,6 +435,7 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
 
         return predict_interval(self.tree_, table, level, factors=factors, n_jobs=n_threads(self.n_jobs))
 
+    calibrate_intervals = calibrate_intervals
     explain = explained.explain
     counterfactuals = explained.counterfactuals
     feature_importances_ = property(explained.feature_importances)

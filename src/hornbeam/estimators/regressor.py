@@ -10,6 +10,7 @@ from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.estimators import explained, refresh
+from hornbeam.estimators.calibrated import calibrate_intervals
 from hornbeam.estimators.column_warnings import warn_of_columns
 from hornbeam.estimators.portrait import Portrait
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
@@ -290,6 +291,7 @@ class TreeRegressor(Portrait, CallbackSupportMixin, Routing, RegressorMixin, Est
         low, high = predict_interval(self.tree_, table, level, n_jobs=n_threads(self.n_jobs))
         return low[:, 0], high[:, 0]
 
+    calibrate_intervals = calibrate_intervals
     explain = explained.explain
     feature_importances_ = property(explained.feature_importances)
     leaves = explained.leaves

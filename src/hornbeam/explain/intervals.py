@@ -3,11 +3,10 @@
 import numpy as np
 
 from hornbeam.data.table import Table
-from hornbeam.errors import ParameterError
 from hornbeam.smoothing.appraisal import effective_size
 from hornbeam.smoothing.spread import spreads
 from hornbeam.tree.base_rate import shift_bound
-from hornbeam.tree.bounds import rate_bounds
+from hornbeam.tree.bounds import mean_bounds, rate_bounds
 from hornbeam.tree.route import answer
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
@@ -49,22 +48,10 @@ def interval(tree: Tree, level: float = 0.9) -> tuple[Floats, Floats]:
     >>> low[1:, 1].round(3), high[1:, 1].round(3)
     (array([0.   , 0.366]), array([0.179, 0.634]))
     """
+    size = effective_size(tree)[:, None]
     if tree.is_measured:
-        return _interval_of_mean(tree, level)
-    return rate_bounds(tree.belief, effective_size(tree)[:, None], level)
-
-
-def _interval_of_mean(tree: Tree, level: float) -> tuple[Floats, Floats]:
-    from scipy.special import stdtrit  # costs a moment to load: only for those who ask
-
-    if not 0 < level < 1:
-        raise ParameterError(f"level={level!r}: expected a number between 0 and 1. Pass level=0.9, say.")
-    size = effective_size(tree)
-    some = np.maximum(size, np.finfo(float).tiny)
-    half = np.where(
-        size > 0, stdtrit(np.maximum(size, 1.0), (1 + level) / 2) * np.sqrt(spreads(tree) / some), np.inf
-    )
-    return tree.belief - half[:, None], tree.belief + half[:, None]
+        return mean_bounds(tree.belief, spreads(tree)[:, None], size, level)
+    return rate_bounds(tree.belief, size, level)
 
 
 def predict_interval(

@@ -45,8 +45,8 @@ class Leaves:
     >>> X, y = [[0.0]] * 10 + [[1.0]] * 40, ["no"] * 10 + ["no", "yes"] * 20
     >>> TreeClassifier().fit(X, y).leaves()
      node   rows  borrowed  class    raw  smoothed    90 % interval
-        1     10       1.0  no     1.000     0.959   0.760 to 1.000
-        2     40       0.7  no     0.500     0.501   0.368 to 0.634
+        1     10       1.0  no     1.000     0.959   0.725 to 1.000
+        2     40       0.7  no     0.500     0.501   0.353 to 0.648
     """
 
     classes: tuple[Any, ...]

@@ -115,7 +115,7 @@ def fit(
         return chosen.finish(tree)
     some = draw_sample(source, engine, recipe.rows, recipe.seed)
     lesson = recipe.learn(chosen, some, bins, bins.encode(some, n_jobs), n_jobs=n_jobs)
-    return lesson.apply(tree)
+    return lesson.apply(tree, n_jobs)
 
 
 def _fit_sample(
@@ -132,7 +132,7 @@ def _fit_sample(
     tree = chosen.grower.grow(table, bins, codes, n_jobs=n_jobs, on_progress=on_progress)
     del table, codes  # the pass over all rows needs their memory
     tree = count_on_all(tree, source, engine)
-    return chosen.finish(tree) if lesson is None else lesson.apply(tree)
+    return chosen.finish(tree) if lesson is None else lesson.apply(tree, n_jobs)
 
 
 def _budget(engine: Engine, memory: int) -> int:

@@ -93,7 +93,7 @@ class Honest:
         codes = bins.encode(table, n_jobs)
         lesson = self.learn(recipe, table, bins, codes, n_jobs=n_jobs)
         tree = recipe.grower.grow(table, bins, codes, n_jobs=n_jobs, on_progress=on_progress)
-        return lesson.apply(tree)
+        return lesson.apply(tree, n_jobs)
 
     def choose(self, table: Table, *, n_jobs: int = 1) -> Recipe:
         """Return the recipe, its pruner chosen if that is to be."""

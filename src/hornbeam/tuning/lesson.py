@@ -3,17 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from hornbeam.data.bins import Bins
 from hornbeam.data.table import Table
 from hornbeam.pruning import Pruner
 from hornbeam.recipe import Recipe
-from hornbeam.smoothing import Smoother, appraise
-from hornbeam.tree.route import route
+from hornbeam.smoothing import Appraisal, Smoother
 from hornbeam.tree.tree import Tree
 from hornbeam.tuning.folds import Regrown
-from hornbeam.typing import Floats
+from hornbeam.tuning.simulation import Grow, Simulation
+from hornbeam.typing import Codes, Floats
 
 __all__ = ["Lesson"]
 
@@ -70,26 +68,28 @@ class Lesson:
             tree = replace(self.recipe, smoother=self.smoother).smooth(self.price(tree))
         return tree if self.pruner is None else self.pruner(tree)
 
-    def apply(self, tree: Tree) -> Tree:
-        """Finish a tree, and say what its rows are worth.
-
-        Where the tree has seen more rows than took part, it knows more than the regrown trees do: then one of
-        just these rows is held against them, and what its rows are worth, all are.
-        """
+    def apply(self, tree: Tree, n_jobs: int = 1) -> Tree:
+        """Finish a tree, and say what its rows are worth."""
         finished = self.finish(tree)
         if any(one.node is None for one in self.regrown):  # missing values go to every child
             return finished
-        alone = tree.rows[0] == self.table.n_rows
-        by = finished if alone else self.finish(self.recipe.grower.grow(self.table, self.bins))
-        return appraise(by, self._opinion(by))(finished)
+        return self.appraise(finished, self._simulate, n_jobs)(finished)
 
-    def _opinion(self, by: Tree) -> Floats:
-        """Return what the regrown trees think of the rows of each node of a tree."""
-        node, n = route(by.skeleton, self.table), by.n_nodes
-        rows, opinion = np.zeros(n), np.zeros(by.belief.shape)
-        for one, belief in zip(self.regrown, self.beliefs, strict=True):
-            at, said = node[one.rows], belief[one.node] * one.weight[:, None]
-            rows += np.bincount(at, one.weight, n)
-            opinion += np.stack([np.bincount(at, each, n) for each in said.T], axis=1)
-        mean: Floats = opinion / np.where(rows > 0, rows, 1.0)[:, None]
-        return mean
+    def appraise(self, tree: Tree, grow: Grow, n_jobs: int = 1) -> Appraisal:
+        """Find what the rows of a finished tree are worth, by trees grown from simulated targets.
+
+        Parameters
+        ----------
+        tree : Tree
+        grow : callable
+            Makes such a tree from a table, bins and codes.
+        n_jobs : int, default 1
+            Threads.
+        """
+        if not self.regrown:
+            return Appraisal(0.0)
+        world = Simulation.of(self.table, self.bins, self.regrown, self.beliefs, n_jobs)
+        return world.appraise(grow, tree.n_leaves, n_jobs)
+
+    def _simulate(self, table: Table, bins: Bins, codes: Codes) -> Tree:
+        return self.finish(self.recipe.grower.grow(table, bins, codes))
