@@ -39,6 +39,32 @@ class Affinity {
         project();
         std::stable_sort(groups_.begin(), groups_.end(),
                          [](const Group& a, const Group& b) { return a.place < b.place; });
+        return relabel();
+    }
+
+    // The same with some categories in front: bit i of the subset is the one at rank i.
+    Span<Entry> move_first(uint32_t subset) {
+        for (size_t rank = 0; rank < groups_.size(); ++rank) groups_[rank].place = subset >> rank & 1 ? 0 : 1;
+        std::stable_sort(groups_.begin(), groups_.end(),
+                         [](const Group& a, const Group& b) { return a.place < b.place; });
+        return relabel();
+    }
+
+    // The category at each rank.
+    const std::vector<uint32_t>& codes() const { return code_at_rank_; }
+
+    struct Group {
+        const Entry *first, *last;
+        double weight, place;
+    };
+
+    // The categories by rank.
+    const std::vector<Group>& groups() const { return groups_; }
+
+  private:
+    static constexpr int kPowerSteps = 24;
+
+    Span<Entry> relabel() {
         relabelled_.clear();
         code_at_rank_.clear();
         for (const Group& group : groups_) {
@@ -51,17 +77,6 @@ class Affinity {
         }
         return {relabelled_.data(), relabelled_.data() + relabelled_.size()};
     }
-
-    // The category at each rank.
-    const std::vector<uint32_t>& codes() const { return code_at_rank_; }
-
-  private:
-    static constexpr int kPowerSteps = 24;
-
-    struct Group {
-        const Entry *first, *last;
-        double weight, place;
-    };
 
     // Two classes: the share of the second. More: the first principal component of the class shares, weighted by the
     // categories' weights, by power iteration from the class whose share varies most (one that does not vary at all

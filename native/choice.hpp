@@ -1,9 +1,12 @@
 // Which test a node is split by, given the best one of each feature.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
+#include "chance.hpp"
 #include "split.hpp"
 
 namespace hornbeam {
@@ -16,27 +19,32 @@ struct Candidate {  // the best test of a feature
     bool found = false;
     bool multiway = false;
     bool in_average = true;
-    double gain = 0, ratio = 0;
+    double gain = 0;
+    double score = 0;     // what features are compared by: the gain, C4.5's gain ratio, or the S-value; NaN: not yet known
+    double searched = 0;  // bits that the search of an ordered feature costs; -1: not ordered
+    bool few = false;     // few categories: where no feature beats chance, their search costs nothing
     int left = -1, right = -1;
     Way missing = Way::right;
 };
 
-// What a gain must exceed to be better than another: that one and a bit more.
+struct Offer {  // what a feature can do for a node, as plain numbers; gain NaN: nothing
+    double gain = std::numeric_limits<double>::quiet_NaN(), score = 0, searched = 0, few = 0;
+};
+
+// What a gain or score must exceed to be better than another: that one and a bit more.
 struct Tie {
     double factor = 1, margin = 0;
-    double raised(double gain) const { return gain * factor + margin; }
-    const Candidate& better(const Candidate& a, const Candidate& b) const {
-        return b.found && (!a.found || b.ratio > raised(a.ratio)) ? b : a;
-    }
+    double raised(double score) const { return score * factor + margin; }
 };
 
 class Choice {
   public:
-    Choice(const Features& features, const Rules& rules) : features_(features), rules_(rules) {}
+    Choice(const Features& features, const Rules& rules, const Chance& chance)
+        : features_(features), rules_(rules), chance_(chance) {}
 
     // The feature that wins at a node of this weight; -1: none does.
-    int winner(const std::vector<Candidate>& candidates, int64_t weight, const Tie& tie) const {
-        const Candidate* best = rules_.gain_ratio ? best_ratio(candidates) : best_gain(candidates, tie);
+    int winner(std::vector<Candidate>& candidates, int64_t weight, const Tie& tie) const {
+        Candidate* best = rules_.gain_ratio ? best_ratio(candidates) : best_score(candidates, tie);
         if (!best) return -1;
         const double decrease =
             best->gain * static_cast<double>(weight) / static_cast<double>(rules_.total_weight);
@@ -49,16 +57,44 @@ class Choice {
         return !features_.nominal[f] || features_.n_codes[f] < 0.3 * static_cast<double>(rules_.total_rows);
     }
 
+    // Whether the second is better than the first, by more than a tie.
+    bool better(Candidate& a, Candidate& b, const Tie& tie) const {
+        if (!a.found || !b.found) return b.found;
+        if (rules_.corrected && a.searched >= 0 && b.searched >= 0) {
+            // S-values rise by at least a bit for each bit of gain, and fall with the search: mostly that decides.
+            const double lead = chance_.bits(b.gain) - chance_.bits(a.gain), cost = b.searched - a.searched;
+            if (lead < 0 && cost >= 0) return false;
+            if (lead > kNear && lead > cost + kNear) return true;
+        }
+        return score(b) > tie.raised(score(a));
+    }
+
   private:
-    static const Candidate* best_gain(const std::vector<Candidate>& candidates, const Tie& tie) {
-        const Candidate* best = nullptr;
-        for (const Candidate& c : candidates)
-            if (c.found && (!best || c.gain > tie.raised(best->gain))) best = &c;
+    static constexpr double kNear = 0x1p-10;  // bits
+
+    double score(Candidate& c) const {
+        if (std::isnan(c.score)) c.score = chance_.cut(c.gain, c.searched);
+        return c.score;
+    }
+
+    Candidate* best_score(std::vector<Candidate>& candidates, const Tie& tie) const {
+        Candidate* best = nullptr;
+        int n = 0, n_few = 0;
+        for (Candidate& c : candidates) {
+            n += c.found;
+            n_few += c.found && c.few;
+            if (c.found && (!best || better(*best, c, tie))) best = &c;
+        }
+        if (n_few == 0 || score(*best) > Log2::instance()(n)) return best;
+        const auto plain = [&](Candidate& c) { return c.few ? chance_.cut(c.gain, 0.0) : score(c); };
+        best = nullptr;
+        for (Candidate& c : candidates)
+            if (c.found && (!best || plain(c) > tie.raised(plain(*best)))) best = &c;
         return best;
     }
 
     // C4.5: of the tests with at least average gain, the one with the best ratio.
-    const Candidate* best_ratio(const std::vector<Candidate>& candidates) const {
+    Candidate* best_ratio(std::vector<Candidate>& candidates) const {
         double sum = 0;
         int n = 0;
         bool any_counts = false;
@@ -66,15 +102,16 @@ class Choice {
         for (const Candidate& c : candidates)
             if (c.found && (c.in_average || !any_counts)) sum += c.gain, ++n;
         if (!n) return nullptr;
-        const Candidate* best = nullptr;
+        Candidate* best = nullptr;
         double bar = 0;
-        for (const Candidate& c : candidates)
-            if (c.found && c.gain >= sum / n - 1e-3 && c.ratio > bar + kTie) best = &c, bar = c.ratio;
+        for (Candidate& c : candidates)
+            if (c.found && c.gain >= sum / n - 1e-3 && c.score > bar + kTie) best = &c, bar = c.score;
         return best;
     }
 
     const Features& features_;
     const Rules& rules_;
+    const Chance& chance_;
 };
 
 }  // namespace hornbeam

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "chance.hpp"
 #include "split.hpp"
 #include "xlogx.hpp"
 
@@ -43,6 +44,8 @@ class Entropy {
     Value noise(int64_t n, int n_classes) const {
         return 2 * (n_classes + 1) + static_cast<Value>(kEqualGain * static_cast<double>(n) / xlogx_.step());
     }
+    // A row's bits in a gain of 1 (chance.hpp), in a node of this Gini impurity and so many classes.
+    double bits_per_gain(double, int) const { return 1; }
     // n times the entropy of branch weights is -(sum of terms) + term(total): split information in bits times weight.
     double bits(int64_t fixed) const { return static_cast<double>(fixed) * xlogx_.step(); }
 
@@ -75,6 +78,7 @@ class Gini {
     template <class Action>
     auto within(int64_t, Action&& action) const { return action(*this); }
     Value noise(int64_t n, int) const { return kEqualGain * static_cast<double>(n); }
+    double bits_per_gain(double impurity, int n_classes) const { return (n_classes - 1) / (kChiSquare * impurity); }
 };
 
 // Squared Hellinger distance between a class and the rest over the branches, averaged over the classes present (0 to 1).
@@ -106,6 +110,7 @@ class Hellinger {
         return -sum;
     }
     Value noise(int64_t, int) const { return kEqualGain * present_; }
+    double bits_per_gain(double impurity, int n_classes) const { return 8 * impurity / (n_classes * kChiSquare); }
     double gain(Value split, Value node, int64_t) const { return present_ ? (split - node) / present_ : 0.0; }
     template <class Action>
     auto within(int64_t, Action&& action) const { return action(*this); }

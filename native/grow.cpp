@@ -142,6 +142,10 @@ void bind_grow(nanobind::module_& module) {
         .def_rw("nominal", &Rules::nominal)
         .def_rw("missing", &Rules::missing)
         .def_rw("gain_ratio", &Rules::gain_ratio)
+        .def_rw("corrected", &Rules::corrected)
+        .def_rw("rows_per_step", &Rules::rows_per_step)
+        .def_rw("rows_per_row", &Rules::rows_per_row)
+        .def_rw("dispersion", &Rules::dispersion)
         .def_rw("min_rows_split", &Rules::min_rows_split)
         .def_rw("min_rows_leaf", &Rules::min_rows_leaf)
         .def_rw("min_weight_leaf", &Rules::min_weight_leaf)
@@ -156,16 +160,16 @@ void bind_grow(nanobind::module_& module) {
         .def_rw("max_features", &Rules::max_features)
         .def("__getstate__", [](const Rules& r) {
             return nb::make_tuple(static_cast<int>(r.nominal), static_cast<int>(r.missing), r.gain_ratio,
-                                  r.min_rows_split, r.min_rows_leaf, r.min_weight_leaf, r.max_depth, r.min_decrease,
+                                  r.corrected, r.rows_per_step, r.rows_per_row, r.dispersion, r.min_rows_split, r.min_rows_leaf, r.min_weight_leaf, r.max_depth, r.min_decrease,
                                   r.unit, r.total_weight, r.total_rows, r.numerator_unit, r.ridge, r.rounding,
                                   r.max_features);
         })
-        .def("__setstate__", [](Rules& r, std::tuple<int, int, bool, int64_t, int64_t, int64_t, int64_t, double,
+        .def("__setstate__", [](Rules& r, std::tuple<int, int, bool, bool, double, double, double, int64_t, int64_t, int64_t, int64_t, double,
                                                      double, int64_t, int64_t, double, double, double, int64_t>
                                               state) {
             new (&r) Rules{};
             int nominal, missing;
-            std::tie(nominal, missing, r.gain_ratio, r.min_rows_split, r.min_rows_leaf, r.min_weight_leaf, r.max_depth,
+            std::tie(nominal, missing, r.gain_ratio, r.corrected, r.rows_per_step, r.rows_per_row, r.dispersion, r.min_rows_split, r.min_rows_leaf, r.min_weight_leaf, r.max_depth,
                      r.min_decrease, r.unit, r.total_weight, r.total_rows, r.numerator_unit, r.ridge, r.rounding,
                      r.max_features) = state;
             r.nominal = static_cast<Nominal>(nominal);

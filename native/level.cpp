@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -136,33 +137,37 @@ nb::object best_split(nb::object cells, int holding, const Columns& columns, int
                                  }));
 }
 
-// What each of these features offers (gain, ratio; NaN: nothing), and the splits that may win among all features.
+// What each of these features offers (the numbers of an Offer), and the splits that may win among all.
 nb::tuple offers(nb::object cells, int holding, const Columns& columns, int criterion, const Rules& rules,
                  const In<int64_t>& evidence, int64_t n_rows, double lower, double upper) {
     expect(rules.max_features <= 0, "all features expected: which of them are drawn is not known to a part of them");
-    std::vector<double> gain(columns.n_codes.shape(0)), ratio(gain.size());
+    std::vector<Offer> offer(columns.n_codes.shape(0));
     const std::vector<Split> splits =
         with_scanner(cells, holding, columns, criterion, rules, evidence, n_rows, {lower, upper}, 0,
                      [&](auto& scanner, const Node& node, auto&& entries) {
-                         return scanner.offers(node, entries, gain.data(), ratio.data());
+                         return scanner.offers(node, entries, offer.data());
                      });
     nb::list described;
     for (const Split& split : splits) described.append(describe(split));
-    return nb::make_tuple(give(std::move(gain)), give(std::move(ratio)), described);
+    std::vector<double> numbers(4 * offer.size());
+    std::memcpy(numbers.data(), offer.data(), sizeof(Offer) * offer.size());
+    return nb::make_tuple(give(std::move(numbers)), described);
 }
 
 // The feature that wins given what all offer; -1: none does.
-int choose(const In<double>& gain, const In<double>& ratio, int holding, const Columns& columns, int criterion,
+int choose(const In<double>& offers, int holding, const Columns& columns, int criterion,
            const Rules& rules, const In<int64_t>& evidence, int64_t n_rows) {
     const Features features = columns.features();
     const auto n = static_cast<size_t>(features.count);
-    expect(gain.shape(0) == n && ratio.shape(0) == n, "one offer a feature expected");
+    expect(offers.shape(0) == 4 * n, "four numbers a feature expected");
+    std::vector<Offer> offer(n);
+    std::memcpy(offer.data(), offers.data(), sizeof(Offer) * n);
     return with_entry(static_cast<Holding>(holding), [&](auto* entry_tag, auto*) {
         using Entry = std::remove_pointer_t<decltype(entry_tag)>;
         const Node node = node_of<Entry>(evidence, n_rows, {}, 0, columns);
         return with_criterion<Entry>(criterion, rules.total_weight, [&](auto* tag) {
             using C = std::remove_pointer_t<decltype(tag)>;
-            return Scanner<C, Entry>(features, rules, columns.n_classes).choose(node, gain.data(), ratio.data());
+            return Scanner<C, Entry>(features, rules, columns.n_classes).choose(node, offer.data());
         });
     });
 }
@@ -192,6 +197,6 @@ void bind_level(nanobind::module_& module) {
                nb::arg("upper"), nb::arg("key"));
     module.def("offers", &offers, nb::arg("cells"), nb::arg("holding"), nb::arg("columns"), nb::arg("criterion"),
                nb::arg("rules"), nb::arg("evidence"), nb::arg("n_rows"), nb::arg("lower"), nb::arg("upper"));
-    module.def("choose", &choose, nb::arg("gain"), nb::arg("ratio"), nb::arg("holding"), nb::arg("columns"),
+    module.def("choose", &choose, nb::arg("offers"), nb::arg("holding"), nb::arg("columns"),
                nb::arg("criterion"), nb::arg("rules"), nb::arg("evidence"), nb::arg("n_rows"));
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "affinity.hpp"
+#include "chance.hpp"
 #include "choice.hpp"
 #include "criteria.hpp"
 #include "draw.hpp"
@@ -25,7 +26,8 @@ struct Node {
     int64_t weight;
     int64_t rows;
     Bounds bounds;
-    uint64_t key = 0;  // what a draw of features depends on
+    uint64_t key = 0;   // what a draw of features depends on
+    double spread = 0;  // sums: the variance of the rows
 };
 
 template <class Criterion, class Entry>
@@ -35,7 +37,7 @@ class Scanner {
 
   public:
     Scanner(const Features& features, const Rules& rules, int n_classes)
-        : features_(features), rules_(rules), n_classes_(n_classes), criterion_(rules), choice_(features, rules),
+        : features_(features), rules_(rules), n_classes_(n_classes), criterion_(rules), choice_(features, rules, chance_),
           branch_(n_classes, 0), known_(n_classes, 0), candidates_(features.count), affinity_(n_classes) {}
 
     // `entries(f)` gives the node's entries of feature f.
@@ -47,17 +49,17 @@ class Scanner {
     }
 
     // These may be some features of many: what each offers (NaN: nothing), and the splits that may win among all. A
-    // feature cannot if another one has as much gain and a ratio better by more than a tie, wherever that one stands.
+    // feature cannot if another one has as much gain and a score better by more than a tie, wherever that one stands.
     template <class Entries>
-    std::vector<Split> offers(const Node& node, Entries&& entries, double* gain, double* ratio) {
+    std::vector<Split> offers(const Node& node, Entries&& entries, Offer* offer) {
         compare(node, entries);
         std::vector<Split> splits;
         for (int f = 0; f < features_.count; ++f) {
             const Candidate& c = candidates_[f];
-            gain[f] = c.found ? c.gain : std::numeric_limits<double>::quiet_NaN();
-            ratio[f] = c.found ? c.ratio : std::numeric_limits<double>::quiet_NaN();
+            if (c.found) offer[f] = {c.gain, c.score, c.searched, static_cast<double>(c.few)};
+            // Corrected scores may be passed over, where no feature beats chance: then every split may win.
             const auto beats = [&](const Candidate& o) {
-                return o.found && o.gain >= c.gain && o.ratio > tie_.raised(c.ratio);
+                return !rules_.corrected && o.found && o.gain >= c.gain && o.score > tie_.raised(c.score);
             };
             if (c.found && std::none_of(candidates_.begin(), candidates_.end(), beats))
                 splits.push_back(realise(f, c, entries));
@@ -66,14 +68,16 @@ class Scanner {
     }
 
     // The feature that wins given what each offers; -1: none does.
-    int choose(const Node& node, const double* gain, const double* ratio) {
+    int choose(const Node& node, const Offer* offer) {
         enter(node);
         for (int f = 0; f < features_.count; ++f) {
             candidates_[f] = Candidate{};
-            candidates_[f].found = !std::isnan(gain[f]);
+            candidates_[f].found = !std::isnan(offer[f].gain);
             candidates_[f].in_average = choice_.counts_in_average(f);
-            candidates_[f].gain = gain[f];
-            candidates_[f].ratio = ratio[f];
+            candidates_[f].gain = offer[f].gain;
+            candidates_[f].score = offer[f].score;
+            candidates_[f].searched = offer[f].searched;
+            candidates_[f].few = offer[f].few != 0;
         }
         return choice_.winner(candidates_, node_.weight, tie_);
     }
@@ -85,6 +89,7 @@ class Scanner {
         int left = -1, right = -1;
         int64_t weight_left = 0;
         int64_t n_allowed = 0;
+        bool searched = true;  // false: there was nothing to search, as for known against missing values
     };
 
     struct Whole {  // what a sweep shares out between left and right
@@ -109,6 +114,27 @@ class Scanner {
         } else {
             noise_ = rules_.gain_ratio ? tolerance() : criterion_.noise(node.weight, n_classes_);
             tie_.margin = rules_.gain_ratio ? kTie : criterion_.gain(noise_, Value{}, node.weight);
+        }
+        if (rules_.corrected) enter_chance();
+    }
+
+    // What one unit of gain is worth in bits, and how the classes stand.
+    void enter_chance() {
+        tie_ = Tie{kAlike, 0x1p-30};
+        const double n = static_cast<double>(node_.weight) * rules_.rows_per_step;
+        if constexpr (Entry::sums) {
+            const double bits = rules_.dispersion > 0 ? real(node_.weight) / rules_.dispersion : n / node_.spread;
+            chance_.enter(2, rules_.dispersion > 0 ? static_cast<double>(node_.rows) : n, 0.0, bits / kChiSquare);
+        } else {
+            int present = 0;
+            double sides[2] = {0, 0}, impurity = 1;
+            for (int k = 0; k < n_classes_; ++k) {
+                const double share = static_cast<double>(node_.counts[k]) / static_cast<double>(node_.weight);
+                present += node_.counts[k] > 0;
+                sides[sides[1] < sides[0]] += share;
+                impurity -= share * share;
+            }
+            chance_.enter(present, n, std::min(sides[0], sides[1]), n * criterion_.bits_per_gain(impurity, present));
         }
     }
 
@@ -138,9 +164,78 @@ class Scanner {
         if (known.first == known.last) return {};
         if (!features_.nominal[f]) return ordered(f, known, missing, missing_code);
         if (rules_.nominal == Nominal::multiway) return multiway(f, known, missing);
-        if (rules_.missing == Missing::learned) return ordered(f, affinity_.order(span), {nullptr, nullptr}, 0);
-        const Span<Entry> ranked = affinity_.order(known);
+        if (rules_.missing == Missing::learned) return ordered(f, arrange(span), {nullptr, nullptr}, 0);
+        const Span<Entry> ranked = arrange(known);
         return ordered(f, ranked, missing, static_cast<uint32_t>(affinity_.codes().size()));
+    }
+
+    // The categories of a subset test, in the order in which they are cut.
+    Span<Entry> arrange(Span<Entry> span) {
+        Span<Entry> ranked = affinity_.order(span);
+        if constexpr (!Entry::sums) {
+            if (n_classes_ > 2 && affinity_.groups().size() <= kExhaustive)
+                if (const uint32_t subset = best_subset()) ranked = affinity_.move_first(subset);
+        }
+        if (rules_.corrected) {
+            sizes_.clear();
+            for (const auto& group : affinity_.groups()) sizes_.push_back(rows_of({group.first, group.last}));
+        }
+        return ranked;
+    }
+    // Of more than two classes no order of the categories is sure to hold the best subset, so while they are few all are
+    // tried. Bit i: the category at rank i is in it, the last one never is. 0: a cut in the order is as good.
+    uint32_t best_subset() {
+        const auto& groups = affinity_.groups();
+        const auto n = static_cast<int>(groups.size());
+        if (n < 3) return 0;
+        whole_.assign(n_classes_, 0);
+        Whole whole{whole_.data(), Sum{}, 0, 0};
+        for (const auto& group : groups)
+            for (const Entry* e = group.first; e < group.last; ++e) {
+                whole_[label_of(e->key)] += e->weight();
+                whole.weight += e->weight();
+                whole.rows += e->rows();
+            }
+        for (int k = 0; k < n_classes_; ++k) whole.sum += criterion_.term(whole_[k]);
+        int64_t* left = branch_.data();
+        Sum sum_left{}, sum_right = whole.sum;
+        int64_t weight = 0, rows = 0;
+        uint32_t in = 0, best = 0;
+        Value ordered = std::numeric_limits<Value>::lowest(), bar = ordered;
+        for (uint32_t step = 1; step < 1u << (n - 1); ++step) {  // in the order of Gray's code one category moves a step
+            int rank = 0;
+            while (!(step >> rank & 1)) ++rank;
+            in ^= 1u << rank;
+            const int64_t sign = in >> rank & 1 ? 1 : -1;
+            for (const Entry* e = groups[rank].first; e < groups[rank].last; ++e) {
+                const uint32_t k = label_of(e->key);
+                const int64_t x = sign * e->weight(), l = left[k], r = whole_[k] - l;
+                sum_left += criterion_.term(l + x) - criterion_.term(l);
+                sum_right += criterion_.term(r - x) - criterion_.term(r);
+                left[k] = l + x;
+                weight += x;
+                rows += sign * e->rows();
+            }
+            if (!feasible(rows, weight) || !feasible(whole.rows - rows, whole.weight - weight)) continue;
+            const Value value =
+                criterion_.value(sum_left, weight, [&](int k) { return left[k]; }) +
+                criterion_.value(sum_right, whole.weight - weight, [&](int k) { return whole_[k] - left[k]; });
+            if ((in & (in + 1)) == 0 && value > ordered) ordered = value;
+            if (value > bar) bar = raised_value(value), best = in;
+        }
+        std::fill(branch_.begin(), branch_.end(), 0);
+        return bar > raised_value(ordered) ? best : 0;
+    }
+
+    // Independent rows of a category, as far as is known.
+    double rows_of(Span<Entry> group) const {
+        int64_t weight = 0, rows = 0;
+        for (const Entry* entry = group.first; entry < group.last; ++entry) {
+            weight += entry->weight();
+            rows += entry->rows();
+        }
+        if (rules_.rows_per_row > 0) return static_cast<double>(rows) * rules_.rows_per_row;
+        return static_cast<double>(weight) * rules_.rows_per_step;
     }
 
     // ---- ordered tests ------------------------------------------------------------------------------------------
@@ -167,16 +262,19 @@ class Scanner {
             cut.right = static_cast<int>(missing_code);
             cut.weight_left = seen.weight;
             cut.n_allowed = 1;
+            cut.searched = false;
             best = settle(f, cut, Way::right, all, 0);
             if (rules_.missing == Missing::own) {
                 Cut three = sweep(f, known, seen, {});
                 three.value += apart;
-                return tie_.better(best, settle(f, three, Way::own, seen, lost));
+                return better(best, settle(f, three, Way::own, seen, lost));
             }
         }
-        best = tie_.better(best, settle(f, sweep(f, known, all, {}), Way::right, all, 0));
-        return tie_.better(best, settle(f, sweep(f, known, all, missing), Way::left, all, 0));
+        best = better(best, settle(f, sweep(f, known, all, {}), Way::right, all, 0));
+        return better(best, settle(f, sweep(f, known, all, missing), Way::left, all, 0));
     }
+
+    Candidate better(Candidate a, Candidate b) const { return choice_.better(a, b, tie_) ? b : a; }
 
     // Every cut between two codes of `known`; `start` begins on the left. Strictly better cuts win, so the lowest stays.
     // Whether two neighbours differ in code or a cut is better is a coin toss: the loop looks after every entry and
@@ -259,7 +357,7 @@ class Scanner {
             node_value = criterion_.value(shared.sum, shared.weight, [&](int k) { return shared.counts[k]; });
         c.found = true;
         c.gain = std::max(0.0, criterion_.gain(cut.value, node_value, node_.weight));
-        c.ratio = c.gain;
+        score(c, f, cut);
         c.left = cut.left;
         c.right = cut.right;
         c.missing = missing;
@@ -268,10 +366,30 @@ class Scanner {
                 c.gain -= Log2::instance()(static_cast<double>(cut.n_allowed)) / real(node_.weight);
             if (c.gain <= kTie) return {};
             const int64_t branches[] = {cut.weight_left, shared.weight - cut.weight_left, apart};
-            c.ratio = ratio(c.gain, branches, 3);
+            c.score = ratio(c.gain, branches, 3);
             c.in_average = choice_.counts_in_average(f);
         }
         return c;
+    }
+
+    // What the candidate is compared by. Where no feature beats chance, few categories are not held against a feature:
+    // there the correction would always take the feature with the fewest, and hide those that matter only together.
+    void score(Candidate& c, int f, const Cut& cut) const {
+        c.score = c.gain;
+        if (!rules_.corrected) return;
+        if (!features_.nominal[f] || !cut.searched) {
+            c.searched = chance_.searched(cut.n_allowed);
+            c.score = std::numeric_limits<double>::quiet_NaN();
+        } else {
+            rate(c, chance_.subset(c.gain, sizes_));
+        }
+    }
+    // A feature of many categories that gains less than chance does offers nothing.
+    void rate(Candidate& c, double s_value) const {
+        c.score = s_value;
+        c.searched = -1;
+        c.few = sizes_.size() <= kFewCategories;
+        c.found = c.few || s_value > kLeastSurprise;
     }
 
     // ---- multiway tests -----------------------------------------------------------------------------------------
@@ -281,6 +399,7 @@ class Scanner {
         const Whole all{node_.counts, node_sum_, node_.weight, node_.rows};
         const Whole shared = whole ? all : without(all, missing);
         branches_.clear();
+        sizes_.clear();
         Value value{};
         int n_big = 0;
         bool bounded_all = true;
@@ -296,17 +415,21 @@ class Scanner {
             bounded_all = bounded_all && bounded({group, entry});
             n_big += feasible(rows, weight);
             branches_.push_back(weight);
+            if (rules_.corrected) sizes_.push_back(rows_of({group, entry}));
         }
         Candidate c;
         if (branches_.size() < 2 || n_big < 2 || !bounded_all || !worth(value)) return c;
         const Value node_value =
             criterion_.value(shared.sum, shared.weight, [&](int k) { return shared.counts[k]; });
         c.found = c.multiway = true;
-        c.gain = c.ratio = std::max(0.0, criterion_.gain(value, node_value, node_.weight));
+        c.gain = c.score = std::max(0.0, criterion_.gain(value, node_value, node_.weight));
         c.missing = Way::own;
+        if (rules_.corrected) {
+            rate(c, chance_.multiway(c.gain, sizes_));
+        }
         if (rules_.gain_ratio) {
             if (!whole) branches_.push_back(node_.weight - shared.weight);
-            c.ratio = ratio(c.gain, branches_.data(), branches_.size());
+            c.score = ratio(c.gain, branches_.data(), branches_.size());
             c.in_average = choice_.counts_in_average(f);
         }
         return c;
@@ -361,7 +484,7 @@ class Scanner {
             if (rules_.missing != Missing::learned)
                 while (code_of(last[-1].key) == static_cast<uint32_t>(missing_code)) --last;
             any_missing = last < span.last;
-            affinity_.order({span.first, last});
+            arrange({span.first, last});
             int rank = 0;
             for (const uint32_t code : affinity_.codes()) split.slot_of[code] = rank++ <= c.left ? 0 : 1;
             split.left = split.right = -1;
@@ -396,6 +519,8 @@ class Scanner {
 
     // ---- pieces -------------------------------------------------------------------------------------------------
 
+    static constexpr size_t kExhaustive = 10;
+    static constexpr double kLeastSurprise = 0.05;
     static constexpr double kAlike = 1 + 0x1p-44;  // sums: larger by less than that is equal
 
     double real(int64_t weight) const { return static_cast<double>(weight) * rules_.unit; }
@@ -496,14 +621,16 @@ class Scanner {
     const Rules& rules_;
     int n_classes_;
     Criterion criterion_;
+    Chance chance_;
     Choice choice_;
     Node node_{};
     Sum node_sum_{};
     Value node_value_{}, noise_{};
     Tie tie_;
+    std::vector<double> sizes_;  // rows of each category at hand
     int64_t centred_ = 0;
     Draw draw_;
-    std::vector<int64_t> branch_, known_, branches_;
+    std::vector<int64_t> branch_, known_, branches_, whole_;
     std::vector<Candidate> candidates_;
     Affinity<Entry> affinity_;
 };

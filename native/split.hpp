@@ -15,6 +15,10 @@ struct Rules {
     Nominal nominal = Nominal::subset;
     Missing missing = Missing::own;
     bool gain_ratio = false;          // C4.5: average gain, MDL penalty, minimum-split rule, then the best ratio
+    bool corrected = false;           // features compete by S-values (chance.hpp), not by gains
+    double rows_per_step = 1;         // corrected: independent rows in a step of weight
+    double rows_per_row = 0;          // corrected: the same in a row, where categories are sized by rows; 0: by weight
+    double dispersion = 0;            // sums with a ridge: mean of gradient^2 / hessian, the variance chance works with
     int64_t min_rows_split = 2;       // rows, unweighted
     int64_t min_rows_leaf = 1;        // rows, unweighted
     int64_t min_weight_leaf = 0;      // in integer steps of weight

@@ -124,7 +124,7 @@ class Subtree {
         node_evidence_.assign(evidence_of(node.id), evidence_of(node.id) + n_channels_);
         const int64_t* evidence = node_evidence_.data();
         const Node facts{Entry::counts_of(evidence), Entry::weight_of(evidence, n_classes_), node.end - node.begin,
-                         node.bounds, node.key};
+                         node.bounds, node.key, spread_of(node)};
         if (node.histogram.empty() && big(facts.rows)) {
             node.histogram = fresh();
             fill<Entry>(node.histogram.data(), node.rows, node.begin, node.end, features_, n_classes_);
@@ -132,6 +132,23 @@ class Subtree {
         if (!node.histogram.empty())
             return scanner_.best(facts, [&](int f) { return reader_.from_histogram(node.histogram.data(), f); });
         return scanner_.best(facts, [&](int f) { return reader_.from_rows(node.rows, node.begin, node.end, f); });
+    }
+
+    // Sums: the variance of the node's rows, from integers alone.
+    double spread_of(const Open& node) const {
+        if constexpr (Entry::sums) {
+            if (!rules_.corrected) return 0;
+            Wide squares = 0;
+            for (int64_t row = node.begin; row < node.end; ++row) {
+                const Wide square = static_cast<Wide>(node.rows.numerator[row]) * node.rows.numerator[row];
+                squares += node.rows.weight ? square / std::max<int64_t>(1, node.rows.weight[row]) : square;
+            }
+            const int64_t* evidence = evidence_of(node.id);
+            const Wide mean_square = static_cast<Wide>(evidence[1]) * evidence[1] / evidence[0];
+            const double unit = rules_.numerator_unit / rules_.unit;
+            return static_cast<double>(squares - mean_square) / static_cast<double>(evidence[0]) * unit * unit;
+        }
+        return 0;
     }
 
     void expand(Open& node) {

@@ -95,7 +95,7 @@ def _taken(step: Callable[[Tree], Tree], tree: Tree) -> Tree:
 
 PRESETS = MappingProxyType(
     {
-        "pet": Recipe(grower=Grower(Criterion.ENTROPY, Nominal.SUBSET, Missing.OWN), smoother=Borrowing()),
+        "pet": Recipe(grower=Grower(Criterion.ENTROPY, corrected=True), smoother=Borrowing()),
         "id3": Recipe(max_bins=None, grower=Grower(Criterion.ENTROPY, Nominal.MULTIWAY, Missing.OWN)),
         "c4.5": Recipe(
             max_bins=None,
@@ -115,7 +115,7 @@ PRESETS = MappingProxyType(
 REGRESSION_PRESETS = MappingProxyType(
     {
         "honest": Recipe(
-            grower=Grower(Criterion.SQUARED_ERROR, Nominal.SUBSET, Missing.OWN), smoother=Borrowing()
+            grower=Grower(Criterion.SQUARED_ERROR, corrected=True), smoother=Borrowing()
         ),
         "cart": Recipe(
             max_bins=None, grower=Grower(Criterion.SQUARED_ERROR, Nominal.SUBSET, Missing.LEARNED)

@@ -80,6 +80,11 @@ class Bootstrap:
         carried = (weight * table.unit).astype(np.float64)
         return cls(None, n_rows, _n_draws(max_samples, n_rows), carried, seed)
 
+    @property
+    def design_effect(self) -> float:
+        """How often a copy that is drawn counts, on average: 2 where as many are drawn as there are."""
+        return 1.0 + self.n_draws / self.n_copies
+
     def sample(self, tree: int) -> Sample:
         """Draw the sample of a tree."""
         bits = np.random.Philox(key=[self.seed, tree]).random_raw(self.n_draws) >> np.uint64(64 - _BITS)

@@ -113,6 +113,9 @@ class Planting:
         """
         rows = Encoded.of(table, self.recipe, n_jobs)
         bag = Bootstrap.of(rows.table, self.max_samples, self.seed) if self.bootstrap else None
+        grower = self.recipe.grower
+        if bag is not None:
+            grower = replace(grower, design_effect=bag.design_effect)
         choices = [replace(self.recipe, smoother=one) for one in self.smoothers] or [self.recipe]
         ask: OutOfBag | None = None
         if self.out_of_bag or self.smoothers:
@@ -121,7 +124,7 @@ class Planting:
         def plant(number: int) -> tuple[Tree, Witness | None]:
             sample = _everything(rows) if bag is None else bag.sample(number)
             drawn = rows.take(sample.rows, sample.weight, sample.unit)
-            tree = self.recipe.prune(drawn.grow(self.recipe.grower, child_key(self.seed, number)))
+            tree = self.recipe.prune(drawn.grow(grower, child_key(self.seed, number)))
             if ask is None:
                 return tree, None
             return tree, ask.witness(tree, sample.left, [choice.smooth(tree).belief for choice in choices])

@@ -27,8 +27,8 @@ _BINS = 255  # a forest averages over many cuts: finer ones cost time and bring 
 # "honest" is a promise to fit the borrowing on regrown trees, and each tree would need its own.
 _OF_CLASSES = {name: smoother for name, smoother in SMOOTHERS.items() if name != "honest"}
 _OF_NUMBERS = {name: SMOOTHERS[name] for name in ("raw", "m-branch", "shrinkage")}
-_CLASSES = Grower(Criterion.ENTROPY, Nominal.SUBSET, Missing.OWN)
-_NUMBERS = Grower(Criterion.SQUARED_ERROR, Nominal.SUBSET, Missing.OWN)
+_CLASSES = Grower(Criterion.ENTROPY, corrected=True)
+_NUMBERS = Grower(Criterion.SQUARED_ERROR, corrected=True)
 
 
 def planting_of(estimator: Any, table: Table) -> Planting:

@@ -110,9 +110,8 @@ def _make_offers(block: int, cells: Cells, order: Order) -> list[tuple[Offers, l
 
 def _choose(sprout: Sprout, answers: Sequence[tuple[Offers, list[Found]]], terms: Terms) -> Found | None:
     """Let the features of all blocks stand side by side, in their order, and take the one that wins."""
-    gain = np.concatenate([offers.gain for offers, _ in answers])
-    ratio = np.concatenate([offers.ratio for offers, _ in answers])
-    winner = level.choose(gain, ratio, terms, sprout.counts, sprout.n_rows)
+    numbers = np.concatenate([offers.numbers for offers, _ in answers])
+    winner = level.choose(numbers, terms, sprout.counts, sprout.n_rows)
     likely = {found.split.feature: found for _, some in answers for found in some}
     return None if winner < 0 else likely[winner]
 

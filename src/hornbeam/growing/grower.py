@@ -42,6 +42,7 @@ _RANGES = (
     ("min_weight_leaf", 0, inf),
     ("min_weight_fraction_leaf", 0, 0.5),
     ("min_impurity_decrease", 0, inf),
+    ("design_effect", 1, inf),
 )
 _FRACTION_BITS = 48  # fractional rows: total weight is about 2**48 steps
 
@@ -59,7 +60,7 @@ class Grower:
     missing : Missing
         Where rows go whose tested value is missing.
     max_depth : int or None
-        Guide on a path at most.
+        Tests on a path at most.
     min_samples_split, min_samples_leaf : int
         Rows a node must hold to be split, and each child after it. Multiway tests need two such children.
     min_weight_leaf : float
@@ -76,11 +77,22 @@ class Grower:
     max_features : int or None
         Features a node looks at, drawn anew for each node from the key that `grow` is given; more, one at a time,
         while none of them offers a split. None: all.
+    corrected : bool
+        Whether features are compared by the S-values of their best splits instead of the gains. An S-value is -log2 of
+        the probability that a search over as many cuts or subsets gains as much by chance, so that features with many
+        values have no advantage. C4.5's gain ratio has a correction of its own and ignores this.
+    design_effect : float
+        How often an independent row counts, on average (Kish's design effect): above 1 where rows are drawn with
+        replacement. Only the correction needs it.
 
     Notes
     -----
     Ties go to the feature that stands first and to its lowest cut. All sums are integers: neither the order
     of rows nor the number of threads or partitions can change the tree.
+
+    Within a feature the split of the largest gain is taken; the correction decides between features. Where the best
+    S-value is below log2 of the number of features, which chance alone reaches, the search among up to five categories
+    costs nothing.
 
     Examples
     --------
@@ -104,6 +116,8 @@ class Grower:
     max_leaf_nodes: int | None = None
     monotone: tuple[int, ...] | None = None
     max_features: int | None = None
+    corrected: bool = False
+    design_effect: float = 1.0
 
     def __post_init__(self) -> None:
         for name, least, most in _RANGES:
@@ -338,6 +352,7 @@ class Grower:
         rules.nominal = getattr(subtree.Nominal, self.nominal)
         rules.missing = getattr(subtree.Missing, missing)
         rules.gain_ratio = self.criterion is Criterion.GAIN_RATIO
+        rules.corrected = self.corrected and not rules.gain_ratio
         rules.min_rows_split = self.min_samples_split
         rules.min_rows_leaf = self.min_samples_leaf
         rules.min_weight_leaf = max(
@@ -348,6 +363,10 @@ class Grower:
         rules.unit = unit
         rules.total_weight = total_weight
         rules.total_rows = total_rows
+        # Whole weights are copies of rows; others, and those of a sample, say how much rows count beside each other.
+        if unit != 1.0 or self.design_effect > 1.0:
+            rules.rows_per_step = 1 / self.design_effect if unit == 1.0 else total_rows / max(total_weight, 1)
+            rules.rows_per_row = rules.rows_per_step * total_weight / max(total_rows, 1)
         rules.max_features = self.max_features or 0
         return rules
 

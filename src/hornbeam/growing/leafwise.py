@@ -133,6 +133,8 @@ class Leafwise:
         rules.max_features = self.max_features or 0
         rules.ridge = self.ridge
         rules.rounding = 0.5
+        rules.corrected = bool((field.bins.n_codes[field.bins.nominal] > 2).any())
+        rules.rows_per_row = 1.0
         bins, signs = field.bins, Grower(monotone=self.monotone).signs(field.schema)
         criterion = CRITERIA["squared_error"]
         return Terms.of(bins.n_codes, bins.nominal.astype(np.uint8), signs, None, 1, criterion, rules)
@@ -151,8 +153,31 @@ class Leafwise:
         rules = terms.rules
         rules.numerator_unit, rules.unit = 1 / pulls.numerator_scale, 1 / pulls.denominator_scale
         rules.min_weight_leaf = max(1, ceil(min(_LEAST_HESSIAN / rules.unit, _OUT_OF_REACH)))
+        if rules.corrected:
+            rules.dispersion = _dispersion(pulls)
         nodes, node = grow_leafwise(
             field.codes, pulls, order, n_added, terms, self.max_leaf_nodes, key, n_jobs
         )
         unit = np.array([rules.unit, rules.numerator_unit, 1.0])
         return Grown(nodes, node, nodes.evidence[:, ::-1] * unit[1::-1], unit)
+
+
+def _dispersion(pulls: Pulls) -> float:
+    """Mean square of the gradients over the mean hessian: the variance that gains by chance are measured in.
+
+    Squares are added up as whole numbers, so that the order of the rows plays no part.
+    """
+    times = 1 if pulls.times is None else pulls.times
+    n = len(pulls.numerator) if pulls.times is None else int(pulls.times.sum())
+    largest = float(np.abs(pulls.numerator).max())
+    scale = np.sqrt(2.0**61 / n) / largest if largest > 0 else 1.0
+    squares = int((np.rint((pulls.numerator * scale) ** 2).astype(np.int64) * times).sum())
+    hessians = n if pulls.denominator is None else _whole_sum(pulls.denominator * times, n)
+    return max(squares / scale**2, np.finfo(float).tiny) / max(hessians, np.finfo(float).tiny)
+
+
+def _whole_sum(values: Floats, n: int) -> float:
+    """The sum of numbers rounded to steps so small that no order changes it."""
+    largest = float(values.max())
+    scale = 2.0**61 / n / largest if largest > 0 else 1.0
+    return int(np.rint(values * scale).astype(np.int64).sum()) / scale

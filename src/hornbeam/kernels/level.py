@@ -27,10 +27,13 @@ class Guide(NamedTuple):
 
 
 class Offers(NamedTuple):
-    """What each of some features offers a node (NaN: nothing), and those of their splits that may win."""
+    """What each of some features offers a node, four numbers a feature, and those of their splits that may win.
 
-    gain: Floats
-    ratio: Floats
+    The numbers are the gain (NaN: nothing is offered), the score that features are compared by (NaN: not yet known),
+    the bits that the search costs, and whether the categories are few (``native/choice.hpp``).
+    """
+
+    numbers: Floats
     splits: list[Split]
 
 
@@ -64,12 +67,12 @@ def count_open(
 def offers(cells: Cells, terms: Terms, evidence: Counts, n_rows: int, lower: float, upper: float) -> Offers:
     """Find what each feature offers one node, from its cells of these features, evidence and rows."""
     what = (holding(terms, cells), terms.columns, terms.criterion, terms.rules)
-    gain, ratio, splits = _native.offers(cells, *what, evidence, n_rows, lower, upper)
-    return Offers(gain, ratio, [Split(*split) for split in splits])
+    numbers, splits = _native.offers(cells, *what, evidence, n_rows, lower, upper)
+    return Offers(numbers, [Split(*split) for split in splits])
 
 
-def choose(gain: Floats, ratio: Floats, terms: Terms, evidence: Counts, n_rows: int) -> int:
+def choose(numbers: Floats, terms: Terms, evidence: Counts, n_rows: int) -> int:
     """Tell which feature wins by the declared order, given what all of them offer; -1: none does."""
     what = (holding(terms), terms.columns, terms.criterion, terms.rules)
-    winner: int = _native.choose(gain, ratio, *what, evidence, n_rows)
+    winner: int = _native.choose(numbers, *what, evidence, n_rows)
     return winner

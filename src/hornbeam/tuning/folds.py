@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Self
 
 import numpy as np
@@ -202,8 +203,8 @@ class Regrown:
     node : int32 array or None
         Where each of them stops; None if missing values go to every child.
     held : float64 array of shape (n_nodes, n_classes)
-        The weight of each class that stops at each node. Of a numeric target, of shape (n_nodes, 3): weight, sum
-        and sum of squares of the rows that do.
+        The weight of each class at the node whose belief is tested by it: where the rows stop, or the leaves below
+        (`send`). Of a numeric target, of shape (n_nodes, 3): weight, sum and sum of squares of these rows.
     """
 
     tree: Tree
@@ -282,14 +283,17 @@ def regrow(
 
 
 def send(tree: Tree, table: Table) -> tuple[Indices | None, Floats]:
-    """Find where the rows of a table stop.
+    """Find where the rows of a table stop, and the nodes whose belief they test.
+
+    A row whose category the tree has not seen stops at an inner node. It tells whether the split there holds for other
+    rows than those it was chosen on, so it tests the leaves below, in proportion to their weight.
 
     Returns
     -------
     node : int32 array or None
         Where each of them stops; None if missing values go to every child.
     held : float64 array of shape (n_nodes, n_classes)
-        The weight of each class that stops at each node.
+        The weight of each class that tests each node.
 
     Examples
     --------
@@ -307,11 +311,26 @@ def send(tree: Tree, table: Table) -> tuple[Indices | None, Floats]:
     node = route(skeleton, table)
     if table.measured is not None:
         sums, _ = measure_stops(node, table, table.measured, tree.n_nodes)
-        return node, sums * units_of(table.measured, table.unit)
+        return node, _test_leaves(tree, sums * units_of(table.measured, table.unit))
     assert table.target is not None
     cell = node.astype(np.intp) * n_classes + table.target
     counts = np.bincount(cell, _weight(table), minlength=tree.n_nodes * n_classes)
-    return node, counts.reshape(-1, n_classes)
+    return node, _test_leaves(tree, counts.reshape(-1, n_classes))
+
+
+def _test_leaves(tree: Tree, held: Floats) -> Floats:
+    """Hand rows that stop at a test of categories down to the leaves below, by weight."""
+    skeleton = tree.skeleton
+    nominal = np.isnan(skeleton.threshold) & (skeleton.n_children > 0)
+    if not held[nominal].any():
+        return held
+    handed = held.copy()
+    for begin, end in pairwise(skeleton.levels[1:]):
+        parent = skeleton.parent[begin:end]
+        share = np.where(nominal[parent], tree.weight[begin:end] / np.maximum(tree.weight[parent], 1), 0.0)
+        handed[begin:end] += share[:, None] * handed[parent]
+    handed[nominal] = 0.0
+    return handed
 
 
 def _copies(table: Table, rows: NDArray[np.intp], copies: Counts, cards: Deal) -> Table:

@@ -27,6 +27,7 @@ __all__ = ["Honest"]
 _START = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])  # every ancestor lends e rows: a little more than HGS
 _PULL = 0.3  # squared loss that a strength must save to move by 1 from there
 _MANY_ROWS = 5_000  # from here on 5 folds hold out enough rows; below, 10
+_FEW_ROWS, _REPEATS = 1_000, 5  # below so many rows, which row is in which fold matters: they are dealt out again
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,8 @@ class Honest:
         How trees are grown and pruned. Its smoother is replaced by the `Borrowing` that is found; a pruner that
         is to be chosen is chosen first, on trees smoothed by the recipe's own.
     folds : int or None, default None
-        How many trees are regrown, each without one fold of the rows; None: 10 below 5,000 rows, else 5.
+        How many trees are regrown, each without one fold of the rows; None: 10 below 5,000 rows, else 5. Below
+        1,000 rows all of it is done five times, with other folds.
     rows : int, default 30,000
         How many rows take part at most. The strengths found on them serve a tree of any size.
     simplicity : float or None, default 0.0
@@ -121,8 +123,7 @@ class Honest:
         asked = self._sample(codes, table)
         if asked is not None:
             table, codes = table.take(asked), codes[asked]
-        cards = Deal.of(table, codes, self._n_folds(table), self.seed)
-        regrown = regrow(recipe, table, bins, codes, cards, n_jobs)
+        regrown = self._regrow(recipe, table, bins, codes, n_jobs)
         smoother, beliefs = fit_strengths(regrown)
         recipe = replace(recipe, smoother=smoother)
         if self.simplicity is None:
@@ -135,9 +136,18 @@ class Honest:
         smoother, _ = fit_strengths(pruned, smoother)
         return Lesson(recipe, price, smoother, self.pruner, table, bins, regrown, beliefs)
 
-    def _n_folds(self, table: Table) -> int:
+    def _regrow(
+        self, recipe: Recipe, table: Table, bins: Bins, codes: Codes, n_jobs: int
+    ) -> Sequence[Regrown]:
+        """Regrow the trees of all folds; of few rows in several deals, in which a row counts as one in all."""
         n_rows = n_copies(table)
-        return min(self.folds or (10 if n_rows < _MANY_ROWS else 5), n_rows)
+        n_folds = min(self.folds or (10 if n_rows < _MANY_ROWS else 5), n_rows)
+        repeats = _REPEATS if n_rows < _FEW_ROWS else 1
+        regrown: list[Regrown] = []
+        for repeat in range(repeats):
+            cards = Deal.of(table, codes, n_folds, self.seed + (repeat << 32))
+            regrown += regrow(recipe, table, bins, codes, cards, n_jobs)
+        return regrown if repeats == 1 else [replace(one, held=one.held / repeats) for one in regrown]
 
     def _sample(self, codes: Codes, table: Table) -> Indices | None:
         """Choose the rows that take part; None for all of them."""
