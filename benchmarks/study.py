@@ -31,7 +31,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cache = Cache(options.cache or HERE / ".study" / options.study)
     if options.command == "report":
         out = options.out or HERE / "results" / options.study
-        study.report(cache, entries, out, _commands(cache, options.study))
+        if options.keep and study is not smoothing:
+            raise SystemExit("--keep: only the smoothing study can take scores from its last report")
+        kept = {"keep": True} if options.keep else {}
+        study.report(cache, entries, out, _commands(cache, options.study), **kept)
         return 0
     names = [name for group in study.GROUPS for name in group.names]
     wanted = frozenset(name for name in names if _matches(name, options.methods or ["*"]))
@@ -81,6 +84,9 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True)
     report = commands.add_parser("report", help="write tables and figures from what has been run")
     report.add_argument("study", choices=STUDIES)
+    report.add_argument(
+        "--keep", action="store_true", help="take what is not in the cache from the last report"
+    )
     report.add_argument("--out", type=Path, default=None, help="folder of the results")
     _add_common(report)
     for name, study in STUDIES.items():

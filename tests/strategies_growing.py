@@ -114,4 +114,5 @@ def growers(draw: DrawFn, table: Table, *, criteria: Any = OF_CLASSES, missing: 
         min_weight_leaf=draw(st.sampled_from([0.0, 2.0])),
         min_impurity_decrease=draw(st.sampled_from([0.0, 0.0, 0.013])),
         monotone=draw(signs) if constrained else None,
+        corrected=draw(st.booleans()),
     )

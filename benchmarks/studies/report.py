@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 from zipfile import ZipFile
 
 import numpy as np
@@ -30,8 +31,20 @@ MEASURES = {
     "0-1 loss": operator.attrgetter("zero_one_loss"),
     "calibration error": operator.attrgetter("calibration_error"),
 }
+COLUMNS = {measure: measure.replace(" ", "_").replace("-", "_").lower() for measure in MEASURES}
+NOT_RUN = "not run yet"
 NOTHING: Mapping[str, Callable[[Line], float]] = MappingProxyType({})
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "ydf", "JPype1")
+
+
+class Known(NamedTuple):
+    """The measures of a tally, read from an earlier table."""
+
+    rmse: float
+    log_loss: float
+    brier_score: float
+    zero_one_loss: float
+    calibration_error: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +53,7 @@ class Line:
 
     entry: Entry
     method: str
-    tally: Tally | None
+    tally: Tally | Known | None
     seconds: float
     size: float
     reason: str
@@ -52,7 +65,7 @@ class Line:
     def of(cls, entry: Entry, method: str, folds: Sequence[Result]) -> Line:
         reasons = [result.reason for result in folds if result.reason]
         if reasons or len(folds) < N_FOLDS:
-            return cls(entry, method, None, np.nan, np.nan, reasons[0] if reasons else "not run yet")
+            return cls(entry, method, None, np.nan, np.nan, reasons[0] if reasons else NOT_RUN)
         tally = functools.reduce(operator.add, [result.tally for result in folds])
         seconds, *sizes = (
             float(
@@ -63,6 +76,14 @@ class Line:
         known = set.intersection(*(set(result.costs) for result in folds))
         costs = {name: sum(result.costs[name] for result in folds) / tally.weight for name in known}
         return cls(entry, method, tally, seconds, sizes[0], "", *sizes[1:], costs)
+
+
+    @classmethod
+    def known(cls, entry: Entry, row: Mapping[str, str]) -> Line:
+        """Read a line of `Scores.write_csv`."""
+        tally = Known(*(float(row[name]) for name in COLUMNS.values())) if not row["reason"] else None
+        seconds, size = (float(row[name] or "nan") for name in ("seconds", "nodes"))
+        return cls(entry, row["method"], tally, seconds, size, row["reason"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +115,19 @@ class Scores:
                     lines.append(Line.of(entry, f"{group.name}/{method}", folds))
         return cls(tuple(kept), tuple(name for group in groups for name in group.names), tuple(lines))
 
+    def keep(self, path: Path, methods: Sequence[str]) -> Scores:
+        """Take what has not been run, and some methods more, from the table of an earlier report."""
+        with path.open(encoding="utf-8", newline="") as file:
+            earlier = {(row["set"], row["method"]): row for row in csv.DictReader(file)}
+        names = (*self.methods, *methods)
+        measured = {(line.entry.name, line.method): line for line in self.lines if line.reason != NOT_RUN}
+        lines = []
+        for entry in self.entries:
+            for method in names:
+                line, row = measured.get((entry.name, method)), earlier.get((entry.name, method))
+                lines.append(line or (Line.known(entry, row) if row else Line.of(entry, method, [])))
+        return Scores(self.entries, names, tuple(lines))
+
     @property
     def n_rows(self) -> list[int]:
         return [entry.n_rows for entry in self.entries]
@@ -115,8 +149,9 @@ class Scores:
         """All of it, a line for each set and method; further columns by their names."""
         with path.open("w", encoding="utf-8", newline="") as file:
             out = csv.writer(file, lineterminator="\n")
-            names = [measure.replace(" ", "_").replace("-", "_").lower() for measure in MEASURES]
-            out.writerow(["set", "rows", "classes", "method", *names, "seconds", "nodes", *more, "reason"])
+            out.writerow(
+                ["set", "rows", "classes", "method", *COLUMNS.values(), "seconds", "nodes", *more, "reason"]
+            )
             for line in self.lines:
                 values = (
                     [f"{value(line.tally):.6f}" for value in MEASURES.values()]

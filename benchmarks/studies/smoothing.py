@@ -40,10 +40,12 @@ GROUPS = (
 )
 
 HERO = "hornbeam/default"
+EARLIER = "hornbeam/by-gain"  # the default before features competed by S-values, from the table of its report
 PAPER = ("raw", "laplace", "m-estimate", "m-branch", "hdp", "hgs-published")  # of the HGS paper
 FORESTS = tuple(f"sklearn-forest/rf-{size}" for size in (5, 10, 100))
 MAIN = (
     HERO,
+    EARLIER,
     *(f"c4.4/{name}" for name in (*PAPER, "hgs-loo", "shrinkage-cv")),
     "cart/cost-complexity-cv",
     *CALIBRATION.names[1:],
@@ -63,11 +65,16 @@ log loss, cost-complexity by squared error, there with and without the rule of o
 frequencies. `hgs-published` is the paper's descent with a uniform pseudo-ancestor."""
 
 
-def report(cache: Cache, entries: Iterable[Entry], out: Path, commands: Sequence[str]) -> None:
+def report(
+    cache: Cache, entries: Iterable[Entry], out: Path, commands: Sequence[str], *, keep: bool = False
+) -> None:
     """Write scores.csv, summary.md and the figures."""
     scores = Scores.gather(cache, entries, GROUPS)
+    if keep:
+        scores = scores.keep(out / "scores.csv", [EARLIER])
     if not scores.entries:
         raise SystemExit(f"nothing has been run in {cache.folder}")
+    main = [name for name in MAIN if name in scores.methods]
     out.mkdir(parents=True, exist_ok=True)
     scores.write_csv(out / "scores.csv")
     families = [(name, [HERO, *family(name, recipe).names]) for name, recipe in RECIPES.items()]
@@ -76,19 +83,19 @@ def report(cache: Cache, entries: Iterable[Entry], out: Path, commands: Sequence
         provenance(scores, commands),
         RULES,
         "## The main methods",
-        means_table(scores, MAIN, HERO),
+        means_table(scores, main, HERO),
         *(f"## Trees as {name} grows them\n\n{means_table(scores, names, HERO)}" for name, names in families),
         "## Forests",
         means_table(scores, (HERO, *FOREST.names), HERO),
         "## The goals, and the claims of the HGS paper",
         claims(scores),
         "## RMSE, all against all",
-        str(scores.comparison("RMSE").among(MAIN)),
+        str(scores.comparison("RMSE").among(main)),
         "## Without an answer",
         gaps_table(scores),
     ]
     (out / "summary.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
-    figures(scores, out)
+    figures(scores, main, out)
     print(f"{len(scores.entries)} sets in {out}")
 
 
@@ -117,7 +124,7 @@ def _pair(comparison: Comparison, one: str, other: str) -> str:
     return f"{means[0]:.4f} and {means[1]:.4f}"
 
 
-def figures(scores: Scores, out: Path) -> None:
+def figures(scores: Scores, main: Sequence[str], out: Path) -> None:
     """The paper's figures 2, 3 and 4, and the critical differences; those for which enough has been run."""
     import matplotlib as mpl
 
@@ -147,7 +154,7 @@ def figures(scores: Scores, out: Path) -> None:
             title: [means[f"{FOREST.name}/{name}"] for name in names] for title, names in forests.items()
         }
         drawn["forest-sizes"] = plot_forest_sizes(SIZES, curves, {name: means[name] for name in single})
-    if len(rmse.among(MAIN).complete().sets) > 1:
-        drawn["critical-difference"] = plot_critical_difference(rmse.among(MAIN))
+    if len(rmse.among(main).complete().sets) > 1:
+        drawn["critical-difference"] = plot_critical_difference(rmse.among(main))
     for name, ax in drawn.items():
         ax.figure.savefig(out / f"{name}.png", dpi=150)

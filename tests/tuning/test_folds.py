@@ -1,13 +1,16 @@
 """Rows dealt out, and trees regrown without them."""
 
 import numpy as np
+import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hornbeam.data import Table
+from hornbeam.growing import Grower
 from hornbeam.recipe import PRESETS
 from hornbeam.tree.route import route
-from hornbeam.tuning.folds import Deal, draw, regrow, scatter
+from hornbeam.tuning.folds import Deal, draw, regrow, scatter, send
+from strategies_growing import bins_of
 
 codes = st.integers(2, 40).flatmap(
     lambda n: st.tuples(
@@ -97,3 +100,22 @@ def test_trees_are_grown_without_the_rows_they_are_asked_about(drawn):
         expected = np.zeros(one.tree.evidence.shape)
         np.add.at(expected, (node, table.target[one.rows]), 1)
         np.testing.assert_array_equal(one.held, expected)
+
+
+def test_a_row_of_an_unseen_category_tests_the_leaves_below():
+    frame = pd.DataFrame({"x": pd.Categorical(["a"] * 6 + ["b"] * 2, categories=["a", "b", "c"])})
+    tree = Grower(corrected=False).grow(table := Table.read(frame, ["no"] * 6 + ["yes"] * 2), bins_of(table))
+    new = pd.DataFrame({"x": pd.Categorical(["c", "c", "b"], categories=["a", "b", "c"])})
+    node, held = send(tree, Table.read(new, ["yes", "no", "yes"], schema=tree.schema))
+    b = int(tree.skeleton.slot_of[1]) + 1
+    a = 3 - b
+    assert node.tolist() == [0, 0, b]
+    assert held[0].tolist() == [0, 0]
+    assert held[a].tolist() == [0.75, 0.75]  # six of eight rows
+    assert held[b].tolist() == [0.25, 1.25]
+
+
+def test_a_missing_value_that_training_never_saw_tests_the_node_where_it_stops():
+    tree = Grower().grow(table := Table.read([[1.0], [2.0], [3.0]], ["no", "yes", "yes"]), bins_of(table))
+    _, held = send(tree, Table.read([[np.nan]], ["yes"], schema=tree.schema))
+    assert held[0].tolist() == [0, 1]

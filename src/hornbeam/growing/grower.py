@@ -193,7 +193,8 @@ class Grower:
             else:
                 missing = Missing.OWN
         total = table.n_rows if rows.weight is None else int(rows.weight.sum())
-        terms = self._terms(table.schema, bins, self._rules(missing, unit, total, table.n_rows))
+        rules = self._rules(missing, unit, total, table.n_rows, _copies(table))
+        terms = self._terms(table.schema, bins, rules)
         if not known_good:
             subtree.check_rows(rows, terms)
         nodes = grow_home(rows, terms, n_jobs, Watch(on_progress), key)
@@ -268,11 +269,12 @@ class Grower:
         self._check_level_phase(schema, budget, home_rows)
         terms = self._terms(schema, bins, Rules())
         found, rows, worth = survey(source, terms, engine), source, unit
+        copies = int(found.counts.sum()) if unit == 1.0 else None
         if class_weight is not None:
             rows = Steered.of(source, unit, class_weight, found, engine)
             found, worth = survey(rows, terms, engine), rows.unit
         total = int(found.counts.sum())
-        terms = terms._replace(rules=self._rules(self.missing, worth, total, found.n_rows))
+        terms = terms._replace(rules=self._rules(self.missing, worth, total, found.n_rows, copies))
         kept = None
         if checkpoint is not None:
             kept = Checkpoint.of(checkpoint, source, bins, schema, unit, class_weight, self._step())
@@ -342,12 +344,15 @@ class Grower:
 
     def _sum_rules(self, table: Table, measured: Measured) -> Rules:
         total = table.n_rows if table.weight is None else int(table.weight.sum())
-        rules = self._rules(self.missing, table.unit, total, table.n_rows)
+        rules = self._rules(self.missing, table.unit, total, table.n_rows, _copies(table))
         rules.numerator_unit = measured.unit
         rules.rounding = 0.0 if table.weight is None or table.unit == 1.0 else 0.5
         return rules
 
-    def _rules(self, missing: Missing, unit: float, total_weight: int, total_rows: int) -> Rules:
+    def _rules(
+        self, missing: Missing, unit: float, total_weight: int, total_rows: int, copies: int | None = None
+    ) -> Rules:
+        """What the kernels go by; `copies` are the rows where whole weights are copies of rows, before class weights."""
         rules = Rules()
         rules.nominal = getattr(subtree.Nominal, self.nominal)
         rules.missing = getattr(subtree.Missing, missing)
@@ -363,10 +368,11 @@ class Grower:
         rules.unit = unit
         rules.total_weight = total_weight
         rules.total_rows = total_rows
-        # Whole weights are copies of rows; others, and those of a sample, say how much rows count beside each other.
-        if unit != 1.0 or self.design_effect > 1.0:
-            rules.rows_per_step = 1 / self.design_effect if unit == 1.0 else total_rows / max(total_weight, 1)
-            rules.rows_per_row = rules.rows_per_step * total_weight / max(total_rows, 1)
+        independent = (total_rows if copies is None else copies) / self.design_effect
+        rules.rows_per_step = independent / max(total_weight, 1)
+        # Weights that are no copies say how much rows count beside each other: categories are sized by rows.
+        by_rows = copies is None or self.design_effect > 1.0
+        rules.rows_per_row = independent / max(total_rows, 1) if by_rows else 0.0
         rules.max_features = self.max_features or 0
         return rules
 
@@ -404,6 +410,13 @@ class Grower:
         values = [getattr(self, name) for name in self.__slots__]
         plain = [value.value if isinstance(value, StrEnum) else value for value in values]
         return Step("grow", tuple(zip(self.__slots__, plain, strict=True)))
+
+
+def _copies(table: Table) -> int | None:
+    """How many rows there are, one of weight 2 twice; None where weights are not whole."""
+    if table.unit != 1.0:
+        return None
+    return table.n_rows if table.weight is None else int(table.weight.sum())
 
 
 def _finer(rows: Rows, unit: float) -> tuple[Rows, float]:

@@ -40,8 +40,10 @@ class Honest:
         How trees are grown and pruned. Its smoother is replaced by the `Borrowing` that is found; a pruner that
         is to be chosen is chosen first, on trees smoothed by the recipe's own.
     folds : int or None, default None
-        How many trees are regrown, each without one fold of the rows; None: 10 below 5,000 rows, else 5. Below
-        1,000 rows all of it is done five times, with other folds.
+        How many trees are regrown, each without one fold of the rows; None: 10 below 5,000 rows, else 5.
+    repeats : int or None, default None
+        How often the rows are dealt to folds and the trees regrown; None: 5 times below 1,000 rows, where chance in
+        the folds shows in the probabilities, else once.
     rows : int, default 30,000
         How many rows take part at most. The strengths found on them serve a tree of any size.
     simplicity : float or None, default 0.0
@@ -72,6 +74,7 @@ class Honest:
 
     recipe: Recipe | CrossValidated
     folds: int | None = None
+    repeats: int | None = None
     rows: int = 30_000
     simplicity: float | None = 0.0
     pruner: Pruner | None = None
@@ -80,6 +83,8 @@ class Honest:
     def __post_init__(self) -> None:
         if self.folds is not None and self.folds < 2:
             raise ParameterError(f"folds={self.folds}: expected 2 or more, or None.")
+        if self.repeats is not None and self.repeats < 1:
+            raise ParameterError(f"repeats={self.repeats}: expected 1 or more, or None.")
         if self.rows < 2:
             raise ParameterError(f"rows={self.rows}: expected 2 or more.")
         if self.simplicity is not None and not 0 <= self.simplicity <= 1:
@@ -123,31 +128,34 @@ class Honest:
         asked = self._sample(codes, table)
         if asked is not None:
             table, codes = table.take(asked), codes[asked]
-        regrown = self._regrow(recipe, table, bins, codes, n_jobs)
+        n_folds, regrown = self._regrow(recipe, table, bins, codes, n_jobs)
         smoother, beliefs = fit_strengths(regrown)
         recipe = replace(recipe, smoother=smoother)
+        once = regrown[:n_folds], beliefs[:n_folds]  # of a single deal, in which each row was held out once
         if self.simplicity is None:
-            return Lesson(recipe, None, smoother, self.pruner, table, bins, regrown, beliefs)
+            return Lesson(recipe, None, smoother, self.pruner, table, bins, *once)
         price = choose_price(self.simplicity, regrown, beliefs)
         pruned = [
             one.stopping(price.cuts(one.believing(belief)))
             for one, belief in zip(regrown, beliefs, strict=True)
         ]
         smoother, _ = fit_strengths(pruned, smoother)
-        return Lesson(recipe, price, smoother, self.pruner, table, bins, regrown, beliefs)
+        return Lesson(recipe, price, smoother, self.pruner, table, bins, *once)
 
     def _regrow(
         self, recipe: Recipe, table: Table, bins: Bins, codes: Codes, n_jobs: int
-    ) -> Sequence[Regrown]:
-        """Regrow the trees of all folds; of few rows in several deals, in which a row counts as one in all."""
+    ) -> tuple[int, Sequence[Regrown]]:
+        """Regrow the trees of all folds, deal by deal; a row counts as one in all deals. Return the number of folds."""
         n_rows = n_copies(table)
         n_folds = min(self.folds or (10 if n_rows < _MANY_ROWS else 5), n_rows)
-        repeats = _REPEATS if n_rows < _FEW_ROWS else 1
+        repeats = self.repeats or (_REPEATS if n_rows < _FEW_ROWS else 1)
         regrown: list[Regrown] = []
         for repeat in range(repeats):
             cards = Deal.of(table, codes, n_folds, self.seed + (repeat << 32))
             regrown += regrow(recipe, table, bins, codes, cards, n_jobs)
-        return regrown if repeats == 1 else [replace(one, held=one.held / repeats) for one in regrown]
+        if repeats > 1:
+            regrown = [replace(one, held=one.held / repeats) for one in regrown]
+        return n_folds, regrown
 
     def _sample(self, codes: Codes, table: Table) -> Indices | None:
         """Choose the rows that take part; None for all of them."""
