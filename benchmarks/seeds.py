@@ -2,8 +2,8 @@
 
     python benchmarks/seeds.py --data DIR        # the 40 smallest sets, ten seeds, one and five deals of folds
 
-Two thirds of the rows are learned from, the others are asked. The number is the standard deviation of a row's probability over
-the seeds, root mean square over rows and classes.
+Two thirds of the rows are learned from, the others are asked. The number is the standard deviation of a row's
+probability over the seeds, root mean square over rows and classes.
 """
 
 from __future__ import annotations
@@ -56,9 +56,7 @@ def main() -> None:
         print(record, flush=True)
     OUT.parent.mkdir(parents=True, exist_ok=True)
     OUT.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    means = {
-        name: round(float(np.mean([r[name] for r in records])), 5) for name in records[0] if "," in name
-    }
+    means = {name: round(float(np.mean([r[name] for r in records])), 5) for name in records[0] if "," in name}
     print(len(records), "sets, means:", means)
 
 

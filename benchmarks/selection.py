@@ -1,7 +1,7 @@
 """Which feature is taken where none says anything, and what a column of noise does to a model.
 
     python benchmarks/selection.py bias --tables 2000      # pure noise: how often each feature is at the root
-    python benchmarks/selection.py columns --data DIR      # a useless column beside real ones: log loss with and without
+    python benchmarks/selection.py columns --data DIR      # a useless column beside real ones: log loss
     python benchmarks/selection.py report                  # the tables, from results/selection
 
 `bias` draws 1,000 rows of two classes and five features that have nothing to do with them: numbers of 10 and of 1,000
@@ -36,7 +36,17 @@ OUT = Path(__file__).parent / "results" / "selection"
 FEATURES = {"number 10": (10, False), "number 1000": (1000, False)} | {
     f"category {n}": (n, True) for n in (2, 20, 200)
 }
-SETS = "adult bank-marketing credit-g credit-a credit-default online-shoppers magic car spambase".split()
+SETS = (
+    "adult",
+    "bank-marketing",
+    "credit-g",
+    "credit-a",
+    "credit-default",
+    "online-shoppers",
+    "magic",
+    "car",
+    "spambase",
+)
 ROWS = 20_000
 
 
@@ -48,7 +58,9 @@ def noise_table(seed: int, n: int = 1000) -> tuple[pd.DataFrame, np.ndarray]:
     columns = {}
     for name, (n_values, nominal) in FEATURES.items():
         values = rng.integers(0, n_values, n)
-        columns[name] = pd.Categorical(values, categories=range(n_values)) if nominal else values.astype(float)
+        columns[name] = (
+            pd.Categorical(values, categories=range(n_values)) if nominal else values.astype(float)
+        )
     return pd.DataFrame(columns), rng.integers(0, 2, n)
 
 
@@ -145,15 +157,6 @@ def lightgbm_model() -> object:
     return lightgbm.LGBMClassifier(verbose=-1, n_jobs=1)
 
 
-MODELS: dict[str, Callable[[], object]] = {
-    "tree": TreeClassifier,
-    "tree, by gain": lambda: TreeByGain(),
-    "forest": lambda: ForestClassifier(n_estimators=30, random_state=0),
-    "boosting": BoostedTreesClassifier,
-    "LightGBM": lightgbm_model,
-}
-
-
 class TreeByGain(TreeClassifier):
     """The default tree with features compared by their gain."""
 
@@ -170,6 +173,15 @@ class TreeByGain(TreeClassifier):
         from hornbeam.tree.route import answer
 
         return answer(self.tree_, Table.read(X, schema=self.tree_.schema))
+
+
+MODELS: dict[str, Callable[[], object]] = {
+    "tree": TreeClassifier,
+    "tree, by gain": TreeByGain,
+    "forest": lambda: ForestClassifier(n_estimators=30, random_state=0),
+    "boosting": BoostedTreesClassifier,
+    "LightGBM": lightgbm_model,
+}
 
 
 def columns(data: Path, sets: list[str]) -> Iterator[dict[str, object]]:
@@ -213,9 +225,7 @@ def main() -> None:
         return report()
     OUT.mkdir(parents=True, exist_ok=True)
     work = (
-        bias(options.tables)
-        if options.command == "bias"
-        else columns(options.data, options.sets.split(","))
+        bias(options.tables) if options.command == "bias" else columns(options.data, options.sets.split(","))
     )
     with (OUT / f"{options.command}.jsonl").open("w", encoding="utf-8") as file:
         for record in work:

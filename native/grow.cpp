@@ -110,6 +110,14 @@ void histogram(const ConstMatrix<Code>& codes, const In<uint16_t>& label, const 
     });
 }
 
+double spread(const In<int64_t>& numerator, const std::optional<In<int64_t>>& weight, int64_t begin, int64_t end,
+              const Rules& rules) {
+    expect(!weight || weight->shape(0) == numerator.shape(0), "one weight a row expected");
+    expect(0 <= begin && begin <= end && end <= static_cast<int64_t>(numerator.shape(0)), "rows within the table expected");
+    nb::gil_scoped_release release;
+    return spread_of(numerator.data(), weight ? weight->data() : nullptr, begin, end, rules);
+}
+
 template <class Code>
 nb::object partition_rows(const Matrix<Code>& codes, const InOut<uint16_t>& label, const Weights& weight,
                           const Weights& numerator, const Columns& columns, int64_t begin, int64_t end, int feature,
@@ -201,5 +209,7 @@ void bind_grow(nanobind::module_& module) {
                    nb::arg("end"), nb::arg("feature"), nb::arg("slot_of"), nb::arg("n_slots"));
     };
     bind(nb::arg("codes"), nb::arg("label"), nb::arg("weight").none(), nb::arg("numerator").none());
+    module.def("spread", &spread, nb::arg("numerator"), nb::arg("weight").none(), nb::arg("begin"), nb::arg("end"),
+               nb::arg("rules"));
     module.def("child_key", &child_key, nb::arg("key"), nb::arg("slot"));
 }

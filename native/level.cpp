@@ -103,22 +103,24 @@ nb::object describe(const Split& split) {
 
 // A node's evidence: the weight of each class; or the weight, and the sum of numerators.
 template <class Entry>
-Node node_of(const In<int64_t>& evidence, int64_t n_rows, Bounds bounds, uint64_t key, const Columns& columns) {
+Node node_of(const In<int64_t>& evidence, int64_t n_rows, Bounds bounds, uint64_t key, const Columns& columns,
+             double spread = 0) {
     expect(static_cast<int>(evidence.shape(0)) == Entry::channels(columns.n_classes), "one sum a channel expected");
     const int64_t* sums = evidence.data();
-    return {Entry::counts_of(sums), Entry::weight_of(sums, columns.n_classes), n_rows, bounds, key};
+    return {Entry::counts_of(sums), Entry::weight_of(sums, columns.n_classes), n_rows, bounds, key, spread};
 }
 
 // Calls `action(scanner, node, entries)` for a node's cells.
 template <class Action>
 auto with_scanner(nb::object cells, int holding, const Columns& columns, int criterion, const Rules& rules,
-                  const In<int64_t>& evidence, int64_t n_rows, Bounds bounds, uint64_t key, Action&& action) {
+                  const In<int64_t>& evidence, int64_t n_rows, Bounds bounds, uint64_t key, double spread,
+                  Action&& action) {
     const Features features = columns.features();
     return with_entry(static_cast<Holding>(holding), [&](auto* entry_tag, auto* scalar_tag) {
         using Entry = std::remove_pointer_t<decltype(entry_tag)>;
         const auto array = nb::cast<In<std::remove_pointer_t<decltype(scalar_tag)>>>(cells);
         const auto* counted = cells_of<Entry>(array, features, columns.n_classes);
-        const Node node = node_of<Entry>(evidence, n_rows, bounds, key, columns);
+        const Node node = node_of<Entry>(evidence, n_rows, bounds, key, columns, spread);
         return with_criterion<Entry>(criterion, rules.total_weight, [&](auto* tag) {
             using C = std::remove_pointer_t<decltype(tag)>;
             nb::gil_scoped_release release;
@@ -130,8 +132,9 @@ auto with_scanner(nb::object cells, int holding, const Columns& columns, int cri
 }
 
 nb::object best_split(nb::object cells, int holding, const Columns& columns, int criterion, const Rules& rules,
-                      const In<int64_t>& evidence, int64_t n_rows, double lower, double upper, uint64_t key) {
-    return describe(with_scanner(cells, holding, columns, criterion, rules, evidence, n_rows, {lower, upper}, key,
+                      const In<int64_t>& evidence, int64_t n_rows, double lower, double upper, uint64_t key,
+                      double spread) {
+    return describe(with_scanner(cells, holding, columns, criterion, rules, evidence, n_rows, {lower, upper}, key, spread,
                                  [&](auto& scanner, const Node& node, auto&& entries) {
                                      return scanner.best(node, entries);
                                  }));
@@ -139,11 +142,11 @@ nb::object best_split(nb::object cells, int holding, const Columns& columns, int
 
 // What each of these features offers (the numbers of an Offer), and the splits that may win among all.
 nb::tuple offers(nb::object cells, int holding, const Columns& columns, int criterion, const Rules& rules,
-                 const In<int64_t>& evidence, int64_t n_rows, double lower, double upper) {
+                 const In<int64_t>& evidence, int64_t n_rows, double lower, double upper, double spread) {
     expect(rules.max_features <= 0, "all features expected: which of them are drawn is not known to a part of them");
     std::vector<Offer> offer(columns.n_codes.shape(0));
     const std::vector<Split> splits =
-        with_scanner(cells, holding, columns, criterion, rules, evidence, n_rows, {lower, upper}, 0,
+        with_scanner(cells, holding, columns, criterion, rules, evidence, n_rows, {lower, upper}, 0, spread,
                      [&](auto& scanner, const Node& node, auto&& entries) {
                          return scanner.offers(node, entries, offer.data());
                      });
@@ -156,7 +159,7 @@ nb::tuple offers(nb::object cells, int holding, const Columns& columns, int crit
 
 // The feature that wins given what all offer; -1: none does.
 int choose(const In<double>& offers, int holding, const Columns& columns, int criterion,
-           const Rules& rules, const In<int64_t>& evidence, int64_t n_rows) {
+           const Rules& rules, const In<int64_t>& evidence, int64_t n_rows, double spread) {
     const Features features = columns.features();
     const auto n = static_cast<size_t>(features.count);
     expect(offers.shape(0) == 4 * n, "four numbers a feature expected");
@@ -164,7 +167,7 @@ int choose(const In<double>& offers, int holding, const Columns& columns, int cr
     std::memcpy(offer.data(), offers.data(), sizeof(Offer) * n);
     return with_entry(static_cast<Holding>(holding), [&](auto* entry_tag, auto*) {
         using Entry = std::remove_pointer_t<decltype(entry_tag)>;
-        const Node node = node_of<Entry>(evidence, n_rows, {}, 0, columns);
+        const Node node = node_of<Entry>(evidence, n_rows, {}, 0, columns, spread);
         return with_criterion<Entry>(criterion, rules.total_weight, [&](auto* tag) {
             using C = std::remove_pointer_t<decltype(tag)>;
             return Scanner<C, Entry>(features, rules, columns.n_classes).choose(node, offer.data());
@@ -194,9 +197,10 @@ void bind_level(nanobind::module_& module) {
          nb::arg("map"));
     module.def("best_split", &best_split, nb::arg("cells"), nb::arg("holding"), nb::arg("columns"),
                nb::arg("criterion"), nb::arg("rules"), nb::arg("evidence"), nb::arg("n_rows"), nb::arg("lower"),
-               nb::arg("upper"), nb::arg("key"));
+               nb::arg("upper"), nb::arg("key"), nb::arg("spread") = 0.0);
     module.def("offers", &offers, nb::arg("cells"), nb::arg("holding"), nb::arg("columns"), nb::arg("criterion"),
-               nb::arg("rules"), nb::arg("evidence"), nb::arg("n_rows"), nb::arg("lower"), nb::arg("upper"));
+               nb::arg("rules"), nb::arg("evidence"), nb::arg("n_rows"), nb::arg("lower"), nb::arg("upper"),
+               nb::arg("spread") = 0.0);
     module.def("choose", &choose, nb::arg("offers"), nb::arg("holding"), nb::arg("columns"),
-               nb::arg("criterion"), nb::arg("rules"), nb::arg("evidence"), nb::arg("n_rows"));
+               nb::arg("criterion"), nb::arg("rules"), nb::arg("evidence"), nb::arg("n_rows"), nb::arg("spread") = 0.0);
 }

@@ -123,7 +123,8 @@ class Scanner {
         tie_ = Tie{kAlike, 0x1p-30};
         const double n = static_cast<double>(node_.weight) * rules_.rows_per_step;
         if constexpr (Entry::sums) {
-            const double bits = rules_.dispersion > 0 ? real(node_.weight) / rules_.dispersion : n / node_.spread;
+            const double variance = std::max(node_.spread, std::numeric_limits<double>::min());
+            const double bits = rules_.dispersion > 0 ? real(node_.weight) / rules_.dispersion : n / variance;
             chance_.enter(2, rules_.dispersion > 0 ? static_cast<double>(node_.rows) : n, 0.0, bits / kChiSquare);
         } else {
             int present = 0;

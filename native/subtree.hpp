@@ -12,6 +12,7 @@
 #include "histogram.hpp"
 #include "partition.hpp"
 #include "scan.hpp"
+#include "spread.hpp"
 
 namespace hornbeam {
 
@@ -124,7 +125,7 @@ class Subtree {
         node_evidence_.assign(evidence_of(node.id), evidence_of(node.id) + n_channels_);
         const int64_t* evidence = node_evidence_.data();
         const Node facts{Entry::counts_of(evidence), Entry::weight_of(evidence, n_classes_), node.end - node.begin,
-                         node.bounds, node.key, spread_of(node)};
+                         node.bounds, node.key, spread(node)};
         if (node.histogram.empty() && big(facts.rows)) {
             node.histogram = fresh();
             fill<Entry>(node.histogram.data(), node.rows, node.begin, node.end, features_, n_classes_);
@@ -134,21 +135,9 @@ class Subtree {
         return scanner_.best(facts, [&](int f) { return reader_.from_rows(node.rows, node.begin, node.end, f); });
     }
 
-    // Sums: the variance of the node's rows, from integers alone.
-    double spread_of(const Open& node) const {
-        if constexpr (Entry::sums) {
-            if (!rules_.corrected) return 0;
-            Wide squares = 0;
-            for (int64_t row = node.begin; row < node.end; ++row) {
-                const Wide square = static_cast<Wide>(node.rows.numerator[row]) * node.rows.numerator[row];
-                squares += node.rows.weight ? square / std::max<int64_t>(1, node.rows.weight[row]) : square;
-            }
-            const int64_t* evidence = evidence_of(node.id);
-            const Wide mean_square = static_cast<Wide>(evidence[1]) * evidence[1] / evidence[0];
-            const double unit = rules_.numerator_unit / rules_.unit;
-            return static_cast<double>(squares - mean_square) / static_cast<double>(evidence[0]) * unit * unit;
-        }
-        return 0;
+    double spread(const Open& node) const {
+        if (!Entry::sums || !rules_.corrected) return 0;
+        return spread_of(node.rows.numerator, node.rows.weight, node.begin, node.end, rules_);
     }
 
     void expand(Open& node) {
@@ -158,7 +147,7 @@ class Subtree {
             return settle(node.end - node.begin);
         }
         nodes_.test(node.id, split, features_.nominal[split.feature]);
-        if (split.missing_slot == -2) return spread(node, split);
+        if (split.missing_slot == -2) return share_out(node, split);
 
         const bool last_level = node.depth + 1 >= rules_.max_depth;
         if (last_level && !node.histogram.empty()) return end_with_leaves(node, split);
@@ -235,7 +224,7 @@ class Subtree {
 
     // C4.5: a row whose value is missing goes to every child that has known rows, its weight shared out in proportion
     // to theirs; integer shares, the remainder to the last.
-    void spread(Open& node, const Split& split) {
+    void share_out(Open& node, const Split& split) {
         const int n_slots = split.n_slots, f = split.feature, missing_code = features_.n_codes[f];
         std::vector<int64_t> known(n_slots, 0), n_rows(n_slots, 0);
         int64_t known_total = 0, n_missing = 0;

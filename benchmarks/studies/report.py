@@ -77,7 +77,6 @@ class Line:
         costs = {name: sum(result.costs[name] for result in folds) / tally.weight for name in known}
         return cls(entry, method, tally, seconds, sizes[0], "", *sizes[1:], costs)
 
-
     @classmethod
     def known(cls, entry: Entry, row: Mapping[str, str]) -> Line:
         """Read a line of `Scores.write_csv`."""

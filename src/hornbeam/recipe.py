@@ -114,9 +114,7 @@ PRESETS = MappingProxyType(
 
 REGRESSION_PRESETS = MappingProxyType(
     {
-        "honest": Recipe(
-            grower=Grower(Criterion.SQUARED_ERROR, corrected=True), smoother=Borrowing()
-        ),
+        "honest": Recipe(grower=Grower(Criterion.SQUARED_ERROR, corrected=True), smoother=Borrowing()),
         "cart": Recipe(
             max_bins=None, grower=Grower(Criterion.SQUARED_ERROR, Nominal.SUBSET, Missing.LEARNED)
         ),

@@ -84,7 +84,11 @@ def offers(frame, y):
             sizes = column.value_counts().to_numpy()
             s_value = subset(bits, sizes[sizes > 0], counts)
             few = n_values <= FEW
-            yield (s_value, cut(bits, 1, (counts > 0).sum()) if few else s_value) if few or s_value > LEAST else None
+            yield (
+                (s_value, cut(bits, 1, (counts > 0).sum()) if few else s_value)
+                if few or s_value > LEAST
+                else None
+            )
 
 
 def random_frame(rng):

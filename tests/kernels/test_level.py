@@ -131,14 +131,13 @@ def test_offers_of_any_blocks_of_features_give_the_split_of_all(data):
 
     n_features = len(terms.nominal)
     cuts = sorted(data.draw(st.sets(st.integers(1, n_features), max_size=n_features)) | {0, n_features})
-    gain, ratio, likely = [], [], {}
+    numbers, likely = [], {}
     for first, last in pairwise(cuts):
         part = cells.reshape(terms.n_cells, -1)[terms.offsets[first] : terms.offsets[last]].reshape(-1)
         offers = level.offers(part.copy(), terms.some(first, last), counts, table.n_rows, 0.0, 1.0)
-        gain.append(offers.gain)
-        ratio.append(offers.ratio)
+        numbers.append(offers.numbers)
         likely |= {split.feature + first: split for split in offers.splits}
-    winner = level.choose(np.concatenate(gain), np.concatenate(ratio), terms, counts, table.n_rows)
+    winner = level.choose(np.concatenate(numbers), terms, counts, table.n_rows)
     if whole is None:
         assert winner == -1
         return
@@ -152,13 +151,18 @@ def test_a_chain_of_near_ties_is_settled_in_the_order_of_all_features():
     terms, counts = plain_terms(), np.array([500, 500])
     tie = 2.0**-36
     gain = np.array([0.5, 0.5 + 0.7 * tie, 0.5 + 1.4 * tie])
-    assert level.choose(gain, gain, terms, counts, 1000) == 2
-    assert level.choose(gain[[1, 0, 2]], gain[[1, 0, 2]], terms, counts, 1000) == 0
+    assert level.choose(offers_of(gain), terms, counts, 1000) == 2
+    assert level.choose(offers_of(gain[[1, 0, 2]]), terms, counts, 1000) == 0
+
+
+def offers_of(gain):
+    """Offers of ordered features that are compared by their gain."""
+    return np.column_stack([gain, gain, np.zeros(len(gain)), np.zeros(len(gain))]).reshape(-1)
 
 
 def test_nobody_wins_where_nothing_is_offered():
-    nothing = np.full(3, np.nan)
-    assert level.choose(nothing, nothing, plain_terms(), np.array([5, 5]), 10) == -1
+    nothing = offers_of(np.full(3, np.nan))
+    assert level.choose(nothing, plain_terms(), np.array([5, 5]), 10) == -1
 
 
 @pytest.mark.parametrize("criterion", OF_CLASSES)
@@ -227,5 +231,5 @@ def test_slots_outside_the_cells_are_refused():
         level.count_open(rows, terms, stump(), np.array([-1, 0, 1], np.int32), cells)
     with pytest.raises(ValueError, match="one slot a node expected"):
         level.count_open(rows, terms, stump(), np.array([0, 0], np.int32), cells)
-    with pytest.raises(ValueError, match="one offer a feature expected"):
-        level.choose(np.zeros(2), np.zeros(2), terms, np.array([1, 1]), 2)
+    with pytest.raises(ValueError, match="four numbers a feature expected"):
+        level.choose(np.zeros(8), terms, np.array([1, 1]), 2)

@@ -74,9 +74,10 @@ def test_cells_and_rows_give_the_same_split(data):
     brought = subtree.grow(copy(rows), terms, Block.root(n_rows, terms), np.zeros(2, np.int64), cells)
     for mine, theirs in zip(nodes, brought, strict=True):
         np.testing.assert_array_equal(mine, theirs)
-    split = subtree.best_split(cells, terms, nodes.evidence[0], n_rows)
-    offers = level.offers(cells, terms, nodes.evidence[0], n_rows, *terms.bounds)
-    chosen = level.choose(offers.gain, offers.ratio, terms, nodes.evidence[0], n_rows)
+    spread = subtree.spread(rows, terms, Block.root(n_rows, terms))
+    split = subtree.best_split(cells, terms, nodes.evidence[0], n_rows, spread=spread)
+    offers = level.offers(cells, terms, nodes.evidence[0], n_rows, *terms.bounds, spread)
+    chosen = level.choose(offers.numbers, terms, nodes.evidence[0], n_rows, spread)
     if len(nodes.parent) == 1:
         enough = n_rows >= 2 * grower.min_samples_leaf
         assert split is None or not enough or nodes.evidence[0, 0] < 2 * terms.rules.min_weight_leaf

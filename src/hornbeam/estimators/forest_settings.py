@@ -17,7 +17,7 @@ from hornbeam.estimators.parameters import (
     step,
 )
 from hornbeam.estimators.settings import OF_CLASSES, SMOOTHERS, grower_of
-from hornbeam.growing import Criterion, Grower, Missing, Nominal
+from hornbeam.growing import Criterion, Grower
 from hornbeam.recipe import Recipe
 from hornbeam.smoothing import Smoother
 

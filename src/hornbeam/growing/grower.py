@@ -352,7 +352,7 @@ class Grower:
     def _rules(
         self, missing: Missing, unit: float, total_weight: int, total_rows: int, copies: int | None = None
     ) -> Rules:
-        """What the kernels go by; `copies` are the rows where whole weights are copies of rows, before class weights."""
+        """What the kernels go by; `copies`: rows before class weights, where whole weights are copies of rows."""
         rules = Rules()
         rules.nominal = getattr(subtree.Nominal, self.nominal)
         rules.missing = getattr(subtree.Missing, missing)

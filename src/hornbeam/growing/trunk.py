@@ -62,7 +62,10 @@ class Trunk:
 
     def _best(self, sprout: Sprout) -> Split | None:
         assert sprout.cells is not None
-        return subtree.best_split(sprout.cells, self.terms, sprout.counts, sprout.n_rows, sprout.block)
+        spread = subtree.spread(self.rows, self.terms, sprout.block)
+        return subtree.best_split(
+            sprout.cells, self.terms, sprout.counts, sprout.n_rows, sprout.block, spread
+        )
 
     def _evidence(self, sprout: Sprout) -> Counts:
         """Read off the cells of the first feature: every row has one of its codes."""

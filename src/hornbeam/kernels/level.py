@@ -64,15 +64,23 @@ def count_open(
     return node
 
 
-def offers(cells: Cells, terms: Terms, evidence: Counts, n_rows: int, lower: float, upper: float) -> Offers:
-    """Find what each feature offers one node, from its cells of these features, evidence and rows."""
+def offers(
+    cells: Cells,
+    terms: Terms,
+    evidence: Counts,
+    n_rows: int,
+    lower: float,
+    upper: float,
+    spread: float = 0.0,
+) -> Offers:
+    """Find what each feature offers one node, from its cells of these features, evidence, rows and spread."""
     what = (holding(terms, cells), terms.columns, terms.criterion, terms.rules)
-    numbers, splits = _native.offers(cells, *what, evidence, n_rows, lower, upper)
+    numbers, splits = _native.offers(cells, *what, evidence, n_rows, lower, upper, spread)
     return Offers(numbers, [Split(*split) for split in splits])
 
 
-def choose(numbers: Floats, terms: Terms, evidence: Counts, n_rows: int) -> int:
+def choose(numbers: Floats, terms: Terms, evidence: Counts, n_rows: int, spread: float = 0.0) -> int:
     """Tell which feature wins by the declared order, given what all of them offer; -1: none does."""
     what = (holding(terms), terms.columns, terms.criterion, terms.rules)
-    winner: int = _native.choose(numbers, *what, evidence, n_rows)
+    winner: int = _native.choose(numbers, *what, evidence, n_rows, spread)
     return winner

@@ -38,6 +38,7 @@ __all__ = [
     "histogram",
     "holding",
     "partition",
+    "spread",
     "zero_cells",
 ]
 
@@ -203,14 +204,27 @@ def histogram(
     _native.histogram(*rows, terms.columns, slots, begin, end, cells)
 
 
+def spread(rows: Rows, terms: Terms, block: Block) -> float:
+    """Variance of the numerators of a block, which corrected splits of sums are measured by; 0 where nobody asks."""
+    if not (terms.sums and terms.rules.corrected):
+        return 0.0
+    variance: float = _native.spread(rows.numerator, rows.weight, block.begin, block.end, terms.rules)
+    return variance
+
+
 def best_split(
-    cells: Cells, terms: Terms, evidence: Counts, n_rows: int, block: Block | None = None
+    cells: Cells,
+    terms: Terms,
+    evidence: Counts,
+    n_rows: int,
+    block: Block | None = None,
+    spread: float = 0.0,
 ) -> Split | None:
-    """Find the best split of one node from its cells, evidence and rows, within the bounds of its block."""
+    """Find the best split of one node from its cells, evidence, rows and spread, within the bounds of its block."""
     block = Block.root(n_rows, terms) if block is None else block
     bounds = (block.lower, block.upper, block.key)
     what = (holding(terms, cells), terms.columns, terms.criterion, terms.rules)
-    found = _native.best_split(cells, *what, evidence, n_rows, *bounds)
+    found = _native.best_split(cells, *what, evidence, n_rows, *bounds, spread)
     return None if found is None else Split(*found)
 
 

@@ -27,7 +27,10 @@ __all__ = ["Honest"]
 _START = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])  # every ancestor lends e rows: a little more than HGS
 _PULL = 0.3  # squared loss that a strength must save to move by 1 from there
 _MANY_ROWS = 5_000  # from here on 5 folds hold out enough rows; below, 10
-_FEW_ROWS, _REPEATS = 1_000, 5  # below so many rows, which row is in which fold matters: they are dealt out again
+_FEW_ROWS, _REPEATS = (
+    1_000,
+    5,
+)  # below so many rows, which row is in which fold matters: they are dealt out again
 
 
 @dataclass(frozen=True, slots=True)
