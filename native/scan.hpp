@@ -202,7 +202,7 @@ class Scanner {
         Sum sum_left{}, sum_right = whole.sum;
         int64_t weight = 0, rows = 0;
         uint32_t in = 0, best = 0;
-        Value ordered = std::numeric_limits<Value>::lowest(), bar = ordered;
+        Value ordered = std::numeric_limits<Value>::lowest(), best_value = ordered, bar = ordered;
         for (uint32_t step = 1; step < 1u << (n - 1); ++step) {  // in the order of Gray's code one category moves a step
             int rank = 0;
             while (!(step >> rank & 1)) ++rank;
@@ -222,10 +222,11 @@ class Scanner {
                 criterion_.value(sum_left, weight, [&](int k) { return left[k]; }) +
                 criterion_.value(sum_right, whole.weight - weight, [&](int k) { return whole_[k] - left[k]; });
             if ((in & (in + 1)) == 0 && value > ordered) ordered = value;
-            if (value > bar) bar = raised_value(value), best = in;
+            if (value > bar) best_value = value, bar = raised_value(value), best = in;
         }
         std::fill(branch_.begin(), branch_.end(), 0);
-        return bar > raised_value(ordered) ? best : 0;
+        const bool none_ordered = ordered == std::numeric_limits<Value>::lowest();
+        return best && (none_ordered || best_value > raised_value(ordered)) ? best : 0;
     }
 
     // Independent rows of a category, as far as is known.

@@ -233,7 +233,7 @@ class Twin:
         self, node: Node, f: int, cases: Cases, deal: Callable[[Cases, Cases], list[Cases]]
     ) -> Trial | None:
         """The best cut between two neighbouring codes, or between two categories in order of affinity."""
-        order = self.affinity(cases, f) if self.bins.nominal[f] else sorted({c.codes[f] for c in cases})
+        order = self.arranged(node, cases, f) if self.bins.nominal[f] else sorted({c.codes[f] for c in cases})
         allowed = []
         for place, (left_code, right_code) in enumerate(pairwise(order), start=1):
             low = set(order[:place])
@@ -300,6 +300,27 @@ class Twin:
         return Trial(f, slot_of, len(branches), gain, score, None if self.bins.nominal[f] else cut, spreads)
 
     # ---- categories in order
+
+    def arranged(self, node: Node, cases: Cases, f: int) -> list[int]:
+        """Categories in the order in which they are cut: of more than two classes the best subset comes first."""
+        order = self.affinity(cases, f)
+        if self.n_classes == 2 or not 3 <= len(order) <= 10:
+            return order
+        trials = []
+        for step in range(1, 2 ** (len(order) - 1)):
+            chosen = {
+                code for rank, code in enumerate(order) if (step ^ step >> 1) >> rank & 1
+            }  # Gray's code
+            sides = [
+                [case for case in cases if (case.codes[f] in chosen) == inside] for inside in (True, False)
+            ]
+            if all(map(self.enough, sides)):
+                trials.append((self.gain(node, sides), chosen))
+        best = first_best(trials, self.tie, lambda trial: trial[0])
+        prefixes = [gain for gain, chosen in trials if chosen == set(order[: len(chosen)])]
+        if best is None or (prefixes and best[0] <= max(prefixes) + self.tie):
+            return order
+        return sorted(order, key=lambda code: code not in best[1])
 
     def affinity(self, cases: Cases, f: int) -> list[int]:
         """Categories by their share of the second class; of more classes, along the principal direction."""

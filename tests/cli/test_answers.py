@@ -182,7 +182,7 @@ def test_rules_are_the_classifier_s(run, model):
 
 
 def test_the_form_of_rules_is_what_the_name_says(run, model):
-    assert run("rules", model, "-o", "rules.json").stderr == "32 rules, saved as rules.json\n"
+    assert run("rules", model, "-o", "rules.json").stderr == "35 rules, saved as rules.json\n"
     assert json.loads(Path("rules.json").read_text())["format"] == "hornbeam-rule-list"
 
 

@@ -7,7 +7,7 @@ from hornbeam.recipe import PRESETS
 
 COMPANY = [
     TreeClassifier(criterion="hellinger", nominal="multiway", smoothing="laplace", pruning="collapse"),
-    TreeClassifier(max_leaf_nodes=4, max_bins=8, class_weight="balanced", n_jobs=2),
+    TreeClassifier(max_leaf_nodes=4, max_bins=20, class_weight="balanced", n_jobs=2),
 ]
 
 

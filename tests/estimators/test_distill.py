@@ -90,17 +90,21 @@ def test_classes_of_fewer_rows_than_folds():
     assert distill(teacher, X.iloc[few[2:4]], y[few[2:4]]).tree_.evidence[0].tolist() == [1, 1]
 
 
-def test_one_distilled_tree_knows_more_than_an_honest_one():
+def test_distilled_trees_have_better_probabilities_than_default_ones():
+    saved = []
     for X, y in (
         load_breast_cancer(return_X_y=True),
         load_wine(return_X_y=True),
         make_classification(400, 8, random_state=1),
+        make_classification(400, 8, n_informative=5, random_state=2),
     ):
-        ours, honest = np.zeros((2, len(y), len(set(y))))
+        distilled, default = np.zeros((2, len(y), len(set(y))))
         for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(X, y):
-            ours[test] = distill(None, X[train], y[train]).predict_proba(X[test])
-            honest[test] = TreeClassifier().fit(X[train], y[train]).predict_proba(X[test])
-        assert rmse(y, ours) < rmse(y, honest)
+            distilled[test] = distill(None, X[train], y[train]).predict_proba(X[test])
+            default[test] = TreeClassifier().fit(X[train], y[train]).predict_proba(X[test])
+        saved.append(rmse(y, default) - rmse(y, distilled))
+    assert np.mean(saved) > 0.01
+    assert sum(one > 0 for one in saved) >= 3
 
 
 def test_containers_order_and_threads_do_not_matter():

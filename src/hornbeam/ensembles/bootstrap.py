@@ -82,8 +82,12 @@ class Bootstrap:
 
     @property
     def design_effect(self) -> float:
-        """How often a copy that is drawn counts, on average: 2 where as many are drawn as there are."""
-        return 1.0 + self.n_draws / self.n_copies
+        """How many draws count as one independent row when features are compared.
+
+        Kish's design effect is 1 plus the draws for each copy, 2 where as many are drawn as there are. It is taken a
+        little larger: a category of one row that is drawn four times must not look like two rows that agree.
+        """
+        return 1.0 + 2.0 * self.n_draws / self.n_copies
 
     def sample(self, tree: int) -> Sample:
         """Draw the sample of a tree."""

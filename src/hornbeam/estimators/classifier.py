@@ -132,7 +132,7 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
     >>> clf.predict(X[:2])
     array([0, 0])
     >>> clf.predict_proba(X[:1]).round(3)
-    array([[0.98, 0.01, 0.01]])
+    array([[0.981, 0.009, 0.009]])
     """
 
     def __init__(

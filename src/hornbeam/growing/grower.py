@@ -82,8 +82,8 @@ class Grower:
         the probability that a search over as many cuts or subsets gains as much by chance, so that features with many
         values have no advantage. C4.5's gain ratio has a correction of its own and ignores this.
     design_effect : float
-        How often an independent row counts, on average (Kish's design effect): above 1 where rows are drawn with
-        replacement. Only the correction needs it.
+        How many rows of weight 1 count as one independent row: above 1 where rows are drawn with replacement. Only the
+        correction needs it.
 
     Notes
     -----
@@ -371,8 +371,7 @@ class Grower:
         independent = (total_rows if copies is None else copies) / self.design_effect
         rules.rows_per_step = independent / max(total_weight, 1)
         # Weights that are no copies say how much rows count beside each other: categories are sized by rows.
-        by_rows = copies is None or self.design_effect > 1.0
-        rules.rows_per_row = independent / max(total_rows, 1) if by_rows else 0.0
+        rules.rows_per_row = independent / max(total_rows, 1) if copies is None else 0.0
         rules.max_features = self.max_features or 0
         return rules
 

@@ -100,6 +100,8 @@ class Leafwise:
         Features a node looks at, drawn anew for each node.
     monotone : tuple of int or None, default None
         For each feature +1 where the answer must not fall as it rises, -1 where it must not rise, 0 elsewhere.
+    corrected : bool, default True
+        Whether features are compared by S-values (`Grower`), where there is a feature of more than two categories.
 
     Examples
     --------
@@ -115,6 +117,7 @@ class Leafwise:
     ridge: float = 0.0
     max_features: int | None = None
     monotone: tuple[int, ...] | None = None
+    corrected: bool = True
 
     def __post_init__(self) -> None:
         for name, least in _LEAST:
@@ -133,7 +136,7 @@ class Leafwise:
         rules.max_features = self.max_features or 0
         rules.ridge = self.ridge
         rules.rounding = 0.5
-        rules.corrected = bool((field.bins.n_codes[field.bins.nominal] > 2).any())
+        rules.corrected = self.corrected and bool((field.bins.n_codes[field.bins.nominal] > 2).any())
         rules.rows_per_row = 1.0
         bins, signs = field.bins, Grower(monotone=self.monotone).signs(field.schema)
         criterion = CRITERIA["squared_error"]

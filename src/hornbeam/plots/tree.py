@@ -65,7 +65,7 @@ class TreeDisplay:
     >>> clf = TreeClassifier().fit(iris.data, iris.target_names[iris.target])
     >>> display = TreeDisplay.from_estimator(clf, highlight=iris.data[:1])
     >>> [text.get_text() for text in display.words_[:4]]
-    ['150 rows', 'petal length (cm)', '≤ 2.45', '> 2.45']
+    ['150 rows', 'petal width (cm)', '≤ 0.8', '> 0.8']
     """
 
     def __init__(self, tree: Tree, *, level: float = 0.9) -> None:

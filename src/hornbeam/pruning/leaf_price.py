@@ -43,7 +43,7 @@ class LeafPrice:
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> tree = TreeClassifier(smoothing="hgs", pruning=None).fit(X, y).tree_
     >>> tree.n_leaves, LeafPrice(0.1)(tree).n_leaves, LeafPrice(1.0)(tree).n_leaves
-    (20, 17, 10)
+    (19, 17, 8)
     """
 
     price: float = 0.1

@@ -58,7 +58,7 @@ def calibrate_intervals(
     >>> table = Table.read(*load_breast_cancer(return_X_y=True))
     >>> tree = PRESETS["cart"].fit(table)
     >>> print(calibrate_intervals(tree, table, PRESETS["cart"]).history[-1])
-    appraisal(borrowed=0.0, own=0.39)
+    appraisal(borrowed=0.0, own=0.37)
     """
     chosen = recipe if isinstance(recipe, Recipe) else recipe.choose(table, n_jobs=n_jobs)
     if chosen.grower.missing is Missing.FRACTIONAL:

@@ -72,7 +72,7 @@ class Honest:
     >>> from hornbeam.recipe import PRESETS
     >>> table = Table.read(*load_breast_cancer(return_X_y=True))
     >>> Honest(PRESETS["pet"]).fit(table).n_leaves, Honest(PRESETS["pet"], simplicity=1.0).fit(table).n_leaves
-    (14, 11)
+    (11, 6)
     """
 
     recipe: Recipe | CrossValidated

@@ -49,7 +49,7 @@ class Lesson:
     >>> lesson = Honest(recipe).learn(recipe, table, bins, bins.encode(table))
     >>> tree = recipe.grower.grow(table, bins)
     >>> tree.n_leaves, lesson.apply(tree).n_leaves
-    (20, 14)
+    (19, 11)
     """
 
     recipe: Recipe
