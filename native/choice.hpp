@@ -69,13 +69,15 @@ class Choice {
         return score(b) > tie.raised(score(a));
     }
 
-  private:
-    static constexpr double kNear = 0x1p-10;  // bits
-
     double score(Candidate& c) const {
         if (std::isnan(c.score)) c.score = chance_.cut(c.gain, c.searched);
         return c.score;
     }
+    // The score where no feature beats chance.
+    double plain(Candidate& c) const { return c.few ? chance_.cut(c.gain, 0.0) : score(c); }
+
+  private:
+    static constexpr double kNear = 0x1p-10;  // bits
 
     Candidate* best_score(std::vector<Candidate>& candidates, const Tie& tie) const {
         Candidate* best = nullptr;
@@ -86,7 +88,6 @@ class Choice {
             if (c.found && (!best || better(*best, c, tie))) best = &c;
         }
         if (n_few == 0 || score(*best) > Log2::instance()(n)) return best;
-        const auto plain = [&](Candidate& c) { return c.few ? chance_.cut(c.gain, 0.0) : score(c); };
         best = nullptr;
         for (Candidate& c : candidates)
             if (c.found && (!best || plain(c) > tie.raised(plain(*best)))) best = &c;

@@ -48,21 +48,16 @@ class Scanner {
         return f < 0 ? Split{} : realise(f, candidates_[f], entries);
     }
 
-    // These may be some features of many: what each offers (NaN: nothing), and the splits that may win among all. A
-    // feature cannot if another one has as much gain and a score better by more than a tie, wherever that one stands.
+    // These may be some features of many: what each offers, and the splits that may win among all.
     template <class Entries>
     std::vector<Split> offers(const Node& node, Entries&& entries, Offer* offer) {
         compare(node, entries);
         std::vector<Split> splits;
         for (int f = 0; f < features_.count; ++f) {
-            const Candidate& c = candidates_[f];
-            if (c.found) offer[f] = {c.gain, c.score, c.searched, static_cast<double>(c.few)};
-            // Corrected scores may be passed over, where no feature beats chance: then every split may win.
-            const auto beats = [&](const Candidate& o) {
-                return !rules_.corrected && o.found && o.gain >= c.gain && o.score > tie_.raised(c.score);
-            };
-            if (c.found && std::none_of(candidates_.begin(), candidates_.end(), beats))
-                splits.push_back(realise(f, c, entries));
+            Candidate& c = candidates_[f];
+            if (!c.found) continue;
+            if (may_win(c)) splits.push_back(realise(f, c, entries));
+            offer[f] = {c.gain, c.score, c.searched, static_cast<double>(c.few)};
         }
         return splits;
     }
@@ -98,6 +93,18 @@ class Scanner {
         int64_t weight, rows;
     };
 
+    // A feature cannot win if another has a score better by more than a tie, wherever that one stands; under gain ratio
+    // if it has as much gain too, and under correction if that is so where no feature beats chance as well.
+    bool may_win(Candidate& c) {
+        bool beaten = false, beaten_plain = !rules_.corrected;
+        for (Candidate& o : candidates_) {
+            if (!o.found || (rules_.gain_ratio && o.gain < c.gain)) continue;
+            beaten = beaten || choice_.score(o) > tie_.raised(choice_.score(c));
+            beaten_plain = beaten_plain || choice_.plain(o) > tie_.raised(choice_.plain(c));
+        }
+        return !(beaten && beaten_plain);
+    }
+
     void enter(const Node& node) {
         node_ = node;
         criterion_.enter(node.counts, node.weight, n_classes_);
@@ -123,7 +130,7 @@ class Scanner {
         tie_ = Tie{kAlike, 0x1p-30};
         const double n = static_cast<double>(node_.weight) * rules_.rows_per_step;
         if constexpr (Entry::sums) {
-            const double variance = std::max(node_.spread, std::numeric_limits<double>::min());
+            const double variance = std::max(node_.spread, 1e-280);
             const double bits = rules_.dispersion > 0 ? real(node_.weight) / rules_.dispersion : n / variance;
             chance_.enter(2, rules_.dispersion > 0 ? static_cast<double>(node_.rows) : n, 0.0, bits / kChiSquare);
         } else {
