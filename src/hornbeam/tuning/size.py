@@ -40,13 +40,14 @@ def choose_price(simplicity: float, regrown: Sequence[Regrown], beliefs: Sequenc
     """
     if not regrown:
         return LeafPrice(_FREE)
-    trees = [one.believing(belief) for one, belief in zip(regrown, beliefs, strict=True)]
-    left = _unexplained(regrown, beliefs) if trees[0].is_measured else 1.0
+    measured = regrown[0].tree.is_measured
+    left = _unexplained(regrown, beliefs) if measured else 1.0
     chosen = LeafPrice(round(_FREE * left, 4))
     if simplicity == 0:
         return chosen
+    trees = [one.believing(belief) for one, belief in zip(regrown, beliefs, strict=True)]
     held = np.concatenate([one.held for one in regrown])
-    compare = _squared_difference if trees[0].is_measured else _difference
+    compare = _squared_difference if measured else _difference
     base = _answers(trees, chosen)
     for price in (LeafPrice(round(price * left, 4)) for price in _PRICES):
         rise, error = compare(_answers(trees, price), base, held)
