@@ -39,7 +39,7 @@ inline double power_of_two(double x) {
 class Chance {
   public:
     // What all splits of a node share. `bits_per_gain`: bits that a gain of 1 is worth; `n`: the weight in rows;
-    // `share`: the classes dealt to two sides as evenly as they can be, the share of the smaller one; for sums 0.
+    // `share`: the share of the lighter side where classes, in their order, join the lighter of two sides; for sums 0.
     void enter(int n_classes, double n, double share, double bits_per_gain) {
         more_classes_ = std::max(n_classes, 2) - 2;
         n_ = n;

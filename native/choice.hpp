@@ -22,7 +22,7 @@ struct Candidate {  // the best test of a feature
     double gain = 0;
     double score = 0;     // what features are compared by: the gain, C4.5's gain ratio, or the S-value; NaN: not yet known
     double searched = 0;  // bits that the search of an ordered feature costs; -1: not ordered
-    bool few = false;     // few categories: where no feature beats chance, their search costs nothing
+    bool few = false;     // few categories: where no feature beats chance, the search over them is not charged
     int left = -1, right = -1;
     Way missing = Way::right;
 };
@@ -61,7 +61,7 @@ class Choice {
     bool better(Candidate& a, Candidate& b, const Tie& tie) const {
         if (!a.found || !b.found) return b.found;
         if (rules_.corrected && a.searched >= 0 && b.searched >= 0) {
-            // S-values rise by at least a bit for each bit of gain, and fall with the search: mostly that decides.
+            // Less gain after no less search is no better, and a lead beyond the cost of the search is: mostly that decides.
             const double lead = chance_.bits(b.gain) - chance_.bits(a.gain), cost = b.searched - a.searched;
             if (lead < 0 && cost >= 0) return false;
             if (lead > kNear && lead > cost + kNear) return true;

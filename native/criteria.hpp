@@ -7,6 +7,7 @@
 // "class", whose weight is the sum of numerators.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -44,7 +45,7 @@ class Entropy {
     Value noise(int64_t n, int n_classes) const {
         return 2 * (n_classes + 1) + static_cast<Value>(kEqualGain * static_cast<double>(n) / xlogx_.step());
     }
-    // A row's bits in a gain of 1 (chance.hpp), in a node of this Gini impurity and so many classes.
+    // How many bits a gain of 1 is worth for each row (chance.hpp), in a node of this Gini impurity and so many classes.
     double bits_per_gain(double, int) const { return 1; }
     // n times the entropy of branch weights is -(sum of terms) + term(total): split information in bits times weight.
     double bits(int64_t fixed) const { return static_cast<double>(fixed) * xlogx_.step(); }
@@ -78,7 +79,7 @@ class Gini {
     template <class Action>
     auto within(int64_t, Action&& action) const { return action(*this); }
     Value noise(int64_t n, int) const { return kEqualGain * static_cast<double>(n); }
-    double bits_per_gain(double impurity, int n_classes) const { return (n_classes - 1) / (kChiSquare * impurity); }
+    double bits_per_gain(double impurity, int n_classes) const { return (n_classes - 1) / (kChiSquare * std::max(impurity, 1e-12)); }
 };
 
 // Squared Hellinger distance between a class and the rest over the branches, averaged over the classes present (0 to 1).

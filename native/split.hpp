@@ -18,7 +18,7 @@ struct Rules {
     bool corrected = false;           // features compete by S-values (chance.hpp), not by gains
     double rows_per_step = 1;         // corrected: independent rows in a step of weight
     double rows_per_row = 0;          // corrected: the same in a row, where categories are sized by rows; 0: by weight
-    double dispersion = 0;            // sums with a ridge: mean of gradient^2 / hessian, the variance chance works with
+    double dispersion = 0;            // gradients: their mean square over the mean hessian, the variance that chance works with
     int64_t min_rows_split = 2;       // rows, unweighted
     int64_t min_rows_leaf = 1;        // rows, unweighted
     int64_t min_weight_leaf = 0;      // in integer steps of weight

@@ -16,7 +16,8 @@ inline double spread_of(const int64_t* numerator, const int64_t* weight, int64_t
     int64_t total = 0, sum = 0;
     for (int64_t row = begin; row < end; ++row) {
         const int64_t x = numerator[row], w = weight ? weight[row] : 1;
-        squares += static_cast<Wide>(x) * x / std::max<int64_t>(1, w);
+        const Wide square = static_cast<Wide>(x) * x;
+        squares += w > 1 ? square / w : square;
         total += w;
         sum += x;
     }

@@ -115,6 +115,21 @@ def test_a_row_of_an_unseen_category_tests_the_leaves_below():
     assert held[b].tolist() == [0.25, 1.25]
 
 
+def test_the_leaves_below_may_be_below_other_tests():
+    frame = pd.DataFrame(
+        {
+            "x": pd.Categorical(["a"] * 4 + ["b"] * 4, categories=["a", "b", "c"]),
+            "z": [0.0, 0, 0, 1, 0, 0, 0, 0],
+        }
+    )
+    y = ["no", "no", "no", "yes", "yes", "yes", "yes", "yes"]
+    tree = Grower().grow(table := Table.read(frame, y), bins_of(table))
+    assert tree.skeleton.feature[[0, 1]].tolist() == [0, 1]  # leaves: 3 (z is 0), 4 (z is 1) and 2 (x is b)
+    new = pd.DataFrame({"x": pd.Categorical(["c"], categories=["a", "b", "c"]), "z": [0.0]})
+    _, held = send(tree, Table.read(new, ["yes"], schema=tree.schema))
+    assert held[:, 1].tolist() == [0, 0, 0.5, 0.375, 0.125]
+
+
 def test_a_missing_value_that_training_never_saw_tests_the_node_where_it_stops():
     tree = Grower().grow(table := Table.read([[1.0], [2.0], [3.0]], ["no", "yes", "yes"]), bins_of(table))
     _, held = send(tree, Table.read([[np.nan]], ["yes"], schema=tree.schema))

@@ -87,6 +87,8 @@ class Bootstrap:
         Kish's design effect is 1 plus the draws for each copy, 2 where as many are drawn as there are. It is taken a
         little larger: a category of one row that is drawn four times must not look like two rows that agree.
         """
+        if self.carried is not None:  # rows of weights that are not whole are counted once each
+            return 1.0
         return 1.0 + 2.0 * self.n_draws / self.n_copies
 
     def sample(self, tree: int) -> Sample:

@@ -90,9 +90,9 @@ class Grower:
     Ties go to the feature that stands first and to its lowest cut. All sums are integers: neither the order
     of rows nor the number of threads or partitions can change the tree.
 
-    Within a feature the split of the largest gain is taken; the correction decides between features. Where the best
-    S-value is below log2 of the number of features, which chance alone reaches, the search among up to five categories
-    costs nothing.
+    Within a feature the split of the largest gain is taken; the correction decides between features, and between the
+    ways to treat missing values. Where the best S-value is below log2 of the number of features, which chance alone
+    reaches, the search among up to five categories costs nothing.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from hornbeam.kernels.leafwise import Pulls, grow_leafwise
 from hornbeam.kernels.subtree import CRITERIA, Missing, Nodes, Nominal, Rules, Terms
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import level_order
-from hornbeam.typing import Codes, Floats, Indices
+from hornbeam.typing import Codes, Counts, Floats, Indices
 
 __all__ = ["Field", "Grown", "Leafwise"]
 
@@ -157,7 +157,7 @@ class Leafwise:
         rules.numerator_unit, rules.unit = 1 / pulls.numerator_scale, 1 / pulls.denominator_scale
         rules.min_weight_leaf = max(1, ceil(min(_LEAST_HESSIAN / rules.unit, _OUT_OF_REACH)))
         if rules.corrected:
-            rules.dispersion = _dispersion(pulls)
+            rules.dispersion = _dispersion(pulls, order[:n_added])
         nodes, node = grow_leafwise(
             field.codes, pulls, order, n_added, terms, self.max_leaf_nodes, key, n_jobs
         )
@@ -165,22 +165,22 @@ class Leafwise:
         return Grown(nodes, node, nodes.evidence[:, ::-1] * unit[1::-1], unit)
 
 
-def _dispersion(pulls: Pulls) -> float:
-    """Mean square of the gradients over the mean hessian: the variance that gains by chance are measured in.
+def _dispersion(pulls: Pulls, rows: NDArray[np.int32]) -> float:
+    """Mean square of the gradients of some rows over their mean hessian: the variance that chance is measured in.
 
-    Squares are added up as whole numbers, so that the order of the rows plays no part.
+    Numbers are added up as whole steps, so that the order of the rows plays no part.
     """
-    times = 1 if pulls.times is None else pulls.times
-    n = len(pulls.numerator) if pulls.times is None else int(pulls.times.sum())
-    largest = float(np.abs(pulls.numerator).max())
-    scale = np.sqrt(2.0**61 / n) / largest if largest > 0 else 1.0
-    squares = int((np.rint((pulls.numerator * scale) ** 2).astype(np.int64) * times).sum())
-    hessians = n if pulls.denominator is None else _whole_sum(pulls.denominator * times, n)
-    return max(squares / scale**2, np.finfo(float).tiny) / max(hessians, np.finfo(float).tiny)
+    times = np.ones(len(rows), np.int64) if pulls.times is None else pulls.times[rows].astype(np.int64)
+    gradient = pulls.numerator[rows]
+    largest = max(float(gradient.max()), -float(gradient.min()), np.finfo(float).tiny)
+    squares = _sum((gradient / largest) ** 2, times) * largest**2
+    hessians = float(times.sum()) if pulls.denominator is None else _sum(pulls.denominator[rows], times)
+    tiny = np.finfo(float).tiny
+    return max(squares, tiny) / max(hessians, tiny)
 
 
-def _whole_sum(values: Floats, n: int) -> float:
-    """The sum of numbers rounded to steps so small that no order changes it."""
-    largest = float(values.max())
+def _sum(values: Floats, times: Counts) -> float:
+    """The sum of numbers that count some times each, rounded to steps so small that no order changes it."""
+    largest, n = float(values.max()), max(int(times.sum()), 1)
     scale = 2.0**61 / n / largest if largest > 0 else 1.0
-    return int(np.rint(values * scale).astype(np.int64).sum()) / scale
+    return int((np.rint(values * scale).astype(np.int64) * times).sum()) / scale

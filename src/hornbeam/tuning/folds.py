@@ -324,13 +324,13 @@ def _test_leaves(tree: Tree, held: Floats) -> Floats:
     nominal = np.isnan(skeleton.threshold) & (skeleton.n_children > 0)
     if not held[nominal].any():
         return held
-    handed = held.copy()
+    handed = np.where(nominal[:, None], held, 0.0)
     for begin, end in pairwise(skeleton.levels[1:]):
         parent = skeleton.parent[begin:end]
-        share = np.where(nominal[parent], tree.weight[begin:end] / np.maximum(tree.weight[parent], 1), 0.0)
+        share = tree.weight[begin:end] / np.maximum(tree.weight[parent], 1)
         handed[begin:end] += share[:, None] * handed[parent]
-    handed[nominal] = 0.0
-    return handed
+    at_leaves = np.where(skeleton.is_leaf[:, None], handed, 0.0)
+    return np.where(nominal[:, None], 0.0, held) + at_leaves
 
 
 def _copies(table: Table, rows: NDArray[np.intp], copies: Counts, cards: Deal) -> Table:
