@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -45,7 +46,8 @@ class Chance {
         n_ = n;
         share_ = share;
         bits_per_gain_ = bits_per_gain;
-        cut_factor_ = 1 + 0.45 * log2(1.0 + more_classes_);
+        cut_factor_ = more_classes_ > 0 ? 1 + 0.45 * log2(1.0 + more_classes_) : 1.0;
+        ++node_;
     }
 
     double bits(double gain) const { return gain * bits_per_gain_; }
@@ -70,7 +72,7 @@ class Chance {
     }
 
     // The best of all subsets of categories, which have so many rows each.
-    double subset(double gain, const std::vector<double>& rows) const {
+    double subset(double gain, const std::vector<double>& rows) {
         if (rows.size() <= 2) return cut(gain, 0.0);
         double roots = 0, rare = 0;
         for (double r : rows) roots += std::sqrt(r), rare += 1 / std::max(1.0, r * r);
@@ -115,10 +117,10 @@ class Chance {
 
     // The mean gain of the best subset where classes are dealt to categories at random: those with more than their share
     // of one side against the others.
-    double by_chance(const std::vector<double>& rows) const {
+    double by_chance(const std::vector<double>& rows) {
         double surplus = 0, above = 0;
         for (double r : rows) {
-            const auto [deviation, more] = share_ > 0 ? deal(r) : Dealt{std::sqrt(0.637 * r + 0.363 * std::min(r, 1.0)), 0.5};
+            const auto [deviation, more] = share_ > 0 ? dealt(r) : Dealt{std::sqrt(0.637 * r + 0.363 * std::min(r, 1.0)), 0.5};
             surplus += deviation / 2;
             above += r * more;
         }
@@ -131,6 +133,14 @@ class Chance {
     struct Dealt {
         double deviation, more;  // mean distance of a binomial count from its mean, and how often it is above
     };
+
+    // Categories of few rows are many: each size is worked out once a node.
+    Dealt dealt(double r) {
+        const auto size = static_cast<size_t>(std::min(r, static_cast<double>(kSizes)));
+        if (size >= kSizes || static_cast<double>(size) != r) return deal(r);
+        if (known_at_[size] != node_) known_[size] = deal(r), known_at_[size] = node_;
+        return known_[size];
+    }
 
     Dealt deal(double r) const {
         const double p = share_, q = 1 - p, variance = r * p * q;
@@ -151,6 +161,10 @@ class Chance {
         return a <= 0 || a >= n ? 0.0 : a * log2(n / a) + (n - a) * log2(n / (n - a));
     }
 
+    static constexpr size_t kSizes = 64;
+    std::array<Dealt, kSizes> known_{};
+    std::array<uint64_t, kSizes> known_at_{};
+    uint64_t node_ = 0;
     double more_classes_ = 0, n_ = 1, share_ = 0, bits_per_gain_ = 1, cut_factor_ = 1;
 };
 

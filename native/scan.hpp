@@ -384,7 +384,7 @@ class Scanner {
 
     // What the candidate is compared by. Where no feature beats chance, few categories are not held against a feature:
     // there the correction would always take the feature with the fewest, and hide those that matter only together.
-    void score(Candidate& c, int f, const Cut& cut) const {
+    void score(Candidate& c, int f, const Cut& cut) {
         c.score = c.gain;
         if (!rules_.corrected) return;
         if (!features_.nominal[f] || !cut.searched) {
