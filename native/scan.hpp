@@ -128,12 +128,11 @@ class Scanner {
     // What one unit of gain is worth in bits, and how the classes are distributed.
     void enter_chance() {
         tie_ = Tie{kAlike, 0x1p-30};
-        const double n = rules_.rows_per_row > 0 ? static_cast<double>(node_.rows) * rules_.rows_per_row
-                                                  : static_cast<double>(node_.weight) * rules_.rows_per_step;
+        const double n = static_cast<double>(node_.weight) * rules_.rows_per_step;
         if constexpr (Entry::sums) {
             const double variance = std::max(node_.spread, 1e-280);
             const double bits = rules_.dispersion > 0 ? real(node_.weight) / rules_.dispersion : n / variance;
-            chance_.enter(2, n, 0.0, bits / kChiSquare);
+            chance_.enter(2, rules_.dispersion > 0 ? static_cast<double>(node_.rows) : n, 0.0, bits / kChiSquare);
         } else {
             int present = 0;
             double sides[2] = {0, 0}, impurity = 1;
