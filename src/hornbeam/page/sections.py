@@ -27,14 +27,26 @@ def section(name: str, title: str, *parts: object, wide: bool = False) -> Markup
 def tree_section(measured: bool = False) -> Markup:
     """The tree, to open and close, to search and to walk through."""
     bar = (
-        "is as long as its mean lies from the lowest to the highest"
+        "The bar shows where its mean lies between the lowest and the highest mean of the tree."
         if measured
-        else "shows its probabilities"
+        else "The bar shows its class probabilities."
     )
-    text = (
-        "It begins at the left. Each fork asks for one value; a branch is as thick as the share of training rows that "
-        f"took it, and the bar of a node {bar}. Open and close nodes with the round marks or, from "
-        "the keyboard, with the arrow keys."
+    text = joined(
+        [
+            "The first test is the root",
+            element("span", " at the left", class_="wide-only"),
+            ". Each node shows the condition that leads to it and, below, its own test or its prediction. ",
+            bar,
+            " The number beside the bar counts the training rows",
+            element("span", "; a branch is as thick as their share", class_="wide-only"),
+            ". ",
+            element(
+                "span",
+                "Open and close nodes with the round buttons, or with the arrow keys. Point at a node to see "
+                "everything about it.",
+                class_="screen",
+            ),
+        ]
     )
     search = element(
         "label",
@@ -59,9 +71,9 @@ def tree_section(measured: bool = False) -> Markup:
         for name, words, hint in (
             ("closer", "+", "Larger"),
             ("farther", "−", "Smaller"),
-            ("fit", "Fit", "Fit the tree to the width"),
+            ("fit", "Fit", "Fit the open part of the tree into the window"),
             ("open", "Open all", "Open every node"),
-            ("close", "Close", "Close all but the heaviest nodes"),
+            ("close", "Reset", "Open only what fits the window"),
         )
     ]
     tools = element(
@@ -78,7 +90,14 @@ def tree_section(measured: bool = False) -> Markup:
         class_="tree-figure",
     )
     return section(
-        "tree", "The tree", element("p", text), element("ul", id="legend"), tools, figure, wide=True
+        "tree",
+        "The tree",
+        element("p", text),
+        element("ul", id="legend"),
+        tools,
+        figure,
+        element("div", id="tree-print"),
+        wide=True,
     )
 
 

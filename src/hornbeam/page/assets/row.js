@@ -48,7 +48,7 @@ function ask(show = true) {
     el("p", { class: "verdict" }, el("span", {}, measured ? "mean" : shortened(classes[k], 60)), " ", el("b", {}, probability(p[k]))),
     classTable(p, mixed(low, stops), mixed(high, stops)),
     el("p", { class: "soft" }, where),
-    way.length ? el("ul", { class: "conditions" }, ...way.map((words) => el("li", {}, shortened(words, 200)))) : "",
+    way.length ? el("ul", { class: "conditions" }, ...way.map((words) => el("li", {}, words))) : "",
     stops.length > 1 ? "" : el("button", { type: "button", class: "quiet-button", onclick: () => showInTree(node) }, "Show in the tree"));
   if (show) showWay(stops);
 }
