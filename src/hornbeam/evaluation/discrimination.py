@@ -118,8 +118,8 @@ def roc_curve(came: Any, score: Any) -> RocCurve:
     came, score = _both_kinds(came, score)
     values, group = np.unique(-score, return_inverse=True)
     yes, no = np.bincount(group, came), np.bincount(group, ~came)
-    rates = (np.concatenate([[0.0], np.cumsum(part) / part.sum()]) for part in (no, yes))
-    return RocCurve(*rates, np.concatenate([[np.inf], -values]))
+    false_rate, true_rate = (np.concatenate([[0.0], np.cumsum(part) / part.sum()]) for part in (no, yes))
+    return RocCurve(false_rate, true_rate, np.concatenate([[np.inf], -values]))
 
 
 def roc_auc(came: Any, score: Any) -> float:

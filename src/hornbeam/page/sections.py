@@ -1,13 +1,15 @@
-"""The sections every report has: what the model is, its tree, its leaves and rules, and a row to try."""
+"""The sections every report has: the tree, its leaves and rules, and a form to try a row."""
 
 from __future__ import annotations
 
-from hornbeam.export.words import several
+from hornbeam.export.words import several, word
 from hornbeam.page.markup import Markup, element, joined
 from hornbeam.page.prose import lender
 from hornbeam.page.subject import Subject
 
-__all__ = ["leaf_section", "row_section", "rule_section", "section", "tree_section"]
+__all__ = ["ABSENT", "leaf_section", "row_section", "rule_section", "section", "tree_section"]
+
+ABSENT = "No test rows were given to this report, so this section is empty."
 
 
 def section(name: str, title: str, *parts: object, wide: bool = False) -> Markup:
@@ -104,10 +106,15 @@ def tree_section(measured: bool = False) -> Markup:
 def row_section(subject: Subject) -> Markup:
     """A form that asks the tree about one row, in the page."""
     used = {f for f in subject.tree.skeleton.feature.tolist() if f >= 0}
-    of = "" if len(used) == subject.tree.schema.n_features else f" The tree asks only for these {len(used)}."
+    of = (
+        ""
+        if len(used) == subject.tree.schema.n_features
+        else f" The tree uses only these {len(used)} features."
+    )
     text = (
-        "Fill in what is known and leave the rest blank. The answer is computed in this page, by the same tree and "
-        f"with the same treatment of missing and unseen values as the model itself; nothing leaves this file.{of}"
+        "Fill in the values that are known and leave the others empty. The page computes the prediction with the same "
+        "tree, and treats missing values and new categories as the model does. Nothing leaves this file."
+        f"{of}"
     )
     paste = element(
         "label",
@@ -134,19 +141,19 @@ def row_section(subject: Subject) -> Markup:
 def leaf_section(subject: Subject, level: float, tested: bool) -> Markup:
     """The leaf table, which the script fills and sorts."""
     measured = subject.tree.is_measured
-    whom = "the second class" if subject.tree.n_classes == 2 else "the leaf’s most probable class"
-    said = "The mean is what the tree answers" if measured else f"The probability is that of {whom}"
-    rate, raw = ("mean", "plain mean of its rows") if measured else ("rate", "plain frequency")
-    seen = "mean" if measured else "share"
+    classes = subject.tree.schema.classes
+    whom = "the class decided" if subject.positive is None else word(classes[subject.positive])
+    what = "mean" if measured else f"probability of {whom}"
+    raw = "mean of its training rows" if measured else "share among its training rows"
     test = (
-        f" Beside it, the {seen} seen among the test rows; odd is the chance that so large a difference comes about by "
-        "accident in any leaf (corrected for their number), so a small one is a reason to look."
+        f" For the test rows, Seen is the {'mean' if measured else 'share'} observed. P-value is the chance of so "
+        "large a difference between Seen and the prediction, corrected for the number of leaves, marked if below 0.05."
         if tested
-        else " Without test rows nothing can be set beside it."
+        else ""
     )
     text = (
-        f"Where rows end up. {said}, with the {100 * level:g} % interval within which the "
-        f"true {rate} of such rows should lie. Raw is the {raw}, borrowed what {lender(subject.tree)} lend, in "
+        f"Each line is a leaf with its {what}, and the {100 * level:g} % interval for the true value. Raw is the {raw} "
+        f"before smoothing; Borrowed is the weight of {lender(subject.tree)} in the smoothed value, counted in "
         f"rows.{test}"
     )
     return section(
@@ -163,14 +170,14 @@ def leaf_section(subject: Subject, level: float, tested: bool) -> Markup:
 def rule_section(rules: list[str] | None) -> Markup:
     """The rules: one a leaf, made by the script, or those that were handed over."""
     text = (
-        "The same tree as sentences, one for each leaf, the most frequent first."
+        "Each leaf as a rule, those with most training rows first. Together the rules are the whole tree."
         if rules is None
-        else "The model as a list of rules, as they were handed to this report."
+        else "Rules that were passed to this report."
     )
     items = [] if rules is None else [element("li", rule) for rule in rules]
     return section(
         "rules",
-        "In words",
+        "Rules",
         element("p", text),
         element("ol", *items, id="rule-list" if rules is None else None, class_="rules"),
         joined([element("p", id="rule-more", class_="note")] if rules is None else []),

@@ -91,6 +91,6 @@ const interval = (node, k) => `${probability(at(low, node)[k])} to ${probability
 // What a node says, in one line.
 function answerOf(node) {
   const p = at(belief, node);
-  const k = leadingClass(p);
+  const k = decidedAt(node);
   return measured ? probability(p[0]) : `${classes[k]} ${probability(p[k])}`;
 }
