@@ -177,7 +177,8 @@ def leaf_section(subject: Subject, level: float, tested: bool) -> Markup:
 def rule_section(rules: list[str] | None) -> Markup:
     """The rules: one a leaf, made by the script, or those that were handed over."""
     text = (
-        "Each leaf as a rule, those with most training rows first. Together the rules are the whole tree."
+        "Each leaf as a rule, those with most training rows first. Together the rules are the whole tree. A category "
+        "that is not in the training rows is in no set, also not in one that is written with “not in”."
         if rules is None
         else "Rules that were passed to this report."
     )

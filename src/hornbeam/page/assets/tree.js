@@ -218,14 +218,14 @@ function describe(node) {
   if (node === described) return;
   described = node;
   const conditions = wayTo(node);
-  const facts = [counted(nodes.rows[node], "row"), percent(share(node))];
-  if (nodes.borrowed[node]) facts.push(`borrows ${amount(nodes.borrowed[node])}`);
+  const facts = [`${counted(nodes.rows[node], "training row")} (${percent(share(node))})`];
+  if (nodes.borrowed[node]) facts.push(`smoothing weight ${counted(nodes.borrowed[node], "row")}`);
   byId("tree-node").replaceChildren(
     el("h3", {}, node === 0 ? "All rows" : `${isLeaf(node) ? "Leaf" : "Node"} ${node}`),
     conditions.length ? el("ul", { class: "conditions" }, ...conditions.map((words) => el("li", {}, words))) : "",
     el("p", { class: "soft" }, facts.join(" · ")),
     classTable(at(belief, node), at(low, node), at(high, node), at(evidence, node), test && seenAt(node)),
-    isLeaf(node) ? "" : el("p", { class: "soft" }, `Asks ${shortened(nameOf(nodes.feature[node]), 80)}; ${counted(leavesBelow[node], "leaf", "leaves")} below.`));
+    isLeaf(node) ? "" : el("p", { class: "soft" }, `Tests ${shortened(nameOf(nodes.feature[node]), 80)}; ${counted(leavesBelow[node], "leaf", "leaves")} below.`));
 }
 
 function openTo(node) {

@@ -52,10 +52,15 @@ function both(one, other) {
   };
 }
 
+// A set of categories, or where that is shorter, those that it leaves out.
 function listed(feature, set) {
-  const words = [...set].map((code) => wordOf(feature, code));
-  if (words.length === 1) return `= ${words[0]}`;
-  return `in {${words.join(", ")}}`;
+  const all = features[feature].categories.length;
+  const leftOut = set.size > 3 && 2 * set.size > all;
+  const codes = leftOut ? Array.from({ length: all }, (_, code) => code).filter((code) => !set.has(code)) : [...set];
+  const words = codes.map((code) => wordOf(feature, code));
+  if (!words.length) return "known";
+  if (words.length === 1) return `${leftOut ? "≠" : "="} ${words[0]}`;
+  return `${leftOut ? "not in" : "in"} {${words.join(", ")}}`;
 }
 
 function conditionOf(demand, name = "") {
