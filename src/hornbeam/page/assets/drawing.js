@@ -65,7 +65,7 @@ function classTable(p, from, to, counts = null, seen = null) {
     seen && el("td", {}, measured ? (Number.isNaN(seen[0]) ? "–" : probability(seen[0])) : total ? percent(seen[k] / total) : "–"));
   const head = el("tr", {},
     measured ? null : el("th", { scope: "col" }, "Class"),
-    el("th", { scope: "col" }, measured ? "Mean" : "Prob."),
+    el("th", { scope: "col", class: "number" }, measured ? "Mean" : "Prob."),
     el("th", { scope: "col" }, `${+(100 * data.level).toFixed(6)} % interval`),
     counts && el("th", { scope: "col" }, "Rows"),
     seen && el("th", { scope: "col" }, "Test"));
