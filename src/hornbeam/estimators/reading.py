@@ -5,15 +5,17 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from hornbeam.data.named_rows import is_named_rows
 from hornbeam.data.schema import Schema
 from hornbeam.data.sheet import renamed
 from hornbeam.data.table import Table
+from hornbeam.estimators.by_name import ByName, names_asked
 from hornbeam.estimators.warning import warn
 
 __all__ = ["Reading"]
 
 
-class Reading:
+class Reading(ByName):
     """Reads rows by the schema of what was fitted; names are handled as scikit-learn does."""
 
     _fitted = "tree_"  # the attribute that has it
@@ -32,10 +34,15 @@ class Reading:
             check_is_fitted(self, self._fitted)
         return getattr(self, self._fitted).schema  # type: ignore[no-any-return]
 
+    def _tested(self) -> frozenset[str]:
+        return names_asked(getattr(self, self._fitted))
+
     def _read(self, X: Any, y: Any = None) -> Table:
         schema = self._schema
         if isinstance(X, Table):  # a unit of a source, read by its schema
             return X
+        if is_named_rows(X):
+            return Table.read(X, y, schema=schema, needed=self._tested())
         table = Table.read(X, y, schema=schema)
         named = hasattr(self, "feature_names_in_")
         if named != (table.names is not None):
