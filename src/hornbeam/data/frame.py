@@ -128,6 +128,16 @@ def without_extras(X: Any, names: Sequence[str]) -> Any:
     return X if frame is None else _without_extras(frame, names).to_native()
 
 
+def _lazy(X: Any) -> ContainerError:
+    """Return the error of a frame whose rows are not in memory."""
+    library = type(X).__module__.partition(".")[0]
+    if library in ("dask", "dask_expr"):
+        advice = "Call compute() first, or fit a hornbeam.DaskTreeClassifier"
+    else:
+        advice = "Call collect() first"
+    return ContainerError(f"X is a lazy frame of {library}; expected rows in memory. {advice}.")
+
+
 def _without_extras(frame: "nw.DataFrame[Any]", names: Sequence[str]) -> "nw.DataFrame[Any]":
     return frame.select(names) if set(names) < set(frame.columns) else frame
 
@@ -148,9 +158,7 @@ def _as_frame(X: Any) -> "nw.DataFrame[Any] | None":
     if isinstance(frame, nw.Series):
         check_shape(frame.to_numpy())
     if isinstance(frame, nw.LazyFrame):
-        raise ContainerError(
-            f"X is a lazy frame ({type(X).__module__}); expected rows in memory. Call collect() first."
-        )
+        raise _lazy(X)
     if isinstance(frame, nw.DataFrame):
         return frame
     if not hasattr(X, "__arrow_c_stream__"):

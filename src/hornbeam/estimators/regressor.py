@@ -8,14 +8,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
-from hornbeam.errors import ParameterError
 from hornbeam.estimators import explained, refresh
 from hornbeam.estimators.calibrated import calibrate_intervals
 from hornbeam.estimators.column_warnings import warn_of_columns
 from hornbeam.estimators.portrait import Portrait
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.routing import Routing
-from hornbeam.estimators.rows import by_unit, is_address
+from hornbeam.estimators.rows import by_unit, in_memory
 from hornbeam.estimators.settings import regression_recipe_of
 from hornbeam.estimators.shell import Estimator
 from hornbeam.estimators.targets import numbers_of
@@ -160,11 +159,7 @@ class TreeRegressor(Portrait, CallbackSupportMixin, Routing, RegressorMixin, Est
         TreeRegressor
             Itself, fitted.
         """
-        if is_address(X):
-            raise ParameterError(
-                "X says where rows are, and TreeRegressor takes rows in memory alone; expected an array or a data "
-                "frame. Read the files first (pandas.read_parquet, say), all of them or a sample."
-            )
+        in_memory(self, X)
         with Progress(self, X, y, sample_weight) as progress:
             numbers = numbers_of(self, y)
             table = Table.read(X, numbers, sample_weight=sample_weight, target=Kind.NUMERIC)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from hornbeam.errors import ParameterError
 from hornbeam.interop.reading import OTHER, Reading
 from hornbeam.tree import Tree
 from hornbeam.tree.costs import Costs
+from hornbeam.tree.wrapped import unwrap
 from hornbeam.typing import Floats
 
 __all__ = ["Subject"]
@@ -56,7 +57,12 @@ class Subject:
 
     @classmethod
     def of(cls, model: Any) -> Self:
-        """Take a tree, or a fitted estimator that holds one."""
+        """Take a tree, or a fitted estimator that holds one, also inside a search or a pipeline."""
+        inner = unwrap(model)
+        if inner.before is not None:
+            subject = cls.of(inner.model)
+            return replace(subject, read=_after(inner.before, subject.read))
+        model = inner.model
         if isinstance(model, Tree):
             return cls(model, _reader(model), np.ones(model.n_classes))
         kind, settings = type(model).__name__, _settings(model)
@@ -106,6 +112,11 @@ class Subject:
 
 def _reader(tree: Tree) -> Callable[[Any, Any], Table]:
     return lambda X, y: Table.read(X, y, schema=tree.schema)
+
+
+def _after(before: Any, read: Callable[[Any, Any], Table]) -> Callable[[Any, Any], Table]:
+    """Read rows as the steps of a pipeline leave them."""
+    return lambda X, y: read(before.transform(X), y)
 
 
 def _settings(model: Any) -> dict[str, Any]:
