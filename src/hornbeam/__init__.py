@@ -30,6 +30,7 @@ __all__ = [
     "distill",
     "errors",
     "load",
+    "recount",
     "report",
     "save",
 ]
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from hornbeam.growing.grower import Grower
     from hornbeam.page import report
     from hornbeam.recipe import Recipe
+    from hornbeam.smoothing.recount import recount
     from hornbeam.tree import Costs, Skeleton, Tree
 else:
     _HOMES = {
@@ -77,6 +79,7 @@ else:
         "distill": "hornbeam.estimators.distill",
         "diff": "hornbeam.estimators.shelf",
         "load": "hornbeam.estimators.shelf",
+        "recount": "hornbeam.smoothing.recount",
         "report": "hornbeam.page",
         "save": "hornbeam.estimators.shelf",
     }
