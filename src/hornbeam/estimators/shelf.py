@@ -50,8 +50,8 @@ def save(model: Any, path: str | PathLike[str]) -> None:
     model : Tree, TreeClassifier, TreeRegressor, RuleClassifier, ForestClassifier, ForestRegressor, \
             BoostedTreesClassifier, BoostedTreesRegressor or LambdaMARTRanker
         What to save; or a fitted search of scikit-learn, whose `best_estimator_` is saved, or a `DaskTreeClassifier`,
-        saved as the `TreeClassifier` that it equals. Parameters must be plain values, or steps of `hornbeam.smoothing` and `hornbeam.pruning`
-        that hold no data.
+        saved as the `TreeClassifier` that it equals. Parameters must be plain values, or steps of
+        `hornbeam.smoothing` and `hornbeam.pruning` that hold no data.
     path : str or path
         Where to. A name that ends in ``.safetensors`` asks for the binary form, made for trees of more than
         100,000 nodes; with any other one tree is JSON text. Several trees are always binary. ``.hornbeam`` is
