@@ -14,6 +14,7 @@ import numpy as np
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.explain.distance import Distance
+from hornbeam.explain.notebook import counterfactuals_html
 from hornbeam.explain.path import lead
 from hornbeam.explain.words import condition_dict, value_of, value_words
 from hornbeam.export.condition import condition_words
@@ -25,10 +26,12 @@ from hornbeam.tree.route import answer
 from hornbeam.tree.walk import descendants
 from hornbeam.typing import Category, Floats, Label
 
-__all__ = ["Counterfactual", "counterfactuals"]
+__all__ = ["Counterfactual", "Counterfactuals", "counterfactuals"]
+
+_MOST_ROWS = 20  # that are shown
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Counterfactual:
     """What would have to change for a row to be answered otherwise.
 
@@ -68,11 +71,18 @@ class Counterfactual:
     present: dict[str, str]
     distance: float
 
-    def __str__(self) -> str:
-        changes = [
+    @property
+    def changes(self) -> str:
+        """What would have to change, in words."""
+        return " and ".join(
             f"{condition_words(asked)} (is {self.present[name]})" for name, asked in self.needed.items()
-        ]
-        return f"{' and '.join(changes)}: {word(self.label)} {probability(self.probability)}"
+        )
+
+    def __str__(self) -> str:
+        return f"{self.changes}: {word(self.label)} {probability(self.probability)}"
+
+    def __repr__(self) -> str:
+        return f"Counterfactual({self})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
@@ -87,6 +97,30 @@ class Counterfactual:
         }
 
 
+class Counterfactuals(list[tuple[Counterfactual, ...]]):
+    """A list with the counterfactuals of each row; shown, a line each.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> clf = TreeClassifier("cart").fit([[20.0], [30.0], [40.0]], ["no", "no", "yes"])
+    >>> clf.counterfactuals([[50.0], [60.0]])
+    row 0: x0 ≤ 35 (is 50): no 1.000
+    row 1: x0 ≤ 35 (is 60): no 1.000
+    """
+
+    def __repr__(self) -> str:
+        lines = []
+        for row, ways in enumerate(self[:_MOST_ROWS]):
+            lines += [f"row {row}: {way}" for way in ways] or [f"row {row}: nothing to change"]
+        if len(self) > _MOST_ROWS:
+            lines.append(f"… and {len(self) - _MOST_ROWS:,} more rows")
+        return "\n".join(lines) or "[]"
+
+    def _repr_html_(self) -> str:
+        return counterfactuals_html(self)
+
+
 def counterfactuals(
     tree: Tree,
     table: Table,
@@ -95,7 +129,7 @@ def counterfactuals(
     fixed: Iterable[str] = (),
     n: int = 1,
     spread: Mapping[str, float] | None = None,
-) -> list[tuple[Counterfactual, ...]]:
+) -> Counterfactuals:
     """Find what would have to change for rows to be answered otherwise.
 
     Parameters
@@ -115,9 +149,10 @@ def counterfactuals(
 
     Returns
     -------
-    list of tuple of Counterfactual
-        For each row the places nearest to it: those that need the fewest features to change, then those at the
-        least distance. Fewer than `n`, or none, if there are no more, as for rows that are answered so already.
+    Counterfactuals
+        A list with a tuple of `Counterfactual` for each row: the places that need the fewest features to
+        change, then those at the least distance. Fewer than `n`, or none, if there are no more, as for rows
+        that are answered so already.
 
     Notes
     -----
@@ -149,7 +184,9 @@ def counterfactuals(
             )
         aim = tree.schema.classes.index(wanted)
     answers = tree.decision(answer(tree, table)).tolist()
-    return [() if now == aim else tuple(islice(search.ends(i, now, aim), n)) for i, now in enumerate(answers)]
+    return Counterfactuals(
+        () if now == aim else tuple(islice(search.ends(i, now, aim), n)) for i, now in enumerate(answers)
+    )
 
 
 type _Needs = dict[int, tuple[Condition, float | None]]
