@@ -171,7 +171,7 @@ class TreeRegressor(Portrait, CallbackSupportMixin, Routing, RegressorMixin, Est
             )
         return self
 
-    def update(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
+    def update(self, X: Any, y: Any, *, sample_weight: Any = None, decay: float = 1.0) -> Self:
         """Add rows to the evidence of the tree, whose tests stay as they are.
 
         Nothing is grown, pruned or tuned: the rows are added up at the nodes they pass, and means are estimated from
@@ -185,6 +185,8 @@ class TreeRegressor(Portrait, CallbackSupportMixin, Routing, RegressorMixin, Est
             Numbers.
         sample_weight : array-like of shape (n_rows,), default=None
             In rows, and whole unless the tree was fitted to parts of rows.
+        decay : float, default=1.0
+            What each row counted so far is worth from now on, above 0; 1 keeps them as they are.
 
         Returns
         -------
@@ -202,9 +204,11 @@ class TreeRegressor(Portrait, CallbackSupportMixin, Routing, RegressorMixin, Est
         >>> reg = TreeRegressor("cart").fit([[0], [1]], [2.0, 4.0])
         >>> reg.update([[1]], [7.0]).predict([[1]])
         array([5.5])
+        >>> reg.update([[1]], [8.0], decay=0.5).predict([[1]])
+        array([6.75])
         """
         table = self._read(X, numbers_of(self, y))
-        refresh.update(self, table, sample_weight, 1.0)
+        refresh.update(self, table, sample_weight, decay)
         return self
 
     def forget(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
@@ -220,7 +224,7 @@ class TreeRegressor(Portrait, CallbackSupportMixin, Routing, RegressorMixin, Est
         y : array-like of shape (n_rows,)
             The numbers they had.
         sample_weight : array-like of shape (n_rows,), default=None
-            The weights they had.
+            The weights they had; what a `decay` has made of them since.
 
         Returns
         -------
