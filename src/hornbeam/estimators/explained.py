@@ -76,8 +76,9 @@ def counterfactuals(
     ----------
     X : array-like or data frame of shape (n_rows, n_features)
         Rows like those of `fit`.
-    wanted : label, default=None
-        The class to come to; None for any other than `predict` names.
+    wanted : label, or pair of numbers, default=None
+        The class to come to; None for any other than `predict` names. Of a `TreeRegressor` the lowest and the highest
+        mean that will do, such as ``(200, None)`` for at least 200.
     fixed : iterable of str, default=()
         Names of features that cannot change.
     n : int, default=1

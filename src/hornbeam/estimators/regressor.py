@@ -292,6 +292,7 @@ class TreeRegressor(Portrait, CallbackSupportMixin, Routing, RegressorMixin, Est
 
     calibrate_intervals = calibrate_intervals
     explain = explained.explain
+    counterfactuals = explained.counterfactuals
     feature_importances_ = property(explained.feature_importances)
     leaves = explained.leaves
     drift = explained.drift

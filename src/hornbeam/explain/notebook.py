@@ -99,12 +99,8 @@ def drift_html(drift: Drift) -> str:
 
 def counterfactuals_html(found: Iterable[Sequence[Counterfactual]]) -> str:
     """Write a table of the ways that each row could be decided otherwise."""
-    rows = [
-        (row, word(way.label), probability(way.probability), way.changes)
-        for row, ways in enumerate(found)
-        for way in ways
-    ]
-    header = ("row", "would be", "probability", "if")
+    rows = [(row, way.answer, way.changes) for row, ways in enumerate(found) for way in ways]
+    header = ("row", "would be", "if")
     return html_table("Counterfactuals", header, rows, text=("would be", "if"))
 
 
