@@ -32,6 +32,7 @@ __all__ = [
     "errors",
     "load",
     "model_card",
+    "recount",
     "report",
     "save",
 ]
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from hornbeam.growing.grower import Grower
     from hornbeam.page import model_card, report
     from hornbeam.recipe import Recipe
+    from hornbeam.smoothing.recount import recount
     from hornbeam.tree import Costs, DecisionRule, Skeleton, Tree
 else:
     _HOMES = {
@@ -81,6 +83,7 @@ else:
         "diff": "hornbeam.estimators.shelf",
         "load": "hornbeam.estimators.shelf",
         "model_card": "hornbeam.page",
+        "recount": "hornbeam.smoothing.recount",
         "report": "hornbeam.page",
         "save": "hornbeam.estimators.shelf",
     }

@@ -26,7 +26,7 @@ def fit(run):
         (b"\n \n\n", "'data.csv' is empty"),
         (b"x,y\n", "names columns and has no rows"),
         (b"y\nno\nyes\n", "No column is left to learn 'y' from: there is no other"),
-        (b"x,y\n1,no\n2\n3,yes\n", "row 2 has 1 values, expected 2, one for each name: 2"),
+        (b"x,y\n1,no\n2\n3,yes\n", "row 2 has 1 values, expected 2, one for each name."),
         (b"x,y\n1,no,5\n", "row 1 has 3 values, expected 2"),
         (b"x,x,y\n1,2,no\n", "two columns named 'x'"),
         (b"x,z\n1,no\n", "There is no column 'y' in 'data.csv'. Its columns are 'x', 'z'."),
@@ -101,8 +101,8 @@ def test_a_column_without_a_name_gets_one(fit):
 def test_new_rows_that_do_not_fit_are_told(run, model):
     head = "amount,income,age,purpose,owner,zip\n"
     for row, words in (
-        ("much,1,2,car,true,01067", "column 'amount', row 1: 'much' is no number."),
-        ("1,1,2,car,perhaps,01067", "column 'owner', row 1: 'perhaps' is no boolean."),
+        ("much,1,2,car,true,01067", "column 'amount', row 1: the value is no number."),
+        ("1,1,2,car,perhaps,01067", "column 'owner', row 1: the value is no boolean."),
     ):
         Path("new.csv").write_text(f"{head}{row}\n")
         result = run("predict", model, "new.csv")

@@ -95,13 +95,15 @@ def test_texts_are_no_numbers(run, homes):
     result = run("fit", "homes.csv", "-t", "town", "-o", "m.hornbeam", "--kind", "regression")
     assert result.exit_code != 0
     assert "expected numbers" in result.stderr
+
+
+def test_old_numbers_fade(run, homes):
     assert run(*FIT).exit_code == 0
-    assert (
-        run(
-            "update", "homes.hornbeam", "homes.csv", "-t", "price", "-o", "m.hornbeam", "--decay", ".5"
-        ).exit_code
-        == 2
-    )
+    old = hornbeam.load("homes.hornbeam").tree_
+    result = run("update", "homes.hornbeam", "homes.csv", "-t", "price", "-o", "m.hornbeam", "--decay", ".5")
+    assert result.exit_code == 0
+    new = hornbeam.load("m.hornbeam").tree_
+    assert new.evidence[0, 0] * new.unit[0] == pytest.approx(1.5 * old.evidence[0, 0] * old.unit[0])
 
 
 def test_a_study_is_for_classes_and_says_so(run, homes):

@@ -176,3 +176,28 @@ def test_what_is_refused():
     for fidelity in (2, "0.9", None):
         with pytest.raises(ParameterError, match=r"fidelity=.*: expected a number above 0"):
             distill(None, X, y, fidelity=fidelity)
+
+
+@pytest.mark.parametrize("most", [2, 5, 9])
+def test_a_limit_of_leaves_is_kept(most):
+    X, y = load_breast_cancer(return_X_y=True)
+    forest = ForestClassifier(30, oob_score=True).fit(X, y)
+    whole, small = distill(forest, X, y), distill(forest, X, y, max_leaf_nodes=most)
+    assert 2 <= small.tree_.n_leaves <= most < whole.tree_.n_leaves
+    assert small.tree_.evidence[0].tolist() == whole.tree_.evidence[0].tolist()
+    # It is the top of the larger tree.
+    assert small.tree_.skeleton.feature[0] == whole.tree_.skeleton.feature[0]
+    assert small.tree_.skeleton.threshold[0] == whole.tree_.skeleton.threshold[0]
+
+
+def test_a_limit_that_fidelity_is_within_changes_nothing():
+    X, y = IRIS
+    forest = ForestClassifier(30, oob_score=True).fit(X, y)
+    whole = distill(forest, X, y)
+    assert distill(forest, X, y, max_leaf_nodes=10_000).tree_.digest == whole.tree_.digest
+
+
+@pytest.mark.parametrize("most", [1, 2.5, "9"])
+def test_a_limit_that_is_none_is_refused(most):
+    with pytest.raises(ParameterError, match=f"max_leaf_nodes={most!r}: expected"):
+        distill(None, *IRIS, max_leaf_nodes=most)

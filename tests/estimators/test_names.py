@@ -36,7 +36,6 @@ def said(classifier, train, test):
         (X, X[["b", "a"]]),
         (X, X.rename(columns={"a": "c"})),
         (X, X[["a"]]),
-        (X, X.assign(c=1.0)),
         (X, pd.DataFrame(1.0, index=[0], columns=list("cdefghij"))),
         (X.to_numpy(), X.to_numpy()[:, :1]),
         (X.to_numpy(), np.zeros((2, 3))),

@@ -86,11 +86,52 @@ def test_sums_without_room_are_refused():
     assert reg.update([[0.0], [1.0]], [2.0, 2.0]).predict([[0.0]]).tolist() == [1.5]
 
 
-def test_numbers_do_not_fade():
+def test_a_decay_of_one_changes_nothing_and_others_are_refused():
     tree = TreeRegressor("cart").fit([[0.0], [1.0]], [1.0, 2.0]).tree_
     assert decay(tree, 1.0) is tree
-    with pytest.raises(ParameterError, match=r"decay=0\.5, and the target is numeric"):
-        decay(tree, 0.5)
+    with pytest.raises(ParameterError, match=r"decay=1\.5: expected a number above 0, up to 1"):
+        decay(tree, 1.5)
+
+
+def test_old_numbers_fade_beside_new_ones():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 2)), rng.normal(5, 2, 300)
+    batches = np.split(np.arange(300), [100, 150, 200, 250])
+    reg = TreeRegressor("cart", max_leaf_nodes=4).fit(X[batches[0]], y[batches[0]])
+    worth = np.zeros(300)
+    worth[batches[0]] = 1
+    for batch in batches[1:]:
+        worth *= 0.8
+        worth[batch] = 1
+        reg.update(X[batch], y[batch], decay=0.8)
+    home = reg.apply(X)
+    for leaf in np.unique(home):
+        there = home == leaf
+        weight, total, squares = reg.tree_.evidence[leaf] * reg.tree_.unit
+        assert weight == pytest.approx(worth[there].sum(), rel=1e-9)
+        assert total == pytest.approx((worth * y)[there].sum(), rel=1e-9)
+        assert squares == pytest.approx((worth * y**2)[there].sum(), rel=1e-9)
+        assert reg.tree_.belief.item(leaf) == pytest.approx(np.average(y[there], weights=worth[there]))
+        assert reg.tree_.rows[leaf] == np.count_nonzero(there)
+
+
+def test_a_faded_tree_is_saved_smoothed_and_forgets(tmp_path):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(200, 2)), rng.normal(size=200)
+    y += 3 * (X[:, 0] > 0)
+    reg = TreeRegressor().fit(X, y)
+    for _ in range(30):
+        reg.update(X[:20], y[:20], decay=0.9)
+    hornbeam.save(reg, tmp_path / "m.hornbeam")
+    again = hornbeam.load(tmp_path / "m.hornbeam")
+    assert again.tree_.digest == reg.tree_.digest
+    before = reg.tree_.evidence[0] * reg.tree_.unit
+    reg.forget(X[:5], y[:5])
+    after = reg.tree_.evidence[0] * reg.tree_.unit
+    np.testing.assert_allclose(before - after, [5, y[:5].sum(), (y[:5] ** 2).sum()], rtol=1e-9)
+    low, high = reg.predict_interval(X[:50])
+    assert (low <= reg.predict(X[:50])).all()
+    assert (reg.predict(X[:50]) <= high).all()
 
 
 def test_the_schema_must_be_the_trees():

@@ -32,9 +32,7 @@ def update(
 
     estimator = load(model)
     rows = rows_for(estimator.tree_, data, text, target)
-    if estimator.tree_.is_measured and decay != 1:
-        raise click.UsageError("--decay is for classes, and the model answers with a number.")
-    estimator.update(rows.X, rows.y, **({} if estimator.tree_.is_measured else {"decay": decay}))
+    estimator.update(rows.X, rows.y, decay=decay)
     save(estimator, output)
     give({"model": output, "digest": estimator.tree_.digest, "added": rows.X.num_rows})
     say(f"{rows.X.num_rows:,} rows counted, saved as {output}")

@@ -118,9 +118,10 @@ class Column:
         lookup = np.full(len(self.dictionary or ()) + 1, np.nan)
         for code, value in self.occurring().items():
             if isinstance(value, str):
+                row = int((self.values == code).argmax())
                 raise SchemaError(
-                    f"Column {feature.name!r} has the value {value!r}, but the tree was made with numbers "
-                    "there. Pass the column as it was in training, or convert its values to numbers."
+                    f"Column {feature.name!r} has text in row {row}, but the tree was made with numbers there. "
+                    "Pass the column as it was in training, or convert its values to numbers."
                 )
             lookup[code] = value
         return lookup.take(self.values)
@@ -168,9 +169,10 @@ def _check_comparable(values: tuple[Category, ...], feature: Feature) -> None:
     """Refuse text where every category is a number and numbers where every category is text."""
     found, expected = ({isinstance(v, str) for v in group} for group in (values, feature.categories))
     if found.isdisjoint(expected):
+        kinds = ("text", "numbers") if True in found else ("numbers", "text")
         raise SchemaError(
-            f"Column {feature.name!r} has values such as {values[0]!r}, but the tree was made with categories"
-            f" such as {feature.categories[0]!r} there. Pass the column with the type it had in training."
+            f"Column {feature.name!r} holds {kinds[0]}, but the categories that the tree was made with are {kinds[1]} "
+            "there. Pass the column with the type it had in training."
         )
 
 

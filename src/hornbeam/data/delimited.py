@@ -14,7 +14,6 @@ __all__ = ["MISSING_MARKS", "read_delimited"]
 # What people write where they have no value; a cell is compared without the blanks around it.
 MISSING_MARKS = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None")
 _DELIMITERS = (",", ";", "\t", "|")
-_LONGEST = 160  # characters of a message of pyarrow's: it may quote a whole row
 
 
 def read_delimited(
@@ -89,7 +88,7 @@ def read_delimited(
             break
         except pa.ArrowInvalid as error:
             if not threads:
-                raise DataError(f"{name!r} cannot be read: {_cause(error, names, n_lines)}") from error
+                raise DataError(f"{name!r} cannot be read: {_cause(error, names, n_lines)}") from None
     if not table.num_rows:
         raise DataError(f"{name!r} names columns and has no rows. Expected a row at least below the names.")
     return pa.table([_tidy(table[column], column, name, missing) for column in names], names=names)
@@ -125,18 +124,17 @@ def _header(data: Any, name: str, delimiter: str | None) -> tuple[list[str], int
 
 
 def _cause(error: Exception, names: list[str], n_lines: int) -> str:
-    """What pyarrow says of a file, in our words: the row counted below the names, and the column by its name."""
+    """What is wrong with a file: the row counted below the names, and the column by its name, but no values."""
     said = " ".join(str(error).split())
     row = re.search(r"Row #(\d+): ", said)
     where = f"row {int(row[1]) - n_lines}" if row else "a row"
-    if ragged := re.search(r"Expected (\d+) columns, got (\d+): (.*)", said):
-        expected, found, cells = ragged.groups()
-        cells = f"{cells[:_LONGEST]}…" if len(cells) > _LONGEST else cells
-        return f"{where} has {found} values, expected {expected}, one for each name: {cells}"
-    if wrong := re.search(r"column #(\d+): .*conversion error to (\w+): invalid value (.*)", said):
+    if ragged := re.search(r"Expected (\d+) columns, got (\d+): ", said):
+        expected, found = ragged.groups()
+        return f"{where} has {found} values, expected {expected}, one for each name."
+    if wrong := re.search(r"column #(\d+): .*conversion error to (\w+): invalid value ", said):
         kind = {"double": "number", "bool": "boolean"}.get(wrong[2], wrong[2])
-        return f"column {names[int(wrong[1])]!r}, {where}: {wrong[3][:_LONGEST]} is no {kind}."
-    return f"{said[:_LONGEST]}."
+        return f"column {names[int(wrong[1])]!r}, {where}: the value is no {kind}."
+    return f"{said.partition(': ')[0]}, in {where}."
 
 
 def _tidy(column: Any, label: str, name: str, missing: Sequence[str]) -> Any:

@@ -1,31 +1,50 @@
 """Data frames laid open: what each library calls a number, a category or nothing at all."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.columns import Column, unusable
-from hornbeam.data.schema import generated_names
+from hornbeam.data.named_rows import is_named_rows, lacking, read_named_rows
+from hornbeam.data.schema import Schema, generated_names
 from hornbeam.data.sheet import Sheet, as_array, check_shape
 from hornbeam.errors import ContainerError, DataError, MissingExtraError
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
-__all__ = ["lay_open", "mixed"]
+__all__ = ["lay_open", "mixed", "select_columns", "without_extras"]
 
 
-def lay_open(X: Any, names: Sequence[str] | None) -> Sheet:
-    """Lay X open, whatever it is; `names` are for the messages about arrays."""
+def lay_open(
+    X: Any,
+    names: Sequence[str] | None,
+    schema: Schema | None = None,
+    needed: Collection[str] | None = None,
+) -> Sheet:
+    """Lay X open, whatever it is.
+
+    Parameters
+    ----------
+    X : array-like, data frame, mapping or list of mapping
+    names : sequence of str or None
+        For messages about arrays.
+    schema : Schema, optional
+        The columns to find: of a frame that has all of them and others, and of dicts.
+    needed : collection of str, optional
+        Names that dicts must have; by default all of the schema.
+    """
+    if is_named_rows(X):
+        return read_named_rows(X, schema, needed)
     if isinstance(X, (np.ndarray, list, tuple)):
         return Sheet.read(X, names)
     if hasattr(X, "nnz") and hasattr(X, "toarray"):
         raise ContainerError("X is a sparse matrix, but dense data is required. Convert it with X.toarray().")
     frame = _as_frame(X)
     if frame is not None:
-        return _read_frame(frame)
+        return _read_frame(frame if schema is None else _without_extras(frame, schema.names))
     if hasattr(X, "__array__"):
         return Sheet.read(X, names)
     raise ContainerError(
@@ -48,11 +67,84 @@ def mixed(X: Any, rows: NDArray[np.intp]) -> Any:
     >>> mixed(np.array([[1, 2], [3, 4]]), np.array([[0, 1]]))
     array([[1, 4]])
     """
-    frame = None if isinstance(X, (np.ndarray, list, tuple)) else _as_frame(X)
+    frame = _frame_of(X)
     if frame is None:
         return as_array(X)[rows, np.arange(rows.shape[1])]
     columns = [frame.get_column(name)[rows[:, at]] for at, name in enumerate(frame.columns)]
     return frame[rows[:, 0]].with_columns(*columns).to_native()
+
+
+def select_columns(X: Any, names: Sequence[str], needed: Collection[str]) -> Any:
+    """Select the columns of a frame by name; other containers, which have no names, are returned as they are.
+
+    Parameters
+    ----------
+    X : data frame, or anything else
+    names : sequence of str
+        The columns to return, in this order.
+    needed : collection of str
+        Those that X must have; of the others, one that X lacks is filled with missing values.
+
+    Returns
+    -------
+    data frame of the same library
+
+    Raises
+    ------
+    SchemaError
+        If X lacks needed columns; it names all of them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> select_columns(pd.DataFrame({"b": [1.0], "c": [2.0], "a": [3.0]}), ["a", "b"], ["a"])
+         a    b
+    0  3.0  1.0
+    """
+    frame = _frame_of(X)
+    if frame is None or not any(isinstance(label, str) for label in frame.columns):
+        return X
+    import narwhals.stable.v2 as nw
+
+    found = set(frame.columns)
+    absent = [name for name in names if name not in found]
+    if tested := [name for name in absent if name in needed]:
+        raise lacking(tested)
+    empty = [nw.lit(None, dtype=nw.Float64).alias(name) for name in absent]
+    return frame.with_columns(*empty).select(names).to_native()
+
+
+def without_extras(X: Any, names: Sequence[str]) -> Any:
+    """Select these columns of a frame that has all of them and others; anything else is returned as it is.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> without_extras(pd.DataFrame({"a": [3.0], "id": [7]}), ["a"])
+         a
+    0  3.0
+    """
+    frame = _frame_of(X)
+    return X if frame is None else _without_extras(frame, names).to_native()
+
+
+def _lazy(X: Any) -> ContainerError:
+    """Return the error of a frame whose rows are not in memory."""
+    library = type(X).__module__.partition(".")[0]
+    if library in ("dask", "dask_expr"):
+        advice = "Call compute() first, or fit a hornbeam.DaskTreeClassifier"
+    else:
+        advice = "Call collect() first"
+    return ContainerError(f"X is a lazy frame of {library}; expected rows in memory. {advice}.")
+
+
+def _without_extras(frame: "nw.DataFrame[Any]", names: Sequence[str]) -> "nw.DataFrame[Any]":
+    return frame.select(names) if set(names) < set(frame.columns) else frame
+
+
+def _frame_of(X: Any) -> "nw.DataFrame[Any] | None":
+    """X as a narwhals frame; None for arrays and rows, which need not be asked."""
+    return None if isinstance(X, (np.ndarray, list, tuple, dict)) else _as_frame(X)
 
 
 def _as_frame(X: Any) -> "nw.DataFrame[Any] | None":
@@ -66,9 +158,7 @@ def _as_frame(X: Any) -> "nw.DataFrame[Any] | None":
     if isinstance(frame, nw.Series):
         check_shape(frame.to_numpy())
     if isinstance(frame, nw.LazyFrame):
-        raise ContainerError(
-            f"X is a lazy frame ({type(X).__module__}); expected rows in memory. Call collect() first."
-        )
+        raise _lazy(X)
     if isinstance(frame, nw.DataFrame):
         return frame
     if not hasattr(X, "__arrow_c_stream__"):

@@ -115,10 +115,11 @@ def read_numbers(y: Any) -> Floats:
         raise DataError("Complex data not supported: y holds complex numbers; expected real ones.")
     try:
         values = values.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError):
         raise DataError(
-            f"y holds values that are no numbers ({error}); expected numbers. Class labels need a classifier."
-        ) from error
+            f"y holds values that are no numbers (its type is {values.dtype}); expected numbers. Class labels need a "
+            "classifier."
+        ) from None
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim != 1:

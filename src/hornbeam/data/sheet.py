@@ -117,8 +117,7 @@ def check_shape(X: Any) -> tuple[int, int]:
     shape = tuple(X.shape)
     if len(shape) < 2:
         found = "1D" if shape else "scalar"
-        with np.printoptions(threshold=10):
-            raise DataError(f"Expected 2D array, got {found} array instead:\narray={X}.\n{RESHAPE}")
+        raise DataError(f"Expected 2D array, got {found} array instead: its shape is {shape}. {RESHAPE}")
     if len(shape) > 2:
         raise DataError(f"Found array with dim {len(shape)}, while dim <= 2 is required. {RESHAPE}")
     for size, thing in zip(shape, ("sample", "feature"), strict=True):
@@ -140,7 +139,7 @@ def renamed(found: Sequence[str], expected: Sequence[str]) -> SchemaError:
     - size
     Feature names seen at fit time, yet now missing:
     - dose
-    Select the columns ['age', 'dose'], in this order.
+    Pass X[model.feature_names_in_], or model.select_columns(X).
     """
     lines = ["The feature names should match those that were passed during fit."]
     unexpected, missing = sorted(set(found) - set(expected)), sorted(set(expected) - set(found))
@@ -150,7 +149,7 @@ def renamed(found: Sequence[str], expected: Sequence[str]) -> SchemaError:
         lines += ["Feature names seen at fit time, yet now missing:", *_listed(missing)]
     if not unexpected and not missing:
         lines += ["Feature names must be in the same order as they were in fit."]
-    return SchemaError("\n".join([*lines, f"Select the columns {_shortened(expected)}, in this order."]))
+    return SchemaError("\n".join([*lines, "Pass X[model.feature_names_in_], or model.select_columns(X)."]))
 
 
 def _listed(names: Sequence[str]) -> list[str]:

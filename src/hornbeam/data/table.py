@@ -1,6 +1,6 @@
 """The one door in: arrays and data frames become typed columns, a target and weights."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -144,6 +144,7 @@ class Table:
         schema: Schema | None = None,
         feature_names: Sequence[str] | None = None,
         target: Kind | None = None,
+        needed: Collection[str] | None = None,
     ) -> "Table":
         """Read rows, labels and weights; learn the schema, or match the columns with a given one.
 
@@ -154,7 +155,8 @@ class Table:
             Arrow. Booleans, strings and categories are nominal, ordered categories of pandas and pyarrow
             ordinal; a column of Python objects is numeric if all of them are numbers, else nominal. NaN,
             None, NA, NaT, null and masked values are missing. A float64 array is not copied; integers beyond
-            2**53 are rounded to the nearest float64.
+            2**53 are rounded to the nearest float64. With a schema also a dict, or a list of dicts, from names
+            to values: a row each.
         y : array-like of shape (n_rows,) or Labels, optional
             Class labels; numbers, if `target` or `schema` says so.
         sample_weight : array-like of shape (n_rows,) or number, optional
@@ -162,11 +164,14 @@ class Table:
         class_weight : mapping, "balanced" or None
             A factor per class that steers the search for tests; rows of a class of factor 0 are dropped.
         schema : Schema, optional
-            The schema to match: columns by position, categories and labels by value.
+            The schema to match: categories and labels by value; columns by name in dicts and in frames that have
+            other columns too, else by position, and then names must agree.
         feature_names : sequence of str, optional
             Names for the columns, instead of those X has; x0, x1, ... where neither is there.
         target : Kind, optional
             Numeric if y measures; by default what the schema says, else nominal: y names classes.
+        needed : collection of str, optional
+            Names that dicts must have; another that they lack is a missing value. By default all are needed.
 
         Returns
         -------
@@ -186,7 +191,8 @@ class Table:
         >>> Table.read([["blue"], ["green"], [None]], schema=train.schema).columns
         (array([ 0, -2, -1], dtype=int32),)
         """
-        sheet = lay_open(X, feature_names if schema is None or feature_names is not None else schema.names)
+        names = feature_names if schema is None or feature_names is not None else schema.names
+        sheet = lay_open(X, names, schema, needed)
         if feature_names is not None:
             sheet = sheet.named(feature_names)
         if schema is not None:

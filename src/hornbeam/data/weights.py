@@ -214,8 +214,11 @@ def read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
     """
     try:
         weight = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"sample_weight must hold numbers, none of them missing: {error}.") from error
+    except (TypeError, ValueError):
+        raise DataError(
+            f"sample_weight must hold numbers, none of them missing; it is a {type(sample_weight).__name__} with other "
+            "values. Pass one number a row."
+        ) from None
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
     if weight.ndim != 1:

@@ -43,6 +43,8 @@ class Distillation:
         Rows that each leaf must hold, new ones included.
     mixing : Mixing
         How new rows are drawn.
+    max_leaf_nodes : int or None, default None
+        Leaves at most; where `fidelity` asks for more, it is not reached.
 
     Notes
     -----
@@ -65,10 +67,15 @@ class Distillation:
     fidelity: float = 0.98
     min_rows: float = 5.0
     mixing: Mixing = field(default_factory=Mixing)
+    max_leaf_nodes: int | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.fidelity <= 1:
             raise ParameterError(f"fidelity={self.fidelity!r}: expected a number above 0, and 1 at most.")
+        if self.max_leaf_nodes is not None and self.max_leaf_nodes < 2:
+            raise ParameterError(
+                f"max_leaf_nodes={self.max_leaf_nodes!r}: expected at least 2, or None for no limit."
+            )
 
     def fit(
         self,
@@ -120,14 +127,17 @@ class Distillation:
         return believe(tree, belief, np.full(tree.n_nodes, _TEACHER_ROWS), step)
 
     def _grow(self, rows: Table, answers: Floats, n_jobs: int) -> Tree:
-        """Grow on the teacher's answers, and keep the smallest subtree that is faithful to them."""
+        """Grow on the teacher's answers, and keep the smallest subtree that is faithful, or the largest allowed."""
         soft = _softened(rows, answers)
         recipe = Recipe(_MAX_BINS, Grower(Criterion.GINI, min_weight_leaf=self.min_rows))
         tree = recipe.grower.grow(soft, recipe.bin(soft, n_jobs), n_jobs=n_jobs)
         path = cost_complexity_path(tree)
         explained = path.impurities[-1] - path.impurities
         faithful = np.flatnonzero(explained >= self.fidelity * explained[0])
-        return CostComplexity(path.alphas[faithful[-1]])(tree)
+        chosen = faithful[-1]
+        if self.max_leaf_nodes is not None:
+            chosen = max(chosen, np.flatnonzero(path.n_leaves <= self.max_leaf_nodes)[0])
+        return CostComplexity(path.alphas[chosen])(tree)
 
 
 def _asked(ask: Callable[[NDArray[np.intp]], Floats], rows: NDArray[np.intp], n_classes: int) -> Floats:

@@ -8,7 +8,7 @@ from hornbeam.data.table import Table
 from hornbeam.ensembles.losses import BinaryLogLoss, Loss, SoftmaxLoss
 from hornbeam.estimators.additive import Additive
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
-from hornbeam.estimators.rows import by_unit
+from hornbeam.estimators.rows import by_unit, in_memory
 from hornbeam.estimators.shell import Shell
 from hornbeam.estimators.targets import labels_of
 from hornbeam.typing import Floats
@@ -145,6 +145,7 @@ class BoostedTreesClassifier(CallbackSupportMixin, Additive, Shell):
         BoostedTreesClassifier
             Itself, fitted.
         """
+        in_memory(self, X)
         with Progress(self, X, y, sample_weight) as progress:
             labels = labels_of(self, y)
             table = Table.read(X, labels, sample_weight=sample_weight)

@@ -11,7 +11,7 @@ from hornbeam.ensembles.quantile_loss import QuantileLoss
 from hornbeam.estimators.additive import Additive
 from hornbeam.estimators.parameters import named, number
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
-from hornbeam.estimators.rows import by_unit
+from hornbeam.estimators.rows import by_unit, in_memory
 from hornbeam.estimators.shell import Estimator
 from hornbeam.estimators.targets import numbers_of
 from hornbeam.typing import Floats
@@ -152,6 +152,7 @@ class BoostedTreesRegressor(CallbackSupportMixin, Additive, RegressorMixin, Esti
         BoostedTreesRegressor
             Itself, fitted.
         """
+        in_memory(self, X)
         with Progress(self, X, y, sample_weight) as progress:
             numbers = numbers_of(self, y)
             table = Table.read(X, numbers, sample_weight=sample_weight, target=Kind.NUMERIC)

@@ -17,7 +17,7 @@ from hornbeam.ensembles.mixing import Mixing
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.estimators.classifier import TreeClassifier
 from hornbeam.estimators.forest_classifier import ForestClassifier
-from hornbeam.estimators.parameters import is_number, refuse, seed_of
+from hornbeam.estimators.parameters import is_number, limit, refuse, seed_of
 from hornbeam.estimators.targets import labels_of
 from hornbeam.estimators.threads import n_threads
 from hornbeam.recipe import Recipe
@@ -36,6 +36,7 @@ def distill(
     *,
     sample_weight: Any = None,
     fidelity: float = 0.98,
+    max_leaf_nodes: int | None = None,
     held_out: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -54,6 +55,9 @@ def distill(
         A row of weight 2 counts as two rows. A teacher that is fitted first gets them too.
     fidelity : float, default=0.98
         How much of what the largest tree could tell apart must be kept; less, and the tree is smaller.
+    max_leaf_nodes : int, default=None
+        Leaves at most, whatever `fidelity` asks for: of the subtrees that are the best of their size, the largest
+        that is within.
     held_out : array-like of shape (n_rows, n_classes), default=None
         The teacher's probabilities of these rows as if it had not been fitted to them; they choose a temperature.
         None: its probabilities out of bag (`oob_decision_function_`) if it has such, else those of clones of it in
@@ -87,6 +91,11 @@ def distill(
     """
     if not is_number(fidelity):
         raise refuse("fidelity", fidelity, "a number above 0, and 1 at most", "Pass fidelity=0.98, say.")
+    distillation = Distillation(
+        fidelity,
+        mixing=Mixing(seed=seed_of(random_state)),
+        max_leaf_nodes=limit("max_leaf_nodes", max_leaf_nodes),
+    )
     student = TreeClassifier(random_state=random_state, n_jobs=n_jobs)
     labels = labels_of(student, y)
     table = Table.read(X, labels, sample_weight=sample_weight)
@@ -117,7 +126,6 @@ def distill(
 
     folds = min(_FOLDS, int(np.bincount(labels.codes).max()))  # more than rows of a class cannot be made
     honest = _held_out(teacher, X, y, held_out, folds, (table.n_rows, len(labels.classes)))
-    distillation = Distillation(fidelity, mixing=Mixing(seed=seed))
     tree = distillation.fit(ordered.table, ask, None if honest is None else honest[ordered.origin], threads)
     student._learn(tree, labels.classes, table.names, table.class_weight, None)
     return student

@@ -15,7 +15,7 @@ from hornbeam.smoothing import effective_size
 from hornbeam.typing import Floats
 
 if TYPE_CHECKING:
-    from hornbeam.explain import Counterfactual, Drift, Explanations, Leaves
+    from hornbeam.explain import Counterfactuals, Drift, Explanations, Leaves
     from hornbeam.rules import RuleSet
 
 __all__ = [
@@ -69,15 +69,16 @@ def counterfactuals(
     fixed: Iterable[str] = (),
     n: int = 1,
     spread: Mapping[str, float] | None = None,
-) -> list[tuple[Counterfactual, ...]]:
+) -> Counterfactuals:
     """Say what would have to change for each row to be answered otherwise.
 
     Parameters
     ----------
     X : array-like or data frame of shape (n_rows, n_features)
         Rows like those of `fit`.
-    wanted : label, default=None
-        The class to come to; None for any other than `predict` names.
+    wanted : label, or pair of numbers, default=None
+        The class to come to; None for any other than `predict` names. Of a `TreeRegressor` the lowest and the highest
+        mean that will do, such as ``(200, None)`` for at least 200.
     fixed : iterable of str, default=()
         Names of features that cannot change.
     n : int, default=1
@@ -88,9 +89,10 @@ def counterfactuals(
 
     Returns
     -------
-    list of tuple of Counterfactual
-        For each row the ways that need the fewest features to change, then those at the least distance
-        (`hornbeam.explain.counterfactuals`). None for a row that is answered so already, or cannot be.
+    Counterfactuals
+        A list with a tuple of `Counterfactual` for each row: the ways that need the fewest features to change,
+        then those at the least distance (`hornbeam.explain.counterfactuals`). None for a row that is answered
+        so already, or cannot be.
 
     Examples
     --------
@@ -178,9 +180,11 @@ def rules(self: Any, *, inner: bool = False) -> RuleSet:
     RuleSet(2 rules, 2 conditions, default 'yes')
     """
     check_is_fitted(self, "tree_")
+    from hornbeam.explain.notebook import ShownRules
     from hornbeam.rules import extract
 
-    return extract(self.tree_, inner=inner, size=effective_size(self.tree_))
+    found = extract(self.tree_, inner=inner, size=effective_size(self.tree_))
+    return ShownRules(found.schema, found.rules, found.default)
 
 
 def drift(self: Any, X: Any, y: Any = None) -> Drift:

@@ -10,7 +10,7 @@ from hornbeam.data.table import Table
 from hornbeam.estimators.forested import Forested
 from hornbeam.estimators.out_of_bag import heard_rows
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
-from hornbeam.estimators.rows import by_unit
+from hornbeam.estimators.rows import by_unit, in_memory
 from hornbeam.estimators.shell import Shell
 from hornbeam.estimators.targets import labels_of
 from hornbeam.estimators.threads import n_threads
@@ -175,6 +175,7 @@ class ForestClassifier(CallbackSupportMixin, Forested, Shell):
         ForestClassifier
             Itself, fitted.
         """
+        in_memory(self, X)
         with Progress(self, X, y, sample_weight) as progress:
             labels = labels_of(self, y)
             table = Table.read(X, labels, sample_weight=sample_weight, class_weight=self.class_weight)

@@ -11,7 +11,7 @@ from hornbeam.data.table import Table
 from hornbeam.estimators.forested import Forested
 from hornbeam.estimators.out_of_bag import heard_rows
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
-from hornbeam.estimators.rows import by_unit
+from hornbeam.estimators.rows import by_unit, in_memory
 from hornbeam.estimators.shell import Estimator
 from hornbeam.estimators.targets import numbers_of
 from hornbeam.estimators.threads import n_threads
@@ -156,6 +156,7 @@ class ForestRegressor(CallbackSupportMixin, Forested, RegressorMixin, Estimator)
         ForestRegressor
             Itself, fitted.
         """
+        in_memory(self, X)
         with Progress(self, X, y, sample_weight) as progress:
             numbers = numbers_of(self, y)
             table = Table.read(X, numbers, sample_weight=sample_weight, target=Kind.NUMERIC)

@@ -11,7 +11,7 @@ from hornbeam.errors import DataError
 from hornbeam.estimators.additive import Additive
 from hornbeam.estimators.parameters import flag, limit, number
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
-from hornbeam.estimators.rows import by_unit
+from hornbeam.estimators.rows import by_unit, in_memory
 from hornbeam.estimators.shell import Estimator
 from hornbeam.estimators.targets import numbers_of
 from hornbeam.evaluation.ranking import ndcg
@@ -140,6 +140,7 @@ class LambdaMARTRanker(CallbackSupportMixin, Additive, Estimator):
         LambdaMARTRanker
             Itself, fitted.
         """
+        in_memory(self, X)
         with Progress(self, X, y, None) as progress:
             relevance = numbers_of(self, y)
             table = Table.read(X, relevance, target=Kind.NUMERIC)

@@ -1,19 +1,26 @@
 """What every fitted estimator does with rows like those it was fitted to: read them by its schema."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from hornbeam.data.named_rows import is_named_rows
 from hornbeam.data.schema import Schema
 from hornbeam.data.sheet import renamed
 from hornbeam.data.table import Table
+from hornbeam.estimators.by_name import ByName, names_asked
 from hornbeam.estimators.warning import warn
+
+if TYPE_CHECKING:
+    from hornbeam.explain.unseen import Unseen
 
 __all__ = ["Reading"]
 
 
-class Reading:
+class Reading(ByName):
     """Reads rows by the schema of what was fitted; names are handled as scikit-learn does."""
 
     _fitted = "tree_"  # the attribute that has it
@@ -32,10 +39,45 @@ class Reading:
             check_is_fitted(self, self._fitted)
         return getattr(self, self._fitted).schema  # type: ignore[no-any-return]
 
+    def _tested(self) -> frozenset[str]:
+        return names_asked(getattr(self, self._fitted))
+
+    def unseen(self, X: Any) -> Unseen:
+        """Count the categories of rows that `fit` did not see, and their missing values, for each feature.
+
+        A row with an unseen category is answered by the node where it stops. Such rows raise no error and no
+        warning, so watch their number where a model is in service.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows like those of `fit`.
+
+        Returns
+        -------
+        Unseen
+            Counts alone, to print, to log, or to make a data frame of with its `to_dict`; it holds no values of
+            the rows.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier("cart").fit([["red"], ["blue"]] * 3, ["no", "yes"] * 3)
+        >>> found = clf.unseen([["red"], ["mauve"], [None]])
+        >>> found.n_affected, found.to_dict()
+        (1, {'feature': ['x0'], 'tested': [True], 'unseen': [1], 'missing': [1]})
+        """
+        table = self._read(X)
+        from hornbeam.explain.unseen import unseen  # loaded for those who ask
+
+        return unseen(table, self._tested())
+
     def _read(self, X: Any, y: Any = None) -> Table:
         schema = self._schema
         if isinstance(X, Table):  # a unit of a source, read by its schema
             return X
+        if is_named_rows(X):
+            return Table.read(X, y, schema=schema, needed=self._tested())
         table = Table.read(X, y, schema=schema)
         named = hasattr(self, "feature_names_in_")
         if named != (table.names is not None):

@@ -8,14 +8,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
-from hornbeam.errors import ParameterError
 from hornbeam.estimators import explained, refresh
 from hornbeam.estimators.calibrated import calibrate_intervals
 from hornbeam.estimators.column_warnings import warn_of_columns
 from hornbeam.estimators.portrait import Portrait
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.routing import Routing
-from hornbeam.estimators.rows import by_unit, is_address
+from hornbeam.estimators.rows import by_unit, in_memory
 from hornbeam.estimators.settings import regression_recipe_of
 from hornbeam.estimators.shell import Estimator
 from hornbeam.estimators.targets import numbers_of
@@ -160,11 +159,7 @@ class TreeRegressor(Portrait, CallbackSupportMixin, Routing, RegressorMixin, Est
         TreeRegressor
             Itself, fitted.
         """
-        if is_address(X):
-            raise ParameterError(
-                "X says where rows are, and TreeRegressor takes rows in memory alone; expected an array or a data "
-                "frame. Read the files first (pandas.read_parquet, say), all of them or a sample."
-            )
+        in_memory(self, X)
         with Progress(self, X, y, sample_weight) as progress:
             numbers = numbers_of(self, y)
             table = Table.read(X, numbers, sample_weight=sample_weight, target=Kind.NUMERIC)
@@ -176,7 +171,7 @@ class TreeRegressor(Portrait, CallbackSupportMixin, Routing, RegressorMixin, Est
             )
         return self
 
-    def update(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
+    def update(self, X: Any, y: Any, *, sample_weight: Any = None, decay: float = 1.0) -> Self:
         """Add rows to the evidence of the tree, whose tests stay as they are.
 
         Nothing is grown, pruned or tuned: the rows are added up at the nodes they pass, and means are estimated from
@@ -190,6 +185,8 @@ class TreeRegressor(Portrait, CallbackSupportMixin, Routing, RegressorMixin, Est
             Numbers.
         sample_weight : array-like of shape (n_rows,), default=None
             In rows, and whole unless the tree was fitted to parts of rows.
+        decay : float, default=1.0
+            What each row counted so far is worth from now on, above 0; 1 keeps them as they are.
 
         Returns
         -------
@@ -207,9 +204,11 @@ class TreeRegressor(Portrait, CallbackSupportMixin, Routing, RegressorMixin, Est
         >>> reg = TreeRegressor("cart").fit([[0], [1]], [2.0, 4.0])
         >>> reg.update([[1]], [7.0]).predict([[1]])
         array([5.5])
+        >>> reg.update([[1]], [8.0], decay=0.5).predict([[1]])
+        array([6.75])
         """
         table = self._read(X, numbers_of(self, y))
-        refresh.update(self, table, sample_weight, 1.0)
+        refresh.update(self, table, sample_weight, decay)
         return self
 
     def forget(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
@@ -225,7 +224,7 @@ class TreeRegressor(Portrait, CallbackSupportMixin, Routing, RegressorMixin, Est
         y : array-like of shape (n_rows,)
             The numbers they had.
         sample_weight : array-like of shape (n_rows,), default=None
-            The weights they had.
+            The weights they had; what a `decay` has made of them since.
 
         Returns
         -------
@@ -293,6 +292,7 @@ class TreeRegressor(Portrait, CallbackSupportMixin, Routing, RegressorMixin, Est
 
     calibrate_intervals = calibrate_intervals
     explain = explained.explain
+    counterfactuals = explained.counterfactuals
     feature_importances_ = property(explained.feature_importances)
     leaves = explained.leaves
     drift = explained.drift

@@ -17,7 +17,7 @@ from hornbeam.estimators.threads import n_threads
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
-__all__ = ["Fitted", "by_unit", "fit_source", "is_address", "opened"]
+__all__ = ["Fitted", "by_unit", "fit_source", "in_memory", "is_address", "opened"]
 
 
 class Fitted(NamedTuple):
@@ -40,6 +40,24 @@ def is_address(X: Any) -> bool:
     if isinstance(X, (list, tuple)):
         return len(X) > 0 and all(isinstance(one, (str, PathLike)) for one in X)
     return isinstance(X, (str, PathLike)) or _is_source(X)
+
+
+def in_memory(estimator: Any, X: Any) -> None:
+    """Refuse the address of rows, for estimators that are fitted to rows in memory alone.
+
+    Examples
+    --------
+    >>> from hornbeam import ForestClassifier
+    >>> in_memory(ForestClassifier(), "rows.parquet")
+    Traceback (most recent call last):
+        ...
+    hornbeam.errors.ParameterError: X says where rows are, and ForestClassifier takes rows in memory alone; ...
+    """
+    if is_address(X):
+        raise ParameterError(
+            f"X says where rows are, and {type(estimator).__name__} takes rows in memory alone; expected an array or a "
+            "data frame. Read the files first (pandas.read_parquet, say), all of them or a sample."
+        )
 
 
 def _open(paths: Any, **columns: Any) -> Source:

@@ -12,6 +12,7 @@ from hornbeam.estimators.classifier import TreeClassifier
 from hornbeam.estimators.column_warnings import warn_of_columns
 from hornbeam.estimators.parameters import seed_of
 from hornbeam.estimators.reading import Reading
+from hornbeam.estimators.rows import in_memory
 from hornbeam.estimators.settings import recipe_of
 from hornbeam.estimators.shell import Shell
 from hornbeam.estimators.targets import labels_of
@@ -135,6 +136,7 @@ class RuleClassifier(Reading, Shell):
         RuleClassifier
             Itself, fitted.
         """
+        in_memory(self, X)
         given, tree = _given(self.estimator)
         labels = labels_of(self, y)
         table = Table.read(

@@ -14,6 +14,7 @@ from hornbeam import storage
 from hornbeam.errors import StorageError
 from hornbeam.storage import Difference, Grove, Model
 from hornbeam.tree import Tree
+from hornbeam.tree.wrapped import unwrap
 
 __all__ = ["diff", "load", "save"]
 
@@ -48,17 +49,19 @@ def save(model: Any, path: str | PathLike[str]) -> None:
     ----------
     model : Tree, TreeClassifier, TreeRegressor, RuleClassifier, ForestClassifier, ForestRegressor, \
             BoostedTreesClassifier, BoostedTreesRegressor or LambdaMARTRanker
-        What to save. Parameters must be plain values, or steps of `hornbeam.smoothing` and `hornbeam.pruning`
-        that hold no data.
+        What to save; or a fitted search of scikit-learn, whose `best_estimator_` is saved, or a `DaskTreeClassifier`,
+        saved as the `TreeClassifier` that it equals. Parameters must be plain values, or steps of
+        `hornbeam.smoothing` and `hornbeam.pruning` that hold no data.
     path : str or path
         Where to. A name that ends in ``.safetensors`` asks for the binary form, made for trees of more than
         100,000 nodes; with any other one tree is JSON text. Several trees are always binary. ``.hornbeam`` is
-        usual.
+        usual. Names of pickles, such as ``model.pkl``, are refused.
 
     Raises
     ------
     StorageError
-        If the model holds something that cannot be written down, or is too large for text.
+        If the model holds something that cannot be written down, is too large for text, or is a pipeline whose
+        earlier steps change the rows.
 
     See Also
     --------
@@ -165,8 +168,16 @@ def pack(model: Any) -> Model | Grove:
     >>> print(pack(clf).settings["smoothing"])
     HGS(alpha=2.0, prior=1.0)
     """
+    inner = unwrap(model)
+    if inner.before is not None:
+        raise StorageError(
+            f"this is {inner.alone}; keep a whole pipeline with skops: skops.io.dump(pipeline, path)."
+        )
+    model = inner.model
     if isinstance(model, Tree):
         return Model(model)
+    if hasattr(model, "to_local"):  # a DaskTreeClassifier, whose cluster is no part of the model
+        model = model.to_local()
     name = type(model).__name__
     if name not in _HOMES or type(model) is not _estimator(name):
         raise StorageError(f"a {name} cannot be kept; expected a Tree or a fitted {', '.join(_HOMES)}")

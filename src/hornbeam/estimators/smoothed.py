@@ -11,11 +11,15 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from hornbeam.data.frame import without_extras
 from hornbeam.data.labels import read_labels
-from hornbeam.data.sheet import renamed
+from hornbeam.data.named_rows import is_named_rows
+from hornbeam.data.schema import Schema
+from hornbeam.data.sheet import as_array, check_shape, renamed
 from hornbeam.data.table import Table
 from hornbeam.ensembles import mean_answer
 from hornbeam.errors import ParameterError
+from hornbeam.estimators.by_name import ByName, names_asked
 from hornbeam.estimators.column_warnings import warn_of_columns
 from hornbeam.estimators.settings import smoother_of
 from hornbeam.estimators.shell import Shell
@@ -28,7 +32,7 @@ from hornbeam.typing import Floats
 __all__ = ["SmoothedClassifier"]
 
 
-class SmoothedClassifier(MetaEstimatorMixin, Shell):
+class SmoothedClassifier(MetaEstimatorMixin, ByName, Shell):
     """A tree of another library with smoothed probabilities.
 
     The estimator grows the tree, or trees; the rows of `fit` are counted in its nodes, a smoother says what
@@ -114,6 +118,8 @@ class SmoothedClassifier(MetaEstimatorMixin, Shell):
             Itself, fitted.
         """
         smoother = smoother_of(self.smoothing)
+        if isinstance(X, (list, tuple)) or len(getattr(X, "shape", (0, 0))) < 2:
+            check_shape(as_array(X))  # before the estimator does, whose message would hold the row
         y = column_or_1d(y, warn=True)
         estimator = (
             DecisionTreeClassifier(random_state=0) if self.estimator is None else clone(self.estimator)
@@ -207,8 +213,19 @@ class SmoothedClassifier(MetaEstimatorMixin, Shell):
         total = np.mean([importance(tree, impurity) for tree in self.trees_], axis=0)
         return total / (total.sum() or 1.0)
 
-    def _read(self, X: Any) -> Table:
+    @property
+    def _schema(self) -> Schema:
         check_is_fitted(self, "trees_")
+        return self._reading.schema
+
+    def _tested(self) -> frozenset[str]:
+        return frozenset().union(*map(names_asked, self.trees_))
+
+    def _read(self, X: Any) -> Table:
+        names = self._schema.names
+        if is_named_rows(X):
+            return self._reading.read(X, needed=self._tested())
+        X = without_extras(X, names)
         table = self._reading.read(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         return table

@@ -29,6 +29,11 @@ def _check(estimator: Any, y: Any, what: str) -> None:
     if y is None:
         name = type(estimator).__name__
         raise DataError(f"{name} requires y to be passed, but the target y is None. Pass one {what} a row.")
+    if isinstance(y, str):
+        raise DataError(
+            f"y is a str; expected one {what} a row. The name of a column is for rows in files; of a frame, pass the "
+            "column itself and X without it."
+        )
     if getattr(y, "shape", ())[1:] == (1,):
         warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "

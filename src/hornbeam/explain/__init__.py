@@ -1,6 +1,6 @@
 """Numbers about a tree, for people: how sure it is, and why, and whether it is still right."""
 
-from hornbeam.explain.counterfactual import Counterfactual, counterfactuals
+from hornbeam.explain.counterfactual import Counterfactual, Counterfactuals, counterfactuals
 from hornbeam.explain.explanation import Explanation, Explanations, explain
 from hornbeam.explain.importance import importance
 from hornbeam.explain.intervals import interval, predict_interval
@@ -9,9 +9,11 @@ from hornbeam.explain.loans import Loan, loans
 from hornbeam.explain.path import Path, Visit
 from hornbeam.explain.reasons import Reason
 from hornbeam.explain.stability import Drift, drift
+from hornbeam.explain.unseen import Unseen, unseen
 
 __all__ = [
     "Counterfactual",
+    "Counterfactuals",
     "Drift",
     "Explanation",
     "Explanations",
@@ -19,6 +21,7 @@ __all__ = [
     "Loan",
     "Path",
     "Reason",
+    "Unseen",
     "Visit",
     "counterfactuals",
     "drift",
@@ -28,4 +31,5 @@ __all__ = [
     "leaves",
     "loans",
     "predict_interval",
+    "unseen",
 ]

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from heapq import heappop, heappush
 from itertools import islice
+from math import inf
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.explain.distance import Distance
+from hornbeam.explain.notebook import counterfactuals_html
 from hornbeam.explain.path import lead
 from hornbeam.explain.words import condition_dict, value_of, value_words
+from hornbeam.export.answers import mean
 from hornbeam.export.condition import condition_words
 from hornbeam.export.shares import shares
 from hornbeam.export.words import plain, probability, word
@@ -25,19 +29,21 @@ from hornbeam.tree.route import answer
 from hornbeam.tree.walk import descendants
 from hornbeam.typing import Category, Floats, Label
 
-__all__ = ["Counterfactual", "counterfactuals"]
+__all__ = ["Counterfactual", "Counterfactuals", "counterfactuals"]
+
+_MOST_ROWS = 20  # that are shown
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Counterfactual:
     """What would have to change for a row to be answered otherwise.
 
     Parameters
     ----------
-    label : hashable
-        The class it would be taken for.
+    label : hashable or None
+        The class it would be taken for; None where the target is numeric.
     probability : float
-        Of that class, then.
+        Of that class, then; of a numeric target, the mean.
     node : int
         The node it would come to.
     needed : dict from str to Condition
@@ -60,7 +66,7 @@ class Counterfactual:
     {'x0': 35.0}
     """
 
-    label: Label
+    label: Label | None
     probability: float
     node: int
     needed: dict[str, Condition]
@@ -68,23 +74,63 @@ class Counterfactual:
     present: dict[str, str]
     distance: float
 
-    def __str__(self) -> str:
-        changes = [
+    @property
+    def changes(self) -> str:
+        """What would have to change, in words."""
+        return " and ".join(
             f"{condition_words(asked)} (is {self.present[name]})" for name, asked in self.needed.items()
-        ]
-        return f"{' and '.join(changes)}: {word(self.label)} {probability(self.probability)}"
+        )
+
+    @property
+    def answer(self) -> str:
+        """The class it would be taken for and its probability, or the mean, in words."""
+        if self.label is None:
+            return mean(self.probability)
+        return f"{word(self.label)} {probability(self.probability)}"
+
+    def __str__(self) -> str:
+        return f"{self.changes}: {self.answer}"
+
+    def __repr__(self) -> str:
+        return f"Counterfactual({self})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
+        said: dict[str, Any] = {"mean": self.probability}
+        if self.label is not None:
+            said = {"class": plain(self.label), "probability": self.probability}
         return {
             "words": str(self),
-            "class": plain(self.label),
-            "probability": self.probability,
+            **said,
             "node": self.node,
             "needed": {name: condition_dict(asked) for name, asked in self.needed.items()},
             "values": {name: plain(value) for name, value in self.values.items()},
             "distance": self.distance,
         }
+
+
+class Counterfactuals(list[tuple[Counterfactual, ...]]):
+    """A list with the counterfactuals of each row; shown, a line each.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> clf = TreeClassifier("cart").fit([[20.0], [30.0], [40.0]], ["no", "no", "yes"])
+    >>> clf.counterfactuals([[50.0], [60.0]])
+    row 0: x0 ≤ 35 (is 50): no 1.000
+    row 1: x0 ≤ 35 (is 60): no 1.000
+    """
+
+    def __repr__(self) -> str:
+        lines = []
+        for row, ways in enumerate(self[:_MOST_ROWS]):
+            lines += [f"row {row}: {way}" for way in ways] or [f"row {row}: nothing to change"]
+        if len(self) > _MOST_ROWS:
+            lines.append(f"… and {len(self) - _MOST_ROWS:,} more rows")
+        return "\n".join(lines) or "[]"
+
+    def _repr_html_(self) -> str:
+        return counterfactuals_html(self)
 
 
 def counterfactuals(
@@ -95,7 +141,7 @@ def counterfactuals(
     fixed: Iterable[str] = (),
     n: int = 1,
     spread: Mapping[str, float] | None = None,
-) -> list[tuple[Counterfactual, ...]]:
+) -> Counterfactuals:
     """Find what would have to change for rows to be answered otherwise.
 
     Parameters
@@ -103,8 +149,9 @@ def counterfactuals(
     tree : Tree
     table : Table
         Rows read with the tree's schema.
-    wanted : hashable, optional
-        The class to come to. Default: any other than now.
+    wanted : hashable, or pair of numbers, optional
+        The class to come to. Default: any other than now. Of a numeric target, and there it is needed, the lowest and
+        the highest mean that will do; None for no bound.
     fixed : iterable of str, default ()
         Features that cannot change.
     n : int, default 1
@@ -115,9 +162,10 @@ def counterfactuals(
 
     Returns
     -------
-    list of tuple of Counterfactual
-        For each row the places nearest to it: those that need the fewest features to change, then those at the
-        least distance. Fewer than `n`, or none, if there are no more, as for rows that are answered so already.
+    Counterfactuals
+        A list with a tuple of `Counterfactual` for each row: the places that need the fewest features to
+        change, then those at the least distance. Fewer than `n`, or none, if there are no more, as for rows
+        that are answered so already.
 
     Notes
     -----
@@ -140,16 +188,35 @@ def counterfactuals(
     """
     if n < 1:
         raise ParameterError(f"n={n!r}: expected 1 or more.")
-    search = _Search(tree, table, _codes(tree, fixed), Distance(tree, spread))
-    aim = None
-    if wanted is not None:
-        if wanted not in tree.schema.classes:
-            raise ParameterError(
-                f"wanted={wanted!r}: expected one of the classes, {list(tree.schema.classes)}."
-            )
-        aim = tree.schema.classes.index(wanted)
-    answers = tree.decision(answer(tree, table)).tolist()
-    return [() if now == aim else tuple(islice(search.ends(i, now, aim), n)) for i, now in enumerate(answers)]
+    outcome: _Outcome = _within(wanted) if tree.is_measured else tree.decision
+    search = _Search(tree, table, outcome, _codes(tree, fixed), Distance(tree, spread))
+    aim = 1 if tree.is_measured else _class(tree, wanted)
+    answers = outcome(answer(tree, table)).tolist()
+    return Counterfactuals(
+        () if now == aim else tuple(islice(search.ends(i, now, aim), n)) for i, now in enumerate(answers)
+    )
+
+
+type _Outcome = Callable[[Floats], NDArray[np.intp]]
+"""From what nodes believe to a code of what that means: the class, or whether a mean is as wanted."""
+
+
+def _class(tree: Tree, wanted: Any) -> int | None:
+    classes = tree.schema.classes
+    if wanted is not None and wanted not in classes:
+        raise ParameterError(f"wanted={wanted!r}: expected one of the classes, {list(classes)}.")
+    return None if wanted is None else classes.index(wanted)
+
+
+def _within(wanted: Any) -> _Outcome:
+    """Whether a mean is between two bounds, 1 or 0."""
+    if not isinstance(wanted, (tuple, list)) or len(wanted) != 2 or all(bound is None for bound in wanted):
+        raise ParameterError(
+            f"wanted={wanted!r}, and the target is numeric: expected the lowest and the highest mean that will do. "
+            "Pass wanted=(200, None) for at least 200, say."
+        )
+    low, high = (-inf if wanted[0] is None else wanted[0], inf if wanted[1] is None else wanted[1])
+    return lambda belief: ((low <= belief[:, 0]) & (belief[:, 0] <= high)).astype(np.intp)
 
 
 type _Needs = dict[int, tuple[Condition, float | None]]
@@ -163,10 +230,11 @@ class _Search:
         self,
         tree: Tree,
         table: Table,
+        outcome: _Outcome,
         fixed: set[int],
         apart: Distance,
     ) -> None:
-        self.tree, self.table, self.fixed, self.apart = tree, table, fixed, apart
+        self.tree, self.table, self.outcome, self.fixed, self.apart = tree, table, outcome, fixed, apart
         self.shares = shares(tree)
         self.branch = cache(lambda node: branch(tree, node))
 
@@ -178,9 +246,9 @@ class _Search:
             _, distance, node, needs = heappop(todo)
             belief = self.belief(i, row, node, needs)
             if belief is not None:
-                then = self.tree.decision(belief[None])[0].item()
+                then = self.outcome(belief[None])[0].item()
                 if then != now and aim in (None, then):
-                    yield self.told(row, node, needs, then, belief[then].item(), distance)
+                    yield self.told(row, node, needs, then, belief, distance)
             for child, met in self.onward(row, node, needs):
                 far = [apart for _, apart in met.values() if apart is not None]
                 heappush(todo, (len(far), sum(far), child, met))
@@ -226,7 +294,7 @@ class _Search:
         return replace(one, columns=tuple(columns), matrix=None)
 
     def told(
-        self, row: list[float], node: int, needs: _Needs, then: int, belief: float, distance: float
+        self, row: list[float], node: int, needs: _Needs, then: int, belief: Floats, distance: float
     ) -> Counterfactual:
         """Write down what a way takes."""
         needed, values, present = {}, {}, {}
@@ -238,7 +306,8 @@ class _Search:
                 assert value is not None  # `onward` saw that there is one
                 needed[feature.name], values[feature.name] = replace(condition, missing=False), value
                 present[feature.name] = value_words(feature, row[asked])
-        return Counterfactual(self.tree.schema.classes[then], belief, node, needed, values, present, distance)
+        k, label = (0, None) if self.tree.is_measured else (then, self.tree.schema.classes[then])
+        return Counterfactual(label, belief.item(k), node, needed, values, present, distance)
 
 
 def _codes(tree: Tree, fixed: Iterable[str]) -> set[int]:

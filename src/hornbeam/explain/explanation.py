@@ -11,6 +11,7 @@ import numpy as np
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.explain.intervals import interval, predict_interval
+from hornbeam.explain.notebook import explanations_html
 from hornbeam.explain.path import Path, paths
 from hornbeam.explain.reasons import Reason, reasons
 from hornbeam.explain.ways import ways_of_class, ways_of_mean
@@ -26,7 +27,7 @@ __all__ = ["Explanation", "Explanations", "explain"]
 _MOST_ROWS = 10  # written of many
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Explanation:
     """Why one row got its probabilities, or its mean; printed, a line for each node it passed.
 
@@ -112,8 +113,11 @@ class Explanation:
             raise ParameterError(f"label={label!r}: expected one of the classes, {list(self.classes)}.")
         return self.classes.index(label)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self.text()
+
+    def _repr_html_(self) -> str:
+        return explanations_html([self])
 
     def text(self, label: Any = None) -> str:
         """Write the explanation, with the probabilities of one class.
@@ -232,6 +236,9 @@ class Explanations(Sequence[Explanation]):
         told = [str(row) for row in self[:_MOST_ROWS]]
         more = len(self) - len(told)
         return "\n\n".join([*told, f"… and {more} more rows"] if more else told)
+
+    def _repr_html_(self) -> str:
+        return explanations_html(self)
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Return plain values, for JSON: one dict a row."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hornbeam.errors import ParameterError
 from hornbeam.explain.intervals import interval
+from hornbeam.explain.notebook import leaves_html
 from hornbeam.explain.words import rule_words
 from hornbeam.export.answers import answer_words, span_words
 from hornbeam.export.words import several
@@ -131,6 +132,9 @@ class Leaves:
 
     def __repr__(self) -> str:
         return "\n".join(self._lines())
+
+    def _repr_html_(self) -> str:
+        return leaves_html(self)
 
     def _lines(self) -> Iterator[str]:
         """Write the class that each leaf decides for, or the class of interest, or the mean."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.measured import Measured
 from hornbeam.data.table import Table
+from hornbeam.explain.notebook import drift_html
 from hornbeam.smoothing.appraisal import effective_size
 from hornbeam.smoothing.spread import spreads
 from hornbeam.tree.edit import sharing_unit, tally
@@ -111,6 +112,9 @@ class Drift:
 
     def __repr__(self) -> str:
         return "\n".join(self._lines())
+
+    def _repr_html_(self) -> str:
+        return drift_html(self)
 
     def _lines(self) -> Iterator[str]:
         """Write each leaf, with labels the rates of the class it decides for, or its mean."""

@@ -4,6 +4,7 @@ from typing import Any, Protocol
 
 from hornbeam.errors import ExportError
 from hornbeam.tree import Tree
+from hornbeam.tree.wrapped import unwrap
 
 __all__ = ["HasTree", "tree_of"]
 
@@ -26,6 +27,10 @@ def tree_of(model: Any) -> Tree:
     """
     if isinstance(model, Tree):
         return model
+    inner = unwrap(model)
+    if inner.before is not None:
+        raise ExportError(f"This is {inner.alone}.")
+    model = inner.model
     found = f"This is a {type(model).__name__}"
     if hasattr(model, "rules_"):
         raise ExportError(

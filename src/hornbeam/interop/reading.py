@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -55,8 +55,10 @@ class Reading:
     zero_is_missing: frozenset[int] = frozenset()
     zero: float = 0.0
 
-    def read(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Table:
-        """Read rows, and labels and weights if there are any, as `Table.read` does but for the manners.
+    def read(
+        self, X: Any, y: Any = None, *, sample_weight: Any = None, needed: Collection[str] | None = None
+    ) -> Table:
+        """Read rows, and labels and weights if there are any, as `Table.read` does, with the other library's rules.
 
         Without classes in the schema, those of `y` are taken.
         """
@@ -68,7 +70,8 @@ class Reading:
             Feature(feature.name) if i in self.numbered else feature
             for i, feature in enumerate(schema.features)
         )
-        table = Table.read(X, labels, sample_weight=sample_weight, schema=replace(schema, features=features))
+        known = replace(schema, features=features)
+        table = Table.read(X, labels, sample_weight=sample_weight, schema=known, needed=needed)
         if schema.is_numeric and not self.zero_is_missing:
             return table
         columns = tuple(map(self._read_column, range(schema.n_features), table.columns))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from hornbeam.data.table import Table
@@ -11,6 +11,7 @@ from hornbeam.errors import ParameterError
 from hornbeam.interop.reading import OTHER, Reading
 from hornbeam.tree import Tree
 from hornbeam.tree.costs import Costs
+from hornbeam.tree.wrapped import unwrap
 
 __all__ = ["Subject"]
 
@@ -49,7 +50,12 @@ class Subject:
 
     @classmethod
     def of(cls, model: Any, positive: Any = None) -> Self:
-        """Take a tree, or a fitted estimator that holds one, and the label of the class of interest."""
+        """Take a tree or a fitted estimator of one, also inside a search or a pipeline, and the class of interest."""
+        inner = unwrap(model)
+        if inner.before is not None:
+            subject = cls.of(inner.model, positive)
+            return replace(subject, read=_after(inner.before, subject.read))
+        model = inner.model
         if isinstance(model, Tree):
             return cls(model, _reader(model), positive=_code(model, positive))
         kind, settings = type(model).__name__, _settings(model)
@@ -102,6 +108,11 @@ def _code(tree: Tree, positive: Any) -> int | None:
             f"positive={positive!r}: expected one of the classes, {list(tree.schema.classes)}."
         )
     return words.index(str(positive))
+
+
+def _after(before: Any, read: Callable[[Any, Any], Table]) -> Callable[[Any, Any], Table]:
+    """Read rows as the steps of a pipeline leave them."""
+    return lambda X, y: read(before.transform(X), y)
 
 
 def _settings(model: Any) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 from hornbeam.errors import DataError
 from hornbeam.tree import Tree
 from hornbeam.tree.positive import class_code
+from hornbeam.tree.wrapped import unwrap
 from hornbeam.typing import Label
 
 __all__ = ["class_number", "tree_of"]
@@ -21,13 +22,13 @@ def tree_of(estimator: Any) -> Tree:
         ...
     hornbeam.errors.DataError: str has no tree to draw; expected a fitted TreeClassifier or TreeRegressor, or a ...
     """
-    tree = estimator if isinstance(estimator, Tree) else getattr(estimator, "tree_", None)
+    inner = unwrap(estimator).model
+    tree = inner if isinstance(inner, Tree) else getattr(inner, "tree_", None)
     if isinstance(tree, Tree):
         return tree
     raise DataError(
         f"{type(estimator).__name__} has no tree to draw; expected a fitted TreeClassifier or TreeRegressor, or a "
-        "Tree. Trees of other libraries become one with hornbeam.interop; of a pipeline, give the last step: "
-        "pipeline[-1]."
+        "Tree. Trees of other libraries become one with hornbeam.interop."
     )
 
 

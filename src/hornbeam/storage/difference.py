@@ -11,6 +11,7 @@ import numpy as np
 
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import StorageError
+from hornbeam.html_table import html_table
 from hornbeam.storage.model import Grove, Model
 from hornbeam.tree import DecisionRule, Step, Tree
 
@@ -22,7 +23,7 @@ _MOST_TESTS = 12  # shown of a path
 _LONGEST = 120  # characters shown of a setting
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Difference:
     """What changed between two models: false if nothing did, and in print a line for each change.
 
@@ -69,6 +70,14 @@ class Difference:
             if len(changes) > _MOST_LINES:
                 lines.append(f"{part.name:<9} … {len(changes) - _MOST_LINES:,} more")
         return "\n".join(lines) or "no difference"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        rows = [(part.name, change) for part in fields(self) for change in getattr(self, part.name)]
+        caption = f"{len(rows):,} change{'s' * (len(rows) != 1)}" if rows else "No difference"
+        return html_table(caption, ("part", "change"), rows, text=("part", "change"))
 
 
 def compare(old: Model | Grove, new: Model | Grove, tolerance: float = 1e-9) -> Difference:

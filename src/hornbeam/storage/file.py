@@ -13,6 +13,7 @@ from typing import BinaryIO
 from hornbeam.errors import StorageError
 from hornbeam.storage import tensors, text
 from hornbeam.storage.model import Grove, Model
+from hornbeam.storage.pickles import refuse_pickle, refuse_pickle_name
 
 if sys.platform != "win32":
     from fcntl import LOCK_EX, flock
@@ -81,6 +82,7 @@ def write(model: Model | Grove, path: str | PathLike[str]) -> None:
     True
     """
     # Everything that can be refused is refused before a file is touched.
+    refuse_pickle_name(path)
     replace(path, _parts(model, as_tensors=Path(path).suffix == ".safetensors"))
 
 
@@ -121,7 +123,9 @@ def _contents(file: BinaryIO) -> bytes:
     status = os.fstat(file.fileno())
     if not stat.S_ISREG(status.st_mode):
         raise StorageError("this is no regular file; expected a model that was saved")
-    most = tensors.LARGEST if tensors.are_tensors(file.read(8)) else text.LARGEST
+    start = file.read(9)
+    refuse_pickle(start)
+    most = tensors.LARGEST if tensors.are_tensors(start) else text.LARGEST
     if status.st_size > most:
         raise StorageError(f"the file has {status.st_size:,} bytes; expected at most {most:,}")
     file.seek(0)

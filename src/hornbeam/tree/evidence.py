@@ -121,7 +121,7 @@ def decay(tree: Tree, factor: float) -> Tree:
     ----------
     tree : Tree
     factor : float
-        What a row is worth from now on: above 0, up to 1, which changes nothing. Of a numeric target only 1.
+        What a row is worth from now on: above 0, up to 1, which changes nothing.
 
     Returns
     -------
@@ -133,7 +133,7 @@ def decay(tree: Tree, factor: float) -> Tree:
     The weight of each class that stops at each node is multiplied and rounded to the nearest step, halves to
     the even one; what a node has beyond is what its children have. The steps are chosen anew for it, by a
     power of two, so that all evidence was 2**47 to 2**48 of them: a row fades in thousands of small parts, not
-    all at once.
+    all at once. Of a numeric target that is so of the weight; sums have fine steps already.
 
     Examples
     --------
@@ -151,14 +151,12 @@ def decay(tree: Tree, factor: float) -> Tree:
         )
     if factor == 1:
         return tree
-    if tree.is_measured:
-        raise ParameterError(
-            f"decay={factor!r}, and the target is numeric: expected 1. Forget the old rows, or grow a new tree."
-        )
-    finer = 2.0 ** (_FADED_BITS - int(tree.evidence[0].sum()).bit_length())
+    weight = tree.evidence[0, :1] if tree.is_measured else tree.evidence[0]
+    finer = np.ones_like(tree.unit)
+    finer[: len(weight)] = 2.0 ** (_FADED_BITS - int(weight.sum()).bit_length())
     own = np.rint(stopped(tree.skeleton, tree.evidence) * (factor * finer)).astype(np.int64)
     step = Step.of("decay", factor=float(factor))
-    return _counted(tree, pull_up(tree.skeleton, own), tree.rows, step, unit=tree.unit.item(0) / finer)
+    return _counted(tree, pull_up(tree.skeleton, own), tree.rows, step, unit=tree.unit / finer)
 
 
 def _tally(tree: Tree, table: Table, shares: Counts | None) -> tuple[Counts, Counts]:
@@ -248,7 +246,7 @@ def _impossible(left: Counts, unit: Floats) -> Bools:
     return impossible
 
 
-def _counted(tree: Tree, evidence: Counts, rows: Counts, step: Step, unit: float | None = None) -> Tree:
+def _counted(tree: Tree, evidence: Counts, rows: Counts, step: Step, unit: Floats | None = None) -> Tree:
     return Tree.raw(
         tree.schema,
         tree.skeleton,

@@ -1,0 +1,63 @@
+"""Pickles, which Hornbeam neither writes nor opens: to open one is to run what its author put there."""
+
+from os import PathLike, fspath
+from pathlib import Path
+
+from hornbeam.errors import StorageError
+
+__all__ = ["refuse_pickle", "refuse_pickle_name"]
+
+_NAMES = frozenset({".cloudpickle", ".dill", ".jbl", ".joblib", ".pickle", ".pkl"})
+
+
+def refuse_pickle(start: bytes) -> None:
+    r"""Refuse the contents of a file that begins as a pickle does.
+
+    Parameters
+    ----------
+    start : bytes
+        Nine bytes or more. Pickles begin with 0x80 and their protocol, 2 to 5; safetensors have a brace behind the
+        eight bytes of a length, which can begin so too.
+
+    Raises
+    ------
+    StorageError
+
+    Examples
+    --------
+    >>> import pickle
+    >>> refuse_pickle(b'{"format": "hornbeam"')
+    >>> refuse_pickle((0x480).to_bytes(8, "little") + b"{")
+    >>> refuse_pickle(pickle.dumps({"a": 1}))
+    Traceback (most recent call last):
+        ...
+    hornbeam.errors.StorageError: this is a pickle (of joblib, say), ...
+    """
+    if start[:1] == b"\x80" and start[1:2] in (b"\2", b"\3", b"\4", b"\5") and start[8:9] != b"{":
+        raise StorageError(
+            "this is a pickle (of joblib, say), and Hornbeam does not open pickles: they run code. If you trust its "
+            "author, open it with what wrote it, then keep the model with hornbeam.save(model, 'model.hornbeam')"
+        )
+
+
+def refuse_pickle_name(path: str | PathLike[str]) -> None:
+    """Refuse to write a model under a name that says it is a pickle.
+
+    Raises
+    ------
+    StorageError
+
+    Examples
+    --------
+    >>> refuse_pickle_name("model.hornbeam")
+    >>> refuse_pickle_name("model.pkl")
+    Traceback (most recent call last):
+        ...
+    hornbeam.errors.StorageError: 'model.pkl' is the name of a pickle, which Hornbeam does not write: use ...
+    """
+    name = Path(path)
+    if name.suffix.lower() in _NAMES:
+        raise StorageError(
+            f"{fspath(path)!r} is the name of a pickle, which Hornbeam does not write: use "
+            f"{fspath(name.with_suffix('.hornbeam'))!r} for text, or {fspath(name.with_suffix('.safetensors'))!r}"
+        )

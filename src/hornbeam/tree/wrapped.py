@@ -1,0 +1,61 @@
+"""The model inside a search or a pipeline of scikit-learn."""
+
+from typing import Any, NamedTuple
+
+from hornbeam.errors import ParameterError
+
+__all__ = ["Unwrapped", "unwrap"]
+
+
+class Unwrapped(NamedTuple):
+    """A model, and what comes before it.
+
+    Parameters
+    ----------
+    model : object
+        The model itself.
+    before : object or None
+        The part of a pipeline that transforms rows for the model; None if there is none.
+    """
+
+    model: Any
+    before: Any = None
+
+    @property
+    def alone(self) -> str:
+        """What to do where rows cannot be transformed first."""
+        steps = ", ".join(repr(name) for name, _ in self.before.steps)
+        return (
+            f"a Pipeline with the steps {steps} before its model; expected the model alone. Pass pipeline[-1], which "
+            "takes the rows that pipeline[:-1].transform(X) returns"
+        )
+
+
+def unwrap(model: Any) -> Unwrapped:
+    """Take the best model of a fitted search, and the last step of a pipeline; another model is itself.
+
+    Raises
+    ------
+    ParameterError
+        If a search has no best model.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from hornbeam import TreeClassifier
+    >>> search = GridSearchCV(TreeClassifier(), {"max_depth": [1]}, cv=2)
+    >>> unwrap(search.fit([[0], [1]] * 4, [0, 1] * 4)).model
+    TreeClassifier(max_depth=1)
+    """
+    if hasattr(model, "best_estimator_"):
+        return unwrap(model.best_estimator_)
+    if hasattr(model, "refit") and hasattr(model, "estimator"):
+        raise ParameterError(
+            f"this {type(model).__name__} has no best_estimator_; expected a fitted search with refit=True: call fit "
+            "first."
+        )
+    if hasattr(model, "named_steps") and hasattr(model, "steps"):
+        before = [step for step in model.steps[:-1] if step[1] not in (None, "passthrough")]
+        last = unwrap(model.steps[-1][1])
+        return Unwrapped(last.model, model[:-1] if before else last.before)
+    return Unwrapped(model)

@@ -1,0 +1,114 @@
+"""What notebooks show: tables with the numbers of the text, escaped, and without colours of their own."""
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import hornbeam
+from hornbeam import TreeClassifier, TreeRegressor
+from hornbeam.html_table import html_table
+
+EVIL = "<script>alert('x')</script>&\""
+DRAW = np.random.default_rng(0)
+N = 120
+X = pd.DataFrame({f"a{EVIL}": DRAW.normal(size=N), "b": DRAW.choice([f"p{EVIL}", "q", "r"], N)})
+NUMBER = X.iloc[:, 0] + (X.b == "q") + 0.3 * DRAW.normal(size=N)
+Y = np.where(NUMBER > 0.4, f"yes{EVIL}", "no")
+CLF = TreeClassifier(max_leaf_nodes=5).fit(X, Y)
+REG = TreeRegressor(max_leaf_nodes=5).fit(X, NUMBER)
+
+
+def shown():
+    """Everything that has a table, by name."""
+    for name, model, y in (("classes", CLF, Y), ("numbers", REG, NUMBER)):
+        yield f"leaves of {name}", model.leaves()
+        yield f"explanation of {name}", model.explain(X[:1])[0]
+        yield f"explanations of {name}", model.explain(X[:12])
+        yield f"drift of {name}", model.drift(X[:50])
+        yield f"drift of labelled {name}", model.drift(X[:50], y[:50])
+        yield f"unseen of {name}", model.unseen(X[:50])
+    yield "counterfactuals", CLF.counterfactuals(X[:8], n=2)
+    yield "rules", CLF.rules()
+    yield "difference", hornbeam.diff(CLF, TreeClassifier(max_leaf_nodes=3).fit(X, Y))
+
+
+SHOWN = dict(shown())
+
+
+class Page(HTMLParser):
+    """Collects elements and text, and keeps count of what is open."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.tags, self.words = [], [], []
+        self.feed(page)
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_table_is_sound_escaped_and_can_be_read_aloud(name):
+    page = SHOWN[name]._repr_html_()
+    read = Page(page)
+    assert not read.all("script")
+    assert len(read.all("table")) == len(read.all("caption")) >= 1
+    assert all(head["scope"] == "col" for head in read.all("th"))
+    assert len(read.all("td")) % len(read.all("th")) == 0 or len(read.all("table")) > 1
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_table_has_no_colours_that_a_dark_page_would_hide(name):
+    page = SHOWN[name]._repr_html_()
+    assert not re.search(r"color:(?!inherit)|background|#[0-9a-f]{3}", page)
+
+
+def test_names_and_categories_come_through_as_they_are():
+    words = "".join(Page(CLF.leaves()._repr_html_()).words)
+    assert EVIL in words
+    assert EVIL in "".join(Page(SHOWN["rules"]._repr_html_()).words)
+
+
+def test_the_table_of_leaves_has_the_numbers_of_the_text():
+    cells = Page(CLF.leaves()._repr_html_()).words
+    for line in str(CLF.leaves()).splitlines()[1:]:
+        assert set(re.findall(r"\b\d\.\d{3}\b", line)) <= set(re.findall(r"\b\d\.\d{3}\b", " ".join(cells)))
+
+
+def test_what_stands_last_in_a_console_can_be_read():
+    found = CLF.counterfactuals(X[:8], n=2)
+    assert found == list(found)
+    lines = repr(found).splitlines()
+    assert len(lines) == sum(max(1, len(ways)) for ways in found)
+    assert all(line.startswith("row ") for line in lines)
+    assert repr(found[0][0]) == f"Counterfactual({found[0][0]})"
+    assert repr(CLF.counterfactuals(X, n=1)).endswith("… and 100 more rows")
+    changes = SHOWN["difference"]
+    assert repr(changes) == str(changes)
+    assert repr(CLF.explain(X[:1])[0]) == str(CLF.explain(X[:1])[0])
+
+
+def test_a_row_that_nothing_can_change_is_said_to_be_so():
+    clf = TreeClassifier("cart").fit([[0.0], [1.0]], [0, 1])
+    assert repr(clf.counterfactuals([[0.0]], wanted=0)) == "row 0: nothing to change"
+
+
+def test_long_tables_are_cut_with_the_number_of_what_is_left_out():
+    page = html_table("many", ["n"], ([n] for n in range(1234)))
+    assert page.count("<td") == 100
+    assert "… and 1,134 more rows" in page
+    assert "No difference" in hornbeam.diff(CLF, CLF)._repr_html_()

@@ -1,0 +1,80 @@
+"""A tree whose tests were edited is counted and smoothed again."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import hornbeam
+from hornbeam import TreeClassifier, TreeRegressor, recount
+from hornbeam.errors import ParameterError, SchemaError
+
+DRAW = np.random.default_rng(0)
+X = DRAW.normal(size=(200, 3))
+X[DRAW.random(X.shape) < 0.1] = np.nan
+NUMBER = np.nan_to_num(X[:, 0]) + 0.5 * DRAW.normal(size=200)
+Y = np.where(NUMBER > 0, "a", "b")
+WAYS = [
+    {},
+    {"preset": "c4.5"},
+    {"smoothing": "hgs"},
+    {"costs": {("a", "b"): 5}},
+    {"class_weight": {"a": 3}},
+    {"monotonic_cst": [-1, 0, 0]},
+]
+
+
+def edited(tree, node, threshold):
+    """The tree with another threshold, and the counts that it had."""
+    thresholds = tree.skeleton.threshold.copy()
+    thresholds[node] = threshold
+    return replace(tree, skeleton=replace(tree.skeleton, threshold=thresholds))
+
+
+@pytest.mark.parametrize("settings", WAYS, ids=str)
+def test_the_rows_of_the_fit_give_the_tree_of_the_fit(settings):
+    tree = TreeClassifier(**settings).fit(X, Y).tree_
+    again = recount(tree, X, Y)
+    assert again.digest == tree.digest
+    assert str(again.history[len(tree.history)]) == "recount(rows=200)"
+
+
+@pytest.mark.parametrize("preset", ["honest", "cart"])
+def test_so_do_rows_with_numbers(preset):
+    tree = TreeRegressor(preset).fit(X, NUMBER).tree_
+    assert recount(tree, X, NUMBER).digest == tree.digest
+
+
+def test_an_edited_test_gets_the_rows_that_it_sends():
+    tree = edited(TreeClassifier("cart", max_depth=1).fit(X, Y).tree_, 0, 0.25)
+    feature, first = tree.skeleton.feature[0], tree.skeleton.first_child[0]
+    left = X[:, feature] <= 0.25
+    found = recount(tree, X, Y).evidence[first]
+    missing = np.isnan(X[:, feature])
+    if tree.skeleton.missing_slot[0] == 0:
+        left |= missing
+    assert found.tolist() == [np.count_nonzero(left & (label == Y)) for label in ("a", "b")]
+
+
+def test_a_leaf_that_no_row_comes_to_has_no_rows_and_believes_what_its_parent_does():
+    tree = recount(edited(TreeClassifier("cart", max_depth=1).fit(X, Y).tree_, 0, 1e9), X, Y)
+    empty = int(np.flatnonzero(tree.rows == 0)[0])
+    assert tree.belief[empty].tolist() == tree.belief[0].tolist()
+
+
+def test_the_recounted_tree_goes_back_into_its_estimator(tmp_path):
+    clf = TreeClassifier(max_depth=1).fit(X, Y)
+    clf.tree_ = recount(edited(clf.tree_, 0, 0.25), X, Y)
+    hornbeam.save(clf, tmp_path / "m.hornbeam")
+    assert hornbeam.load(tmp_path / "m.hornbeam").predict_proba(X).tolist() == clf.predict_proba(X).tolist()
+    assert clf.update(X[:5], Y[:5]).tree_.rows[0] == 205
+
+
+def test_weights_count_and_strangers_are_refused():
+    tree = TreeClassifier(smoothing=None).fit(X, Y).tree_
+    doubled = recount(tree, X, Y, sample_weight=np.full(200, 2))
+    assert (doubled.weight * doubled.unit[0]).tolist() == (2 * tree.weight * tree.unit[0]).tolist()
+    with pytest.raises(SchemaError, match="y has the label 'c'"):
+        recount(tree, X[:2], ["a", "c"])
+    with pytest.raises(ParameterError, match=r"tree is a TreeClassifier; expected a Tree.*model\.tree_"):
+        recount(TreeClassifier(), X, Y)
