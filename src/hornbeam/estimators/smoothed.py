@@ -1,6 +1,7 @@
 """Any tree with smoothed probabilities, in scikit-learn's manners."""
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +24,8 @@ from hornbeam.estimators.threads import n_threads
 from hornbeam.explain import Explanations, explain, importance
 from hornbeam.interop.origin import grafts_of
 from hornbeam.interop.reading import Reading
+from hornbeam.storage import Grove
+from hornbeam.storage.file import decode, encode
 from hornbeam.typing import Floats
 
 __all__ = ["SmoothedClassifier"]
@@ -206,6 +209,29 @@ class SmoothedClassifier(MetaEstimatorMixin, Shell):
         impurity = "gini" if criterion == "gini" else "entropy"  # which scikit-learn also calls log_loss
         total = np.mean([importance(tree, impurity) for tree in self.trees_], axis=0)
         return total / (total.sum() or 1.0)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return plain values beside the estimator, as other estimators do."""
+        state = super().__getstate__()
+        if "trees_" not in state:
+            return state
+        reading = {one.name: getattr(self._reading, one.name) for one in fields(Reading)}
+        del reading["schema"]  # the trees have it
+        sets = {name: sorted(one) for name, one in reading.items() if isinstance(one, frozenset)}
+        trees = encode(Grove(self._reading.schema, self.trees_))
+        return state | {"trees_": trees, "_reading": reading | sets}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Take back what `__getstate__` returned."""
+        state = dict(state)
+        if isinstance(state.get("trees_"), bytes):
+            collection = decode(state["trees_"])
+            reading: dict[str, Any] = {
+                name: frozenset(one) if isinstance(one, list) else one
+                for name, one in state["_reading"].items()
+            }
+            state |= {"trees_": collection.trees, "_reading": Reading(collection.schema, **reading)}
+        super().__setstate__(state)
 
     def _read(self, X: Any) -> Table:
         check_is_fitted(self, "trees_")
