@@ -1,8 +1,10 @@
 """MLflow: every estimator logged in its default format and loaded again, and what its default refuses."""
 
 import logging
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
@@ -11,6 +13,8 @@ import hornbeam
 
 pytest.importorskip("skops.io")
 mlflow = pytest.importorskip("mlflow")
+
+SCORER = Path(__file__).parents[2] / "examples" / "serving" / "mlflow_scorer.py"
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # MLflow's own, of other libraries
 
@@ -58,3 +62,24 @@ def test_autolog_sees_a_tree_in_a_pipeline():
         filter_string=f"source_run_id = '{run.info.run_id}'", output_format="list"
     )
     np.testing.assert_array_equal(mlflow.sklearn.load_model(model.model_uri).predict(X), clf.predict(X))
+
+
+def test_the_recipe_answers_with_probabilities_decisions_and_reasons(tmp_path):
+    ages, city = np.arange(60.0), np.resize(["Bern", "Graz", "Ulm"], 60)
+    X = pd.DataFrame({"age": ages, "city": city})
+    y = np.where((city == "Bern") | (ages > 40), "buys", "passes")
+    clf = hornbeam.TreeClassifier(costs={("buys", "passes"): 10.0}).fit(X, y)
+    hornbeam.save(clf, tmp_path / "model.hornbeam")
+    with mlflow.start_run():
+        info = mlflow.pyfunc.log_model(
+            name="scorer",
+            python_model=str(SCORER),
+            artifacts={"model": str(tmp_path / "model.hornbeam")},
+            input_example=X.head(3),
+            pip_requirements=["hornbeam"],
+        )
+    answers = mlflow.pyfunc.load_model(info.model_uri).predict(X)
+    assert answers.columns.tolist() == ["buys", "passes", "decision", "reasons"]
+    np.testing.assert_array_equal(answers[["buys", "passes"]].to_numpy(), clf.predict_proba(X))
+    assert answers["decision"].tolist() == clf.predict(X).tolist()
+    assert answers["reasons"][0] == "; ".join(map(str, clf.explain(X)[0].reasons())) != ""

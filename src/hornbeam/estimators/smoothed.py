@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from hornbeam.data.frame import dense
 from hornbeam.data.labels import read_labels
 from hornbeam.data.sheet import renamed
 from hornbeam.data.table import Table
@@ -97,6 +98,7 @@ class SmoothedClassifier(MetaEstimatorMixin, Shell):
         model = DecisionTreeClassifier() if self.estimator is None else _unwrapped(self.estimator)
         inner = getattr(model, "__sklearn_tags__", None)
         tags.input_tags.allow_nan = True if inner is None else inner().input_tags.allow_nan
+        tags.input_tags.sparse = True
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -105,7 +107,7 @@ class SmoothedClassifier(MetaEstimatorMixin, Shell):
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
-            Whatever the estimator takes, but no sparse matrix.
+            Whatever the estimator takes. A sparse matrix is made dense: where it has no entry, the value is 0.
         y : array-like of shape (n_rows,)
             Class labels.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -116,7 +118,7 @@ class SmoothedClassifier(MetaEstimatorMixin, Shell):
         SmoothedClassifier
             Itself, fitted.
         """
-        smoother = smoother_of(self.smoothing)
+        X, smoother = dense(X), smoother_of(self.smoothing)
         y = column_or_1d(y, warn=True)
         estimator = (
             DecisionTreeClassifier(random_state=0) if self.estimator is None else clone(self.estimator)
@@ -235,6 +237,7 @@ class SmoothedClassifier(MetaEstimatorMixin, Shell):
 
     def _read(self, X: Any) -> Table:
         check_is_fitted(self, "trees_")
+        X = dense(X)
         table = self._reading.read(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         return table
