@@ -35,6 +35,7 @@ __all__ = [
     "recount",
     "report",
     "save",
+    "trusted_types",
 ]
 
 TYPE_CHECKING = False  # checkers read it as True; the module typing would be the one import of this file
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from hornbeam.estimators.ranker import LambdaMARTRanker
     from hornbeam.estimators.regressor import TreeRegressor
     from hornbeam.estimators.rules import RuleClassifier
-    from hornbeam.estimators.shelf import diff, load, save
+    from hornbeam.estimators.shelf import diff, load, save, trusted_types
     from hornbeam.estimators.smoothed import SmoothedClassifier
     from hornbeam.growing.grower import Grower
     from hornbeam.page import model_card, report
@@ -86,6 +87,7 @@ else:
         "recount": "hornbeam.smoothing.recount",
         "report": "hornbeam.page",
         "save": "hornbeam.estimators.shelf",
+        "trusted_types": "hornbeam.estimators.shelf",
     }
 
     def __getattr__(name):

@@ -239,3 +239,13 @@ def test_history_tells_every_parameter():
 def test_gain_of_a_pure_split_is_the_entropy_of_the_node():
     tree = TreeClassifier("id3").fit(np.arange(6.0)[:, None], [0, 0, 1, 1, 1, 1]).tree_
     assert tree.gain[0] == pytest.approx(entropy([2, 4]), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("criterion", Criterion), ("nominal", Nominal), ("missing", Missing)]
+)
+def test_a_choice_may_be_spelled_out(name, kind):
+    for member in kind:
+        assert getattr(Grower(**{name: member.value}), name) is member
+    with pytest.raises(ParameterError, match=f"{name}='other': expected one of '"):
+        Grower(**{name: "other"})

@@ -1,6 +1,7 @@
 """Any tree with smoothed probabilities, in scikit-learn's manners."""
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hornbeam.data.frame import without_extras
+from hornbeam.data.frame import dense, without_extras
 from hornbeam.data.labels import read_labels
 from hornbeam.data.named_rows import is_named_rows
 from hornbeam.data.schema import Schema
@@ -27,6 +28,8 @@ from hornbeam.estimators.threads import n_threads
 from hornbeam.explain import Explanations, explain, importance
 from hornbeam.interop.origin import grafts_of
 from hornbeam.interop.reading import Reading
+from hornbeam.storage import Grove
+from hornbeam.storage.file import decode, encode
 from hornbeam.typing import Floats
 
 __all__ = ["SmoothedClassifier"]
@@ -98,6 +101,7 @@ class SmoothedClassifier(MetaEstimatorMixin, ByName, Shell):
         model = DecisionTreeClassifier() if self.estimator is None else _unwrapped(self.estimator)
         inner = getattr(model, "__sklearn_tags__", None)
         tags.input_tags.allow_nan = True if inner is None else inner().input_tags.allow_nan
+        tags.input_tags.sparse = True
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -106,7 +110,7 @@ class SmoothedClassifier(MetaEstimatorMixin, ByName, Shell):
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
-            Whatever the estimator takes, but no sparse matrix.
+            Whatever the estimator takes. A sparse matrix is made dense: where it has no entry, the value is 0.
         y : array-like of shape (n_rows,)
             Class labels.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -117,7 +121,7 @@ class SmoothedClassifier(MetaEstimatorMixin, ByName, Shell):
         SmoothedClassifier
             Itself, fitted.
         """
-        smoother = smoother_of(self.smoothing)
+        X, smoother = dense(X), smoother_of(self.smoothing)
         if isinstance(X, (list, tuple)) or len(getattr(X, "shape", (0, 0))) < 2:
             check_shape(as_array(X))  # before the estimator does, whose message would hold the row
         y = column_or_1d(y, warn=True)
@@ -221,11 +225,34 @@ class SmoothedClassifier(MetaEstimatorMixin, ByName, Shell):
     def _tested(self) -> frozenset[str]:
         return frozenset().union(*map(names_asked, self.trees_))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return plain values beside the estimator, as other estimators do."""
+        state = super().__getstate__()
+        if "trees_" not in state:
+            return state
+        reading = {one.name: getattr(self._reading, one.name) for one in fields(Reading)}
+        del reading["schema"]  # the trees have it
+        sets = {name: sorted(one) for name, one in reading.items() if isinstance(one, frozenset)}
+        trees = encode(Grove(self._reading.schema, self.trees_))
+        return state | {"trees_": trees, "_reading": reading | sets}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Take back what `__getstate__` returned."""
+        state = dict(state)
+        if isinstance(state.get("trees_"), bytes):
+            collection = decode(state["trees_"])
+            reading: dict[str, Any] = {
+                name: frozenset(one) if isinstance(one, list) else one
+                for name, one in state["_reading"].items()
+            }
+            state |= {"trees_": collection.trees, "_reading": Reading(collection.schema, **reading)}
+        super().__setstate__(state)
+
     def _read(self, X: Any) -> Table:
         names = self._schema.names
         if is_named_rows(X):
             return self._reading.read(X, needed=self._tested())
-        X = without_extras(X, names)
+        X = without_extras(dense(X), names)
         table = self._reading.read(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         return table

@@ -8,6 +8,7 @@ from hornbeam.explain.leaves import Leaves, leaves
 from hornbeam.explain.loans import Loan, loans
 from hornbeam.explain.path import Path, Visit
 from hornbeam.explain.reasons import Reason
+from hornbeam.explain.shapley import ShapValues, shap_values
 from hornbeam.explain.stability import Drift, drift
 from hornbeam.explain.unseen import Unseen, unseen
 
@@ -21,6 +22,7 @@ __all__ = [
     "Loan",
     "Path",
     "Reason",
+    "ShapValues",
     "Unseen",
     "Visit",
     "counterfactuals",
@@ -31,5 +33,6 @@ __all__ = [
     "leaves",
     "loans",
     "predict_interval",
+    "shap_values",
     "unseen",
 ]

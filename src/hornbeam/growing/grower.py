@@ -33,6 +33,7 @@ __all__ = ["Grower"]
 
 _UNLIMITED = np.iinfo(np.int32).max
 _MOST_CLASSES = 65_535
+_KINDS: dict[str, type[StrEnum]] = {"criterion": Criterion, "nominal": Nominal, "missing": Missing}
 _RANGES = (
     ("max_depth", 1, inf),
     ("max_leaf_nodes", 2, inf),
@@ -47,17 +48,26 @@ _RANGES = (
 _FRACTION_BITS = 48  # fractional rows: total weight is about 2**48 steps
 
 
+def _member(kind: type[StrEnum], name: str, value: str) -> StrEnum:
+    """Return the member that may be spelled out."""
+    try:
+        return kind(value)
+    except ValueError:
+        known = ", ".join(repr(one.value) for one in kind)
+        raise ParameterError(f"{name}={value!r}: expected one of {known}.") from None
+
+
 @dataclass(frozen=True, slots=True)
 class Grower:
     """How a tree is grown.
 
     Parameters
     ----------
-    criterion : Criterion
+    criterion : Criterion or str
         What a split is worth.
-    nominal : Nominal
+    nominal : Nominal or str
         How nominal features split.
-    missing : Missing
+    missing : Missing or str
         Where rows go whose tested value is missing.
     max_depth : int or None
         Tests on a path at most.
@@ -120,6 +130,8 @@ class Grower:
     design_effect: float = 1.0
 
     def __post_init__(self) -> None:
+        for name, kind in _KINDS.items():
+            object.__setattr__(self, name, _member(kind, name, getattr(self, name)))
         for name, least, most in _RANGES:
             value = getattr(self, name)
             if value is None and name.startswith("max"):
