@@ -7,6 +7,7 @@ import subprocess
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_array_equal
 from sklearn.datasets import load_diabetes, make_friedman1
 from sklearn.model_selection import cross_val_predict
 
@@ -148,11 +149,29 @@ def test_settings_that_cannot_be(settings, words):
         TreeRegressor(**settings).fit([[0.0], [1.0]], [0.0, 1.0])
 
 
-def test_files_are_refused_in_words():
-    with pytest.raises(
-        ParameterError, match=r"TreeRegressor takes rows in memory alone.*pandas\.read_parquet"
-    ):
-        TreeRegressor().fit("rows.parquet", "y")
+@pytest.mark.parametrize("weighted", [False, True])
+def test_files_give_the_tree_of_their_rows(mixed, tmp_path, weighted):
+    X, y = mixed
+    frame = X.assign(y=y, w=np.arange(len(y)) % 3)
+    for at in range(3):
+        frame.iloc[at * len(y) // 3 : (at + 1) * len(y) // 3].to_parquet(
+            tmp_path / f"{at}.parquet", index=False
+        )
+    weight = frame["w"].to_numpy() if weighted else None
+    here = TreeRegressor().fit(X if weighted else frame[[*X.columns, "w"]], y, weight)
+    there = TreeRegressor().fit(str(tmp_path), "y", "w" if weighted else None)
+    assert there.tree_.digest == here.tree_.digest
+    assert there.feature_names_in_.tolist() == here.feature_names_in_.tolist()
+    assert_array_equal(there.predict(tmp_path), here.predict(frame[there.feature_names_in_]))
+
+
+def test_files_that_exceed_the_memory_are_refused_before_they_are_read(mixed, tmp_path):
+    X, y = mixed
+    X.assign(y=y).to_parquet(tmp_path / "rows.parquet")
+    with pytest.raises(DataError, match=r"needs all rows in memory.*Pass memory=\d+"):
+        TreeRegressor().fit(tmp_path / "rows.parquet", "y", memory=1000)
+    with pytest.raises(ParameterError, match="y is a ndarray; expected the name of their column"):
+        TreeRegressor().fit(tmp_path / "rows.parquet", np.asarray(y))
 
 
 # ---- kept and exported

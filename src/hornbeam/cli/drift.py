@@ -33,7 +33,7 @@ def drift(
     from hornbeam.storage import read
 
     tree = read(model).tree
-    rows = rows_for(tree, data, text, target)
+    rows = rows_for(tree, data, text, target, keep=())
     found = drift_of(tree, Table.read(rows.X, rows.y, schema=tree.schema))
     index = found.stability_index
     give(

@@ -33,7 +33,7 @@ def explain(model: str, data: str, numbers: tuple[int, ...], text: dict[str, Any
     from hornbeam import load
 
     estimator = load(model)
-    X = rows_for(getattr(estimator, "tree_", estimator), data, text).X
+    X = rows_for(getattr(estimator, "tree_", estimator), data, text, keep=()).X
     numbers = numbers or (1,)
     for number in numbers:
         if number > X.num_rows:

@@ -4,9 +4,12 @@ from typing import Any
 
 import click
 
+from hornbeam.cli.large import copies_in, large_files, open_rows, read_numbers_of
+from hornbeam.cli.memory import memory_option
 from hornbeam.cli.rows import data_argument, reading, target_option
-from hornbeam.cli.screen import deliver, give, manners, progress, say
-from hornbeam.cli.training import Training, read_training, training
+from hornbeam.cli.saving import check_output, save_model
+from hornbeam.cli.screen import give, manners, progress, say
+from hornbeam.cli.training import Training, copies_of_target, read_training, training, with_doubts
 
 __all__ = ["fit"]
 
@@ -59,6 +62,7 @@ _PRESETS = ("pet", "cart", "c4.5", "c4.4", "id3", "honest")
 @click.option(
     "--jobs", type=int, default=-1, metavar="N", help="Threads; default all cores. The tree stays the same."
 )
+@memory_option
 @reading
 @manners
 def fit(
@@ -77,18 +81,31 @@ def fit(
     """
     from hornbeam.cli.scoring import scores_of, scores_shown
     from hornbeam.export.words import several
-    from hornbeam.storage.file import encode
 
-    rows = read_training(data, target, text, kind=options["kind"], **asked)
-    kept, held = _split(rows.table, options["holdout"], options["seed"])
-    model = _fitted(kept, rows, options)
-    tree = model.tree
-    deliver(encode(model, as_tensors=output.endswith(".safetensors")), output)
+    check_output(output)
+    memory, forced = options["memory"], (*asked["nominal"], *asked["numeric"])
+    large = large_files(data, memory, None if options["holdout"] is None else "--holdout")
+    rows = read_training(data, target, text, kind=options["kind"], large=large, memory=memory, **asked)
+    held = None
+    if rows.large is None:
+        rows = rows._replace(roles=with_doubts(rows.roles, copies_of_target(rows), forced))
+        kept, held = _split(rows.table, options["holdout"], options["seed"])
+        model, n_rows = _fitted(kept, rows, options), kept.num_rows
+    else:
+        files, jobs = (rows.large, target, rows.weight, rows.features), options["jobs"]
+        _refuse_costs(rows, options)
+        large_rows = (
+            read_numbers_of(*files, jobs) if rows.measures else open_rows(*files, options["balanced"], jobs)
+        )
+        rows = rows._replace(roles=with_doubts(rows.roles, copies_in(large_rows, jobs), forced))
+        model, n_rows = _fitted_large(large_rows, rows.measures, options), large_rows.n_rows
+    tree, asked_for = model.tree, output
+    output = save_model(model, asked_for)
     say(f"model     {several(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth}, saved as {output}")
     result = {
         "model": output,
         "digest": tree.digest,
-        "rows": kept.num_rows,
+        "rows": n_rows,
         "leaves": tree.n_leaves,
         "depth": tree.depth,
         "classes": tree.schema.classes,
@@ -98,7 +115,7 @@ def fit(
         "doubts": rows.roles.doubts,
     }
     if held is not None:
-        scores = scores_of(model, held.select(list(tree.schema.names)), held[target])
+        scores = scores_of(model, [(held.select(list(tree.schema.names)), held[target])])
         give(result | {"holdout": scores}, scores_shown(scores), aside=output == "-")
     else:
         give(result, "", aside=output == "-")
@@ -115,10 +132,8 @@ def _split(table: Any, share: float | None, seed: int | None) -> tuple[Any, Any]
     return table.take(np.sort(order[n_held:])), table.take(np.sort(order[:n_held]))
 
 
-def _fitted(table: Any, rows: Training, options: dict[str, Any]) -> Any:
-    from hornbeam.data.labels import read_labels
-    from hornbeam.estimators import plain
-
+def _told(options: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of the estimator that the options say."""
     told = {
         "smoothing": _step(options["smoothing"]),
         "pruning": _step(options["pruning"]),
@@ -130,11 +145,39 @@ def _fitted(table: Any, rows: Training, options: dict[str, Any]) -> Any:
     }
     if options["preset"] is not None:
         told["preset"] = options["preset"]
-    X, weight = table.select(rows.features), None if rows.weight is None else table[rows.weight].to_numpy()
+    return told
+
+
+def _fitted_large(rows: Any, measures: bool, options: dict[str, Any]) -> Any:
+    """Fit a tree to rows that stay in their files, or to a table of a numeric target."""
+    from hornbeam.estimators import plain
+
+    with progress("growing", rows.n_rows) as listener:
+        ways = {"n_jobs": options["jobs"], "on_progress": listener}
+        if measures:
+            return plain.fit_measured(plain.RegressionSettings(**_told(options)), rows, **ways)
+        costs = _costs(options["costs"], list(rows.schema.classes))
+        settings = plain.Settings(
+            **_told(options), costs=costs, class_weight="balanced" if options["balanced"] else None
+        )
+        return plain.fit_rows(settings, rows, memory=options["memory"], **ways)
+
+
+def _refuse_costs(rows: Training, options: dict[str, Any]) -> None:
     if rows.measures and (options["costs"] or options["balanced"]):
         raise click.UsageError(
             "--costs and --balanced are for classes, and the target is a number: --kind says which."
         )
+
+
+def _fitted(table: Any, rows: Training, options: dict[str, Any]) -> Any:
+    """Fit a tree to rows in memory."""
+    from hornbeam.data.labels import read_labels
+    from hornbeam.estimators import plain
+
+    told = _told(options)
+    X, weight = table.select(rows.features), None if rows.weight is None else table[rows.weight].to_numpy()
+    _refuse_costs(rows, options)
     with progress("growing", table.num_rows) as listener:
         ways = {"n_jobs": options["jobs"], "on_progress": listener}
         if rows.measures:

@@ -1,12 +1,14 @@
 """``hornbeam predict``: a class, probabilities and intervals for every row of a file."""
 
+import sys
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
 
-from hornbeam.cli.roles import no_such_column
-from hornbeam.cli.rows import data_argument, model_argument, read_answering, reading, rows_for
-from hornbeam.cli.screen import deliver, give, manners, say
+from hornbeam.cli.rows import Rows, data_argument, model_argument, parts_for, read_answering, reading
+from hornbeam.cli.saving import check_output
+from hornbeam.cli.screen import give, manners, say
 
 __all__ = ["predict"]
 
@@ -39,29 +41,47 @@ def predict(model: str, data: str, output: str, text: dict[str, Any], as_json: b
     hornbeam predict income.hornbeam new.parquet -o answers.parquet --interval .9 --keep id
     cat new.csv | hornbeam predict income.hornbeam - | head
     """
-    from hornbeam.data.rows_file import encode_rows
-
-    saved = read_answering(model)
-    rows = rows_for(saved.tree, data, text)
-    for name in options["keep"]:
-        if name not in rows.table.column_names:
-            raise no_such_column(name, rows.table.column_names, data)
-    kept = {name: rows.table[name] for name in options["keep"]}
-    columns = _answers(saved, rows.X, options["interval"], options["leaf"])
-    clash = kept.keys() & columns.keys()
-    if clash:
-        raise click.UsageError(f"--keep {min(clash)}: the result has a column of this name. Rename yours.")
-    columns = kept | columns
-    n_rows = rows.table.num_rows
+    saved, keep = read_answering(model), options["keep"]
+    check_output(output)
+    parts = (
+        _columns(saved, rows, keep, options["interval"], options["leaf"])
+        for rows in parts_for(saved.tree, data, text, keep=keep)
+    )
     if as_json and output == "-":
-        lists = {name: column.to_pylist() for name, column in kept.items()}
-        give(
-            {"rows": n_rows, "columns": lists | {name: columns[name] for name in columns if name not in kept}}
-        )
+        _give_json(parts)
         return
-    deliver(encode_rows(columns, as_parquet=output.endswith(".parquet")), output)
+    n_rows = _written(parts, output)
     give({"rows": n_rows, "output": output})
     say(f"{n_rows:,} rows answered" + ("" if output == "-" else f", saved as {output}"))
+
+
+def _written(parts: Iterator[dict[str, Any]], output: str) -> int:
+    """Write the result part by part; a file of this name is replaced when all of it is there."""
+    from hornbeam.data.rows_file import write_parts
+    from hornbeam.storage.file import replacing
+
+    as_parquet = output.endswith(".parquet")
+    if output == "-":
+        return write_parts(parts, sys.stdout.buffer, as_parquet=False)
+    with replacing(output) as file:
+        return write_parts(parts, file, as_parquet=as_parquet)
+
+
+def _give_json(parts: Iterator[dict[str, Any]]) -> None:
+    lists: dict[str, list[Any]] = {}
+    for part in parts:
+        for name, column in part.items():
+            lists.setdefault(name, []).extend(column if isinstance(column, list) else column.tolist())
+    give({"rows": len(next(iter(lists.values()))), "columns": lists})
+
+
+def _columns(model: Any, rows: Rows, keep: Sequence[str], level: float | None, leaf: bool) -> dict[str, Any]:
+    """The columns of the result for some rows, those to keep first."""
+    columns = _answers(model, rows.X, level, leaf)
+    clash = set(keep) & columns.keys()
+    if clash:
+        raise click.UsageError(f"--keep {min(clash)}: the result has a column of this name. Rename yours.")
+    return {name: rows.table[name] for name in keep} | columns
 
 
 def _answers(model: Any, X: Any, level: float | None, leaf: bool) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from hornbeam.cli.rows import Rows, data_argument, model_argument, reading, rows_for, target_option
+from hornbeam.cli.rows import Rows, data_argument, model_argument, reading, sample_for, target_option
 from hornbeam.cli.screen import give, manners, say
 from hornbeam.errors import DataError
 
@@ -42,6 +42,8 @@ def comparison(rows: Rows, positive: str | None, groups: str | None, earlier: st
         found["earlier"] = load(earlier)
     return found
 
+_MOST_ROWS = 200_000  # of Parquet files with more, so many are drawn: scores have three digits then
+
 
 @click.command(short_help="Write a page of HTML about a model.")
 @model_argument
@@ -71,7 +73,9 @@ def report(
     from hornbeam import report as write_report
 
     estimator = load(model)
-    rows = rows_for(getattr(estimator, "tree_", estimator), data, text, target)
+    rows, n_all = sample_for(getattr(estimator, "tree_", estimator), data, text, target, _MOST_ROWS)
+    if n_all is not None:
+        say(f"a sample of {rows.X.num_rows:,} of {n_all:,} rows is scored")
     write_report(estimator, rows.X, rows.y, output, **comparison(rows, positive, groups, earlier))
     give({"model": model, "rows": rows.X.num_rows, "output": output})
     say(f"{rows.X.num_rows:,} rows, saved as {output}")

@@ -1,12 +1,14 @@
 """Rows from the command line: how their file is read, and which of its columns a model wants."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from functools import wraps
 from typing import Any, NamedTuple
 
 import click
 
 from hornbeam.cli.roles import no_such_column
+from hornbeam.cli.screen import progress, warn
 from hornbeam.errors import DataError
 
 __all__ = [
@@ -14,12 +16,17 @@ __all__ = [
     "data_argument",
     "labelled",
     "model_argument",
+    "parts_for",
     "positive_option",
     "read_answering",
     "reading",
     "rows_for",
+    "sample_for",
     "target_option",
+    "tell_unlabelled",
 ]
+
+_MANY_ROWS = 1 << 17  # more than a part
 
 model_argument = click.argument("model", type=click.Path())
 data_argument = click.argument("data", type=click.Path(allow_dash=True))
@@ -80,16 +87,91 @@ def read_answering(path: str) -> Any:
 
 
 class Rows(NamedTuple):
-    """The rows of a file: the table, its features, and its labels if they were asked for."""
+    """Rows of a file: the table, its features, and its labels if they were asked for."""
 
     table: Any
     X: Any
     y: Any = None
+    n_unlabelled: int = 0  # rows that were left out
 
 
-def rows_for(tree: Any, path: str, text: dict[str, Any], target: str | None = None) -> Rows:
-    """Read the columns a tree was made with, as it knows them, and the labels."""
-    from hornbeam.data.rows_file import read_rows, type_of
+def rows_for(
+    tree: Any,
+    path: str,
+    text: dict[str, Any],
+    target: str | None = None,
+    keep: Sequence[str] | None = None,
+) -> Rows:
+    """Read the columns a tree was made with, as it knows them, the labels, and the columns to `keep`: None for all."""
+    from hornbeam.data.rows_file import read_rows
+
+    types = _types_for(tree, target)
+    columns = None if keep is None else [*types, *keep]
+    table = read_rows(path, types=types, columns=columns, **text)
+    rows = _rows_of(table, tree, path, target, columns or types)
+    if target is not None:
+        rows = _with_labels(rows, target)
+        tell_unlabelled(rows.table.num_rows, rows.n_unlabelled, target)
+    return rows
+
+
+def parts_for(
+    tree: Any,
+    path: str,
+    text: dict[str, Any],
+    target: str | None = None,
+    keep: Sequence[str] | None = None,
+) -> Iterator[Rows]:
+    """Read the same rows part by part; progress is shown on a terminal where there are several parts."""
+    from hornbeam.data.rows_file import parquet_files, parquet_shape, read_parts
+
+    types, files = _types_for(tree, target), parquet_files(path)
+    columns = None if keep is None else [*types, *keep]
+    n_all = 0 if files is None else parquet_shape(files)[0]
+    n_rows = n_read = n_unlabelled = 0
+    with progress("reading", n_all) if n_all > _MANY_ROWS else nullcontext() as listener:
+        for table in read_parts(path, types=types, columns=columns, **text):
+            rows = _rows_of(table, tree, path, target, columns or types)
+            if target is not None:
+                rows = _with_labels(rows, target)
+            n_read, n_rows = n_read + table.num_rows, n_rows + rows.table.num_rows
+            n_unlabelled += rows.n_unlabelled
+            if rows.table.num_rows:
+                yield rows
+            if listener is not None:
+                listener(n_read)
+    if target is not None:
+        tell_unlabelled(n_rows, n_unlabelled, target)
+    if not n_rows:
+        raise DataError(f"{path!r} has no rows. Expected one at least.")
+
+
+def sample_for(
+    tree: Any, path: str, text: dict[str, Any], target: str, most_rows: int
+) -> tuple[Rows, int | None]:
+    """Read all rows; of Parquet files with more than `most_rows` a sample of about so many, and how many there are."""
+    from hornbeam.data.rows_file import parquet_files, parquet_shape
+
+    files = parquet_files(path)
+    n_all = 0 if files is None else parquet_shape(files)[0]
+    if n_all <= most_rows:
+        return rows_for(tree, path, text, target), None
+    import pyarrow as pa
+
+    from hornbeam.scale.sample import draw_numbers
+
+    bound, begin, drawn = int(most_rows / n_all * 2**64), 0, []
+    for part in parts_for(tree, path, text, target):
+        number = draw_numbers(begin, begin + part.table.num_rows)
+        drawn.append(part.table.filter(pa.array(number < bound)))
+        begin += part.table.num_rows
+    table = pa.concat_tables(drawn)
+    return Rows(table, table.select(list(tree.schema.names)), table[target]), begin
+
+
+def _types_for(tree: Any, target: str | None) -> dict[str, str]:
+    """The columns that a tree was made with, and its target, with what they must hold."""
+    from hornbeam.data.rows_file import type_of
     from hornbeam.data.schema import Feature, Kind
 
     schema = tree.schema
@@ -97,23 +179,39 @@ def rows_for(tree: Any, path: str, text: dict[str, Any], target: str | None = No
     if target is not None:
         kind = Feature(target) if schema.is_measured else Feature(target, Kind.NOMINAL, schema.classes)
         types[target] = type_of(kind)
-    table = read_rows(path, types=types, **text)
-    for name in types:
+    return types
+
+
+def _rows_of(table: Any, tree: Any, path: str, target: str | None, names: Iterable[str]) -> Rows:
+    for name in names:
         if name not in table.column_names:
-            raise no_such_column(name, table.column_names, path)
-    if target is not None:
-        table = labelled(table, target)
-    return Rows(table, table.select(list(schema.names)), None if target is None else table[target])
+            from hornbeam.data.rows_file import parquet_files, parquet_shape
+
+            files = parquet_files(path)
+            raise no_such_column(name, parquet_shape(files)[1] if files else table.column_names, path)
+    return Rows(table, table.select(list(tree.schema.names)), None if target is None else table[target])
+
+
+def _with_labels(rows: Rows, target: str) -> Rows:
+    """The rows that have a label."""
+    if not rows.y.null_count:
+        return rows
+    table = rows.table.filter(rows.y.is_valid())
+    return Rows(table, table.select(rows.X.column_names), table[target], rows.y.null_count)
 
 
 def labelled(table: Any, target: str) -> Any:
     """Leave out the rows without a label, and say so."""
-    from hornbeam.cli.screen import warn
-
     column = table[target]
     if not column.null_count:
         return table
-    if column.null_count == len(column):
-        raise DataError(f"Column {target!r} has no values; expected a class label, or a number, in each row.")
-    warn(f"{column.null_count:,} rows without a label in {target!r} are left out")
+    tell_unlabelled(len(column) - column.null_count, column.null_count, target)
     return table.filter(column.is_valid())
+
+
+def tell_unlabelled(n_rows: int, n_unlabelled: int, target: str) -> None:
+    """Say how many rows without a label were left out; refuse if no other rows are there."""
+    if n_unlabelled and not n_rows:
+        raise DataError(f"Column {target!r} has no values; expected a class label, or a number, in each row.")
+    if n_unlabelled:
+        warn(f"{n_unlabelled:,} rows without a label in {target!r} are left out")

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from hornbeam.cli.rows import data_argument, model_argument, read_answering, reading, rows_for, target_option
+from hornbeam.cli.rows import data_argument, model_argument, parts_for, read_answering, reading, target_option
 from hornbeam.cli.screen import give, manners
 
 __all__ = ["score"]
@@ -28,6 +28,6 @@ def score(model: str, data: str, target: str, text: dict[str, Any], **_: Any) ->
     from hornbeam.cli.scoring import scores_of, scores_shown
 
     saved = read_answering(model)
-    rows = rows_for(saved.tree, data, text, target)
-    scores = scores_of(saved, rows.X, rows.y)
+    parts = parts_for(saved.tree, data, text, target, keep=())
+    scores = scores_of(saved, ((rows.X, rows.y) for rows in parts))
     give(scores, scores_shown(scores))

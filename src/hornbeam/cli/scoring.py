@@ -1,5 +1,6 @@
 """Scores of a model beside those of the base rate, for the commands that show them."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from hornbeam.cli.screen import laid_out
@@ -16,51 +17,76 @@ _MEASURES = {
 _OF_NUMBERS = {"rmse": "RMSE", "mae": "mean absolute error", "r2": "R²"}
 
 
-def scores_of(model: Any, X: Any, y: Any) -> dict[str, Any]:
-    """Score a model on rows, and what the shares of the classes in training would have said of them."""
+def scores_of(model: Any, parts: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
+    """Score a model on parts of rows (X, y), and what the shares of the classes in training would have said of them."""
+    from hornbeam.data.table import Table
+
+    tree, sums = model.tree, None
+    tally = _of_numbers if tree.is_measured else _of_classes
+    for X, y in parts:
+        found = tally(model, Table.read(X, y, schema=tree.schema))
+        sums = found if sums is None else {name: _added(sums[name], one) for name, one in found.items()}
+    assert sums is not None  # there are rows
+    return _scores_of_numbers(sums) if tree.is_measured else _scores_of_classes(sums)
+
+
+def _added(one: Any, other: Any) -> Any:
+    return [a + b for a, b in zip(one, other, strict=True)] if isinstance(one, list) else one + other
+
+
+def _of_classes(model: Any, table: Any) -> dict[str, Any]:
+    """What the answers of the model, and those of the base rate, add up to: tallies, and costs if there are any."""
     import numpy as np
 
-    from hornbeam.data.table import Table
     from hornbeam.estimators.plain import decide
     from hornbeam.evaluation import Tally
     from hornbeam.tree.costs import Costs
     from hornbeam.tree.route import answer
-    from hornbeam.tree.tree import unsmoothed
 
     tree = model.tree
-    table = Table.read(X, y, schema=tree.schema)
-    belief = answer(tree, table)
-    if table.measured is not None:
-        return _scores_of_numbers(table.measured.values, belief[:, 0], unsmoothed(tree).item(0))
-    shares = tree.evidence[0] / tree.evidence[0].sum()
-    base = np.tile(shares, (table.n_rows, 1))
-    codes, costs = range(tree.schema.n_classes), model.settings.get("costs")
-    result: dict[str, Any] = {"rows": table.n_rows}
-    for name, said in (("model", belief), ("base_rate", base)):
-        tally = Tally.of(table.target, said, labels=codes)
-        result[name] = {measure: getattr(tally, measure) for measure in list(_MEASURES)[:4]}
+    classes, costs = tree.schema.classes, model.settings.get("costs")
+    base = np.tile(tree.evidence[0] / tree.evidence[0].sum(), (table.n_rows, 1))
+    sums: dict[str, Any] = {"rows": table.n_rows}
+    for name, said in (("model", answer(tree, table)), ("base_rate", base)):
+        sums[name] = [Tally.of(table.target, said, labels=range(len(classes)))]
         if costs is not None:
-            place = {label: code for code, label in enumerate(tree.schema.classes)}
+            place = {label: code for code, label in enumerate(classes)}
             chosen = [place[label] for label in decide(model, said)]
-            result[name]["mean_cost"] = float(
-                Costs.of(costs, tree.schema.classes).matrix[table.target, chosen].mean()
-            )
+            sums[name].append(float(Costs.of(costs, classes).matrix[table.target, chosen].sum()))
+    return sums
+
+
+def _scores_of_classes(sums: dict[str, Any]) -> dict[str, Any]:
+    result: dict[str, Any] = {"rows": sums["rows"]}
+    for name in ("model", "base_rate"):
+        tally, *costs = sums[name]
+        result[name] = {measure: getattr(tally, measure) for measure in list(_MEASURES)[:4]}
+        for cost in costs:
+            result[name]["mean_cost"] = cost / sums["rows"]
     return result
 
 
-def _scores_of_numbers(y: Any, said: Any, mean: float) -> dict[str, Any]:
+def _of_numbers(model: Any, table: Any) -> dict[str, Any]:
+    """The sums of squared and of absolute errors, of the model and of the mean of training."""
     import numpy as np
 
-    squares = ((y - mean) ** 2).mean()
-    result: dict[str, Any] = {"rows": len(y)}
-    for name, answers in (("model", said), ("mean", np.full(len(y), mean))):
-        off = y - answers
-        explained = 1 - (off**2).mean() / squares if squares else float("nan")
-        result[name] = {
-            "rmse": float(np.sqrt((off**2).mean())),
-            "mae": float(np.abs(off).mean()),
-            "r2": explained,
-        }
+    from hornbeam.tree.route import answer
+    from hornbeam.tree.tree import unsmoothed
+
+    y, sums = table.measured.values, {"rows": table.n_rows}
+    for name, said in (("model", answer(model.tree, table)[:, 0]), ("mean", unsmoothed(model.tree).item(0))):
+        off = y - said
+        sums[name] = [float((off**2).sum()), float(np.abs(off).sum())]
+    return sums
+
+
+def _scores_of_numbers(sums: dict[str, Any]) -> dict[str, Any]:
+    n_rows, spread = sums["rows"], sums["mean"][0]
+    result: dict[str, Any] = {"rows": n_rows}
+    for name in ("model", "mean"):
+        squares, absolute = sums[name]
+        explained = 1 - squares / spread if spread else float("nan")
+        result[name] = {"rmse": (squares / n_rows) ** 0.5, "mae": absolute / n_rows, "r2": explained}
     return result
 
 

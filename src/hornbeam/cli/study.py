@@ -6,7 +6,7 @@ import click
 
 from hornbeam.cli.rows import data_argument, reading, target_option
 from hornbeam.cli.screen import give, laid_out, manners, progress
-from hornbeam.cli.training import Training, read_training, training
+from hornbeam.cli.training import Training, copies_of_target, read_training, training, with_doubts
 from hornbeam.errors import DataError
 
 __all__ = ["study"]
@@ -52,6 +52,9 @@ def study(
     from hornbeam.cli.methods import methods
 
     rows = read_training(data, target, text, kind=kind, **asked)
+    with_doubts(
+        rows.roles, () if rows.measures else copies_of_target(rows), (*asked["nominal"], *asked["numeric"])
+    )
     if rows.measures:
         raise DataError(
             f"{target!r} is taken for a number, and methods are compared for classes; expected at most 30 different "

@@ -1,17 +1,18 @@
 """Rows to learn from: which column is for what, as the user says, or as it looks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import wraps
 from typing import Any, NamedTuple
 
 import click
 
+from hornbeam.cli.large import LargeFiles, judge_columns, large_files
 from hornbeam.cli.roles import Roles, doubt, no_such_column
-from hornbeam.cli.rows import labelled
+from hornbeam.cli.rows import labelled, tell_unlabelled
 from hornbeam.cli.screen import say, warn
 
-__all__ = ["Training", "read_training", "training"]
+__all__ = ["Training", "copies_of_target", "read_training", "training", "with_doubts"]
 
 _MOST_CLASSES = 30  # a column of more different numbers is a number, unless the user says otherwise
 
@@ -47,19 +48,24 @@ def training(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Training(NamedTuple):
-    """Rows with labels, what their columns are for, and whether the target is a number."""
+    """Rows with labels, what their columns are for, and whether the target is a number.
+
+    `table` has all rows, and is None where they stay in their files: then `large` says which.
+    """
 
     table: Any
     target: str
     weight: str | None
     roles: Roles
+    names: list[str]
     measures: bool = False
+    large: LargeFiles | None = None
 
     @property
     def features(self) -> list[str]:
         """The features in the order of the file."""
         chosen = {*self.roles.numeric, *self.roles.nominal}
-        return [name for name in self.table.column_names if name in chosen]
+        return [name for name in self.names if name in chosen]
 
 
 def read_training(
@@ -72,27 +78,76 @@ def read_training(
     drop: tuple[str, ...],
     weight: str | None,
     kind: str | None = "classification",
+    large: LargeFiles | None = None,
+    memory: int = 0,
 ) -> Training:
-    """Read the rows that have a label, and say what was made of the columns, and of the target if `kind` is None."""
-    from hornbeam.data.profile import Profile
-    from hornbeam.data.rows_file import read_rows
+    """Read the rows that have a label, and say what was made of the columns, and of the target if `kind` is None.
 
+    Of `large` files the columns are read one by one, and the rows stay where they are.
+    """
+    named = (target, *numeric, *nominal, *drop, *filter(None, [weight]))
     types = dict.fromkeys(nominal, "text") | dict.fromkeys(numeric, "number")
-    table = read_rows(data, types=types, **text)
-    for name in (target, *numeric, *nominal, *drop, *filter(None, [weight])):
-        if name not in table.column_names:
-            raise no_such_column(name, table.column_names, data)
-    table = labelled(table, target)
-    profiles = [Profile.of(name, table[name]) for name in table.column_names]
-    roles = Roles.of(profiles, target=target, weight=weight, forced=types, dropped=drop)
-    say(f"data      {data}: {table.num_rows:,} rows, {table.num_columns} columns")
+    if large is None:
+        table, profiles, labels = _read_all(data, target, text, named, types)
+        names, n_rows = table.column_names, table.num_rows
+    else:
+        profiles, labels = judge_columns(large, data, named, target, memory)
+        table, names, n_rows = None, large.names, large.n_rows - labels.null_count
+        tell_unlabelled(len(labels) - labels.null_count, labels.null_count, target)
+        labels = labels.drop_null()
     [profile] = [one for one in profiles if one.name == target]
     measures = kind == "regression" or (kind is None and _measures(profile))
-    say(f"target    {target}: {_numbers(table[target]) if measures else _classes(table[target])}")
+    if large is not None and measures:
+        large_files(data, memory, "A numeric target")  # refuses rows that do not fit
+    why = (
+        None
+        if large is None
+        else _why_at_once(profiles, nominal, numeric, measures and n_rows < large.n_rows)
+    )
+    if why is not None:
+        large_files(data, memory, why)
+        asked = {"nominal": nominal, "numeric": numeric, "drop": drop, "weight": weight}
+        return read_training(data, target, text, kind=kind, **asked)  # type: ignore[arg-type]
+    roles = Roles.of(profiles, target=target, weight=weight, forced=types, dropped=drop)
+    say(f"data      {data}: {n_rows:,} rows, {len(names)} columns")
+    say(f"target    {target}: {_numbers(labels) if measures else _classes(labels)}")
     if measures and kind is None:
         say(
             f"          {profile.n_distinct:,} values: taken for a number; --kind classification makes them classes"
         )
+    _tell_features(roles, profiles, drop)
+    return Training(table, target, weight, roles, names, measures, large)
+
+
+def _read_all(
+    data: str, target: str, text: dict[str, Any], named: Sequence[str], types: dict[str, str]
+) -> tuple[Any, list[Any], Any]:
+    """The rows with a label in memory, the profiles of their columns, and the labels."""
+    from hornbeam.data.profile import Profile
+    from hornbeam.data.rows_file import read_rows
+
+    table = read_rows(data, types=types, **text)
+    columns = set(table.column_names)
+    for name in named:
+        if name not in columns:
+            raise no_such_column(name, table.column_names, data)
+    table = labelled(table, target)
+    return table, [Profile.of(name, table[name]) for name in table.column_names], table[target]
+
+
+def _why_at_once(
+    profiles: list[Any], nominal: Sequence[str], numeric: Sequence[str], some_numbers: bool
+) -> str | None:
+    """What needs all rows read as an Arrow table, in words; None if nothing does."""
+    if some_numbers:
+        return "A numeric target with missing values"
+    holds = {profile.name: profile.holds for profile in profiles}
+    changed = [f"--nominal {name}" for name in nominal if holds[name] == "number"]
+    changed += [f"--numeric {name}" for name in numeric if holds[name] != "number"]
+    return changed[0] if changed else None
+
+
+def _tell_features(roles: Roles, profiles: list[Any], drop: Sequence[str]) -> None:
     say(f"features  {len(roles.numeric)} numeric, {len(roles.nominal)} nominal")
     used = {*roles.numeric, *roles.nominal}
     gaps = [f"{one.name} {one.n_missing:,}" for one in profiles if one.n_missing and one.name in used]
@@ -105,16 +160,20 @@ def read_training(
         say(
             "          --nominal COL or --numeric COL keeps a column, --drop COL leaves it out without a word"
         )
-    rows = Training(table, target, weight, roles, measures)
-    copies = [doubt(found) for found in _copies(rows) if found.column not in types]
-    roles = replace(roles, doubts=(*roles.doubts, *copies))
+
+
+def with_doubts(roles: Roles, copies: Any, forced: Iterable[str]) -> Roles:
+    """Add the features that look like copies of the target to the doubtful ones, and warn of all."""
+    kept = set(forced)
+    doubts = [doubt(found) for found in copies if found.column not in kept]
+    roles = replace(roles, doubts=(*roles.doubts, *doubts))
     for words in roles.doubts:
         warn(words)
-    return rows._replace(roles=roles)
+    return roles
 
 
-def _copies(rows: Training) -> Any:
-    """The features that look like copies of the target."""
+def copies_of_target(rows: Training) -> Any:
+    """The features that look like copies of the target, of rows in memory."""
     from hornbeam.data.column_checks import target_copies
     from hornbeam.data.schema import Kind
     from hornbeam.data.table import Table

@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from hornbeam.cli.rows import data_argument, model_argument, reading, rows_for, target_option
+from hornbeam.cli.saving import check_output
 from hornbeam.cli.screen import give, manners, say
 
 __all__ = ["update"]
@@ -31,7 +32,8 @@ def update(
     from hornbeam import load, save
 
     estimator = load(model)
-    rows = rows_for(estimator.tree_, data, text, target)
+    check_output(output)
+    rows = rows_for(estimator.tree_, data, text, target, keep=())
     estimator.update(rows.X, rows.y, decay=decay)
     save(estimator, output)
     give({"model": output, "digest": estimator.tree_.digest, "added": rows.X.num_rows})

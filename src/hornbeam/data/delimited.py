@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
@@ -117,8 +118,8 @@ def _header(data: Any, name: str, delimiter: str | None) -> tuple[list[str], int
     rows = csv.reader(chain([first], lines), delimiter=delimiter)
     # Row numbers are often written without a name.
     names = [column.strip() or f"column {at}" for at, column in enumerate(next(rows), 1)]
-    for column in names:
-        if names.count(column) > 1:
+    for column, n_times in Counter(names).items():
+        if n_times > 1:
             raise DataError(f"{name!r} has two columns named {column!r}. Rename one of them.")
     return names, n_blank + rows.line_num, delimiter
 

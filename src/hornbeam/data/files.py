@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from hornbeam.errors import DataError, MissingExtraError
+from hornbeam.errors import DataError, HornbeamError, MissingExtraError
 
 __all__ = ["Paths", "files_of", "is_remote", "need_arrow", "open_file", "stat"]
 
@@ -113,8 +113,25 @@ def stat(file: str) -> tuple[int, int]:
 def _store(file: str) -> tuple[Any, str]:
     from pyarrow.fs import FileSystem
 
-    store, path = FileSystem.from_uri(file)
+    with _told(file):
+        store, path = FileSystem.from_uri(file)
     return store, path
+
+
+@contextmanager
+def _told(address: str) -> Iterator[None]:
+    """Say in our words that a store cannot be reached, or does not know an address."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except HornbeamError:
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:
+        cause = " ".join(str(error).split())
+        raise DataError(
+            f"{address!r} cannot be reached: {cause} Check the address, the network and the credentials of the store."
+        ) from error
 
 
 def _local(path: Path) -> list[str]:
@@ -140,9 +157,14 @@ def _below(address: str | Path) -> list[str]:
 
     address = str(address)
     store, path = _store(address)
-    if store.get_file_info(path).type is not FileType.Directory:
-        return [address]
-    files = [info.path for info in store.get_file_info(FileSelector(path, recursive=True)) if info.is_file]
+    with _told(address):
+        kind = store.get_file_info(path).type
+        if kind is FileType.NotFound:
+            raise DataError(f"There is nothing at {address!r}. Name files or folders that exist.")
+        if kind is not FileType.Directory:
+            return [address]
+        found_there = store.get_file_info(FileSelector(path, recursive=True))
+    files = [info.path for info in found_there if info.is_file]
     tails = sorted(PurePosixPath(file).relative_to(path) for file in files if file.endswith(".parquet"))
     found = [f"{address.rstrip('/')}/{tail}" for tail in tails if not _hidden(tail.parts)]
     if not found:

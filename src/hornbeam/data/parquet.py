@@ -73,6 +73,7 @@ class ParquetSource:
         class_weight: Any = None,
         schema: Schema | None = None,
         engine: Engine | None = None,
+        labelled: bool = False,
     ) -> "ParquetSource":
         """Survey some files: learn the schema and the weights that `Table.read` would from all their rows.
 
@@ -94,6 +95,8 @@ class ParquetSource:
             The schema to match instead of learning one; its names are the features.
         engine : Engine, optional
             Where the survey runs; this thread by default. What it finds does not depend on it.
+        labelled : bool, default False
+            Leave out rows without a label, which are an error otherwise.
 
         Returns
         -------
@@ -124,6 +127,7 @@ class ParquetSource:
         footers = read_footers(files_of(paths), engine)
         wanted = features if schema is None else schema.names
         selection, kinds = select(footers, target, weight, wanted, class_weight)
+        selection = replace(selection, labelled=labelled)
         units = units_of(footers, selection.most_rows)
         nominal = {name: kind for name, kind in kinds.items() if schema is None and kind is not Kind.NUMERIC}
         [found] = engine.reduce(survey, units, (selection, nominal), combine=Survey.absorb)

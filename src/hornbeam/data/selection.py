@@ -48,6 +48,8 @@ class Selection:
         Columns that hold text.
     dropped : frozenset of labels
         Classes whose rows do not count, as those of weight zero do not.
+    labelled : bool
+        Rows without a label do not count either; else they are an error.
 
     Examples
     --------
@@ -64,6 +66,7 @@ class Selection:
     weight: str | None = None
     text: tuple[str, ...] = ()
     dropped: frozenset[Label] = frozenset()
+    labelled: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -84,6 +87,8 @@ class Selection:
         others = [name for name in (self.target, self.weight) if name is not None]
         with _told_where(unit):
             table = read_rows(unit, [*features, *others], self.text, self.most_rows)
+            if self.labelled and self.target is not None and table[self.target].null_count:
+                table = table.filter(table[self.target].is_valid())
             n_rows = len(table)
             if rows is not None and self.weight is None and not self.dropped:
                 # All rows count: of most of them nothing need be converted.

@@ -8,9 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
+
 from hornbeam.data.labels import Labels, read_labels
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
+from hornbeam.data.units import Source
 from hornbeam.estimators.refresh import shares_of
 from hornbeam.estimators.settings import recipe_of, regression_recipe_of
 from hornbeam.estimators.shelf_tree import model_of
@@ -20,7 +23,7 @@ from hornbeam.tree.decision import DecisionRule
 from hornbeam.tree.edit import decide_by
 from hornbeam.typing import Floats, Label
 
-__all__ = ["RegressionSettings", "Settings", "decide", "fit", "fit_numbers"]
+__all__ = ["RegressionSettings", "Settings", "decide", "fit", "fit_measured", "fit_numbers", "fit_rows"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,6 +99,55 @@ def fit(
     )
 
 
+def fit_rows(
+    settings: Settings,
+    source: Source,
+    *,
+    memory: int | None = None,
+    n_jobs: int | None = None,
+    on_progress: Callable[[int], None] | None = None,
+) -> Model:
+    """Fit a tree to rows that stay where they are, as `TreeClassifier.fit` does to files.
+
+    Parameters
+    ----------
+    settings : Settings
+        Its class weights are those that the source was opened with.
+    source : Source
+        Rows with their target.
+    memory : int, optional
+        Bytes that rows may take in this process; 2**29 by default.
+    n_jobs, on_progress
+        As of `fit`.
+
+    Returns
+    -------
+    Model
+
+    Examples
+    --------
+    >>> from hornbeam.data import MemorySource
+    >>> source = MemorySource(Table.read([[0.0], [1.0]], ["no", "yes"]))
+    >>> fit_rows(Settings(smoothing="laplace"), source).tree.n_leaves
+    2
+    """
+    from hornbeam import scale  # only those whose rows are elsewhere wait for it
+
+    rows = scale.Plan.of(source, recipe_of(settings, source), memory=memory).rows
+    tree = scale.fit(
+        source,
+        recipe_of(settings, source, rows),
+        memory=memory,
+        on_progress=on_progress,
+        n_jobs=n_threads(n_jobs),
+    )
+    # Texts as objects, which is what columns of a file in memory hold: the model is the same to the last byte.
+    text = any(isinstance(label, str) for label in source.schema.classes)
+    classes = read_labels(np.array(source.schema.classes, dtype=object if text else None)).classes
+    tree = decide_by(tree, DecisionRule.of(settings.costs, source.class_weight, classes.tolist()))
+    return model_of("TreeClassifier", _said(settings), tree, classes, True, source.class_weight, None)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class RegressionSettings:
     """The parameters of a `TreeRegressor`, of which it says more.
@@ -152,6 +204,35 @@ def fit_numbers(
     2
     """
     table = Table.read(X, y, sample_weight=sample_weight, target=Kind.NUMERIC)
+    return fit_measured(settings, table, n_jobs=n_jobs, on_progress=on_progress)
+
+
+def fit_measured(
+    settings: RegressionSettings,
+    table: Table,
+    *,
+    n_jobs: int | None = None,
+    on_progress: Callable[[int], None] | None = None,
+) -> Model:
+    """Fit a tree to a table with a numeric target.
+
+    Parameters
+    ----------
+    settings : RegressionSettings
+    table : Table
+    n_jobs, on_progress
+        As of `fit`.
+
+    Returns
+    -------
+    Model
+
+    Examples
+    --------
+    >>> table = Table.read([[0.0], [1.0]], [2.0, 4.0], target=Kind.NUMERIC)
+    >>> fit_measured(RegressionSettings("cart"), table).tree.n_leaves
+    2
+    """
     recipe = regression_recipe_of(settings, table)
     tree = recipe.fit(table, n_jobs=n_threads(n_jobs), on_progress=on_progress)
     return Model(tree, "TreeRegressor", _said(settings), {"named": table.names is not None})

@@ -14,7 +14,7 @@ from hornbeam.estimators.column_warnings import warn_of_columns
 from hornbeam.estimators.portrait import Portrait
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.routing import Routing
-from hornbeam.estimators.rows import by_unit, in_memory
+from hornbeam.estimators.rows import by_unit, is_address, read_measured
 from hornbeam.estimators.settings import regression_recipe_of
 from hornbeam.estimators.shell import Estimator
 from hornbeam.estimators.targets import numbers_of
@@ -142,27 +142,32 @@ class TreeRegressor(Portrait, CallbackSupportMixin, Routing, RegressorMixin, Est
         self.n_jobs = n_jobs
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, memory: int | None = None) -> Self:
         """Grow, prune and smooth a tree.
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Numbers, booleans, strings, categories; missing values in any form.
-        y : array-like of shape (n_rows,)
-            Numbers.
-        sample_weight : array-like of shape (n_rows,), default=None
-            A row of weight 2 counts as two rows.
+        X : array-like or data frame of shape (n_rows, n_features), or path or paths
+            Numbers, booleans, strings, categories; missing values in any form. Or Parquet files, folders or patterns,
+            whose rows are read into memory.
+        y : array-like of shape (n_rows,), or str
+            Numbers; of files, the name of their column.
+        sample_weight : array-like of shape (n_rows,) or str, default=None
+            A row of weight 2 counts as two rows; of files, the name of their column.
+        memory : int, default=None
+            Bytes that the rows of files may take; more are refused before they are read. None: 2**29.
 
         Returns
         -------
         TreeRegressor
             Itself, fitted.
         """
-        in_memory(self, X)
         with Progress(self, X, y, sample_weight) as progress:
-            numbers = numbers_of(self, y)
-            table = Table.read(X, numbers, sample_weight=sample_weight, target=Kind.NUMERIC)
+            if is_address(X):
+                table = read_measured(X, y, sample_weight, memory, n_threads(self.n_jobs))
+            else:
+                numbers = numbers_of(self, y)
+                table = Table.read(X, numbers, sample_weight=sample_weight, target=Kind.NUMERIC)
             recipe = regression_recipe_of(self, table)
             warn_of_columns(table)
             listener = progress.listener(table.n_rows)

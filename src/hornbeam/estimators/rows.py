@@ -1,6 +1,7 @@
 """Rows that are elsewhere: an estimator is given their address instead of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import wraps
 from os import PathLike
 from typing import Any, NamedTuple
@@ -9,15 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.labels import read_labels
+from hornbeam.data.measured import Measured, read_numbers
+from hornbeam.data.schema import Kind
+from hornbeam.data.table import Table
 from hornbeam.data.units import MemorySource, Source
-from hornbeam.errors import ParameterError
+from hornbeam.data.weights import read_weights
+from hornbeam.errors import DataError, ParameterError
 from hornbeam.estimators.column_warnings import warn_of_source
 from hornbeam.estimators.settings import recipe_of
 from hornbeam.estimators.threads import n_threads
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
-__all__ = ["Fitted", "by_unit", "fit_source", "in_memory", "is_address", "opened"]
+__all__ = [
+    "Fitted",
+    "by_unit",
+    "check_names",
+    "fit_source",
+    "in_memory",
+    "is_address",
+    "opened",
+    "read_measured",
+]
 
 
 class Fitted(NamedTuple):
@@ -79,13 +93,79 @@ def opened(X: Any, y: Any, sample_weight: Any, class_weight: Any, engine: Any) -
                 "Open it with target= and weight=."
             )
         return X  # type: ignore[no-any-return]
+    check_names(y, sample_weight)
+    return _open(X, target=y, weight=sample_weight, class_weight=class_weight, engine=engine)
+
+
+def check_names(y: Any, sample_weight: Any) -> None:
+    """Refuse a target or weights that are not named as columns of files are.
+
+    Examples
+    --------
+    >>> check_names([0, 1], None)
+    Traceback (most recent call last):
+        ...
+    hornbeam.errors.ParameterError: X says where rows are, and y is a list; expected the name of their column...
+    """
     for name, column, needed in (("y", y, True), ("sample_weight", sample_weight, False)):
         if not isinstance(column, str) and (needed or column is not None):
             raise ParameterError(
                 f"X says where rows are, and {name} is a {type(column).__name__}; expected the name of their column. "
                 f"Pass {name}='{name}', say."
             )
-    return _open(X, target=y, weight=sample_weight, class_weight=class_weight, engine=engine)
+
+
+def read_measured(
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    memory: int | None,
+    n_jobs: int,
+    features: Sequence[str] | None = None,
+) -> Table:
+    """Read all rows of Parquet files into memory, with a column of numbers as their target.
+
+    Rows that take more than `memory` bytes (2**29 by default) are refused before they are read. Without `features` all
+    other columns are.
+    """
+    if _is_source(X):
+        raise ParameterError(
+            "X is a source, and a numeric target is read from files; expected their paths. Pass these, and the name of "
+            "the target's column as y."
+        )
+    check_names(y, sample_weight)
+    from hornbeam.data.engine import LocalEngine  # only those who ask for files wait for it
+    from hornbeam.data.files import files_of, need_arrow
+    from hornbeam.data.footers import read_footers
+    from hornbeam.data.rows_file import read_column
+    from hornbeam.scale.plan import MEMORY, bytes_per_row
+    from hornbeam.scale.sample import draw_sample
+
+    need_arrow()
+    files, engine = files_of(X), LocalEngine(n_jobs)
+    if features is None:
+        first = read_footers(files[:1], engine)[0]
+        features = [name for name in first.sorts if name not in (y, sample_weight, *first.index)]
+    source = _open(files, target=None, features=features, engine=engine)
+    memory, needed = MEMORY if memory is None else memory, bytes_per_row(source) * source.n_rows
+    if needed > memory:
+        raise DataError(
+            f"A numeric target needs all rows in memory: {source.n_rows:,} rows take {needed:,} bytes; expected "
+            f"at most {memory:,}. Pass memory={needed}, or files with fewer rows or columns."
+        )
+    values = read_numbers(read_column(files, y, source.n_rows).to_numpy())
+    weights = None if sample_weight is None else read_column(files, sample_weight, source.n_rows).to_numpy()
+    table = draw_sample(source, engine, source.n_rows)
+    weight, unit, kept, _ = read_weights(weights, len(values), class_weight=None, labels=None)
+    if kept is not None:
+        table, values = table.take(np.flatnonzero(kept)), values[kept]
+    return replace(
+        table,
+        schema=replace(table.schema, target=Kind.NUMERIC),
+        weight=weight,
+        unit=unit,
+        measured=Measured.of(values, weight, unit),
+    )
 
 
 def fit_source(

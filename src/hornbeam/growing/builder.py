@@ -5,11 +5,12 @@ import numpy as np
 from hornbeam.data.bins import Bins
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
+from hornbeam.kernels.slots import Slots
 from hornbeam.kernels.subtree import Nodes
 from hornbeam.tree.edit import count
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
-from hornbeam.tree.walk import level_order
+from hornbeam.tree.walk import level_order, take_runs
 from hornbeam.typing import Floats, Indices
 
 __all__ = ["build_measured", "build_skeleton", "build_tree"]
@@ -69,12 +70,12 @@ def _thresholds(feature: Indices, left: Indices, right: Indices, bins: Bins, at_
     return threshold
 
 
-def _slot_maps(nodes: Nodes, order: np.ndarray, bins: Bins, feature: Indices) -> tuple[Indices, Indices]:
+def _slot_maps(nodes: Nodes, order: np.ndarray, bins: Bins, feature: Indices) -> tuple[Indices, Slots]:
     start = nodes.map_start[order]
     nominal = start >= 0
     if not nominal.any():
         return np.zeros(len(order) + 1, dtype=np.int32), np.empty(0, dtype=np.int32)
     length = np.where(nominal, bins.n_codes[feature], 0).astype(np.int64)
-    slot_start = np.concatenate([[0], np.cumsum(length)])
-    take = np.repeat(start - slot_start[:-1], length) + np.arange(slot_start[-1])
-    return slot_start.astype(np.int32), nodes.map[take]
+    slot_start, slot_of = take_runs(nodes.map, start, length)
+    slot_of.flags.writeable = False  # or the skeleton would copy it
+    return slot_start.astype(np.int32), slot_of

@@ -96,7 +96,12 @@ def guide_on_codes(skeleton: Skeleton, bins: Bins) -> Guide:
             left[mine] = np.searchsorted(bins.edges[f], skeleton.threshold[mine], side="left")
     map_start = np.where(nominal, skeleton.slot_start[:-1], -1).astype(np.int64)
     return Guide(
-        skeleton.feature, skeleton.first_child, left, skeleton.missing_slot, map_start, skeleton.slot_of
+        skeleton.feature,
+        skeleton.first_child,
+        left,
+        skeleton.missing_slot,
+        map_start,
+        skeleton.slot_of.astype(np.int32, copy=False),
     )
 
 

@@ -69,9 +69,10 @@ class LevelPhase:
         while frontier.waiting:
             self._ask_level(made, frontier, whereabouts)
         nodes = made.nodes()
+        finished: list[tuple[int, Nodes]] = []
         while frontier.small:
-            nodes = self._finish_some(nodes, frontier, whereabouts)
-        return nodes
+            finished += self._finish_some(nodes, finished, frontier, whereabouts)
+        return graft(nodes, finished)
 
     def _ask_level(self, made: NodeList, frontier: Frontier, whereabouts: Whereabouts) -> None:
         """One pass for the next batch: nodes that split have children, the others are leaves."""
@@ -89,19 +90,26 @@ class LevelPhase:
         depth, settled = asked[0].block.depth, self._settled(frontier)
         self._tell(Pass("count", depth, len(asked), n_rows, settled, task_bytes, 0, blocks))
 
-    def _finish_some(self, nodes: Nodes, frontier: Frontier, whereabouts: Whereabouts) -> Nodes:
-        """One pass for as many small nodes as there is room for: their subtrees are grown to the end."""
+    def _finish_some(
+        self,
+        nodes: Nodes,
+        finished: list[tuple[int, Nodes]],
+        frontier: Frontier,
+        whereabouts: Whereabouts,
+    ) -> list[tuple[int, Nodes]]:
+        """One pass for as many small nodes as there is room for: return their subtrees, grown to the end."""
         # Subtrees that are finished need not be walked again: all rows that count are on their way to small nodes.
         guide = guide_of(nodes, [sprout.node for sprout in frontier.small])
         blocks = deal_round(frontier.small, self.means, self.engine.parallelism)
         survey, ground = self.means.survey, Ground(self.source, self.terms, guide, whereabouts)
-        nodes = graft(nodes, grow_subtrees(ground, self.engine, blocks, survey))
-        self._keep(nodes, frontier)
+        subtrees = grow_subtrees(ground, self.engine, blocks, survey)
+        if self.checkpoint is not None:
+            self._keep(graft(nodes, [*finished, *subtrees]), frontier)
         sprouts = [sprout for block in blocks for sprout in block]
         n_rows, depth = sum(s.n_rows for s in sprouts), min(s.block.depth for s in sprouts)
         moved, settled = n_rows * survey.row_bytes, self._settled(frontier)
         self._tell(Pass("gather", depth, len(sprouts), n_rows, settled, 0, moved, len(blocks)))
-        return nodes
+        return subtrees
 
     def _settled(self, frontier: Frontier) -> int:
         return self.means.survey.n_rows - frontier.n_rows

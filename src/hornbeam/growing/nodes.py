@@ -7,8 +7,9 @@ import numpy as np
 
 from hornbeam.growing.sprout import Sprout, child_bounds
 from hornbeam.kernels.level import Guide
+from hornbeam.kernels.slots import Slots, narrow_slots
 from hornbeam.kernels.subtree import Block, Nodes, Split, Terms, child_key
-from hornbeam.typing import Bools, Counts, Indices
+from hornbeam.typing import Bools, Counts
 
 __all__ = ["NodeList", "graft", "guide_of"]
 
@@ -19,7 +20,7 @@ class NodeList:
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
         self._columns: dict[str, list[Any]] = {name: [] for name in Nodes._fields if name != "map"}
-        self._maps: list[Indices] = [np.empty(0, dtype=np.int32)]
+        self._maps: list[Slots] = [np.empty(0, dtype=np.int32)]
         self._n_map = 0
 
     @classmethod
@@ -83,7 +84,8 @@ def guide_of(nodes: Nodes, towards: Sequence[int] | None = None) -> Guide:
         feature = np.where(_above(nodes, towards), feature, -1).astype(np.int32)
     stops = (nodes.missing_slot < 0) & (nodes.feature >= 0)
     missing_slot = np.where(stops, 1, nodes.missing_slot).astype(np.int32)
-    return Guide(feature, first_child, nodes.left, missing_slot, nodes.map_start, nodes.map)
+    wide = nodes.map.astype(np.int32, copy=False)
+    return Guide(feature, first_child, nodes.left, missing_slot, nodes.map_start, wide)
 
 
 def _above(nodes: Nodes, some: Sequence[int]) -> Bools:
@@ -129,7 +131,7 @@ def graft(trunk: Nodes, subtrees: list[tuple[int, Nodes]]) -> Nodes:
         join(lambda p: p.rows),
         join(lambda p: p.evidence),
         np.concatenate(map_starts),
-        np.concatenate([part.map for part in parts]),
+        np.concatenate([narrow_slots(part.map) for part in parts]),
     )
     for leaf, nodes, map_start in heads:
         for name in ("feature", "left", "right", "missing_slot", "gain"):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from hornbeam import _native
 from hornbeam._native import Columns, Missing, Nominal, Rules, child_key
+from hornbeam.kernels.slots import Slots, narrow_slots
 from hornbeam.typing import Codes, Counts, Floats, Indices
 
 __all__ = [
@@ -153,7 +154,7 @@ class Nodes(NamedTuple):
     rows: Counts
     evidence: Counts
     map_start: Counts
-    map: Indices
+    map: Slots
 
 
 class Split(NamedTuple):
@@ -175,9 +176,10 @@ def check_rows(rows: Rows, terms: Terms) -> None:
 
 def grow(rows: Rows, terms: Terms, block: Block, watch: Counts, cells: Cells | None = None) -> Nodes:
     """Grow a whole subtree from a block of rows; ``cells`` is its histogram if it is known already."""
-    return Nodes(
+    made = Nodes(
         *_native.grow(*rows, terms.columns, terms.criterion, terms.rules, *block, watch=watch, cells=cells)
     )
+    return made._replace(map=narrow_slots(made.map))
 
 
 def empty_cells(rows: Rows, terms: Terms, n_slots: int = 1) -> Cells:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import BinaryIO
 
 from hornbeam.errors import StorageError
@@ -18,7 +20,17 @@ from hornbeam.storage.pickles import refuse_pickle, refuse_pickle_name
 if sys.platform != "win32":
     from fcntl import LOCK_EX, flock
 
-__all__ = ["decode", "encode", "read", "read_any", "replace", "write"]
+__all__ = [
+    "check_writable",
+    "decode",
+    "encode",
+    "read",
+    "read_any",
+    "replace",
+    "replacing",
+    "write",
+    "write_fitting",
+]
 
 
 def encode(model: Model | Grove, *, as_tensors: bool = False) -> bytes:
@@ -86,6 +98,59 @@ def write(model: Model | Grove, path: str | PathLike[str]) -> None:
     replace(path, _parts(model, as_tensors=Path(path).suffix == ".safetensors"))
 
 
+def write_fitting(model: Model | Grove, path: str | PathLike[str]) -> Path:
+    """Write a model to a file as `write` does; if it is too large for text, as tensors to ``<path>.safetensors``.
+
+    Returns
+    -------
+    Path
+        The file that was written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from hornbeam import Schema, Skeleton, Tree
+    >>> tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_fitting(Model(tree), f"{folder}/model.hornbeam").name
+    'model.hornbeam'
+    """
+    path = Path(path)
+    try:
+        parts = _parts(model, as_tensors=path.suffix == ".safetensors")
+    except text.TooLargeForTextError:
+        path = path.with_name(f"{path.name}.safetensors")
+        parts = _parts(model, as_tensors=True)
+    replace(path, parts)
+    return path
+
+
+def check_writable(path: str | PathLike[str]) -> None:
+    """Raise `StorageError` unless a file can be written at this path; nothing is changed.
+
+    Examples
+    --------
+    >>> check_writable("/no/such/folder/model.hornbeam")
+    Traceback (most recent call last):
+        ...
+    hornbeam.errors.StorageError: '/no/such/folder/model.hornbeam' cannot be written: No such file or directory...
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        if target.is_dir():
+            raise IsADirectoryError(None, "Is a directory")
+        if target.exists() and not target.is_file():
+            return  # a pipe or a device
+        with TemporaryFile(dir=target.parent):
+            pass
+    except OSError as error:
+        raise StorageError(
+            f"{os.fspath(path)!r} cannot be written: {error.strerror}. Name a file in a folder that exists and that "
+            "you may write to."
+        ) from error
+
+
 def read(path: str | PathLike[str]) -> Model:
     """Read a model that answers with one tree from a file.
 
@@ -147,16 +212,32 @@ def replace(path: str | PathLike[str], parts: Iterable[bytes | memoryview]) -> N
     ...     Path(folder, "answers.csv").read_text()
     'label\nno'
     """
+    with replacing(path) as file:
+        file.writelines(parts)
+
+
+@contextmanager
+def replacing(path: str | PathLike[str]) -> Iterator[BinaryIO]:
+    r"""Open a file that takes the place of another when the block ends; after an error that one stays as it is.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with replacing(f"{folder}/answers.csv") as file:
+    ...         _ = file.write(b"label\nno")
+    ...     Path(folder, "answers.csv").read_text()
+    'label\nno'
+    """
     path = Path(os.path.realpath(path))
     if path.exists() and not path.is_file():
         with path.open("wb") as other:
-            other.writelines(parts)
+            yield other
         return
     growing = path.with_name(f".{path.name}.saving")
     with _locked(growing) as file:
         try:
-            for part in parts:
-                file.write(part)
+            yield file
             file.flush()
             if path.exists():
                 growing.chmod(stat.S_IMODE(path.stat().st_mode))

@@ -24,7 +24,7 @@ from hornbeam.storage.sizes import SEVERAL, VERSION, sizes_of
 from hornbeam.storage.values import show
 from hornbeam.tree import Tree
 
-__all__ = ["LARGEST", "parse", "read_text", "write_text"]
+__all__ = ["LARGEST", "TooLargeForTextError", "parse", "read_text", "write_text"]
 
 # Together they keep reading below 256 MB, whatever the text: four bytes a character of a text that is not
 # Latin, 32 bytes a number, 200 an object.
@@ -35,7 +35,12 @@ MOST_BRACKETS = 2**18
 _LONGEST_NUMBER = 32  # characters; the longest number we write has 24
 _NODES_A_LINE = 16
 _BLOCKS = ("features", "classes", "history")  # written an entry a line
+_AS_TENSORS = "save it as '*.safetensors', a form made for large trees"
 _SPELLED = {None: nan, "inf": inf, "-inf": -inf}
+
+
+class TooLargeForTextError(StorageError):
+    """A model that `write_text` refuses because of its size; as tensors it can be written."""
 
 
 def write_text(model: Model) -> bytes:
@@ -44,10 +49,15 @@ def write_text(model: Model) -> bytes:
     Raises
     ------
     StorageError
-        If the model has a value that cannot be written, or is too large for text.
+        If the model has a value that cannot be written.
+    TooLargeForTextError
+        If it is too large for text.
     """
+    n_values = sum(array.size for array in arrays_of(model).values())
+    if n_values > MOST_VALUES:  # before all of them are spelled, which takes 50 times their memory
+        raise _too_large(n_values, "values", MOST_VALUES, _AS_TENSORS, TooLargeForTextError)
     data = ("\n".join(_lines(model)) + "\n").encode()
-    _check_size(data, "save it as '*.safetensors', a form made for large trees")
+    _check_size(data, _AS_TENSORS, TooLargeForTextError)
     return data
 
 
@@ -165,14 +175,18 @@ def parse(data: bytes) -> dict[str, Any]:
     return document
 
 
-def _check_size(data: bytes, advice: str) -> None:
+def _check_size(data: bytes, advice: str, kind: type[StorageError] = StorageError) -> None:
     for what, size, most in (
         ("bytes", len(data), LARGEST),
         ("values", data.count(b","), MOST_VALUES),
         ("lists and objects", data.count(b"[") + data.count(b"{"), MOST_BRACKETS),
     ):
         if size > most:
-            raise StorageError(f"the text has {size:,} {what}; expected at most {most:,}: {advice}")
+            raise _too_large(size, what, most, advice, kind)
+
+
+def _too_large(size: int, what: str, most: int, advice: str, kind: type[StorageError]) -> StorageError:
+    return kind(f"the text has {size:,} {what}; expected at most {most:,}: {advice}")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def open_branches(skeleton: Skeleton) -> tuple[Skeleton, _Ids]:
     mother = np.repeat(np.arange(n), np.diff(skeleton.slot_start))[unseen]
     born = np.bincount(mother, minlength=n)
     rank = skeleton.n_children[mother] + np.arange(len(mother)) - (np.cumsum(born) - born)[mother]
-    slot_of = skeleton.slot_of.copy()
+    slot_of = skeleton.slot_of.astype(np.int32)
     slot_of[unseen] = rank
     missing_slot = skeleton.missing_slot
     if not (missing_slot >= 0).any():

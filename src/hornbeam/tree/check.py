@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.schema import Kind
 from hornbeam.errors import TreeError
-from hornbeam.tree.walk import links
+from hornbeam.tree.walk import links, node_blocks
 from hornbeam.typing import Bools, Floats
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["check_belief", "check_decision", "check_skeleton", "check_tree", "read_only"]
 
-_INT32, _INT64, _FLOAT64 = np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.float64)
+_INT8, _INT32, _INT64 = np.dtype(np.int8), np.dtype(np.int32), np.dtype(np.int64)
+_FLOAT64 = np.dtype(np.float64)
 _BELIEF_SLACK = 1e-9  # what rounding may add to a row of beliefs on the way down a very deep tree
 _MOST = 2.0**62  # all evidence of a tree; sums of 64-bit integers are exact well beyond
 _SURE = 2**34  # counts up to here cannot add up to that: memory would not hold so many
@@ -71,7 +72,8 @@ def _types(s: Skeleton) -> None:
         _expect_array(name, getattr(s, name), _INT32, (n,))
     _expect_array("threshold", s.threshold, _FLOAT64, (n,))
     _expect_array("slot_start", s.slot_start, _INT32, (n + 1,))
-    _expect_array("slot_of", s.slot_of, _INT32, (None,))
+    narrow = getattr(s.slot_of, "dtype", None) == _INT8
+    _expect_array("slot_of", s.slot_of, _INT8 if narrow else _INT32, (None,))
     if n == 0:
         raise TreeError("parent has no nodes, expected at least the root: a tree without a split is one leaf")
 
@@ -120,17 +122,19 @@ def _tests(s: Skeleton) -> None:
 
 def _slots(s: Skeleton, run: NDArray[Any]) -> None:
     """Check that a category leads to a child or nowhere, and that every child can be reached."""
-    node = np.repeat(np.arange(len(run)), run)
-    fine = (s.slot_of >= -1) & (s.slot_of < s.n_children[node])
-    if not fine.all():
-        at = int(fine.argmin())
-        raise TreeError(
-            f"slot_of[{at}] is {s.slot_of[at]} at node {node[at]}, expected -1 (not seen here) or a slot "
-            f"below {s.n_children[node[at]]}"
-        )
     reached = np.zeros(len(s.parent), np.bool_)
     reached[0] = True
-    reached[(s.first_child[node] + s.slot_of)[s.slot_of >= 0]] = True
+    for first, last in node_blocks(s.slot_start):
+        begin = int(s.slot_start[first])
+        node, slot = np.repeat(np.arange(first, last), run[first:last]), s.slot_of[begin : s.slot_start[last]]
+        fine = (slot >= -1) & (slot < s.n_children[node])
+        if not fine.all():
+            at = int(fine.argmin())
+            raise TreeError(
+                f"slot_of[{begin + at}] is {slot[at]} at node {node[at]}, expected -1 (not seen here) or a slot "
+                f"below {s.n_children[node[at]]}"
+            )
+        reached[(s.first_child[node] + slot)[slot >= 0]] = True
     lead = np.flatnonzero((run > 0) & (s.missing_slot >= 0))
     reached[s.first_child[lead] + s.missing_slot[lead]] = True
     lost = ~reached & (run[s.parent] > 0)

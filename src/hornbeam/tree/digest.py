@@ -65,7 +65,7 @@ def digest(tree: Tree) -> str:
         skeleton.feature,
         skeleton.threshold,
         skeleton.slot_start,
-        skeleton.slot_of,
+        skeleton.slot_of.astype(np.int32, copy=False),
         skeleton.missing_slot,
         tree.evidence,
         tree.unit,

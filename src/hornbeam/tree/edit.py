@@ -20,7 +20,7 @@ from hornbeam.tree.route import route
 from hornbeam.tree.share import count_shared
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
-from hornbeam.tree.walk import descendants, level_order, pull_up, runs, slots
+from hornbeam.tree.walk import descendants, level_order, pull_up, slots, take_runs
 from hornbeam.typing import Bools, Counts, Floats
 
 __all__ = [
@@ -302,8 +302,8 @@ def _cut(skeleton: Skeleton, left: Rest, cut: Counts) -> Skeleton:
         begin = skeleton.slot_start[left.node]
         run = skeleton.slot_start[left.node + 1] - begin
         run[cut] = 0
-        np.cumsum(run, out=slot_start[1:])
-        slot_of = slot_of[runs(begin, run)]
+        starts, slot_of = take_runs(slot_of, begin, run)
+        slot_start = starts.astype(np.int32)
     return Skeleton._edited(
         parent=left.parent,
         first_child=left.first_child,
@@ -330,14 +330,14 @@ def _pick[T: np.generic](
 def _take(skeleton: Skeleton, nodes: NDArray[np.intp]) -> Skeleton:
     """Copy some nodes, given in their new level order."""
     begin = skeleton.slot_start[nodes]
-    run = skeleton.slot_start[nodes + 1] - begin
+    slot_start, slot_of = take_runs(skeleton.slot_of, begin, skeleton.slot_start[nodes + 1] - begin)
     return Skeleton.of(
         n_children=skeleton.n_children[nodes],
         feature=skeleton.feature[nodes],
         threshold=skeleton.threshold[nodes],
         missing_slot=skeleton.missing_slot[nodes],
-        slot_start=np.concatenate(([0], np.cumsum(run))),
-        slot_of=skeleton.slot_of[runs(begin, run)],
+        slot_start=slot_start,
+        slot_of=slot_of,
     )
 
 

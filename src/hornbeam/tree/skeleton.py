@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.kernels.route import Router
+from hornbeam.kernels.slots import Slots, narrow_slots
 from hornbeam.tree.check import check_skeleton, read_only
 from hornbeam.tree.walk import level_offsets, links
 from hornbeam.typing import Bools, Floats, Indices
@@ -36,8 +37,9 @@ class Skeleton:
     threshold : float64 array of shape (n,)
         NaN on leaves and nominal tests.
     slot_start : int32 array of shape (n + 1,)
-    slot_of : int32 array
-        For nominal tests the slot of each category of the feature; other nodes have an empty run.
+    slot_of : int8 or int32 array
+        For nominal tests the slot of each category of the feature; other nodes have an empty run. It is kept as int8 if
+        that holds all slots.
     missing_slot : int32 array of shape (n,)
         Where a missing value goes: a slot; -1, it stops here; -2, to every child in proportion to its
         evidence. A numeric test may have a third child for missing values alone. -1 on leaves.
@@ -67,13 +69,14 @@ class Skeleton:
     feature: Indices
     threshold: Floats
     slot_start: Indices
-    slot_of: Indices
+    slot_of: Slots
     missing_slot: Indices
     levels: tuple[int, ...] = field(init=False)
     _router: Router | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         check_skeleton(self)
+        object.__setattr__(self, "slot_of", narrow_slots(self.slot_of))
         for name in _ARRAYS:
             object.__setattr__(self, name, read_only(getattr(self, name)))
         object.__setattr__(self, "levels", level_offsets(self.n_children))
@@ -131,7 +134,7 @@ class Skeleton:
             feature=np.asarray(feature, np.int32),
             threshold=np.asarray(threshold, np.float64),
             slot_start=np.asarray(slot_start, np.int32),
-            slot_of=np.asarray(slot_of, np.int32),
+            slot_of=slot_of if _is_narrow(slot_of) else np.asarray(slot_of, np.int32),
             missing_slot=np.asarray(missing_slot, np.int32),
         )
 
@@ -171,7 +174,9 @@ class Skeleton:
     def router(self) -> Router:
         """The packed form that routes rows, made when first asked for."""
         if self._router is None:
-            object.__setattr__(self, "_router", Router(**{name: getattr(self, name) for name in _ROUTED}))
+            arrays = {name: getattr(self, name) for name in _ROUTED}
+            arrays["slot_of"] = self.slot_of.astype(np.int32, copy=False)
+            object.__setattr__(self, "_router", Router(**arrays))
         return self._router  # type: ignore[return-value]
 
     def __repr__(self) -> str:
@@ -192,6 +197,10 @@ _ARRAYS = (
     "missing_slot",
 )
 _ROUTED = _ARRAYS[1:]  # a walk down never asks for the parent
+
+
+def _is_narrow(slots: Any) -> bool:
+    return isinstance(slots, np.ndarray) and slots.dtype == np.int8
 
 
 def summary(skeleton: Skeleton) -> str:

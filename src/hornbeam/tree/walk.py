@@ -7,7 +7,7 @@ next, and the descendants of a node are one slice of every level below it: a han
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -29,13 +29,17 @@ __all__ = [
     "level_order",
     "links",
     "nearest_with_rows",
+    "node_blocks",
     "path",
     "pull_up",
     "push_down",
     "runs",
     "slots",
     "stopped",
+    "take_runs",
 ]
+
+_BLOCK = 1 << 20
 
 
 def runs(begin: NDArray[Any], length: NDArray[Any]) -> NDArray[np.intp]:
@@ -50,6 +54,43 @@ def runs(begin: NDArray[Any], length: NDArray[Any]) -> NDArray[np.intp]:
     length = np.asarray(length, np.intp)
     before = np.cumsum(length) - length
     return np.repeat(begin - before, length) + np.arange(length.sum())
+
+
+def take_runs[T: np.generic](
+    values: NDArray[T], begin: NDArray[Any], length: NDArray[Any]
+) -> tuple[NDArray[np.int64], NDArray[T]]:
+    """Copy some runs of an array one behind the other: where each begins, and the copy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> starts, taken = take_runs(np.arange(10), np.array([5, 0, 9]), np.array([2, 3, 1]))
+    >>> starts.tolist(), taken.tolist()
+    ([0, 2, 5, 6], [5, 6, 0, 1, 2, 9])
+    """
+    starts = np.zeros(len(length) + 1, np.int64)
+    np.cumsum(length, out=starts[1:])
+    taken = np.empty(starts[-1], values.dtype)
+    for first, last in node_blocks(starts):
+        taken[starts[first] : starts[last]] = values[runs(begin[first:last], length[first:last])]
+    return starts, taken
+
+
+def node_blocks(starts: NDArray[Any]) -> Iterator[tuple[int, int]]:
+    """Divide nodes into ranges whose runs together have about a million entries, so that temporary arrays stay small.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> list(node_blocks(np.array([0, 1 << 20, 1 << 20, 3 << 20, 3 << 20])))
+    [(0, 2), (2, 3), (3, 4)]
+    """
+    first, n = 0, len(starts) - 1
+    while first < n:
+        last = int(np.searchsorted(starts, starts[first] + _BLOCK, side="right")) - 1
+        last = max(last, first + 1)
+        yield first, last
+        first = last
 
 
 def links(n_children: NDArray[Any]) -> tuple[Indices, Indices]:

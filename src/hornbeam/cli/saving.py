@@ -1,0 +1,58 @@
+"""Saving a model so that no fit is lost: the place is checked before the fit, and a second one is there after it."""
+
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any
+
+import click
+
+from hornbeam.cli.screen import warn
+from hornbeam.errors import StorageError
+
+__all__ = ["check_output", "save_model"]
+
+
+def check_output(output: str) -> None:
+    """Refuse, before anything is computed, a place that cannot be written to."""
+    from hornbeam.storage.file import check_writable
+
+    if output != "-":
+        check_writable(output)
+
+
+def save_model(model: Any, output: str) -> str:
+    """Write a model to a file or to stdout, and return the name of what was written.
+
+    A model that is too large for text is written as tensors beside the name that was asked for. Should the file
+    fail after all, on a full disk say, the model goes to the folder of temporary files, and an error says so.
+    """
+    from hornbeam.storage.file import encode, write_fitting
+    from hornbeam.storage.text import TooLargeForTextError
+
+    if output == "-":
+        try:
+            data = encode(model)
+        except TooLargeForTextError:
+            warn("the model is too large for text: it is written as safetensors")
+            data = encode(model, as_tensors=True)
+        click.echo(data, nl=False)
+        return output
+    try:
+        written = str(write_fitting(model, output))
+    except OSError as error:
+        raise _rescued(model, output, error) from error
+    if written != output:
+        left = ", which is left as it was" if Path(output).exists() else ""
+        warn(f"the model is too large for the text of {output}{left}: it is saved as {written}")
+    return written
+
+
+def _rescued(model: Any, output: str, error: OSError) -> StorageError:
+    """Write the model where temporary files are, and return the error that says where."""
+    from hornbeam.storage.file import encode
+
+    with NamedTemporaryFile(prefix="hornbeam-", suffix=".safetensors", delete=False) as file:
+        file.write(encode(model, as_tensors=True))
+    return StorageError(
+        f"{output!r} cannot be written: {error.strerror or error}. The model is not lost: it is saved as {file.name!r}."
+    )

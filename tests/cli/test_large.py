@@ -1,0 +1,263 @@
+"""Folders of Parquet files: the same models and answers as of one file in memory, and no fit is lost."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import hornbeam
+from hornbeam.data.rows_file import read_rows
+
+FIT = ("-t", "state", "--drop", "id", "--drop", "opened", "--drop", "currency")
+LARGE = (
+    "--memory",
+    "200kB",
+)  # the 600 rows take 48 kB: too many to be read at once, and few enough to come home
+
+
+@pytest.fixture
+def folder(run) -> str:
+    """The loans in three Parquet files, and a text file that is none of them."""
+    table = read_rows("loans.csv", types={"zip": "text"})
+    Path("loans").mkdir()
+    for at in range(3):
+        pa.parquet.write_table(table[at * 200 : at * 200 + 200], f"loans/{at}.parquet", row_group_size=70)
+    Path("loans/notes.txt").write_text("no rows")
+    pa.parquet.write_table(table, "whole.parquet")
+    return "loans"
+
+
+def fitted(run, data: str, *options: str) -> bytes:
+    result = run("fit", data, *FIT, "-o", "m.hornbeam", *options)
+    assert result.exit_code == 0, result.stderr
+    return Path("m.hornbeam").read_bytes()
+
+
+@pytest.mark.parametrize("options", [[], ["--balanced"], ["--costs", "bad", "good", "5"], ["--seed", "3"]])
+def test_a_folder_that_streams_gives_the_model_of_one_file(run, folder, options):
+    assert fitted(run, folder, *LARGE, *options) == fitted(run, "whole.parquet", *options)
+    assert fitted(run, "loans/*.parquet", *LARGE, *options) == fitted(run, folder, *options)
+
+
+@pytest.mark.parametrize("holes", [False, True])
+def test_a_number_of_a_folder_is_estimated_as_of_one_file(run, folder, holes):
+    if holes:
+        table = read_rows("whole.parquet")
+        amount = [None if at % 50 == 7 else value for at, value in enumerate(table["amount"].to_pylist())]
+        pa.parquet.write_table(table.set_column(2, "amount", pa.array(amount)), "whole.parquet")
+        pa.parquet.write_table(read_rows("whole.parquet"), "loans/0.parquet")
+        for name in ("1", "2"):
+            Path(f"loans/{name}.parquet").unlink()
+    models = []
+    for data, memory in ((folder, LARGE), ("whole.parquet", ())):
+        command = ("fit", data, "-t", "amount", "--kind", "regression", "--drop", "id", "-o", "n.hornbeam")
+        assert run(*command, *memory).exit_code == 0
+        models.append(Path("n.hornbeam").read_bytes())
+    assert models[0] == models[1]
+
+
+def test_rows_that_do_not_fit_memory_give_the_same_tree(run, folder):
+    options = ("--preset", "cart", "-q", "--json")
+    digests = {
+        json.loads(run("fit", folder, *FIT, "-o", "m.hornbeam", "--memory", memory, *options).stdout)[
+            "digest"
+        ]
+        for memory in ("1kB", "1GB")
+    }
+    assert len(digests) == 1
+
+
+def test_what_is_said_of_a_folder_is_what_is_said_of_a_file(run, folder):
+    said = [
+        run("fit", data, "-t", "state", "-o", "m.hornbeam", *memory).stderr.splitlines()[1:]
+        for data, memory in ((folder, LARGE), ("whole.parquet", ()))
+    ]
+    assert said[0] == said[1]
+
+
+def test_rows_without_a_label_are_left_out(run, folder):
+    table = read_rows("whole.parquet")
+    state = table["state"].cast(pa.string()).to_pylist()
+    state[5] = state[500] = None
+    table = table.set_column(table.column_names.index("state"), "state", pa.array(state))
+    pa.parquet.write_table(table, "whole.parquet", row_group_size=100)
+    at_once = fitted(run, "whole.parquet")
+    result = run("fit", "whole.parquet", *FIT, "-o", "m.hornbeam", *LARGE)
+    assert "2 rows without a label in 'state' are left out" in result.stderr
+    assert "598 rows" in result.stderr
+    assert Path("m.hornbeam").read_bytes() == at_once
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--holdout", "0.2"], "--holdout needs all rows in memory: the 600 rows of 'loans' take about"),
+        (["--nominal", "age"], "--nominal age needs all rows in memory"),
+        (["--kind", "regression", "-t", "amount"], "A numeric target needs all rows in memory"),
+    ],
+)
+def test_what_needs_all_rows_in_memory_says_so_or_reads_them(run, folder, options, words):
+    command = ("fit", folder, *FIT, "-o", "m.hornbeam", *options)
+    result = run(*command, "--memory", "10kB")
+    assert result.exit_code == 3
+    assert words in result.stderr
+    assert "Pass a larger --memory" in result.stderr
+    assert run(*command, *LARGE).exit_code == 0
+
+
+def test_a_size_that_is_none(run, folder):
+    result = run("fit", folder, *FIT, "-o", "m.hornbeam", "--memory", "much")
+    assert result.exit_code == 2
+    assert "expected a number of bytes such as 512MB" in result.stderr
+
+
+@pytest.mark.parametrize("output", ["answers.csv", "answers.parquet"])
+def test_predict_of_a_folder_is_predict_of_a_file(run, folder, output):
+    fitted(run, folder)
+    options = ("-o", output, "--keep", "id", "--interval", ".9", "--leaf")
+    assert run("predict", "m.hornbeam", "whole.parquet", *options).exit_code == 0
+    whole = read_rows(output)
+    assert run("predict", "m.hornbeam", folder, *options).exit_code == 0
+    assert read_rows(output).equals(whole)
+    assert [file.name for file in Path().glob(".*")] == []
+
+
+def test_predict_streams_to_stdout_and_as_json(run, folder):
+    fitted(run, folder)
+    whole = run("predict", "m.hornbeam", "whole.parquet").stdout
+    assert run("predict", "m.hornbeam", folder).stdout == whole
+    said = [
+        json.loads(run("predict", "m.hornbeam", data, "--json").stdout) for data in (folder, "whole.parquet")
+    ]
+    assert said[0] == said[1]
+    assert said[0]["rows"] == 600
+
+
+def test_an_error_half_way_leaves_the_old_answers(run, folder):
+    fitted(run, folder)
+    Path("answers.csv").write_text("old")
+    table = read_rows("loans/2.parquet")
+    pa.parquet.write_table(table.drop_columns("age"), "loans/2.parquet")
+    result = run("predict", "m.hornbeam", folder, "-o", "answers.csv")
+    assert result.exit_code == 3
+    assert "There is no column 'age' in 'loans'" in result.stderr
+    assert Path("answers.csv").read_text() == "old"
+
+
+@pytest.mark.parametrize("kind", ["classification", "regression"])
+def test_scores_of_a_folder_are_those_of_a_file(run, folder, kind):
+    target = "state" if kind == "classification" else "amount"
+    options = ("-t", target, "--kind", kind, "-o", "s.hornbeam")
+    assert (
+        run(
+            "fit",
+            folder,
+            *options,
+            "--drop",
+            "id",
+            *(["--costs", "bad", "good", "5"] if target == "state" else []),
+        ).exit_code
+        == 0
+    )
+    whole, parts = (
+        json.loads(run("score", "s.hornbeam", data, "-t", target, "--json").stdout)
+        for data in ("whole.parquet", folder)
+    )
+    assert whole["rows"] == parts["rows"] == 600
+    for name in whole.keys() - {"rows"}:
+        assert parts[name] == pytest.approx(whole[name], rel=1e-12)
+
+
+def test_a_report_on_many_rows_draws_a_sample_and_says_how_many(run, folder, monkeypatch):
+    import hornbeam.cli.report
+
+    fitted(run, folder)
+    monkeypatch.setattr(hornbeam.cli.report, "_MOST_ROWS", 100)
+    result = run("report", "m.hornbeam", folder, "-t", "state", "-o", "report.html")
+    assert result.exit_code == 0
+    [told] = [line for line in result.stderr.splitlines() if "sample" in line]
+    n_rows = int(told.split()[3])
+    assert told == f"a sample of {n_rows} of 600 rows is scored"
+    assert 60 < n_rows < 140
+    assert Path("report.html").stat().st_size > 10_000
+
+
+# ---- no fit is lost
+
+
+def test_a_model_too_large_for_text_is_saved_as_tensors(run, monkeypatch):
+    import hornbeam.storage.text
+
+    small = fitted(run, "loans.csv")
+    with monkeypatch.context() as patch:
+        patch.setattr(hornbeam.storage.text, "MOST_VALUES", 100)
+        result = run("fit", "loans.csv", *FIT, "-o", "m.hornbeam", "--json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["model"] == "m.hornbeam.safetensors"
+    assert (
+        "warning: the model is too large for the text of m.hornbeam, which is left as it was: "
+        "it is saved as m.hornbeam.safetensors" in result.stderr
+    )
+    assert Path("m.hornbeam").read_bytes() == small
+    assert hornbeam.load("m.hornbeam.safetensors").tree_.digest == hornbeam.load("m.hornbeam").tree_.digest
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (("fit", "none.csv", "-t", "y", "-o", "no/such/m.hornbeam"), "No such file or directory"),
+        (("fit", "none.csv", "-t", "y", "-o", "."), "Is a directory"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_refused_before_the_rows_are_read(run, command, words):
+    result = run(*command)
+    assert result.exit_code == 3
+    assert f"cannot be written: {words}" in result.stderr
+
+
+def test_a_disk_that_fills_up_does_not_lose_the_model(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    result = run("fit", "loans.csv", *FIT, "-o", "/dev/full")
+    assert result.exit_code == 3
+    assert "No space left on device. The model is not lost: it is saved as" in result.stderr
+    saved = result.stderr.split("'")[-2]
+    assert hornbeam.load(saved).tree_.n_leaves > 1
+
+
+SAVE_FOR_EVER = """
+import sys
+from hornbeam.storage import read
+from hornbeam.storage.file import write_fitting
+models = [read(path) for path in sys.argv[1:3]]
+print("ready", flush=True)
+while True:
+    for model in models:
+        write_fitting(model, sys.argv[3])
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
+def test_a_kill_at_any_moment_leaves_the_old_or_the_new_file(run):
+    digests = set()
+    for name, depth in (("a", "2"), ("b", "6")):
+        run("fit", "loans.csv", *FIT, "-o", f"{name}.safetensors", "--max-depth", depth)
+        digests.add(hornbeam.load(f"{name}.safetensors").tree_.digest)
+    Path("m.hornbeam").write_bytes(Path("a.safetensors").read_bytes())
+    rng, env = np.random.default_rng(0), os.environ | {"PYTHONPATH": str(Path(hornbeam.__file__).parents[1])}
+    for _ in range(5):
+        command = [sys.executable, "-c", SAVE_FOR_EVER, "a.safetensors", "b.safetensors", "m.hornbeam"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, env=env) as process:
+            assert process.stdout.readline() == b"ready\n"
+            time.sleep(rng.uniform(0, 0.05))
+            process.send_signal(signal.SIGKILL)
+        assert hornbeam.load("m.hornbeam").tree_.digest in digests
+    assert len(list(Path().glob(".m.hornbeam*"))) <= 1

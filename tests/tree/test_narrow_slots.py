@@ -1,0 +1,87 @@
+"""Slot maps as int8 are the same maps as int32, and are copied in blocks without a difference."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_array_equal
+
+from hornbeam import Schema, Skeleton, TreeClassifier
+from hornbeam.data.schema import Feature, Kind
+from hornbeam.errors import TreeError
+from hornbeam.tree import Tree, walk
+from hornbeam.tree.walk import node_blocks, runs, take_runs
+
+
+def star(n_children: int, dtype: type) -> Skeleton:
+    """A root that has a child for each category, and a category more that stops."""
+    n = n_children + 1
+    return Skeleton.of(
+        n_children=[n_children] + [0] * n_children,
+        feature=[0] + [-1] * n_children,
+        threshold=[np.nan] * n,
+        slot_start=[0] + [n_children + 1] * n,
+        slot_of=np.array([*range(n_children), -1], dtype),
+    )
+
+
+@pytest.mark.parametrize(
+    ("n_children", "kept"), [(2, np.int8), (127, np.int8), (128, np.int32), (500, np.int32)]
+)
+def test_slots_are_as_narrow_as_they_can_be(n_children, kept):
+    skeleton = star(n_children, np.int32)
+    assert skeleton.slot_of.dtype == kept
+    assert_array_equal(skeleton.slot_of, [*range(n_children), -1])
+    assert not skeleton.slot_of.flags.writeable
+    assert_array_equal(pickle.loads(pickle.dumps(skeleton)).slot_of, skeleton.slot_of)
+
+
+def test_the_digest_does_not_depend_on_the_width():
+    schema = Schema((Feature("c", Kind.NOMINAL, tuple("abcd")),), ("no", "yes"))
+    evidence = np.array([[3, 3], [1, 1], [1, 1], [1, 1]])
+    digests = {Tree.raw(schema, star(3, dtype), evidence).digest for dtype in (np.int8, np.int32)}
+    assert len(digests) == 1
+
+
+def test_other_types_are_refused():
+    skeleton = star(2, np.int8)
+    with pytest.raises(TreeError, match="slot_of holds int16, expected int32"):
+        Skeleton(
+            *(
+                getattr(skeleton, name)
+                for name in ("parent", "first_child", "n_children", "feature", "threshold")
+            ),
+            skeleton.slot_start,
+            skeleton.slot_of.astype(np.int16),
+            skeleton.missing_slot,
+        )
+
+
+def test_a_column_of_many_categories_routes_and_predicts_as_before():
+    rng = np.random.default_rng(0)
+    names = np.array([f"m{i:04d}" for i in range(300)])
+    code = rng.integers(0, 300, 3000)
+    y = rng.random(3000) < 0.1 + 0.8 * (code % 2)
+    clf = TreeClassifier("cart", max_depth=3).fit(names[code][:, None], y)
+    assert clf.tree_.skeleton.slot_of.dtype == np.int8
+    assert (clf.predict(names[code][:, None]) == (code % 2)).mean() > 0.95
+    wide = TreeClassifier("cart", nominal="multiway", max_depth=1).fit(names[code][:, None], y)
+    assert wide.tree_.skeleton.slot_of.dtype == np.int32
+
+
+@given(arrays(np.int64, st.integers(0, 12), elements=st.integers(0, 5)), st.integers(1, 7), st.data())
+def test_runs_are_taken_as_by_one_index(length, block, data):
+    begin = np.array([data.draw(st.integers(0, 20 - n)) for n in length.tolist()], np.int64)
+    values = np.arange(100, 120)
+    before, walk._BLOCK = walk._BLOCK, block
+    try:
+        starts, taken = take_runs(values, begin, length)
+        blocks = list(node_blocks(starts))
+    finally:
+        walk._BLOCK = before
+    assert_array_equal(taken, values[runs(begin, length)])
+    assert [at for first, last in blocks for at in range(first, last)] == list(range(len(length)))
+    assert all(last == first + 1 or starts[last] - starts[first] <= block for first, last in blocks)
