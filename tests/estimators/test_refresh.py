@@ -114,7 +114,7 @@ def test_an_update_counts_all_rows_on_the_same_tests_and_smooths_as_before(model
         for row in range(table.n_rows):
             counted = tally(tree.skeleton, table.take([row]), unit, shares)
             evidence, came = evidence + counted[0], came + counted[1]
-    again = Tree.raw(tree.schema, tree.skeleton, evidence, unit=unit, rows=came)
+    again = Tree.raw(tree.schema, tree.skeleton, evidence, unit=unit, rows=came, decision=tree.decision)
     assert clf.tree_.digest == replay(smoothers_of(tree.history), again).digest
     assert clf.tree_.rows.tolist() == came.tolist()
     assert clf.tree_.skeleton is tree.skeleton

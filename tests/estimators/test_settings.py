@@ -15,6 +15,8 @@ from hornbeam.growing import Criterion
 from hornbeam.recipe import PRESETS
 from hornbeam.smoothing import HGS, Laplace
 from hornbeam.tree.costs import Costs
+from hornbeam.tree.decision import DecisionRule
+from hornbeam.tree.edit import decide_by
 from hornbeam.tuning import CrossValidated
 
 X, y = load_breast_cancer(return_X_y=True)
@@ -131,7 +133,7 @@ def test_cost_complexity_is_chosen_within_one_standard_error():
     dear = TreeClassifier("cart", smoothing="hgs", pruning="cost-complexity", costs=costs).fit(X, y).tree_
     recipe = replace(PRESETS["cart"], smoother=HGS())
     paid = CrossValidated(recipe, score=Costs(costs), simplicity=1.0)
-    assert dear.digest == paid.fit(table).digest
+    assert dear.digest == decide_by(paid.fit(table), DecisionRule(Costs(costs))).digest
     honest = TreeClassifier(pruning="cost-complexity").fit(X, y).tree_
     assert [step.name for step in honest.history] == ["grow", "cost-complexity", "borrowing", "appraisal"]
 

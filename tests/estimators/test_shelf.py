@@ -334,10 +334,11 @@ def test_exports_say_that_they_are_for_one_tree(export):
     for model in (clf, clf.forest_):
         with pytest.raises(
             ExportError,
-            match=r"answers with several trees; expected a Tree: ensembles are not.* hornbeam.distill",
+            match=r"predicts with several trees; expected .* a Tree: ensembles are not.* hornbeam.distill",
         ):
             export(model)
-    with pytest.raises(ExportError, match="answers with rules; expected a Tree: export its rules_"):
+    with pytest.raises(ExportError, match="predicts with rules; expected one tree: export its rules_"):
         export(RuleClassifier().fit(ROWS, LABELS["words"]))
-    with pytest.raises(ExportError, match="This is a TreeClassifier; expected a Tree: pass the tree_"):
-        export(grown())
+    with pytest.raises(ExportError, match="This is a TreeClassifier; expected a fitted TreeClassifier"):
+        export(TreeClassifier())
+    assert export(grown()) == export(grown().tree_)

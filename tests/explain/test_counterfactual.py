@@ -14,9 +14,9 @@ from hornbeam import Table, TreeClassifier
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ParameterError
 from hornbeam.explain import counterfactuals
-from hornbeam.tree import Costs, Skeleton, Tree
+from hornbeam.tree import Costs, DecisionRule, Skeleton, Tree
+from hornbeam.tree.edit import decide_by
 from hornbeam.tree.route import answer, route
-from hornbeam.tree.verdict import Verdict
 from strategies import schemas, tables, trees
 
 inf, nan = np.inf, np.nan
@@ -49,20 +49,21 @@ def asked(draw):
     schema = draw(schemas(max_features=3, max_classes=3))
     k = schema.n_classes
     costs = draw(st.none() | st.lists(st.integers(0, 5), min_size=k * k, max_size=k * k))
-    verdict = Verdict(None, None if costs is None else Costs(np.reshape(costs, (k, k))))
-    return draw(trees(st.just(schema), max_inner=8)), draw(tables(schema, max_rows=6)), verdict
+    rule = DecisionRule(None if costs is None else Costs(np.reshape(costs, (k, k))))
+    tree = decide_by(draw(trees(st.just(schema), max_inner=8)), rule)
+    return tree, draw(tables(schema, max_rows=6))
 
 
 @settings(max_examples=120)
 @given(asked(), st.data())
 def test_whatever_meets_it_is_answered_as_it_says(both, data):
     """Nominal, ordinal and numeric features; missing, unseen and shared values; costs, fixed features, aims."""
-    tree, table, verdict = both
+    tree, table = both
     names, classes = list(tree.schema.names), tree.schema.classes
     fixed = data.draw(st.sets(st.sampled_from(names)))
     wanted = data.draw(st.none() | st.sampled_from(classes))
-    found = counterfactuals(tree, table, verdict=verdict, fixed=fixed, wanted=wanted, n=4)
-    now = verdict(answer(tree, table)).tolist()
+    found = counterfactuals(tree, table, fixed=fixed, wanted=wanted, n=4)
+    now = tree.decision(answer(tree, table)).tolist()
     for i, ways in enumerate(found):
         order = [(len(way.needed), way.distance) for way in ways]
         assert order == sorted(order)
@@ -78,7 +79,7 @@ def test_whatever_meets_it_is_answered_as_it_says(both, data):
             choices = [some_that_meet(c, near[names.index(n)])[:4] for n, c in way.needed.items()]
             for values in [list(near.values()), *product(*choices)][:12]:
                 then = answer(tree, with_values(table, i, dict(zip(near, values, strict=True))))
-                assert classes[verdict(then)[0]] == way.label
+                assert classes[tree.decision(then)[0]] == way.label
                 assert then[0, classes.index(way.label)] == way.probability
             json.dumps(way.to_dict(), allow_nan=False)
             assert str(way)
@@ -107,18 +108,18 @@ def every_change(table, i, features, grid):
 @given(asked())
 def test_no_other_answer_needs_fewer_changes(both):
     """A slow twin: every value that the tests on the way know, in every one and every two features."""
-    tree, table, verdict = both
+    tree, table = both
     assume(not (tree.skeleton.missing_slot == -2).any())
     grid = list(told_apart(tree))
-    now = verdict(answer(tree, table)).tolist()
-    for i, ways in enumerate(counterfactuals(tree, table, verdict=verdict)):
+    now = tree.decision(answer(tree, table)).tolist()
+    for i, ways in enumerate(counterfactuals(tree, table)):
         least = len(ways[0].needed) if ways else inf
         others = set()
         for size in (1, 2):
             for features in combinations(range(tree.schema.n_features), size):
                 rows = every_change(table, i, features, grid)
                 known = ~np.isin(tree.skeleton.feature[route(tree.skeleton, rows)], features)
-                others |= set(verdict(answer(tree, rows))[known].tolist())
+                others |= set(tree.decision(answer(tree, rows))[known].tolist())
             assert (len(others - {now[i]}) > 0) == (least <= size)
 
 

@@ -60,7 +60,7 @@ def shown(tree: Tree) -> Iterator[str]:
         if skeleton.n_children[node]:
             yield schema.names[skeleton.feature[node]]
         else:
-            yield schema.classes[tree.belief[node].argmax()]
+            yield schema.classes[tree.decided[node]]
             counts = tree.evidence[node]
             most = np.argsort(-counts, kind="stable")[: min(4, np.count_nonzero(counts))]
             yield from (schema.classes[k] for k in most)

@@ -123,7 +123,7 @@ def ask_rules(tree, table):
     """What the rules answer, read as they say they are read; they tell no node."""
     rules = json.loads(to_json(tree))["rules"]
     p = np.array([_apply(rules, dict(zip(tree.schema.names, row, strict=True))) for row in values(table)])
-    return None, p.argmax(axis=1), p
+    return None, tree.decision(p), p
 
 
 def _apply(rules, row):

@@ -21,12 +21,23 @@ from hornbeam.data import Bins, LocalEngine, MemorySource, Table
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.growing import Grower, Missing, Nominal
 from hornbeam.smoothing import HGS, Laplace
-from hornbeam.tree import Skeleton, Tree
+from hornbeam.tree import Costs, DecisionRule, Skeleton, Tree
+from hornbeam.tree.edit import decide_by
 from hornbeam.tree.walk import path, slots
 from hornbeam.typing import Indices
 from strategies_growing import OF_CLASSES
 
-__all__ = ["MODELS", "UNSEEN", "batches", "models", "random_model", "random_rows", "row_to", "values"]
+__all__ = [
+    "MODELS",
+    "UNSEEN",
+    "batches",
+    "models",
+    "random_model",
+    "random_rows",
+    "random_rule",
+    "row_to",
+    "values",
+]
 
 MODELS = int(os.environ.get("HORNBEAM_EXPORT_MODELS", "20"))  # `nox -s exports` tries more
 _BATCH = 20  # models in one translation unit
@@ -63,7 +74,16 @@ def random_model(seed: int, max_rows: int = 250) -> Tree:
     bins = Bins.fit(MemorySource(table), LocalEngine(), max_bins=[None, 7, 255][rng.integers(3)])
     tree = grower.grow(table, bins)
     smoother = [None, HGS(), Laplace()][seed // 2 % 3]
-    return tree if smoother is None else smoother(tree)
+    return decide_by(tree if smoother is None else smoother(tree), random_rule(seed, tree.n_classes))
+
+
+def random_rule(seed: int, n_classes: int) -> DecisionRule:
+    """A decision rule; one in four takes the most probable class, the others have costs, class weights or both."""
+    rng = np.random.default_rng([seed, 3])
+    costs = rng.choice([0.5, 1.0, 1.0, 3.0, 20.0, 1 / 3], (n_classes, n_classes))
+    np.fill_diagonal(costs, rng.choice([0.0, 0.0, -0.7], n_classes))
+    weight = rng.choice([0.1, 1.0, 2.5, 12.0], n_classes)
+    return DecisionRule(Costs(costs) if seed % 4 in (1, 3) else None, weight if seed % 4 in (2, 3) else None)
 
 
 def random_rows(tree: Tree, seed: int, n_rows: int = 1000, dtype: Any = np.float64) -> Table:

@@ -65,7 +65,7 @@ def ask_treelite(asked: Asked) -> Answers:
     for turn, (tree, table) in enumerate(asked):
         X = codes(table, 1000 + turn if turn % 2 else -1)
         p = treelite.gtil.predict(to_treelite(tree), X, nthread=1)[:, 0]
-        yield None, p.argmax(axis=1), p
+        yield None, tree.decision(p), p
 
 
 def ask_pmml(asked: Asked) -> Answers:

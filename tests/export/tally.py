@@ -68,7 +68,7 @@ def tally(start: Tally, asked: Iterable[tuple[Tree, Table]], answers: Answers, o
             models=1,
             rows=rows.n_rows,
             other_nodes=None if node is None else int((node != route(tree.skeleton, rows)).sum()),
-            other_classes=int((best != expected.argmax(axis=1)).sum()),
+            other_classes=int((best != tree.decision(expected)).sum()),
             largest_difference=np.inf if np.isnan(error) else float(error),
         )
         assert one == 1 or (p.sum(axis=1, dtype=np.int64) == one).all()

@@ -42,7 +42,7 @@ def test_the_page_names_every_key_and_every_array():
     ]
     arrays = {line[0].strip("`"): line[1:3] for line in lines if len(line) == 4}
     keys = {key for line in lines if len(line) == 2 for key in re.findall("`([a-z0-9_]+)`", line[0])}
-    said = json.loads(encode(pack(ESTIMATORS[0].fit(X, Y))))
+    said = json.loads(encode(pack(ESTIMATORS[1].fit(X, Y))))  # with costs: a decision
     assert keys == set(said)
     assert list(arrays) == list(said["tree"]) == list(ARRAYS), "in the order of the fingerprint"
     per = {"n_nodes": "nodes", "n_slots": "slots", "n_channels": "channels", "n_answers": "answers"}
@@ -63,7 +63,7 @@ def test_the_page_names_what_several_trees_have_beside():
 
 
 def test_the_schema_asks_for_the_same():
-    assert set(SCHEMA["required"]) | {"sha256"} == set(SCHEMA["properties"])
+    assert set(SCHEMA["required"]) | {"sha256", "decision"} == set(SCHEMA["properties"])
     assert SCHEMA["properties"]["tree"]["required"] == list(ARRAYS)
 
 

@@ -23,9 +23,10 @@ from hornbeam.estimators.targets import labels_of
 from hornbeam.estimators.threads import n_threads
 from hornbeam.tree.base_rate import prior_factors, shift
 from hornbeam.tree.costs import Costs
+from hornbeam.tree.decision import DecisionRule
+from hornbeam.tree.edit import decide_by
 from hornbeam.tree.route import answer, lean
 from hornbeam.tree.tree import Tree
-from hornbeam.tree.verdict import Verdict
 from hornbeam.typing import Counts, Floats
 
 __all__ = ["TreeClassifier"]
@@ -82,8 +83,8 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
     costs : array-like of shape (n_classes, n_classes), mapping or None, default=None
         What it costs to predict one class where another is true: ``costs[true][predicted]`` in the order of
         `classes_`, or ``{(true label, predicted label): cost}``, where a pair that is not named costs 1, and 0
-        if its labels are the same. Negative costs are benefits. `predict` gives the answer of least expected
-        cost; probabilities are not touched. None: every mistake costs 1.
+        if its labels are the same. Negative costs are benefits. `predict` names the class of least expected
+        cost, and so do all exports of the fitted tree; probabilities do not change. None: every mistake costs 1.
     class_weight : dict, "balanced" or None, default=None
         What a mistake about each class costs beside the others. It steers the choice of tests, and `predict`
         names the class whose probability times weight is largest. Evidence, pruning, smoothing and
@@ -108,6 +109,9 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
         Number of classes.
     class_weight_ : ndarray of shape (n_classes,)
         The weight of every class when `predict` decides.
+    decision_ : DecisionRule
+        How probabilities become the class that `predict` names. Part of `tree_`, so that exports, reports and files
+        decide alike.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -361,8 +365,36 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
             weight; on a tie, the first of `classes_`.
         """
         table = self._read(X)
-        verdict = self._verdict(costs, table.n_rows)
-        return self.classes_[verdict(self._answer(table, prior))]
+        rule = self.decision_
+        if costs is not None:
+            rule = DecisionRule.of(costs, self.class_weight_, self.classes_.tolist(), table.n_rows)
+        return self.classes_[rule(self._answer(table, prior))]
+
+    def set_costs(self, costs: Any) -> Self:
+        """Decide by other costs from now on; splits and probabilities of the fitted tree do not change.
+
+        Parameters
+        ----------
+        costs : array-like of shape (n_classes, n_classes), mapping or None
+            As of the estimator.
+
+        Returns
+        -------
+        TreeClassifier
+            Itself, whose `predict`, exports, report and file now decide by these costs.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier(smoothing="laplace").fit([[0.0], [1.0]] * 4, ["ill", "well"] * 4)
+        >>> clf.predict([[1.0]]).tolist(), clf.set_costs({("ill", "well"): 20}).predict([[1.0]]).tolist()
+        (['well'], ['ill'])
+        """
+        check_is_fitted(self, "tree_")
+        rule = DecisionRule.of(costs, self.class_weight_, self.classes_.tolist())
+        self.tree_ = decide_by(self.tree_, rule)
+        self.costs = costs
+        return self
 
     @by_unit
     def expected_cost(self, X: Any, prior: Any = None, costs: Any = None) -> Floats:
@@ -397,7 +429,7 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
         """
         table = self._read(X)
         belief = self._answer(table, prior)
-        costs = self.costs if costs is None else costs
+        costs = self.decision_.costs if costs is None else costs
         return Costs.of(costs, self.classes_.tolist(), len(belief)).expected(belief)
 
     @by_unit
@@ -462,14 +494,15 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
         check_is_fitted(self, "tree_")
         return lean(self.tree_)
 
+    @property
+    def decision_(self) -> DecisionRule:
+        """How probabilities become the class that `predict` names: by the costs and class weights of `fit`."""
+        check_is_fitted(self, "tree_")
+        return self.tree_.decision
+
     def _answer(self, table: Table, prior: Any) -> Floats:
         probability = answer(self.tree_, table, n_threads(self.n_jobs))
         return probability if prior is None else shift(probability, prior_factors(self.tree_, prior))
-
-    def _verdict(self, costs: Any = None, n_rows: int | None = None) -> Verdict:
-        costs = self.costs if costs is None else costs
-        read = None if costs is None else Costs.of(costs, self.classes_.tolist(), n_rows)
-        return Verdict(self.class_weight_, read)
 
     def _learn(
         self,
@@ -480,7 +513,8 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
         shares: Counts | None = None,
     ) -> None:
         """Remember a fit; nothing is touched before it is certain."""
-        self._remember(tree, names)
+        rule = DecisionRule.of(self.costs, class_weight, classes.tolist())
+        self._remember(decide_by(tree, rule), names)
         self._shares = shares
         self.classes_ = classes
         self.n_classes_ = len(classes)

@@ -1,6 +1,6 @@
 """What a fitted estimator says of its tree: methods that estimators of one tree take over.
 
-They ask an estimator for its ``tree_``, and to read rows (``_read``) and decide (``_verdict``) as it does itself. What
+They ask an estimator for its ``tree_``, which decides as it does, and to read rows (``_read``). What
 they call is loaded when it is called: whoever only fits and predicts does not wait for it.
 """
 
@@ -58,7 +58,7 @@ def explain(self: Any, X: Any, level: float = 0.9) -> Explanations:
     table = self._read(X)
     from hornbeam import explain as floor
 
-    return floor.explain(self.tree_, table, level, verdict=self._verdict())
+    return floor.explain(self.tree_, table, level)
 
 
 def counterfactuals(
@@ -103,7 +103,7 @@ def counterfactuals(
     aims = {"wanted": wanted, "fixed": fixed, "n": n, "spread": spread}
     from hornbeam import explain as floor
 
-    return floor.counterfactuals(self.tree_, table, verdict=self._verdict(), **aims)
+    return floor.counterfactuals(self.tree_, table, **aims)
 
 
 def feature_importances(self: Any) -> Floats:

@@ -13,12 +13,11 @@ from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.estimators.refresh import shares_of
 from hornbeam.estimators.settings import recipe_of, regression_recipe_of
-from hornbeam.estimators.shelf_labels import class_weight_of
 from hornbeam.estimators.shelf_tree import model_of
 from hornbeam.estimators.threads import n_threads
 from hornbeam.storage import Model
-from hornbeam.tree.costs import Costs
-from hornbeam.tree.verdict import Verdict
+from hornbeam.tree.decision import DecisionRule
+from hornbeam.tree.edit import decide_by
 from hornbeam.typing import Floats, Label
 
 __all__ = ["RegressionSettings", "Settings", "decide", "fit", "fit_numbers"]
@@ -90,6 +89,7 @@ def fit(
     labels = y if isinstance(y, Labels) else read_labels(y)
     table = Table.read(X, labels, sample_weight=sample_weight, class_weight=settings.class_weight)
     tree = recipe_of(settings, table).fit(table, n_jobs=n_threads(n_jobs), on_progress=on_progress)
+    tree = decide_by(tree, DecisionRule.of(settings.costs, table.class_weight, labels.classes.tolist()))
     named, shares = table.names is not None, shares_of(tree, table)
     return model_of(
         "TreeClassifier", _said(settings), tree, labels.classes, named, table.class_weight, shares
@@ -182,7 +182,4 @@ def decide(model: Model, belief: Floats) -> list[Label]:
     ['well', 'ill']
     """
     classes = model.tree.schema.classes
-    weight = class_weight_of(model.learned.get("class_weight"), len(classes))
-    costs = model.settings.get("costs")
-    verdict = Verdict(weight, None if costs is None else Costs.of(costs, classes))
-    return [classes[code] for code in verdict(belief).tolist()]
+    return [classes[code] for code in model.tree.decision(belief).tolist()]

@@ -314,6 +314,3 @@ class TreeRegressor(Portrait, CallbackSupportMixin, Routing, RegressorMixin, Est
         """
         check_is_fitted(self, "tree_")
         return lean(self.tree_)
-
-    def _verdict(self) -> None:
-        """A mean is the answer: there is nothing to decide."""

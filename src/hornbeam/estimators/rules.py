@@ -18,6 +18,8 @@ from hornbeam.estimators.targets import labels_of
 from hornbeam.estimators.threads import n_threads
 from hornbeam.rules import RuleSet, choose, extract, simplify
 from hornbeam.tree.costs import Costs
+from hornbeam.tree.decision import DecisionRule
+from hornbeam.tree.edit import decide_by
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats, Indices
 
@@ -146,10 +148,11 @@ class RuleClassifier(Reading, Shell):
             warn_of_columns(table)
             tree = recipe_of(given, table).fit(table, n_jobs=n_threads(self.n_jobs))
         assert tree is not None
-        if self.costs is not None:
-            Costs.of(self.costs, table.schema.classes)
-        rules = simplify(extract(tree, merge=False), table, confidence=self.confidence)
-        self._remember(choose(rules, table, alpha=self.alpha, seed=seed_of(self.random_state)), table.names)
+        decision = DecisionRule.of(self.costs, None, table.schema.classes)
+        most_probable = decide_by(tree, DecisionRule())
+        rules = simplify(extract(most_probable, merge=False), table, confidence=self.confidence)
+        chosen = choose(rules, table, alpha=self.alpha, seed=seed_of(self.random_state))
+        self._remember(chosen.decided_by(decision), table.names)
         self.tree_ = tree
         self.classes_ = labels.widened(table.schema.classes)
         self.n_classes_ = len(self.classes_)
@@ -187,7 +190,6 @@ class RuleClassifier(Reading, Shell):
             Class labels.
         """
         table = self._read(X)
-        costs = self.costs if costs is None else costs
         if costs is None:
             named = np.array([rule.target for rule in (*self.rules_, self.rules_.default)])
             codes = named[self.rules_.decide(table)]

@@ -22,7 +22,6 @@ from hornbeam.export.words import plain, probability, word
 from hornbeam.tree import Condition, Tree
 from hornbeam.tree.condition import branch
 from hornbeam.tree.route import answer
-from hornbeam.tree.verdict import Verdict
 from hornbeam.tree.walk import descendants
 from hornbeam.typing import Category, Floats, Label
 
@@ -92,7 +91,6 @@ def counterfactuals(
     tree: Tree,
     table: Table,
     *,
-    verdict: Verdict | None = None,
     wanted: Any = None,
     fixed: Iterable[str] = (),
     n: int = 1,
@@ -105,8 +103,6 @@ def counterfactuals(
     tree : Tree
     table : Table
         Rows read with the tree's schema.
-    verdict : Verdict, optional
-        How probabilities become an answer. Default: the most probable class.
     wanted : hashable, optional
         The class to come to. Default: any other than now.
     fixed : iterable of str, default ()
@@ -144,7 +140,7 @@ def counterfactuals(
     """
     if n < 1:
         raise ParameterError(f"n={n!r}: expected 1 or more.")
-    search = _Search(tree, table, verdict or Verdict(), _codes(tree, fixed), Distance(tree, spread))
+    search = _Search(tree, table, _codes(tree, fixed), Distance(tree, spread))
     aim = None
     if wanted is not None:
         if wanted not in tree.schema.classes:
@@ -152,7 +148,7 @@ def counterfactuals(
                 f"wanted={wanted!r}: expected one of the classes, {list(tree.schema.classes)}."
             )
         aim = tree.schema.classes.index(wanted)
-    answers = search.verdict(answer(tree, table)).tolist()
+    answers = tree.decision(answer(tree, table)).tolist()
     return [() if now == aim else tuple(islice(search.ends(i, now, aim), n)) for i, now in enumerate(answers)]
 
 
@@ -167,11 +163,10 @@ class _Search:
         self,
         tree: Tree,
         table: Table,
-        verdict: Verdict,
         fixed: set[int],
         apart: Distance,
     ) -> None:
-        self.tree, self.table, self.verdict, self.fixed, self.apart = tree, table, verdict, fixed, apart
+        self.tree, self.table, self.fixed, self.apart = tree, table, fixed, apart
         self.shares = shares(tree)
         self.branch = cache(lambda node: branch(tree, node))
 
@@ -183,7 +178,7 @@ class _Search:
             _, distance, node, needs = heappop(todo)
             belief = self.belief(i, row, node, needs)
             if belief is not None:
-                then = self.verdict(belief[None])[0].item()
+                then = self.tree.decision(belief[None])[0].item()
                 if then != now and aim in (None, then):
                     yield self.told(row, node, needs, then, belief[then].item(), distance)
             for child, met in self.onward(row, node, needs):

@@ -19,7 +19,6 @@ from hornbeam.export.shares import shares
 from hornbeam.export.words import plain, probability, word
 from hornbeam.tree import Tree
 from hornbeam.tree.route import answer
-from hornbeam.tree.verdict import Verdict
 from hornbeam.typing import Label
 
 __all__ = ["Explanation", "Explanations", "explain"]
@@ -184,8 +183,6 @@ class Explanations(Sequence[Explanation]):
     table : Table
     level : float, default 0.9
         Of the intervals.
-    verdict : Verdict, optional
-        How probabilities become an answer.
 
     Examples
     --------
@@ -195,13 +192,13 @@ class Explanations(Sequence[Explanation]):
     (2, ['yes', 'no'])
     """
 
-    def __init__(self, tree: Tree, table: Table, level: float = 0.9, verdict: Verdict | None = None) -> None:
+    def __init__(self, tree: Tree, table: Table, level: float = 0.9) -> None:
         self._tree, self._level = tree, level
         self._table = table.take(np.arange(table.n_rows))  # who owns the rows may go on to change them
         self._low, self._high = predict_interval(tree, table, level)
         self._bounds = interval(tree, level)
         self._probability = answer(tree, table)
-        self._code = None if tree.is_measured else (verdict or Verdict())(self._probability)
+        self._code = None if tree.is_measured else tree.decision(self._probability)
         self._spread = shares(tree)
 
     def __len__(self) -> int:
@@ -241,7 +238,7 @@ class Explanations(Sequence[Explanation]):
         return [row.to_dict() for row in self]
 
 
-def explain(tree: Tree, table: Table, level: float = 0.9, *, verdict: Verdict | None = None) -> Explanations:
+def explain(tree: Tree, table: Table, level: float = 0.9) -> Explanations:
     """Say why rows get their probabilities, or their means.
 
     Parameters
@@ -251,8 +248,6 @@ def explain(tree: Tree, table: Table, level: float = 0.9, *, verdict: Verdict | 
         Rows read with the tree's schema.
     level : float, default 0.9
         Of the intervals.
-    verdict : Verdict, optional
-        How probabilities become an answer. Default: the most probable class.
 
     Returns
     -------
@@ -269,4 +264,4 @@ def explain(tree: Tree, table: Table, level: float = 0.9, *, verdict: Verdict | 
         0      3       0.0  0.667     0.667  every row
     stops at node 0: x0 is missing, and no branch is for that
     """
-    return Explanations(tree, table, level, verdict)
+    return Explanations(tree, table, level)

@@ -127,11 +127,11 @@ class Leaves:
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        """Write the most probable class of each leaf, or its mean."""
+        """Write the class that each leaf decides for, or its mean."""
         if not self.classes:
             yield from self._lines_of_means()
             return
-        best = self.smoothed.argmax(axis=1)
+        best = self.tree.decided[self.node]
         names = [str(label) for label in self.classes]
         width = max(len("class"), *map(len, names))
         title = f"{100 * self.level:g} % interval"

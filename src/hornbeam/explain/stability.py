@@ -43,6 +43,8 @@ class Drift:
         How often chance alone would make so large an index.
     believed : ndarray of float64 of shape (n_leaves, n_classes)
         Class rates, as the tree believes; of a numeric target means, of shape (n_leaves, 1).
+    decided : ndarray of intp
+        The class that each leaf decides for, by its position in `classes`; 0 of a numeric target.
     observed : ndarray of float64 of the same shape or None
         The same of the rows that came; NaN where none did, None without labels.
     p_value : ndarray of float64 or None
@@ -69,6 +71,7 @@ class Drift:
     psi: Floats
     psi_p_value: float
     believed: Floats
+    decided: NDArray[np.intp]
     observed: Floats | None = None
     p_value: Floats | None = None
 
@@ -110,13 +113,13 @@ class Drift:
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        """Write each leaf, with labels the rates of its most probable class, or its mean."""
+        """Write each leaf, with labels the rates of the class it decides for, or its mean."""
         names = [f"{label!s}  " for label in self.classes] or [""]
         width = max(len("class  "), *map(len, names)) if self.classes else 0
         head = " node   rows  expected   found    psi"
         named = f"{'class'[:width]:<{width}}"
         yield head if self.p_value is None else f"{head}  {named}believed  observed       p"
-        for i, k in enumerate(self.believed.argmax(axis=1).tolist()):
+        for i, k in enumerate(self.decided.tolist()):
             shares = f"{100 * self.expected[i]:>6.1f} %  {100 * self.found[i]:>4.1f} %  {self.psi[i]:.3f}"
             line = f"{self.node[i]:>5} {self.rows[i]:>6.0f}  {shares}"
             if self.observed is not None and self.p_value is not None:
@@ -172,7 +175,9 @@ def drift(tree: Tree, table: Table) -> Drift:
     found = rows / rows.sum()
     n_counted = min(counted.sum(), tree.rows[0])  # a heavy row is one observation all the same
     psi, psi_p_value = _stability(expected * n_counted, rows)
-    shares = Drift(tree.schema.classes, node, rows, expected, found, psi, psi_p_value, believed)
+    shares = Drift(
+        tree.schema.classes, node, rows, expected, found, psi, psi_p_value, believed, tree.decided[node]
+    )
     if table.target is None and table.measured is None:
         return shares
     observed, some, size = np.full(believed.shape, np.nan), rows > 0, effective_size(tree)[node]

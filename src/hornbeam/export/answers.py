@@ -1,4 +1,4 @@
-"""What a node answers, in words: its most probable class and how probable that is, or its mean."""
+"""The prediction of a node in words: the class it decides for and its probability, or the mean."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["answer_words", "mean", "scale_words", "span_words"]
 
 
 def answer_words(tree: Tree, node: int, decimals: int = 3, most: int | None = None) -> tuple[str, str]:
-    """Say what a node answers: its most probable class and how probable that is, or its mean.
+    """Say what a node predicts: the class it decides for and its probability, or the mean.
 
     Of a numeric target the first part is empty. Fewer than three decimals are for those who glance.
 
@@ -24,7 +24,7 @@ def answer_words(tree: Tree, node: int, decimals: int = 3, most: int | None = No
     """
     if tree.is_measured:
         return "", mean(tree.belief.item(node), decimals)
-    best = int(tree.belief[node].argmax())
+    best = tree.decided.item(node)
     name = word(tree.schema.classes[best])
     sure = probability(tree.belief.item(node, best), decimals)
     return name if most is None else shortened(name, most), sure
@@ -65,6 +65,6 @@ def span_words(tree: Tree, low: Floats, high: Floats, node: int, decimals: int =
     >>> span_words(tree, np.array([[0.5]]), np.array([[3.5]]), 0)
     '0.5 to 3.5'
     """
-    best = int(tree.belief[node].argmax())
+    best = tree.decided.item(node)
     said = mean if tree.is_measured else probability
     return " to ".join(said(bound.item(node, best), decimals) for bound in (low, high))

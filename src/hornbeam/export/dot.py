@@ -6,19 +6,19 @@ import numpy as np
 
 from hornbeam.errors import ParameterError
 from hornbeam.export.answers import answer_words
-from hornbeam.export.one_tree import need_tree
+from hornbeam.export.one_tree import HasTree, tree_of
 from hornbeam.export.words import conditions, evidence, feature_name, shortened, word
 from hornbeam.tree import Tree
 
 __all__ = ["to_dot"]
 
 
-def to_dot(tree: Tree, *, max_categories: int = 8, max_width: int = 48) -> str:
+def to_dot(tree: Tree | HasTree, *, max_categories: int = 8, max_width: int = 48) -> str:
     r"""Write a tree as a DOT graph: inner nodes name what they ask, edges the answers, leaves the class, or the mean.
 
     Parameters
     ----------
-    tree : Tree
+    tree : Tree or fitted TreeClassifier or TreeRegressor
     max_categories : int, default 8
         Longer sets of categories are cut, with the number of those left out.
     max_width : int, default 48
@@ -47,7 +47,7 @@ def to_dot(tree: Tree, *, max_categories: int = 8, max_width: int = 48) -> str:
       n2 [label="well 0.800\n4 well, 1 ill", style="rounded,bold"];
     }
     """
-    need_tree(tree)
+    tree = tree_of(tree)
     if max_categories < 1 or max_width < 1:
         raise ParameterError(
             f"max_categories is {max_categories} and max_width {max_width}, expected 1 or more of each"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornbeam.tree import Tree
 from hornbeam.typing import Floats, Indices
@@ -39,6 +40,8 @@ class Flat:
         The children that share a missing value, where several do, and the share of each.
     belief : float64 array of shape (n_nodes, n_classes)
         What the tree answers at each place.
+    decided : intp array of shape (n_nodes,)
+        The class that the tree decides for at each place, by its code.
     most_open : int
         How many shares can wait at the same time on a walk that takes the first of them first.
 
@@ -62,6 +65,7 @@ class Flat:
     spread_lead: Indices
     spread_share: Floats
     belief: Floats
+    decided: NDArray[np.intp]
     most_open: int
 
     @classmethod
@@ -87,6 +91,7 @@ class Flat:
             spread_lead=np.array([lead_to[child] for run in shares for child in run], np.int32),
             spread_share=np.array([share for run in shares for share in run.values()]),
             belief=tree.belief[order],
+            decided=tree.decided[order],
             most_open=_most_open(tree, dict(zip(inner.tolist(), shares, strict=True))),
         )
 

@@ -9,7 +9,7 @@ from html import escape
 from hornbeam.errors import ParameterError
 from hornbeam.export.answers import answer_words, scale_words, span_words
 from hornbeam.export.fold import Folded, fold
-from hornbeam.export.one_tree import need_tree
+from hornbeam.export.one_tree import HasTree, tree_of
 from hornbeam.export.palette import CLASS_COLOURS, bar, bars
 from hornbeam.export.words import branches, digits_apart, evidence, several, shortened, word
 from hornbeam.tree import Tree
@@ -35,7 +35,7 @@ _STYLE = """
 
 
 def to_html(
-    tree: Tree,
+    tree: Tree | HasTree,
     *,
     title: str = "Decision tree",
     max_leaves: int | None = 60,
@@ -47,7 +47,7 @@ def to_html(
 
     Parameters
     ----------
-    tree : Tree
+    tree : Tree or fitted TreeClassifier or TreeRegressor
     title : str, default "Decision tree"
         What the headline begins with.
     max_leaves : int or None, default 60
@@ -77,7 +77,7 @@ def to_html(
     >>> page[:27], "a&lt;b ≤ 0.5" in page, "a<b" in page
     ('<div class="hornbeam-tree">', True, False)
     """
-    need_tree(tree)
+    tree = tree_of(tree)
     if min(max_depth or 0, 0 if max_leaves is None else max_leaves - 1) < 0:
         raise ParameterError(
             f"max_depth is {max_depth} and max_leaves {max_leaves}, expected 0 or more and 1 or more, or None"

@@ -9,22 +9,23 @@ from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.errors import ExportError, ParameterError
 from hornbeam.export.flat import Flat
-from hornbeam.export.one_tree import need_tree
+from hornbeam.export.one_tree import HasTree, tree_of
 from hornbeam.export.vectors import Vectors
 from hornbeam.export.words import plain, wrapped
 from hornbeam.tree import Tree
+from hornbeam.typing import Label
 
 __all__ = ["to_javascript"]
 
 _EXACT = 2**53  # JavaScript has no whole numbers beyond
 
 
-def to_javascript(tree: Tree, *, name: str = "hornbeamTree", vectors: Table | None = None) -> str:
+def to_javascript(tree: Tree | HasTree, *, name: str = "hornbeamTree", vectors: Table | None = None) -> str:
     """Write a tree as a JavaScript file that makes one object.
 
     Parameters
     ----------
-    tree : Tree
+    tree : Tree or fitted TreeClassifier or TreeRegressor
     name : str, default "hornbeamTree"
         The constant that holds the object in a page; in Node it is what the file exports.
     vectors : Table, optional
@@ -55,7 +56,7 @@ def to_javascript(tree: Tree, *, name: str = "hornbeamTree", vectors: Table | No
     >>> print(source.splitlines()[-1])
     if (typeof module !== "undefined") module.exports = doses;
     """
-    need_tree(tree)
+    tree = tree_of(tree)
     if not re.fullmatch(r"[A-Za-z_$][A-Za-z0-9_$]*", name, re.ASCII) or name in _RESERVED:
         raise ParameterError(
             f"name is {name!r}; expected a JavaScript identifier of ASCII letters, digits, _ and $ that is no "
@@ -81,9 +82,15 @@ def to_javascript(tree: Tree, *, name: str = "hornbeamTree", vectors: Table | No
         "SHARE": flat.spread_share.tolist(),
         "BELIEF": flat.belief.tolist(),
     }
+    loss = tree.decision.loss
+    if loss is not None:
+        tables["LOSS"] = loss.matrix.tolist()
     written = "\n".join(f"  const {key} = [\n{wrapped(items)}\n  ];" for key, items in tables.items())
     about, answer, said, public = _OF_MEANS if tree.is_measured else _OF_CLASSES
-    check = "" if vectors is None else _check(Vectors.of(tree, vectors), said)
+    if loss is not None:
+        answer = _PROBABILITIES + _LEAST_COST.replace("$SLACK", repr(loss.slack))
+    labels = () if tree.is_measured else tree.schema.classes
+    check = "" if vectors is None else _check(Vectors.of(tree, vectors), said, labels)
     parts = {"NAME": name, "ROOT": "0" if flat.n_inner else "-1", "TABLES": written, "ABOUT": about}
     parts |= {"CHECK": check, "PUBLIC": public + (", VECTORS, check" if check else "")}
     # One pass: what a name brings along is never searched for places to fill.
@@ -106,11 +113,13 @@ def _literal(value: str | float | bool | None) -> str:
     return json.dumps(value).replace("<", "\\u003c")
 
 
-def _check(vectors: Vectors, said: str) -> str:
+def _check(vectors: Vectors, said: str, classes: tuple[Label, ...]) -> str:
     rows = [f"[{', '.join(map(_literal, row))}]" for row in vectors.values()]
-    answers = zip(rows, vectors.nodes.tolist(), vectors.probabilities.tolist(), strict=True)
-    table = wrapped(f"[{row}, {node}, {answer}]" for row, node, answer in answers)
-    return _CHECK.replace("$SAID", said).replace("$VECTORS", table)
+    decided = [_literal(plain(classes[code])) if classes else "null" for code in vectors.decided.tolist()]
+    answers = zip(rows, vectors.nodes.tolist(), vectors.probabilities.tolist(), decided, strict=True)
+    table = wrapped(f"[{row}, {node}, {answer}, {label}]" for row, node, answer, label in answers)
+    label = " ||\n      predict(row) !== label" if classes else ""
+    return _CHECK.replace("$SAID", said).replace("$LABEL", label).replace("$VECTORS", table)
 
 
 _RESERVED = frozenset({
@@ -177,10 +186,22 @@ _PROBABILITIES = """  // A missing value may be shared by several branches; each
     }
     return answer;
   }
+"""
 
+_MOST_PROBABLE = """
   function predict(row) {
     const answer = probabilities(row);
     return CLASSES[answer.indexOf(Math.max(...answer))];
+  }
+"""
+
+_LEAST_COST = """
+  // The class of least expected cost; costs that differ by $SLACK at most are equal, and the first class wins.
+  function predict(row) {
+    const costs = new Array(CLASSES.length).fill(0);
+    probabilities(row).forEach((p, k) => LOSS[k].forEach((loss, j) => { costs[j] += p * loss; }));
+    const least = Math.min(...costs) + $SLACK;
+    return CLASSES[costs.findIndex((cost) => cost <= least)];
   }
 """
 
@@ -192,7 +213,7 @@ _MEAN = """  function predict(row) {
 _OF_CLASSES = (
     """// node(row) is the node where a row stops, probabilities(row) what the tree answers there, one number for each
 // of CLASSES, and predict(row) the most probable class.""",
-    _PROBABILITIES,
+    _PROBABILITIES + _MOST_PROBABLE,
     "probabilities(row)",
     "CLASSES, FEATURES, node, probabilities, predict",
 )
@@ -210,7 +231,7 @@ $VECTORS
 
   // The number of rows of VECTORS with another node or another answer than the tree's.
   function check() {
-    return VECTORS.filter(([row, stop, answer]) =>
-      node(row) !== stop || $SAID.some((p, k) => p !== answer[k])).length;
+    return VECTORS.filter(([row, stop, answer, label]) =>
+      node(row) !== stop || $SAID.some((p, k) => p !== answer[k])$LABEL).length;
   }
 """

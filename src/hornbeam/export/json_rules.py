@@ -11,7 +11,7 @@ import numpy as np
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.data.table import Table
 from hornbeam.export.flat import Flat
-from hornbeam.export.one_tree import need_tree
+from hornbeam.export.one_tree import HasTree, tree_of
 from hornbeam.export.vectors import Vectors
 from hornbeam.export.words import plain
 from hornbeam.tree import Tree
@@ -30,12 +30,12 @@ _READING = (
 )
 
 
-def to_json(tree: Tree, *, indent: int | None = None, vectors: Table | None = None) -> str:
+def to_json(tree: Tree | HasTree, *, indent: int | None = None, vectors: Table | None = None) -> str:
     """Write a tree as a list of rules in JSON: for each place where rows stop, what led there.
 
     Parameters
     ----------
-    tree : Tree
+    tree : Tree or fitted TreeClassifier or TreeRegressor
     indent : int, optional
         Spaces of indentation; default one line.
     vectors : Table, optional
@@ -61,7 +61,7 @@ def to_json(tree: Tree, *, indent: int | None = None, vectors: Table | None = No
     [{'feature': 'dose', 'above': 0.5}] [0.2, 0.8]
     [{'feature': 'dose', 'missing': 1}] [0.5, 0.5]
     """
-    need_tree(tree)
+    tree = tree_of(tree)
     schema = tree.schema
     document: dict[str, Any] = {
         "format": "hornbeam-rules",
@@ -158,7 +158,7 @@ def _compare(feature: Feature, threshold: float, children: _Conditions) -> None:
 
 def _rule(tree: Tree, node: int, path: _Conditions) -> dict[str, Any]:
     classes = tree.schema.classes
-    named = {"class": json_value(classes[tree.belief[node].argmax()])} if classes else {}
+    named = {"class": json_value(classes[tree.decided[node]])} if classes else {}
     return {
         "node": node,
         "if": path,

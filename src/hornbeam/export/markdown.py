@@ -9,7 +9,7 @@ import numpy as np
 
 from hornbeam.errors import ParameterError
 from hornbeam.export.answers import answer_words
-from hornbeam.export.one_tree import need_tree
+from hornbeam.export.one_tree import HasTree, tree_of
 from hornbeam.export.words import branches, evidence, word
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import path, slots
@@ -17,12 +17,12 @@ from hornbeam.tree.walk import path, slots
 __all__ = ["code_span", "to_markdown"]
 
 
-def to_markdown(tree: Tree, *, max_categories: int = 8) -> str:
+def to_markdown(tree: Tree | HasTree, *, max_categories: int = 8) -> str:
     """Write a tree as a Markdown table of its leaves: what leads there, what it answers, the evidence.
 
     Parameters
     ----------
-    tree : Tree
+    tree : Tree or fitted TreeClassifier or TreeRegressor
     max_categories : int, default 8
         Longer sets of categories are cut, with the number of those left out.
 
@@ -46,7 +46,7 @@ def to_markdown(tree: Tree, *, max_categories: int = 8) -> str:
     | 1 | `dose ≤ 0.5` | `ill` | 0.800 | `4 ill, 1 well` |
     | 2 | `dose > 0.5` | `well` | 0.800 | `4 well, 1 ill` |
     """
-    need_tree(tree)
+    tree = tree_of(tree)
     if max_categories < 1:
         raise ParameterError(f"max_categories is {max_categories}, expected 1 or more")
     skeleton = tree.skeleton

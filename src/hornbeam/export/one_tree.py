@@ -1,30 +1,46 @@
-"""What is exported: one tree, and nothing around it or beside it."""
+"""The one tree that an export writes."""
 
-from typing import Any
+from typing import Any, Protocol
 
 from hornbeam.errors import ExportError
 from hornbeam.tree import Tree
 
-__all__ = ["need_tree"]
+__all__ = ["HasTree", "tree_of"]
 
 
-def need_tree(model: Any) -> None:
-    """Raise `ExportError`, with what to pass instead, unless a model is one tree.
+class HasTree(Protocol):
+    """An estimator that holds one tree once it is fitted."""
+
+    tree_: Tree
+
+
+def tree_of(model: Any) -> Tree:
+    """Return a tree, or that of a fitted estimator; raise `ExportError` if a model does not predict with one tree.
 
     Examples
     --------
-    >>> need_tree([1, 2])
+    >>> tree_of([1, 2])
     Traceback (most recent call last):
         ...
-    hornbeam.errors.ExportError: This is a list; expected a Tree: pass the tree_ of a fitted estimator.
+    hornbeam.errors.ExportError: This is a list; expected a fitted TreeClassifier or TreeRegressor, or a Tree.
     """
     if isinstance(model, Tree):
-        return
-    found, advice = type(model).__name__, "pass the tree_ of a fitted estimator."
+        return model
+    found = f"This is a {type(model).__name__}"
     if hasattr(model, "rules_"):
-        found += ", which answers with rules"
-        advice = "export its rules_ with hornbeam.export.rules_where, say."
-    elif any(hasattr(model, name) for name in ("forest_", "boosted_", "trees")):
-        found += ", which answers with several trees"
-        advice = "ensembles are not exported; keep them with hornbeam.save, or make one tree with hornbeam.distill."
-    raise ExportError(f"This is a {found}; expected a Tree: {advice}")
+        raise ExportError(
+            f"{found}, which predicts with rules; expected one tree: export its rules_ with "
+            "hornbeam.export.rules_where, say."
+        )
+    tree = getattr(model, "tree_", None)
+    if isinstance(tree, Tree):
+        return tree
+    expected = "expected a fitted TreeClassifier or TreeRegressor, or a Tree"
+    if any(hasattr(model, name) for name in ("forest_", "boosted_", "trees")):
+        raise ExportError(
+            f"{found}, which predicts with several trees; {expected}: ensembles are not exported; keep them with "
+            "hornbeam.save, or make one tree with hornbeam.distill."
+        )
+    if hasattr(model, "trees_"):
+        raise ExportError(f"{found}; {expected}: pass one of its trees_.")
+    raise ExportError(f"{found}; {expected}.")

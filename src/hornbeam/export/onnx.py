@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import ExportError, ParameterError
 from hornbeam.export.extra import need
-from hornbeam.export.one_tree import need_tree
+from hornbeam.export.one_tree import HasTree, tree_of
 from hornbeam.export.questions import questions
 from hornbeam.export.shares import refuse_shares
 from hornbeam.export.tree_operators import tree_ensemble, tree_ensemble_regressor
@@ -31,7 +31,7 @@ _LARGEST_FLOAT32_ID = 2**24
 
 
 def to_onnx(
-    tree: Tree,
+    tree: Tree | HasTree,
     *,
     dtype: Literal["float64", "float32"] = "float64",
     inputs: Literal["matrix", "columns"] = "matrix",
@@ -41,7 +41,7 @@ def to_onnx(
 
     Parameters
     ----------
-    tree : Tree
+    tree : Tree or fitted TreeClassifier or TreeRegressor
     dtype : {"float64", "float32"}
         The type of the numbers that go in and of the probabilities that come out.
     inputs : {"matrix", "columns"}
@@ -56,9 +56,10 @@ def to_onnx(
     Returns
     -------
     onnx.ModelProto
-        Save it with ``onnx.save``. ``leaf`` is the node where a row stops, ``label`` the class of the highest
-        probability: text or whole numbers if all classes are, else its position. Where the target is numeric, there
-        are ``leaf`` and ``mean`` alone. The metadata hold names, categories and classes as JSON.
+        Save it with ``onnx.save``. ``leaf`` is the node where a row stops, ``label`` the class that
+        `predict` names, by costs and class weights too: text or whole numbers if all classes are, else its
+        position. Where the target is numeric, there are ``leaf`` and ``mean`` alone. The metadata hold names,
+        categories and classes as JSON.
 
     Raises
     ------
@@ -87,7 +88,7 @@ def to_onnx(
     >>> leaf.tolist(), label.tolist(), probabilities.tolist()
     ([1, 2, 0], ['no', 'yes', 'no'], [[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]])
     """
-    need_tree(tree)
+    tree = tree_of(tree)
     need("onnx", "onnx")
     _check_settings(dtype, inputs, tree_operators)
     refuse_shares(tree, "ONNX")
@@ -232,7 +233,7 @@ def _answers(tree: Tree, number: np.dtype[Any]) -> Iterator[tuple[str, NDArray[A
         yield "mean", belief[:, 0], kind
         return
     classes, text = _labels(tree.schema.classes)
-    yield "label", classes[tree.belief.argmax(axis=1)], text
+    yield "label", classes[tree.decided], text
     yield "probabilities", belief, kind
 
 

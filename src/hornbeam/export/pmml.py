@@ -11,7 +11,7 @@ import numpy as np
 
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import ExportError
-from hornbeam.export.one_tree import need_tree
+from hornbeam.export.one_tree import HasTree, tree_of
 from hornbeam.export.shares import refuse_shares
 from hornbeam.tree import Tree
 from hornbeam.typing import Category, Label
@@ -23,12 +23,12 @@ _PLAIN = re.compile(r'[^\s"\\]+')  # words that need no quotes inside an Array
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # in XML 1.0, even escaped
 
 
-def to_pmml(tree: Tree) -> str:
+def to_pmml(tree: Tree | HasTree) -> str:
     """Write a tree as a PMML 4.4 document.
 
     Parameters
     ----------
-    tree : Tree
+    tree : Tree or fitted TreeClassifier or TreeRegressor
 
     Returns
     -------
@@ -62,7 +62,7 @@ def to_pmml(tree: Tree) -> str:
     <?xml version='1.0' encoding='utf-8'?>
     <PMML xmlns="http://www.dmg.org/PMML-4_4" version="4.4">
     """
-    need_tree(tree)
+    tree = tree_of(tree)
     refuse_shares(tree, "PMML")
     if tree.depth > _DEEPEST:
         raise ExportError(
@@ -130,7 +130,7 @@ def _fields(model: Element, tree: Tree, label: str, taken: set[str]) -> None:
 
 
 def _nodes(model: Element, tree: Tree) -> None:
-    best, unit = tree.belief.argmax(axis=1), tree.unit.item(0)
+    best, unit = tree.decided, tree.unit.item(0)
     words = [_word(label) for label in tree.schema.classes]
     made: list[Element] = []
     for node in range(tree.n_nodes):

@@ -5,20 +5,21 @@ from __future__ import annotations
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.export.flat import Flat
-from hornbeam.export.one_tree import need_tree
+from hornbeam.export.one_tree import HasTree, tree_of
 from hornbeam.export.vectors import Vectors
 from hornbeam.export.words import plain, wrapped
 from hornbeam.tree import Tree
+from hornbeam.typing import Label
 
 __all__ = ["to_python"]
 
 
-def to_python(tree: Tree, *, vectors: Table | None = None) -> str:
+def to_python(tree: Tree | HasTree, *, vectors: Table | None = None) -> str:
     """Write a tree as the source of a Python module without imports.
 
     Parameters
     ----------
-    tree : Tree
+    tree : Tree or fitted TreeClassifier or TreeRegressor
     vectors : Table, optional
         Rows to ship with the code: its function ``check()`` counts those it answers otherwise than the tree,
         and running the module as a script fails if there are any.
@@ -43,7 +44,7 @@ def to_python(tree: Tree, *, vectors: Table | None = None) -> str:
     >>> module["probabilities"]([0.9]), module["predict"]([0.1]), module["node"]([None])
     ([0.2, 0.8], 'ill', 0)
     """
-    need_tree(tree)
+    tree = tree_of(tree)
     flat, features = Flat.of(tree), tree.schema.features
     codes = [
         _dictionary(feature.categories) if feature.kind is not Kind.NUMERIC else "None"
@@ -64,18 +65,30 @@ def to_python(tree: Tree, *, vectors: Table | None = None) -> str:
         "_LEAD": flat.lead.tolist(),
         "_BELIEF": flat.belief.tolist(),
     }
+    loss = tree.decision.loss
     if flat.fractional:
         tables["_SHARED"] = flat.spread_start.tolist()
         tables["_SHARED_LEAD"] = flat.spread_lead.tolist()
         tables["_SHARE"] = flat.spread_share.tolist()
+        if loss is not None:
+            tables["_LOSS"] = loss.matrix.tolist()
+    elif not tree.is_measured:
+        tables["_DECIDED"] = flat.decided.tolist()
     written = "\n".join(f"{name} = (\n{wrapped(items)}\n)" for name, items in tables.items())
     about = _ABOUT_MEANS if tree.is_measured else _ABOUT
     source = about + _SOURCE.replace("$ROOT", "0" if flat.n_inner else "-1").replace("$TABLES", written)
-    source += _MEAN if tree.is_measured else _PREDICT + (_SHARED_ANSWER if flat.fractional else _ANSWER)
+    if tree.is_measured:
+        source += _MEAN
+    elif not flat.fractional:
+        source += _PREDICT + _ANSWER
+    else:
+        source += _SHARED_PREDICT if loss is None else _LEAST_COST.replace("$SLACK", repr(loss.slack))
+        source += _SHARED_ANSWER
     if vectors is None:
         return source
     said = "[predict(row)]" if tree.is_measured else "probabilities(row)"
-    return source + _check(Vectors.of(tree, vectors), said)
+    labels = () if tree.is_measured else tree.schema.classes
+    return source + _check(Vectors.of(tree, vectors), said, labels)
 
 
 def _dictionary(categories: tuple[object, ...]) -> str:
@@ -88,10 +101,12 @@ def _literal(value: str | int | float | bool) -> str:
     return f"float('{value}')" if isinstance(value, float) and value - value != 0 else ascii(value)
 
 
-def _check(vectors: Vectors, said: str) -> str:
+def _check(vectors: Vectors, said: str, classes: tuple[Label, ...]) -> str:
     rows = [f"({', '.join(map(_cell, row))},)" for row in vectors.values()]
-    answers = zip(rows, vectors.nodes.tolist(), vectors.probabilities.tolist(), strict=True)
-    table = wrapped(f"({row}, {node}, {answer})" for row, node, answer in answers)
+    decided = [_literal(plain(classes[code])) if classes else "None" for code in vectors.decided.tolist()]
+    answers = zip(rows, vectors.nodes.tolist(), vectors.probabilities.tolist(), decided, strict=True)
+    table = wrapped(f"({row}, {node}, {answer}, {label})" for row, node, answer, label in answers)
+    said += " != answer" if not classes else " != answer or predict(row) != label"
     return _CHECK.replace("$SAID", said).replace("$VECTORS", table)  # in this order: a name may hold "$SAID"
 
 
@@ -109,8 +124,8 @@ number, or a category by value; None or NaN where it is missing.
 _ABOUT = '''"""A decision tree, exported by Hornbeam.
 
 node(row) is the node where a row stops, probabilities(row) what the tree answers there, one number for each
-of CLASSES, and predict(row) the most probable class. A row has one value for each of FEATURES: a number, or a
-category by value; None or NaN where it is missing.
+of CLASSES, and predict(row) the class that the model decides for. A row has one value for each of FEATURES: a
+number, or a category by value; None or NaN where it is missing.
 """
 '''
 
@@ -149,9 +164,27 @@ def node(row):
 '''
 
 _PREDICT = '''def predict(row):
+    """The class that the model decides for."""
+    return CLASSES[_DECIDED[_stop(_read(row))]]
+
+
+'''
+
+_SHARED_PREDICT = '''def predict(row):
     """The most probable class of a row."""
     answer = probabilities(row)
     return CLASSES[answer.index(max(answer))]
+
+
+'''
+
+_LEAST_COST = '''def predict(row):
+    """The class of least expected cost; costs that differ by $SLACK at most are equal, and the first class wins."""
+    costs = [0.0] * len(CLASSES)
+    for p, losses in zip(probabilities(row), _LOSS, strict=True):
+        costs = [cost + p * loss for cost, loss in zip(costs, losses, strict=True)]
+    least = min(costs) + $SLACK
+    return next(label for label, cost in zip(CLASSES, costs, strict=True) if cost <= least)
 
 
 '''
@@ -193,7 +226,7 @@ $VECTORS
 
 def check():
     """The number of rows of VECTORS with another node or another answer than the tree's."""
-    return sum(node(row) != stop or $SAID != answer for row, stop, answer in VECTORS)
+    return sum(node(row) != stop or $SAID for row, stop, answer, label in VECTORS)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hornbeam.errors import ExportError
-from hornbeam.export.one_tree import need_tree
+from hornbeam.export.one_tree import HasTree, tree_of
 from hornbeam.export.shares import refuse_shares
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import stopped
@@ -22,12 +22,12 @@ _MOST_COPIES = 100_000
 _HARDLY_ANY = 1e-6  # of a row, where none came: shap divides by the weight of a node
 
 
-def to_shap(tree: Tree) -> dict[str, Any]:
+def to_shap(tree: Tree | HasTree) -> dict[str, Any]:
     """Make the dict of arrays that ``shap.TreeExplainer`` takes for a model.
 
     Parameters
     ----------
-    tree : Tree
+    tree : Tree or fitted TreeClassifier or TreeRegressor
 
     Returns
     -------
@@ -55,7 +55,7 @@ def to_shap(tree: Tree) -> dict[str, Any]:
     >>> arrays["thresholds"].tolist(), arrays["features"].tolist()
     ([inf, 35.0, 0.0, 0.0, 0.0], [0, 0, -1, -1, -1])
     """
-    need_tree(tree)
+    tree = tree_of(tree)
     refuse_shares(tree, "shap")
     ways, yes, no = _laid_out(tree)
     weight = np.array([max(way.weight, _HARDLY_ANY) if isinstance(way, _Stop) else 0.0 for way in ways])

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from hornbeam.errors import ParameterError
 from hornbeam.export.extra import need
-from hornbeam.export.one_tree import need_tree
+from hornbeam.export.one_tree import HasTree, tree_of
 from hornbeam.rules import RuleSet
 from hornbeam.tree import Tree
 
@@ -14,7 +14,7 @@ __all__ = ["rules_where", "to_sql"]
 
 
 def to_sql(
-    tree: Tree,
+    tree: Tree | HasTree,
     *,
     table: str | Sequence[str] = "rows",
     dialect: str = "duckdb",
@@ -25,7 +25,7 @@ def to_sql(
 
     Parameters
     ----------
-    tree : Tree
+    tree : Tree or fitted TreeClassifier or TreeRegressor
     table : str or sequence of str, default "rows"
         The table to read, or its schema and name: ``("main", "rows")``.
     dialect : str, default "duckdb"
@@ -38,9 +38,10 @@ def to_sql(
     Returns
     -------
     str
-        A query whose result has the kept columns, ``leaf``, the node where the row stops; ``label``, its most
-        probable class; and ``p0``, ``p1``, ..., the probabilities in the order of the tree's classes. Where the
-        target is numeric, ``mean`` stands in the place of label and probabilities.
+        A query whose result has the kept columns, ``leaf``, the node where the row stops; ``label``, the class
+        that `predict` names, by costs and class weights too; and ``p0``, ``p1``, ..., the probabilities in the
+        order of the tree's classes. Where the target is numeric, ``mean`` stands in the place of label and
+        probabilities.
 
     Raises
     ------
@@ -104,7 +105,7 @@ def to_sql(
     [('Ada', 2, 'yes', 0.2, 0.8), ('Bob', 1, 'no', 0.8, 0.2), ('Cid', 0, 'no', 0.5, 0.5)]
     >>> people.close()
     """
-    need_tree(tree)
+    tree = tree_of(tree)
     need("sqlglot", "sql")
     from hornbeam.export.dialect import dialect_of
     from hornbeam.export.query import Query

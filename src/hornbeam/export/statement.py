@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 
 from sqlglot import exp
 
@@ -10,10 +11,12 @@ from hornbeam.errors import ExportError, ParameterError
 from hornbeam.export.dialect import name
 from hornbeam.export.query import Query
 from hornbeam.export.spread import spread
+from hornbeam.tree import Costs
 
 __all__ = ["statement"]
 
 _INPUTS, _ROUTED, _ANSWERS = "hornbeam_inputs", "hornbeam_routed", "hornbeam_answers"
+_COSTS = "hornbeam_costs"
 
 
 def statement(
@@ -96,7 +99,7 @@ def _joined(query: Query, inputs: exp.Select, keep: Sequence[str]) -> exp.Select
     kept = [exp.column(f"k{i}") for i in range(len(keep))]
     routed = exp.select(*kept, _alias(query.leaf(), "leaf")).from_(_INPUTS)
     tree, number = query.tree, query.dialect.number
-    labels, best = query.dialect.labels(tree.schema.classes), tree.belief.argmax(axis=1)
+    labels, best = query.dialect.labels(tree.schema.classes), tree.decided
 
     def row(node: int) -> exp.Expression:
         label = [labels[best[node]].copy()] if labels else []
@@ -136,7 +139,10 @@ def _added(query: Query, inputs: exp.Select, keep: Sequence[str]) -> exp.Select:
     """Add up the answers of all nodes where parts of a row stop."""
     tables = {_INPUTS: inputs, **spread(query, _INPUTS, [f"k{i}" for i in range(len(keep))])}
     kept = [_alias(exp.column(f"k{i}"), name(column)) for i, column in enumerate(keep)]
-    label = _alias(_most_probable(query), "label")
+    loss = query.tree.decision.loss
+    if loss is not None:
+        tables[_COSTS] = _expected(query, loss, next(reversed(tables)))
+    label = _alias(_most_probable(query) if loss is None else _least_cost(query, loss), "label")
     made = exp.select(*kept, "leaf", label, *_probabilities(query)).from_(next(reversed(tables)))
     for table, select in tables.items():
         made.with_(table, as_=select, materialized=query.dialect.materializes or None, copy=False)
@@ -150,6 +156,36 @@ def _most_probable(query: Query) -> exp.Expression:
     for k, label in enumerate(labels[:-1]):
         highest = [exp.GTE(this=exp.column(p[k]), expression=exp.column(later)) for later in p[k + 1 :]]
         ifs.append(exp.If(this=exp.and_(*highest, copy=False), true=label))
+    return exp.Case(ifs=ifs, default=labels[-1]) if ifs else labels[-1]
+
+
+def _expected(query: Query, loss: Costs, table: str) -> exp.Select:
+    """Beside all columns, what it is expected to cost to decide for each class: sums in the order of the classes."""
+    number, p = query.dialect.number, _probabilities(query)
+    costs = []
+    for j in range(len(p)):
+        parts: list[exp.Expression] = [
+            exp.Mul(this=exp.column(p[t]), expression=exp.Paren(this=number(loss.matrix.item(t, j))))
+            for t in range(len(p))
+        ]
+        total = reduce(lambda left, right: exp.Add(this=left, expression=right), parts)
+        costs.append(_alias(total, f"c{j}"))
+    return exp.select("*", *costs).from_(table)
+
+
+def _least_cost(query: Query, loss: Costs) -> exp.Expression:
+    """The first class whose expected cost no other is below, but for rounding."""
+    labels, slack = query.dialect.labels(query.tree.schema.classes), query.dialect.number(loss.slack)
+
+    def no_more(j: int, other: int) -> exp.Expression:
+        bound = exp.Add(this=exp.column(f"c{other}"), expression=exp.Paren(this=slack.copy()))
+        return exp.LTE(this=exp.column(f"c{j}"), expression=bound)
+
+    every = range(len(labels))
+    ifs = [
+        exp.If(this=exp.and_(*[no_more(j, other) for other in every if other != j], copy=False), true=label)
+        for j, label in enumerate(labels[:-1])
+    ]
     return exp.Case(ifs=ifs, default=labels[-1]) if ifs else labels[-1]
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hornbeam.errors import ParameterError
 from hornbeam.export.answers import answer_words
-from hornbeam.export.one_tree import need_tree
+from hornbeam.export.one_tree import HasTree, tree_of
 from hornbeam.export.palette import bar, bars
 from hornbeam.export.tidy import tidy
 from hornbeam.export.words import conditions, evidence, feature_name, shortened, word
@@ -26,14 +26,16 @@ _LEVEL, _BOX, _BAR = 96, 40, 5  # heights: from level to level, of a box, of the
 _MARGIN = 12
 
 
-def to_svg(tree: Tree, max_depth: int | None = None, *, max_categories: int = 4, max_width: int = 30) -> str:
+def to_svg(
+    tree: Tree | HasTree, max_depth: int | None = None, *, max_categories: int = 4, max_width: int = 30
+) -> str:
     """Draw a tree: a box for each node, its test inside, its probabilities as a bar, its branches labelled.
 
     The bar of a mean is as long as it lies from the lowest to the highest mean of the tree.
 
     Parameters
     ----------
-    tree : Tree
+    tree : Tree or fitted TreeClassifier or TreeRegressor
     max_depth : int, optional
         Nodes at this depth are drawn as if they were leaves, with the number of leaves they hide.
     max_categories : int, default 4
@@ -57,7 +59,7 @@ def to_svg(tree: Tree, max_depth: int | None = None, *, max_categories: int = 4,
     >>> picture[:4], ">≤ 0.5<" in picture, picture[-6:]
     ('<svg', True, '</svg>')
     """
-    need_tree(tree)
+    tree = tree_of(tree)
     if max_depth is not None and max_depth < 0:
         raise ParameterError(f"max_depth is {max_depth}, expected 0 or more, or None for the whole tree")
     if max_categories < 1 or max_width < 1:

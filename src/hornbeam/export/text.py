@@ -7,7 +7,7 @@ from math import inf
 
 from hornbeam.errors import ParameterError
 from hornbeam.export.answers import answer_words
-from hornbeam.export.one_tree import need_tree
+from hornbeam.export.one_tree import HasTree, tree_of
 from hornbeam.export.words import branches, evidence, word
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import leaves_below
@@ -18,14 +18,14 @@ _DEEPEST = 32  # levels drawn by indentation; deeper lines say how many levels t
 _WIDEST = 64  # answers stand in a column unless the tests before them are wider than this
 
 
-def text(tree: Tree, max_depth: int | None = None, *, max_categories: int = 8) -> str:
+def text(tree: Tree | HasTree, max_depth: int | None = None, *, max_categories: int = 8) -> str:
     """Write a tree as indented text: a test a line, and for each leaf its class, probability and evidence.
 
     Where the target is numeric, each leaf has its mean, its rows and their standard deviation.
 
     Parameters
     ----------
-    tree : Tree
+    tree : Tree or fitted TreeClassifier or TreeRegressor
     max_depth : int, optional
         Nodes at this depth are written as if they were leaves, with the number of leaves they hide.
     max_categories : int, default 8
@@ -72,7 +72,7 @@ def text(tree: Tree, max_depth: int | None = None, *, max_categories: int = 8) -
     ├─ age > 30.5 ··· yes    0.800  36 yes, 9 no
     └─ age missing ·· maybe  0.600  3 maybe, 1 no, 1 yes
     """
-    need_tree(tree)
+    tree = tree_of(tree)
     if max_depth is not None and max_depth < 0:
         raise ParameterError(f"max_depth is {max_depth}, expected 0 or more, or None for the whole tree")
     if max_categories < 1:
@@ -95,7 +95,8 @@ def text(tree: Tree, max_depth: int | None = None, *, max_categories: int = 8) -
         below = f" ({hidden[node]} leaves below)" if tree.skeleton.n_children[node] else ""
         return f"{left} {leader} {answer}  {counts}{below}"
 
-    return "\n".join(line(left, node) for left, node in lines)
+    note = [] if tree.decision.is_default else ["Each line names the class of least expected cost."]
+    return "\n".join([*(line(left, node) for left, node in lines), *note])
 
 
 def _outline(tree: Tree, limit: float, most: int) -> Iterator[tuple[str, int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hornbeam.export.extra import need
-from hornbeam.export.one_tree import need_tree
+from hornbeam.export.one_tree import HasTree, tree_of
 from hornbeam.export.questions import Question, questions
 from hornbeam.export.shares import refuse_shares
 from hornbeam.tree import Tree
@@ -17,18 +17,19 @@ if TYPE_CHECKING:
 __all__ = ["to_treelite"]
 
 
-def to_treelite(tree: Tree) -> Model:
+def to_treelite(tree: Tree | HasTree) -> Model:
     """Make a treelite model of a tree, for GTIL, the Forest Inference Library and all else that reads treelite.
 
     Parameters
     ----------
-    tree : Tree
+    tree : Tree or fitted TreeClassifier or TreeRegressor
 
     Returns
     -------
     treelite.Model
         From a float64 matrix to the class probabilities, or the mean. A category is its position among the feature's
-        categories, NaN is missing, any other whole number is an unseen category.
+        categories, NaN is missing, any other whole number is an unseen category. A treelite model names no class:
+        ``tree.decision(probabilities)`` gives the code of the class that `predict` names.
 
     Raises
     ------
@@ -54,7 +55,7 @@ def to_treelite(tree: Tree) -> Model:
     >>> treelite.gtil.predict(to_treelite(tree), rows)[:, 0].tolist()
     [[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]]
     """
-    need_tree(tree)
+    tree = tree_of(tree)
     need("treelite", "treelite")
     refuse_shares(tree, "treelite")
     asked = questions(tree.skeleton)

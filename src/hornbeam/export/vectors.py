@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
@@ -27,6 +28,8 @@ class Vectors:
     table : Table
     nodes : int32 array of shape (n_rows,)
     probabilities : float64 array of shape (n_rows, n_classes)
+    decided : intp array of shape (n_rows,)
+        The class that the tree's decision rule gives, by its code; 0 where the target is numeric.
 
     Examples
     --------
@@ -44,12 +47,15 @@ class Vectors:
     table: Table
     nodes: Indices
     probabilities: Floats
+    decided: NDArray[np.intp]
 
     @classmethod
     def of(cls, tree: Tree, table: Table) -> Self:
         """Ask the tree about every row of a table."""
         need_table(tree, table)
-        return cls(table, route(tree.skeleton, table), answer(tree, table))
+        said = answer(tree, table)
+        decided = np.zeros(len(said), np.intp) if tree.is_measured else tree.decision(said)
+        return cls(table, route(tree.skeleton, table), said, decided)
 
     def numbers(self) -> Floats:
         """Give the rows as numbers: categories by their codes, NaN where missing, -2 where unknown."""

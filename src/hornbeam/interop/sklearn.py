@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from typing import Any
+from warnings import warn
 
 import numpy as np
 
 from hornbeam.data.schema import Schema, generated_names, numeric_features
 from hornbeam.data.weights import fixed_point
-from hornbeam.errors import InteropError, ParameterError
+from hornbeam.errors import HornbeamWarning, InteropError, ParameterError
 from hornbeam.interop.graft import Graft, plant
 from hornbeam.interop.reading import Reading
 from hornbeam.interop.rounding import at_most
@@ -198,7 +199,8 @@ def to_sklearn(tree: Tree, *, missing: str = "error") -> Any:
     DecisionTreeClassifier or DecisionTreeRegressor
         Its probabilities, or predictions, are the tree's belief. It rounds values to float32 before it compares
         them: it sends every float32 row where the tree does, and other rows but for those within that rounding of
-        a threshold.
+        a threshold. Its `predict` takes the most probable class, also where the tree decides by costs or class
+        weights: then there is a `HornbeamWarning`.
 
     Raises
     ------
@@ -217,6 +219,13 @@ def to_sklearn(tree: Tree, *, missing: str = "error") -> Any:
 
     schema, n = tree.schema, tree.n_nodes
     left = _missing_left(tree, missing)
+    if not tree.decision.is_default:
+        warn(
+            "The tree decides by costs or class weights, and predict of a scikit-learn tree takes the most probable "
+            "class. Decide with tree.decision(made.predict_proba(X)), which gives the codes of the classes.",
+            HornbeamWarning,
+            stacklevel=2,
+        )
     nodes = np.zeros(n, Arrays(1, np.array([1], np.intp), 1).__getstate__()["nodes"].dtype)
     leaf, first = tree.skeleton.is_leaf, tree.skeleton.first_child
     nodes["left_child"] = first

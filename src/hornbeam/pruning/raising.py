@@ -94,6 +94,7 @@ def _finish(
         rows=rows,
         gain=np.where(same & ~skeleton.is_leaf, tree.gain[before], np.nan),
         history=(*tree.history, step),
+        decision=tree.decision,
     )
 
 

@@ -72,7 +72,7 @@ def extract(
     weight = tree.evidence * tree.unit
     n = weight.sum(axis=1)
     size = np.minimum(n, tree.rows) if size is None else size
-    target = tree.belief.argmax(axis=1)
+    target = tree.decided
     wrong = n - weight[np.arange(tree.n_nodes), target]
     # A leaf without rows is as good as naming its class always.
     default = 1 - (weight[0, target] + 1) / (n[0] + 2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from hornbeam.errors import DataError
 from hornbeam.tree.bounds import rate_bounds
 from hornbeam.tree.check import read_only
 from hornbeam.tree.condition import Condition
+from hornbeam.tree.decision import DecisionRule
 from hornbeam.typing import Floats, Indices, Label
 
 __all__ = ["Rule", "RuleSet", "default_rule", "raw_rule"]
@@ -216,6 +217,36 @@ class RuleSet:
             decided[waiting[fires]] = at
             waiting = waiting[~fires]
         return decided
+
+    def decided_by(self, decision: DecisionRule) -> RuleSet:
+        """Let every rule name the class that a decision rule gives for its probabilities.
+
+        Parameters
+        ----------
+        decision : DecisionRule
+            The rule that takes the most probable class changes nothing.
+
+        Returns
+        -------
+        RuleSet
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> from hornbeam.rules import extract
+        >>> from hornbeam.tree import Costs, DecisionRule
+        >>> tree = TreeClassifier("cart", smoothing="laplace").fit([[0.0], [1.0], [2.0]], ["no", "yes", "yes"]).tree_
+        >>> costly = extract(tree).decided_by(DecisionRule(Costs([[0, 9], [1, 0]])))
+        >>> [costly.label(rule) for rule in costly]
+        ['no', 'no']
+        """
+        if decision.is_default:
+            return self
+        made = [
+            replace(rule, target=int(code))
+            for rule, code in zip((*self.rules, self.default), decision(self._belief), strict=True)
+        ]
+        return RuleSet(self.schema, tuple(made[:-1]), made[-1])
 
     def answer(self, table: Table) -> Floats:
         """Give what the rule that decides thinks of each row.

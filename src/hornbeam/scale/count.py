@@ -62,6 +62,7 @@ def count_on_all(tree: Tree, source: Source, engine: Engine) -> Tree:
         rows=rows,
         gain=tree.gain,
         history=(*tree.history, Step.of("count-on-all", rows=int(rows[0]))),
+        decision=tree.decision,
     )
 
 

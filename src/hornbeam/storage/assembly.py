@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import DataError, SchemaError, StorageError, TreeError
+from hornbeam.storage.decision import decode_decision
 from hornbeam.storage.layout import ARRAYS, OF_SKELETON, fingerprint
 from hornbeam.storage.model import Grove, Model
 from hornbeam.storage.sizes import DEEPEST, MEASURED, MOST_NODES, SEVERAL, Sizes, sizes_of
 from hornbeam.storage.values import decode, decode_scalar, decode_step, decode_text, show
 from hornbeam.tree import Skeleton, Step, Tree
+from hornbeam.tree.edit import decide_by
 
 __all__ = ["model_of"]
 
@@ -33,12 +35,19 @@ def model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> M
         Whatever is not sound; the message names it.
     """
     sizes, kind = sizes_of(header), header["kind"]
+    if "decision" in header and kind in (*SEVERAL, *MEASURED):
+        raise StorageError(
+            f"there is a decision in a file of kind {kind!r}; expected it with one tree of classes"
+        )
     try:
         schema = _schema(header, sizes)
+        name, settings, learned = _shell(header["estimator"])
         trees = tuple(_trees(schema, sizes, arrays, header))
+        if kind not in SEVERAL:
+            decision = decode_decision(header.get("decision"), schema.classes, name, settings, learned)
+            trees = (decide_by(trees[0], decision),)
     except (DataError, SchemaError, TreeError) as error:
         raise StorageError(str(error)) from error
-    name, settings, learned = _shell(header["estimator"])
     model: Model | Grove
     if kind in SEVERAL:
         model = Grove(schema, trees, name, settings, learned)
@@ -162,7 +171,7 @@ def _tree(
     schema: Schema, arrays: Mapping[str, NDArray[Any]], slot_start: NDArray[Any], history: tuple[Step, ...]
 ) -> Tree:
     skeleton = Skeleton.of(**{name: arrays[name] for name in OF_SKELETON}, slot_start=slot_start)
-    rest = {name: arrays[name] for name in ARRAYS if name not in OF_SKELETON}
+    rest: dict[str, Any] = {name: arrays[name] for name in ARRAYS if name not in OF_SKELETON}
     tree = Tree(schema, skeleton, **rest, history=history)
     if tree.depth > DEEPEST:
         raise StorageError(f"the tree is {tree.depth:,} deep; expected at most {DEEPEST:,}")

@@ -12,7 +12,7 @@ import numpy as np
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import StorageError
 from hornbeam.storage.model import Grove, Model
-from hornbeam.tree import Step, Tree
+from hornbeam.tree import DecisionRule, Step, Tree
 
 __all__ = ["Difference", "compare"]
 
@@ -103,7 +103,7 @@ def compare(old: Model | Grove, new: Model | Grove, tolerance: float = 1e-9) -> 
             part += [where + line for line in lines]
     return Difference(
         schema=tuple(_of_schema(old.schema, new.schema)),
-        settings=tuple(_of_settings(old, new)),
+        settings=(*_of_settings(old, new), *_of_decisions(old, new)),
         **{name: tuple(lines) for name, lines in parts.items()},
     )
 
@@ -142,6 +142,22 @@ def _kind(feature: Feature) -> str:
 def _listed(values: tuple[Any, ...]) -> str:
     shown = ", ".join(map(repr, values[:_MOST_WORDS]))
     return f"[{shown}, … {len(values) - _MOST_WORDS} more]" if len(values) > _MOST_WORDS else f"[{shown}]"
+
+
+def _of_decisions(old: Model | Grove, new: Model | Grove) -> Iterator[str]:
+    """Compare the decision rules of two bare trees; those of estimators follow from what is compared already."""
+    if isinstance(old, Model) and isinstance(new, Model) and old.estimator is None:
+        before, after = old.tree.decision, new.tree.decision
+        if before != after:
+            yield f"decision: {_rule(before)}, now {_rule(after)}"
+
+
+def _rule(decision: DecisionRule) -> str:
+    return (
+        "the most probable class"
+        if decision.loss is None
+        else f"least cost of {decision.loss.matrix.tolist()}"
+    )
 
 
 def _of_settings(old: Model | Grove, new: Model | Grove) -> Iterator[str]:

@@ -1,9 +1,10 @@
 """What a model file says, whichever way it is written: a header of plain values, and flat arrays.
 
-The header has the format's name and version, the sizes, the features, the classes, the history and the
-estimator. The arrays are those of the tree that cannot be derived: level order gives parents and first
-children, the categories of the tested feature give ``slot_start``. Of several trees each array is that of the
-first, then that of the second, and so on; two more say how many nodes each has, and which history.
+The header has the format's name and version, the sizes, the features, the classes, the history, the decision rule
+unless it takes the most probable class, and the estimator. The arrays are those of the tree that cannot be
+derived: level order gives parents and first children, the categories of the tested feature give ``slot_start``.
+Of several trees each array is that of the first, then that of the second, and so on; two more say how many nodes
+each has, and which history.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from numpy.typing import NDArray
 
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import StorageError
+from hornbeam.storage.decision import encode_decision
 from hornbeam.storage.model import Grove, Model
-from hornbeam.storage.sizes import DEEPEST, KINDS, SEVERAL, Sizes, check_sizes, limits
+from hornbeam.storage.sizes import DECISIONS, DEEPEST, KINDS, SEVERAL, Sizes, check_sizes, limits
 from hornbeam.storage.values import encode, encode_scalar, encode_step, encode_text
 from hornbeam.tree import Tree
 
@@ -124,15 +126,17 @@ def header_of(model: Model | Grove, arrays: Mapping[str, NDArray[Any]]) -> dict[
     schema, kind, sizes = model.schema, model.kind, _sizes(model)
     most = limits(kind)
     histories, _ = _histories(model.trees)
+    decision = encode_decision(model.tree.decision) if isinstance(model, Model) else None
     header = {
         "format": "hornbeam",
-        "version": list(KINDS[kind]),
+        "version": list(KINDS[kind] if decision is None else DECISIONS),
         "sha256": "",
         "kind": kind,
         **{name: size for name, size in sizes._asdict().items() if name in most},
         "features": [_feature(feature) for feature in schema.features],
         "classes": [encode_scalar(label, "a class") for label in schema.classes],
         "history": histories if kind in SEVERAL else histories[0],
+        **({} if decision is None else {"decision": decision}),
         "estimator": _estimator(model),
     }
     check_sizes(sizes, most)

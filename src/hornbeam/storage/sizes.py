@@ -9,6 +9,7 @@ from hornbeam.errors import StorageError
 from hornbeam.storage.values import show
 
 __all__ = [
+    "DECISIONS",
     "DEEPEST",
     "KINDS",
     "MEASURED",
@@ -21,7 +22,7 @@ __all__ = [
     "sizes_of",
 ]
 
-VERSION = (1, 2)  # a reader of 1.x reads every 1.y; what 1.y adds may be left unread
+VERSION = (1, 3)  # a reader of 1.x reads every 1.y; what 1.y adds may be left unread
 KINDS = {
     "tree": (1, 0),
     "measured tree": (1, 1),
@@ -29,6 +30,7 @@ KINDS = {
     "trees": (1, 2),
     "measured trees": (1, 2),
 }  # of classes, or of a number; each with the version that brought it
+DECISIONS = (1, 3)  # the version that brought decision rules
 MEASURED = ("measured tree", "measured trees")
 SEVERAL = ("trees", "measured trees")
 
@@ -39,7 +41,7 @@ MOST_CELLS = 2**28  # nodes times classes
 MOST_COLUMNS = 2**27  # trees times features
 DEEPEST = 2**16
 _KEYS = {"format", "version", "kind", "features", "classes", "history", "estimator"}
-_OPTIONAL = {"sha256"}
+_OPTIONAL = {"sha256", "decision"}
 
 
 class Sizes(NamedTuple):

@@ -2,6 +2,7 @@
 
 from hornbeam.tree.condition import Condition
 from hornbeam.tree.costs import Costs
+from hornbeam.tree.decision import DecisionRule
 from hornbeam.tree.edit import believe, collapse, count, raise_child
 from hornbeam.tree.evidence import add_rows, decay, remove_rows
 from hornbeam.tree.skeleton import Skeleton
@@ -11,6 +12,7 @@ from hornbeam.tree.walk import level_order
 __all__ = [
     "Condition",
     "Costs",
+    "DecisionRule",
     "Skeleton",
     "Step",
     "Tree",

@@ -18,10 +18,12 @@ from hornbeam.tree.walk import links
 from hornbeam.typing import Bools, Floats
 
 if TYPE_CHECKING:
+    from hornbeam.data.schema import Schema
+    from hornbeam.tree.decision import DecisionRule
     from hornbeam.tree.skeleton import Skeleton
     from hornbeam.tree.tree import Tree
 
-__all__ = ["check_belief", "check_skeleton", "check_tree", "read_only"]
+__all__ = ["check_belief", "check_decision", "check_skeleton", "check_tree", "read_only"]
 
 _INT32, _INT64, _FLOAT64 = np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.float64)
 _BELIEF_SLACK = 1e-9  # what rounding may add to a row of beliefs on the way down a very deep tree
@@ -163,10 +165,32 @@ def check_tree(tree: Tree) -> None:
     _features(tree)
     _numbers(tree)
     check_belief(tree.belief, tree.borrowed, n, tree.schema.n_answers, measured=tree.is_measured)
+    check_decision(tree.decision, tree.schema)
     if max(tree.evidence.max(), tree.rows.max(), -tree.evidence.min()) > _SURE:
         _sums(tree)
     if n > 1:
         _families(tree)
+
+
+def check_decision(decision: DecisionRule, schema: Schema) -> None:
+    """Raise `TreeError` unless a decision rule is one for these classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Schema
+    >>> from hornbeam.tree import DecisionRule
+    >>> check_decision(DecisionRule(class_weight=np.array([1.0, 2.0, 3.0])), Schema((), ("no", "yes")))
+    Traceback (most recent call last):
+        ...
+    hornbeam.errors.TreeError: decision has costs of shape (3, 3), expected (2, 2), a row and a column for each class
+    """
+    k = schema.n_classes
+    if decision.loss is not None and decision.loss.matrix.shape != (k, k):
+        raise TreeError(
+            f"decision has costs of shape {decision.loss.matrix.shape}, expected {(k, k)}, a row and a column "
+            "for each class"
+        )
 
 
 def check_belief(belief: Floats, borrowed: Floats, n: int, k: int, *, measured: bool = False) -> None:

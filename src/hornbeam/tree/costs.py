@@ -132,6 +132,11 @@ class Costs:
         near = expected <= expected.min(axis=1, keepdims=True) + slack
         return near.argmax(axis=1)
 
+    @property
+    def slack(self) -> float:
+        """By how much expected costs may differ and still be equal; of costs that are the same for all rows."""
+        return float(_TOLERANCE * np.abs(self.matrix).max())
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Costs) and np.array_equal(self.matrix, other.matrix)
 

@@ -6,7 +6,8 @@ its interval depend on, and nothing else:
 1. the tag ``hornbeam tree 1``;
 2. the schema: of each feature the name, the kind and the categories, then the classes; ``numeric`` if the target is;
 3. the arrays of the skeleton, in the order of its fields;
-4. ``evidence``, ``unit``, ``belief``, ``borrowed``.
+4. ``evidence``, ``unit``, ``belief``, ``borrowed``;
+5. the costs of the decision rule, class weights multiplied in, unless it takes the most probable class.
 
 Each value carries a type tag and each piece its length, so no two schemas share a stream: ``1``, ``1.0``,
 ``True`` and ``"1"`` are four labels. Arrays are little-endian and of fixed width; -0.0 is written as 0.0 and
@@ -74,6 +75,9 @@ def digest(tree: Tree) -> str:
         canonical = _canonical(array)
         sha.update(_length(canonical.size))
         sha.update(canonical.data)
+    if tree.decision.loss is not None:
+        sha.update(b"decision")
+        sha.update(_canonical(tree.decision.loss.matrix).data)
     return sha.hexdigest()
 
 

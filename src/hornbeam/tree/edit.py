@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError, TreeError
 from hornbeam.kernels.sweep import Rest, rest
-from hornbeam.tree.check import check_belief
+from hornbeam.tree.check import check_belief, check_decision
+from hornbeam.tree.decision import DecisionRule
 from hornbeam.tree.measure import count_measured, units_of
 from hornbeam.tree.route import route
 from hornbeam.tree.share import count_shared
@@ -118,7 +119,23 @@ def recount(tree: Tree, table: Table, step: Step | None = None) -> Tree:
         unit=sharing_unit(tree.skeleton, table),
         gain=tree.gain,
         history=_add(tree.history, step),
-    )
+    )._edited(decision=tree.decision)
+
+
+def decide_by(tree: Tree, decision: DecisionRule) -> Tree:
+    """Give a tree another decision rule.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Schema
+    >>> from hornbeam.tree.costs import Costs
+    >>> leaf = Tree.raw(Schema((), ("ill", "well")), Skeleton.leaf(), np.array([[1, 9]]))
+    >>> leaf.decided, decide_by(leaf, DecisionRule(Costs([[0, 20], [1, 0]]))).decided
+    (array([1]), array([0]))
+    """
+    check_decision(decision, tree.schema)
+    return tree if decision == tree.decision else tree._edited(decision=decision)
 
 
 def sharing_unit(skeleton: Skeleton, table: Table) -> float:

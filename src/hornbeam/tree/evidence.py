@@ -257,6 +257,7 @@ def _counted(tree: Tree, evidence: Counts, rows: Counts, step: Step, unit: float
         rows=rows,
         gain=tree.gain,
         history=(*tree.history, step),
+        decision=tree.decision,
     )
 
 

@@ -1,4 +1,4 @@
-"""A tree: where a row goes, who came, and what we think of them."""
+"""The tree as a value: splits, counts, predictions and the decision rule."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornbeam.data.schema import Schema
 from hornbeam.tree.check import check_tree, read_only
+from hornbeam.tree.decision import DecisionRule
 from hornbeam.tree.digest import digest
 from hornbeam.tree.mean import means
 from hornbeam.tree.skeleton import Skeleton, summary
@@ -81,6 +83,8 @@ class Tree:
         Pseudo-rows lent by the ancestors.
     history : iterable of Step, default ()
         The steps that made this tree, first to last.
+    decision : DecisionRule, optional
+        How probabilities become a class. Default: the most probable class.
 
     See Also
     --------
@@ -110,7 +114,9 @@ class Tree:
     belief: Floats
     borrowed: Floats
     history: tuple[Step, ...] = ()
+    decision: DecisionRule = field(default_factory=DecisionRule)
     _digest: str | None = field(init=False, default=None)
+    _decided: NDArray[np.intp] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         check_tree(self)
@@ -121,11 +127,12 @@ class Tree:
     def _edited(self, **changes: Any) -> Self:
         """Copy with some fields changed, unchecked: for edits that break nothing, or check what they could."""
         edited = object.__new__(type(self))
-        for name in ("schema", "skeleton", "history"):
+        for name in ("schema", "skeleton", "history", "decision"):
             object.__setattr__(edited, name, changes.get(name, getattr(self, name)))
         for name in _ARRAYS:
             object.__setattr__(edited, name, read_only(changes.get(name, getattr(self, name))))
         object.__setattr__(edited, "_digest", None)
+        object.__setattr__(edited, "_decided", None)
         return edited
 
     @classmethod
@@ -139,6 +146,7 @@ class Tree:
         rows: Counts | None = None,
         gain: Floats | None = None,
         history: Iterable[Step] = (),
+        decision: DecisionRule | None = None,
     ) -> Self:
         """Make a tree that believes its raw frequencies and borrows nothing.
 
@@ -153,6 +161,8 @@ class Tree:
         gain : float64 array of shape (n,), optional
             Default: unknown.
         history : iterable of Step, default ()
+        decision : DecisionRule, optional
+            Default: the most probable class.
 
         Examples
         --------
@@ -172,6 +182,7 @@ class Tree:
             belief=_unsmoothed(schema, skeleton, evidence, units),
             borrowed=np.zeros(n),
             history=tuple(history),
+            decision=DecisionRule() if decision is None else decision,
         )
 
     @property
@@ -205,6 +216,14 @@ class Tree:
         return _weights(self.schema, self.evidence)
 
     @property
+    def decided(self) -> NDArray[np.intp]:
+        """The class that the decision rule gives each node, by its code; 0, the column of the mean, if numeric."""
+        if self._decided is None:
+            decided = np.zeros(self.n_nodes, np.intp) if self.is_measured else self.decision(self.belief)
+            object.__setattr__(self, "_decided", read_only(decided))
+        return self._decided  # type: ignore[return-value]
+
+    @property
     def digest(self) -> str:
         """Name of this tree as a value: equal digests, equal predictions (`hornbeam.tree.digest`)."""
         if self._digest is None:
@@ -218,7 +237,7 @@ class Tree:
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
         arrays = (getattr(self, name) for name in _ARRAYS)
-        return type(self), (self.schema, self.skeleton, *arrays, self.history)
+        return type(self), (self.schema, self.skeleton, *arrays, self.history, self.decision)
 
 
 _ARRAYS = ("evidence", "unit", "rows", "gain", "belief", "borrowed")

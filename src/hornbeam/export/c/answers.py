@@ -11,6 +11,7 @@ from hornbeam.export.c.numbers import Real
 from hornbeam.export.c.program import Program
 from hornbeam.export.c.tables import array
 from hornbeam.export.words import wrapped
+from hornbeam.tree import Costs
 from hornbeam.typing import Counts, Floats
 
 __all__ = ["ONE", "accuracy", "answers", "fixed_point", "stored"]
@@ -90,10 +91,21 @@ def answers(program: Program) -> str:
         shares = wrapped(map(literal, flat.spread_share.tolist()))
         tables += f"static const double {name}_share[] = {{\n{shares}\n}};\n"
         parts["missing"] = _missing(program)
-        return tables + (_BELIEF + _NODE + _SHARED_ANSWER).format(**parts)
-    tables += array(f"{name}_best", flat.belief.argmax(axis=1).tolist())
+        decide = _MOST_PROBABLE
+        if program.tree.decision.loss is not None:
+            decide = _LEAST_COST
+            parts |= _losses(program.tree.decision.loss)
+        return tables + (_BELIEF + _NODE + _SHARED_ANSWER + decide).format(**parts)
+    tables += array(f"{name}_decided", flat.decided.tolist())
     parts["copy"] = _copy(program)
     return tables + (_BELIEF + _NODE + _ANSWER).format(**parts)
+
+
+def _losses(loss: Costs) -> dict[str, str]:
+    """Write the costs that decide, and how close two of them are equal."""
+    literal = Real("double", np.float64).literal
+    rows = [f"{{{', '.join(map(literal, row))}}}" for row in loss.matrix.tolist()]
+    return {"loss": wrapped(rows), "slack": literal(loss.slack)}
 
 
 def _copy(program: Program) -> str:
@@ -141,7 +153,7 @@ int32_t {name}_node(const {name}_value *x)
 _ANSWER = """
 int32_t {name}_class(const {name}_value *x)
 {{
-    return {name}_best[{name}_place(x)];
+    return {name}_decided[{name}_place(x)];
 }}
 
 const {name}_probability *{name}_answer(const {name}_value *x)
@@ -189,7 +201,9 @@ void {name}_probabilities(const {name}_value *x, {name}_probability *p)
         }}
     }}
 }}
+"""
 
+_MOST_PROBABLE = """
 int32_t {name}_class(const {name}_value *x)
 {{
     {name}_probability p[{NAME}_CLASSES];
@@ -199,5 +213,31 @@ int32_t {name}_class(const {name}_value *x)
         if (p[k] > p[best])
             best = k;
     return best;
+}}
+"""
+
+_LEAST_COST = """
+/* What it costs to decide for a class (column) where another is the true one (row). */
+static const double {name}_loss[{NAME}_CLASSES][{NAME}_CLASSES] = {{
+{loss}
+}};
+
+int32_t {name}_class(const {name}_value *x)
+{{
+    {name}_probability p[{NAME}_CLASSES];
+    double cost[{NAME}_CLASSES] = {{0.0}};
+    double least;
+    int32_t k = 0;
+    {name}_probabilities(x, p);
+    for (int32_t t = 0; t < {NAME}_CLASSES; ++t)
+        for (int32_t j = 0; j < {NAME}_CLASSES; ++j)
+            cost[j] += p[t] * {name}_loss[t][j];
+    least = cost[0];
+    for (int32_t j = 1; j < {NAME}_CLASSES; ++j)
+        if (cost[j] < least)
+            least = cost[j];
+    while (cost[k] > least + {slack})
+        ++k;
+    return k;
 }}
 """

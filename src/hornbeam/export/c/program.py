@@ -120,4 +120,10 @@ def _where_rows_stop(flat: Flat, complete: bool) -> Flat:
     inside = (missing < 0) & (~missing < flat.n_inner) & (not complete)
     first = 0 if np.isnan(flat.threshold).any() or inside.any() else flat.n_inner
     lead = np.where(flat.lead < -first, flat.lead + first, flat.lead)
-    return replace(flat, node=flat.node[first:], belief=flat.belief[first:], lead=lead)
+    return replace(
+        flat,
+        node=flat.node[first:],
+        belief=flat.belief[first:],
+        decided=flat.decided[first:],
+        lead=lead,
+    )

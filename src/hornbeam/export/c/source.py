@@ -16,7 +16,7 @@ from hornbeam.export.c.nested import nested
 from hornbeam.export.c.numbers import NUMBERS, Real
 from hornbeam.export.c.program import Program
 from hornbeam.export.c.tables import array, binned_walk, binning, flat_walk
-from hornbeam.export.one_tree import need_tree
+from hornbeam.export.one_tree import HasTree, tree_of
 from hornbeam.export.vectors import Vectors, need_table
 from hornbeam.export.words import wrapped
 from hornbeam.tree import Tree
@@ -31,7 +31,7 @@ _CHOICES = {
 
 
 def to_c(
-    tree: Tree,
+    tree: Tree | HasTree,
     *,
     name: str = "tree",
     layout: Literal["if", "table", "bins"] = "if",
@@ -44,7 +44,7 @@ def to_c(
 
     Parameters
     ----------
-    tree : Tree
+    tree : Tree or fitted TreeClassifier or TreeRegressor
     name : str, default "tree"
         What every name in the file begins with.
     layout : {"if", "table", "bins"}, default "if"
@@ -94,7 +94,7 @@ def to_c(
     }
     <BLANKLINE>
     """
-    need_tree(tree)
+    tree = tree_of(tree)
     _check_choices(name, layout=layout, input=input, probability=probability)
     program = Program.of(tree, name, NUMBERS[input], layout, probability, complete)
     if program.spreads and (layout == "if" or probability != "double"):
@@ -183,7 +183,7 @@ def _test(program: Program, table: Table) -> str:
         n=len(rows),
         rows=wrapped(rows),
         nodes=array(f"{name}_test_node", vectors.nodes.tolist()),
-        classes=array(f"{name}_test_class", vectors.probabilities.argmax(axis=1).tolist()),
+        classes=array(f"{name}_test_class", vectors.decided.tolist()),
         answers=wrapped(
             f"{{{', '.join(str(p) if isinstance(p, int) else literal(p) for p in row)}}}" for row in answer
         ),

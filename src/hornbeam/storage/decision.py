@@ -1,0 +1,87 @@
+"""The decision rule of a tree in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from hornbeam.errors import ParameterError, StorageError
+from hornbeam.storage.values import show
+from hornbeam.tree import Costs, DecisionRule
+from hornbeam.typing import Floats, Label
+
+__all__ = ["decode_decision", "encode_decision"]
+
+
+def encode_decision(decision: DecisionRule) -> dict[str, Any] | None:
+    """Write a decision rule as plain lists; None for the one that takes the most probable class.
+
+    Examples
+    --------
+    >>> encode_decision(DecisionRule(Costs([[0, 5], [1, 0]])))
+    {'costs': [[0.0, 5.0], [1.0, 0.0]], 'class_weight': None}
+    """
+    if decision.is_default:
+        return None
+    costs, weight = decision.costs, decision.class_weight
+    return {
+        "costs": None if costs is None else costs.matrix.tolist(),
+        "class_weight": None if weight is None else weight.tolist(),
+    }
+
+
+def decode_decision(
+    said: object,
+    classes: tuple[Label, ...],
+    estimator: str | None,
+    settings: Mapping[str, Any],
+    learned: Mapping[str, Any],
+) -> DecisionRule:
+    """Read the decision rule of a tree; files before version 1.3 have it in the estimator's settings.
+
+    Raises
+    ------
+    StorageError
+        If it is none for so many classes.
+
+    Examples
+    --------
+    >>> decode_decision(None, ("no", "yes"), "TreeClassifier", {"costs": {("no", "yes"): 5}}, {})
+    DecisionRule(costs=Costs([[0.0, 5.0], [1.0, 0.0]]))
+    """
+    k = len(classes)
+    match said:
+        case {"costs": costs, "class_weight": weight, **rest} if not rest:
+            if costs is not None:
+                if type(costs) is not list or len(costs) != k:
+                    raise StorageError(f"costs are {show(costs)}; expected {k} lists")
+                costs = Costs(np.array([_numbers(row, k, "a row of costs") for row in costs]))
+            return DecisionRule(costs, _weights(weight, k))
+        case None if estimator == "TreeClassifier":
+            try:
+                costs = settings.get("costs")
+                costs = None if costs is None else Costs.of(costs, classes)
+            except ParameterError as error:
+                raise StorageError(str(error)) from error
+            return DecisionRule(costs, _weights(learned.get("class_weight"), k))
+        case None:
+            return DecisionRule()
+    raise StorageError(f"decision is {show(said)}; expected costs and class_weight, each null or a list")
+
+
+def _weights(said: object, k: int) -> Floats | None:
+    weights = None if said is None else _numbers(said, k, "class_weight")
+    if weights is not None and (weights < 0).any():
+        raise StorageError(f"class_weight is {show(said)}; expected {k} numbers, 0 or more and finite")
+    return weights
+
+
+def _numbers(said: object, k: int, name: str) -> Floats:
+    match said:
+        case [*numbers] if len(numbers) == k:
+            if all(isinstance(one, int | float) and isfinite(one) for one in numbers):
+                return np.array(numbers, np.float64)
+    raise StorageError(f"{name} is {show(said)}; expected {k} numbers, 0 or more and finite")

@@ -1,0 +1,163 @@
+"""The decision rule: one rule for `predict`, files and everything that names a class."""
+
+import json
+import pickle
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from sklearn.datasets import make_classification
+
+import hornbeam
+from hornbeam import TreeClassifier
+from hornbeam.errors import HornbeamWarning, ParameterError, StorageError, TreeError
+from hornbeam.explain import leaves
+from hornbeam.export import rules_text, text, to_html, to_json, to_markdown, to_sql
+from hornbeam.interop import to_sklearn
+from hornbeam.tree import Costs, DecisionRule
+from hornbeam.tree.edit import decide_by
+
+NUMBERS = st.floats(0, 100, allow_subnormal=False)
+X, codes = make_classification(600, n_features=5, n_informative=3, flip_y=0.25, weights=[0.7], random_state=1)
+y = np.array(["good", "bad"])[codes]
+RULES = {
+    "costs": {"costs": {("bad", "good"): 6}},
+    "class_weight": {"class_weight": "balanced"},
+    "both": {"costs": [[-1, 4], [2, 0]], "class_weight": {"bad": 3.0}},
+}
+
+
+@pytest.fixture(params=RULES, scope="module")
+def clf(request):
+    made = TreeClassifier(max_leaf_nodes=9, **RULES[request.param]).fit(X, y)
+    assert (made.tree_.decided != made.tree_.belief.argmax(axis=1)).any()
+    return made
+
+
+@given(
+    hnp.arrays(np.float64, (4, 3), elements=NUMBERS),
+    st.none() | hnp.arrays(np.float64, (3, 3), elements=NUMBERS),
+    st.none() | hnp.arrays(np.float64, 3, elements=NUMBERS),
+)
+def test_no_class_is_expected_to_cost_less(p, costs, weight):
+    rule = DecisionRule(None if costs is None else Costs(costs), weight)
+    matrix = (1 - np.eye(3)) if costs is None else costs
+    factor = np.ones(3) if weight is None else weight
+    for row, code in zip(p, rule(p), strict=True):
+        expected = [sum(row[t] * factor[t] * matrix[t, j] for t in range(3)) for j in range(3)]
+        scale = (factor[:, None] * np.abs(matrix)).max() * max(row.sum(), 1)
+        assert expected[code] <= min(expected) + 1e-11 * scale
+
+
+def test_without_costs_it_is_the_most_probable_class_and_the_first_of_equals():
+    assert DecisionRule()([[0.2, 0.4, 0.4]]).tolist() == [1]
+    assert DecisionRule(class_weight=np.full(3, 7.0)).is_default
+    assert DecisionRule(Costs(1 - np.eye(2)))([[0.5, 0.5], [0.1, 0.9]]).tolist() == [0, 1]
+
+
+def test_wrong_rules_are_refused():
+    with pytest.raises(ParameterError, match="expected a finite number for each class, 0 or more"):
+        DecisionRule(class_weight=np.array([1.0, -1.0]))
+    with pytest.raises(ParameterError, match="class_weight has 3 numbers and costs 2 classes"):
+        DecisionRule(Costs([[0, 1], [1, 0]]), np.array([1.0, 2.0, 3.0]))
+    tree = TreeClassifier().fit(X, y).tree_
+    with pytest.raises(TreeError, match=r"costs of shape \(3, 3\), expected \(2, 2\)"):
+        decide_by(tree, DecisionRule(class_weight=np.array([1.0, 2.0, 3.0])))
+
+
+def test_a_tree_decides_as_predict_does(clf):
+    assert (clf.classes_[clf.tree_.decided][clf.apply(X)] == clf.predict(X)).all()
+    assert (clf.classes_[clf.decision_(clf.predict_proba(X))] == clf.predict(X)).all()
+
+
+def test_every_view_names_the_class_that_predict_names(clf):
+    tree, leaf = clf.tree_, np.flatnonzero(clf.tree_.skeleton.is_leaf)
+    named = [tree.schema.classes[code] for code in tree.decided[leaf]]
+    assert sorted(re.findall(r" ·+ (bad|good) ", text(clf))) == sorted(named)
+    assert re.findall(r"  (bad|good)  ", str(leaves(tree))) == named
+    rules = clf.rules()
+    assert sorted(rules.label(rule) for rule in rules) == sorted(named)
+    assert sorted(re.findall(r"then (bad|good)", rules_text(rules))) == sorted(named)
+    assert sorted(re.findall(r"then (bad|good)", clf.leaves().as_rules())) == sorted(named)
+    told = json.loads(to_json(clf))["rules"]
+    assert {rule["node"]: rule["class"] for rule in told} == {
+        rule["node"]: tree.schema.classes[tree.decided[rule["node"]]] for rule in told
+    }
+    for page in (to_markdown(clf), to_html(clf)):
+        assert page == (to_markdown if page.startswith("|") else to_html)(tree)
+    for row, label in zip(clf.explain(X[:50]), clf.predict(X[:50]), strict=True):
+        assert row.label == label
+
+
+def test_the_rule_goes_through_files_pickles_and_updates(clf, tmp_path):
+    for name in ("model.hornbeam", "model.safetensors"):
+        hornbeam.save(clf, tmp_path / name)
+        again = hornbeam.load(tmp_path / name)
+        assert again.decision_ == clf.decision_
+        assert again.tree_.digest == clf.tree_.digest
+        hornbeam.save(clf.tree_, tmp_path / name)
+        assert hornbeam.load(tmp_path / name).digest == clf.tree_.digest
+    assert pickle.loads(pickle.dumps(clf)).tree_.digest == clf.tree_.digest
+    loaded = hornbeam.load(tmp_path / "model.hornbeam")
+    assert loaded.decision == clf.decision_
+    hornbeam.save(clf, tmp_path / "model.hornbeam")
+    updated = hornbeam.load(tmp_path / "model.hornbeam").update(X[:9], y[:9])
+    assert updated.decision_ == clf.decision_
+
+
+def test_a_file_from_before_the_rule_decides_by_its_settings(clf, tmp_path):
+    path = tmp_path / "model.hornbeam"
+    hornbeam.save(clf, path)
+    said = json.loads(path.read_text())
+    del said["decision"], said["sha256"]
+    said["version"] = [1, 0]
+    path.write_text(json.dumps(said))
+    assert hornbeam.load(path).tree_.digest == clf.tree_.digest
+    from hornbeam.storage import read
+
+    assert read(path).tree.decision == clf.decision_
+
+
+@pytest.mark.parametrize(
+    ("decision", "message"),
+    [
+        (3, "decision is 3; expected costs and class_weight"),
+        ({"costs": None}, "expected costs and class_weight"),
+        ({"costs": [[0]], "class_weight": None}, "expected 2 lists"),
+        ({"costs": [[0, "x"], [1, 0]], "class_weight": None}, "expected 2 numbers"),
+        ({"costs": None, "class_weight": [1.0, -1.0]}, "expected 2 numbers, 0 or more"),
+        ({"costs": None, "class_weight": [1.0]}, "expected 2 numbers"),
+    ],
+)
+def test_a_wrong_rule_in_a_file_is_refused(decision, message, tmp_path):
+    path = tmp_path / "model.hornbeam"
+    hornbeam.save(TreeClassifier(costs=[[0, 5], [1, 0]]).fit(X, y), path)
+    said = json.loads(path.read_text())
+    said["decision"] = decision
+    del said["sha256"]
+    path.write_text(json.dumps(said))
+    with pytest.raises(StorageError, match=re.escape(message)):
+        hornbeam.load(path)
+
+
+def test_costs_can_be_set_after_fitting():
+    clf = TreeClassifier(max_leaf_nodes=9).fit(X, y)
+    before, p = clf.predict(X), clf.predict_proba(X)
+    assert (clf.set_params(costs=[[0, 9], [1, 0]]).predict(X) == before).all()
+    clf.set_costs([[0, 9], [1, 0]])
+    assert (clf.predict_proba(X) == p).all()
+    assert (
+        clf.predict(X) == TreeClassifier(max_leaf_nodes=9, costs=[[0, 9], [1, 0]]).fit(X, y).predict(X)
+    ).all()
+    assert "'bad'" in to_sql(clf)
+
+
+def test_scikit_learn_cannot_hold_the_rule_and_says_so():
+    clf = TreeClassifier("cart", max_leaf_nodes=5, costs=[[0, 9], [1, 0]]).fit(X, y)
+    with pytest.warns(HornbeamWarning, match="takes the most probable class"):
+        made = to_sklearn(clf.tree_, missing="majority")
+    rows = X.astype(np.float32)
+    assert (clf.classes_[clf.decision_(made.predict_proba(rows))] == clf.predict(rows)).all()
