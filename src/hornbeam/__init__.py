@@ -11,6 +11,7 @@ __all__ = [
     "BoostedTreesRegressor",
     "Costs",
     "DaskTreeClassifier",
+    "DecisionRule",
     "Feature",
     "ForestClassifier",
     "ForestRegressor",
@@ -53,13 +54,14 @@ if TYPE_CHECKING:
     from hornbeam.growing.grower import Grower
     from hornbeam.page import report
     from hornbeam.recipe import Recipe
-    from hornbeam.tree import Costs, Skeleton, Tree
+    from hornbeam.tree import Costs, DecisionRule, Skeleton, Tree
 else:
     _HOMES = {
         "BoostedTreesClassifier": "hornbeam.estimators.boosted_classifier",
         "BoostedTreesRegressor": "hornbeam.estimators.boosted_regressor",
         "Costs": "hornbeam.tree",
         "DaskTreeClassifier": "hornbeam.estimators.dask",
+        "DecisionRule": "hornbeam.tree",
         "Feature": "hornbeam.data",
         "ForestClassifier": "hornbeam.estimators.forest_classifier",
         "ForestRegressor": "hornbeam.estimators.forest_regressor",
