@@ -31,6 +31,7 @@ __all__ = [
     "distill",
     "errors",
     "load",
+    "model_card",
     "report",
     "save",
 ]
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from hornbeam.estimators.shelf import diff, load, save
     from hornbeam.estimators.smoothed import SmoothedClassifier
     from hornbeam.growing.grower import Grower
-    from hornbeam.page import report
+    from hornbeam.page import model_card, report
     from hornbeam.recipe import Recipe
     from hornbeam.tree import Costs, DecisionRule, Skeleton, Tree
 else:
@@ -79,6 +80,7 @@ else:
         "distill": "hornbeam.estimators.distill",
         "diff": "hornbeam.estimators.shelf",
         "load": "hornbeam.estimators.shelf",
+        "model_card": "hornbeam.page",
         "report": "hornbeam.page",
         "save": "hornbeam.estimators.shelf",
     }

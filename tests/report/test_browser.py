@@ -65,7 +65,7 @@ def test_a_row_may_be_pasted_in_any_form(browser, tmp_path):
         page.evaluate(ANSWERS, ["1,2"])
         assert "3 values" in page.inner_text("#row-problem")
         page.evaluate(ANSWERS, ["d,many,True"])
-        assert "is no number" in page.inner_text("#row-problem")
+        assert "is not a number" in page.inner_text("#row-problem")
 
 
 def test_other_libraries_trees_answer_too(browser, tmp_path):

@@ -88,8 +88,8 @@ def test_two_hundred_leaves_of_26_classes_stay_below_300_kilobytes():
 def test_without_test_rows_the_page_says_so():
     X, y, *_ = halves_of_iris()
     html = hornbeam.report(TreeClassifier().fit(X, y)).html
-    assert html.count("No test rows were given to this report") == 3
-    assert "nothing on this page says how good it is" in html
+    assert html.count("No test rows were given to this report") == 4
+    assert "so this report has no scores" in html
 
 
 @pytest.mark.parametrize("kind", ["smoothed", "tree", "stump", "single class"])
@@ -133,13 +133,13 @@ def test_of_many_trees_there_is_no_report_and_it_says_what_to_do():
             hornbeam.report(model)
 
 
-def test_a_distilled_tree_says_who_lends_to_it():
+def test_a_distilled_tree_says_what_it_is_smoothed_towards():
     X, y, *_ = halves_of_iris()
     html = hornbeam.report(distill(ForestClassifier(5), X, y)).html
-    assert "on what the answers of its teacher lend it: in the median leaf, as much as 30.0 rows" in html
-    assert "borrowed what the answers of its teacher lend" in html
-    assert "nodes above lend" not in html
-    assert "on what the nodes above lend it" in iris_report()
+    assert "those of the model it was distilled from count as 30.0 further rows in the median leaf" in html
+    assert "Borrowed is the weight of the model it was distilled from" in html
+    assert "nodes above" not in html
+    assert "those of the nodes above count as" in iris_report()
 
 
 def test_a_notebook_gets_a_frame_of_its_own():

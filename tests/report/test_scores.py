@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from models import halves_of_iris
-from sklearn.metrics import roc_auc_score
+from scipy.stats import ks_2samp
+from sklearn.metrics import brier_score_loss, roc_auc_score
 
 from hornbeam import TreeClassifier
 from hornbeam.evaluation import brier_score, log_loss
@@ -33,7 +34,8 @@ def test_values_are_those_of_other_hands(n_classes):
     p = clf.predict_proba(X)
     found = {score.name: score for score in headline(trial, base_rate(subject.tree))}
     assert found["log loss"].value == pytest.approx(log_loss(y, p), rel=1e-12)
-    assert found["Brier score"].value == pytest.approx(brier_score(y, p), rel=1e-12)
+    wanted = brier_score_loss(y, p[:, 1]) if n_classes == 2 else brier_score(y, p)
+    assert found["Brier score"].value == pytest.approx(wanted, rel=1e-12)
     assert found["accuracy"].value == clf.score(X, y)
     area = roc_auc_score(y, p[:, 1]) if n_classes == 2 else roc_auc_score(y, p, multi_class="ovr")
     assert found["area under the curve"].value == pytest.approx(area, rel=1e-12)
@@ -61,7 +63,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say():
     inside = 0
     for _ in range(1000):
         target = (rng.random(300) < said).astype(np.int32)
-        trial = Trial(target, np.column_stack([1 - said, said]), target.astype(np.intp), None)
+        trial = Trial(target, np.column_stack([1 - said, said]), target.astype(np.intp), None, None)
         score = headline(trial, np.array([0.6, 0.4]))[0]
         inside += score.low <= truth <= score.high
     assert 930 <= inside <= 970
@@ -71,12 +73,30 @@ def test_costs_are_those_of_the_decisions():
     costs = [[0, 1], [6, 0]]
     clf, subject, trial, X, y = trial_of(2, costs=costs)
     score = headline(trial, base_rate(subject.tree), subject.costs)[-1]
-    assert score.name == "cost a row"
+    assert score.name == "cost per row"
     assert score.value == pytest.approx(
         np.mean([costs[a][b] for a, b in zip(y, clf.predict(X), strict=True)])
     )
     always = min(np.mean([costs[a][b] for a in y]) for b in (0, 1))
     assert score.base == pytest.approx(always)
+
+
+def test_accuracy_is_that_of_the_decisions():
+    clf, subject, trial, X, y = trial_of(2, costs=[[0, 1], [6, 0]])
+    found = {score.name: score for score in headline(trial, base_rate(subject.tree), subject.costs)}
+    assert found["accuracy"].value == clf.score(X, y) != np.mean(clf.predict_proba(X).argmax(axis=1) == y)
+
+
+def test_gini_and_ks_are_those_of_other_hands():
+    clf, subject, trial, X, y = trial_of(2)
+    found = {score.name: score for score in headline(trial, base_rate(subject.tree), positive=1)}
+    p = clf.predict_proba(X)[:, 1]
+    assert found["Gini"].value == pytest.approx(2 * roc_auc_score(y, p) - 1)
+    assert found["KS"].value == pytest.approx(ks_2samp(p[y == 1], p[y == 0], alternative="less").statistic)
+    for name in ("Gini", "KS"):
+        assert found[name].low < found[name].value < found[name].high
+    flipped = {score.name: score for score in headline(trial, base_rate(subject.tree), positive=0)}
+    assert flipped["Gini"].value == pytest.approx(found["Gini"].value)
 
 
 def test_one_class_alone_has_no_area():

@@ -21,6 +21,7 @@ _COMMANDS = (
     "explain",
     "rules",
     "report",
+    "card",
     "export",
     "study",
     "diff",

@@ -1,23 +1,67 @@
-"""``hornbeam report``: one page of HTML about a model, to hand on."""
+"""``hornbeam report``: one page of HTML about a model."""
 
+from collections.abc import Callable
 from typing import Any
 
 import click
 
-from hornbeam.cli.rows import data_argument, model_argument, reading, rows_for, target_option
+from hornbeam.cli.rows import Rows, data_argument, model_argument, reading, rows_for, target_option
 from hornbeam.cli.screen import give, manners, say
+from hornbeam.errors import DataError
 
-__all__ = ["report"]
+__all__ = ["compared", "comparison", "report"]
+
+
+def compared(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of what is compared in a report or a card."""
+    for option in (
+        click.option(
+            "--earlier", metavar="MODEL", type=click.Path(), help="An earlier model to compare with."
+        ),
+        click.option("--groups", metavar="COL", help="A column of DATA whose groups are compared."),
+        click.option(
+            "--positive", metavar="CLASS", help="The class of interest; default: the second of two."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def comparison(rows: Rows, positive: str | None, groups: str | None, earlier: str | None) -> dict[str, Any]:
+    """Read what is compared, as `hornbeam.report` takes it."""
+    from hornbeam import load
+
+    found: dict[str, Any] = {"positive": positive}
+    if groups is not None:
+        if groups not in rows.table.column_names:
+            raise DataError(
+                f"no column {groups!r} to group by; expected one of {', '.join(rows.table.column_names)}."
+            )
+        found["groups"] = groups if groups in rows.X.column_names else rows.table[groups].to_numpy()
+    if earlier is not None:
+        found["earlier"] = load(earlier)
+    return found
 
 
 @click.command(short_help="Write a page of HTML about a model.")
 @model_argument
 @data_argument
 @target_option
-@click.option("-o", "--output", required=True, type=click.Path(), help="The page, report.html say.")
+@click.option("-o", "--output", required=True, type=click.Path(), help="The page, for example report.html.")
+@compared
 @reading
 @manners
-def report(model: str, data: str, target: str, output: str, text: dict[str, Any], **_: Any) -> None:
+def report(
+    model: str,
+    data: str,
+    target: str,
+    output: str,
+    positive: str | None,
+    groups: str | None,
+    earlier: str | None,
+    text: dict[str, Any],
+    **_: Any,
+) -> None:
     """Write one self-contained page about MODEL, with its scores on the rows of DATA.
 
     \b
@@ -28,6 +72,6 @@ def report(model: str, data: str, target: str, output: str, text: dict[str, Any]
 
     estimator = load(model)
     rows = rows_for(getattr(estimator, "tree_", estimator), data, text, target)
-    write_report(estimator, rows.X, rows.y, output)
+    write_report(estimator, rows.X, rows.y, output, **comparison(rows, positive, groups, earlier))
     give({"model": model, "rows": rows.X.num_rows, "output": output})
     say(f"{rows.X.num_rows:,} rows, saved as {output}")

@@ -3,6 +3,16 @@
 from hornbeam.evaluation.calibration import ReliabilityCurve, reliability_curve
 from hornbeam.evaluation.compare import Comparison, Friedman, Record, nemenyi_distance, sign_test
 from hornbeam.evaluation.counted import tree_reliability, tree_tally
+from hornbeam.evaluation.discrimination import (
+    KS,
+    LiftTable,
+    RocCurve,
+    gini,
+    ks_statistic,
+    lift_table,
+    roc_auc,
+    roc_curve,
+)
 from hornbeam.evaluation.ranking import mean_average_precision, mean_reciprocal_rank, ndcg
 from hornbeam.evaluation.scores import (
     Tally,
@@ -14,13 +24,19 @@ from hornbeam.evaluation.scores import (
 )
 
 __all__ = [
+    "KS",
     "Comparison",
     "Friedman",
+    "LiftTable",
     "Record",
     "ReliabilityCurve",
+    "RocCurve",
     "Tally",
     "brier_score",
     "calibration_error",
+    "gini",
+    "ks_statistic",
+    "lift_table",
     "log_loss",
     "mean_average_precision",
     "mean_reciprocal_rank",
@@ -28,6 +44,8 @@ __all__ = [
     "nemenyi_distance",
     "reliability_curve",
     "rmse",
+    "roc_auc",
+    "roc_curve",
     "sign_test",
     "tree_reliability",
     "tree_tally",

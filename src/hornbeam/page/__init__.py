@@ -1,8 +1,9 @@
-"""The report: one page of HTML about a tree, for those who must sign it.
+"""The report on a tree as HTML, and the model card as Markdown.
 
 The package is called `page` so that the name `hornbeam.report` is free for the function.
 """
 
+from hornbeam.page.card import model_card
 from hornbeam.page.reporter import Report, report
 
-__all__ = ["Report", "report"]
+__all__ = ["Report", "model_card", "report"]

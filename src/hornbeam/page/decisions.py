@@ -8,6 +8,7 @@ import numpy as np
 
 from hornbeam.page.subject import Subject
 from hornbeam.page.trial import Trial
+from hornbeam.tree import Tree
 from hornbeam.tree.costs import Costs
 
 __all__ = ["thresholds"]
@@ -16,7 +17,7 @@ _MOST_POINTS = 1000
 
 
 def thresholds(subject: Subject, trial: Trial | None) -> dict[str, Any] | None:
-    """Count, for a tree of two classes, the test rows of each class at each probability of the second.
+    """Count, for a tree of two classes, the test rows of each class at each probability of the class of interest.
 
     That is what the page needs to try any threshold, and no row is among it. Where missing values are shared
     by branches there may be nearly as many probabilities as rows; then they are rounded.
@@ -24,8 +25,9 @@ def thresholds(subject: Subject, trial: Trial | None) -> dict[str, Any] | None:
     Returns
     -------
     dict or None
-        ``said``, ``no`` and ``yes``: probabilities in order, and rows of the first and second class;
-        ``in_use``: the second class is named above it; ``costs``: in use. None for more classes.
+        ``said``, ``no`` and ``yes``: probabilities in order, and rows of the other class and of the class of interest;
+        ``in_use``: the class of interest is decided above it; ``costs`` in use and ``counts`` of the decisions,
+        true class by decided class, the class of interest second. None for more classes.
 
     Examples
     --------
@@ -35,25 +37,28 @@ def thresholds(subject: Subject, trial: Trial | None) -> dict[str, Any] | None:
     >>> round(found["in_use"], 3), [round(p, 3) for p in found["said"]], found["no"], found["yes"]
     (0.2, [0.333, 0.667], [1, 1], [0, 1])
     """
-    if subject.tree.n_classes != 2:
+    yes = subject.positive
+    if subject.tree.n_classes != 2 or yes is None:
         return None
-    costs = Costs.of(subject.costs, subject.tree.schema.classes).matrix
-    found: dict[str, Any] = {"costs": costs.tolist(), "in_use": _in_use(subject)}
+    order = [1 - yes, yes]
+    costs = Costs.of(subject.costs, subject.tree.schema.classes).matrix[np.ix_(order, order)]
+    found: dict[str, Any] = {"costs": costs.tolist(), "in_use": _in_use(subject.tree, order)}
     if trial is not None:
-        said = trial.said[:, 1]
+        said = trial.said[:, yes]
         if len(np.unique(said)) > _MOST_POINTS:
             said = np.round(said * _MOST_POINTS) / _MOST_POINTS
         points, place = np.unique(said, return_inverse=True)
-        no, yes = (np.bincount(place[trial.target == k], minlength=len(points)) for k in (0, 1))
-        found |= {"said": points.tolist(), "no": no.tolist(), "yes": yes.tolist()}
+        rows = (np.bincount(place[trial.target == k], minlength=len(points)).tolist() for k in order)
+        counts = trial.confusion[np.ix_(order, order)].tolist()
+        found |= {"said": points.tolist(), **dict(zip(("no", "yes"), rows, strict=True)), "counts": counts}
     return found
 
 
-def _in_use(subject: Subject) -> float:
-    """The probability above which the second class is worth naming."""
-    matrix = Costs.of(subject.costs, subject.tree.schema.classes).matrix
-    false_alarm = subject.class_weight.item(0) * (matrix[0, 1] - matrix[0, 0])
-    miss = subject.class_weight.item(1) * (matrix[1, 0] - matrix[1, 1])
+def _in_use(tree: Tree, order: list[int]) -> float:
+    """The probability above which the class of interest is decided."""
+    loss = tree.decision.loss
+    matrix = 1.0 - np.eye(2) if loss is None else loss.matrix[np.ix_(order, order)]
+    false_alarm, miss = matrix[0, 1] - matrix[0, 0], matrix[1, 0] - matrix[1, 1]
     if false_alarm + miss <= 0 or miss <= 0:
         return 1.0
     return float(max(false_alarm / (false_alarm + miss), 0.0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -13,18 +13,19 @@ from hornbeam.page.markup import Markup, element, joined
 __all__ = ["document"]
 
 _SCRIPTS = ("model", "words", "drawing", "tree", "tree_tools", "leaves", "row", "threshold", "start")
-_SECTIONS = {
+_WORDS = {
     "scores": "Scores",
     "tree": "Tree",
     "row": "Try a row",
+    "ranking": "ROC and deciles",
     "calibration": "Calibration",
+    "decisions": "Decisions",
+    "groups": "Groups",
+    "earlier": "Earlier model",
     "leaves": "Leaves",
     "rules": "Rules",
-    "decisions": "Decisions",
+    "features": "Features",
     "facts": "Data and settings",
-}
-_OF_NUMBERS = {name: words for name, words in _SECTIONS.items() if name != "decisions"} | {
-    "calibration": "Predicted and seen"
 }
 
 
@@ -32,10 +33,8 @@ def document(
     title: str,
     byline: str,
     summary: Iterable[str],
-    sections: Iterable[Markup],
+    sections: Mapping[str, Markup],
     data: str,
-    *,
-    measured: bool = False,
 ) -> str:
     """Put a page together.
 
@@ -45,11 +44,10 @@ def document(
         What stands above it all.
     summary : iterable of str
         The sentences at the head.
-    sections : iterable of Markup
+    sections : mapping of str to Markup
+        By the names of their anchors.
     data : str
         JSON for the script, already safe (`safe_json`).
-    measured : bool, default False
-        Whether the target is a number, of which nothing is decided.
 
     Returns
     -------
@@ -58,7 +56,7 @@ def document(
 
     Examples
     --------
-    >>> page = document("A tree", "", ["It is small."], [], "{}")
+    >>> page = document("A tree", "", ["It is small."], {}, "{}")
     >>> page[:15], "default-src &#x27;none&#x27;" in page, page.count("<script")
     ('<!doctype html>', True, 2)
     """
@@ -83,7 +81,7 @@ def document(
         element("h1", title),
         element("p", byline, class_="byline") if byline else "",
         element("div", *(element("p", sentence) for sentence in summary), class_="summary"),
-        _contents(_OF_NUMBERS if measured else _SECTIONS),
+        _contents({name: _WORDS[name] for name in sections}),
     )
     body = element(
         "body",
@@ -91,10 +89,10 @@ def document(
         element("button", "Light or dark", type="button", id="theme"),
         header,
         element("noscript", element("p", _WITHOUT_SCRIPT, class_="problem")),
-        element("main", *sections),
+        element("main", *sections.values()),
         element(
             "footer",
-            element("p", "Made by Hornbeam: one decision tree, readable, with probabilities to trust."),
+            element("p", "Made with Hornbeam."),
         ),
         element("script", Markup(data), type="application/json", id="data"),
         element("script", Markup(script)),
@@ -103,8 +101,8 @@ def document(
 
 
 _WITHOUT_SCRIPT = (
-    "The tree, its leaves, its rules and the form are drawn by a small script inside this file. Here scripts are "
-    "switched off, so those parts are empty; open the file in a browser to see them."
+    "The tree, its leaves, its rules and the form are drawn by a script inside this file. Scripts are switched off "
+    "here, so these parts are empty. Open the file in a browser to see them."
 )
 
 

@@ -1,11 +1,9 @@
-"""The last section: the data and the settings, word for word, for those who must make the tree again."""
+"""The last section: classes, settings, and the steps that made the tree, to make it again."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 import hornbeam
 from hornbeam.data.schema import Feature, Kind
@@ -20,9 +18,9 @@ from hornbeam.tree.base_rate import base_rate
 from hornbeam.tree.mean import variances
 from hornbeam.tree.tree import unsmoothed
 
-__all__ = ["fact_section"]
+__all__ = ["fact_section", "setting_words"]
 
-_MOST_FEATURES, _MOST_CATEGORIES, _MOST_CLASSES, _MOST_LETTERS = 300, 12, 60, 400
+_MOST_FEATURES, _MOST_CATEGORIES, _MOST_CLASSES, _MOST_LETTERS = 300, 60, 60, 400
 
 
 def fact_section(subject: Subject) -> Markup:
@@ -33,12 +31,12 @@ def fact_section(subject: Subject) -> Markup:
         "Data and settings",
         element("h3", "Target" if tree.is_measured else "Classes"),
         _pairs(_numbers(tree)) if tree.is_measured else _classes(tree),
-        element("h3", "Features"),
-        _features(tree),
+        element("h3", "Categories"),
+        _categories(tree),
         element("h3", f"Settings of the {subject.kind}"),
-        _pairs({name: _said(value) for name, value in subject.settings.items()})
+        _pairs({name: setting_words(value) for name, value in subject.settings.items()})
         if subject.settings
-        else element("p", "A tree on its own has none.", class_="note"),
+        else element("p", "This is a Tree without an estimator, so there are no settings.", class_="note"),
         element("h3", "How the tree was made"),
         _history(tree),
         element("h3", "Identity"),
@@ -49,18 +47,20 @@ def fact_section(subject: Subject) -> Markup:
 
 
 _PRIVACY = (
-    "The tree with its counts, and of the test rows how many of each class stopped at each node and at each "
-    "probability. No row of training or test data is in this file, it loads nothing and sends nothing. The names of "
-    "features, categories and classes are in it, and so are thresholds, which lie halfway between values that "
-    "occurred; a leaf of very few rows may say something about the people behind them."
+    "This file holds the tree with its class counts; for the test rows it holds counts of each class at each node, "
+    "at each probability and in each group, and the smallest, the middle and the largest value of each feature, "
+    "rounded to four digits. It holds no whole row of the training or test data, and it neither loads nor sends "
+    "anything. Names of features, categories and classes are in it. Thresholds lie between values of the training "
+    "rows. A leaf with very few rows may say something about the people behind them."
 )
 
 
 _PRIVACY_OF_NUMBERS = (
-    "The tree with the rows and means of its nodes, and of the test rows how many stopped at each node and their mean. "
-    "No row of training or test data is in this file, it loads nothing and sends nothing; but the mean of a leaf that "
-    "one row reached is the number of that row. The names of features and categories are in it, and so are thresholds, "
-    "which lie halfway between values that occurred."
+    "This file holds the tree with the row counts and means of its nodes; for the test rows it holds counts and "
+    "means of each node and group, and the smallest, the middle and the largest value of each feature, rounded to "
+    "four digits. It holds no whole row of the training or test data, and it neither loads nor sends anything. But "
+    "the mean of a leaf that one row reached is the target of that row. Names of features and categories are in it, "
+    "and thresholds, which lie between values of the training rows."
 )
 
 
@@ -82,44 +82,19 @@ def _classes(tree: Tree) -> Markup:
     return _table(("Class", "Training rows", "Share"), rows, len(classes), "classes")
 
 
-def _features(tree: Tree) -> Markup:
-    schema, skeleton = tree.schema, tree.skeleton
-    tests = np.bincount(skeleton.feature[skeleton.feature >= 0], minlength=schema.n_features).tolist()
-    rows = [
-        (
-            shown(feature_name(feature.name)),
-            feature.kind.value,
-            _values(feature),
-            _missing(tree, at),
-            tests[at],
-        )
-        for at, feature in enumerate(schema.features[:_MOST_FEATURES])
-    ]
-    heads = ("Feature", "Kind", "Values", "Missing values", "Tests")
-    return _table(heads, rows, schema.n_features, "features")
+def _categories(tree: Tree) -> Markup:
+    """The categories of each feature that has some."""
+    features = [feature for feature in tree.schema.features if feature.kind is not Kind.NUMERIC]
+    if not features:
+        return element("p", "All features are numeric.", class_="note")
+    rows = [(shown(feature_name(feature.name)), _values(feature)) for feature in features[:_MOST_FEATURES]]
+    return _table(("Feature", "Categories of the training rows"), rows, len(features), "features")
 
 
 def _values(feature: Feature) -> str:
-    if feature.kind is Kind.NUMERIC:
-        return "numbers"
     words = [shown(word(category)) for category in feature.categories]
     rest = len(words) - _MOST_CATEGORIES
     return ", ".join(words[:_MOST_CATEGORIES]) + (f" and {rest:,} more" if rest > 0 else "")
-
-
-def _missing(tree: Tree, feature: int) -> str:
-    """What the tests of a feature do where it is missing."""
-    slots = tree.skeleton.missing_slot[tree.skeleton.feature == feature]
-    said = [
-        words
-        for words, some in (
-            ("take a branch", (slots >= 0).any()),
-            ("take every branch in part", (slots == -2).any()),
-            ("stop", (slots == -1).any()),
-        )
-        if some
-    ]
-    return " or ".join(said) or "not asked for"
 
 
 def _history(tree: Tree) -> Markup:
@@ -128,7 +103,7 @@ def _history(tree: Tree) -> Markup:
             "li",
             element("b", step.name),
             " ",
-            ", ".join(f"{name} = {_said(value)}" for name, value in step.parameters),
+            ", ".join(f"{name} = {setting_words(value)}" for name, value in step.parameters),
         )
         for step in tree.history
     ]
@@ -143,8 +118,14 @@ def _identity(tree: Tree) -> dict[str, str]:
     }
 
 
-def _said(value: Any) -> str:
-    """A setting on one line."""
+def setting_words(value: Any) -> str:
+    """Write a setting on one line.
+
+    Examples
+    --------
+    >>> setting_words(None), setting_words("auto"), setting_words({"a": 1})
+    ('None', 'auto', "{'a': 1}")
+    """
     said = value if isinstance(value, str) else repr(value)
     said = "".join(c if c.isprintable() else " " for c in said)
     return shortened(" ".join(said.split()), _MOST_LETTERS)

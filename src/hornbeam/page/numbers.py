@@ -1,4 +1,4 @@
-"""The sections that need test rows, where the target is a number: how far off it was, and whether it leans."""
+"""The sections that need test rows, for a numeric target: errors, and predicted against observed means."""
 
 from __future__ import annotations
 
@@ -10,18 +10,16 @@ from hornbeam.evaluation import ReliabilityCurve
 from hornbeam.page.markup import Markup, element
 from hornbeam.page.pictures import reliability
 from hornbeam.page.scores import LEVEL, Score, half_width
-from hornbeam.page.sections import section
-from hornbeam.page.tested import ABSENT
+from hornbeam.page.sections import ABSENT, section
 from hornbeam.page.trial import Trial
 from hornbeam.typing import Floats
 
-__all__ = ["NOTE", "headline_of_numbers", "round_scale", "seen_curve", "seen_section"]
+__all__ = ["NOTE", "error_scores", "headline_of_numbers", "round_scale", "seen_curve", "seen_section"]
 
 NOTE = (
-    "Mean: one who always says the mean of the training rows. In brackets "
-    f"{100 * LEVEL:g} % intervals, of means over rows; of roots and ratios by the delta method, gains row by row. "
-    "They are about these rows and this tree. "
-    "Whether the tree has never seen the rows, only who made this report can know."
+    "The column Mean is a model that always predicts the mean of the training rows. In brackets are "
+    f"{100 * LEVEL:g} % intervals, of roots and ratios by the delta method. They hold for this tree and for rows like "
+    "these. The report cannot check that the test rows were not used for training."
 )
 _GROUPS = 10
 
@@ -54,11 +52,19 @@ def headline_of_numbers(trial: Trial, mean: float) -> list[Score]:
     """
     target: Floats = trial.target.astype(np.float64)
     own, base = target - trial.said[:, 0], target - mean
-    return [
-        _root(own**2, base**2),
-        _absolute(np.abs(own), np.abs(base)),
-        _explained(own**2, base**2),
-    ]
+    return [*error_scores(own, base), _explained(own**2, base**2)]
+
+
+def error_scores(own: Floats, base: Floats) -> list[Score]:
+    """Score the errors of a model beside those of another on the same rows.
+
+    Examples
+    --------
+    >>> root, absolute = error_scores(np.array([1.0, -1.0]), np.array([2.0, -2.0]))
+    >>> root.value, root.base, absolute.gain
+    (1.0, 2.0, 1.0)
+    """
+    return [_root(own**2, base**2), _absolute(np.abs(own), np.abs(base))]
 
 
 def _root(own: Floats, base: Floats) -> Score:
@@ -69,14 +75,14 @@ def _root(own: Floats, base: Floats) -> Score:
     tiny = np.finfo(float).tiny
     around = half_width(base / max(2 * flat, tiny) - own / max(2 * value, tiny))
     bounds = (flat - value, flat - value - around, flat - value + around)
-    meaning = "how far off, large misses counting most; in the units of the target, lower is better"
+    meaning = "typical error, large errors count most; in the units of the target; lower is better"
     return Score("root mean squared error", meaning, value, low, high, flat, *bounds, in_units=True)
 
 
 def _absolute(own: Floats, base: Floats) -> Score:
     value, half, gain = float(own.mean()), half_width(own), base - own
     better, around = float(gain.mean()), half_width(gain)
-    meaning = "how far off on average; in the units of the target, lower is better"
+    meaning = "mean size of the error; in the units of the target; lower is better"
     bounds = (better, better - around, better + around)
     return Score(
         "mean absolute error",
@@ -92,7 +98,7 @@ def _absolute(own: Floats, base: Floats) -> Score:
 
 def _explained(own: Floats, base: Floats) -> Score:
     flat = float(base.mean())
-    meaning = "the share of the squared error of the mean that the tree takes away; higher is better"
+    meaning = "share of the variance that the tree explains; higher is better"
     if flat == 0:
         return Score("R²", meaning, *(nan, nan, nan, nan, nan, nan, nan))
     left = float(own.mean()) / flat
@@ -153,14 +159,14 @@ def seen_section(trial: Trial | None) -> Markup:
     scale = round_scale(float(ends.min()), float(ends.max()))
     picture = reliability(curve, title, scale, ("predicted mean", "mean of the rows seen"))
     text = (
-        "Test rows are put together by what the tree says of them. On the dotted line their mean is what was said; the "
-        "band is a 95 % interval of the mean, so a true tree leaves the line with one point in twenty. Below, the rows "
-        "at each point."
+        "Test rows are grouped by the predicted mean. On the dotted line, the mean of the rows equals the prediction. "
+        "The band is a 95 % interval of the mean: for an exact tree about one point in twenty lies off the line by "
+        "chance. The bars below count the rows of each group."
     )
     chance = f"{trial.drift.psi_p_value:.2f}" if trial.drift.psi_p_value >= 0.01 else "less than 0.01"
     moved = (
-        "The test rows spread over the leaves as the training rows did but for a population stability index of "
-        f"{trial.drift.stability_index:.3f}; chance alone makes as much with probability {chance}."
+        "The population stability index compares how the test rows and the training rows spread over the leaves. It is "
+        f"{trial.drift.stability_index:.3f}; by chance alone it would be as large with probability {chance}."
     )
     beside = element("div", element("p", moved), class_="note")
     figure = element("figure", picture, element("figcaption", "Means of groups of test rows"))

@@ -41,7 +41,8 @@ def payload(subject: Subject, level: float, test: Drift | None = None, **more: A
     dict
         Probabilities bit for bit (float64, base64); their bounds in steps of 1/65535; evidence as what stops
         at each node, class by class, in the tree's whole numbers. Where the target is numeric, means and their
-        bounds as float64, raw ones too, and the rows that stop.
+        bounds as float64, raw ones too, and the rows that stop. ``loss`` is the matrix of the decision rule, None if
+        the most probable class is decided.
 
     Examples
     --------
@@ -72,6 +73,7 @@ def payload(subject: Subject, level: float, test: Drift | None = None, **more: A
         "rows": tree.rows.tolist(),
         "own": [_sparse(row) for row in own],
         "borrowed": [round(rows, 1) for rows in tree.borrowed.tolist()],
+        **({} if tree.is_measured else {"decided": tree.decided.tolist()}),
         "belief": _packed(tree.belief, "<f8"),
         **{
             name: _packed(bound, "<f8") if tree.is_measured else _packed(np.round(bound * 65535), "<u2")
@@ -84,6 +86,8 @@ def payload(subject: Subject, level: float, test: Drift | None = None, **more: A
         "unit": tree.unit.item(0),
         "measured": tree.is_measured,
         "classes": ["mean"] if tree.is_measured else [word(label) for label in tree.schema.classes],
+        "positive": subject.positive,
+        "loss": None if tree.decision.loss is None else tree.decision.loss.matrix.tolist(),
         "features": [_feature(subject, at) for at in range(tree.schema.n_features)],
         "nodes": nodes,
         "test": None if test is None else _test(test),

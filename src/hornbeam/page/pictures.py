@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from hornbeam.evaluation import ReliabilityCurve
+from hornbeam.evaluation import ReliabilityCurve, RocCurve
 from hornbeam.page.markup import Markup, element, joined
 
-__all__ = ["reliability"]
+__all__ = ["reliability", "roc"]
 
 _SIDE, _LEFT, _TOP = 300, 44, 10  # of the square, and the room beside and above it
 _STRIP = 46  # the height of the rows below
@@ -49,7 +49,7 @@ def reliability(
     middle, said = _LEFT + _SIDE / 2, list(map(_words, _columns(curve)))
     curve = _on_scale(curve, scale)
     parts = [
-        _frame(scale),
+        _frame(scale, _TOP + _SIDE + _STRIP + 32),
         _band(curve),
         element("path", class_="line", d=_line(curve.predicted, curve.observed)),
         *(_point(words, *numbers[:4]) for words, numbers in zip(said, _columns(curve), strict=True)),
@@ -74,6 +74,35 @@ def reliability(
     )
 
 
+def roc(curve: RocCurve, label: str) -> Markup:
+    """Draw a ROC curve.
+
+    Examples
+    --------
+    >>> from hornbeam.evaluation import roc_curve
+    >>> roc(roc_curve([False, True], [0.2, 0.9]), "Two rows").count("<path")
+    3
+    """
+    across, down = _LEFT + _SIDE + 12, _TOP + _SIDE + 40
+    side = f"translate(11 {_TOP + _SIDE / 2}) rotate(-90)"
+    parts = [
+        _frame((0.0, 1.0), _TOP + _SIDE + 18),
+        element("path", class_="line", d=_line(*_thinned(curve))),
+        _text(_LEFT + _SIDE / 2, down - 4, "false positive rate", "middle"),
+        element("text", "true positive rate", x=0, y=0, text_anchor="middle", transform=side),
+    ]
+    return element(
+        "svg", *parts, class_="reliability", viewBox=f"0 0 {across} {down}", role="img", aria_label=label
+    )
+
+
+def _thinned(curve: RocCurve, most: int = 400) -> tuple[np.ndarray, np.ndarray]:
+    """No more points of a curve than can be seen; both ends are kept."""
+    n = len(curve.threshold)
+    kept = np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.intp))
+    return curve.false_positive_rate[kept], curve.true_positive_rate[kept]
+
+
 def _x(p: float) -> float:
     return _LEFT + p * _SIDE
 
@@ -92,11 +121,11 @@ def _on_scale(curve: ReliabilityCurve, scale: tuple[float, float]) -> Reliabilit
     return ReliabilityCurve(predicted, observed, lower, upper, curve.weight)
 
 
-def _frame(scale: tuple[float, float]) -> Markup:
+def _frame(scale: tuple[float, float], below: float) -> Markup:
     """The square with its ticks, and the line where what is said is what is seen."""
     grid = [f"M{_x(0):g} {_y(t):g}H{_x(1):g}M{_x(t):g} {_y(0):g}V{_y(1):g}" for t in _TICKS]
     ticks = [(t, f"{scale[0] + t * (scale[1] - scale[0]):.4g}") for t in _TICKS]
-    along = [_text(_x(t), _TOP + _SIDE + _STRIP + 32, words, "middle") for t, words in ticks]
+    along = [_text(_x(t), below, words, "middle") for t, words in ticks]
     up = [_text(_LEFT - 7, _y(t) + 4, words, "end") for t, words in ticks]
     ideal = element("path", class_="ideal", d=f"M{_x(0):g} {_y(0):g}L{_x(1):g} {_y(1):g}")
     return joined([element("path", class_="grid", d="".join(grid)), ideal, *along, *up])

@@ -1,4 +1,4 @@
-"""The model in three sentences, made from the facts."""
+"""The model in three short paragraphs, made from the facts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_NAMES, _MOST_LETTERS = 5, 40
 
 
 def sentences(subject: Subject, trial: Trial | None, scores: list[Score]) -> list[str]:
-    """Say what the model is, what its probabilities rest on, and how good they were.
+    """Say what the model is, how many rows its leaves have, and how good its predictions are.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def sentences(subject: Subject, trial: Trial | None, scores: list[Score]) -> lis
     Returns
     -------
     list of str
-        Three sentences.
+        Three short paragraphs.
 
     Examples
     --------
@@ -36,9 +36,9 @@ def sentences(subject: Subject, trial: Trial | None, scores: list[Score]) -> lis
     >>> tree = TreeClassifier(smoothing="laplace").fit([[0], [0], [1], [1]], ["no", "no", "yes", "yes"])
     >>> for sentence in sentences(Subject.of(tree), None, []):
     ...     print(sentence)
-    This is one decision tree of 2 leaves that says how probable each of 2 classes is (no, yes); it was made ...
-    Each probability rests on the 2 training rows of its leaf, and on what the nodes above lend it: ...
-    No test rows were given, so nothing on this page says how good it is on rows it has not seen.
+    This decision tree has 2 leaves and predicts the probabilities of 2 classes (no, yes). It was trained on ...
+    A leaf has 2 training rows. Its probabilities are smoothed: those of the nodes above count ...
+    No test rows were given, so this report has no scores.
     """
     return [_what(subject.tree), _ground(subject.tree), _worth(trial, scores)]
 
@@ -47,20 +47,16 @@ def _what(tree: Tree) -> str:
     schema = tree.schema
     asked = np.unique(tree.skeleton.feature[tree.skeleton.feature >= 0])
     classes = listed([shown(word(label)) for label in schema.classes])
-    says = (
-        "answers with a number"
-        if tree.is_measured
-        else f"says how probable each of {tree.n_classes} classes is ({classes})"
-    )
+    what = "a number" if tree.is_measured else f"the probabilities of {tree.n_classes} classes ({classes})"
     first = ""
     if tree.depth:
         root = shown(feature_name(schema.features[tree.skeleton.feature[0]].name))
         first = f", {root} first"
     return (
-        f"This is one decision tree of {several(tree.n_leaves, 'leaf', 'leaves')} that {says}; "
-        f"it was made from {several(tree.rows.item(0), 'row')} and asks "
+        f"This decision tree has {several(tree.n_leaves, 'leaf', 'leaves')} and predicts {what}. "
+        f"It was trained on {several(tree.rows.item(0), 'row')} and tests "
         f"{len(asked)} of {several(schema.n_features, 'feature')}{first}, with at most "
-        f"{several(tree.depth, 'question')} to a row."
+        f"{several(tree.depth, 'test')} for a row."
     )
 
 
@@ -69,16 +65,20 @@ def _ground(tree: Tree) -> str:
     rows, borrowed = tree.rows[leaf], tree.borrowed[leaf]
     least, most = rows.min(), rows.max()
     span = f"{least:,}" if least == most else f"{least:,} to {most:,}"
-    what = "mean" if tree.is_measured else "probability"
-    own = f"Each {what} rests on the {span} training rows of its leaf"
+    what, verb = ("mean", "is") if tree.is_measured else ("probabilities", "are")
+    own = f"A leaf has {span} training rows."
     if not borrowed.any():
-        return f"{own}, and on nothing else."
+        return f"{own} Its {what} {verb} computed from them alone."
     middle = float(np.median(borrowed))
-    return f"{own}, and on what {lender(tree)} lend it: in the median leaf, as much as {middle:,.1f} rows would say."
+    whose = "that" if tree.is_measured else "those"
+    return (
+        f"{own} Its {what} {verb} smoothed: {whose} of {lender(tree)} count as {middle:,.1f} further rows in the "
+        "median leaf."
+    )
 
 
 def lender(tree: Tree) -> str:
-    """Name those who lend to the leaves of a tree, in the plural.
+    """Name what the probabilities of leaves are smoothed towards.
 
     Examples
     --------
@@ -87,21 +87,21 @@ def lender(tree: Tree) -> str:
     'the nodes above'
     """
     distilled = any(step.name == "distill" for step in tree.history)
-    return "the answers of its teacher" if distilled else "the nodes above"
+    return "the model it was distilled from" if distilled else "the nodes above"
 
 
 def _worth(trial: Trial | None, scores: list[Score]) -> str:
     if trial is None:
-        return "No test rows were given, so nothing on this page says how good it is on rows it has not seen."
+        return "No test rows were given, so this report has no scores."
     by_name = {score.name: score for score in scores}
     if "R²" in by_name:
         return _worth_of_numbers(trial, by_name["root mean squared error"], by_name["R²"])
     loss, hits = by_name["log loss"], by_name["accuracy"]
     verdict = "better than" if loss.convincing else "not clearly better than"
     return (
-        f"On {several(trial.n_rows, 'test row')} the class it holds most probable came {100 * hits.value:.1f} % of the "
-        f"time, the commonest class {100 * hits.base:.1f} %, and its log loss of {loss.value:.3f} is {verdict} the "
-        f"{loss.base:.3f} of the base rate."
+        f"On {several(trial.n_rows, 'test row')} its decisions are right for {100 * hits.value:.1f} %; always deciding "
+        f"for the most frequent class would be right for {100 * hits.base:.1f} %. Its log loss of {loss.value:.3f} is "
+        f"{verdict} the {loss.base:.3f} of predicting the class frequencies of the training rows."
     )
 
 
@@ -110,7 +110,7 @@ def _worth_of_numbers(trial: Trial, error: Score, explained: Score) -> str:
     share = "" if np.isnan(explained.value) else f" (R² {explained.words(explained.value)})"
     return (
         f"On {several(trial.n_rows, 'test row')} its root mean squared error of {error.words(error.value)} is "
-        f"{verdict} the {error.words(error.base)} of the training mean{share}."
+        f"{verdict} the {error.words(error.base)} of always predicting the training mean{share}."
     )
 
 

@@ -9,19 +9,21 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from hornbeam.page.all_scores import scores_of
 from hornbeam.page.decisions import thresholds
 from hornbeam.page.document import document
+from hornbeam.page.earlier import Earlier, earlier_section
 from hornbeam.page.facts import fact_section
-from hornbeam.page.numbers import NOTE, headline_of_numbers, seen_section
+from hornbeam.page.features import feature_section
+from hornbeam.page.groups import Groups, group_section
+from hornbeam.page.numbers import NOTE, seen_section
 from hornbeam.page.payload import payload, safe_json
 from hornbeam.page.prose import sentences
-from hornbeam.page.scores import Score, headline
+from hornbeam.page.ranking import ranking_section
 from hornbeam.page.sections import leaf_section, row_section, rule_section, tree_section
 from hornbeam.page.subject import Subject
 from hornbeam.page.tested import calibration_section, decision_section, score_section
 from hornbeam.page.trial import Trial
-from hornbeam.tree.base_rate import base_rate
-from hornbeam.tree.tree import unsmoothed
 
 __all__ = ["Report", "report"]
 
@@ -71,6 +73,9 @@ def report(
     title: str = "Report on a decision tree",
     date: Any = None,
     level: float = 0.9,
+    positive: Any = None,
+    groups: Any = None,
+    earlier: Any = None,
     rules: str | Iterable[object] | None = None,
 ) -> Report:
     """Write a report on a model: one HTML file to hand on, with the tree to explore.
@@ -91,8 +96,16 @@ def report(
         Printed below the title as it is. None prints none, so that the same model and rows give the same bytes.
     level : float, default=0.9
         Of the intervals of probabilities, or means.
+    positive : label, default=None
+        The class of interest, whose probability is shown, ranked and thresholded. None: the second of two classes; of
+        more classes none, and then there is no ROC curve and no decile table.
+    groups : str or array-like of shape (n_rows,), default=None
+        A feature, or a value for each test row: rows, decisions, errors, calibration and cost are then compared between
+        groups.
+    earlier : TreeClassifier, TreeRegressor, SmoothedClassifier of one tree, or Tree, default=None
+        An earlier model of the same target: scores are then compared, and the decisions that change are listed.
     rules : str or iterable, default=None
-        Rules to print, one a line or an item, in the place of a sentence for each leaf.
+        Rules to print, one a line or an item, instead of a rule for each leaf.
 
     Returns
     -------
@@ -101,12 +114,13 @@ def report(
 
     See Also
     --------
-    hornbeam.save : keeps the model itself.
+    hornbeam.model_card : The same facts as Markdown.
+    hornbeam.save : Keeps the model itself.
 
     Notes
     -----
-    The file holds no row of the data: of the test rows, counts of each class at each node alone. It works
-    without a network, and its content security policy forbids one.
+    The file holds no row of the data: of the test rows it holds counts, and of each feature the smallest, middle and
+    largest value. It works without a network, and its content security policy forbids one.
 
     Examples
     --------
@@ -121,10 +135,9 @@ def report(
     ...     Path(f"{folder}/report.html").read_text() == page.html
     True
     """
-    subject = Subject.of(model)
+    subject = Subject.of(model, positive)
     trial = None if X_test is None and y_test is None else Trial.of(subject, X_test, y_test)
-    measured = subject.tree.is_measured
-    scores = [] if trial is None else _scores(subject, trial)
+    scores = [] if trial is None else scores_of(subject, trial)
     told = (
         rules.splitlines()
         if isinstance(rules, str)
@@ -135,27 +148,33 @@ def report(
     data = payload(
         subject, level, None if trial is None else trial.drift, thresholds=thresholds(subject, trial)
     )
-    sections = [
-        score_section(trial, scores, NOTE, "Mean") if measured else score_section(trial, scores),
-        tree_section(measured),
-        row_section(subject),
-        seen_section(trial) if measured else calibration_section(subject, trial),
-        leaf_section(subject, level, trial is not None),
-        rule_section(told),
-        *([] if measured else [decision_section(subject, trial)]),
-        fact_section(subject),
-    ]
+    measured = subject.tree.is_measured
+    sections = {
+        "scores": score_section(trial, scores, NOTE, "Mean") if measured else score_section(trial, scores),
+        "tree": tree_section(measured),
+        "row": row_section(subject),
+        **({} if measured else {"ranking": ranking_section(subject, trial)}),
+        "calibration": seen_section(trial) if measured else calibration_section(subject, trial),
+        **({} if measured else {"decisions": decision_section(subject, trial)}),
+    }
+    if groups is not None:
+        parts = Groups.of(groups, subject, trial)
+        assert trial is not None
+        sections["groups"] = group_section(subject, trial, parts)
+    if earlier is not None:
+        before = Earlier.of(earlier, subject, X_test, y_test)
+        assert trial is not None
+        sections["earlier"] = earlier_section(subject, trial, before)
+    sections |= {
+        "leaves": leaf_section(subject, level, trial is not None),
+        "rules": rule_section(told),
+        "features": feature_section(subject, trial),
+        "facts": fact_section(subject),
+    }
     facts = [] if date is None else [str(date)]
     byline = " · ".join([*facts, f"digest {subject.tree.digest[:12]}"])
     summary = sentences(subject, trial, scores)
-    page = Report(document(title, byline, summary, sections, safe_json(data), measured=measured))
+    page = Report(document(title, byline, summary, sections, safe_json(data)))
     if path is not None:
         page.save(path)
     return page
-
-
-def _scores(subject: Subject, trial: Trial) -> list[Score]:
-    tree = subject.tree
-    if tree.is_measured:
-        return headline_of_numbers(trial, unsmoothed(tree).item(0))
-    return headline(trial, base_rate(tree), subject.costs)

@@ -1,13 +1,15 @@
-"""The sections every report has: what the model is, its tree, its leaves and rules, and a row to try."""
+"""The sections every report has: the tree, its leaves and rules, and a form to try a row."""
 
 from __future__ import annotations
 
-from hornbeam.export.words import several
+from hornbeam.export.words import several, word
 from hornbeam.page.markup import Markup, element, joined
 from hornbeam.page.prose import lender
 from hornbeam.page.subject import Subject
 
-__all__ = ["leaf_section", "row_section", "rule_section", "section", "tree_section"]
+__all__ = ["ABSENT", "leaf_section", "row_section", "rule_section", "section", "tree_section"]
+
+ABSENT = "No test rows were given to this report, so this section is empty."
 
 
 def section(name: str, title: str, *parts: object, wide: bool = False) -> Markup:
@@ -27,14 +29,26 @@ def section(name: str, title: str, *parts: object, wide: bool = False) -> Markup
 def tree_section(measured: bool = False) -> Markup:
     """The tree, to open and close, to search and to walk through."""
     bar = (
-        "is as long as its mean lies from the lowest to the highest"
+        "The bar shows where its mean lies between the lowest and the highest mean of the tree."
         if measured
-        else "shows its probabilities"
+        else "The bar shows its class probabilities."
     )
-    text = (
-        "It begins at the left. Each fork asks for one value; a branch is as thick as the share of training rows that "
-        f"took it, and the bar of a node {bar}. Open and close nodes with the round marks or, from "
-        "the keyboard, with the arrow keys."
+    text = joined(
+        [
+            "The first test is the root",
+            element("span", " at the left", class_="wide-only"),
+            ". Each node shows the condition that leads to it and, below, its own test or its prediction. ",
+            bar,
+            " The number beside the bar counts the training rows",
+            element("span", "; a branch is as thick as their share", class_="wide-only"),
+            ". ",
+            element(
+                "span",
+                "Open and close nodes with the round buttons, or with the arrow keys. Point at a node to see "
+                "everything about it.",
+                class_="screen",
+            ),
+        ]
     )
     search = element(
         "label",
@@ -59,9 +73,9 @@ def tree_section(measured: bool = False) -> Markup:
         for name, words, hint in (
             ("closer", "+", "Larger"),
             ("farther", "−", "Smaller"),
-            ("fit", "Fit", "Fit the tree to the width"),
+            ("fit", "Fit", "Fit the open part of the tree into the window"),
             ("open", "Open all", "Open every node"),
-            ("close", "Close", "Close all but the heaviest nodes"),
+            ("close", "Reset", "Open only what fits the window"),
         )
     ]
     tools = element(
@@ -78,17 +92,29 @@ def tree_section(measured: bool = False) -> Markup:
         class_="tree-figure",
     )
     return section(
-        "tree", "The tree", element("p", text), element("ul", id="legend"), tools, figure, wide=True
+        "tree",
+        "The tree",
+        element("p", text),
+        element("ul", id="legend"),
+        tools,
+        figure,
+        element("div", id="tree-print"),
+        wide=True,
     )
 
 
 def row_section(subject: Subject) -> Markup:
     """A form that asks the tree about one row, in the page."""
     used = {f for f in subject.tree.skeleton.feature.tolist() if f >= 0}
-    of = "" if len(used) == subject.tree.schema.n_features else f" The tree asks only for these {len(used)}."
+    of = (
+        ""
+        if len(used) == subject.tree.schema.n_features
+        else f" The tree uses only these {len(used)} features."
+    )
     text = (
-        "Fill in what is known and leave the rest blank. The answer is computed in this page, by the same tree and "
-        f"with the same treatment of missing and unseen values as the model itself; nothing leaves this file.{of}"
+        "Fill in the values that are known and leave the others empty. The page computes the prediction with the same "
+        "tree, and treats missing values and new categories as the model does. Nothing leaves this file."
+        f"{of}"
     )
     paste = element(
         "label",
@@ -115,19 +141,19 @@ def row_section(subject: Subject) -> Markup:
 def leaf_section(subject: Subject, level: float, tested: bool) -> Markup:
     """The leaf table, which the script fills and sorts."""
     measured = subject.tree.is_measured
-    whom = "the second class" if subject.tree.n_classes == 2 else "the leaf’s most probable class"
-    said = "The mean is what the tree answers" if measured else f"The probability is that of {whom}"
-    rate, raw = ("mean", "plain mean of its rows") if measured else ("rate", "plain frequency")
-    seen = "mean" if measured else "share"
+    classes = subject.tree.schema.classes
+    whom = "the class decided" if subject.positive is None else word(classes[subject.positive])
+    what = "mean" if measured else f"probability of {whom}"
+    raw = "mean of its training rows" if measured else "share among its training rows"
     test = (
-        f" Beside it, the {seen} seen among the test rows; odd is the chance that so large a difference comes about by "
-        "accident in any leaf (corrected for their number), so a small one is a reason to look."
+        f" For the test rows, Seen is the {'mean' if measured else 'share'} observed. P-value is the chance of so "
+        "large a difference between Seen and the prediction, corrected for the number of leaves, marked if below 0.05."
         if tested
-        else " Without test rows nothing can be set beside it."
+        else ""
     )
     text = (
-        f"Where rows end up. {said}, with the {100 * level:g} % interval within which the "
-        f"true {rate} of such rows should lie. Raw is the {raw}, borrowed what {lender(subject.tree)} lend, in "
+        f"Each line is a leaf with its {what}, and the {100 * level:g} % interval for the true value. Raw is the {raw} "
+        f"before smoothing; Borrowed is the weight of {lender(subject.tree)} in the smoothed value, counted in "
         f"rows.{test}"
     )
     return section(
@@ -144,14 +170,14 @@ def leaf_section(subject: Subject, level: float, tested: bool) -> Markup:
 def rule_section(rules: list[str] | None) -> Markup:
     """The rules: one a leaf, made by the script, or those that were handed over."""
     text = (
-        "The same tree as sentences, one for each leaf, the most frequent first."
+        "Each leaf as a rule, those with most training rows first. Together the rules are the whole tree."
         if rules is None
-        else "The model as a list of rules, as they were handed to this report."
+        else "Rules that were passed to this report."
     )
     items = [] if rules is None else [element("li", rule) for rule in rules]
     return section(
         "rules",
-        "In words",
+        "Rules",
         element("p", text),
         element("ol", *items, id="rule-list" if rules is None else None, class_="rules"),
         joined([element("p", id="rule-more", class_="note")] if rules is None else []),

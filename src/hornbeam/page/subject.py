@@ -6,15 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.interop.reading import OTHER, Reading
 from hornbeam.tree import Tree
 from hornbeam.tree.costs import Costs
-from hornbeam.typing import Floats
 
 __all__ = ["Subject"]
 
@@ -28,14 +24,12 @@ class Subject:
     tree : Tree
     read : callable
         Reads X and y as the estimator does.
-    class_weight : float64 array of shape (n_classes,)
-        What each class counts when the model decides; of a numeric target, nothing.
     kind : str
         What holds the tree: the name of its class.
     settings : dict
         The estimator's parameters.
-    costs : Costs, optional
-        What mistakes cost, if the model was told.
+    positive : int, optional
+        Code of the class of interest: the one asked for, else the second of two classes.
     reading : Reading, optional
         How the library that grew the tree reads rows, where it is not Hornbeam.
 
@@ -48,24 +42,20 @@ class Subject:
 
     tree: Tree
     read: Callable[[Any, Any], Table]
-    class_weight: Floats
     kind: str = "Tree"
     settings: dict[str, Any] = field(default_factory=dict)
-    costs: Costs | None = None
+    positive: int | None = None
     reading: Reading | None = None
 
     @classmethod
-    def of(cls, model: Any) -> Self:
-        """Take a tree, or a fitted estimator that holds one."""
+    def of(cls, model: Any, positive: Any = None) -> Self:
+        """Take a tree, or a fitted estimator that holds one, and the label of the class of interest."""
         if isinstance(model, Tree):
-            return cls(model, _reader(model), np.ones(model.n_classes))
+            return cls(model, _reader(model), positive=_code(model, positive))
         kind, settings = type(model).__name__, _settings(model)
         if hasattr(model, "tree_"):
             tree: Tree = model.tree_
-            if tree.is_measured:
-                return cls(tree, model._read, np.ones(0), kind, settings)
-            costs = None if model.costs is None else Costs.of(model.costs, tree.schema.classes)
-            return cls(tree, model._read, model.class_weight_, kind, settings, costs)
+            return cls(tree, model._read, kind, settings, _code(tree, positive))
         if hasattr(model, "forest_") or hasattr(model, "boosted_"):
             raise ParameterError(
                 f"this {kind} answers with several trees, expected one: fit a TreeClassifier or a TreeRegressor, or "
@@ -79,20 +69,12 @@ class Subject:
                 "SmoothedClassifier of one tree: call fit first, and of a forest pass one of its trees_."
             )
         reading = model._reading
-        return cls(trees[0], reading.read, np.ones(trees[0].n_classes), kind, settings, reading=reading)
+        return cls(trees[0], reading.read, kind, settings, _code(trees[0], positive), reading)
 
-    def decide(self, probabilities: Floats) -> NDArray[np.intp]:
-        """Name the class that `predict` names, by its code.
-
-        Examples
-        --------
-        >>> from hornbeam import TreeClassifier
-        >>> clf = TreeClassifier(costs=[[0, 1], [9, 0]]).fit([[0], [1]], ["no", "yes"])
-        >>> Subject.of(clf).decide(np.array([[0.8, 0.2]])).tolist()
-        [1]
-        """
-        stake = probabilities * self.class_weight
-        return stake.argmax(axis=1) if self.costs is None else self.costs.cheapest(stake)
+    @property
+    def costs(self) -> Costs | None:
+        """What mistakes cost, if the model decides by costs."""
+        return self.tree.decision.costs
 
     def takes_unseen(self, feature: int) -> bool:
         """Whether the last category of a feature stands for every value never seen."""
@@ -106,6 +88,20 @@ class Subject:
 
 def _reader(tree: Tree) -> Callable[[Any, Any], Table]:
     return lambda X, y: Table.read(X, y, schema=tree.schema)
+
+
+def _code(tree: Tree, positive: Any) -> int | None:
+    """The code of the class of interest."""
+    if positive is None:
+        return 1 if tree.n_classes == 2 and not tree.is_measured else None
+    if tree.is_measured:
+        raise ParameterError(f"positive={positive!r}: expected none, because the target is a number.")
+    words = [str(label) for label in tree.schema.classes]
+    if str(positive) not in words:
+        raise ParameterError(
+            f"positive={positive!r}: expected one of the classes, {list(tree.schema.classes)}."
+        )
+    return words.index(str(positive))
 
 
 def _settings(model: Any) -> dict[str, Any]:

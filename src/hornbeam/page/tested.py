@@ -1,4 +1,4 @@
-"""The sections that need test rows: scores, calibration, decisions. They are about classes."""
+"""The sections that need test rows, for classes: scores, calibration, decisions."""
 
 from __future__ import annotations
 
@@ -10,27 +10,25 @@ from hornbeam.page.markup import Markup, element, joined
 from hornbeam.page.pictures import reliability
 from hornbeam.page.prose import shown
 from hornbeam.page.scores import LEVEL, Score
-from hornbeam.page.sections import section
+from hornbeam.page.sections import ABSENT, section
 from hornbeam.page.subject import Subject
 from hornbeam.page.trial import Trial
 from hornbeam.tree.costs import Costs
 
-__all__ = ["ABSENT", "calibration_section", "decision_section", "score_section"]
+__all__ = ["calibration_section", "decision_section", "rule_sentence", "score_section"]
 
 _MOST_CURVES, _MOST_CLASSES, _FEW_CLASSES = 4, 40, 8
-ABSENT = "No test rows were given to this report, so this section is empty."
 _NOTE = (
-    "Base rate: one who always says how common the classes are in training. In brackets "
-    f"{100 * LEVEL:g} % intervals: of means over rows, gains row by row; accuracy by Wilson, area under the curve "
-    "by DeLong. They are about these rows and this tree. "
-    "Whether the tree has never seen the rows, only who made this report can know."
+    "Base rate is a model that always predicts the class frequencies of the training rows. In brackets are "
+    f"{100 * LEVEL:g} % intervals; they hold for this tree and for rows like these. The report cannot check that the "
+    "test rows were not used for training."
 )
 
 
 def score_section(
     trial: Trial | None, scores: list[Score], note: str = _NOTE, base: str = "Base rate"
 ) -> Markup:
-    """The headline scores beside those of one who knows nothing of a row, with a note on what they are."""
+    """The scores beside those of a model that knows nothing of a row, with a note."""
     if trial is None:
         return section("scores", "How good it is", element("p", ABSENT, class_="absent"))
     heads = ("Score", "This tree", base, "Better by")
@@ -50,7 +48,9 @@ def score_section(
 def _score(score: Score, heads: tuple[str, ...]) -> Markup:
     if np.isnan(score.value):
         return element(
-            "tr", _named(score), element("td", "of one class alone there is none", colspan=3, class_="soft")
+            "tr",
+            _named(score),
+            element("td", "not defined: all test rows have the same class", colspan=3, class_="soft"),
         )
     return element(
         "tr",
@@ -82,24 +82,26 @@ def _cell(score: Score, numbers: tuple[float, float, float], kind: str, head: st
 
 def calibration_section(subject: Subject, trial: Trial | None) -> Markup:
     """The reliability diagrams, and whether rows still fall into the leaves as they did."""
-    title = "Does 0.8 mean 0.8?"
+    title = "Calibration: does 0.8 mean 0.8?"
     if trial is None:
         return section("calibration", title, element("p", ABSENT, class_="absent"))
     classes = subject.tree.schema.classes
     error = Tally.of(trial.target, trial.said, labels=range(len(classes))).calibration_error
     stability = trial.drift.stability_index
-    custom = "little" if stability < 0.1 else "some" if stability < 0.25 else "much"
-    text = (
-        "Test rows are put together by what the tree says of them. On the dotted line what is said is what is seen; "
-        "the band is a 95 % interval of the share seen, so a true tree leaves the line with one point in twenty. "
-        "Below, the rows at each point."
+    custom = (
+        "a small change" if stability < 0.1 else "a moderate change" if stability < 0.25 else "a large change"
     )
-    error_said = f"The expected calibration error of the class held most probable is {error:.3f}."
+    text = (
+        "Test rows are grouped by their predicted probability. On the dotted line, the observed share equals the "
+        "prediction. The band is a 95 % interval of the share: for an exact tree about one point in twenty lies off "
+        "the line by chance. The bars below count the rows of each group."
+    )
+    error_said = f"The expected calibration error, of the most probable class, is {error:.3f}."
     chance = f"{trial.drift.psi_p_value:.2f}" if trial.drift.psi_p_value >= 0.01 else "less than 0.01"
     moved = (
-        f"The test rows spread over the leaves as the training rows did but for a population stability index of "
-        f"{stability:.3f}, which by custom is {custom}; chance alone makes as much with probability "
-        f"{chance}."
+        "The population stability index compares how the test rows and the training rows spread over the leaves. It is "
+        f"{stability:.3f}, which is usually called {custom}; by chance alone it would be as large with "
+        f"probability {chance}."
     )
     figures = [
         element("figure", reliability(curve, label), element("figcaption", label))
@@ -113,13 +115,13 @@ def calibration_section(subject: Subject, trial: Trial | None) -> Markup:
 
 
 def _curves(subject: Subject, trial: Trial) -> list[tuple[str, ReliabilityCurve]]:
-    """The second of two classes, each of a few, of many the one held most probable."""
+    """The class of interest, or each of a few, or the most probable one of many."""
     classes = subject.tree.schema.classes
-    asked = [1] if len(classes) == 2 else list(range(len(classes)))
+    asked = list(range(len(classes))) if subject.positive is None else [subject.positive]
     if len(asked) > _MOST_CURVES:
         best = trial.said.argmax(axis=1)
         said = trial.said[np.arange(trial.n_rows), best]
-        return [("The class held most probable", reliability_curve(best == trial.target, said))]
+        return [("Most probable class", reliability_curve(best == trial.target, said))]
     return [
         (f"Probability of {shown(word(classes[k]))}", reliability_curve(trial.target == k, trial.said[:, k]))
         for k in asked
@@ -127,12 +129,12 @@ def _curves(subject: Subject, trial: Trial) -> list[tuple[str, ReliabilityCurve]
 
 
 def decision_section(subject: Subject, trial: Trial | None) -> Markup:
-    """What follows from the probabilities: thresholds for two classes, the decisions made for more."""
-    title = "Decisions and what they cost"
+    """The decision rule; thresholds to try for two classes, the table of decisions for more."""
+    title = "Decisions"
     if trial is None:
         return section("decisions", title, _rule(subject), element("p", ABSENT, class_="absent"))
     if subject.tree.n_classes == 2:
-        return section("decisions", title, _rule(subject), element("div", id="threshold"))
+        return section("decisions", title, _rule(subject), _costs(subject), element("div", id="threshold"))
     return section(
         "decisions",
         title,
@@ -143,16 +145,31 @@ def decision_section(subject: Subject, trial: Trial | None) -> Markup:
     )
 
 
-def _rule(subject: Subject) -> Markup:
-    weighted = (subject.class_weight != 1).any()
-    how = (
-        "names the most probable class: every mistake costs the same"
-        if subject.costs is None and not weighted
-        else "names the class whose prediction is expected to cost least, by the costs it was given"
-        if not weighted
-        else "names a class by its probability, its weight and its costs"
+def rule_sentence(subject: Subject) -> str:
+    """Say how the model turns probabilities into a decision.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> rule_sentence(Subject.of(TreeClassifier().fit([[0], [1]], ["no", "yes"])))
+    'The model decides for the most probable class.'
+    """
+    rule = subject.tree.decision
+    if rule.is_default:
+        return "The model decides for the most probable class."
+    by = [
+        words
+        for words, there in (("costs", rule.costs), ("class weights", rule.class_weight))
+        if there is not None
+    ]
+    return (
+        f"The model decides for the class with the lowest expected cost, by the {' and '.join(by)} that it was given; "
+        "this need not be the most probable class. Costs and class weights change decisions, not probabilities."
     )
-    return element("p", f"The model {how}. Costs and thresholds change decisions, never probabilities.")
+
+
+def _rule(subject: Subject) -> Markup:
+    return element("p", rule_sentence(subject))
 
 
 def _costs(subject: Subject) -> Markup:
@@ -161,19 +178,17 @@ def _costs(subject: Subject) -> Markup:
         return Markup("")
     matrix = Costs.of(subject.costs, subject.tree.schema.classes).matrix
     cells = [[f"{cost:g}" for cost in row] for row in matrix.tolist()]
-    return _square(subject, "Costs in use: rows are what is true, columns what is predicted", cells)
+    return _square(subject, "Costs: rows are the true class, columns the decision", cells)
 
 
 def _confusion(subject: Subject, trial: Trial) -> Markup:
     counts = trial.confusion
     if len(counts) > _MOST_CLASSES:
-        note = (
-            f"The table of {len(counts)} by {len(counts)} classes is left out: it would be too large to read."
-        )
+        note = f"The table of {len(counts)} by {len(counts)} classes is too large to print here."
         return element("p", note, class_="note")
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     cells = [[f"{n:,}" if n else "" for n in row] for row in counts.tolist()]
-    title = f"What came (rows) and what was predicted (columns), {several(trial.n_rows, 'test row')}"
+    title = f"True class (rows) and decision (columns), {several(trial.n_rows, 'test row')}"
     return _square(subject, title, cells, share)
 
 

@@ -8,11 +8,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.data.table import Table
 from hornbeam.errors import DataError
 from hornbeam.explain import Drift, drift
 from hornbeam.page.subject import Subject
 from hornbeam.tree.route import answer
-from hornbeam.typing import Floats, Indices
+from hornbeam.typing import Bools, Floats, Indices
 
 __all__ = ["Trial"]
 
@@ -31,6 +32,8 @@ class Trial:
         The class the model decided for; of a numeric target empty.
     drift : Drift
         The rows, leaf by leaf.
+    table : Table
+        The rows themselves; the report writes only counts and ranges of them.
 
     Examples
     --------
@@ -45,6 +48,7 @@ class Trial:
     said: Floats
     named: NDArray[np.intp]
     drift: Drift
+    table: Table
 
     @classmethod
     def of(cls, subject: Subject, X: Any, y: Any) -> Self:
@@ -55,14 +59,19 @@ class Trial:
         table = subject.read(X, y)
         said = answer(subject.tree, table)
         if table.measured is not None:
-            return cls(table.measured.values, said, np.empty(0, np.intp), drift(subject.tree, table))
+            return cls(table.measured.values, said, np.empty(0, np.intp), drift(subject.tree, table), table)
         assert table.target is not None
-        return cls(table.target, said, subject.decide(said), drift(subject.tree, table))
+        return cls(table.target, said, subject.tree.decision(said), drift(subject.tree, table), table)
 
     @property
     def n_rows(self) -> int:
         """How many rows were asked about."""
         return len(self.target)
+
+    def came(self, code: int) -> Bools:
+        """Return whether each row has this class."""
+        came: Bools = self.target == code
+        return came
 
     @property
     def confusion(self) -> NDArray[np.intp]:

@@ -17,13 +17,13 @@ const draw = (name, attributes = {}, ...children) =>
   filled(document.createElementNS(SVG, name), attributes, children);
 const number = (value, said) => el("data", { value: String(value) }, said);
 
-// Two classes: a quiet one and a strong one. A few have a colour each; of many, the first three by rank.
-const colourOf = (k, rank) => (measured ? "strong" : K === 2 ? ["quiet", "strong"][k] : K <= 8 ? `k${k}` : `rank${Math.min(rank, 3)}`);
+// Two classes: the class of interest is strong, the other quiet. A few have a colour each; of many, the first three by rank.
+const colourOf = (k, rank) => (measured ? "strong" : K === 2 ? (k === positive ? "strong" : "quiet") : K <= 8 ? `k${k}` : `rank${Math.min(rank, 3)}`);
 
 // The probabilities of a node as pieces of a bar: class by class, or the most probable first if there are many.
 function piecesOf(p) {
   if (measured) return [{ begin: 0, share: onScale(p[0]), colour: "strong" }];
-  const order = Array.from(p.keys()).sort((a, b) => (K <= 8 ? a - b : p[b] - p[a]));
+  const order = Array.from(p.keys()).sort((a, b) => (K === 2 ? (b === positive) - (a === positive) : K <= 8 ? a - b : p[b] - p[a]));
   let begin = 0;
   return order.slice(0, K <= 8 ? K : 3).map((k, rank) => {
     const piece = { begin, share: p[k], colour: colourOf(k, rank) };
@@ -55,7 +55,7 @@ const MOST_CLASSES = 6;
 // What is said of each class, the most probable first if they are many.
 function classTable(p, from, to, counts = null, seen = null) {
   let order = Array.from(p.keys());
-  if (K > 2) order = order.sort((a, b) => p[b] - p[a]);
+  order = order.sort((a, b) => (K === 2 ? (b === positive) - (a === positive) : p[b] - p[a]));
   const total = seen && sum(seen);
   const row = (k) => el("tr", {},
     el("th", { scope: "row", title: classes[k] }, measured ? "" : shortened(classes[k], 28)),

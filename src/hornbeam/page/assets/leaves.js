@@ -4,7 +4,7 @@ const MOST_LEAVES = 200;
 const listedNodes = Array.from({ length: N }, (_, node) => node)
   .filter((node) => isLeaf(node) || nodes.own[node].length || (test && test.own[node]));
 const heaviestFirst = [...listedNodes].sort((a, b) => nodes.rows[b] - nodes.rows[a] || a - b);
-const spokenClass = (node) => (K === 2 ? 1 : leadingClass(at(belief, node)));
+const spokenClass = (node) => positive ?? decidedAt(node);
 
 function leafOf(node) {
   const k = spokenClass(node);
@@ -16,7 +16,7 @@ function leafOf(node) {
     node,
     k,
     rows: isLeaf(node) ? nodes.rows[node] : own,
-    class: classes[k],
+    decision: classes[decidedAt(node)],
     raw: measured ? rawMeans[node] : sum(counts) ? counts[k] / sum(counts) : NaN,
     probability: at(belief, node)[k],
     low: at(low, node)[k],
@@ -38,16 +38,16 @@ function ownTest(node) {
 const COLUMNS = [
   { key: "node", head: "Leaf", cell: (leaf) => nodeButton(leaf.node) },
   { key: "rows", head: "Rows", cell: (leaf) => amount(leaf.rows) },
-  ...(K === 2 || measured ? [] : [{ key: "class", head: "Class", text: true, cell: (leaf) => shortened(leaf.class, 28) }]),
+  ...(measured ? [] : [{ key: "decision", head: "Decision", text: true, cell: (leaf) => shortened(leaf.decision, 28) }]),
   { key: "raw", head: "Raw", cell: (leaf) => (Number.isNaN(leaf.raw) ? "–" : probability(leaf.raw)) },
-  { key: "probability", head: measured ? "Mean" : K === 2 ? `Prob. of ${shortened(classes[1], 18)}` : "Probability", cell: (leaf) => el("b", {}, number(leaf.probability, probability(leaf.probability))) },
+  { key: "probability", head: measured ? "Mean" : positive === null ? "Probability" : `Prob. of ${shortened(classes[positive], 18)}`, cell: (leaf) => el("b", {}, number(leaf.probability, probability(leaf.probability))) },
   { key: "low", head: `${+(100 * data.level).toFixed(6)} % interval`, cell: (leaf) => `${probability(leaf.low)} to ${probability(leaf.high)}` },
   { key: "picture", head: measured ? "Low to high" : "0 to 1", cell: (leaf) => whisker(leaf.probability, leaf.low, leaf.high, leaf.seen) },
   { key: "borrowed", head: "Borrowed", cell: (leaf) => amount(leaf.borrowed) },
   ...(test ? [
     { key: "test", head: "Test rows", cell: (leaf) => amount(leaf.test) },
     { key: "seen", head: "Seen", cell: (leaf) => (leaf.seen === null ? "–" : probability(leaf.seen)) },
-    { key: "odd", head: "Odd", cell: (leaf) => (leaf.odd === null ? "–" : leaf.odd < 0.001 ? "< 0.001" : leaf.odd.toFixed(3)) },
+    { key: "odd", head: "P-value", cell: (leaf) => (leaf.odd === null ? "–" : leaf.odd < 0.001 ? "< 0.001" : leaf.odd.toFixed(3)) },
   ] : []),
 ];
 
@@ -91,9 +91,11 @@ function ruleOf(node) {
   const k = spokenClass(node);
   const p = at(belief, node);
   const parts = conditions.flatMap((words, i) => [i ? " and " : "If ", el("span", { class: "condition" }, words)]);
+  const answer = measured
+    ? [", then ", el("b", {}, probability(p[0]))]
+    : [", then ", el("b", {}, classes[decidedAt(node)]), `: probability of ${classes[k]} `, el("b", {}, probability(p[k]))];
   return el("li", {},
-    ...(parts.length ? parts : ["For every row"]),
-    ", then ", el("b", {}, measured ? probability(p[0]) : `${shortened(classes[k], 60)} ${probability(p[k])}`),
+    ...(parts.length ? parts : ["For every row"]), ...answer,
     el("span", { class: "soft" }, ` (${interval(node, k)}; ${counted(nodes.rows[node], "row")})`));
 }
 

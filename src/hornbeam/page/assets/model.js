@@ -38,7 +38,20 @@ for (let node = 0, next = 1; node < N; node += 1) {
 const isLeaf = (node) => nodes.children[node] === 0;
 const childrenOf = (node) => Array.from({ length: nodes.children[node] }, (_, slot) => first[node] + slot);
 const at = (array, node) => array.subarray(node * K, node * K + K);
-const leadingClass = (p) => p.indexOf(Math.max(...p));
+const mostProbable = (p) => p.indexOf(Math.max(...p));
+const { positive } = data; // the class of interest, or null
+
+// The class that is decided for: as the model's own rule, least expected cost, the first of equals.
+function decide(p) {
+  if (!data.loss) return mostProbable(p);
+  const cost = new Array(K).fill(0);
+  data.loss.forEach((row, truth) => row.forEach((each, k) => { cost[k] += p[truth] * each; }));
+  const slack = 1e-12 * Math.max(...data.loss.flat().map(Math.abs));
+  const least = Math.min(...cost);
+  return cost.findIndex((each) => each <= least + slack);
+}
+
+const decidedAt = (node) => (measured ? 0 : nodes.decided[node]);
 
 function pathTo(node) {
   const path = [];

@@ -29,7 +29,7 @@ function take(feature, input) {
   const wrong = value === undefined;
   input.toggleAttribute("aria-invalid", wrong);
   if (wrong) input.setAttribute("aria-invalid", "true");
-  byId("row-problem").textContent = wrong ? `${shortened(nameOf(feature), 60)}: “${shortened(input.value, 40)}” is no number.` : "";
+  byId("row-problem").textContent = wrong ? `${shortened(nameOf(feature), 60)}: “${shortened(input.value, 40)}” is not a number.` : "";
   row[feature] = wrong ? MISSING : value;
 }
 
@@ -37,18 +37,21 @@ function take(feature, input) {
 function ask(show = true) {
   const stops = stopsOf(row);
   const p = mixed(belief, stops);
-  const k = leadingClass(p);
+  const k = measured ? 0 : decide(p);
   const [node] = stops[0];
   const where = stops.length > 1
-    ? `Missing values share this row among ${stops.length} nodes; each answers for its share.`
-    : isLeaf(node) ? `Answered by leaf ${node}, which ${counted(nodes.rows[node], "training row")} reached.`
-      : `The row stops at node ${node}, which asks ${shortened(nameOf(nodes.feature[node]), 60)}, and is answered there from ${counted(nodes.rows[node], "training row")}.`;
+    ? `Because of missing values, ${stops.length} nodes predict this row together, each with its share.`
+    : isLeaf(node) ? `Predicted by leaf ${node}, with ${counted(nodes.rows[node], "training row")}.`
+      : `The value of ${shortened(nameOf(nodes.feature[node]), 60)} is missing or new, so the row stops at node ${node} and is predicted there, with ${counted(nodes.rows[node], "training row")}.`;
+  const likelier = measured || p[k] === Math.max(...p) ? ""
+    : el("p", { class: "soft" }, `${shortened(classes[mostProbable(p)], 60)} is more probable; the costs or class weights of the model decide for ${shortened(classes[k], 60)}.`);
   const way = stops.length > 1 ? [] : wayTo(node);
   byId("row-answer").replaceChildren(
     el("p", { class: "verdict" }, el("span", {}, measured ? "mean" : shortened(classes[k], 60)), " ", el("b", {}, probability(p[k]))),
+    likelier,
     classTable(p, mixed(low, stops), mixed(high, stops)),
     el("p", { class: "soft" }, where),
-    way.length ? el("ul", { class: "conditions" }, ...way.map((words) => el("li", {}, shortened(words, 200)))) : "",
+    way.length ? el("ul", { class: "conditions" }, ...way.map((words) => el("li", {}, words))) : "",
     stops.length > 1 ? "" : el("button", { type: "button", class: "quiet-button", onclick: () => showInTree(node) }, "Show in the tree"));
   if (show) showWay(stops);
 }
@@ -71,7 +74,7 @@ function pasted(text) {
   const trimmed = text.trim();
   if (/^[[{]/.test(trimmed)) {
     let value;
-    try { value = JSON.parse(trimmed); } catch { return "This looks like JSON, but it cannot be read."; }
+    try { value = JSON.parse(trimmed); } catch { return "This looks like JSON, but it is not valid JSON."; }
     if (Array.isArray(value) && value.length && value[0] !== null && typeof value[0] === "object") [value] = value;
     const said = (v) => (v === null || v === undefined ? "" : String(v));
     if (Array.isArray(value)) return inOrder(value.map(said));
@@ -87,7 +90,7 @@ function pasted(text) {
 
 function inOrder(values) {
   if (values.length !== features.length) {
-    return `A row without names has ${features.length} values, in the order of the features; here are ${values.length}.`;
+    return `A row without names needs ${features.length} values, in the order of the features; this one has ${values.length}.`;
   }
   return new Map(values.map((value, feature) => [feature, value]));
 }
@@ -106,7 +109,7 @@ function paste(text) {
   if (typeof found === "string") { byId("row-problem").textContent = found; return; }
   features.forEach((_, f) => {
     const value = found.has(f) ? valueOf(f, found.get(f)) : MISSING;
-    if (value === undefined) byId("row-problem").textContent = `${shortened(nameOf(f), 60)}: “${shortened(found.get(f), 40)}” is no number.`;
+    if (value === undefined) byId("row-problem").textContent = `${shortened(nameOf(f), 60)}: “${shortened(found.get(f), 40)}” is not a number.`;
     row[f] = value === undefined ? MISSING : value;
     const input = fields.get(f);
     if (!input) return;

@@ -6,8 +6,6 @@ leafTable();
 ruleList();
 thresholdTool();
 
-const MOST_PRINTED = 60;
-
 byId("theme").addEventListener("click", () => {
   const root = document.documentElement;
   const dark = getComputedStyle(root).colorScheme === "dark"
@@ -15,8 +13,14 @@ byId("theme").addEventListener("click", () => {
   root.dataset.theme = dark ? "light" : "dark";
 });
 
-// On paper nothing can be opened: what is closed is opened, unless it would fill a book.
+// A table that is wider than its frame says so.
+const frames = [...document.querySelectorAll(".scroll")];
+const mark = () => frames.forEach((frame) => frame.classList.toggle("more", frame.scrollWidth > frame.clientWidth + 1));
+const watcher = new ResizeObserver(mark);
+frames.forEach((frame) => { watcher.observe(frame); watcher.observe(frame.firstElementChild); });
+
+// On paper nothing can be opened: lists are written in full, and the tree as an outline that breaks across pages.
 addEventListener("beforeprint", () => {
   document.querySelectorAll("#leaf-more button, #rule-more button").forEach((button) => button.click());
-  if (leavesBelow[0] <= MOST_PRINTED) byId("tree-open").click();
+  treeOnPaper();
 });

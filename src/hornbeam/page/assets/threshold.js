@@ -4,7 +4,7 @@ function thresholdTool() {
   const place = byId("threshold");
   const given = data.thresholds;
   if (!place || !given || !given.said) return;
-  const [no, yes] = classes.map((words) => shortened(words, 30));
+  const [no, yes] = [classes[1 - positive], classes[positive]].map((words) => shortened(words, 30));
   const input = (id, value, attributes) => el("input", { id, ...attributes, value, oninput: update });
   const slider = input("threshold-at", Math.min(given.in_use, 1).toFixed(2), { type: "range", min: 0, max: 1, step: 0.01 });
   const alarm = input("cost-alarm", given.costs[0][1] - given.costs[0][0], { type: "number", min: 0, step: "any" });
@@ -16,6 +16,10 @@ function thresholdTool() {
   const total = [sum(given.no), sum(given.yes)];
 
   function countsAt(limit) {
+    if (limit === given.in_use) { // as the model itself decides, ties too
+      const [[rejections, falseAlarms], [misses, hits]] = given.counts;
+      return { falseAlarms, hits, rejections, misses };
+    }
     const above = [0, 0];
     given.said.forEach((p, i) => { if (p > limit) { above[0] += given.no[i]; above[1] += given.yes[i]; } });
     return { falseAlarms: above[0], hits: above[1], rejections: total[0] - above[0], misses: total[1] - above[1] };
@@ -29,7 +33,7 @@ function thresholdTool() {
     const x = (t) => 40 + 350 * t;
     const y = (cost) => 118 - 104 * (cost / most);
     const best = steps.reduce((a, b) => (b[1] < a[1] ? b : a));
-    picture.setAttribute("aria-label", `Cost a row by threshold; least at ${best[0].toFixed(2)}`);
+    picture.setAttribute("aria-label", `Cost per row by threshold; lowest at ${best[0].toFixed(2)}`);
     picture.replaceChildren(
       draw("path", { class: "grid", d: `M40 118H390M40 14V118` }),
       draw("path", { class: "line", d: `M${steps.map(([t, cost]) => `${x(t).toFixed(1)} ${y(cost).toFixed(1)}`).join("L")}` }),
@@ -54,12 +58,12 @@ function thresholdTool() {
     const best = curve(limit);
     const ratio = (part, whole) => (whole ? percent(part / whole) : "–");
     const lines = [
-      [`Called ${yes}`, ratio(c.falseAlarms + c.hits, total[0] + total[1])],
-      [`Of true ${yes}, found`, ratio(c.hits, total[1])],
-      [`Of those called ${yes}, right`, ratio(c.hits, c.hits + c.falseAlarms)],
-      [`Of true ${no}, left alone`, ratio(c.rejections, total[0])],
-      ["Cost a row", price(c).toFixed(4)],
-      ["Least cost (and where)", `${best[1].toFixed(4)} (${best[0].toFixed(2)})`],
+      [`Decided for ${yes}`, ratio(c.falseAlarms + c.hits, total[0] + total[1])],
+      ["True positive rate (recall)", ratio(c.hits, total[1])],
+      ["False positive rate", ratio(c.falseAlarms, total[0])],
+      ["Precision", ratio(c.hits, c.hits + c.falseAlarms)],
+      ["Cost per row", price(c).toFixed(4)],
+      ["Lowest cost per row (threshold)", `${best[1].toFixed(4)} (${best[0].toFixed(2)})`],
     ];
     figures.replaceChildren(...lines.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
   }
@@ -68,10 +72,10 @@ function thresholdTool() {
   place.append(
     el("div", { class: "controls" },
       el("label", { for: "threshold-at", class: "grow" }, el("span", {}, `Decide for ${yes} when its probability is above `, shown), slider),
-      labelled(`Cost of calling ${no} ${yes}`, alarm),
-      labelled(`Cost of calling ${yes} ${no}`, miss)),
-    el("div", { class: "threshold-figure" }, el("div", {}, el("p", { class: "note" }, "Test rows by what came (rows) and what would be decided (columns):"), table), picture),
+      labelled(`Cost if ${no} is decided as ${yes}`, alarm),
+      labelled(`Cost if ${yes} is decided as ${no}`, miss)),
+    el("div", { class: "threshold-figure" }, el("div", {}, el("p", { class: "note" }, "Test rows by true class (rows) and decision (columns):"), table), picture),
     figures,
-    el("p", { class: "note" }, `The model itself decides for ${yes} above ${given.in_use.toFixed(3)}. The least cost was found on these test rows, so it flatters a little; the costs alone ask for a threshold of cost of a false alarm / (both costs).`));
+    el("p", { class: "note" }, `The model decides for ${yes} above ${given.in_use.toFixed(3)}. The threshold of lowest cost was chosen on these test rows, so on new rows its cost is likely to be a little higher.`));
   update();
 }

@@ -1,18 +1,22 @@
-// The tree as a picture: drawn from the left, opened and closed, searched, walked with the keyboard.
+// The tree as a picture: opened and closed, searched, walked with the keyboard.
+// A wide window has it from left to right; a narrow one has an outline, a line for each node.
 
-const LEVEL = 240;
 const LINE = 52;
-const TEXT = 164;
 const BAND = 20;
-const MARGIN = { left: 16, top: 34, right: 70 };
-const START_LEAVES = 18;
-const WHOLE_LEAVES = 26;
+const MARGIN = { left: 16, top: 34 };
+const NARROW = 600; // pixels: below, the outline
+const STEP = { least: 160, most: 240 }; // from a node to its children
+const INDENT = { least: 6, most: 18 }; // the same in the outline
+const SMALLEST = 0.8; // at the start no writing is smaller than that
+const MOST_ENDS = { wide: 40, outline: 12 };
 
 const open = new Set();
 const drawn = new Map();
 let order = [];
 let current = 0;
 let scale = 1;
+let outline = false;
+let spacing = STEP.most;
 let travelled = new Set();
 let found = new Set();
 
@@ -31,12 +35,24 @@ function fitted(words, font, width) {
   return `${words.slice(0, from)}…`;
 }
 
-// Opens the node with most rows, again and again, until so many ends are to be seen.
-function openHeaviest(most) {
+// The room of the picture in the window.
+function room() {
+  const view = byId("tree-view");
+  const height = parseFloat(getComputedStyle(view).maxHeight);
+  return { width: view.clientWidth || 800, height: Number.isNaN(height) ? Infinity : height };
+}
+
+// Opens the node with most rows, again and again, as long as the picture fits the window.
+function openWhatFits(most = Infinity) {
+  const { width, height } = room();
+  const narrow = width < NARROW;
+  const lines = narrow ? MOST_ENDS.outline : Math.min((height / SMALLEST - MARGIN.top) / LINE, MOST_ENDS.wide);
+  const levels = narrow ? (width - 190) / 10 : (width / SMALLEST - 216) / STEP.least;
   open.clear();
   const ends = [0];
-  while (ends.length && ends.length < most) {
-    const next = ends.filter((node) => !isLeaf(node)).reduce((a, b) => (a < 0 || share(b) > share(a) ? b : a), -1);
+  while (ends.length < Math.min(lines, most)) {
+    const next = ends.filter((node) => !isLeaf(node) && depth[node] + 1 <= levels && ends.length - 1 + nodes.children[node] <= lines)
+      .reduce((a, b) => (a < 0 || share(b) > share(a) ? b : a), -1);
     if (next < 0) return;
     open.add(next);
     ends.splice(ends.indexOf(next), 1, ...childrenOf(next));
@@ -48,6 +64,7 @@ function layout() {
   order = [];
   let line = 0;
   const visit = [[0, false]];
+  const put = (node) => { place.set(node, MARGIN.top + line * LINE); line += 1; };
   while (visit.length) {
     const [node, done] = visit.pop();
     if (done) {
@@ -55,30 +72,40 @@ function layout() {
       place.set(node, (place.get(below[0]) + place.get(below[below.length - 1])) / 2);
     } else {
       order.push(node);
-      if (open.has(node)) {
-        visit.push([node, true], ...childrenOf(node).reverse().map((child) => [child, false]));
-      } else {
-        place.set(node, MARGIN.top + line * LINE);
-        line += 1;
-      }
+      if (outline || !open.has(node)) put(node);
+      if (open.has(node)) visit.push(...(outline ? [] : [[node, true]]), ...childrenOf(node).reverse().map((child) => [child, false]));
     }
   }
   return { place, lines: line };
 }
 
-const leftOf = (node) => MARGIN.left + depth[node] * LEVEL;
+// How far apart levels are: as far as the window allows, within limits.
+function arrange() {
+  const { width } = room();
+  outline = width < NARROW;
+  const placed = layout();
+  const deepest = Math.max(1, ...order.map((node) => depth[node]));
+  const limits = outline ? INDENT : STEP;
+  spacing = Math.min(Math.max((width - (outline ? 190 : 216)) / deepest, limits.least), limits.most);
+  const across = outline ? Math.max(width, deepest * spacing + 190) : MARGIN.left + deepest * spacing + 200;
+  return { ...placed, across };
+}
+
+const leftOf = (node) => MARGIN.left + depth[node] * spacing;
+const textOf = (node, across) => (outline ? across - leftOf(node) - 40 : Math.min(spacing - 48, 164));
 
 function bands(place) {
   return order.filter((node) => open.has(node)).flatMap((node) => {
-    const x = leftOf(node) + TEXT + 24;
+    const x = outline ? leftOf(node) + 2 : leftOf(node) + textOf(node) + 22;
     let y = place.get(node) - (share(node) * BAND) / 2;
     return childrenOf(node).map((child) => {
+      const on = travelled.has(child) ? " on" : "";
+      const [to, end] = [place.get(child), leftOf(child) - 6];
+      if (outline) return draw("path", { class: `stem${on}`, d: `M${x} ${(place.get(node) + 18).toFixed(1)}V${(to - 4).toFixed(1)}H${(end + 3).toFixed(1)}` });
       const width = Math.max(share(child) * BAND, 1);
       const from = y + (share(child) * BAND) / 2;
       y += share(child) * BAND;
-      const [to, end] = [place.get(child), leftOf(child) - 6];
       const bend = x + (end - x) * 0.5;
-      const on = travelled.has(child) ? " on" : "";
       return draw("path", { class: `band${on}`, "stroke-width": width.toFixed(2),
         d: `M${x} ${from.toFixed(1)}C${bend} ${from.toFixed(1)} ${bend} ${to.toFixed(1)} ${end} ${to.toFixed(1)}` });
     });
@@ -92,8 +119,10 @@ function headOf(node) {
   return open.has(node) ? `${nameOf(nodes.feature[node])}?` : answerOf(node);
 }
 
-function drawNode(node, y) {
+function drawNode(node, y, across) {
   const x = leftOf(node);
+  const text = textOf(node, across);
+  const long = Math.min(text - 38, 96);
   const inner = !isLeaf(node);
   const closed = inner && !open.has(node);
   const state = [inner ? "inner" : "leaf", travelled.has(node) ? "on" : "", found.has(node) ? "found" : "", closed ? "closed" : ""];
@@ -112,33 +141,31 @@ function drawNode(node, y) {
     onpointerenter: () => describe(node),
     onclick: (event) => (event.target.closest(".mark") ? toggle(node) : focusOn(node)),
   },
-  draw("rect", { class: "ring", x: -7, y: -29, width: TEXT + 14, height: LINE - 2, rx: 5 }),
-  draw("text", { class: "branch", y: -14 }, fitted(branchOf(node), `12px ${FONT}`, TEXT)),
-  draw("text", { class: "head", y: 2 }, fitted(headOf(node), `600 13.5px ${FONT}`, TEXT)),
-  bar(at(belief, node), 0, 9, 96, 5),
-  draw("text", { class: "rows", x: 102, y: 15 }, amount(nodes.rows[node])));
+  draw("rect", { class: "ring", x: -7, y: -29, width: text + 14, height: LINE - 2, rx: 5 }),
+  draw("text", { class: "branch", y: -14 }, fitted(branchOf(node), `12px ${FONT}`, text)),
+  draw("text", { class: "head", y: 2 }, fitted(headOf(node), `600 13.5px ${FONT}`, text)),
+  bar(at(belief, node), 0, 9, long, 5),
+  draw("text", { class: "rows", x: long + 6, y: 15 }, amount(nodes.rows[node]) + (closed ? ` · ${counted(leavesBelow[node], "leaf", "leaves")}` : "")));
   if (inner) {
-    group.append(draw("g", { class: "mark", transform: `translate(${TEXT + 14} 0)` },
+    group.append(draw("g", { class: "mark", transform: `translate(${text + 13} 0)` },
       draw("circle", { class: "reach", r: 15 }), draw("circle", { r: 7.5 }),
-      draw("path", { d: closed ? "M-3.5 0H3.5M0 -3.5V3.5" : "M-3.5 0H3.5" }),
-      closed ? draw("text", { class: "rows", x: 13, y: 4 }, counted(leavesBelow[node], "leaf", "leaves")) : ""));
+      draw("path", { d: closed ? "M-3.5 0H3.5M0 -3.5V3.5" : "M-3.5 0H3.5" })));
   }
   return group;
 }
 
 function redraw() {
-  const { place, lines } = layout();
+  const { place, lines, across } = arrange();
   if (!place.has(current)) current = pathTo(current).filter((node) => place.has(node)).pop();
-  const width = MARGIN.left + Math.max(...order.map((node) => depth[node])) * LEVEL + TEXT + MARGIN.right;
-  const height = 2 * MARGIN.top + (lines - 1) * LINE;
+  const height = 2 * MARGIN.top + (lines - 1) * LINE - 4;
   drawn.clear();
-  order.forEach((node) => drawn.set(node, drawNode(node, place.get(node))));
-  const picture = draw("svg", { role: "tree", "aria-label": "Decision tree", viewBox: `0 0 ${width} ${height}`,
-    width: Math.round(width * scale), height: Math.round(height * scale) },
-  draw("g", { "aria-hidden": "true" }, ...bands(place)), ...drawn.values());
+  order.forEach((node) => drawn.set(node, drawNode(node, place.get(node), across)));
+  const picture = draw("svg", { role: "tree", "aria-label": "Decision tree", viewBox: `0 0 ${across} ${height}` },
+    draw("g", { "aria-hidden": "true" }, ...bands(place)), ...drawn.values());
   const view = byId("tree-view");
   view.replaceChildren(picture);
-  Object.assign(view, { place, size: { width, height } });
+  Object.assign(view, { place, size: { width: across, height } });
+  resize();
 }
 
 // Redraws so that a node stays where the eye is.
@@ -169,7 +196,7 @@ function bringIntoView(node) {
   const [x, y] = [leftOf(node) * scale, view.place.get(node) * scale];
   const room = 40;
   if (x - room < view.scrollLeft) view.scrollLeft = x - room;
-  else if (x + (TEXT + 60) * scale > view.scrollLeft + view.clientWidth) view.scrollLeft = x + (TEXT + 60) * scale - view.clientWidth;
+  else if (x + 200 * scale > view.scrollLeft + view.clientWidth) view.scrollLeft = x + 200 * scale - view.clientWidth;
   if (y - room < view.scrollTop) view.scrollTop = y - room;
   else if (y + room > view.scrollTop + view.clientHeight) view.scrollTop = y + room - view.clientHeight;
 }
@@ -195,7 +222,7 @@ function describe(node) {
   if (nodes.borrowed[node]) facts.push(`borrows ${amount(nodes.borrowed[node])}`);
   byId("tree-node").replaceChildren(
     el("h3", {}, node === 0 ? "All rows" : `${isLeaf(node) ? "Leaf" : "Node"} ${node}`),
-    conditions.length ? el("ul", { class: "conditions" }, ...conditions.map((words) => el("li", { title: words }, shortened(words, 160)))) : "",
+    conditions.length ? el("ul", { class: "conditions" }, ...conditions.map((words) => el("li", {}, words))) : "",
     el("p", { class: "soft" }, facts.join(" · ")),
     classTable(at(belief, node), at(low, node), at(high, node), at(evidence, node), test && seenAt(node)),
     isLeaf(node) ? "" : el("p", { class: "soft" }, `Asks ${shortened(nameOf(nodes.feature[node]), 80)}; ${counted(leavesBelow[node], "leaf", "leaves")} below.`));

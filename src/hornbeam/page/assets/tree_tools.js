@@ -45,7 +45,7 @@ function search(words) {
 
 function zoom(factor, x = byId("tree-view").clientWidth / 2, y = byId("tree-view").clientHeight / 2) {
   const view = byId("tree-view");
-  const next = Math.min(Math.max(scale * factor, 0.2), 2.5);
+  const next = Math.min(Math.max(scale * factor, 0.02), 2.5);
   const [left, top] = [(view.scrollLeft + x) / scale, (view.scrollTop + y) / scale];
   scale = next;
   resize();
@@ -56,13 +56,15 @@ function zoom(factor, x = byId("tree-view").clientWidth / 2, y = byId("tree-view
 function resize() {
   const view = byId("tree-view");
   const picture = view.firstElementChild;
-  picture.setAttribute("width", Math.round(view.size.width * scale));
-  picture.setAttribute("height", Math.round(view.size.height * scale));
+  picture.setAttribute("width", Math.floor(view.size.width * scale));
+  picture.setAttribute("height", Math.floor(view.size.height * scale));
 }
 
+// Makes the whole picture as large as the window allows, and no larger than it was drawn.
 function fit() {
-  const view = byId("tree-view");
-  scale = Math.min(Math.max(view.clientWidth / view.size.width, 0.25), 1);
+  const { width, height } = room();
+  const { size } = byId("tree-view");
+  scale = Math.min(width / size.width, outline ? 1 : height / size.height, 1);
   resize();
 }
 
@@ -101,13 +103,18 @@ const key = (colour, words) => el("li", {},
 
 function treePicture() {
   const view = byId("tree-view");
-  openHeaviest(leavesBelow[0] <= WHOLE_LEAVES ? Infinity : START_LEAVES);
+  openWhatFits();
   legend();
   redraw();
   describe(0);
-  scale = Math.min(Math.max(view.clientWidth / view.size.width, 0.85), 1);
-  resize();
-  view.scrollTop = (view.place.get(0) * scale) - view.clientHeight / 2;
+  fit();
+  let width = view.clientWidth;
+  new ResizeObserver(() => {
+    if (view.clientWidth === width) return;
+    width = view.clientWidth;
+    redraw();
+    fit();
+  }).observe(view.parentElement);
   view.addEventListener("keydown", onKey);
   view.addEventListener("pointerleave", () => describe(current));
   view.addEventListener("wheel", (event) => {
@@ -133,5 +140,26 @@ function treePicture() {
   byId("tree-farther").addEventListener("click", () => zoom(0.8));
   byId("tree-fit").addEventListener("click", fit);
   byId("tree-open").addEventListener("click", () => { for (let node = 0; node < N; node += 1) if (!isLeaf(node)) open.add(node); redrawAround(0); });
-  byId("tree-close").addEventListener("click", () => { openHeaviest(START_LEAVES / 2); redrawAround(0); });
+  byId("tree-close").addEventListener("click", () => { openWhatFits(); redraw(); fit(); });
+}
+
+const MOST_PRINTED = 60;
+
+// The tree as lines of text: the whole, or what is open if it has many leaves.
+function treeOnPaper() {
+  const whole = leavesBelow[0] <= MOST_PRINTED;
+  const lines = [];
+  const visit = [0];
+  while (visit.length) {
+    const node = visit.pop();
+    const closed = !isLeaf(node) && !whole && !open.has(node);
+    const branch = node ? conditionOf(demandOf(node), nameOf(nodes.feature[parent[node]])) : "All rows";
+    const answer = isLeaf(node) || closed ? el("b", {}, `: ${answerOf(node)}`) : "";
+    const below = closed ? `, ${counted(leavesBelow[node], "leaf", "leaves")} below: see the rules` : "";
+    const line = el("div", {}, branch, answer, el("span", { class: "soft" }, ` (${counted(nodes.rows[node], "row")}${below})`));
+    line.style.marginLeft = `${depth[node] * 0.9}em`;
+    lines.push(line);
+    if (!isLeaf(node) && !closed) visit.push(...childrenOf(node).reverse());
+  }
+  byId("tree-print").replaceChildren(...lines);
 }

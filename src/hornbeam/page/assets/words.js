@@ -2,7 +2,6 @@
 
 const nameOf = (feature) => features[feature].word || features[feature].name;
 const wordOf = (feature, code) => (features[feature].words || {})[code] ?? String(features[feature].categories[code]);
-const MOST_CATEGORIES = 6;
 
 // A probability that is not 1 must not look like it.
 const probabilityWords = (p) => (p < 1 ? Math.min(p, 0.999) : p).toFixed(3);
@@ -56,8 +55,7 @@ function both(one, other) {
 function listed(feature, set) {
   const words = [...set].map((code) => wordOf(feature, code));
   if (words.length === 1) return `= ${words[0]}`;
-  const rest = words.length - MOST_CATEGORIES;
-  return `in {${words.slice(0, MOST_CATEGORIES).join(", ")}${rest > 0 ? `, … ${rest} more` : ""}}`;
+  return `in {${words.join(", ")}}`;
 }
 
 function conditionOf(demand, name = "") {
@@ -93,6 +91,6 @@ const interval = (node, k) => `${probability(at(low, node)[k])} to ${probability
 // What a node says, in one line.
 function answerOf(node) {
   const p = at(belief, node);
-  const k = leadingClass(p);
+  const k = decidedAt(node);
   return measured ? probability(p[0]) : `${classes[k]} ${probability(p[k])}`;
 }

@@ -1,0 +1,49 @@
+"""``hornbeam card``: a model card in Markdown."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hornbeam.cli.report import compared, comparison
+from hornbeam.cli.rows import data_argument, model_argument, reading, rows_for, target_option
+from hornbeam.cli.screen import give, manners, say
+
+__all__ = ["card"]
+
+
+@click.command(short_help="Write a model card in Markdown.")
+@model_argument
+@data_argument
+@target_option
+@click.option("-o", "--output", required=True, type=click.Path(), help="The card, for example CARD.md.")
+@click.option("--title", default="Model card", show_default=True, help="Its heading.")
+@compared
+@reading
+@manners
+def card(
+    model: str,
+    data: str,
+    target: str,
+    output: str,
+    title: str,
+    positive: str | None,
+    groups: str | None,
+    earlier: str | None,
+    text: dict[str, Any],
+    **_: Any,
+) -> None:
+    """Write a model card about MODEL, with its scores on the rows of DATA.
+
+    \b
+    hornbeam card income.hornbeam test.csv --target income -o CARD.md
+    """
+    from hornbeam import load, model_card
+
+    estimator = load(model)
+    rows = rows_for(getattr(estimator, "tree_", estimator), data, text, target)
+    found = comparison(rows, positive, groups, earlier)
+    written = model_card(estimator, rows.X, rows.y, title=title, **found)
+    Path(output).write_text(written, encoding="utf-8", newline="\n")
+    give({"model": model, "rows": rows.X.num_rows, "output": output})
+    say(f"{rows.X.num_rows:,} rows, saved as {output}")
