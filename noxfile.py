@@ -26,6 +26,7 @@ ABOVE = [
     "evaluation",
     "explain",
     "export",
+    "integrations",
     "interop",
     "parity",
     "plots",
@@ -103,6 +104,13 @@ def report(session: nox.Session) -> None:
     session.install(".[test]", "playwright")
     env = {"HORNBEAM_EXPORT_NAMES": "10000"}
     session.run("pytest", "tests/report", *session.posargs, env=env)
+
+
+@nox.session(python=NEWEST)
+def integrations(session: nox.Session) -> None:
+    """Log every estimator to MLflow and load it again, and serve one from a real server."""
+    session.install(".[test]", "mlflow>=3.5")
+    session.run("pytest", "tests/integrations", *session.posargs)
 
 
 @nox.session(python=OLDEST)

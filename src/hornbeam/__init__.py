@@ -34,6 +34,7 @@ __all__ = [
     "model_card",
     "report",
     "save",
+    "trusted_types",
 ]
 
 TYPE_CHECKING = False  # checkers read it as True; the module typing would be the one import of this file
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     from hornbeam.estimators.ranker import LambdaMARTRanker
     from hornbeam.estimators.regressor import TreeRegressor
     from hornbeam.estimators.rules import RuleClassifier
-    from hornbeam.estimators.shelf import diff, load, save
+    from hornbeam.estimators.shelf import diff, load, save, trusted_types
     from hornbeam.estimators.smoothed import SmoothedClassifier
     from hornbeam.growing.grower import Grower
     from hornbeam.page import model_card, report
@@ -83,6 +84,7 @@ else:
         "model_card": "hornbeam.page",
         "report": "hornbeam.page",
         "save": "hornbeam.estimators.shelf",
+        "trusted_types": "hornbeam.estimators.shelf",
     }
 
     def __getattr__(name):

@@ -54,7 +54,7 @@ class DataError(HornbeamError, ValueError):
 
 
 class ContainerError(DataError, TypeError):
-    """X of a type that cannot be read: sparse, lazy, or no table at all."""
+    """X of a type that cannot be read: too large when dense, lazy, or no table at all."""
 
 
 class SchemaError(HornbeamError, ValueError):

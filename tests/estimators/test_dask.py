@@ -167,3 +167,12 @@ def test_alone_without_a_client(client):
     with pytest.raises(ParameterError, match=r"no client of the moment.*distributed\.Client"):
         DaskTreeClassifier().fit(FRAME, "buys")
     assert DaskTreeClassifier(max_depth=1, client=client).fit(FRAME, "buys").tree_.depth == 1
+
+
+def test_the_fitted_model_travels_without_its_client(client):
+    fitted = on_cluster(client=client).fit(ROWS, LABELS)
+    again = pickle.loads(pickle.dumps(fitted))
+    assert type(again) is DaskTreeClassifier
+    assert again.client is None
+    assert again.tree_.digest == fitted.tree_.digest
+    np.testing.assert_array_equal(again.predict_proba(ROWS), fitted.predict_proba(ROWS))

@@ -130,7 +130,7 @@ ROWS = [
     (X[:0], y[:0], None, DataError, "0 sample(s)", "a minimum of 1", "required"),
     (X[:, :0], y, None, DataError, "0 feature(s)", "a minimum of 1", "required"),
     ([[1, 2], [3]], [0, 1], None, DataError, "differ in length", "the same number", "Give every row"),
-    (csr_array(X), y, None, ContainerError, "sparse matrix", "dense data is required", "X.toarray()"),
+    (csr_array((10**6, 10**4)), y, None, ContainerError, "a sparse matrix", "at most 4 GiB", "X.toarray()"),
     (None, y, None, ContainerError, "X is a NoneType", "expected a 2-D array", "Convert it"),
     ({"a": y}, y, None, ContainerError, "X is a dict", "expected a 2-D array", "Convert it"),
     (X * 1j, y, None, DataError, "complex128", "Complex data not supported", "Pass real and imaginary parts"),

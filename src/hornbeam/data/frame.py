@@ -1,6 +1,7 @@
 """Data frames laid open: what each library calls a number, a category or nothing at all."""
 
 from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,15 +15,17 @@ from hornbeam.errors import ContainerError, DataError, MissingExtraError
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
-__all__ = ["lay_open", "mixed"]
+__all__ = ["dense", "is_sparse", "lay_open", "mixed"]
+
+_MOST_BYTES = 2**32  # of a sparse matrix as dense data
 
 
 def lay_open(X: Any, names: Sequence[str] | None) -> Sheet:
     """Lay X open, whatever it is; `names` are for the messages about arrays."""
     if isinstance(X, (np.ndarray, list, tuple)):
         return Sheet.read(X, names)
-    if hasattr(X, "nnz") and hasattr(X, "toarray"):
-        raise ContainerError("X is a sparse matrix, but dense data is required. Convert it with X.toarray().")
+    if is_sparse(X):
+        return Sheet.read(dense(X), names)
     frame = _as_frame(X)
     if frame is not None:
         return _read_frame(frame)
@@ -32,6 +35,44 @@ def lay_open(X: Any, names: Sequence[str] | None) -> Sheet:
         f"X is a {type(X).__name__}; expected a 2-D array, a list of rows or a data frame "
         "(pandas, polars, pyarrow or another that speaks Arrow). Convert it to one of these."
     )
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is a sparse matrix or array of SciPy, or like one.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> is_sparse(csr_array([[1, 0]])), is_sparse([[1, 0]])
+    (True, False)
+    """
+    return hasattr(X, "nnz") and hasattr(X, "toarray")
+
+
+def dense(X: Any) -> Any:
+    """Make an array of a sparse matrix, with zeros where it has no entry; leave anything else as it is.
+
+    Raises
+    ------
+    ContainerError
+        If the array would take more than 4 GiB.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> dense(csr_array([[1, 0]]))
+    array([[1., 0.]])
+    """
+    if not is_sparse(X):
+        return X
+    n_bytes = 8 * prod(X.shape)
+    if n_bytes > _MOST_BYTES:
+        raise ContainerError(
+            f"X is a sparse matrix of shape {X.shape}, which takes {n_bytes / 2**30:.1f} GiB as dense data; expected "
+            f"at most {_MOST_BYTES / 2**30:.0f} GiB. Pass categories as columns without one-hot encoding, select fewer "
+            "columns, or pass X.toarray() if it fits memory."
+        )
+    return (X.astype(np.float64) if X.dtype.kind in "fiu" else X).toarray()
 
 
 def mixed(X: Any, rows: NDArray[np.intp]) -> Any:

@@ -46,7 +46,7 @@ class Feature:
     ----------
     name : str
         The name of the column.
-    kind : Kind
+    kind : Kind or str
         Numeric, nominal (categories without an order) or ordinal (categories in their declared order).
     categories : tuple of str, int, float or bool
         Empty for a numeric feature. The code of a category is its position here.
@@ -68,10 +68,7 @@ class Feature:
             raise SchemaError(
                 f"A feature is named {self.name!r}; expected a string. Rename it, e.g. {str(self.name)!r}."
             )
-        if not isinstance(self.kind, Kind):
-            raise SchemaError(
-                f"Feature {self.name!r} has the kind {self.kind!r}; expected one of {list(Kind)}."
-            )
+        object.__setattr__(self, "kind", _kind(self.kind, f"Feature {self.name!r} has the kind"))
         if self.categories:
             self._check_categories()
 
@@ -113,7 +110,7 @@ class Schema:
         One per column, with different names.
     classes : tuple of hashable
         The class labels by value; empty where there is no target, or a numeric one.
-    target : Kind
+    target : Kind or str
         Nominal: the target is one of `classes`. Numeric: it is a number.
 
     Examples
@@ -128,6 +125,7 @@ class Schema:
     target: Kind = Kind.NOMINAL
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "target", _kind(self.target, "The target has the kind"))
         names = self.names
         if len(set(names)) < len(names):
             raise SchemaError(
@@ -195,6 +193,14 @@ class Schema:
         ('dose',)
         """
         return Schema(tuple([self.features[feature] for feature in features]), self.classes, self.target)
+
+
+def _kind(value: Any, where: str) -> Kind:
+    """Return a kind that may be spelled out."""
+    try:
+        return Kind(value)
+    except ValueError:
+        raise SchemaError(f"{where} {value!r}; expected one of {[kind.value for kind in Kind]}.") from None
 
 
 def _first_repeated(values: Iterable[Label]) -> Label:

@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_predict
 from sklearn.utils.validation import check_is_fitted
 
-from hornbeam.data.frame import mixed
+from hornbeam.data.frame import dense, mixed
 from hornbeam.data.table import Table
 from hornbeam.ensembles.distillation import Distillation
 from hornbeam.ensembles.encoded import Encoded
@@ -88,7 +88,7 @@ def distill(
     if not is_number(fidelity):
         raise refuse("fidelity", fidelity, "a number above 0, and 1 at most", "Pass fidelity=0.98, say.")
     student = TreeClassifier(random_state=random_state, n_jobs=n_jobs)
-    labels = labels_of(student, y)
+    X, labels = dense(X), labels_of(student, y)
     table = Table.read(X, labels, sample_weight=sample_weight)
     if table.n_rows != len(labels.codes):
         raise DataError("some rows weigh 0; expected weights above 0. Leave these rows out.")

@@ -19,10 +19,11 @@ class Reading:
     _fitted = "tree_"  # the attribute that has it
 
     def __sklearn_tags__(self) -> Any:
-        """Say that missing values, categories and strings are welcome."""
+        """Say that missing values, categories, strings and sparse matrices are accepted."""
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
+        tags.input_tags.sparse = True
         tags.input_tags.string = True
         return tags
 

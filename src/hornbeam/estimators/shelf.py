@@ -6,6 +6,7 @@ A file names classes of this list and nothing else: loading one cannot run code 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from os import PathLike
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from hornbeam.errors import StorageError
 from hornbeam.storage import Difference, Grove, Model
 from hornbeam.tree import Tree
 
-__all__ = ["diff", "load", "save"]
+__all__ = ["diff", "load", "save", "trusted_types"]
 
 
 class _Home(NamedTuple):
@@ -154,6 +155,26 @@ def diff(old: Any, new: Any, *, tolerance: float = 1e-9) -> Difference:
     return storage.compare(pack(old), pack(new), tolerance)
 
 
+def trusted_types() -> list[str]:
+    """Name the estimators as skops and MLflow want the types that they may load.
+
+    Returns
+    -------
+    list of str
+        For ``skops.io.load(file, trusted=...)`` and ``mlflow.sklearn.log_model(..., skops_trusted_types=...)``. Beside
+        plain values, such a file holds of a fitted estimator what `save` writes, and it is checked as `load` does.
+
+    Examples
+    --------
+    >>> import hornbeam
+    >>> hornbeam.trusted_types()[0]
+    'hornbeam.estimators.classifier.TreeClassifier'
+    """
+    modules = {name: home.module for name, home in _HOMES.items()}
+    modules |= {"DaskTreeClassifier": "dask", "SmoothedClassifier": "smoothed"}
+    return [f"hornbeam.estimators.{module}.{name}" for name, module in modules.items()]
+
+
 def pack(model: Any) -> Model | Grove:
     """Take an estimator apart into trees and plain values.
 
@@ -173,6 +194,31 @@ def pack(model: Any) -> Model | Grove:
     if not hasattr(model, model._fitted):
         raise StorageError(f"this {name} is not fitted, so there is nothing to keep: call fit first")
     packed: Model | Grove = _keeper(name).pack(model)
+    return packed
+
+
+def pack_learned(estimator: Any) -> Model | Grove:
+    """Take a fitted estimator apart, or one of a class that inherits from it.
+
+    Raises
+    ------
+    StorageError
+        If there is no such estimator on the shelf, or it holds what no file can hold.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> class Ours(TreeClassifier):
+    ...     pass
+    >>> pack_learned(Ours().fit([[0.0], [1.0]], [0, 1])).estimator
+    'TreeClassifier'
+    """
+    names = [cls.__name__ for cls in type(estimator).__mro__ if cls.__name__ in _HOMES]
+    if not names or not isinstance(estimator, _estimator(names[0])):
+        raise StorageError(
+            f"a {type(estimator).__name__} cannot be kept; expected one of {', '.join(_HOMES)}"
+        )
+    packed: Model | Grove = replace(_keeper(names[0]).pack(estimator), estimator=names[0])
     return packed
 
 

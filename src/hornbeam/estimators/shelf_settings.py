@@ -86,7 +86,7 @@ def _steps() -> Iterator[tuple[str, Any]]:
                 yield name, step
 
 
-_STEPS = dict(_steps())
+_STEPS = dict(_steps()) | {"Costs": Costs}  # costs are written as a step is: a name and parameters
 
 
 def as_step(value: Any) -> Any:

@@ -1,10 +1,12 @@
 """What every estimator of this house has for scikit-learn, whatever is inside."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from hornbeam.estimators.state import from_plain, to_plain
 from hornbeam.typing import Floats
 
 __all__ = ["Estimator", "Shell"]
@@ -17,6 +19,14 @@ class Estimator(BaseEstimator):
     _doc_link_template = (
         "https://hornbeam.readthedocs.io/en/stable/api/generated/hornbeam.{estimator_name}.html"
     )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return plain values, which pickle, copy and skops can store."""
+        return to_plain(self, super().__getstate__())
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Take back what `__getstate__` returned."""
+        super().__setstate__(from_plain(state))
 
 
 class Shell(ClassifierMixin, Estimator):

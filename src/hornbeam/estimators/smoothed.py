@@ -1,6 +1,7 @@
 """Any tree with smoothed probabilities, in scikit-learn's manners."""
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from hornbeam.data.frame import dense
 from hornbeam.data.labels import read_labels
 from hornbeam.data.sheet import renamed
 from hornbeam.data.table import Table
@@ -23,6 +25,8 @@ from hornbeam.estimators.threads import n_threads
 from hornbeam.explain import Explanations, explain, importance
 from hornbeam.interop.origin import grafts_of
 from hornbeam.interop.reading import Reading
+from hornbeam.storage import Grove
+from hornbeam.storage.file import decode, encode
 from hornbeam.typing import Floats
 
 __all__ = ["SmoothedClassifier"]
@@ -94,6 +98,7 @@ class SmoothedClassifier(MetaEstimatorMixin, Shell):
         model = DecisionTreeClassifier() if self.estimator is None else _unwrapped(self.estimator)
         inner = getattr(model, "__sklearn_tags__", None)
         tags.input_tags.allow_nan = True if inner is None else inner().input_tags.allow_nan
+        tags.input_tags.sparse = True
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -102,7 +107,7 @@ class SmoothedClassifier(MetaEstimatorMixin, Shell):
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
-            Whatever the estimator takes, but no sparse matrix.
+            Whatever the estimator takes. A sparse matrix is made dense: where it has no entry, the value is 0.
         y : array-like of shape (n_rows,)
             Class labels.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -113,7 +118,7 @@ class SmoothedClassifier(MetaEstimatorMixin, Shell):
         SmoothedClassifier
             Itself, fitted.
         """
-        smoother = smoother_of(self.smoothing)
+        X, smoother = dense(X), smoother_of(self.smoothing)
         y = column_or_1d(y, warn=True)
         estimator = (
             DecisionTreeClassifier(random_state=0) if self.estimator is None else clone(self.estimator)
@@ -207,8 +212,32 @@ class SmoothedClassifier(MetaEstimatorMixin, Shell):
         total = np.mean([importance(tree, impurity) for tree in self.trees_], axis=0)
         return total / (total.sum() or 1.0)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return plain values beside the estimator, as other estimators do."""
+        state = super().__getstate__()
+        if "trees_" not in state:
+            return state
+        reading = {one.name: getattr(self._reading, one.name) for one in fields(Reading)}
+        del reading["schema"]  # the trees have it
+        sets = {name: sorted(one) for name, one in reading.items() if isinstance(one, frozenset)}
+        trees = encode(Grove(self._reading.schema, self.trees_))
+        return state | {"trees_": trees, "_reading": reading | sets}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Take back what `__getstate__` returned."""
+        state = dict(state)
+        if isinstance(state.get("trees_"), bytes):
+            collection = decode(state["trees_"])
+            reading: dict[str, Any] = {
+                name: frozenset(one) if isinstance(one, list) else one
+                for name, one in state["_reading"].items()
+            }
+            state |= {"trees_": collection.trees, "_reading": Reading(collection.schema, **reading)}
+        super().__setstate__(state)
+
     def _read(self, X: Any) -> Table:
         check_is_fitted(self, "trees_")
+        X = dense(X)
         table = self._reading.read(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         return table

@@ -1,0 +1,120 @@
+"""The FastAPI example on a real server: it answers as the model does, and refuses rows that do not fit."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import hornbeam
+
+pytest.importorskip("fastapi")
+pytest.importorskip("uvicorn")
+httpx = pytest.importorskip("httpx")
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "serving"
+RNG = np.random.default_rng(0)
+ROWS = pd.DataFrame(
+    {
+        "income": np.where(RNG.random(300) < 0.1, np.nan, RNG.normal(40, 10, 300).round()),
+        "years": RNG.integers(0, 9, 300),
+        "home": RNG.choice(["owns", "rents", "parents", None], 300),
+        "member": RNG.choice([True, False], 300),
+    }
+)
+RISK = ROWS["home"].isin(["rents"]) + (ROWS["income"].fillna(20) < 35) + RNG.random(300)
+LABELS = np.where(RISK > 1.6, "defaults", "repays")
+ASKED = [
+    {"income": 30.0, "years": 2, "home": "rents", "member": True},
+    {"income": 60, "years": 8, "home": "owns", "member": False},
+    {"income": None, "years": 2, "home": None, "member": True},
+    {"income": 30.0, "years": 2, "home": "boat", "member": None},
+]
+
+
+@pytest.fixture(scope="module")
+def clf():
+    return hornbeam.TreeClassifier(costs={("defaults", "repays"): 5.0}).fit(ROWS, LABELS)
+
+
+@pytest.fixture(scope="module")
+def client(clf, tmp_path_factory):
+    model = tmp_path_factory.mktemp("serve") / "model.hornbeam"
+    hornbeam.save(clf, model)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "uvicorn", "fastapi_app:app", "--factory", "--port", str(port)]
+    server = subprocess.Popen([*command, "--app-dir", str(EXAMPLES)], env={**os.environ, "MODEL": str(model)})
+    try:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as client:
+            _wait_for(client, server)
+            yield client
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _wait_for(client, server):
+    for _ in range(600):
+        assert server.poll() is None, "the server ended"
+        try:
+            client.get("/unseen")
+        except httpx.ConnectError:
+            time.sleep(0.1)
+        else:
+            return
+    raise AssertionError("the server does not answer")
+
+
+def frame(rows):
+    return pd.DataFrame(rows, columns=list(ROWS), dtype=object).astype({"income": float, "years": float})
+
+
+def test_one_row_gets_the_probabilities_of_the_model(client, clf):
+    for row, expected in zip(ASKED, clf.predict_proba(frame(ASKED)), strict=True):
+        answer = client.post("/probabilities", json=row)
+        assert answer.status_code == 200
+        assert answer.json() == dict(zip(["defaults", "repays"], expected.tolist(), strict=True))
+
+
+def test_many_rows_get_decisions_and_reasons(client, clf):
+    answers = client.post("/decisions", json=ASKED).json()
+    assert [one["decision"] for one in answers] == clf.predict(frame(ASKED)).tolist()
+    reasons = [[str(reason) for reason in one.reasons()] for one in clf.explain(frame(ASKED))]
+    assert [one["reasons"] for one in answers] == reasons
+    assert reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        ({"shoe size": 43}, "shoe size"),
+        ({"income": "high"}, "income"),
+        ({"income": "30"}, "income"),
+        ({"home": 3}, "home"),
+        ({"member": 1}, "member"),
+    ],
+)
+def test_a_row_that_does_not_fit_is_refused_with_the_name_of_its_column(client, change, where):
+    answer = client.post("/probabilities", json=ASKED[0] | change)
+    assert answer.status_code == 422
+    assert [error["loc"][1] for error in answer.json()["detail"]] == [where]
+
+
+def test_a_row_without_a_column_is_refused(client):
+    short = {name: value for name, value in ASKED[0].items() if name != "years"}
+    answer = client.post("/probabilities", json=short)
+    assert answer.status_code == 422
+    assert answer.json()["detail"][0]["loc"] == ["body", "years"]
+
+
+def test_categories_never_seen_are_counted(client):
+    before = client.get("/unseen").json()
+    client.post("/decisions", json=[ASKED[3], ASKED[3]])
+    assert client.get("/unseen").json() == {"home": before.get("home", 0) + 2}
