@@ -129,10 +129,29 @@ def test_show_says_what_the_model_is(run, model):
     lines = run("show", model, "--depth", "1").stdout.splitlines()
     assert "rows      600" in lines
     assert "classes   bad 35.0 %, good 65.0 %" in lines
-    assert lines[-3] == "every row"
+    assert lines[-3] == "0) every row"
     said = json.loads(run("show", model, "--leaves", "--json").stdout)
     assert len(said["leaf_table"]["node"]) == 2 * said["leaves"]
     assert run("show", model, "--all").stdout.count(" leaves below)") == 0
+
+
+def test_a_class_of_interest_is_shown_everywhere(run, model):
+    tree = hornbeam.load(model).tree_
+    label = str(tree.schema.classes[0])
+    answers = [
+        line for line in run("show", model, "--all", "--positive", label).stdout.splitlines() if "··" in line
+    ]
+    assert len(answers) == tree.n_leaves
+    assert all(f" {label}  " in line for line in answers)
+    table = run("show", model, "--leaves", "--positive", label, "--by", "risk").stdout.split("rule\n")[1]
+    risks = [float(line.split()[5]) for line in table.splitlines()]
+    assert risks == sorted(risks, reverse=True)
+    rules = run("rules", model, "--positive", label).stdout.splitlines()
+    assert all(f"; {label} 0." in line for line in rules if line.lstrip().startswith("then"))
+    refused = run("show", model, "--positive", "nobody")
+    assert refused.exit_code != 0
+    assert "expected one of the classes" in refused.stderr
+    assert run("rules", model, "--positive", label, "--to", "sql").exit_code == 2
 
 
 def test_study_puts_the_methods_side_by_side(run):

@@ -137,7 +137,7 @@ def test_worked_example():
     assert [edges.tolist() for edges in bins.edges] == [[1.5, 3.0], [], [], []]
     assert [run.tolist() for run in bins.values] == [[1.0, 2.0, 4.0], [], [], [7.0]]
     assert bins.encode(table).tolist() == [[0, 1, 1, 0], [1, 2, 1, 0], [2, 0, 1, 0], [3, 1, 1, 0]]
-    assert bins.threshold(0, 0, 2) == 2.5
+    assert bins.threshold(0, 0, 2) == 2.0  # 2 and 3 are as short and as near to the middle, 2.5
     assert fit(table, 2).edges[0].tolist() == [3.0]
 
 

@@ -22,7 +22,7 @@ pairs = (
 
 
 def edges_of(column, max_bins=255):
-    [found] = cut(MemorySource(Table.read(column[:, None])), LocalEngine(), [0], max_bins, exact=False)
+    [found] = cut(MemorySource(Table.read(column[:, None])), LocalEngine(), [0], max_bins)
     return found.edges
 
 

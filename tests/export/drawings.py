@@ -18,7 +18,6 @@ from hornbeam.tree.walk import path
 
 __all__ = ["DRAWINGS", "shown"]
 
-_ALL = {"max_categories": 10**6}
 _WORD = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,{}'"\\]+"""
 _SVG = "{http://www.w3.org/2000/svg}"
 _DOT_LABEL = r'"((?:[^"\\\n]|\\.)*)"'
@@ -38,7 +37,8 @@ class Drawing:
         """The names, read back, node by node."""
         for node in range(self.tree.n_nodes):
             if node:
-                yield from _members(self.tests[node])
+                above = self.tree.skeleton.feature[self.tree.skeleton.parent[node]]
+                yield from _members(self.tests[node], self.tree.schema.features[above].categories)
             if node in self.features:
                 yield _read(self.features[node])
             else:
@@ -70,18 +70,22 @@ def _read(word: str) -> str:
     return ast.literal_eval(word) if word[0] in "'\"" else word
 
 
-def _members(test: str) -> list[str]:
-    """The categories that a test lists."""
+def _members(test: str, categories: tuple[str, ...]) -> list[str]:
+    """The categories that a test asks for, by name or by those it leaves out."""
     if re.fullmatch(r"[≤>] -?[\d.]+(e[+-]\d+)?( or missing)?", test):
         return []
     known = test.removesuffix(" or missing")
-    single = re.fullmatch(rf"= ({_WORD})", known)
+    if known == "known":
+        return list(categories)
+    single = re.fullmatch(rf"([=≠]) ({_WORD})", known)
     if single:
-        return [_read(single[1])]
-    inside = re.fullmatch(r"in \{(.*)\}", known)[1]
-    words = re.findall(rf"(?:^|, )({_WORD})(?=, |$)", inside)
-    assert ", ".join(words) == inside
-    return [_read(word) for word in words]
+        left_out, named = single[1] == "≠", [_read(single[2])]
+    else:
+        negation, inside = re.fullmatch(r"(not )?in \{(.*)\}", known).groups()
+        words = re.findall(rf"(?:^|, )({_WORD})(?=, |$)", inside)
+        assert ", ".join(words) == inside
+        left_out, named = negation is not None, [_read(word) for word in words]
+    return [category for category in categories if category not in named] if left_out else named
 
 
 def _counted(evidence: str) -> list[str]:
@@ -93,7 +97,7 @@ def _counted(evidence: str) -> list[str]:
 
 def _from_text(tree: Tree) -> Drawing:
     drawn = Drawing(tree)
-    lines = text(tree, **_ALL).split("\n")
+    lines = text(tree, max_categories=None).split("\n")
     assert len(lines) == tree.n_nodes
     assert all(line.isprintable() for line in lines)
     first, n_children = tree.skeleton.first_child, tree.skeleton.n_children
@@ -102,7 +106,7 @@ def _from_text(tree: Tree) -> Drawing:
         node = todo.pop()
         todo += range(first[node] + n_children[node] - 1, first[node] - 1, -1) if n_children[node] else []
         if node:
-            _take(drawn, node, re.sub("^(?:│  |   )*[├└]─ ", "", line).split(" ··")[0])
+            _take(drawn, node, re.sub(rf"^(?:│  |   )*[├└]─ {node}\) ", "", line).split(" ··")[0])
         if not n_children[node]:
             right = re.sub("^·* ", "", line.split(" ··")[1])
             drawn.answers[node], drawn.evidence[node] = re.fullmatch(r"(.* \d\.\d{3})  (.*)", right).groups()
@@ -118,7 +122,7 @@ def _take(drawn: Drawing, node: int, told: str) -> None:
 
 def _from_markdown(tree: Tree) -> Drawing:
     drawn = Drawing(tree)
-    tokens = MarkdownIt("commonmark").enable("table").parse(to_markdown(tree, **_ALL))
+    tokens = MarkdownIt("commonmark").enable("table").parse(to_markdown(tree))
     cells = [token.children for before, token in pairwise(tokens) if before.type == "td_open"]
     assert len(cells) == 5 * tree.n_leaves
     for i in range(0, len(cells), 5):
@@ -136,7 +140,7 @@ def _from_markdown(tree: Tree) -> Drawing:
 
 def _from_dot(tree: Tree) -> Drawing:
     drawn = Drawing(tree)
-    first, *lines, last = to_dot(tree, max_width=10**6, **_ALL).split("\n")
+    first, *lines, last = to_dot(tree, max_width=10**6).split("\n")
     assert (first, last) == ("digraph tree {", "}")
     assert [line.split("[")[0] for line in lines[:2]] == ["  node ", "  edge "]
     for line in lines[2:]:
@@ -154,7 +158,7 @@ def _from_dot(tree: Tree) -> Drawing:
 
 def _from_svg(tree: Tree) -> Drawing:
     drawn = Drawing(tree)
-    picture = ElementTree.fromstring(to_svg(tree, max_width=10**6, **_ALL))
+    picture = ElementTree.fromstring(to_svg(tree, max_width=10**6))
     assert {part.tag.removeprefix(_SVG) for part in picture.iter()} == {
         "svg",
         "title",

@@ -42,6 +42,24 @@ def test_a_condition_in_words(condition, words):
     assert condition_words(condition) == words
 
 
+def test_rules_name_every_category():
+    many = Feature("town", Kind.NOMINAL, tuple(f"t{code:02}" for code in range(60)))
+    told = condition_words(Condition(0, many, among=tuple(range(30))))
+    assert told == f"town in {{{', '.join(many.categories[:30])}}}"
+    told = condition_words(Condition(0, many, among=tuple(range(1, 59)), missing=True))
+    assert told == "town not in {t00, t59} or missing"
+
+
+def test_rules_of_a_class_of_interest():
+    rules = extract(models(0)[0][0])
+    label = rules.schema.classes[0]
+    for rule, line in zip(rules, rules_text(rules, positive=label).splitlines()[1::2], strict=False):
+        assert f"{rule.belief[0]:.3f}" in line or rule.belief[0] > 0.999
+    assert f"probability of `{label}`" in rules_markdown(rules, positive=label).splitlines()[0]
+    with pytest.raises(ParameterError, match="positive='nobody': expected one of the classes"):
+        rules_markdown(rules, positive="nobody")
+
+
 def test_long_sets_are_cut():
     assert condition_words(Condition(1, COLOURS, among=(0, 1, 2)), 2) == "colour in {blue, green, … 1 more}"
     with pytest.raises(ParameterError, match="max_categories is 0"):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ParameterError
 from hornbeam.export import text
-from hornbeam.export.words import digits_apart, number
+from hornbeam.export.words import conditions, conditions_within, digits_apart, number
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.walk import pull_up
 from strategies import chain, trees
@@ -32,7 +32,7 @@ def split(feature, *, slots=(), threshold=nan, n_children=2, missing_slot=-1):
 
 
 def branches(tree, **options):
-    return [re.sub(r" ··.*", "", line)[3:] for line in text(tree, **options).splitlines()[1:]]
+    return [re.sub(r"^.─ \d\) | ··.*", "", line) for line in text(tree, **options).splitlines()[1:]]
 
 
 def test_iris_as_everybody_knows_it():
@@ -44,19 +44,22 @@ def test_iris_as_everybody_knows_it():
     )
     leaves = np.array([[0] * 3, [50, 0, 0], [0] * 3, [0] * 3, [0, 1, 45], [0, 47, 1], [0, 2, 4]])
     assert text(Tree.raw(schema, skeleton, pull_up(skeleton, leaves))).splitlines() == [
-        "every row",
-        "├─ petal length (cm) ≤ 2.45 ········ setosa      1.000  50 setosa",
-        "└─ petal length (cm) > 2.45",
-        "   ├─ petal width (cm) ≤ 1.75",
-        "   │  ├─ petal length (cm) ≤ 4.95 ·· versicolor  0.979  47 versicolor, 1 virginica",
-        "   │  └─ petal length (cm) > 4.95 ·· virginica   0.667  4 virginica, 2 versicolor",
-        "   └─ petal width (cm) > 1.75 ······ virginica   0.978  45 virginica, 1 versicolor",
+        "0) every row",
+        "├─ 1) petal length (cm) ≤ 2.45 ········ setosa      1.000  50 setosa",
+        "└─ 2) petal length (cm) > 2.45",
+        "   ├─ 3) petal width (cm) ≤ 1.75",
+        "   │  ├─ 5) petal length (cm) ≤ 4.95 ·· versicolor  0.979  47 versicolor, 1 virginica",
+        "   │  └─ 6) petal length (cm) > 4.95 ·· virginica   0.667  4 virginica, 2 versicolor",
+        "   └─ 4) petal width (cm) > 1.75 ······ virginica   0.978  45 virginica, 1 versicolor",
     ]
 
 
 def test_a_single_leaf():
     tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[1, 3]]))
-    assert text(tree) == "every row ·· yes  0.750  3 yes, 1 no"
+    assert text(tree) == "0) every row ·· yes  0.750  3 yes, 1 no"
+    assert text(tree, positive="no") == "0) every row ·· no  0.250  3 yes, 1 no"
+    with pytest.raises(ParameterError, match=r"positive='No': expected one of the classes \['no', 'yes'\]"):
+        text(tree, positive="No")
 
 
 @pytest.mark.parametrize(
@@ -86,10 +89,46 @@ def test_missing_values_are_named_where_they_go():
 
 def test_categories_are_listed_and_long_lists_cut():
     feature = Feature("c", Kind.NOMINAL, tuple(range(20)))
-    tree = split(feature, slots=[0] + [1] * 18 + [-1])
-    assert branches(tree) == ["c = 0", "c in {1, 2, 3, 4, 5, 6, 7, 8, … 10 more}"]
-    assert branches(tree, max_categories=1)[1] == "c in {1, … 17 more}"
-    assert branches(tree, max_categories=18)[1].endswith("17, 18}")
+    tree = split(feature, slots=[0] * 10 + [1] * 9 + [-1])
+    assert branches(tree)[0] == "c in {0, 1, 2, 3, 4, 5, 6, 7, … 2 more}"
+    assert branches(tree, max_categories=1)[1] == "c in {10, … 8 more}"
+    assert branches(tree, max_categories=None)[0] == "c in {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}"
+
+
+def test_a_large_set_is_named_by_what_it_leaves_out():
+    feature = Feature("c", Kind.NOMINAL, tuple(range(20)))
+    # 19 stops at the node, so it is left out as well.
+    assert branches(split(feature, slots=[0] + [1] * 18 + [-1])) == ["c = 0", "c not in {0, 19}"]
+    assert branches(split(feature, slots=[0] + [1] * 19, missing_slot=1)) == ["c = 0", "c ≠ 0 or missing"]
+    assert branches(split(feature, slots=[0] * 20, missing_slot=1)) == ["c known", "c missing"]
+
+
+@given(st.lists(st.integers(-1, 1), min_size=2, max_size=12).filter(lambda slots: {0, 1} <= set(slots)))
+def test_a_set_is_exact_for_every_category(slots):
+    """Read the words back: they name the categories of the branch and no others."""
+    feature = Feature("c", Kind.NOMINAL, tuple(f"v{code}" for code in range(len(slots))))
+    tree = split(feature, slots=slots)
+    for slot, test in enumerate(conditions(tree, 0)):
+        named = {int(code) for code in re.findall(r"v(\d+)", test)}
+        if test.startswith(("not in", "≠", "known")):
+            named = set(range(len(slots))) - named
+        assert named == {code for code, place in enumerate(slots) if place == slot}
+
+
+@given(
+    st.lists(st.integers(0, 1), min_size=2, max_size=40).filter(lambda slots: {0, 1} <= set(slots)),
+    st.integers(12, 60),
+)
+def test_a_picture_names_as_many_categories_as_there_is_room_for(slots, letters):
+    feature = Feature("c", Kind.NOMINAL, tuple(f"v{code:02}" for code in range(len(slots))))
+    tree = split(feature, slots=slots)
+    for whole, test in zip(conditions(tree, 0), conditions_within(tree, 0, letters), strict=True):
+        assert len(test) <= letters
+        if len(whole) <= letters:
+            assert test == whole
+        elif "… " in test:
+            one_more = conditions(tree, 0, test.count("v") + 1)
+            assert all(len(other) > letters for other in one_more if other.startswith(test.split(", …")[0]))
 
 
 def test_ordinal_thresholds_are_categories():
@@ -155,9 +194,9 @@ def test_cutting_at_a_depth_counts_the_leaves_left_out():
     deep = chain(4)
     evidence = pull_up(deep, np.where(deep.is_leaf, 1, 0)[:, None])
     tree = Tree.raw(Schema((Feature("x"),), ("a",)), deep, evidence)
-    assert text(tree, max_depth=0) == "every row ·· a  1.000  5 a (5 leaves below)"
+    assert text(tree, max_depth=0) == "0) every row ·· a  1.000  5 a (5 leaves below)"
     last = text(tree, max_depth=2).splitlines()[-1]
-    assert last == "   └─ x > 1 ·· a  1.000  3 a (3 leaves below)"
+    assert last == "   └─ 4) x > 1 ·· a  1.000  3 a (3 leaves below)"
     assert text(tree, max_depth=4) == text(tree)
 
 

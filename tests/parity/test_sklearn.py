@@ -121,7 +121,7 @@ def peer(criterion, X, y, w, least=8, **parameters):
 def test_the_tree_is_scikit_learns(criterion, n_classes, weighted, holes):
     sets = data_sets(10, criterion, n_classes, weighted, holes)
     for X, y, w, tree in sets:
-        assert_node_for_node(tree, peer(criterion, X, y, w), abs=1e-8)
+        assert_node_for_node(tree, peer(criterion, X, y, w), X, abs=1e-8)
     assert np.mean([tree.n_leaves for _, _, _, tree in sets]) > 5
 
 
@@ -129,7 +129,7 @@ def test_the_tree_is_scikit_learns(criterion, n_classes, weighted, holes):
 @pytest.mark.parametrize("budget", [2, 4, 7])
 def test_a_leaf_budget_keeps_scikit_learns_leaves(criterion, budget):
     for X, y, w, tree in data_sets(10, criterion, 3, weighted=True, max_leaf_nodes=budget):
-        assert_node_for_node(tree, peer(criterion, X, y, w, max_leaf_nodes=budget), abs=1e-8)
+        assert_node_for_node(tree, peer(criterion, X, y, w, max_leaf_nodes=budget), X, abs=1e-8)
 
 
 @pytest.mark.parametrize("signs", [(1, 1, 1, 1), (-1, 1, -1, 1), (1, 1, -1, -1)])
@@ -139,10 +139,10 @@ def test_constraints_on_every_feature_leave_scikit_learns_leaves(signs):
     We refuse such a split and keep the counts.
     """
     for X, y, w, tree in data_sets(20, Criterion.GINI, 2, weighted=True, monotone=signs):
-        assert_node_for_node(tree, peer(Criterion.GINI, X, y, w, monotonic_cst=list(signs)), abs=1e-8)
+        assert_node_for_node(tree, peer(Criterion.GINI, X, y, w, monotonic_cst=list(signs)), X, abs=1e-8)
 
 
 @pytest.mark.parametrize("decrease", [0.002, 0.01, 0.05])
 def test_the_least_decrease_is_scikit_learns(decrease):
     for X, y, w, tree in data_sets(10, Criterion.GINI, 3, min_impurity_decrease=decrease):
-        assert_node_for_node(tree, peer(Criterion.GINI, X, y, w, min_impurity_decrease=decrease), abs=1e-8)
+        assert_node_for_node(tree, peer(Criterion.GINI, X, y, w, min_impurity_decrease=decrease), X, abs=1e-8)

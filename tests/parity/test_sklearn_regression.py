@@ -106,23 +106,23 @@ def peer(X, y, w, least=8, **parameters):
 def test_the_tree_is_scikit_learns(weighted, holes):
     sets = data_sets(15, weighted, holes)
     for X, y, w, tree in sets:
-        assert_node_for_node(tree, peer(X, y, w), rel=1e-6)
+        assert_node_for_node(tree, peer(X, y, w), X, rel=1e-6)
     assert np.mean([tree.n_leaves for _, _, _, tree in sets]) > 5
 
 
 @pytest.mark.parametrize("budget", [2, 7])
 def test_a_leaf_budget_keeps_scikit_learns_leaves(budget):
     for X, y, w, tree in data_sets(10, weighted=True, max_leaf_nodes=budget):
-        assert_node_for_node(tree, peer(X, y, w, max_leaf_nodes=budget), rel=1e-6)
+        assert_node_for_node(tree, peer(X, y, w, max_leaf_nodes=budget), X, rel=1e-6)
 
 
 @pytest.mark.parametrize("signs", [(1, 1, 1, 1), (-1, 1, -1, 1)])
 def test_constraints_on_every_feature_leave_scikit_learns_leaves(signs):
     for X, y, w, tree in data_sets(10, weighted=True, monotone=signs):
-        assert_node_for_node(tree, peer(X, y, w, monotonic_cst=list(signs)), rel=1e-6)
+        assert_node_for_node(tree, peer(X, y, w, monotonic_cst=list(signs)), X, rel=1e-6)
 
 
 @pytest.mark.parametrize("decrease", [2.0, 10.0])
 def test_the_least_decrease_is_scikit_learns(decrease):
     for X, y, w, tree in data_sets(10, min_impurity_decrease=decrease):
-        assert_node_for_node(tree, peer(X, y, w, min_impurity_decrease=decrease), rel=1e-6)
+        assert_node_for_node(tree, peer(X, y, w, min_impurity_decrease=decrease), X, rel=1e-6)

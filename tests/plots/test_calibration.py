@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hornbeam import TreeClassifier
-from hornbeam.errors import DataError, MissingExtraError
+from hornbeam.errors import MissingExtraError, ParameterError
 from hornbeam.plots import ReliabilityDisplay
 from hornbeam.plots.canvas import COLORS
 
@@ -50,11 +50,11 @@ def test_before_and_after_on_the_same_axes(rows: tuple[np.ndarray, np.ndarray]) 
 def test_any_class_against_the_rest() -> None:
     y = np.array(["a", "b", "c"] * 40)
     clf = TreeClassifier(smoothing="hgs", max_depth=1).fit(np.arange(120).reshape(-1, 1), y)
-    display = ReliabilityDisplay.from_estimator(clf, np.arange(120).reshape(-1, 1), y, label="b")
-    assert display.label == "b"
+    display = ReliabilityDisplay.from_estimator(clf, np.arange(120).reshape(-1, 1), y, positive="b")
+    assert display.positive == "b"
     assert np.average(display.curve.observed, weights=display.curve.weight) == pytest.approx(1 / 3)
-    with pytest.raises(DataError, match="label='d'"):
-        ReliabilityDisplay.from_estimator(clf, [[0]], ["a"], label="d")
+    with pytest.raises(ParameterError, match="positive='d'"):
+        ReliabilityDisplay.from_estimator(clf, [[0]], ["a"], positive="d")
 
 
 def test_an_area_instead_of_bars(rows: tuple[np.ndarray, np.ndarray]) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hornbeam import TreeClassifier
-from hornbeam.errors import DataError
+from hornbeam.errors import ParameterError
 from hornbeam.plots import LeafDisplay
 
 mpl = pytest.importorskip("matplotlib", reason="pictures need the extra plots")
@@ -20,7 +20,7 @@ def clf():
 
 
 def test_dots_are_beliefs_in_their_order_with_their_intervals(clf):
-    display = LeafDisplay.from_estimator(clf, label="maybe", level=0.8, raw=True)
+    display = LeafDisplay.from_estimator(clf, positive="maybe", level=0.8, raw=True)
     leaves = clf.leaves(0.8)
     k = clf.classes_.tolist().index("maybe")
     order = np.argsort(leaves.smoothed[:, k], kind="stable")
@@ -44,7 +44,7 @@ def test_dots_are_larger_where_more_rows_came(clf):
 
 
 def test_names_are_drawn_as_they_are(clf):
-    display = LeafDisplay.from_estimator(clf, label="$yes$")
+    display = LeafDisplay.from_estimator(clf, positive="$yes$")
     assert display.ax_.get_xlabel() == "probability of $yes$"
     assert not display.ax_.xaxis.label.get_parse_math()
     display.figure_.canvas.draw()
@@ -58,5 +58,5 @@ def test_many_leaves_have_no_names_and_no_rate_is_made_up(clf):
     assert display.base_ is None
     assert display.ax_.get_yticks().tolist() == []
     assert display.ax_.get_ylabel() == f"{many.tree_.n_leaves} leaves"
-    with pytest.raises(DataError, match="label='never'"):
-        LeafDisplay.from_estimator(clf, label="never")
+    with pytest.raises(ParameterError, match="positive='never'"):
+        LeafDisplay.from_estimator(clf, positive="never")

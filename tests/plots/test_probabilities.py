@@ -29,13 +29,15 @@ def test_rows_of_the_class_go_up_and_all_others_down():
 
 
 def test_shares_are_of_each_side_and_weights_count():
-    display = ProbabilityDisplay.from_predictions(Y, P, n_bins=4, label="no", sample_weight=[2, 1, 1, 1, 3])
+    display = ProbabilityDisplay.from_predictions(
+        Y, P, n_bins=4, positive="no", sample_weight=[2, 1, 1, 1, 3]
+    )
     assert heights(display.came_) == [0.75, 0.25, 0, 0]
     assert heights(display.others_) == [0, -0.25, 0, -0.75]
 
 
 def test_a_class_nobody_has_is_drawn_too():
-    display = ProbabilityDisplay.from_predictions(Y, P, label="never")
+    display = ProbabilityDisplay.from_predictions(Y, P, positive="never")
     assert sum(heights(display.came_)) == 0
     assert sum(heights(display.others_)) == pytest.approx(-1)
 
@@ -44,7 +46,7 @@ def test_asks_an_estimator_about_the_class_that_is_named():
     X = np.arange(60).reshape(-1, 1)
     y = np.repeat(["$a$", "b", "c"], 20)
     clf = TreeClassifier("cart").fit(X, y)
-    display = ProbabilityDisplay.from_estimator(clf, X, y, label="$a$", name="$mine$", n_bins=2)
+    display = ProbabilityDisplay.from_estimator(clf, X, y, positive="$a$", name="$mine$", n_bins=2)
     assert (display.came.tolist(), display.others.tolist()) == ([0, 20], [40, 0])
     assert display.ax_.get_xlabel() == "predicted probability of $a$"
     assert display.ax_.get_title(loc="left") == "$mine$"

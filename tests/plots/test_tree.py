@@ -64,7 +64,10 @@ def test_no_words_cover_others_and_all_are_inside(n_leaves):
     # Every branch of the whole tree is said.
     assert display.folded_.tree is clf.tree_
     assert (
-        sum(text.get_text().startswith(("≤ ", "> ", "in {", "= ")) for text in display.words_)
+        sum(
+            text.get_text().startswith(("≤ ", "> ", "in {", "not in {", "= ", "≠ "))
+            for text in display.words_
+        )
         >= clf.tree_.n_nodes - 1
     )
 
@@ -207,3 +210,28 @@ def test_what_cannot_be_drawn_is_said():
         TreeDisplay.from_estimator(clf, max_leaves=0)
     with pytest.raises(DataError, match=r"list has no tree to draw; .*hornbeam\.interop"):
         TreeDisplay.from_estimator([])
+
+
+def test_categories_fill_the_room_that_is_there():
+    """Of a stump with long sets every category is named; in narrow axes as many as fit."""
+    towns = [f"Town-{code:02}" for code in range(8)]
+    X, y = [[town] for town in towns * 5], ([0] * 4 + [1] * 4) * 5
+    clf = TreeClassifier("cart").fit(X, y)
+    display = TreeDisplay.from_estimator(clf)
+    said = [text.get_text() for text in display.words_]
+    assert said[2:] == [f"in {{{', '.join(towns[:4])}}}", f"in {{{', '.join(towns[4:])}}}"]
+    _, ax = pyplot.subplots(figsize=(6.5, 3))
+    narrow = TreeDisplay.from_estimator(clf, ax=ax)
+    cut = [text.get_text() for text in narrow.words_][2]
+    assert re.fullmatch(r"in \{Town-00.*, … \d more\}", cut)
+
+
+def test_a_class_of_interest_is_said_of_every_leaf():
+    clf, _ = fitted(10)
+    display = TreeDisplay.from_estimator(clf, positive=2)
+    cells = [text.get_text() for text in display.table_][4:]
+    assert cells[::4] == ["2"] * 10
+    leaf = np.flatnonzero(display.folded_.tree.skeleton.is_leaf)
+    assert sorted(cells[1::4]) == sorted(f"{p:.2f}" for p in display.folded_.tree.belief[leaf, 2])
+    with pytest.raises(ParameterError, match=r"positive=7: expected one of the classes \[0, 1, 2\]"):
+        TreeDisplay.from_estimator(clf, positive=7)

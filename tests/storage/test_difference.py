@@ -51,6 +51,23 @@ def test_a_moved_threshold():
     assert found == Difference(structure=(change,))
 
 
+def test_every_category_is_named_though_the_models_know_different_ones():
+    """One set is all but 'c0' in both models, and yet not the same set."""
+
+    def of(n):
+        feature = Feature("colour", Kind.NOMINAL, tuple(f"c{code}" for code in range(n)))
+        slots = {"slot_start": [0, n, n, n], "slot_of": [0] + [1] * (n - 1)}
+        skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [np.nan] * 3, **slots)
+        return Tree.raw(Schema((feature,), ("no", "yes")), skeleton, np.array([[2, 2], [1, 1], [1, 1]]))
+
+    found = hornbeam.diff(of(30), of(31))
+    (change,) = found.structure
+    assert all(change.count(f"'c{code}'") == 2 for code in range(30))
+    assert change.count("'c30'") == 1
+    assert "…" not in str(found)
+    assert "not in" not in str(found)
+
+
 def test_a_category_that_moved_and_the_counts_below():
     evidence = ((9, 6), (6, 4), (3, 2), (2, 2), (4, 2))
     found = hornbeam.diff(tree(), tree(slots=(1, 0, 0), evidence=evidence))

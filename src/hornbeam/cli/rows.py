@@ -14,6 +14,7 @@ __all__ = [
     "data_argument",
     "labelled",
     "model_argument",
+    "positive_option",
     "read_answering",
     "reading",
     "rows_for",
@@ -22,6 +23,9 @@ __all__ = [
 
 model_argument = click.argument("model", type=click.Path())
 data_argument = click.argument("data", type=click.Path(allow_dash=True))
+positive_option = click.option(
+    "--positive", metavar="LABEL", help="The class of interest: show its probability everywhere."
+)
 target_option = click.option(
     "-t",
     "--target",

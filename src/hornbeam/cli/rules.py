@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from hornbeam.cli.rows import model_argument, reading, rows_for
+from hornbeam.cli.rows import model_argument, positive_option, reading, rows_for
 from hornbeam.cli.screen import deliver, manners, say
 
 __all__ = ["rules"]
@@ -34,6 +34,7 @@ _ENDS = {".txt": "text", ".md": "markdown", ".json": "json", ".sql": "sql"}
 @click.option(
     "--dialect", metavar="NAME", help="sql: duckdb (default), sqlite, postgres, snowflake, spark, ..."
 )
+@positive_option
 @reading
 @manners
 def rules(
@@ -43,6 +44,7 @@ def rules(
     data: str | None,
     target: str | None,
     dialect: str | None,
+    positive: str | None,
     text: dict[str, Any],
     as_json: bool,
     **_: Any,
@@ -59,13 +61,19 @@ def rules(
     from hornbeam.rules import extract
     from hornbeam.smoothing import effective_size
     from hornbeam.storage import read
+    from hornbeam.tree.positive import spelled_class
 
     form = "json" if as_json else to or _ENDS.get(Path(output).suffix.lower(), "text")
     if (data is None) != (target is None):
         raise click.UsageError("--simplify DATA and --target COL go together.")
     if dialect is not None and form != "sql":
         raise click.UsageError(f"--dialect says nothing to {form}.")
+    if positive is not None and form not in ("text", "markdown"):
+        raise click.UsageError(
+            f"--positive is for text and markdown: {form} has the probabilities of all classes."
+        )
     tree = read(model).tree
+    label = None if positive is None else spelled_class(tree.schema.classes, positive)
     if tree.is_measured:
         deliver(f"{_of_numbers(tree, form, data)}\n".encode(), output)
         return
@@ -73,7 +81,7 @@ def rules(
         found = extract(tree, size=effective_size(tree))
     else:
         found = _short_list(tree, data, text, target)
-    deliver(f"{_written(found, form, dialect or 'duckdb')}\n".encode(), output)
+    deliver(f"{_written(found, form, dialect or 'duckdb', label)}\n".encode(), output)
     if output != "-":
         say(f"{len(found):,} rules, saved as {output}")
 
@@ -103,7 +111,7 @@ def _short_list(tree: Any, data: str, text: dict[str, Any], target: str) -> Any:
     return choose(simplify(extract(tree, merge=False), table), table)
 
 
-def _written(found: Any, form: str, dialect: str) -> str:
+def _written(found: Any, form: str, dialect: str, positive: Any) -> str:
     from hornbeam.export import rules_dict, rules_markdown, rules_text
 
     match form:
@@ -112,9 +120,9 @@ def _written(found: Any, form: str, dialect: str) -> str:
         case "sql":
             return "\n".join(_clauses(found, dialect))
         case "markdown":
-            return rules_markdown(found)
+            return rules_markdown(found, positive=positive)
         case _:
-            return rules_text(found)
+            return rules_text(found, positive=positive)
 
 
 def _clauses(found: Any, dialect: str) -> Iterator[str]:

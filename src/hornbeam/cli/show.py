@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from hornbeam.cli.rows import model_argument
+from hornbeam.cli.rows import model_argument, positive_option
 from hornbeam.cli.screen import give, manners
 
 __all__ = ["show"]
@@ -15,28 +15,39 @@ __all__ = ["show"]
 @click.option("--depth", type=click.IntRange(min=0), default=4, show_default=True, help="Levels of the tree.")
 @click.option("--all", "whole", is_flag=True, help="The whole tree.")
 @click.option("--leaves", is_flag=True, help="A table of the leaves with intervals, instead of the tree.")
+@positive_option
+@click.option(
+    "--by",
+    type=click.Choice(["node", "risk"]),
+    default="node",
+    show_default=True,
+    help="Order of --leaves: by number, or the highest probability of --positive first.",
+)
 @manners
-def show(model: str, depth: int, whole: bool, leaves: bool, **_: Any) -> None:
+def show(model: str, depth: int, whole: bool, leaves: bool, positive: str | None, by: Any, **_: Any) -> None:
     """Print what MODEL is, and its tree as text.
 
     \b
     hornbeam show income.hornbeam
     hornbeam show income.hornbeam --all | less
     hornbeam show income.hornbeam --leaves
+    hornbeam show income.hornbeam --leaves --positive ">50K" --by risk
     """
     from hornbeam.explain import leaves as leaves_of
     from hornbeam.export import text
     from hornbeam.storage import read
+    from hornbeam.tree.positive import spelled_class
 
     saved = read(model)
     tree = saved.tree
+    label = None if positive is None else spelled_class(tree.schema.classes, positive)
     result = _summary(saved)
     lines = [f"{name:<9} {words}" for name, words in _words(result)]
     if leaves:
-        table = leaves_of(tree)
+        table = leaves_of(tree, positive=label, by=by)
         give(result | {"leaf_table": table.to_dict()}, "\n".join([*lines, "", repr(table)]))
     else:
-        picture = text(tree, None if whole else depth)
+        picture = text(tree, None if whole else depth, positive=label)
         give(result | {"tree": picture}, "\n".join([*lines, "", picture]))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hornbeam.data.cuts import cut
-from hornbeam.data.edges import midpoint
+from hornbeam.data.edges import midpoint, readable
 from hornbeam.data.engine import Engine
 from hornbeam.data.fingerprint import fingerprint
 from hornbeam.data.schema import Kind
@@ -54,8 +54,8 @@ class Bins:
     ((array([1.5, 3. ]),), array([3], dtype=int32))
     >>> bins.encode(table).ravel()
     array([0, 1, 2, 3], dtype=uint8)
-    >>> float(bins.threshold(0, 0, 2))  # a node without the value 2
-    2.5
+    >>> float(bins.threshold(0, 0, 2))  # between 1 and 4, in a node without the value 2
+    2.0
     """
 
     edges: tuple[Floats, ...]
@@ -103,7 +103,7 @@ class Bins:
         numeric = [at for at, feature in enumerate(features) if feature.kind != Kind.NOMINAL]
         edges, values = [NOTHING] * len(features), [NOTHING] * len(features)
         n_codes = [max(1, len(feature.categories)) for feature in features]
-        cuts = cut(source, engine, numeric, max_bins or MOST_BINS, exact=exact)
+        cuts = cut(source, engine, numeric, max_bins or MOST_BINS)
         for at, found in zip(numeric, cuts, strict=True):
             edges[at] = found.edges
             n_codes[at] = len(found.edges) + 1
@@ -164,14 +164,14 @@ class Bins:
         left, right : array of int
             The highest code left of the cut and the lowest one right of it among the rows of a node.
         at_values : bool
-            Exact bins: lower the midpoint to the largest value of the feature that does not exceed it (C4.5),
-            a millionth more being forgiven.
+            Exact bins: take the midpoint, lowered to the largest value of the feature that does not exceed it
+            (C4.5), a millionth more being forgiven.
 
         Returns
         -------
         array of float64
-            Exact bins: the midpoint of the two values, at least the left and below the right one. Else the
-            edge in the middle of those between the two codes.
+            Exact bins: the shortest decimal in the middle half between the two values, at least the left and
+            below the right one. Else the edge in the middle of those between the two codes.
         """
         at, lower, upper = np.broadcast_arrays(feature, left, right)
         found: Floats = self._edges[self._edge_starts[at] + (lower + upper - 1) // 2]
@@ -181,7 +181,7 @@ class Bins:
         exact = self._value_starts[at + 1] > self._value_starts[at]
         if exact.any():
             found = np.array(found)
-            found[exact] = self._midpoints(at[exact], lower[exact], upper[exact], at_values)
+            found[exact] = self._between(at[exact], lower[exact], upper[exact], at_values)
         return found
 
     def cell_values(self) -> Floats | None:
@@ -194,12 +194,13 @@ class Bins:
         ]
         return np.concatenate(cells)
 
-    def _midpoints(self, feature: Indices, left: Indices, right: Indices, at_values: bool) -> Floats:
+    def _between(self, feature: Indices, left: Indices, right: Indices, at_values: bool) -> Floats:
         begin = self._value_starts[feature]
-        between = midpoint(self._values[begin + left], self._values[begin + right])
+        ends = self._values[begin + left], self._values[begin + right]
         if not at_values:
-            return between
+            return readable(*ends)
         assert self.values is not None
+        between = midpoint(*ends)
         for f in np.unique(feature).tolist():
             mine = np.flatnonzero(feature == f)
             place = np.searchsorted(self.values[f], between[mine] + 1e-6, side="left") - 1

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from hornbeam.data.cells import LIGHT, Cells, cells_of, divide
-from hornbeam.data.edges import midpoint, readable
+from hornbeam.data.edges import readable
 from hornbeam.data.engine import Engine
 from hornbeam.data.units import Source, Unit
 from hornbeam.kernels.cuts import Census, Entries, Keys, floats_of, share
@@ -32,7 +32,7 @@ class Cut:
     values: Floats | None
 
 
-def cut(source: Source, engine: Engine, features: Sequence[int], max_bins: int, *, exact: bool) -> list[Cut]:
+def cut(source: Source, engine: Engine, features: Sequence[int], max_bins: int) -> list[Cut]:
     """Cut numeric features into at most `max_bins` bins each.
 
     Parameters
@@ -43,13 +43,12 @@ def cut(source: Source, engine: Engine, features: Sequence[int], max_bins: int, 
         Positions of numeric or ordinal columns.
     max_bins : int
         A feature with no more distinct values gets a bin for each.
-    exact : bool
-        Put an edge between two values at their very midpoint; else at the shortest decimal near it.
 
     Returns
     -------
     list of Cut
-        One per feature, in the order of `features`.
+        One per feature, in the order of `features`. An edge between two values is the shortest decimal in the
+        middle half between them.
 
     Examples
     --------
@@ -57,7 +56,7 @@ def cut(source: Source, engine: Engine, features: Sequence[int], max_bins: int, 
     >>> from hornbeam.data.table import Table
     >>> from hornbeam.data.units import MemorySource
     >>> source = MemorySource(Table.read([[0.1], [0.2], [0.7]]))
-    >>> [found] = cut(source, LocalEngine(), [0], 255, exact=False)
+    >>> [found] = cut(source, LocalEngine(), [0], 255)
     >>> found.edges, found.values
     (array([0.15, 0.4 ]), array([0.1, 0.2, 0.7]))
     """
@@ -66,7 +65,7 @@ def cut(source: Source, engine: Engine, features: Sequence[int], max_bins: int, 
         some = tuple(features[begin : begin + FEATURES_AT_ONCE])
         [census] = engine.reduce(survey, source.units(), (source, some, max_bins), combine=Census.absorb)
         entries = census.entries()
-        found = cuts_between_values(entries, exact=exact)
+        found = cuts_between_values(entries)
         crowded = np.flatnonzero(entries.full).tolist()
         cells = divide(source, engine, {some[at]: cells_of(entries, at) for at in crowded}, max_bins)
         for at, joined in zip(crowded, cuts_between_cells(cells, max_bins), strict=True):
@@ -84,7 +83,7 @@ def survey(units: Sequence[Unit], shared: tuple[Source, tuple[int, ...], int]) -
     return [census]
 
 
-def cuts_between_values(entries: Entries, *, exact: bool) -> list[Cut]:
+def cuts_between_values(entries: Entries) -> list[Cut]:
     """An edge between any two neighbouring values of a feature; nothing where a feature is full."""
     keys, starts = entries.keys, entries.starts
     if entries.full.any():
@@ -94,7 +93,7 @@ def cuts_between_values(entries: Entries, *, exact: bool) -> list[Cut]:
     values = floats_of(keys)
     # All features at once; what comes out between the last value of one and the first of the next is left
     # out.
-    edges = (midpoint if exact else readable)(values[:-1], values[1:])
+    edges = readable(values[:-1], values[1:])
     return [
         Cut(edges[begin : max(begin, end - 1)], values[begin:end]) for begin, end in pairwise(starts.tolist())
     ]

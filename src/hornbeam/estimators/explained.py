@@ -7,7 +7,7 @@ they call is loaded when it is called: whoever only fits and predicts does not w
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -52,7 +52,7 @@ def explain(self: Any, X: Any, level: float = 0.9) -> Explanations:
     ill 0.917, 90 % interval 0.679 to 0.997
      node   rows  borrowed    raw  smoothed  because
         0     20       1.0  0.500     0.500  every row
-        2     10       2.0  1.000     0.917  x0 > 37.9 (is 38.2)
+        2     10       2.0  1.000     0.917  x0 > 38 (is 38.2)
     stops at a leaf; lent: 1.0 from node 0, 1.0 from nobody
     """
     table = self._read(X)
@@ -97,7 +97,7 @@ def counterfactuals(
     >>> from hornbeam import TreeClassifier
     >>> clf = TreeClassifier("cart").fit([[36.6], [36.8], [39.0], [39.5]], ["well", "well", "ill", "ill"])
     >>> print(*clf.counterfactuals([[38.2]])[0])
-    x0 ≤ 37.9 (is 38.2): well 1.000
+    x0 ≤ 38 (is 38.2): well 1.000
     """
     table = self._read(X)
     aims = {"wanted": wanted, "fixed": fixed, "n": n, "spread": spread}
@@ -114,23 +114,46 @@ def feature_importances(self: Any) -> Floats:
     return floor.importance(self.tree_)
 
 
-def leaves(self: Any, level: float = 0.9) -> Leaves:
-    """List the leaves: rows, raw and smoothed rate or mean, interval, rows borrowed.
+def leaves(
+    self: Any,
+    level: float = 0.9,
+    *,
+    positive: Any = None,
+    by: Literal["node", "risk"] = "node",
+) -> Leaves:
+    """List the leaves: rows, raw and smoothed rate or mean, interval, rows borrowed, rule.
 
     Parameters
     ----------
     level : float, default=0.9
         How often the true rate, or mean, is to be within the interval.
+    positive : label, default=None
+        The class of interest: every printed line has the rates of this class. None: each line has those of its own
+        class.
+    by : {"node", "risk"}, default="node"
+        The order: by number, or the highest probability of `positive` first; where the target is numeric, the
+        highest mean.
 
     Returns
     -------
     Leaves
         A table to print, or to make a data frame of with its `to_dict`, or rules with `as_rules`.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> clf = TreeClassifier("cart", smoothing="hgs")
+    >>> clf.fit([[36.6], [36.8], [39.0], [39.5]] * 5, ["well", "well", "ill", "ill"] * 5)
+    TreeClassifier(preset='cart', smoothing='hgs')
+    >>> clf.leaves(positive="ill", by="risk")
+     node   rows  borrowed  class    raw  smoothed    90 % interval  rule
+        2     10       2.0  ill    1.000     0.917   0.679 to 0.997  x0 > 38
+        1     10       2.0  ill    0.000     0.083   0.003 to 0.321  x0 ≤ 38
     """
     from hornbeam import explain as floor
 
     check_is_fitted(self, "tree_")
-    return floor.leaves(self.tree_, level)
+    return floor.leaves(self.tree_, level, positive=positive, by=by)
 
 
 def rules(self: Any, *, inner: bool = False) -> RuleSet:

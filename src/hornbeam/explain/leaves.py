@@ -1,18 +1,20 @@
-"""The leaf table: who came to each leaf, what the tree makes of them, and how sure it is."""
+"""The leaf table: rows, rates, intervals and the rule of each leaf."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.errors import ParameterError
 from hornbeam.explain.intervals import interval
 from hornbeam.explain.words import rule_words
 from hornbeam.export.answers import answer_words, span_words
 from hornbeam.export.words import several
+from hornbeam.tree.positive import class_code
 from hornbeam.tree.tree import Tree, unsmoothed
-from hornbeam.typing import Counts, Floats
+from hornbeam.typing import Counts, Floats, Label
 
 __all__ = ["Leaves", "leaves"]
 
@@ -38,15 +40,18 @@ class Leaves:
         (n_leaves, 1).
     tree : Tree
         Whose leaves they are.
+    code : int, optional
+        The class of interest, by its position in `classes`: printed lines have its rates. If not given, each line
+        has those of the class that the leaf decides for.
 
     Examples
     --------
     >>> from hornbeam import TreeClassifier
     >>> X, y = [[0.0]] * 10 + [[1.0]] * 40, ["no"] * 10 + ["no", "yes"] * 20
     >>> TreeClassifier().fit(X, y).leaves()
-     node   rows  borrowed  class    raw  smoothed    90 % interval
-        1     10       1.0  no     1.000     0.959   0.725 to 1.000
-        2     40       0.7  no     0.500     0.501   0.353 to 0.648
+     node   rows  borrowed  class    raw  smoothed    90 % interval  rule
+        1     10       1.0  no     1.000     0.959   0.725 to 1.000  x0 ≤ 0.5
+        2     40       0.7  no     0.500     0.501   0.353 to 0.648  x0 > 0.5
     """
 
     classes: tuple[Any, ...]
@@ -59,6 +64,7 @@ class Leaves:
     low: Floats
     high: Floats
     tree: Tree
+    code: int | None = None
 
     def __len__(self) -> int:
         return len(self.node)
@@ -115,8 +121,8 @@ class Leaves:
         low, high = interval(self.tree, self.level)
         lines = []
         for at, (rule, node) in enumerate(zip(self.rule, self.node.tolist(), strict=True)):
-            answer = ", ".join(filter(None, answer_words(self.tree, node)))
-            sure = span_words(self.tree, low, high, node)
+            answer = ", ".join(filter(None, answer_words(self.tree, node, code=self.code)))
+            sure = span_words(self.tree, low, high, node, code=self.code)
             lines += [
                 f"{at + 1}. if {rule}",
                 f"{' ' * len(str(at + 1))}  then {answer} ({sure}); {several(self.rows.item(at), 'row')}",
@@ -127,29 +133,39 @@ class Leaves:
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        """Write the class that each leaf decides for, or its mean."""
+        """Write the class that each leaf decides for, or the class of interest, or the mean."""
+        rules = self.rule
         if not self.classes:
-            yield from self._lines_of_means()
+            yield from self._lines_of_means(rules)
             return
-        best = self.tree.decided[self.node]
+        best = self.tree.decided[self.node] if self.code is None else np.full(len(self), self.code)
         names = [str(label) for label in self.classes]
         width = max(len("class"), *map(len, names))
         title = f"{100 * self.level:g} % interval"
-        yield f" node   rows  borrowed  {'class':<{width}}    raw  smoothed  {title:>15}"
+        yield f" node   rows  borrowed  {'class':<{width}}    raw  smoothed  {title:>15}  rule"
         for i, k in enumerate(best.tolist()):
             counts = f"{self.node[i]:>5} {self.rows[i]:>6}  {self.borrowed[i]:>8.1f}"
             rates = f"{self.raw[i, k]:.3f}  {self.smoothed[i, k]:>8.3f}"
-            yield f"{counts}  {names[k]:<{width}}  {rates}   {self.low[i, k]:.3f} to {self.high[i, k]:.3f}"
+            span = f"{self.low[i, k]:.3f} to {self.high[i, k]:.3f}"
+            yield f"{counts}  {names[k]:<{width}}  {rates}   {span}  {rules[i]}"
 
-    def _lines_of_means(self) -> Iterator[str]:
-        yield f" node   rows  borrowed         raw    smoothed  {f'{100 * self.level:g} % interval':>24}"
+    def _lines_of_means(self, rules: list[str]) -> Iterator[str]:
+        title = f"{100 * self.level:g} % interval"
+        yield f" node   rows  borrowed         raw    smoothed  {title:>24}  rule"
         for i, node in enumerate(self.node.tolist()):
             counts = f"{node:>5} {self.rows[i]:>6}  {self.borrowed[i]:>8.1f}"
             rates = f"{self.raw[i, 0]:>10.5g}  {self.smoothed[i, 0]:>10.5g}"
-            yield f"{counts}  {rates}  {self.low[i, 0]:>10.5g} to {self.high[i, 0]:<10.5g}".rstrip()
+            yield f"{counts}  {rates}  {self.low[i, 0]:>10.5g} to {self.high[i, 0]:<10.5g}  {rules[i]}"
 
 
-def leaves(tree: Tree, level: float = 0.9, *, inner: bool = False) -> Leaves:
+def leaves(
+    tree: Tree,
+    level: float = 0.9,
+    *,
+    inner: bool = False,
+    positive: Label | None = None,
+    by: Literal["node", "risk"] = "node",
+) -> Leaves:
     """List the leaves of a tree with their rows, rates and intervals.
 
     Parameters
@@ -159,6 +175,11 @@ def leaves(tree: Tree, level: float = 0.9, *, inner: bool = False) -> Leaves:
         Of the intervals (`interval`).
     inner : bool, default False
         List every node, inner ones too.
+    positive : label, optional
+        The class of interest: every printed line has the rates of this class, so that they compare down the column.
+    by : {"node", "risk"}, default "node"
+        The order: by number, or the highest probability of `positive` first; where the target is numeric, the
+        highest mean. Equal ones are in the order of their numbers.
 
     Returns
     -------
@@ -169,13 +190,22 @@ def leaves(tree: Tree, level: float = 0.9, *, inner: bool = False) -> Leaves:
     >>> from hornbeam import TreeClassifier
     >>> tree = TreeClassifier(smoothing=None).fit([[0.0]] * 3 + [[1.0]] * 5, [0] * 4 + [1] * 4).tree_
     >>> leaves(tree, level=0.8, inner=True)
-     node   rows  borrowed  class    raw  smoothed    80 % interval
-        0      8       0.0  0      0.500     0.500   0.258 to 0.742
-        1      3       0.0  0      1.000     1.000   0.614 to 1.000
-        2      5       0.0  1      0.800     0.800   0.477 to 0.977
+     node   rows  borrowed  class    raw  smoothed    80 % interval  rule
+        0      8       0.0  0      0.500     0.500   0.258 to 0.742  every row
+        1      3       0.0  0      1.000     1.000   0.614 to 1.000  x0 ≤ 0.5
+        2      5       0.0  1      0.800     0.800   0.477 to 0.977  x0 > 0.5
+    >>> leaves(tree, positive=1, by="risk")
+     node   rows  borrowed  class    raw  smoothed    90 % interval  rule
+        2      5       0.0  1      0.800     0.800   0.396 to 0.989  x0 > 0.5
+        1      3       0.0  1      0.000     0.000   0.000 to 0.499  x0 ≤ 0.5
     """
+    code = None if positive is None else class_code(tree.schema.classes, positive)
     low, high = interval(tree, level)
     node = np.arange(tree.n_nodes) if inner else np.flatnonzero(tree.skeleton.is_leaf)
+    if by == "risk":
+        node = node[np.argsort(-_risk(tree, code)[node], kind="stable")]
+    elif by != "node":
+        raise ParameterError(f"by={by!r}: expected 'node' or 'risk'.")
     raw = unsmoothed(tree)
     return Leaves(
         classes=tree.schema.classes,
@@ -188,4 +218,14 @@ def leaves(tree: Tree, level: float = 0.9, *, inner: bool = False) -> Leaves:
         low=low[node],
         high=high[node],
         tree=tree,
+        code=code,
     )
+
+
+def _risk(tree: Tree, code: int | None) -> Floats:
+    """Of each node the probability of the class of interest, or the mean."""
+    if code is None and not tree.is_measured:
+        raise ParameterError(
+            f"by='risk' needs positive=, the class whose probability is the risk: one of {list(tree.schema.classes)}."
+        )
+    return tree.belief[:, code or 0]

@@ -9,24 +9,28 @@ from hornbeam.typing import Floats
 __all__ = ["answer_words", "mean", "scale_words", "span_words"]
 
 
-def answer_words(tree: Tree, node: int, decimals: int = 3, most: int | None = None) -> tuple[str, str]:
+def answer_words(
+    tree: Tree, node: int, decimals: int = 3, most: int | None = None, code: int | None = None
+) -> tuple[str, str]:
     """Say what a node predicts: the class it decides for and its probability, or the mean.
 
-    Of a numeric target the first part is empty. Fewer than three decimals are for those who glance.
+    With `code`, that class is named instead. Of a numeric target the first part is empty. Fewer than three
+    decimals are for pictures.
 
     Examples
     --------
     >>> from hornbeam import TreeClassifier, TreeRegressor
-    >>> answer_words(TreeClassifier("cart").fit([[0], [1], [1]], ["no", "yes", "yes"]).tree_, 0)
-    ('yes', '0.667')
+    >>> tree = TreeClassifier("cart").fit([[0], [1], [1]], ["no", "yes", "yes"]).tree_
+    >>> answer_words(tree, 0), answer_words(tree, 0, code=0)
+    (('yes', '0.667'), ('no', '0.333'))
     >>> answer_words(TreeRegressor("cart").fit([[0], [1], [1]], [1.0, 3.0, 3.0]).tree_, 0)
     ('', '2.33333')
     """
     if tree.is_measured:
         return "", mean(tree.belief.item(node), decimals)
-    best = tree.decided.item(node)
-    name = word(tree.schema.classes[best])
-    sure = probability(tree.belief.item(node, best), decimals)
+    named = tree.decided.item(node) if code is None else code
+    name = word(tree.schema.classes[named])
+    sure = probability(tree.belief.item(node, named), decimals)
     return name if most is None else shortened(name, most), sure
 
 
@@ -54,8 +58,10 @@ def scale_words(tree: Tree) -> str:
     return f"mean, from {mean(low, 2)} to {mean(high, 2)}"
 
 
-def span_words(tree: Tree, low: Floats, high: Floats, node: int, decimals: int = 3) -> str:
-    """Say the interval of what a node answers.
+def span_words(
+    tree: Tree, low: Floats, high: Floats, node: int, decimals: int = 3, code: int | None = None
+) -> str:
+    """Say the interval of what a node answers, or of the class with this code.
 
     Examples
     --------
@@ -65,6 +71,6 @@ def span_words(tree: Tree, low: Floats, high: Floats, node: int, decimals: int =
     >>> span_words(tree, np.array([[0.5]]), np.array([[3.5]]), 0)
     '0.5 to 3.5'
     """
-    best = tree.decided.item(node)
+    named = tree.decided.item(node) if code is None else code
     said = mean if tree.is_measured else probability
-    return " to ".join(said(bound.item(node, best), decimals) for bound in (low, high))
+    return " to ".join(said(bound.item(node, named), decimals) for bound in (low, high))

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from math import inf
 
-from hornbeam.export.words import cut, feature_name, membership, word
+from hornbeam.export.words import cut, feature_name, membership
 from hornbeam.tree.condition import Condition
 
 __all__ = ["condition_words"]
 
 
-def condition_words(condition: Condition, most: int = 8) -> str:
+def condition_words(condition: Condition, most: int | None = None) -> str:
     """Say what a condition asks for.
 
     Parameters
     ----------
     condition : Condition
-    most : int, default 8
-        Longer sets of categories are cut, with the number of those left out.
+    most : int, optional
+        Longer lists of categories are cut, with the number of those left out; whole lists if not given.
 
     Returns
     -------
     str
+        A set of more than three categories is named by those it leaves out, if they are fewer. Either way it is
+        exact for the categories of the training data; one that is new meets no condition on that feature.
 
     Examples
     --------
@@ -38,11 +40,11 @@ def condition_words(condition: Condition, most: int = 8) -> str:
     return f"{said} or missing" if condition.missing else said
 
 
-def _known(condition: Condition, name: str, most: int) -> str:
+def _known(condition: Condition, name: str, most: int | None) -> str:
     """Say which known values will do."""
     feature, above, at_most = condition.feature, condition.above, condition.at_most
     if condition.among is not None:
-        return f"{name} {membership([word(feature.categories[code]) for code in condition.among], most)}"
+        return f"{name} {membership(feature, condition.among, most)}"
     low = None if above is None else cut(feature, above)
     high = None if at_most in (None, inf) else cut(feature, at_most)
     if high is None:

@@ -7,22 +7,20 @@ import numpy as np
 from hornbeam.errors import ParameterError
 from hornbeam.export.answers import answer_words
 from hornbeam.export.one_tree import HasTree, tree_of
-from hornbeam.export.words import conditions, evidence, feature_name, shortened, word
+from hornbeam.export.words import conditions_within, evidence, feature_name, shortened, word
 from hornbeam.tree import Tree
 
 __all__ = ["to_dot"]
 
 
-def to_dot(tree: Tree | HasTree, *, max_categories: int = 8, max_width: int = 48) -> str:
+def to_dot(tree: Tree | HasTree, *, max_width: int = 48) -> str:
     r"""Write a tree as a DOT graph: inner nodes name what they ask, edges the answers, leaves the class, or the mean.
 
     Parameters
     ----------
     tree : Tree or fitted TreeClassifier or TreeRegressor
-    max_categories : int, default 8
-        Longer sets of categories are cut, with the number of those left out.
     max_width : int, default 48
-        Longer lines of text are cut.
+        Letters of a line. Longer lines are cut, lists of categories with the number of those left out.
 
     Returns
     -------
@@ -48,10 +46,8 @@ def to_dot(tree: Tree | HasTree, *, max_categories: int = 8, max_width: int = 48
     }
     """
     tree = tree_of(tree)
-    if max_categories < 1 or max_width < 1:
-        raise ParameterError(
-            f"max_categories is {max_categories} and max_width {max_width}, expected 1 or more of each"
-        )
+    if max_width < 1:
+        raise ParameterError(f"max_width is {max_width}, expected 1 or more")
     skeleton = tree.skeleton
     classes = [word(label) for label in tree.schema.classes]
 
@@ -72,7 +68,7 @@ def to_dot(tree: Tree | HasTree, *, max_categories: int = 8, max_width: int = 48
         name = feature_name(tree.schema.features[skeleton.feature[node]].name)
         out.append(f"  n{node} [label={quoted(name)}];")
         children = np.arange(skeleton.n_children[node]) + skeleton.first_child[node]
-        for child, test in zip(children, conditions(tree, node, max_categories), strict=True):
+        for child, test in zip(children, conditions_within(tree, node, max_width), strict=True):
             out.append(f"  n{node} -> n{child} [label={quoted(test)}];")
     return "\n".join([*out, "}"])
 

@@ -11,7 +11,15 @@ from hornbeam.export.answers import answer_words, scale_words, span_words
 from hornbeam.export.fold import Folded, fold
 from hornbeam.export.one_tree import HasTree, tree_of
 from hornbeam.export.palette import CLASS_COLOURS, bar, bars
-from hornbeam.export.words import branches, digits_apart, evidence, several, shortened, word
+from hornbeam.export.words import (
+    conditions_within,
+    digits_apart,
+    evidence,
+    feature_name,
+    several,
+    shortened,
+    word,
+)
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import depths
 from hornbeam.typing import Floats
@@ -137,7 +145,7 @@ class _Page:
                 shown = " open" if depth[node] < max_depth else ""
                 rows = f"<small>{several(tree.rows.item(node), 'row')}</small>"
                 yield f"<details{shown}><summary>{_test(words)}{_bar(belief[node])}{rows}</summary>"
-                tests = branches(tree, node, 4, digits[skeleton.feature[node]])
+                tests = _tests(tree, node, digits[skeleton.feature[node]])
                 first = skeleton.first_child.item(node)
                 todo.append((-1, ""))
                 todo += [(first + slot, tests[slot]) for slot in range(len(tests) - 1, -1, -1)]
@@ -155,6 +163,13 @@ class _Page:
         classes = [shortened(word(label), _LONGEST_CLASS) for label in tree.schema.classes]
         hint = escape(evidence(tree, node, classes))
         return f'<div class="leaf" title="{hint}">{_test(words)}{drawn}{answer} <small>{said}</small></div>'
+
+
+def _tests(tree: Tree, node: int, digits: int) -> list[str]:
+    """Say what leads to each child, with as many categories as there is room for."""
+    name = feature_name(tree.schema.features[tree.skeleton.feature[node]].name)
+    room = max(_LONGEST - len(name) - 1, _LONGEST // 2)
+    return [f"{name} {test}" for test in conditions_within(tree, node, room, digits)]
 
 
 def _test(words: str) -> str:

@@ -7,24 +7,23 @@ from itertools import pairwise
 
 import numpy as np
 
-from hornbeam.errors import ParameterError
 from hornbeam.export.answers import answer_words
 from hornbeam.export.one_tree import HasTree, tree_of
-from hornbeam.export.words import branches, evidence, word
+from hornbeam.export.words import branches, check_most, evidence, word
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import path, slots
 
 __all__ = ["code_span", "to_markdown"]
 
 
-def to_markdown(tree: Tree | HasTree, *, max_categories: int = 8) -> str:
+def to_markdown(tree: Tree | HasTree, *, max_categories: int | None = None) -> str:
     """Write a tree as a Markdown table of its leaves: what leads there, what it answers, the evidence.
 
     Parameters
     ----------
     tree : Tree or fitted TreeClassifier or TreeRegressor
-    max_categories : int, default 8
-        Longer sets of categories are cut, with the number of those left out.
+    max_categories : int, optional
+        Longer lists of categories are cut, with the number of those left out; no list is cut if not given.
 
     Returns
     -------
@@ -47,8 +46,7 @@ def to_markdown(tree: Tree | HasTree, *, max_categories: int = 8) -> str:
     | 2 | `dose > 0.5` | `well` | 0.800 | `4 well, 1 ill` |
     """
     tree = tree_of(tree)
-    if max_categories < 1:
-        raise ParameterError(f"max_categories is {max_categories}, expected 1 or more")
+    check_most(max_categories)
     skeleton = tree.skeleton
     slot = slots(skeleton)
     inner = np.flatnonzero(skeleton.n_children).tolist()

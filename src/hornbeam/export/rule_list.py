@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Self
 
 from hornbeam.data.schema import Kind
-from hornbeam.errors import ParameterError
 from hornbeam.export.condition import condition_words
 from hornbeam.export.json_rules import json_value
 from hornbeam.export.markdown import code_span
-from hornbeam.export.words import probability, word
+from hornbeam.export.words import check_most, probability, word
 from hornbeam.rules import Rule, RuleSet
 from hornbeam.tree import Condition
+from hornbeam.tree.positive import class_code
+from hornbeam.typing import Label
 
 __all__ = ["rules_dict", "rules_markdown", "rules_text"]
 
@@ -23,7 +24,13 @@ _READING = (
 )
 
 
-def rules_text(rules: RuleSet, *, level: float = 0.9, max_categories: int = 8) -> str:
+def rules_text(
+    rules: RuleSet,
+    *,
+    level: float = 0.9,
+    max_categories: int | None = None,
+    positive: Label | None = None,
+) -> str:
     """Write a list of rules as text: conditions, class, probability with its interval, and the rows.
 
     Parameters
@@ -31,8 +38,10 @@ def rules_text(rules: RuleSet, *, level: float = 0.9, max_categories: int = 8) -
     rules : RuleSet
     level : float, default 0.9
         Of the intervals.
-    max_categories : int, default 8
-        Longer sets of categories are cut, with the number of those left out.
+    max_categories : int, optional
+        Longer lists of categories are cut, with the number of those left out; no list is cut if not given.
+    positive : label, optional
+        The class of interest: every rule has the probability of this class, beside the class it answers.
 
     Returns
     -------
@@ -51,16 +60,30 @@ def rules_text(rules: RuleSet, *, level: float = 0.9, max_categories: int = 8) -
     2. if x0 > 37.6
        then ill, 0.800 (0.271 to 0.998); covers 3 rows, 0 wrong; decides 3
     otherwise ill, 0.500 (0.169 to 0.831); covers 6 rows, 3 wrong; decides 0
+    >>> print(rules_text(clf.rules(), positive="ill"))
+    1. if x0 ≤ 37.6
+       then well; ill 0.200 (0.002 to 0.729); covers 3 rows, 0 wrong; decides 3
+    2. if x0 > 37.6
+       then ill; ill 0.800 (0.271 to 0.998); covers 3 rows, 0 wrong; decides 3
+    otherwise ill; ill 0.500 (0.169 to 0.831); covers 6 rows, 3 wrong; decides 0
     """
+    check_most(max_categories)
+    code = None if positive is None else class_code(rules.schema.classes, positive)
     lines = []
     for at, rule in enumerate(rules, 1):
-        said = _Said.of(rules, rule, level, max_categories)
-        tests = " and ".join(said.tests) or "anything"
+        said = _Said.of(rules, rule, level, code)
+        tests = " and ".join(condition_words(one, max_categories) for one in rule.conditions) or "anything"
         lines += [f"{at}. if {tests}", f"{' ' * len(str(at))}  then {said.outcome}"]
-    return "\n".join([*lines, f"otherwise {_Said.of(rules, rules.default, level, max_categories).outcome}"])
+    return "\n".join([*lines, f"otherwise {_Said.of(rules, rules.default, level, code).outcome}"])
 
 
-def rules_markdown(rules: RuleSet, *, level: float = 0.9, max_categories: int = 8) -> str:
+def rules_markdown(
+    rules: RuleSet,
+    *,
+    level: float = 0.9,
+    max_categories: int | None = None,
+    positive: Label | None = None,
+) -> str:
     """Write a list of rules as a Markdown table.
 
     Parameters
@@ -68,8 +91,10 @@ def rules_markdown(rules: RuleSet, *, level: float = 0.9, max_categories: int = 
     rules : RuleSet
     level : float, default 0.9
         Of the intervals.
-    max_categories : int, default 8
-        Longer sets of categories are cut, with the number of those left out.
+    max_categories : int, optional
+        Longer lists of categories are cut, with the number of those left out; no list is cut if not given.
+    positive : label, optional
+        The class of interest: every rule has the probability of this class, beside the class it answers.
 
     Returns
     -------
@@ -89,15 +114,18 @@ def rules_markdown(rules: RuleSet, *, level: float = 0.9, max_categories: int = 
     | 2 | `x0 > 37.6` | `ill` | 0.800 | 0.271 to 0.998 | 3 | 0 | 3 |
     |  | otherwise | `ill` | 0.500 | 0.169 to 0.831 | 6 | 3 | 0 |
     """
-    title = f"{100 * level:g} % interval"
+    check_most(max_categories)
+    code = None if positive is None else class_code(rules.schema.classes, positive)
+    likely = "probability" if code is None else f"probability of {code_span(word(positive))}"
     lines = [
-        f"| rule | if | class | probability | {title} | covers | wrong | decides |",
+        f"| rule | if | class | {likely} | {100 * level:g} % interval | covers | wrong | decides |",
         "|--:|---|---|--:|---|--:|--:|--:|",
     ]
     for at, rule in enumerate((*rules, rules.default), 1):
-        said = _Said.of(rules, rule, level, max_categories)
+        said = _Said.of(rules, rule, level, code)
         number = str(at) if at <= len(rules) else ""
-        tests = " and ".join(map(code_span, said.tests)) or ("anything" if number else "otherwise")
+        asked = [code_span(condition_words(one, max_categories)) for one in rule.conditions]
+        tests = " and ".join(asked) or ("anything" if number else "otherwise")
         lines.append(f"| {' | '.join([number, tests, code_span(said.label), *said.numbers])} |")
     return "\n".join(lines)
 
@@ -123,7 +151,7 @@ def rules_dict(rules: RuleSet, *, level: float = 0.9) -> dict[str, Any]:
     >>> clf = TreeClassifier("cart").fit([[36.5], [36.9], [38.0]], ["well", "well", "ill"])
     >>> plain = rules_dict(clf.rules())
     >>> plain["rules"][0]["if"], plain["rules"][0]["class"]
-    ([{'feature': 'x0', 'at_most': 37.45}], 'well')
+    ([{'feature': 'x0', 'at_most': 37.4}], 'well')
     >>> json.loads(json.dumps(plain)) == plain
     True
     """
@@ -146,10 +174,10 @@ def rules_dict(rules: RuleSet, *, level: float = 0.9) -> dict[str, Any]:
 
 
 class _Said(NamedTuple):
-    """A rule in words."""
+    """What a rule answers, in words; `named` is the class of interest, or empty."""
 
-    tests: list[str]
     label: str
+    named: str
     probability: str
     interval: str
     covers: str
@@ -157,14 +185,13 @@ class _Said(NamedTuple):
     decides: str
 
     @classmethod
-    def of(cls, rules: RuleSet, rule: Rule, level: float, most: int) -> Self:
-        if most < 1:
-            raise ParameterError(f"max_categories is {most}, expected 1 or more")
-        tests = [condition_words(condition, most) for condition in rule.conditions]
-        low, high = (bound.item(rule.target) for bound in rule.interval(level))
-        believed = probability(rule.probability), f"{low:.3f} to {high:.3f}"
+    def of(cls, rules: RuleSet, rule: Rule, level: float, code: int | None) -> Self:
+        at = rule.target if code is None else code
+        low, high = (bound.item(at) for bound in rule.interval(level))
+        believed = probability(rule.belief.item(at)), f"{low:.3f} to {high:.3f}"
         rows = (f"{rows:.6g}" for rows in (rule.support, rule.errors, rule.decided.sum()))
-        return cls(tests, word(rules.label(rule)), *believed, *rows)
+        named = "" if code is None else word(rules.schema.classes[code])
+        return cls(word(rules.label(rule)), named, *believed, *rows)
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -173,7 +200,12 @@ class _Said(NamedTuple):
     @property
     def outcome(self) -> str:
         rows = f"covers {self.covers} row{'s' * (self.covers != '1')}, {self.wrong} wrong; decides {self.decides}"
-        return f"{self.label}, {self.probability} ({self.interval}); {rows}"
+        answer = (
+            f"{self.label}; {self.named} {self.probability}"
+            if self.named
+            else f"{self.label}, {self.probability}"
+        )
+        return f"{answer} ({self.interval}); {rows}"
 
 
 def _plain(condition: Condition) -> dict[str, Any]:

@@ -161,7 +161,7 @@ def rules_where(
     >>> clf = TreeClassifier("cart").fit([[36.5], [36.9], [38.0]], ["well", "well", "ill"])
     >>> clauses = rules_where(clf.rules(), dialect="sqlite", columns={"x0": "fever"})
     >>> clauses[1]
-    'CAST("fever" AS REAL) > 37.45'
+    'CAST("fever" AS REAL) > 37.4'
     >>> people = sqlite3.connect(":memory:")
     >>> _ = people.execute("CREATE TABLE people (name, fever)")
     >>> _ = people.execute("INSERT INTO people VALUES ('Ada', 36.6), ('Bob', 39.5), ('Cid', NULL)")

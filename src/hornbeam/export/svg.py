@@ -14,7 +14,7 @@ from hornbeam.export.answers import answer_words
 from hornbeam.export.one_tree import HasTree, tree_of
 from hornbeam.export.palette import bar, bars
 from hornbeam.export.tidy import tidy
-from hornbeam.export.words import conditions, evidence, feature_name, shortened, word
+from hornbeam.export.words import conditions, conditions_within, evidence, feature_name, shortened, word
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import leaves_below
 from hornbeam.typing import Floats, Indices
@@ -26,9 +26,7 @@ _LEVEL, _BOX, _BAR = 96, 40, 5  # heights: from level to level, of a box, of the
 _MARGIN = 12
 
 
-def to_svg(
-    tree: Tree | HasTree, max_depth: int | None = None, *, max_categories: int = 4, max_width: int = 30
-) -> str:
+def to_svg(tree: Tree | HasTree, max_depth: int | None = None, *, max_width: int = 30) -> str:
     """Draw a tree: a box for each node, its test inside, its probabilities as a bar, its branches labelled.
 
     The bar of a mean is as long as it lies from the lowest to the highest mean of the tree.
@@ -38,10 +36,9 @@ def to_svg(
     tree : Tree or fitted TreeClassifier or TreeRegressor
     max_depth : int, optional
         Nodes at this depth are drawn as if they were leaves, with the number of leaves they hide.
-    max_categories : int, default 4
-        Longer sets of categories are cut, with the number of those left out.
     max_width : int, default 30
-        Longer lines of text are cut; the whole text shows when pointed at.
+        Letters of a line. Longer lines are cut, lists of categories with the number of those left out; the whole
+        line shows when pointed at.
 
     Returns
     -------
@@ -62,22 +59,17 @@ def to_svg(
     tree = tree_of(tree)
     if max_depth is not None and max_depth < 0:
         raise ParameterError(f"max_depth is {max_depth}, expected 0 or more, or None for the whole tree")
-    if max_categories < 1 or max_width < 1:
-        raise ParameterError(
-            f"max_categories is {max_categories} and max_width {max_width}, expected 1 or more of each"
-        )
+    if max_width < 1:
+        raise ParameterError(f"max_width is {max_width}, expected 1 or more")
     skeleton = tree.skeleton
     levels = skeleton.levels[: None if max_depth is None else max_depth + 2]
     n = levels[-1]
     n_children = skeleton.n_children[:n].copy()
     n_children[levels[-2] :] = 0
-    boxes, edges = _words(tree, n_children, max_categories)
+    boxes, edges = _words(tree, n_children, max_width)
     labels = [[shortened(line, max_width) for line in lines] for lines in boxes]
     width = np.array(
-        [
-            max(map(_pixels, [*lines, shortened(edge, max_width)]))
-            for lines, edge in zip(labels, edges, strict=True)
-        ]
+        [max(map(_pixels, [*lines, edge])) for lines, (edge, _) in zip(labels, edges, strict=True)]
     )
     x = tidy(skeleton.first_child[:n], n_children, width + 36) + _MARGIN
     y = np.repeat(np.arange(len(levels) - 1), np.diff(levels)) * _LEVEL + _MARGIN
@@ -91,7 +83,7 @@ def to_svg(
     parts = [
         frame,
         f"<title>Decision tree of {tree.n_leaves} leaves</title>",
-        *_edges(skeleton.parent[:n].tolist(), x, y, edges, max_width),
+        *_edges(skeleton.parent[:n].tolist(), x, y, edges),
     ]
     belief = bars(tree)
     for node in range(n):
@@ -99,16 +91,16 @@ def to_svg(
     return "\n".join([*parts, "</svg>"])
 
 
-def _words(tree: Tree, n_children: Indices, most: int) -> tuple[list[list[str]], list[str]]:
-    """The lines in each node's box, and what leads there; the root is led to by nothing."""
+def _words(tree: Tree, n_children: Indices, letters: int) -> tuple[list[list[str]], list[tuple[str, str]]]:
+    """Write the lines in each node's box, and what leads there, in so many letters and in full."""
     classes = [word(label) for label in tree.schema.classes]
     hidden = leaves_below(tree.skeleton)
-    boxes, edges = [], [""]
+    boxes, edges = [], [("", "")]
     for node in range(len(n_children)):
         if n_children[node]:
             name = feature_name(tree.schema.features[tree.skeleton.feature[node]].name)
             boxes.append([name, f"{tree.rows[node]} rows"])
-            edges += conditions(tree, node, most)
+            edges += zip(conditions_within(tree, node, letters), conditions(tree, node), strict=True)
             continue
         below = f" ({hidden[node]} leaves below)" if tree.skeleton.n_children[node] else ""
         answer = " ".join(filter(None, answer_words(tree, node)))
@@ -121,7 +113,7 @@ def _pixels(words: str) -> float:
     return _LETTER * sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in words)
 
 
-def _edges(parent: list[int], x: Floats, y: NDArray[np.intp], edges: list[str], most: int) -> Iterator[str]:
+def _edges(parent: list[int], x: Floats, y: NDArray[np.intp], edges: list[tuple[str, str]]) -> Iterator[str]:
     yield '<g fill="none" stroke="#888">'
     for node in range(1, len(parent)):
         begin, end = y[parent[node]] + _BOX + _BAR, y[node]
@@ -132,7 +124,7 @@ def _edges(parent: list[int], x: Floats, y: NDArray[np.intp], edges: list[str], 
     # A white seam keeps the words readable where a line passes behind them.
     yield '<g stroke="#fff" stroke-width="4" paint-order="stroke" stroke-linejoin="round">'
     for node in range(1, len(parent)):
-        yield _text(x[node], y[node] - 10, shortened(edges[node], most), edges[node])
+        yield _text(x[node], y[node] - 10, *edges[node])
     yield "</g>"
 
 

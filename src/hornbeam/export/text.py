@@ -8,9 +8,11 @@ from math import inf
 from hornbeam.errors import ParameterError
 from hornbeam.export.answers import answer_words
 from hornbeam.export.one_tree import HasTree, tree_of
-from hornbeam.export.words import branches, evidence, word
+from hornbeam.export.words import branches, check_most, evidence, word
 from hornbeam.tree import Tree
+from hornbeam.tree.positive import class_code
 from hornbeam.tree.walk import leaves_below
+from hornbeam.typing import Label
 
 __all__ = ["text"]
 
@@ -18,18 +20,27 @@ _DEEPEST = 32  # levels drawn by indentation; deeper lines say how many levels t
 _WIDEST = 64  # answers stand in a column unless the tests before them are wider than this
 
 
-def text(tree: Tree | HasTree, max_depth: int | None = None, *, max_categories: int = 8) -> str:
-    """Write a tree as indented text: a test a line, and for each leaf its class, probability and evidence.
+def text(
+    tree: Tree | HasTree,
+    max_depth: int | None = None,
+    *,
+    max_categories: int | None = 8,
+    positive: Label | None = None,
+) -> str:
+    """Write a tree as indented text: a line for each node, with its number and the test that leads to it.
 
-    Where the target is numeric, each leaf has its mean, its rows and their standard deviation.
+    A leaf also has its class, the probability of that class, and the evidence; where the target is numeric, its
+    mean, its rows and their standard deviation. Numbers are those of `leaves`, `explain` and `apply`.
 
     Parameters
     ----------
     tree : Tree or fitted TreeClassifier or TreeRegressor
     max_depth : int, optional
         Nodes at this depth are written as if they were leaves, with the number of leaves they hide.
-    max_categories : int, default 8
-        Longer sets of categories are cut, with the number of those left out.
+    max_categories : int or None, default 8
+        Longer lists of categories are cut, with the number of those left out; None: no list is cut.
+    positive : label, optional
+        The class of interest: every leaf has the probability of this class, instead of its own.
 
     Returns
     -------
@@ -39,8 +50,9 @@ def text(tree: Tree | HasTree, max_depth: int | None = None, *, max_categories: 
 
     Notes
     -----
-    A missing value takes the branch that says so. Where none does, it stops, as does a category that no
-    branch names, and the answer is that of the node it stopped at.
+    A missing value takes the branch that says so. Where none does, the answer is that of the node where it stops.
+    So it is with a category that no branch names, and with every category that the training data did not have: it
+    takes no branch, not even one that says "not in".
 
     Examples
     --------
@@ -60,27 +72,27 @@ def text(tree: Tree | HasTree, max_depth: int | None = None, *, max_categories: 
     >>> evidence = np.array([[70, 47, 3], [60, 10, 0], [9, 36, 0], [1, 1, 3], [58, 0, 0], [2, 10, 0]])
     >>> tree = Tree.raw(Schema(features, ("no", "yes", "maybe")), skeleton, evidence)
     >>> print(text(tree))
-    every row
-    ├─ age ≤ 30.5
-    │  ├─ colour in {blue, red} or missing ·· no     1.000  58 no
-    │  └─ colour = green ···················· yes    0.833  10 yes, 2 no
-    ├─ age > 30.5 ··························· yes    0.800  36 yes, 9 no
-    └─ age missing ·························· maybe  0.600  3 maybe, 1 no, 1 yes
-    >>> print(text(tree, max_depth=1))
-    every row
-    ├─ age ≤ 30.5 ··· no     0.857  60 no, 10 yes (2 leaves below)
-    ├─ age > 30.5 ··· yes    0.800  36 yes, 9 no
-    └─ age missing ·· maybe  0.600  3 maybe, 1 no, 1 yes
+    0) every row
+    ├─ 1) age ≤ 30.5
+    │  ├─ 4) colour in {blue, red} or missing ·· no     1.000  58 no
+    │  └─ 5) colour = green ···················· yes    0.833  10 yes, 2 no
+    ├─ 2) age > 30.5 ··························· yes    0.800  36 yes, 9 no
+    └─ 3) age missing ·························· maybe  0.600  3 maybe, 1 no, 1 yes
+    >>> print(text(tree, max_depth=1, positive="yes"))
+    0) every row
+    ├─ 1) age ≤ 30.5 ··· yes  0.143  60 no, 10 yes (2 leaves below)
+    ├─ 2) age > 30.5 ··· yes  0.800  36 yes, 9 no
+    └─ 3) age missing ·· yes  0.200  3 maybe, 1 no, 1 yes
     """
     tree = tree_of(tree)
     if max_depth is not None and max_depth < 0:
         raise ParameterError(f"max_depth is {max_depth}, expected 0 or more, or None for the whole tree")
-    if max_categories < 1:
-        raise ParameterError(f"max_categories is {max_categories}, expected 1 or more")
+    check_most(max_categories)
     lines = list(_outline(tree, inf if max_depth is None else max_depth, max_categories))
     answering = [(left, node) for left, node in lines if node >= 0]
     classes = [word(label) for label in tree.schema.classes]
-    said = {node: answer_words(tree, node) for _, node in answering}
+    code = None if positive is None else class_code(tree.schema.classes, positive)
+    said = {node: answer_words(tree, node, code=code) for _, node in answering}
     class_width, sure_width = (max(map(len, parts)) for parts in zip(*said.values(), strict=True))
     width = max((len(left) for left, _ in answering if len(left) <= _WIDEST), default=0)
     hidden = leaves_below(tree.skeleton)
@@ -95,11 +107,12 @@ def text(tree: Tree | HasTree, max_depth: int | None = None, *, max_categories: 
         below = f" ({hidden[node]} leaves below)" if tree.skeleton.n_children[node] else ""
         return f"{left} {leader} {answer}  {counts}{below}"
 
-    note = [] if tree.decision.is_default else ["Each line names the class of least expected cost."]
+    decides = positive is None and not tree.decision.is_default
+    note = ["Each line names the class of least expected cost."] if decides else []
     return "\n".join([*(line(left, node) for left, node in lines), *note])
 
 
-def _outline(tree: Tree, limit: float, most: int) -> Iterator[tuple[str, int]]:
+def _outline(tree: Tree, limit: float, most: int | None) -> Iterator[tuple[str, int]]:
     """Draw the branches depth first; with each line the node that answers there, or -1 if its children do."""
     n_children, first_child = tree.skeleton.n_children, tree.skeleton.first_child
     # What is still to draw: node, depth, the guides left of it, those left of its children, its test.
@@ -108,7 +121,7 @@ def _outline(tree: Tree, limit: float, most: int) -> Iterator[tuple[str, int]]:
         node, depth, guides, inner_guides, test = todo.pop()
         folded = f"⋯{depth - _DEEPEST} " if depth > _DEEPEST else ""
         answers = n_children[node] == 0 or depth >= limit
-        yield folded + guides + test, node if answers else -1
+        yield f"{folded}{guides}{node}) {test}", node if answers else -1
         if answers:
             continue
         tests = branches(tree, node, most)

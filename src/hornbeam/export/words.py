@@ -6,20 +6,23 @@ a part of a drawing. What is special to a target (HTML, DOT, Markdown) is escape
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import floor, isinf, isnan
 
 import numpy as np
 
 from hornbeam.data.schema import Feature, Kind
-from hornbeam.errors import ExportError
+from hornbeam.errors import ExportError, ParameterError
 from hornbeam.tree import Tree
+from hornbeam.tree.categories import shorter_side
 from hornbeam.tree.mean import variances
 
 __all__ = [
     "branches",
+    "check_most",
     "check_text",
     "conditions",
+    "conditions_within",
     "cut",
     "digits_apart",
     "evidence",
@@ -39,27 +42,37 @@ _MOST_DIGITS = 9  # of a threshold that is not written exactly
 _EXPONENT = 1e9  # from here on numbers that are not written exactly have an exponent
 
 
-def branches(tree: Tree, node: int, most: int, digits: int | None = None) -> list[str]:
+def branches(tree: Tree, node: int, most: int | None = None, digits: int | None = None) -> list[str]:
     """Say in words what leads to each child of a node."""
     name = feature_name(tree.schema.features[tree.skeleton.feature[node]].name)
     return [f"{name} {condition}" for condition in conditions(tree, node, most, digits)]
 
 
-def conditions(tree: Tree, node: int, most: int, digits: int | None = None) -> list[str]:
-    """Say what the tested value must be for each child of a node; of long sets only `most` categories.
+def conditions(tree: Tree, node: int, most: int | None = None, digits: int | None = None) -> list[str]:
+    """Say what the tested value must be for each child of a node.
 
-    Thresholds are exact, unless so many digits are enough (`number`).
+    Parameters
+    ----------
+    tree : Tree
+    node : int
+        A node with children.
+    most : int, optional
+        Lists of more categories are cut, with the number of those left out; whole lists if not given.
+    digits : int, optional
+        So many digits of a threshold are enough (`number`); exact if not given.
+
+    Returns
+    -------
+    list of str
+        In the order of the children.
     """
     skeleton = tree.skeleton
     feature = tree.schema.features[skeleton.feature[node]]
     threshold, missing = skeleton.threshold.item(node), skeleton.missing_slot.item(node)
     if isnan(threshold):
-        members: list[list[str]] = [[] for _ in range(skeleton.n_children[node])]
-        run = skeleton.slot_of[skeleton.slot_start[node] : skeleton.slot_start[node + 1]].tolist()
-        for category, slot in zip(feature.categories, run, strict=True):
-            if slot >= 0:
-                members[slot].append(word(category))
-        tests = [membership(words, most) for words in members]
+        run = skeleton.slot_of[skeleton.slot_start[node] : skeleton.slot_start[node + 1]]
+        slots = range(skeleton.n_children[node])
+        tests = [membership(feature, np.flatnonzero(run == slot).tolist(), most) for slot in slots]
     else:
         at = cut(feature, threshold, digits)
         tests = [f"≤ {at}", f"> {at}", ""][: skeleton.n_children[node]]
@@ -70,18 +83,76 @@ def conditions(tree: Tree, node: int, most: int, digits: int | None = None) -> l
     return tests
 
 
-def membership(words: list[str], most: int) -> str:
-    """Say that a value is one of some words; of many only the first `most`.
+def conditions_within(tree: Tree, node: int, letters: int, digits: int | None = None) -> list[str]:
+    """Say what the tested value must be for each child of a node, in so many letters.
+
+    Lists of categories are as long as there is room; what is still too long is cut.
 
     Examples
     --------
-    >>> membership(["red"], 2), membership(["blue", "green", "red"], 2)
-    ('= red', 'in {blue, green, … 1 more}')
+    >>> from hornbeam import TreeClassifier
+    >>> X = [["red"], ["blue"], ["green"], ["grey"]]
+    >>> tree = TreeClassifier("cart").fit(X, [1, 0, 1, 0]).tree_
+    >>> conditions_within(tree, 0, 16), conditions_within(tree, 0, 12)
+    (['in {blue, grey}', 'in {green, red}'], ['in {blue…', 'in {green…'])
     """
-    if len(words) <= 1:
-        return "".join(f"= {word}" for word in words)
-    listed = [*words[:most], f"… {len(words) - most} more"] if len(words) > most else words
-    return f"in {{{', '.join(listed)}}}"
+    told = conditions(tree, node, None, digits)
+    n_categories = len(tree.schema.features[tree.skeleton.feature[node]].categories)
+    # A category takes three letters or more, with its comma and space.
+    for most in range(min(letters // 3, n_categories), 0, -1):
+        if all(len(test) <= letters for test in told):
+            return told
+        fewer = conditions(tree, node, most, digits)
+        told = [test if len(test) <= letters else less for test, less in zip(told, fewer, strict=True)]
+    return [test if len(test) <= letters else _cut_short(test, letters) for test in told]
+
+
+def _cut_short(test: str, letters: int) -> str:
+    """Cut the category that is named, and if that is not enough, the number of those that are not."""
+    named, comma, others = test.rpartition(", … ")
+    if not comma:
+        return shortened(test, letters)
+    kept = letters - len(comma + others)
+    if kept >= len("in {abc…"):
+        return shortened(named, kept) + comma + others
+    return f"{named[: letters - 1]}…"
+
+
+def membership(feature: Feature, codes: Sequence[int], most: int | None = None) -> str:
+    """Say that a value is one of some categories; where that is shorter, that it is none of the others.
+
+    Parameters
+    ----------
+    feature : Feature
+        A feature with categories.
+    codes : sequence of int
+        The categories that will do, ascending.
+    most : int, optional
+        Longer lists are cut, with the number of those left out; whole lists if not given.
+
+    Returns
+    -------
+    str
+        Exact for every category of the feature. A category that the training data did not have is in no set,
+        not even in one that is written by what it leaves out.
+
+    Examples
+    --------
+    >>> colour = Feature("colour", Kind.NOMINAL, ("blue", "green", "grey", "pink", "red", "teal"))
+    >>> membership(colour, [4]), membership(colour, [0, 1, 4]), membership(colour, [0, 1, 4], 2)
+    ('= red', 'in {blue, green, red}', 'in {blue, green, … 1 more}')
+    >>> membership(colour, [0, 1, 2, 3]), membership(colour, [0, 1, 2, 3, 5]), membership(colour, range(6))
+    ('not in {red, teal}', '≠ red', 'known')
+    """
+    listed, left_out = shorter_side(codes, len(feature.categories))
+    words = [word(feature.categories[code]) for code in listed[:most]]
+    if len(listed) > len(words):
+        words.append(f"… {len(listed) - len(words)} more")
+    elif len(listed) == 1:
+        return f"≠ {words[0]}" if left_out else f"= {words[0]}"
+    if not listed:
+        return "known" if left_out else ""
+    return f"{'not in' if left_out else 'in'} {{{', '.join(words)}}}"
 
 
 def cut(feature: Feature, threshold: float, digits: int | None = None) -> str:
@@ -124,7 +195,7 @@ def digits_apart(tree: Tree, digits: int = 4) -> list[int]:
     >>> from hornbeam import TreeClassifier
     >>> X = [[1.0000101, 5], [1.0000202, 5], [1.0000404, 5]]
     >>> digits_apart(TreeClassifier("cart").fit(X, list("aba")).tree_)
-    [6, 4]
+    [5, 4]
     """
     skeleton = tree.skeleton
     found = []
@@ -214,6 +285,20 @@ def plain(value: object) -> str | int | float | bool:
         if isinstance(value, kind):
             return kind(value)
     return repr(value)
+
+
+def check_most(most: int | None) -> None:
+    """Raise `ParameterError` unless a limit on categories is 1 or more, or None for no limit.
+
+    Examples
+    --------
+    >>> check_most(0)
+    Traceback (most recent call last):
+        ...
+    hornbeam.errors.ParameterError: max_categories is 0, expected 1 or more, or None for whole lists
+    """
+    if most is not None and most < 1:
+        raise ParameterError(f"max_categories is {most}, expected 1 or more, or None for whole lists")
 
 
 def check_text(words: str) -> None:

@@ -23,8 +23,8 @@ class ReliabilityDisplay(OneClassDisplay):
         The numbers.
     name : str, optional
         What to call it in the legend.
-    label : str, optional
-        The class, for the axes.
+    positive : str, optional
+        The class of interest, for the axes.
 
     Attributes
     ----------
@@ -42,10 +42,12 @@ class ReliabilityDisplay(OneClassDisplay):
     [0.01, 0.29, 0.89, 0.99]
     """
 
-    def __init__(self, curve: ReliabilityCurve, *, name: str | None = None, label: str | None = None) -> None:
+    def __init__(
+        self, curve: ReliabilityCurve, *, name: str | None = None, positive: str | None = None
+    ) -> None:
         self.curve = curve
         self.name = name
-        self.label = label
+        self.positive = positive
 
     @classmethod
     def from_predictions(
@@ -53,7 +55,7 @@ class ReliabilityDisplay(OneClassDisplay):
         y: Any,
         predicted: Any,
         *,
-        label: Label | None = None,
+        positive: Label | None = None,
         name: str | None = None,
         ax: Any = None,
         **settings: Any,
@@ -65,9 +67,9 @@ class ReliabilityDisplay(OneClassDisplay):
         y : array-like of shape (n_rows,)
             The classes that came.
         predicted : array-like of shape (n_rows,)
-            The probability of `label`.
-        label : hashable, optional
-            The class; the last of the sorted classes of `y` if not given.
+            The probability of `positive`.
+        positive : label, optional
+            The class of interest; the last of the sorted classes of `y` if not given.
         name : str, optional
             For the legend.
         ax : matplotlib axes, optional
@@ -80,9 +82,9 @@ class ReliabilityDisplay(OneClassDisplay):
         ReliabilityDisplay
         """
         y = np.asarray(y)
-        label = np.unique(y)[-1] if label is None else label
-        curve = reliability_curve(y == label, predicted, **settings)
-        return cls(curve, name=name, label=str(label)).plot(ax)
+        positive = np.unique(y)[-1] if positive is None else positive
+        curve = reliability_curve(y == positive, predicted, **settings)
+        return cls(curve, name=name, positive=str(positive)).plot(ax)
 
     def plot(
         self, ax: Any = None, *, name: str | None = None, band: Literal["bars", "area"] = "bars", **line: Any
@@ -123,7 +125,7 @@ class ReliabilityDisplay(OneClassDisplay):
             self.band_ = ax.vlines(
                 curve.predicted, curve.lower, curve.upper, color=color, linewidth=1.2, alpha=0.6
             )
-        of = f" of {self.label}" if self.label else ""
+        of = f" of {self.positive}" if self.positive else ""
         ax.set_xlabel(f"predicted probability{of}", **AS_IT_IS)
         ax.set_ylabel(f"observed share{of}", **AS_IT_IS)
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")

@@ -5,6 +5,7 @@ from typing import Any
 
 from hornbeam.errors import DataError
 from hornbeam.tree import Tree
+from hornbeam.tree.positive import class_code
 from hornbeam.typing import Label
 
 __all__ = ["class_number", "tree_of"]
@@ -30,17 +31,12 @@ def tree_of(estimator: Any) -> Tree:
     )
 
 
-def class_number(classes: Sequence[Label], label: Label | None) -> int:
-    """Find the place of a class, the last one if none is named.
+def class_number(classes: Sequence[Label], positive: Label | None) -> int:
+    """Find the place of the class of interest, the last one if none is named.
 
     Examples
     --------
     >>> class_number(["no", "yes"], None), class_number(["no", "yes"], "no")
     (1, 0)
     """
-    known = list(classes)
-    if label is None:
-        return len(known) - 1
-    if label not in known:
-        raise DataError(f"label={label!r}: expected one of the classes {known}.")
-    return known.index(label)
+    return len(classes) - 1 if positive is None else class_code(classes, positive)

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hornbeam.export.words import conditions, digits_apart, feature_name, several, shortened
+from hornbeam.export.words import conditions_within, digits_apart, feature_name, several, shortened
 from hornbeam.plots.canvas import text_width
 from hornbeam.plots.page import Page
 from hornbeam.tree import Tree
-from hornbeam.typing import Bools
+from hornbeam.typing import Bools, Floats
 
-__all__ = ["Label", "labels_of"]
+__all__ = ["Label", "fuller_labels", "labels_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,29 +57,23 @@ def labels_of(tree: Tree, roomy: Bools, letters: int, page: Page) -> list[Label]
             labels[node] = replace(labels[node], rows=rows, name=name)
         children = first + np.flatnonzero(roomy[first : first + skeleton.n_children[node]])
         if len(children):
-            tests = _short_tests(tree, node, digits[feature], letters)
+            tests = conditions_within(tree, node, letters, digits[feature])
             for child in children.tolist():
                 labels[child] = Label(tests[child - first])
     return labels
 
 
-def _short_tests(tree: Tree, node: int, digits: int, letters: int) -> list[str]:
-    """Say what leads to each child, with as many categories of a set as there is room for."""
-    told = conditions(tree, node, 8, digits)
-    for most in (5, 4, 3, 2, 1):
-        if all(len(test) <= letters for test in told):
-            break
-        fewer = conditions(tree, node, most, digits)
-        told = [test if len(test) <= letters else less for test, less in zip(told, fewer, strict=True)]
-    return [test if len(test) <= letters else _cut_short(test, letters) for test in told]
-
-
-def _cut_short(test: str, letters: int) -> str:
-    """Cut the category that is named, and if that is not enough, the number of those that are not."""
-    named, comma, others = test.rpartition(", … ")
-    if not comma:
-        return shortened(test, letters)
-    kept = letters - len(comma + others)
-    if kept >= len("in {abc…"):
-        return shortened(named, kept) + comma + others
-    return f"{named[: letters - 1]}…"
+def fuller_labels(tree: Tree, labels: list[Label], room: Floats, page: Page) -> list[Label]:
+    """Name more categories in the tests that were cut, where nodes have so many points of room."""
+    found, digits = list(labels), digits_apart(tree)
+    for node in [node for node, label in enumerate(labels) if "…" in label.test]:
+        parent = tree.skeleton.parent.item(node)
+        slot = node - tree.skeleton.first_child.item(parent)
+        # Few letters are narrower than a third of their size.
+        for letters in range(int(3 * room[node] / page.font), len(labels[node].test), -1):
+            test = conditions_within(tree, parent, letters, digits[tree.skeleton.feature[parent]])[slot]
+            fuller = replace(labels[node], test=test)
+            if fuller.width(page) <= room[node]:
+                found[node] = fuller
+                break
+    return found

@@ -55,6 +55,8 @@ class LeafTable:
         Intervals of the shown nodes; None leaves them out.
     level : float
         Of the intervals.
+    code : int, optional
+        The class of interest, whose probability is said of every leaf; the class it decides for if not given.
     """
 
     folded: Folded
@@ -62,6 +64,7 @@ class LeafTable:
     low: Floats | None
     high: Floats | None
     level: float
+    code: int | None = None
 
     @property
     def heads(self) -> tuple[str, str, str, str]:
@@ -76,8 +79,8 @@ class LeafTable:
         tree, hidden = self.folded.tree, self.folded.hidden.item(leaf)
         sure = f"+{hidden:,} leaves" if hidden else ""
         if not hidden and self.low is not None and self.high is not None:
-            sure = span_words(tree, self.low, self.high, leaf, 2)
-        return *answer_words(tree, leaf, 2, _LONGEST), sure, f"{tree.rows[leaf]:,}"
+            sure = span_words(tree, self.low, self.high, leaf, 2, self.code)
+        return *answer_words(tree, leaf, 2, _LONGEST, self.code), sure, f"{tree.rows[leaf]:,}"
 
     @property
     def bar_width(self) -> float:

@@ -23,8 +23,8 @@ class LeafDisplay:
         The numbers.
     base_rate : float, optional
         Share of the class among all rows, drawn as a line.
-    label : hashable, optional
-        The class to look at; the last one if not given.
+    positive : label, optional
+        The class of interest; the last one if not given.
 
     Attributes
     ----------
@@ -43,17 +43,19 @@ class LeafDisplay:
     'probability of 1'
     """
 
-    def __init__(self, leaves: Leaves, *, base_rate: float | None = None, label: Label | None = None) -> None:
+    def __init__(
+        self, leaves: Leaves, *, base_rate: float | None = None, positive: Label | None = None
+    ) -> None:
         self.leaves = leaves
         self.base_rate = base_rate
-        self.label = leaves.classes[class_number(leaves.classes, label)]
+        self.positive = leaves.classes[class_number(leaves.classes, positive)]
 
     @classmethod
     def from_estimator(
         cls,
         estimator: Any,
         *,
-        label: Label | None = None,
+        positive: Label | None = None,
         level: float = 0.9,
         ax: Any = None,
         **settings: Any,
@@ -64,8 +66,8 @@ class LeafDisplay:
         ----------
         estimator : TreeClassifier or Tree
             Fitted.
-        label : hashable, optional
-            The class to look at; the last one if not given.
+        positive : label, optional
+            The class of interest; the last one if not given.
         level : float, default 0.9
             Of the intervals.
         ax : matplotlib axes, optional
@@ -79,8 +81,8 @@ class LeafDisplay:
         """
         tree = tree_of(estimator)
         counts = tree.evidence[0]
-        rate = float(counts[class_number(tree.schema.classes, label)] / max(1, counts.sum()))
-        return cls(leaves(tree, level), base_rate=rate, label=label).plot(ax, **settings)
+        rate = float(counts[class_number(tree.schema.classes, positive)] / max(1, counts.sum()))
+        return cls(leaves(tree, level), base_rate=rate, positive=positive).plot(ax, **settings)
 
     def plot(self, ax: Any = None, *, raw: bool = False, **dots: Any) -> Self:
         """Draw a line for each leaf.
@@ -99,7 +101,7 @@ class LeafDisplay:
         LeafDisplay
             Itself.
         """
-        n, k = len(self.leaves), list(self.leaves.classes).index(self.label)
+        n, k = len(self.leaves), list(self.leaves.classes).index(self.positive)
         ax = axes(ax, size=(6.4, max(2.6, 1.2 + 0.22 * n) if n <= _NAMED else 6.0))
         order = np.argsort(self.leaves.smoothed[:, k], kind="stable")
         said, low, high = (
@@ -126,7 +128,7 @@ class LeafDisplay:
         if self.base_rate is not None:
             line = {"color": GREY, "linestyle": ":", "linewidth": 1.2, "zorder": 1}
             self.base_ = ax.axvline(self.base_rate, label=f"base rate {self.base_rate:.2f}", **line)
-        ax.set_xlabel(f"probability of {self.label}", **AS_IT_IS)
+        ax.set_xlabel(f"probability of {self.positive}", **AS_IT_IS)
         ax.set(xlim=(-0.03, 1.03), ylim=(-0.8, n - 0.2))
         if n <= _NAMED:
             ax.set_yticks(place, [f"{count:,}" for count in rows])

@@ -21,7 +21,7 @@ class OneClassDisplay(ABC):
         y: Any,
         predicted: Any,
         *,
-        label: Label | None = None,
+        positive: Label | None = None,
         name: str | None = None,
         ax: Any = None,
         **settings: Any,
@@ -35,7 +35,7 @@ class OneClassDisplay(ABC):
         X: Any,
         y: Any,
         *,
-        label: Label | None = None,
+        positive: Label | None = None,
         name: str | None = None,
         ax: Any = None,
         **settings: Any,
@@ -50,8 +50,8 @@ class OneClassDisplay(ABC):
             Rows it has not seen.
         y : array-like of shape (n_rows,)
             Their classes.
-        label : hashable, optional
-            The class to look at, against all others; the last one if not given.
+        positive : label, optional
+            The class of interest, against all others; the last one if not given.
         name : str, optional
             What to call it in the picture; the estimator's own if not given.
         ax : matplotlib axes, optional
@@ -65,7 +65,7 @@ class OneClassDisplay(ABC):
             What was drawn, and its numbers.
         """
         classes = np.asarray(estimator.classes_).tolist()
-        number = class_number(classes, label)
+        number = class_number(classes, positive)
         predicted = estimator.predict_proba(X)[:, number]
         name = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(y, predicted, label=classes[number], name=name, ax=ax, **settings)
+        return cls.from_predictions(y, predicted, positive=classes[number], name=name, ax=ax, **settings)

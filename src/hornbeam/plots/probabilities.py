@@ -21,8 +21,8 @@ class ProbabilityDisplay(OneClassDisplay):
         Where the bins begin and end.
     came, others : float64 arrays of shape (n_bins,)
         Rows, or their weight, that had the class and that had not.
-    label : hashable, optional
-        The class, for the axes.
+    positive : label, optional
+        The class of interest, for the axes.
     name : str, optional
         Who predicted, for the title.
 
@@ -50,13 +50,13 @@ class ProbabilityDisplay(OneClassDisplay):
         came: Floats,
         others: Floats,
         *,
-        label: Label | None = None,
+        positive: Label | None = None,
         name: str | None = None,
     ) -> None:
         self.edges = edges
         self.came = came
         self.others = others
-        self.label = label
+        self.positive = positive
         self.name = name
 
     @classmethod
@@ -65,7 +65,7 @@ class ProbabilityDisplay(OneClassDisplay):
         y: Any,
         predicted: Any,
         *,
-        label: Label | None = None,
+        positive: Label | None = None,
         name: str | None = None,
         n_bins: int = 20,
         sample_weight: Any = None,
@@ -79,9 +79,9 @@ class ProbabilityDisplay(OneClassDisplay):
         y : array-like of shape (n_rows,)
             The classes that came.
         predicted : array-like of shape (n_rows,)
-            The probability of `label`.
-        label : hashable, optional
-            The class; the last of the sorted classes of `y` if not given.
+            The probability of `positive`.
+        positive : label, optional
+            The class of interest; the last of the sorted classes of `y` if not given.
         name : str, optional
             For the title.
         n_bins : int, default 20
@@ -105,11 +105,13 @@ class ProbabilityDisplay(OneClassDisplay):
             )
         if n_bins < 1:
             raise ParameterError(f"n_bins={n_bins}: expected 1 or more.")
-        label = np.unique(y)[-1] if label is None else label
+        positive = np.unique(y)[-1] if positive is None else positive
         weight = np.ones(len(p)) if sample_weight is None else np.asarray(sample_weight, float)
         edges = np.linspace(0, 1, n_bins + 1)
-        came, others = (np.histogram(p[of], edges, weights=weight[of])[0] for of in (y == label, y != label))
-        return cls(edges, came, others, label=label, name=name).plot(ax, **settings)
+        came, others = (
+            np.histogram(p[of], edges, weights=weight[of])[0] for of in (y == positive, y != positive)
+        )
+        return cls(edges, came, others, positive=positive, name=name).plot(ax, **settings)
 
     def plot(self, ax: Any = None, *, shares: bool = True) -> Self:
         """Draw the bars.
@@ -130,7 +132,7 @@ class ProbabilityDisplay(OneClassDisplay):
         ax = axes(ax, size=(6.0, 3.6))
         left, width = self.edges[:-1], np.diff(self.edges)
         style = {"align": "edge", "edgecolor": "white", "linewidth": 0.5}
-        which = "the class" if self.label is None else str(self.label)
+        which = "the class" if self.positive is None else str(self.positive)
         have, lack = f"rows of {which}: {self.came.sum():,.10g}", f"all others: {self.others.sum():,.10g}"
         up, down = (part / (max(part.sum(), 1e-300) if shares else 1.0) for part in (self.came, self.others))
         self.came_ = ax.bar(left, up, width, color=COLORS[1], label=have, **style)

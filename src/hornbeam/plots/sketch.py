@@ -12,7 +12,7 @@ from hornbeam.export.fold import Folded, fold
 from hornbeam.export.palette import CLASS_COLOURS, OTHERS
 from hornbeam.export.words import shortened, word
 from hornbeam.plots.canvas import text_width
-from hornbeam.plots.labels import Label, labels_of
+from hornbeam.plots.labels import Label, fuller_labels, labels_of
 from hornbeam.plots.layout import Layout, arrange, lines, room
 from hornbeam.plots.leaf_table import LeafTable
 from hornbeam.plots.page import SMALLEST, Page
@@ -92,6 +92,7 @@ def sketch(
     bounds: tuple[Floats, Floats] | None,
     level: float,
     size: tuple[float, float] | None,
+    code: int | None = None,
 ) -> Sketch:
     """Measure a tree for a page of its own, or for one of this width and height.
 
@@ -108,6 +109,8 @@ def sketch(
         Of the intervals.
     size : pair of float or None
         Width and height of the page, if it is given.
+    code : int, optional
+        The class of interest.
 
     Returns
     -------
@@ -125,11 +128,22 @@ def sketch(
         labels = labels_of(folded.tree, roomy, letters, page)
         width = np.array([label.width(page) for label in labels])
         layout = arrange(skeleton, width, bend=page.bend, aligned=aligned)
-        table = LeafTable(folded, page.font, low, high, level)
+        table = LeafTable(folded, page.font, low, high, level, code)
         made = Sketch(folded, page, layout, labels, said, table, n_words == skeleton.n_nodes)
         if made.width <= widest:
             break
-    return replace(made, legend=_legend(tree, page.font, made.width))
+    return replace(_spread(made), legend=_legend(tree, page.font, made.width))
+
+
+def _spread(made: Sketch) -> Sketch:
+    """Name more categories where the line is empty: in a column of longer words, and from a leaf to the table."""
+    skeleton, layout, page = made.folded.tree.skeleton, made.layout, made.page
+    # Where lines are near, words of other columns may stand right of a leaf.
+    right = layout.end if page.dense else np.where(skeleton.is_leaf, layout.width, layout.end)
+    labels = fuller_labels(made.folded.tree, made.labels, right - layout.begin, page)
+    width = np.array([label.width(page) for label in labels])
+    end = np.where(skeleton.is_leaf, np.maximum(layout.end, layout.begin + width), layout.end)
+    return replace(made, labels=labels, layout=replace(layout, end=end))
 
 
 def _tries(page: Page, n: int, new: bool) -> Iterator[tuple[Page, bool, int, int]]:
@@ -137,7 +151,7 @@ def _tries(page: Page, n: int, new: bool) -> Iterator[tuple[Page, bool, int, int
     fewer = replace(page, counted=False)
     small = replace(fewer, font=SMALLEST)
     for each in dict.fromkeys((page, fewer, small)):
-        for letters in (28, 24, 20):
+        for letters in (*((60, 44, 34) if each is page else ()), 28, 24, 20):
             yield each, True, letters, n
             if not page.dense:  # else words were given room by columns
                 yield each, False, letters, n

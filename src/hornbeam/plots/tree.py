@@ -16,9 +16,10 @@ from hornbeam.plots.canvas import AS_IT_IS, GREY, PALE, axes
 from hornbeam.plots.fitted import tree_of
 from hornbeam.plots.sketch import Sketch, sketch
 from hornbeam.tree import Tree
+from hornbeam.tree.positive import class_code
 from hornbeam.tree.route import route
 from hornbeam.tree.walk import path
-from hornbeam.typing import Floats
+from hornbeam.typing import Floats, Label
 
 __all__ = ["TreeDisplay"]
 
@@ -43,6 +44,8 @@ class TreeDisplay:
     tree : Tree
     level : float, default 0.9
         Of the intervals.
+    positive : label, optional
+        The class of interest: the table has the probability of this class for every leaf, instead of its own.
 
     Attributes
     ----------
@@ -68,12 +71,21 @@ class TreeDisplay:
     ['150 rows', 'petal width (cm)', '≤ 0.8', '> 0.8']
     """
 
-    def __init__(self, tree: Tree, *, level: float = 0.9) -> None:
+    def __init__(self, tree: Tree, *, level: float = 0.9, positive: Label | None = None) -> None:
         self.tree = tree
         self.level = level
+        self.positive = positive
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, level: float = 0.9, ax: Any = None, **settings: Any) -> Self:
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        level: float = 0.9,
+        positive: Label | None = None,
+        ax: Any = None,
+        **settings: Any,
+    ) -> Self:
         """Draw the tree of a fitted estimator.
 
         Parameters
@@ -82,6 +94,8 @@ class TreeDisplay:
             Fitted.
         level : float, default 0.9
             Of the intervals.
+        positive : label, optional
+            The class of interest: the table has the probability of this class for every leaf.
         ax : matplotlib axes, optional
             Where to draw; a new figure if not given.
         **settings : max_leaves, highlight, intervals
@@ -91,7 +105,7 @@ class TreeDisplay:
         -------
         TreeDisplay
         """
-        return cls(tree_of(estimator), level=level).plot(ax, **settings)
+        return cls(tree_of(estimator), level=level, positive=positive).plot(ax, **settings)
 
     def plot(
         self,
@@ -159,16 +173,20 @@ class TreeDisplay:
         size: tuple[float, float] | None,
     ) -> Sketch:
         """Measure the tree for its page; in given axes, of fewer leaves until their words have room."""
+        code = None if self.positive is None else class_code(self.tree.schema.classes, self.positive)
+
+        def of(n: int | None) -> Sketch:
+            return sketch(self.tree, n, passed, bounds, self.level, size, code)
+
         if max_leaves != "auto":
-            return sketch(self.tree, max_leaves, passed, bounds, self.level, size)
+            return of(max_leaves)
         if size is None:
-            n = _WHOLE if self.tree.n_leaves <= _WHOLE else _PARTS
-            return sketch(self.tree, n, passed, bounds, self.level, size)
+            return of(_WHOLE if self.tree.n_leaves <= _WHOLE else _PARTS)
         n = min(self.tree.n_leaves, max(_FEWEST, int(size[1] / _LINE)))
-        drawn = sketch(self.tree, n, passed, bounds, self.level, size)
+        drawn = of(n)
         while not drawn.complete and n > _FEWEST:
             n = max(_FEWEST, 3 * n // 4)
-            drawn = sketch(self.tree, n, passed, bounds, self.level, size)
+            drawn = of(n)
         return drawn
 
 

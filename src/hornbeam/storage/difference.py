@@ -17,16 +17,17 @@ from hornbeam.tree import DecisionRule, Step, Tree
 __all__ = ["Difference", "compare"]
 
 _MOST_LINES = 20  # shown of each part
-_MOST_WORDS = 8  # categories, classes or numbers shown in a row
+_MOST_NUMBERS = 8  # shown in a row
 _MOST_TESTS = 12  # shown of a path
-_LONGEST = 120  # characters shown of a test
+_LONGEST = 120  # characters shown of a setting
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
     """What changed between two models: false if nothing did, and in print a line for each change.
 
-    Nodes are named by the tests that lead to them. Where a test changed, what lies below it is not compared.
+    Nodes are named by the tests that lead to them, with every category of a set: "not in" would mean two things
+    where the two models know different categories. Where a test changed, what lies below it is not compared.
 
     Parameters
     ----------
@@ -140,8 +141,7 @@ def _kind(feature: Feature) -> str:
 
 
 def _listed(values: tuple[Any, ...]) -> str:
-    shown = ", ".join(map(repr, values[:_MOST_WORDS]))
-    return f"[{shown}, … {len(values) - _MOST_WORDS} more]" if len(values) > _MOST_WORDS else f"[{shown}]"
+    return f"[{', '.join(map(repr, values))}]"
 
 
 def _of_decisions(old: Model | Grove, new: Model | Grove) -> Iterator[str]:
@@ -261,15 +261,15 @@ def _place(way: _Way) -> str:
     branches: list[str] = []
     while way is not None and len(branches) < _MOST_TESTS:
         branch, way = way
-        branches.append(_cut(branch))
+        branches.append(branch)
     if way is not None:
         branches.append("…")
     return " and ".join(reversed(branches)) or "every row"
 
 
 def _numbers(values: Any) -> str:
-    shown = [f"{value:.6g}" for value in values[:_MOST_WORDS]]
-    return f"[{', '.join(shown)}{', …' * (len(values) > _MOST_WORDS)}]"
+    shown = [f"{value:.6g}" for value in values[:_MOST_NUMBERS]]
+    return f"[{', '.join(shown)}{', …' * (len(values) > _MOST_NUMBERS)}]"
 
 
 def _cut(words: str) -> str:
@@ -280,8 +280,8 @@ def _question(test: _Test | None) -> str:
     if test is None:
         return "a leaf"
     missing = {-1: "stop", -2: "go to every child"}.get(test.missing)
-    where = missing or f"go with {_cut(test.branches[test.missing])}"
-    return f"{_cut(' / '.join(test.branches))} (missing values {where})"
+    where = missing or f"go with {test.branches[test.missing]}"
+    return f"{' / '.join(test.branches)} (missing values {where})"
 
 
 def _test(tree: Tree, node: int) -> _Test | None:

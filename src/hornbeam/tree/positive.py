@@ -1,0 +1,59 @@
+"""The class of interest: from its label to its code."""
+
+from collections.abc import Sequence
+
+from hornbeam.errors import ParameterError
+from hornbeam.typing import Label
+
+__all__ = ["class_code", "spelled_class"]
+
+
+def class_code(classes: Sequence[Label], positive: Label) -> int:
+    """Return the code of the class of interest.
+
+    Parameters
+    ----------
+    classes : sequence of labels
+        The classes of the tree, ``tree.schema.classes``; empty where the target is numeric.
+    positive : label
+        The class of interest.
+
+    Returns
+    -------
+    int
+        Its position in `classes`.
+
+    Raises
+    ------
+    ParameterError
+        If it is not one of the classes, or if there are none.
+
+    Examples
+    --------
+    >>> class_code(("bad", "good"), "bad")
+    0
+    >>> class_code(("bad", "good"), "Bad")
+    Traceback (most recent call last):
+        ...
+    hornbeam.errors.ParameterError: positive='Bad': expected one of the classes ['bad', 'good'].
+    """
+    known = list(classes)
+    if not known:
+        raise ParameterError(
+            f"positive={positive!r}: the target is numeric and has no classes. Leave `positive` out."
+        )
+    if positive not in known:
+        raise ParameterError(f"positive={positive!r}: expected one of the classes {known}.")
+    return known.index(positive)
+
+
+def spelled_class(classes: Sequence[Label], words: str) -> Label:
+    """Return the label that is written like this, for command lines: ``"1"`` finds the class 1.
+
+    Examples
+    --------
+    >>> spelled_class((0, 1), "1"), spelled_class(("bad", "good"), "bad")
+    (1, 'bad')
+    """
+    spelled = [str(label) for label in classes]
+    return classes[class_code(spelled, words)]
