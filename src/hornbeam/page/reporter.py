@@ -151,7 +151,7 @@ def report(
     measured = subject.tree.is_measured
     sections = {
         "scores": score_section(trial, scores, NOTE, "Mean") if measured else score_section(trial, scores),
-        "tree": tree_section(measured),
+        "tree": tree_section(subject.tree),
         "row": row_section(subject),
         **({} if measured else {"ranking": ranking_section(subject, trial)}),
         "calibration": seen_section(trial) if measured else calibration_section(subject, trial),

@@ -6,6 +6,7 @@ from hornbeam.export.words import several, word
 from hornbeam.page.markup import Markup, element, joined
 from hornbeam.page.prose import lender
 from hornbeam.page.subject import Subject
+from hornbeam.tree import Tree
 
 __all__ = ["ABSENT", "leaf_section", "row_section", "rule_section", "section", "tree_section"]
 
@@ -26,11 +27,16 @@ def section(name: str, title: str, *parts: object, wide: bool = False) -> Markup
     )
 
 
-def tree_section(measured: bool = False) -> Markup:
+_BY_COSTS = (
+    "The class named is the decision; by costs or class weights it need not be the most probable class. "
+)
+
+
+def tree_section(tree: Tree) -> Markup:
     """The tree, to open and close, to search and to walk through."""
     bar = (
         "The bar shows where its mean lies between the lowest and the highest mean of the tree."
-        if measured
+        if tree.is_measured
         else "The bar shows its class probabilities."
     )
     text = joined(
@@ -42,6 +48,7 @@ def tree_section(measured: bool = False) -> Markup:
             " The number beside the bar counts the training rows",
             element("span", "; a branch is as thick as their share", class_="wide-only"),
             ". ",
+            "" if tree.decision.is_default else _BY_COSTS,
             element(
                 "span",
                 "Open and close nodes with the round buttons, or with the arrow keys. Point at a node to see "

@@ -58,13 +58,13 @@ function classTable(p, from, to, counts = null, seen = null) {
   order = order.sort((a, b) => (K === 2 ? (b === positive) - (a === positive) : p[b] - p[a]));
   const total = seen && sum(seen);
   const row = (k) => el("tr", {},
-    el("th", { scope: "row", title: classes[k] }, measured ? "" : shortened(classes[k], 28)),
+    measured ? null : el("th", { scope: "row", title: classes[k] }, shortened(classes[k], 28)),
     el("td", { class: "probability" }, number(p[k], probability(p[k]))),
     el("td", { class: "soft" }, `${probability(from[k])}${measured ? " to " : "–"}${probability(to[k])}`),
     counts && el("td", {}, amount(counts[k])),
     seen && el("td", {}, measured ? (Number.isNaN(seen[0]) ? "–" : probability(seen[0])) : total ? percent(seen[k] / total) : "–"));
   const head = el("tr", {},
-    el("th", { scope: "col" }, measured ? "" : "Class"),
+    measured ? null : el("th", { scope: "col" }, "Class"),
     el("th", { scope: "col" }, measured ? "Mean" : "Prob."),
     el("th", { scope: "col" }, `${+(100 * data.level).toFixed(6)} % interval`),
     counts && el("th", { scope: "col" }, "Rows"),

@@ -93,7 +93,7 @@ function ruleOf(node) {
   const parts = conditions.flatMap((words, i) => [i ? " and " : "If ", el("span", { class: "condition" }, words)]);
   const answer = measured
     ? [", then ", el("b", {}, probability(p[0]))]
-    : [", then ", el("b", {}, classes[decidedAt(node)]), `: probability of ${classes[k]} `, el("b", {}, probability(p[k]))];
+    : [", then ", el("b", {}, classes[decidedAt(node)]), k === decidedAt(node) ? " with probability " : `: probability of ${classes[k]} `, el("b", {}, probability(p[k]))];
   return el("li", {},
     ...(parts.length ? parts : ["For every row"]), ...answer,
     el("span", { class: "soft" }, ` (${interval(node, k)}; ${counted(nodes.rows[node], "row")})`));
