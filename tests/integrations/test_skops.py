@@ -13,6 +13,7 @@ from sklearn.preprocessing import FunctionTransformer
 import hornbeam
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import SchemaError, StorageError
+from hornbeam.interop.reading import Reading
 
 sio = pytest.importorskip("skops.io")
 
@@ -117,6 +118,13 @@ def test_a_damaged_model_in_a_state_is_refused():
     damaged = state | {"_model": state["_model"].replace(b"hornbeam", b"hornbean")}
     with pytest.raises(StorageError):
         hornbeam.TreeClassifier.__new__(hornbeam.TreeClassifier).__setstate__(damaged)
+
+
+def test_a_forged_reading_makes_no_numbers_of_categories():
+    """A state is anybody's; what it says of zeros must not reach the codes of a nominal feature."""
+    reading = Reading(Schema((Feature("ward", "nominal", ("east", "west")),)), zero_is_missing=frozenset({0}))
+    [codes] = reading.read([["east"], ["west"]]).columns
+    assert codes.dtype == np.int32
 
 
 def test_a_kind_may_be_spelled_out():

@@ -469,6 +469,7 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
 
     calibrate_intervals = calibrate_intervals
     explain = explained.explain
+    shap_values = explained.shap_values
     counterfactuals = explained.counterfactuals
     feature_importances_ = property(explained.feature_importances)
     leaves = explained.leaves

@@ -15,7 +15,7 @@ from hornbeam.smoothing import effective_size
 from hornbeam.typing import Floats
 
 if TYPE_CHECKING:
-    from hornbeam.explain import Counterfactual, Drift, Explanations, Leaves
+    from hornbeam.explain import Counterfactual, Drift, Explanations, Leaves, ShapValues
     from hornbeam.rules import RuleSet
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "feature_importances",
     "leaves",
     "rules",
+    "shap_values",
 ]
 
 
@@ -59,6 +60,34 @@ def explain(self: Any, X: Any, level: float = 0.9) -> Explanations:
     from hornbeam import explain as floor
 
     return floor.explain(self.tree_, table, level)
+
+
+def shap_values(self: Any, X: Any) -> ShapValues:
+    """Return what each feature adds to the prediction of each row: exact SHAP values, without the package shap.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n_rows, n_features)
+        Rows like those of `fit`.
+
+    Returns
+    -------
+    ShapValues
+        `values` of shape (n_rows, n_features, n_classes), or one in the place of classes for a number, and `base`:
+        together they add up to the prediction.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> clf = TreeClassifier("cart", smoothing=None).fit([[20.0], [30.0], [40.0]], ["no", "no", "yes"])
+    >>> found = clf.shap_values([[36.0]])
+    >>> found.base.round(3), found.values[0, 0].round(3)
+    (array([0.667, 0.333]), array([-0.667,  0.667]))
+    """
+    table = self._read(X)
+    from hornbeam import explain as floor
+
+    return floor.shap_values(self.tree_, table)
 
 
 def counterfactuals(

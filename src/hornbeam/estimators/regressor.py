@@ -293,6 +293,7 @@ class TreeRegressor(Portrait, CallbackSupportMixin, Routing, RegressorMixin, Est
 
     calibrate_intervals = calibrate_intervals
     explain = explained.explain
+    shap_values = explained.shap_values
     feature_importances_ = property(explained.feature_importances)
     leaves = explained.leaves
     drift = explained.drift

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from hornbeam.estimators.state import from_plain, to_plain
 from hornbeam.typing import Floats
 
 __all__ = ["Estimator", "Shell"]
@@ -22,10 +21,14 @@ class Estimator(BaseEstimator):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return plain values, which pickle, copy and skops can store."""
+        from hornbeam.estimators.state import to_plain  # loaded for those who store
+
         return to_plain(self, super().__getstate__())
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         """Take back what `__getstate__` returned."""
+        from hornbeam.estimators.state import from_plain
+
         super().__setstate__(from_plain(state))
 
 

@@ -8,6 +8,7 @@ from hornbeam.explain.leaves import Leaves, leaves
 from hornbeam.explain.loans import Loan, loans
 from hornbeam.explain.path import Path, Visit
 from hornbeam.explain.reasons import Reason
+from hornbeam.explain.shapley import ShapValues, shap_values
 from hornbeam.explain.stability import Drift, drift
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "Loan",
     "Path",
     "Reason",
+    "ShapValues",
     "Visit",
     "counterfactuals",
     "drift",
@@ -28,4 +30,5 @@ __all__ = [
     "leaves",
     "loans",
     "predict_interval",
+    "shap_values",
 ]

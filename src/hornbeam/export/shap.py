@@ -42,10 +42,12 @@ def to_shap(tree: Tree | HasTree) -> dict[str, Any]:
 
     Notes
     -----
+    `hornbeam.explain.shap_values` needs neither shap nor the copies below, and takes every tree.
+
     In shap a test has two children and compares numbers. A test of categories becomes comparisons of their
     positions; a set of them that do not stand side by side leads to a copy of the branch for each run, the
-    weight shared out by the number of categories. Where a row may stop on its way, there is a leaf with the
-    belief of the node it stops at.
+    weight shared out by the number of categories; where a path tests one feature's categories twice, that is an
+    approximation. Where a row may stop on its way, there is a leaf with the belief of the node it stops at.
 
     Examples
     --------
@@ -205,7 +207,8 @@ class _Copies:
         if self.room < 0:
             raise ExportError(
                 f"the tests of sets of categories take more than {_MOST_COPIES:,} copies of branches as comparisons "
-                "of numbers, the only tests that shap knows: grow the tree with nominal='multiway', or prune it."
+                "of numbers, the only tests that shap knows: use hornbeam.explain.shap_values, which has no copies, or "
+                "grow the tree with nominal='multiway', or prune it."
             )
 
 

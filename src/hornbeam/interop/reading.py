@@ -76,10 +76,9 @@ class Reading:
 
     def _read_column(self, at: int, column: NDArray[Any]) -> NDArray[Any]:
         feature = self.schema.features[at]
-        if at in self.zero_is_missing:
-            return np.where(np.abs(column) <= self.zero, np.nan, column)
         if feature.kind is not Kind.NOMINAL:
-            return column
+            is_zero = at in self.zero_is_missing
+            return np.where(np.abs(column) <= self.zero, np.nan, column) if is_zero else column
         if at in self.numbered:
             column = Column(self.number(column)).encode(feature)
         if feature.categories[-1:] == (OTHER,):

@@ -1,0 +1,131 @@
+"""SHAP values: the definition by subsets of features, shap's own, and sums that must be right."""
+
+from itertools import combinations
+from math import factorial
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hornbeam import Table, TreeClassifier, TreeRegressor
+from hornbeam.explain import shap_values
+from hornbeam.explain.shapley import _parts_of_training, _taken
+from hornbeam.export import to_matrix, to_shap
+from hornbeam.export.shares import shares
+from hornbeam.tree.route import answer
+from strategies import schemas, tables, trees
+
+
+@st.composite
+def answered(draw):
+    schema = draw(schemas(max_features=4, max_classes=3))
+    return draw(trees(st.just(schema), max_inner=6)), draw(tables(schema, max_rows=4))
+
+
+def prediction(tree, table, row, known, node=0):
+    """The prediction of a row of which only some features are known: others are left to the rows of training."""
+    skeleton = tree.skeleton
+    if skeleton.is_leaf[node]:
+        return tree.belief[node]
+    feature, first = skeleton.feature.item(node), skeleton.first_child.item(node)
+    parts = _parts_of_training(tree)[node]
+    if feature in known:
+        taken = _taken(tree, node, table.columns[feature][row : row + 1], shares(tree).get(node))
+        parts = [part.item() for part in taken]
+    below = [prediction(tree, table, row, known, first + slot) for slot in range(len(parts) - 1)]
+    return sum(part * one for part, one in zip(parts, [*below, tree.belief[node]], strict=True))
+
+
+def by_subsets(tree, table, row):
+    """The definition: what a feature adds, averaged over all sets of features that may be known before it."""
+    n = tree.schema.n_features
+    values = np.zeros((n, tree.belief.shape[1]))
+    for feature in range(n):
+        others = [other for other in range(n) if other != feature]
+        for size in range(n):
+            share = factorial(size) * factorial(n - 1 - size) / factorial(n)
+            for known in map(set, combinations(others, size)):
+                more = prediction(tree, table, row, known | {feature})
+                values[feature] += share * (more - prediction(tree, table, row, known))
+    return values
+
+
+@settings(max_examples=60, deadline=None)
+@given(answered())
+def test_values_are_those_of_the_definition(asked):
+    """Numeric, ordinal, nominal; own branches, stops, shares, unseen categories, leaves that no row reached."""
+    tree, table = asked
+    found = shap_values(tree, table)
+    for row in range(table.n_rows):
+        np.testing.assert_allclose(found.values[row], by_subsets(tree, table, row), atol=1e-12)
+    np.testing.assert_allclose(found.base, prediction(tree, table, 0, set()), atol=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(answered())
+def test_base_and_values_add_up_to_the_prediction(asked):
+    tree, table = asked
+    found = shap_values(tree, table)
+    np.testing.assert_allclose(found.base + found.values.sum(axis=1), answer(tree, table), atol=1e-12)
+
+
+def clients(n, seed, n_towns=4):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "age": rng.integers(18, 80, n).astype(float),
+            "town": rng.choice([f"town {i}" for i in range(n_towns)], n),
+            "income": np.where(rng.random(n) < 0.1, np.nan, rng.normal(40, 10, n).round()),
+        }
+    )
+    odd = X["town"].str[-1].isin(list("1357"))
+    return X, (odd ^ (X["age"] > 50)) | (X["income"] > 55) | (rng.random(n) < 0.1)
+
+
+def test_values_equal_those_of_shap_for_numbers():
+    shap = pytest.importorskip("shap")
+    X, y = clients(400, 0)
+    X = X[["age", "income"]]
+    tree = TreeClassifier("cart").fit(X, y).tree_
+    assert tree.n_leaves > 10
+    explainer = shap.TreeExplainer(to_shap(tree))
+    found = shap_values(tree, Table.read(X, schema=tree.schema))
+    np.testing.assert_allclose(found.values, explainer.shap_values(to_matrix(tree, X)), atol=1e-5)
+    np.testing.assert_allclose(found.base, explainer.expected_value, atol=1e-5)
+
+
+def test_values_equal_those_of_shap_where_no_path_asks_twice_for_a_category():
+    shap = pytest.importorskip("shap")
+    X, y = clients(400, 1, n_towns=9)
+    tree = TreeClassifier(max_leaf_nodes=5, smoothing="hgs").fit(X, y).tree_
+    assert (tree.skeleton.feature == 1).sum() == 1
+    explainer = shap.TreeExplainer(to_shap(tree))
+    found = shap_values(tree, Table.read(X, schema=tree.schema))
+    np.testing.assert_allclose(found.values, explainer.shap_values(to_matrix(tree, X)), atol=1e-5)
+
+
+def test_the_base_is_the_mean_over_the_rows_of_training():
+    X, y = clients(500, 2, n_towns=30)
+    clf = TreeClassifier(pruning=None).fit(X, y)
+    found = shap_values(clf.tree_, Table.read(X, schema=clf.tree_.schema))
+    np.testing.assert_allclose(found.base, clf.predict_proba(X).mean(axis=0), atol=1e-12)
+
+
+def test_a_number_is_explained_too():
+    X, y = clients(300, 3, n_towns=8)
+    reg = TreeRegressor().fit(X, X["age"] + 5 * y)
+    found = shap_values(reg.tree_, Table.read(X, schema=reg.tree_.schema))
+    np.testing.assert_allclose(found.base[0] + found.values[..., 0].sum(axis=1), reg.predict(X), atol=1e-9)
+
+
+def test_many_rows_are_explained_in_parts(monkeypatch):
+    X, y = clients(100, 4)
+    tree = TreeClassifier("cart").fit(X, y).tree_
+    table = Table.read(X, schema=tree.schema)
+    whole = shap_values(tree, table)
+    monkeypatch.setattr("hornbeam.explain.shapley._CELLS", 9 * 7)
+    parts = shap_values(tree, table)
+    np.testing.assert_array_equal(parts.values, whole.values)
+    np.testing.assert_array_equal(parts.base, whole.base)
