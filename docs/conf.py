@@ -1,5 +1,7 @@
 """How the documentation is built: ``nox -s docs``."""
 
+from docutils import nodes
+
 import hornbeam
 
 project = "Hornbeam"
@@ -13,10 +15,14 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "sphinx_copybutton",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.py"]
-templates_path = ["_templates"]  # a class shows its own members, not those scikit-learn gave it
+templates_path = [
+    "_templates"
+]  # a class shows its own members, not those scikit-learn gave it
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 default_role = "autolink"
 nitpicky = False
@@ -35,12 +41,36 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
 }
 
-myst_enable_extensions = ["deflist", "dollarmath"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
+
+# The copy button takes the code of an example: no prompts, no output.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 
 html_theme = "pydata_sphinx_theme"
 html_title = "Hornbeam"
-html_theme_options = {"header_links_before_dropdown": 3, "navigation_with_keys": False, "show_toc_level": 2}
+html_theme_options = {
+    "header_links_before_dropdown": 5,
+    "navigation_with_keys": False,
+    "show_toc_level": 2,
+}
+html_static_path = ["_static"]
+html_css_files = ["hornbeam.css"]
+html_sidebars = {"index": []}
 html_copy_source = False
 # The schema, at the address that it gives itself.
 html_extra_path = ["../src/hornbeam/storage/model-1.schema.json"]
+
+
+def strip_last_lines(_app, doctree):
+    """Remove the blank line that ends an example for doctest."""
+    for block in doctree.findall(nodes.literal_block):
+        text = block.astext().rstrip("\n")
+        if block.rawsource == block.astext() != text:
+            block.rawsource = text
+            block[:] = [nodes.Text(text)]
+
+
+def setup(app):
+    app.connect("doctree-read", strip_last_lines)

@@ -15,19 +15,33 @@ BELIEF = ("0.32", "0.20", "0.56", "0.13", "0.32")
 
 
 def text(
-    x: float, y: float, words: str, *, colour: str = "#222", size: int = 14, anchor: str = "middle"
+    x: float,
+    y: float,
+    words: str,
+    *,
+    colour: str = "#222",
+    size: int = 14,
+    anchor: str = "middle",
 ) -> str:
     return f'<text x="{x}" y="{y}" fill="{colour}" font-size="{size}" text-anchor="{anchor}">{words}</text>'
 
 
-def box(x: float, y: float, words: str, colour: str, width: float = 84, size: int = 14) -> str:
+def box(
+    x: float, y: float, words: str, colour: str, width: float = 84, size: int = 14
+) -> str:
     shape = f'<rect x="{x - width / 2}" y="{y - 17}" width="{width}" height="34" rx="5" fill="white"'
     return f'{shape} stroke="{colour}" stroke-width="2"/>' + text(
         x, y + 0.36 * size, words, colour=colour, size=size
     )
 
 
-def line(a: tuple[float, float], b: tuple[float, float], colour: str = GREY, *, arrow: bool = False) -> str:
+def line(
+    a: tuple[float, float],
+    b: tuple[float, float],
+    colour: str = GREY,
+    *,
+    arrow: bool = False,
+) -> str:
     head = ' marker-end="url(#head)"' if arrow else ""
     ends = f'x1="{a[0]}" y1="{a[1]}" x2="{b[0]}" y2="{b[1]}"'
     return f'<line {ends} stroke="{colour}" stroke-width="2"{head}/>'
@@ -44,11 +58,14 @@ def picture(title: str, width: int, height: int, *parts: str) -> str:
     return "\n".join([head, *parts, "</svg>\n"])
 
 
-def tree(labels: tuple[str, ...], colours: tuple[str, ...], x: float, y: float, scale: float) -> str:
+def tree(
+    labels: tuple[str, ...], colours: tuple[str, ...], x: float, y: float, scale: float
+) -> str:
     size = round(13 / scale)  # as large as the words around it
     edges = "".join(line(a, b) for a, b in EDGES)
     boxes = "".join(
-        box(*node, *of, width=104, size=size) for node, *of in zip(NODES, labels, colours, strict=True)
+        box(*node, *of, width=104, size=size)
+        for node, *of in zip(NODES, labels, colours, strict=True)
     )
     return f'<g transform="translate({x} {y}) scale({scale})">{edges}{boxes}</g>'
 
@@ -56,22 +73,29 @@ def tree(labels: tuple[str, ...], colours: tuple[str, ...], x: float, y: float, 
 def three() -> str:
     counts = tuple(f"{a} : {b}" for a, b in EVIDENCE)
     parts = {
-        "skeleton: where a row goes": (("x ≤ 0.5?", "x ≤ 0.2?", "leaf", "leaf", "leaf"), GREY),
+        "skeleton: where a row goes": (
+            ("x ≤ 0.5?", "x ≤ 0.2?", "leaf", "leaf", "leaf"),
+            GREY,
+        ),
         "evidence: who came": (counts, BLUE),
         "belief: what we think": (BELIEF, ORANGE),
     }
     drawn = [
-        text(140 + 270 * i, 22, title, colour=colour) + tree(labels, (colour,) * 5, 270 * i + 8, 30, 0.6)
+        text(140 + 270 * i, 22, title, colour=colour)
+        + tree(labels, (colour,) * 5, 270 * i + 8, 30, 0.6)
         for i, (title, (labels, colour)) in enumerate(parts.items())
     ]
-    return picture("A tree in three parts: skeleton, evidence and belief", 820, 180, *drawn)
+    return picture(
+        "A tree in three parts: skeleton, evidence and belief", 820, 180, *drawn
+    )
 
 
 def steps() -> str:
     names = ("grow", "prune", "smooth", "export")
     made = ("rows", "Tree", "Tree", "Tree", "text, C, SQL")
     parts = [
-        box(70 + 170 * i, 60, word, BLUE if word == "Tree" else GREY, 104) for i, word in enumerate(made)
+        box(70 + 170 * i, 60, word, BLUE if word == "Tree" else GREY, 104)
+        for i, word in enumerate(made)
     ]
     for i, name in enumerate(names):
         parts += [
@@ -79,13 +103,18 @@ def steps() -> str:
             text(154 + 170 * i, 48, name, size=13),
         ]
     changes = ("", "shape and evidence", "another shape", "another belief", "")
-    parts += [text(70 + 170 * i, 100, words, colour=GREY, size=12) for i, words in enumerate(changes)]
+    parts += [
+        text(70 + 170 * i, 100, words, colour=GREY, size=12)
+        for i, words in enumerate(changes)
+    ]
     return picture("Steps from tree to tree", 820, 120, *parts)
 
 
 def levels() -> str:
     parts = [tree(tuple("01234"), LEVELS, 0, 10, 0.8)]
-    parts += [box(430 + 76 * i, 90, str(i), colour, 70) for i, colour in enumerate(LEVELS)]
+    parts += [
+        box(430 + 76 * i, 90, str(i), colour, 70) for i, colour in enumerate(LEVELS)
+    ]
     for begin, end, name in ((0, 0, "level 0"), (1, 2, "level 1"), (3, 4, "level 2")):
         parts.append(text(430 + 38 * (begin + end), 135, name, size=13))
     parts += [
@@ -140,7 +169,13 @@ def verb() -> str:
     return picture("One verb: fold units, add up parts, finish", 820, 235, *parts)
 
 
-PICTURES = {"three-parts": three, "steps": steps, "levels": levels, "integers": integers, "reduce": verb}
+PICTURES = {
+    "three-parts": three,
+    "steps": steps,
+    "levels": levels,
+    "integers": integers,
+    "reduce": verb,
+}
 
 
 def main() -> None:

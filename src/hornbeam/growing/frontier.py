@@ -71,7 +71,7 @@ class Family:
 
     @property
     def depth(self) -> int:
-        """Guide above each child."""
+        """Number of tests above each child."""
         return self.opened[0].block.depth
 
     def heir(self, *, wide: bool) -> Sprout | None:

@@ -70,7 +70,7 @@ class Grower:
     missing : Missing or str
         Where rows go whose tested value is missing.
     max_depth : int or None
-        Tests on a path at most.
+        Largest number of tests on a path from the root to a leaf. None: no limit.
     min_samples_split, min_samples_leaf : int
         Rows a node must hold to be split, and each child after it. Multiway tests need two such children.
     min_weight_leaf : float
@@ -80,7 +80,7 @@ class Grower:
     min_impurity_decrease : float
         Gain times the node's share of all weight must reach this.
     max_leaf_nodes : int or None
-        Leaves at most, best first.
+        Largest number of leaves; the splits with the largest gain are kept. None: no limit.
     monotone : tuple of int or None
         For two classes: +1 where the second class's probability must not fall as the feature rises, -1 where
         it must not rise, 0 elsewhere. For a numeric target the same of its mean.

@@ -13,7 +13,7 @@ class Pass(NamedTuple):
     phase : str
         ``"survey"``, ``"count"`` or ``"gather"``.
     level : int
-        Guide above the nodes that were asked.
+        Number of tests above the nodes of the pass.
     n_nodes : int
         Nodes asked for a split, or finished where their rows were brought together.
     n_rows : int
