@@ -158,9 +158,7 @@ def test_an_ordered_category_is_cut_in_its_order():
 @pytest.mark.parametrize("frame", FRAMES)
 def test_columns_in_another_order_are_refused(frame):
     classifier = TreeClassifier().fit(frame(stock(SIZES, COLOURS)), LABELS)
-    with pytest.raises(
-        SchemaError, match=r"same order as they were in fit.*\n.*\['size', 'colour'\], in this order"
-    ):
+    with pytest.raises(SchemaError, match=r"same order as they were in fit.*\n.*model\.select_columns\(X\)"):
         classifier.predict(frame(dict(reversed(stock(SIZES, COLOURS).items()))))
 
 
