@@ -189,7 +189,9 @@ class DaskTreeClassifier(TreeClassifier):
 
     def __sklearn_clone__(self) -> Self:
         """Clone everything but the client, which is shared."""
-        twin = super(DaskTreeClassifier, copy(self)).__sklearn_clone__()
+        bare = copy(self)
+        bare.client = None
+        twin = super(DaskTreeClassifier, bare).__sklearn_clone__()
         twin.client = self.client
         return twin  # type: ignore[no-any-return]
 

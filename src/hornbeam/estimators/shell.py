@@ -1,7 +1,7 @@
 """What every estimator of this house has for scikit-learn, whatever is inside."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -19,8 +19,14 @@ class Estimator(BaseEstimator):
         "https://hornbeam.readthedocs.io/en/stable/api/generated/hornbeam.{estimator_name}.html"
     )
 
+    def __copy__(self) -> Self:
+        """Share what was learned; a deep copy does not."""
+        twin = type(self).__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        return twin
+
     def __getstate__(self) -> dict[str, Any]:
-        """Return plain values, which pickle, copy and skops can store."""
+        """Return plain values, which pickle and skops can store."""
         from hornbeam.estimators.state import to_plain  # loaded for those who store
 
         return to_plain(self, super().__getstate__())

@@ -1,4 +1,4 @@
-"""The state of a fitted estimator in plain values: what pickle, copy and skops store.
+"""The state of a fitted estimator in plain values: what pickle, deepcopy and skops store.
 
 skops, which MLflow saves models with, loads a file only if every type in it is trusted. So trees, forests and rules are
 bytes of the model file format here, and the estimator's own class is the only type of Hornbeam in its state.
