@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hornbeam.errors import ParameterError
+from hornbeam.kernels.elementary import exp, log
 from hornbeam.smoothing.leave_one_out import LeaveOneOut
 from hornbeam.smoothing.smoother import check_rows
 from hornbeam.tree.edit import believe
@@ -176,7 +177,7 @@ class LeaveOneOutHGS:
             return alpha
 
         def cost_and_slope(log_alpha: Floats) -> tuple[float, Floats]:
-            alpha[lends] = np.exp(log_alpha)
+            alpha[lends] = exp(log_alpha)
             cost, gradient = cost_of(alpha)
             return cost, (alpha * gradient)[lends]
 
@@ -185,10 +186,10 @@ class LeaveOneOutHGS:
             np.zeros(len(lends)),
             method="L-BFGS-B",
             jac=True,
-            bounds=[(np.log(_LEAST), np.log(_MOST))] * len(lends),
+            bounds=[tuple(log([_LEAST, _MOST]).tolist())] * len(lends),
             options={"ftol": self.tolerance, "gtol": 1e-9, "maxiter": 1000, "maxfun": 2000},
         )
-        alpha[lends] = np.exp(found.x)
+        alpha[lends] = exp(found.x)
         return alpha
 
 
