@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 
 void bind_borrowing(nanobind::module_& module);
+void bind_elementary(nanobind::module_& module);
 void bind_encode(nanobind::module_& module);
 void bind_grow(nanobind::module_& module);
 void bind_hdp(nanobind::module_& module);
@@ -15,6 +16,7 @@ NB_MODULE(_native, module) {
     nanobind::set_leak_warnings(false);  // tracebacks that outlive the interpreter are no news to users
     module.doc() = "Hornbeam's compiled kernels: arrays in, arrays out.";
     bind_borrowing(module);
+    bind_elementary(module);
     bind_encode(module);
     bind_grow(module);
     bind_hdp(module);

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "elementary.hpp"
+
 namespace hornbeam {
 
 // Every ancestor p of a node lends it alpha_p rows of its own frequencies, nobody in particular lends a_0 rows of
@@ -27,7 +29,7 @@ class Borrowing {
     Borrowing(const int32_t* parent, const double* evidence, const double* impurity, int64_t n, int64_t K)
         : parent_(parent), evidence_(evidence), n_(n), K_(K), share_(n * K), total_(n), size_(n), depth_(n),
           impurity_(n), lent_(n), own_(n), loan_(n * (K + 1)), moves_(n), own_moves_(n) {
-        const double most = K > 1 ? std::log(static_cast<double>(K)) : 1.0;
+        const double most = K > 1 ? log_of(static_cast<double>(K)) : 1.0;
         std::vector<int32_t> level(n);
         for (int64_t v = 0; v < n; ++v) {
             const int64_t p = parent[v];
@@ -37,11 +39,11 @@ class Borrowing {
             for (int64_t k = 0; k < K; ++k) {
                 const double f = total > 0 ? evidence[v * K + k] / total : p < 0 ? 1.0 / K : share_[p * K + k];
                 share_[v * K + k] = f;
-                if (f > 0) entropy -= f * std::log(f);
+                if (f > 0) entropy -= f * log_of(f);
             }
             total_[v] = total;
-            size_[v] = std::log(std::max(total, 1.0));
-            depth_[v] = std::log(1.0 + level[v]);
+            size_[v] = log_of(std::max(total, 1.0));
+            depth_[v] = log_of(1.0 + level[v]);
             impurity_[v] = impurity ? impurity[v] : entropy / most;
         }
     }
@@ -92,13 +94,13 @@ class Borrowing {
 
     // loan_[v] = what v is lent of each class, and in all.
     void lend(const Strengths& w) {
-        prior_ = std::exp(std::clamp(w[4], least, most));
+        prior_ = exp_of(std::clamp(w[4], least, most));
         for (int64_t v = 0; v < n_; ++v) {
             const double power = w[0] + w[1] * size_[v] + w[2] * depth_[v] + w[3] * impurity_[v];
             moves_[v] = power > least && power < most;
-            lent_[v] = std::exp(std::clamp(power, least, most));
+            lent_[v] = exp_of(std::clamp(power, least, most));
             own_moves_[v] = w[5] * size_[v] > least && w[5] * size_[v] < most;
-            own_[v] = std::exp(std::clamp(w[5] * size_[v], least, most));
+            own_[v] = exp_of(std::clamp(w[5] * size_[v], least, most));
             const int64_t p = parent_[v];
             double* loan = &loan_[v * (K_ + 1)];
             if (p < 0) {

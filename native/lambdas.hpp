@@ -8,6 +8,8 @@
 #include <numeric>
 #include <vector>
 
+#include "elementary.hpp"
+
 namespace hornbeam {
 
 class Lambdas {
@@ -31,7 +33,7 @@ class Lambdas {
                 const bool right = gain[upper] > gain[lower];
                 const int64_t better = right ? upper : lower, worse = right ? lower : upper;
                 const double gap = score[better] - score[worse];
-                const double rho = 1.0 / (1.0 + std::exp(sigma_ * gap));
+                const double rho = 1.0 / (1.0 + exp_of(sigma_ * gap));
                 double change = (gain[better] - gain[worse]) * (discount_[a] - discount_[b]) / ideal;
                 if (apart) change /= nearest_ + std::abs(gap);
                 const double lambda = sigma_ * rho * change, curvature = sigma_ * sigma_ * rho * (1.0 - rho) * change;
@@ -42,7 +44,7 @@ class Lambdas {
                 total += 2.0 * lambda;
             }
         }
-        if (normalize_ && total > 0) scale(rows, n, std::log2(1.0 + total) / total, pull, weight);
+        if (normalize_ && total > 0) scale(rows, n, log2_of(1.0 + total) / total, pull, weight);
     }
 
   private:
@@ -52,7 +54,7 @@ class Lambdas {
         std::stable_sort(order_.begin(), order_.end(),
                          [&](int64_t a, int64_t b) { return score[rows[a]] > score[rows[b]]; });
         for (auto r = static_cast<int64_t>(discount_.size()); r < n; ++r)
-            discount_.push_back(1.0 / std::log2(2.0 + static_cast<double>(r)));
+            discount_.push_back(1.0 / log2_of(2.0 + static_cast<double>(r)));
     }
 
     double ideal_gain(const int64_t* rows, int64_t n, const double* gain) {

@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax, softmax
 
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
+from hornbeam.kernels.elementary import exp, log
 from hornbeam.typing import Floats
 
 __all__ = ["BinaryLogLoss", "Loss", "Poisson", "SoftmaxLoss", "SquaredError"]
@@ -90,22 +90,21 @@ class Poisson:
                 "loss='poisson' needs y that is nowhere negative and somewhere positive; found "
                 f"{table.measured.values.min():g} to {table.measured.values.max():g}. Pass another loss."
             )
-        return np.log([_mean(table)])
+        return log([_mean(table)])
 
     def pulls(self, scores: Floats, target: Floats) -> tuple[Floats, Floats]:
         """Pull by the residual of the mean, whose hessian is the mean itself."""
-        mean = np.exp(scores)
+        mean = exp(scores)
         return target - mean, mean
 
     def of_rows(self, scores: Floats, target: Floats) -> Floats:
         """Mean minus y times its logarithm; what only depends on y is left out."""
-        loss: Floats = np.exp(scores[0]) - target * scores[0]
+        loss: Floats = exp(scores[0]) - target * scores[0]
         return loss
 
     def answer(self, scores: Floats) -> Floats:
         """Answer with the mean."""
-        mean: Floats = np.exp(scores.T)
-        return mean
+        return exp(scores.T)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,22 +122,23 @@ class BinaryLogLoss:
 
     def start(self, table: Table) -> Floats:
         """Start with the odds of all rows."""
-        log = np.log(_shares(table))
-        return log[1:] - log[:1]
+        logarithm = log(_shares(table))
+        return logarithm[1:] - logarithm[:1]
 
     def pulls(self, scores: Floats, target: NDArray[Any]) -> tuple[Floats, Floats]:
         """Pull by what probability is lacking."""
-        probability = 1.0 / (1.0 + np.exp(-scores))
+        probability = 1.0 / (1.0 + exp(-scores))
         return target - probability, probability * (1.0 - probability)
 
     def of_rows(self, scores: Floats, target: NDArray[Any]) -> Floats:
         """Minus the logarithm of the probability of the class."""
-        loss: Floats = np.logaddexp(0.0, np.where(target == 1, -scores[0], scores[0]))
+        against = np.where(target == 1, -scores[0], scores[0])
+        loss: Floats = np.maximum(against, 0.0) + log(1.0 + exp(-np.abs(against)))
         return loss
 
     def answer(self, scores: Floats) -> Floats:
         """Answer with the probabilities of both classes."""
-        probability = 1.0 / (1.0 + np.exp(-scores[0]))
+        probability = 1.0 / (1.0 + exp(-scores[0]))
         return np.column_stack([1.0 - probability, probability])
 
 
@@ -167,12 +167,11 @@ class SoftmaxLoss:
 
     def start(self, table: Table) -> Floats:
         """Start with the logarithms of the shares of the classes."""
-        start: Floats = np.log(_shares(table))
-        return start
+        return log(_shares(table))
 
     def pulls(self, scores: Floats, target: NDArray[Any]) -> tuple[Floats, Floats]:
         """Pull by what probability is lacking."""
-        probability = softmax(scores, axis=0)
+        probability = _softmax(scores)
         pull = -probability
         pull[target, np.arange(len(target))] += 1.0
         factor = self.n_outputs / max(1, self.n_outputs - 1)
@@ -180,13 +179,24 @@ class SoftmaxLoss:
 
     def of_rows(self, scores: Floats, target: NDArray[Any]) -> Floats:
         """Minus the logarithm of the probability of the class."""
-        loss: Floats = -log_softmax(scores, axis=0)[target, np.arange(len(target))]
+        least = scores - scores.max(axis=0)
+        loss: Floats = log(_sum(exp(least))) - least[target, np.arange(len(target))]
         return loss
 
     def answer(self, scores: Floats) -> Floats:
         """Answer with the probabilities of all classes."""
-        probability: Floats = softmax(scores, axis=0).T
-        return probability
+        return _softmax(scores).T
+
+
+def _softmax(scores: Floats) -> Floats:
+    raised = exp(scores - scores.max(axis=0))
+    return raised / _sum(raised)
+
+
+def _sum(raised: Floats) -> Floats:
+    """Add up the classes one after the other."""
+    total: Floats = np.add.accumulate(raised)[-1]
+    return total
 
 
 def _shares(table: Table) -> Floats:

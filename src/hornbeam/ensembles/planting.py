@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from math import log
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from hornbeam.ensembles.forest import Forest
 from hornbeam.ensembles.out_of_bag import OutOfBag, Witness
 from hornbeam.ensembles.turns import in_turn
 from hornbeam.errors import ParameterError
+from hornbeam.kernels.elementary import log
 from hornbeam.kernels.subtree import child_key
 from hornbeam.recipe import Recipe
 from hornbeam.smoothing import Borrowing, Smoother
@@ -25,7 +25,10 @@ __all__ = ["STRENGTHS", "Planted", "Planting"]
 # Nobody in particular lends next to nothing: many rows that are half of each class would make a rare class common.
 STRENGTHS: tuple[Smoother | None, ...] = (
     None,
-    *(Borrowing(scale=log(rows), prior=log(rows / 100)) for rows in (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)),
+    *(
+        Borrowing(scale=float(log(rows)), prior=float(log(rows / 100)))
+        for rows in (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+    ),
 )
 """What a forest chooses its smoothing from: nothing, or ancestors that lend so many rows each."""
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
+from hornbeam.kernels.elementary import exp2
 from hornbeam.kernels.lambdas import lambdas
 from hornbeam.typing import Counts, Floats
 
@@ -118,7 +119,7 @@ class LambdaLoss:
 
     def pulls(self, scores: Floats, target: Floats) -> tuple[Floats, Floats]:
         """Add up what all pairs of a row pull."""
-        gain, queries = np.exp2(target) - 1.0, self.queries
+        gain, queries = exp2(target) - 1.0, self.queries
         pull, weight = lambdas(
             scores[0], gain, queries.rows, queries.starts, self.sigma, self.truncation, self.normalize
         )

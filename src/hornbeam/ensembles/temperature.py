@@ -4,12 +4,13 @@ from typing import Final
 
 import numpy as np
 
+from hornbeam.kernels.elementary import exp, log
 from hornbeam.typing import Counts, Floats, Indices
 
 __all__ = ["apply_temperature", "choose_temperature"]
 
-_BOUNDS: Final = (np.log(0.25), np.log(4.0))
-_DECIMALS = 3  # the last bits of a power differ between platforms
+_BOUNDS: Final = (-1.3862943611198906, 1.3862943611198906)  # logarithms of 1/4 and 4
+_DECIMALS = 3  # the last bits that an optimiser finds differ between platforms
 
 
 def apply_temperature(probabilities: Floats, temperature: float) -> Floats:
@@ -34,8 +35,8 @@ def apply_temperature(probabilities: Floats, temperature: float) -> Floats:
     if temperature == 1.0:
         return probabilities
     largest = probabilities.max(axis=1, keepdims=True)  # its power is 1, so that not all powers can vanish
-    raised = (probabilities / largest) ** (1.0 / temperature)
-    scaled: Floats = raised / raised.sum(axis=1, keepdims=True)
+    raised = exp(log(probabilities / largest) / temperature)
+    scaled: Floats = raised / np.add.accumulate(raised, axis=1)[:, -1:]
     return scaled
 
 
@@ -78,6 +79,6 @@ def choose_temperature(held_out: Floats, target: Indices, weight: Floats | Count
         error = apply_temperature(held_out, temperature) - truth
         return float(np.einsum("i,ij,ij->", weight, error, error))
 
-    found = minimize_scalar(lambda log: loss(float(np.exp(log))), bounds=_BOUNDS, method="bounded")
-    temperature = round(float(np.exp(found.x)), _DECIMALS)
+    found = minimize_scalar(lambda at: loss(float(exp(at))), bounds=_BOUNDS, method="bounded")
+    temperature = round(float(exp(found.x)), _DECIMALS)
     return temperature if loss(temperature) < loss(1.0) else 1.0

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hornbeam.errors import ParameterError
+from hornbeam.kernels.elementary import log2
 from hornbeam.kernels.sweep import WeakestLinks, weakest_links
 from hornbeam.pruning.bottom_up import stopped
 from hornbeam.tree.edit import collapse
@@ -208,7 +209,7 @@ def _impurities(tree: Tree, impurity: str) -> Floats:
     if impurity == "gini":
         each: Floats = 1 - np.einsum("ij,ij->i", share, share)
     elif impurity == "entropy":
-        each = -(share * np.log2(share, out=np.zeros_like(share), where=share > 0)).sum(axis=1)
+        each = -np.where(share > 0, share * log2(np.where(share > 0, share, 1.0)), 0.0).sum(axis=1)
     else:
         each = 1 - share.max(axis=1)
     return each

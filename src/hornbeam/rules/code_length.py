@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import lgamma, log, log2
 
 import numpy as np
 
+from hornbeam.kernels.elementary import log2
 from hornbeam.rules.coverage import Coverage
 from hornbeam.tree.condition import Condition
 from hornbeam.typing import Floats
@@ -57,21 +57,21 @@ class CodeBook:
                 known = column >= 0
                 weight = np.bincount(column[known], coverage.weight[known])
                 share = weight[weight > 0] / coverage.weight.sum()
-                branch.append(float(-(share * np.log2(share)).sum()) + 0.0)
+                branch.append(float(-(share * log2(share)).sum()) + 0.0)
             else:
                 values = len(np.unique(column[~np.isnan(column)]))
-                branch.append(1 + log2(values) / 2 if values > 1 else 0.0)
+                branch.append(1 + float(log2(values)) / 2 if values > 1 else 0.0)
         used = np.array(branch)[np.array(branch) > 0]
         share = used / used.sum() if len(used) else used
         subset = tuple([len(feature.categories) for feature in table.schema.features])
-        return cls(float(-(share * np.log2(share)).sum()) + 0.0, tuple(branch), subset)
+        return cls(float(-(share * log2(share)).sum()) + 0.0, tuple(branch), subset)
 
     def rule(self, conditions: Sequence[Condition]) -> float:
         """Count the bits of a rule's conditions, which may come in any order."""
         parts = [part for condition in conditions for part in condition.parts]
         if not parts:
             return 0.0
-        return sum(map(self._condition, parts)) + log2(len(parts)) - log2_factorial(len(parts))
+        return sum(map(self._condition, parts)) + float(log2(len(parts))) - log2_factorial(len(parts))
 
     def _condition(self, part: Condition) -> float:
         if part.among is not None and len(part.among) > 1:
@@ -87,7 +87,7 @@ def log2_factorial(n: int) -> float:
     >>> round(log2_factorial(4), 3)
     4.585
     """
-    return lgamma(n + 1) / log(2)
+    return float(log2(np.arange(1.0, n + 1)).sum())
 
 
 def exception_bits(n: float, fires: Floats, wrong: Floats, missed: Floats) -> Floats:
@@ -125,7 +125,7 @@ def exception_bits(n: float, fires: Floats, wrong: Floats, missed: Floats) -> Fl
     many = fires > 0.5 * n
     said = _biased(fires, wrong, np.where(many, half, wrong))
     unsaid = _biased(n - fires, missed, np.where(many, missed, half))
-    bits: Floats = np.log2(n) + said + unsaid
+    bits: Floats = log2(n) + said + unsaid
     return bits
 
 
@@ -133,7 +133,7 @@ def _biased(n: Floats, errors: Floats, expected: Floats) -> Floats:
     """Bits to say which of n rows are errors, by a code made for so many as expected."""
     none, every = expected <= _TOLERANCE, expected >= n - _TOLERANCE
     rate = np.where(none | every, 0.5, expected / np.where(n > 0, n, 1))
-    bits = -errors * np.log2(rate) - (n - errors) * np.log2(1 - rate)
+    bits = -errors * log2(rate) - (n - errors) * log2(1 - rate)
     bits = np.where(every, np.where(np.abs(errors - n) <= _TOLERANCE, 0.0, _NEVER), bits)
     found: Floats = np.where(none, np.where(errors <= _TOLERANCE, 0.0, _NEVER), bits)
     return found

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hornbeam.errors import ParameterError
+from hornbeam.kernels.elementary import exp, log
+from hornbeam.smoothing.descent import minimise
 from hornbeam.smoothing.leave_one_out import LeaveOneOut
 from hornbeam.smoothing.smoother import check_rows
 from hornbeam.tree.edit import believe
@@ -167,8 +169,6 @@ class LeaveOneOutHGS:
 
     def optimum(self, tree: Tree) -> Floats:
         """Find the alpha of every node."""
-        from scipy.optimize import minimize  # a tenth of a second to load: only for those who ask
-
         cost_of = LeaveOneOut.of(tree, self.prior)
         alpha = np.ones(tree.n_nodes)
         lends = np.flatnonzero(cost_of.lent[:, -1])
@@ -176,19 +176,14 @@ class LeaveOneOutHGS:
             return alpha
 
         def cost_and_slope(log_alpha: Floats) -> tuple[float, Floats]:
-            alpha[lends] = np.exp(log_alpha)
+            alpha[lends] = exp(log_alpha)
             cost, gradient = cost_of(alpha)
             return cost, (alpha * gradient)[lends]
 
-        found = minimize(
-            cost_and_slope,
-            np.zeros(len(lends)),
-            method="L-BFGS-B",
-            jac=True,
-            bounds=[(np.log(_LEAST), np.log(_MOST))] * len(lends),
-            options={"ftol": self.tolerance, "gtol": 1e-9, "maxiter": 1000, "maxfun": 2000},
+        low, high = log([_LEAST, _MOST]).tolist()
+        alpha[lends] = exp(
+            minimise(cost_and_slope, np.zeros(len(lends)), (low, high), tolerance=self.tolerance)
         )
-        alpha[lends] = np.exp(found.x)
         return alpha
 
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.kernels.elementary import log
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import pull_up, push_down, stopped
 from hornbeam.typing import Floats
 
 __all__ = ["LeaveOneOut"]
+
+_LN2 = 0.6931471805599453
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,8 +91,8 @@ class LeaveOneOut:
         from_parent[0, :-1], from_parent[0, -1] = self.prior / n_classes, self.prior
         left = push_down(skeleton, from_parent) + self.rest
         share, whole = left[node, column], left[node, -1]
-        scale = 1 / (log(2) * max(float(weight.sum()), np.finfo(float).tiny))
-        cost = scale * float(weight @ np.log(whole / share))
+        scale = 1 / (_LN2 * max(float(weight.sum()), np.finfo(float).tiny))
+        cost = scale * float((weight * log(whole / share)).sum())
 
         slope = np.zeros_like(left)
         slope[node, column] = -weight / share

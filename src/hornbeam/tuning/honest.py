@@ -211,7 +211,7 @@ def fit_strengths(
     def cost_and_slope(strengths: Floats) -> tuple[float, Floats]:
         cost, slope = forest.loss(strengths)
         apart = strengths - _START
-        return (cost + _PULL * float(apart @ apart)) / rows, (slope + 2 * _PULL * apart) / rows
+        return (cost + _PULL * float((apart * apart).sum())) / rows, (slope + 2 * _PULL * apart) / rows
 
     begin = _START if start is None else np.array(astuple(start))
     with _blas().limit(limits=1, user_api="blas"):

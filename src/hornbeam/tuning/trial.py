@@ -6,6 +6,7 @@ from typing import Literal, Self
 
 import numpy as np
 
+from hornbeam.kernels.elementary import log
 from hornbeam.pruning import Pruner, cut_alphas
 from hornbeam.recipe import Recipe
 from hornbeam.tree.costs import Costs
@@ -114,8 +115,7 @@ def losses(belief: Floats, score: Score) -> Floats:
         squared: Floats = 1 + np.einsum("ij,ij->i", belief, belief)[:, None] - 2 * belief
         return squared
     if score == "log":
-        logarithm: Floats = -np.log(np.maximum(belief, _LEAST))
-        return logarithm
+        return -log(np.maximum(belief, _LEAST))
     costs = score if isinstance(score, Costs) else Costs(1.0 - np.eye(belief.shape[1]))
     paid: Floats = costs.matrix.T[costs.cheapest(belief)]
     return paid
