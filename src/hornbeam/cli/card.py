@@ -1,13 +1,12 @@
 """``hornbeam card``: a model card in Markdown."""
 
-from pathlib import Path
 from typing import Any
 
 import click
 
-from hornbeam.cli.report import compared, comparison
-from hornbeam.cli.rows import data_argument, model_argument, reading, rows_for, target_option
-from hornbeam.cli.screen import give, manners, say
+from hornbeam.cli.report import MOST_ROWS, compared, comparison
+from hornbeam.cli.rows import data_argument, model_argument, reading, sample_for, target_option
+from hornbeam.cli.screen import deliver, give, manners, say
 
 __all__ = ["card"]
 
@@ -41,9 +40,12 @@ def card(
     from hornbeam import load, model_card
 
     estimator = load(model)
-    rows = rows_for(getattr(estimator, "tree_", estimator), data, text, target)
-    found = comparison(rows, positive, groups, earlier)
+    tree = getattr(estimator, "tree_", estimator)
+    rows, n_all = sample_for(tree, data, text, target, MOST_ROWS)
+    if n_all is not None:
+        say(f"a sample of {rows.X.num_rows:,} of {n_all:,} rows is scored")
+    found = comparison(tree, rows, positive, groups, earlier)
     written = model_card(estimator, rows.X, rows.y, title=title, **found)
-    Path(output).write_text(written, encoding="utf-8", newline="\n")
+    deliver(written.encode(), output)
     give({"model": model, "rows": rows.X.num_rows, "output": output})
     say(f"{rows.X.num_rows:,} rows, saved as {output}")

@@ -9,7 +9,9 @@ from hornbeam.cli.rows import Rows, data_argument, model_argument, reading, samp
 from hornbeam.cli.screen import give, manners, say
 from hornbeam.errors import DataError
 
-__all__ = ["compared", "comparison", "report"]
+__all__ = ["MOST_ROWS", "compared", "comparison", "report"]
+
+MOST_ROWS = 200_000  # of Parquet files with more, so many are drawn: scores have three digits then
 
 
 def compared(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -27,11 +29,16 @@ def compared(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def comparison(rows: Rows, positive: str | None, groups: str | None, earlier: str | None) -> dict[str, Any]:
+def comparison(
+    tree: Any, rows: Rows, positive: str | None, groups: str | None, earlier: str | None
+) -> dict[str, Any]:
     """Read what is compared, as `hornbeam.report` takes it."""
     from hornbeam import load
+    from hornbeam.tree.positive import spelled_class
 
-    found: dict[str, Any] = {"positive": positive}
+    found: dict[str, Any] = {}
+    if positive is not None:
+        found["positive"] = spelled_class(tree.schema.classes, positive)
     if groups is not None:
         if groups not in rows.table.column_names:
             raise DataError(
@@ -41,8 +48,6 @@ def comparison(rows: Rows, positive: str | None, groups: str | None, earlier: st
     if earlier is not None:
         found["earlier"] = load(earlier)
     return found
-
-_MOST_ROWS = 200_000  # of Parquet files with more, so many are drawn: scores have three digits then
 
 
 @click.command(short_help="Write a page of HTML about a model.")
@@ -73,9 +78,10 @@ def report(
     from hornbeam import report as write_report
 
     estimator = load(model)
-    rows, n_all = sample_for(getattr(estimator, "tree_", estimator), data, text, target, _MOST_ROWS)
+    tree = getattr(estimator, "tree_", estimator)
+    rows, n_all = sample_for(tree, data, text, target, MOST_ROWS)
     if n_all is not None:
         say(f"a sample of {rows.X.num_rows:,} of {n_all:,} rows is scored")
-    write_report(estimator, rows.X, rows.y, output, **comparison(rows, positive, groups, earlier))
+    write_report(estimator, rows.X, rows.y, output, **comparison(tree, rows, positive, groups, earlier))
     give({"model": model, "rows": rows.X.num_rows, "output": output})
     say(f"{rows.X.num_rows:,} rows, saved as {output}")

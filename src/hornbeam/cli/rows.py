@@ -150,22 +150,20 @@ def sample_for(
     tree: Any, path: str, text: dict[str, Any], target: str, most_rows: int
 ) -> tuple[Rows, int | None]:
     """Read all rows; of Parquet files with more than `most_rows` a sample of about so many, and how many there are."""
-    from hornbeam.data.rows_file import parquet_files, parquet_shape
+    from hornbeam.data.rows_file import joined, parquet_files, parquet_shape
 
     files = parquet_files(path)
     n_all = 0 if files is None else parquet_shape(files)[0]
     if n_all <= most_rows:
         return rows_for(tree, path, text, target), None
-    import pyarrow as pa
-
     from hornbeam.scale.sample import draw_numbers
 
     bound, begin, drawn = int(most_rows / n_all * 2**64), 0, []
     for part in parts_for(tree, path, text, target):
         number = draw_numbers(begin, begin + part.table.num_rows)
-        drawn.append(part.table.filter(pa.array(number < bound)))
+        drawn.append(part.table.take((number < bound).nonzero()[0]))
         begin += part.table.num_rows
-    table = pa.concat_tables(drawn)
+    table = joined(drawn)
     return Rows(table, table.select(list(tree.schema.names)), table[target]), begin
 
 

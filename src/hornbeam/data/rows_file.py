@@ -11,6 +11,7 @@ from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import DataError, SchemaError
 
 __all__ = [
+    "joined",
     "parquet_files",
     "parquet_shape",
     "read_column",
@@ -330,3 +331,17 @@ def _typed(table: Any, types: Mapping[str, str]) -> Any:
             raise SchemaError(f"Column {name!r} holds {column.type}, expected {word}s: {cause}") from error
         table = table.set_column(table.column_names.index(name), name, column)
     return table
+
+
+def joined(tables: Sequence[Any]) -> Any:
+    """Put Arrow tables of the same columns one behind the other.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> joined([pa.table({"x": [1]}), pa.table({"x": [2]})]).to_pydict()
+    {'x': [1, 2]}
+    """
+    import pyarrow as pa
+
+    return pa.concat_tables(tables)

@@ -31,8 +31,8 @@ def leaves_html(leaves: Leaves) -> str:
         [f"{rows:.1f}" for rows in leaves.borrowed.tolist()],
     ]
     if leaves.classes:
-        code = getattr(leaves, "code", None)
-        shown = leaves.tree.decided[leaves.node].tolist() if code is None else [code] * len(leaves)
+        decided = leaves.tree.decided[leaves.node].tolist()
+        shown = decided if leaves.code is None else [leaves.code] * len(leaves)
         named, names = ["class"], [[word(leaves.classes[k]) for k in shown]]
     else:
         shown, named, names = [0] * len(leaves), [], []

@@ -11,6 +11,7 @@ from hornbeam.errors import ParameterError
 from hornbeam.interop.reading import OTHER, Reading
 from hornbeam.tree import Tree
 from hornbeam.tree.costs import Costs
+from hornbeam.tree.positive import class_code
 from hornbeam.tree.wrapped import unwrap
 
 __all__ = ["Subject"]
@@ -100,14 +101,7 @@ def _code(tree: Tree, positive: Any) -> int | None:
     """The code of the class of interest."""
     if positive is None:
         return 1 if tree.n_classes == 2 and not tree.is_measured else None
-    if tree.is_measured:
-        raise ParameterError(f"positive={positive!r}: expected none, because the target is a number.")
-    words = [str(label) for label in tree.schema.classes]
-    if str(positive) not in words:
-        raise ParameterError(
-            f"positive={positive!r}: expected one of the classes, {list(tree.schema.classes)}."
-        )
-    return words.index(str(positive))
+    return class_code(tree.schema.classes, positive)
 
 
 def _after(before: Any, read: Callable[[Any, Any], Table]) -> Callable[[Any, Any], Table]:
