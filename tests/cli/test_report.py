@@ -44,3 +44,39 @@ def test_what_cannot_be_compared_is_refused(run, models):
     done = run("card", *models, "--positive", "ugly", "-o", "CARD.md")
     assert done.exit_code == 3
     assert "expected one of the classes" in done.stderr
+
+
+def test_an_earlier_model_may_have_other_columns(run, models):
+    done = run("fit", "loans.csv", "-t", "state", "--drop", "income", "-o", "small.hornbeam")
+    assert done.exit_code == 0
+    for command, output in (("report", "page.html"), ("card", "CARD.md")):
+        done = run(command, "small.hornbeam", *models[1:], "--earlier", "new.hornbeam", "-o", output)
+        assert done.exit_code == 0
+        assert "earlier" in Path(output).read_text().lower()
+    lines = [line.split(",") for line in Path("rows.csv").read_text().splitlines()]
+    at = lines[0].index("income")
+    Path("fewer.csv").write_text("".join(",".join(line[:at] + line[at + 1 :]) + "\n" for line in lines))
+    done = run(
+        "report", "small.hornbeam", "fewer.csv", "-t", "state", "--earlier", "new.hornbeam", "-o", "page.html"
+    )
+    assert done.exit_code == 3
+    assert "income" in done.stderr
+
+
+def test_score_counts_the_decisions_that_predict_makes(run):
+    import json
+
+    import pandas as pd
+
+    costs = ["--costs", "bad", "good", "10"]
+    assert run("fit", "loans.csv", "-t", "state", *costs, "-o", "m.hornbeam").exit_code == 0
+    said = json.loads(run("score", "m.hornbeam", "new-loans.csv", "-t", "state", "--json", "-q").stdout)
+    assert run("predict", "m.hornbeam", "new-loans.csv", "-o", "said.csv").exit_code == 0
+    wrong = (pd.read_csv("said.csv").iloc[:, 0] != pd.read_csv("new-loans.csv")["state"]).mean()
+    assert said["model"]["zero_one_loss"] == pytest.approx(wrong)
+
+
+def test_a_name_that_says_pickle_is_refused_before_the_fit(run):
+    done = run("fit", "loans.csv", "-t", "state", "-o", "m.pkl")
+    assert done.exit_code == 3
+    assert not Path("m.pkl").exists()

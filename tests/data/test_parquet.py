@@ -331,7 +331,7 @@ def test_there_must_be_files(tmp_path):
         ParquetSource.open(tmp_path, target="y")
     with pytest.raises(DataError, match="There are no Parquet files below 'file:"):
         ParquetSource.open(f"file://{tmp_path}", target="y")
-    with pytest.raises(DataError, match=r"There is no file 'file:.*none\.parquet'"):
+    with pytest.raises(DataError, match=r"There is nothing at 'file:.*none\.parquet'"):
         ParquetSource.open(f"file://{tmp_path}/none.parquet", target="y")
     with pytest.raises(DataError, match="No files were named"):
         ParquetSource.open([], target="y")

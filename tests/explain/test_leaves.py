@@ -16,12 +16,12 @@ def fitted():
 
 
 def test_every_line_has_the_class_of_interest_the_riskiest_first():
-    lines = repr(fitted().leaves(positive="bad", by="risk")).splitlines()[1:]
+    lines = repr(fitted().leaves(positive="bad", by="risk")).splitlines()[2:]
     rates = [line.split()[:6] for line in lines]
     assert rates == [
         ["4", "10", "0.0", "bad", "0.800", "0.800"],
-        ["3", "10", "0.0", "bad", "0.300", "0.300"],
-        ["2", "10", "0.0", "bad", "0.000", "0.000"],
+        ["3", "10", "0.0", "good", "0.300", "0.300"],
+        ["2", "10", "0.0", "good", "0.000", "0.000"],
     ]
     assert [line.rpartition("  ")[2] for line in lines] == ["0.5 < x0 ≤ 1.5", "x0 ≤ 0.5", "x0 > 1.5"]
 
@@ -38,7 +38,10 @@ def test_the_order_changes_lines_and_nothing_else():
 def test_rules_of_a_class_of_interest():
     table = fitted().leaves(positive="bad", by="risk")
     bounds = f"{table.low[2, 0]:.3f} to {table.high[2, 0]:.3f}"
-    assert table.as_rules().splitlines()[4:] == ["3. if x0 > 1.5", f"   then bad, 0.000 ({bounds}); 10 rows"]
+    assert table.as_rules().splitlines()[4:] == [
+        "3. if x0 > 1.5",
+        f"   then good; bad 0.000 ({bounds}); 10 rows",
+    ]
 
 
 def test_means_are_ordered_too():

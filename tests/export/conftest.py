@@ -42,6 +42,8 @@ def recover(record_property):
 
 def pytest_terminal_summary(terminalreporter):
     """Print the table; keep it where HORNBEAM_EXPORT_TABLE says, if nothing failed."""
+    if hasattr(terminalreporter.config, "workerinput"):
+        return  # a worker of xdist has seen a part
     total: dict[tuple[str, str], Tally] = {}
     for report in (*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")):
         for key, value in report.user_properties if report.when == "call" else ():

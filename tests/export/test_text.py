@@ -57,7 +57,7 @@ def test_iris_as_everybody_knows_it():
 def test_a_single_leaf():
     tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[1, 3]]))
     assert text(tree) == "0) every row ·· yes  0.750  3 yes, 1 no"
-    assert text(tree, positive="no") == "0) every row ·· no  0.250  3 yes, 1 no"
+    assert text(tree, positive="no") == "0) every row ·· yes  no 0.250  3 yes, 1 no"
     with pytest.raises(ParameterError, match=r"positive='No': expected one of the classes \['no', 'yes'\]"):
         text(tree, positive="No")
 

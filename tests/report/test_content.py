@@ -214,7 +214,7 @@ def test_the_class_of_interest_is_named_everywhere():
     assert "Probability of repaid" not in html
     with pytest.raises(ParameterError, match="expected one of the classes"):
         hornbeam.report(clf, X, y, positive="ruin")
-    with pytest.raises(ParameterError, match="the target is a number"):
+    with pytest.raises(ParameterError, match="the target is numeric"):
         hornbeam.report(TreeRegressor().fit([[0.0], [1.0]], [0.0, 1.0]), positive=1)
 
 

@@ -1,5 +1,6 @@
 """The decision rule: one rule for `predict`, files and everything that names a class."""
 
+import copy
 import json
 import pickle
 import re
@@ -106,6 +107,41 @@ def test_the_rule_goes_through_files_pickles_and_updates(clf, tmp_path):
     hornbeam.save(clf, tmp_path / "model.hornbeam")
     updated = hornbeam.load(tmp_path / "model.hornbeam").update(X[:9], y[:9])
     assert updated.decision_ == clf.decision_
+
+
+@pytest.mark.parametrize(
+    "costs", [[[0, 10], [1, 0]], np.array([[0, 10], [1, 0]]), {("bad", "good"): 10}, Costs([[0, 10], [1, 0]])]
+)
+def test_copies_decide_alike_whichever_way_costs_are_given(costs, tmp_path):
+    clf = TreeClassifier(max_leaf_nodes=9, costs=costs).fit(X, y)
+    hornbeam.save(clf, tmp_path / "model.hornbeam")
+    for again in (
+        pickle.loads(pickle.dumps(clf)),
+        copy.deepcopy(clf),
+        hornbeam.load(tmp_path / "model.hornbeam"),
+    ):
+        assert again.tree_.digest == clf.tree_.digest
+        assert (again.predict(X) == clf.predict(X)).all()
+
+
+@pytest.mark.parametrize(("fitted", "then"), [(None, [[0, 10], [1, 0]]), ([[0, 10], [1, 0]], None)])
+def test_a_file_keeps_the_decisions_of_fit_whatever_parameters_were_set_since(fitted, then, tmp_path):
+    clf = TreeClassifier(max_leaf_nodes=9, costs=fitted).fit(X, y).set_params(costs=then)
+    hornbeam.save(clf, tmp_path / "model.hornbeam")
+    again = hornbeam.load(tmp_path / "model.hornbeam")
+    assert again.tree_.digest == clf.tree_.digest
+    assert (again.predict(X) == clf.predict(X)).all()
+
+
+def test_with_a_class_of_interest_the_decision_is_named_too():
+    clf = TreeClassifier(max_leaf_nodes=9, costs={("bad", "good"): 20}).fit(X, y)
+    leaf = np.flatnonzero(clf.tree_.skeleton.is_leaf)
+    named = [clf.tree_.schema.classes[code] for code in clf.tree_.decided[leaf]]
+    shown = clf.leaves(positive="good")
+    assert re.findall(r"then (bad|good); good 0", shown.as_rules()) == named
+    assert shown.to_dict()["decided"][::2] == named
+    assert re.findall(r"\d  (bad|good) +[01]\.", str(shown)) == named
+    assert sorted(re.findall(r" ·+ (bad|good) +good 0", text(clf, positive="good"))) == sorted(named)
 
 
 def test_a_file_from_before_the_rule_decides_by_its_settings(clf, tmp_path):

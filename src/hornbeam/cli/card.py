@@ -44,8 +44,9 @@ def card(
     rows, n_all = sample_for(tree, data, text, target, MOST_ROWS)
     if n_all is not None:
         say(f"a sample of {rows.X.num_rows:,} of {n_all:,} rows is scored")
+    X = rows.X if earlier is None else rows.table  # which has the columns of both models
     found = comparison(tree, rows, positive, groups, earlier)
-    written = model_card(estimator, rows.X, rows.y, title=title, **found)
+    written = model_card(estimator, X, rows.y, title=title, **found)
     deliver(written.encode(), output)
     give({"model": model, "rows": rows.X.num_rows, "output": output})
     say(f"{rows.X.num_rows:,} rows, saved as {output}")

@@ -82,6 +82,7 @@ def report(
     rows, n_all = sample_for(tree, data, text, target, MOST_ROWS)
     if n_all is not None:
         say(f"a sample of {rows.X.num_rows:,} of {n_all:,} rows is scored")
-    write_report(estimator, rows.X, rows.y, output, **comparison(tree, rows, positive, groups, earlier))
+    X = rows.X if earlier is None else rows.table  # which has the columns of both models
+    write_report(estimator, X, rows.y, output, **comparison(tree, rows, positive, groups, earlier))
     give({"model": model, "rows": rows.X.num_rows, "output": output})
     say(f"{rows.X.num_rows:,} rows, saved as {output}")

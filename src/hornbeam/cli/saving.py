@@ -15,8 +15,10 @@ __all__ = ["check_output", "save_model"]
 def check_output(output: str) -> None:
     """Refuse, before anything is computed, a place that cannot be written to."""
     from hornbeam.storage.file import check_writable
+    from hornbeam.storage.pickles import refuse_pickle_name
 
     if output != "-":
+        refuse_pickle_name(output)
         check_writable(output)
 
 

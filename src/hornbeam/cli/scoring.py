@@ -35,32 +35,31 @@ def _added(one: Any, other: Any) -> Any:
 
 
 def _of_classes(model: Any, table: Any) -> dict[str, Any]:
-    """What the answers of the model, and those of the base rate, add up to: tallies, and costs if there are any."""
+    """Sums over rows, of the model and of the base rate: a tally, wrong decisions, and costs if there are any."""
     import numpy as np
 
-    from hornbeam.estimators.plain import decide
     from hornbeam.evaluation import Tally
-    from hornbeam.tree.costs import Costs
     from hornbeam.tree.route import answer
 
     tree = model.tree
-    classes, costs = tree.schema.classes, model.settings.get("costs")
+    classes, costs = tree.schema.classes, tree.decision.costs
     base = np.tile(tree.evidence[0] / tree.evidence[0].sum(), (table.n_rows, 1))
     sums: dict[str, Any] = {"rows": table.n_rows}
     for name, said in (("model", answer(tree, table)), ("base_rate", base)):
-        sums[name] = [Tally.of(table.target, said, labels=range(len(classes)))]
+        decided = tree.decision(said)
+        wrong = float((decided != table.target).sum())
+        sums[name] = [Tally.of(table.target, said, labels=range(len(classes))), wrong]
         if costs is not None:
-            place = {label: code for code, label in enumerate(classes)}
-            chosen = [place[label] for label in decide(model, said)]
-            sums[name].append(float(Costs.of(costs, classes).matrix[table.target, chosen].sum()))
+            sums[name].append(float(costs.matrix[table.target, decided].sum()))
     return sums
 
 
 def _scores_of_classes(sums: dict[str, Any]) -> dict[str, Any]:
     result: dict[str, Any] = {"rows": sums["rows"]}
     for name in ("model", "base_rate"):
-        tally, *costs = sums[name]
+        tally, wrong, *costs = sums[name]
         result[name] = {measure: getattr(tally, measure) for measure in list(_MEASURES)[:4]}
+        result[name]["zero_one_loss"] = wrong / sums["rows"]  # of decisions, which costs may move
         for cost in costs:
             result[name]["mean_cost"] = cost / sums["rows"]
     return result

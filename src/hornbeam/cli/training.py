@@ -194,7 +194,7 @@ def _numbers(column: Any) -> str:
     from hornbeam.export.answers import mean
 
     if Profile.of("", column).holds != "number":
-        raise DataError(f"--kind regression: the target holds {column[0].as_py()!r}; expected numbers.")
+        raise DataError("--kind regression: the target holds no numbers; expected numbers.")
     values = column.to_numpy()
     middle, low, high = (mean(float(value), 2) for value in (values.mean(), values.min(), values.max()))
     return f"a number, mean {middle}, from {low} to {high}"

@@ -226,7 +226,8 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
             if is_address(X):
                 source = opened(X, y, sample_weight, self.class_weight, engine)
                 listener = progress.listener(source.n_rows)
-                self._learn(*fit_source(self, source, engine, grow_rows, cache, memory, listener))
+                fitted = fit_source(self, source, engine, grow_rows, cache, memory, listener)
+                self._learn(*fitted)
                 return self
             labels = labels_of(self, y)
             table = Table.read(X, labels, sample_weight=sample_weight, class_weight=self.class_weight)
@@ -238,7 +239,8 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
                 here = MemorySource(table)
                 tree = fit_source(self, here, engine, grow_rows, cache, sys.maxsize, listener).tree
             shares = refresh.shares_of(tree, table)
-            self._learn(tree, labels.classes, table.names, table.class_weight, shares)
+            rule = DecisionRule.of(self.costs, table.class_weight, labels.classes.tolist())
+            self._learn(decide_by(tree, rule), labels.classes, table.names, table.class_weight, shares)
         return self
 
     def update(self, X: Any, y: Any, *, sample_weight: Any = None, decay: float = 1.0) -> Self:
@@ -514,8 +516,7 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
         shares: Counts | None = None,
     ) -> None:
         """Remember a fit; nothing is touched before it is certain."""
-        rule = DecisionRule.of(self.costs, class_weight, classes.tolist())
-        self._remember(decide_by(tree, rule), names)
+        self._remember(tree, names)
         self._shares = shares
         self.classes_ = classes
         self.n_classes_ = len(classes)

@@ -177,9 +177,10 @@ def leaves(
     >>> clf.fit([[36.6], [36.8], [39.0], [39.5]] * 5, ["well", "well", "ill", "ill"] * 5)
     TreeClassifier(preset='cart', smoothing='hgs')
     >>> clf.leaves(positive="ill", by="risk")
-     node   rows  borrowed  class    raw  smoothed    90 % interval  rule
-        2     10       2.0  ill    1.000     0.917   0.679 to 0.997  x0 > 38
-        1     10       2.0  ill    0.000     0.083   0.003 to 0.321  x0 ≤ 38
+    rates of ill
+     node   rows  borrowed  decided    raw  smoothed    90 % interval  rule
+        2     10       2.0  ill      1.000     0.917   0.679 to 0.997  x0 > 38
+        1     10       2.0  well     0.000     0.083   0.003 to 0.321  x0 ≤ 38
     """
     from hornbeam import explain as floor
 

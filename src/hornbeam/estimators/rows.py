@@ -19,6 +19,8 @@ from hornbeam.errors import DataError, ParameterError
 from hornbeam.estimators.column_warnings import warn_of_source
 from hornbeam.estimators.settings import recipe_of
 from hornbeam.estimators.threads import n_threads
+from hornbeam.tree.decision import DecisionRule
+from hornbeam.tree.edit import decide_by
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
@@ -195,7 +197,8 @@ def fit_source(
     )
     classes = read_labels(np.array(source.schema.classes)).classes
     names = source.table.names if isinstance(source, MemorySource) else source.schema.names
-    return Fitted(tree, classes, names, source.class_weight)
+    rule = DecisionRule.of(estimator.costs, source.class_weight, classes.tolist())
+    return Fitted(decide_by(tree, rule), classes, names, source.class_weight)
 
 
 def by_unit[Method: Callable[..., Any]](method: Method) -> Method:

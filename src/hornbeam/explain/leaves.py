@@ -103,7 +103,10 @@ class Leaves:
         per_class = {
             name: getattr(self, name).ravel().tolist() for name in ("raw", "smoothed", "low", "high")
         }
-        named = {"class": list(self.classes) * len(self)} if self.classes else {}
+        named: dict[str, list[Any]] = {}
+        if self.classes:
+            decided = [self.classes[code] for code in self.tree.decided[self.node].tolist() for _ in range(k)]
+            named = {"decided": decided, "class": list(self.classes) * len(self)}
         return {**per_leaf, "rule": rule, **named, **per_class}
 
     def as_rules(self) -> str:
@@ -122,13 +125,19 @@ class Leaves:
         low, high = interval(self.tree, self.level)
         lines = []
         for at, (rule, node) in enumerate(zip(self.rule, self.node.tolist(), strict=True)):
-            answer = ", ".join(filter(None, answer_words(self.tree, node, code=self.code)))
+            answer = ", ".join(filter(None, answer_words(self.tree, node)))
+            if self.code is not None:
+                answer = "; ".join([answer_words(self.tree, node)[0], self._interest(node)])
             sure = span_words(self.tree, low, high, node, code=self.code)
             lines += [
                 f"{at + 1}. if {rule}",
                 f"{' ' * len(str(at + 1))}  then {answer} ({sure}); {several(self.rows.item(at), 'row')}",
             ]
         return "\n".join(lines)
+
+    def _interest(self, node: int) -> str:
+        """The class of interest and its probability."""
+        return " ".join(answer_words(self.tree, node, code=self.code))
 
     def __repr__(self) -> str:
         return "\n".join(self._lines())
@@ -137,21 +146,25 @@ class Leaves:
         return leaves_html(self)
 
     def _lines(self) -> Iterator[str]:
-        """Write the class that each leaf decides for, or the class of interest, or the mean."""
+        """Write what each leaf decides for, with the rates of that class or of the class of interest; or the mean."""
         rules = self.rule
         if not self.classes:
             yield from self._lines_of_means(rules)
             return
-        best = self.tree.decided[self.node] if self.code is None else np.full(len(self), self.code)
-        names = [str(label) for label in self.classes]
-        width = max(len("class"), *map(len, names))
+        decided = self.tree.decided[self.node].tolist()
+        shown = decided if self.code is None else [self.code] * len(self)
+        names, head = [str(label) for label in self.classes], "class"
+        if self.code is not None:
+            head = "decided"
+            yield f"rates of {names[self.code]}"
+        width = max(len(head), *map(len, names))
         title = f"{100 * self.level:g} % interval"
-        yield f" node   rows  borrowed  {'class':<{width}}    raw  smoothed  {title:>15}  rule"
-        for i, k in enumerate(best.tolist()):
+        yield f" node   rows  borrowed  {head:<{width}}    raw  smoothed  {title:>15}  rule"
+        for i, k in enumerate(shown):
             counts = f"{self.node[i]:>5} {self.rows[i]:>6}  {self.borrowed[i]:>8.1f}"
             rates = f"{self.raw[i, k]:.3f}  {self.smoothed[i, k]:>8.3f}"
             span = f"{self.low[i, k]:.3f} to {self.high[i, k]:.3f}"
-            yield f"{counts}  {names[k]:<{width}}  {rates}   {span}  {rules[i]}"
+            yield f"{counts}  {names[decided[i]]:<{width}}  {rates}   {span}  {rules[i]}"
 
     def _lines_of_means(self, rules: list[str]) -> Iterator[str]:
         title = f"{100 * self.level:g} % interval"
@@ -199,9 +212,10 @@ def leaves(
         1      3       0.0  0      1.000     1.000   0.614 to 1.000  x0 ≤ 0.5
         2      5       0.0  1      0.800     0.800   0.477 to 0.977  x0 > 0.5
     >>> leaves(tree, positive=1, by="risk")
-     node   rows  borrowed  class    raw  smoothed    90 % interval  rule
-        2      5       0.0  1      0.800     0.800   0.396 to 0.989  x0 > 0.5
-        1      3       0.0  1      0.000     0.000   0.000 to 0.499  x0 ≤ 0.5
+    rates of 1
+     node   rows  borrowed  decided    raw  smoothed    90 % interval  rule
+        2      5       0.0  1        0.800     0.800   0.396 to 0.989  x0 > 0.5
+        1      3       0.0  0        0.000     0.000   0.000 to 0.499  x0 ≤ 0.5
     """
     code = None if positive is None else class_code(tree.schema.classes, positive)
     low, high = interval(tree, level)

@@ -33,7 +33,7 @@ def leaves_html(leaves: Leaves) -> str:
     if leaves.classes:
         decided = leaves.tree.decided[leaves.node].tolist()
         shown = decided if leaves.code is None else [leaves.code] * len(leaves)
-        named, names = ["class"], [[word(leaves.classes[k]) for k in shown]]
+        named, names = ["decided"], [[word(leaves.classes[k]) for k in decided]]
     else:
         shown, named, names = [0] * len(leaves), [], []
     said = probability if leaves.classes else mean
@@ -45,7 +45,10 @@ def leaves_html(leaves: Leaves) -> str:
     columns = [*counted, *names, raw, smoothed, spans, leaves.rule]
     header = ["node", "rows", "borrowed", *named, "raw", "smoothed", sure, "rule"]
     rows = zip(*columns, strict=True)
-    return html_table(several(len(leaves), "leaf", "leaves"), header, rows, text=("class", "rule"))
+    caption = several(len(leaves), "leaf", "leaves")
+    if leaves.code is not None:
+        caption += f", rates of {word(leaves.classes[leaves.code])}"
+    return html_table(caption, header, rows, text=("decided", "rule"))
 
 
 def explanations_html(told: Sequence[Explanation]) -> str:

@@ -80,9 +80,9 @@ def text(
     └─ 3) age missing ·························· maybe  0.600  3 maybe, 1 no, 1 yes
     >>> print(text(tree, max_depth=1, positive="yes"))
     0) every row
-    ├─ 1) age ≤ 30.5 ··· yes  0.143  60 no, 10 yes (2 leaves below)
-    ├─ 2) age > 30.5 ··· yes  0.800  36 yes, 9 no
-    └─ 3) age missing ·· yes  0.200  3 maybe, 1 no, 1 yes
+    ├─ 1) age ≤ 30.5 ··· no     yes 0.143  60 no, 10 yes (2 leaves below)
+    ├─ 2) age > 30.5 ··· yes    yes 0.800  36 yes, 9 no
+    └─ 3) age missing ·· maybe  yes 0.200  3 maybe, 1 no, 1 yes
     """
     tree = tree_of(tree)
     if max_depth is not None and max_depth < 0:
@@ -92,7 +92,9 @@ def text(
     answering = [(left, node) for left, node in lines if node >= 0]
     classes = [word(label) for label in tree.schema.classes]
     code = None if positive is None else class_code(tree.schema.classes, positive)
-    said = {node: answer_words(tree, node, code=code) for _, node in answering}
+    said = {node: answer_words(tree, node) for _, node in answering}
+    if code is not None:
+        said = {node: (said[node][0], " ".join(answer_words(tree, node, code=code))) for node in said}
     class_width, sure_width = (max(map(len, parts)) for parts in zip(*said.values(), strict=True))
     width = max((len(left) for left, _ in answering if len(left) <= _WIDEST), default=0)
     hidden = leaves_below(tree.skeleton)
@@ -107,8 +109,7 @@ def text(
         below = f" ({hidden[node]} leaves below)" if tree.skeleton.n_children[node] else ""
         return f"{left} {leader} {answer}  {counts}{below}"
 
-    decides = positive is None and not tree.decision.is_default
-    note = ["Each line names the class of least expected cost."] if decides else []
+    note = [] if tree.decision.is_default else ["Each line names the class of least expected cost."]
     return "\n".join([*(line(left, node) for left, node in lines), *note])
 
 

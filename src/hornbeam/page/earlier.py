@@ -8,7 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.data.frame import select_columns
 from hornbeam.errors import DataError
+from hornbeam.estimators.by_name import names_asked
 from hornbeam.explain.words import rule_words
 from hornbeam.export.answers import mean
 from hornbeam.export.words import several, word
@@ -21,6 +23,7 @@ from hornbeam.page.sections import section
 from hornbeam.page.subject import Subject
 from hornbeam.page.trial import Trial
 from hornbeam.tree.route import route
+from hornbeam.tree.wrapped import unwrap
 from hornbeam.typing import Bools
 
 __all__ = ["Earlier", "earlier_grids", "earlier_section", "earlier_words"]
@@ -52,19 +55,14 @@ class Earlier:
             raise DataError(
                 f"the earlier model has {_target(found)}, this one {_target(subject)}; expected the same target."
             )
-        return cls(found, Trial.of(found, _columns(X, theirs.names), y))
+        if unwrap(model).before is None:
+            X = select_columns(X, theirs.names, names_asked(found.tree))
+        return cls(found, Trial.of(found, X, y))
 
 
 def _target(subject: Subject) -> str:
     schema = subject.tree.schema
     return "a numeric target" if schema.is_measured else f"the classes {list(schema.classes)}"
-
-
-def _columns(X: Any, names: tuple[str, ...]) -> Any:
-    """The columns of a frame that a model was made with; whatever else X is, as it is."""
-    if not hasattr(X, "columns"):
-        return X
-    return X.select(list(names)) if hasattr(X, "select") else X[list(names)]
 
 
 def earlier_section(subject: Subject, trial: Trial, earlier: Earlier) -> Markup:

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from html import escape
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from hornbeam.page.all_scores import scores_of
@@ -24,6 +23,7 @@ from hornbeam.page.sections import leaf_section, row_section, rule_section, tree
 from hornbeam.page.subject import Subject
 from hornbeam.page.tested import calibration_section, decision_section, score_section
 from hornbeam.page.trial import Trial
+from hornbeam.storage.file import replace
 
 __all__ = ["Report", "report"]
 
@@ -56,7 +56,7 @@ class Report:
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     Report("<!doctype html>").save(f"{folder}/report.html")
         """
-        Path(path).write_text(self.html, encoding="utf-8", newline="\n")
+        replace(path, [self.html.encode()])
 
     def _repr_html_(self) -> str:
         """The page in a frame of its own, so that neither it nor the notebook disturbs the other."""

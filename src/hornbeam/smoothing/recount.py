@@ -51,7 +51,7 @@ def recount(tree: Tree, X: Any, y: Any, *, sample_weight: Any = None) -> Tree:
     >>> X, y = [[20], [25], [40], [50]], ["no", "yes", "yes", "yes"]
     >>> tree = hornbeam.TreeClassifier("cart", max_depth=1).fit(X, y).tree_
     >>> tree.skeleton.threshold.item(0), tree.evidence.tolist()
-    (22.5, [[1, 3], [1, 0], [0, 3]])
+    (22.0, [[1, 3], [1, 0], [0, 3]])
     >>> skeleton = replace(tree.skeleton, threshold=np.array([30.0, np.nan, np.nan]))
     >>> hornbeam.recount(replace(tree, skeleton=skeleton), X, y).evidence.tolist()
     [[1, 3], [1, 1], [0, 2]]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hornbeam.errors import ParameterError, StorageError
+from hornbeam.storage.model import Model
 from hornbeam.storage.values import show
 from hornbeam.tree import Costs, DecisionRule
 from hornbeam.typing import Floats, Label
@@ -16,15 +17,19 @@ from hornbeam.typing import Floats, Label
 __all__ = ["decode_decision", "encode_decision"]
 
 
-def encode_decision(decision: DecisionRule) -> dict[str, Any] | None:
-    """Write a decision rule as plain lists; None for the one that takes the most probable class.
+def encode_decision(model: Model) -> dict[str, Any] | None:
+    """Write the decision rule of a model as plain lists; None if readers find the same one without.
 
     Examples
     --------
-    >>> encode_decision(DecisionRule(Costs([[0, 5], [1, 0]])))
+    >>> from hornbeam import Schema, Skeleton, Tree
+    >>> rule = DecisionRule(Costs([[0, 5], [1, 0]]))
+    >>> tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]]), decision=rule)
+    >>> encode_decision(Model(tree))
     {'costs': [[0.0, 5.0], [1.0, 0.0]], 'class_weight': None}
     """
-    if decision.is_default:
+    decision = model.tree.decision
+    if decision.is_default and model.settings.get("costs") is None:
         return None
     costs, weight = decision.costs, decision.class_weight
     return {

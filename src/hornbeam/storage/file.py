@@ -116,6 +116,7 @@ def write_fitting(model: Model | Grove, path: str | PathLike[str]) -> Path:
     ...     write_fitting(Model(tree), f"{folder}/model.hornbeam").name
     'model.hornbeam'
     """
+    refuse_pickle_name(path)
     path = Path(path)
     try:
         parts = _parts(model, as_tensors=path.suffix == ".safetensors")

@@ -126,7 +126,7 @@ def header_of(model: Model | Grove, arrays: Mapping[str, NDArray[Any]]) -> dict[
     schema, kind, sizes = model.schema, model.kind, _sizes(model)
     most = limits(kind)
     histories, _ = _histories(model.trees)
-    decision = encode_decision(model.tree.decision) if isinstance(model, Model) else None
+    decision = encode_decision(model) if isinstance(model, Model) else None
     header = {
         "format": "hornbeam",
         "version": list(KINDS[kind] if decision is None else DECISIONS),

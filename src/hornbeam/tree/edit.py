@@ -28,6 +28,7 @@ __all__ = [
     "collapse",
     "count",
     "count_stops",
+    "decide_by",
     "finer_unit",
     "raise_child",
     "recount",
