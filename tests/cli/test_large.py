@@ -180,7 +180,7 @@ def test_a_report_on_many_rows_draws_a_sample_and_says_how_many(run, folder, mon
     import hornbeam.cli.report
 
     fitted(run, folder)
-    monkeypatch.setattr(hornbeam.cli.report, "MOST_ROWS", 100)
+    monkeypatch.setattr(hornbeam.cli.report, "_MOST_ROWS", 100)
     result = run("report", "m.hornbeam", folder, "-t", "state", "-o", "report.html")
     assert result.exit_code == 0
     [told] = [line for line in result.stderr.splitlines() if "sample" in line]

@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
-from hornbeam.cli.report import MOST_ROWS, compared, comparison
-from hornbeam.cli.rows import data_argument, model_argument, reading, sample_for, target_option
+from hornbeam.cli.report import ask, compared
+from hornbeam.cli.rows import data_argument, model_argument, reading, target_option
 from hornbeam.cli.screen import deliver, give, manners, say
 
 __all__ = ["card"]
@@ -37,16 +37,10 @@ def card(
     \b
     hornbeam card income.hornbeam test.csv --target income -o CARD.md
     """
-    from hornbeam import load, model_card
+    from hornbeam import model_card
 
-    estimator = load(model)
-    tree = getattr(estimator, "tree_", estimator)
-    rows, n_all = sample_for(tree, data, text, target, MOST_ROWS)
-    if n_all is not None:
-        say(f"a sample of {rows.X.num_rows:,} of {n_all:,} rows is scored")
-    X = rows.X if earlier is None else rows.table  # which has the columns of both models
-    found = comparison(tree, rows, positive, groups, earlier)
-    written = model_card(estimator, X, rows.y, title=title, **found)
+    asked = ask(model, data, target, text, positive, groups, earlier)
+    written = model_card(asked.model, asked.X, asked.y, title=title, **asked.compared)
     deliver(written.encode(), output)
-    give({"model": model, "rows": rows.X.num_rows, "output": output})
-    say(f"{rows.X.num_rows:,} rows, saved as {output}")
+    give({"model": model, "rows": asked.X.num_rows, "output": output})
+    say(f"{asked.X.num_rows:,} rows, saved as {output}")

@@ -1,17 +1,17 @@
 """``hornbeam report``: one page of HTML about a model."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
-from hornbeam.cli.rows import Rows, data_argument, model_argument, reading, sample_for, target_option
+from hornbeam.cli.rows import data_argument, model_argument, reading, sample_for, target_option
 from hornbeam.cli.screen import give, manners, say
 from hornbeam.errors import DataError
 
-__all__ = ["MOST_ROWS", "compared", "comparison", "report"]
+__all__ = ["Asked", "ask", "compared", "report"]
 
-MOST_ROWS = 200_000  # of Parquet files with more, so many are drawn: scores have three digits then
+_MOST_ROWS = 200_000  # of Parquet files with more, so many are drawn: scores have three digits then
 
 
 def compared(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -29,13 +29,33 @@ def compared(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def comparison(
-    tree: Any, rows: Rows, positive: str | None, groups: str | None, earlier: str | None
-) -> dict[str, Any]:
-    """Read what is compared, as `hornbeam.report` takes it."""
+class Asked(NamedTuple):
+    """A model, rows to score it on, and what is compared, as `hornbeam.report` takes them."""
+
+    model: Any
+    X: Any
+    y: Any
+    compared: dict[str, Any]
+
+
+def ask(
+    model: str,
+    data: str,
+    target: str,
+    text: dict[str, Any],
+    positive: str | None,
+    groups: str | None,
+    earlier: str | None,
+) -> Asked:
+    """Read a model, its rows, and what is compared."""
     from hornbeam import load
     from hornbeam.tree.positive import spelled_class
 
+    estimator = load(model)
+    tree = getattr(estimator, "tree_", estimator)
+    rows, n_all = sample_for(tree, data, text, target, _MOST_ROWS)
+    if n_all is not None:
+        say(f"a sample of {rows.X.num_rows:,} of {n_all:,} rows is scored")
     found: dict[str, Any] = {}
     if positive is not None:
         found["positive"] = spelled_class(tree.schema.classes, positive)
@@ -45,9 +65,10 @@ def comparison(
                 f"no column {groups!r} to group by; expected one of {', '.join(rows.table.column_names)}."
             )
         found["groups"] = groups if groups in rows.X.column_names else rows.table[groups].to_numpy()
-    if earlier is not None:
-        found["earlier"] = load(earlier)
-    return found
+    if earlier is None:
+        return Asked(estimator, rows.X, rows.y, found)
+    # The table has the columns of both models.
+    return Asked(estimator, rows.table, rows.y, found | {"earlier": load(earlier)})
 
 
 @click.command(short_help="Write a page of HTML about a model.")
@@ -74,15 +95,9 @@ def report(
     \b
     hornbeam report income.hornbeam test.csv --target income -o report.html
     """
-    from hornbeam import load
     from hornbeam import report as write_report
 
-    estimator = load(model)
-    tree = getattr(estimator, "tree_", estimator)
-    rows, n_all = sample_for(tree, data, text, target, MOST_ROWS)
-    if n_all is not None:
-        say(f"a sample of {rows.X.num_rows:,} of {n_all:,} rows is scored")
-    X = rows.X if earlier is None else rows.table  # which has the columns of both models
-    write_report(estimator, X, rows.y, output, **comparison(tree, rows, positive, groups, earlier))
-    give({"model": model, "rows": rows.X.num_rows, "output": output})
-    say(f"{rows.X.num_rows:,} rows, saved as {output}")
+    asked = ask(model, data, target, text, positive, groups, earlier)
+    write_report(asked.model, asked.X, asked.y, output, **asked.compared)
+    give({"model": model, "rows": asked.X.num_rows, "output": output})
+    say(f"{asked.X.num_rows:,} rows, saved as {output}")
