@@ -20,7 +20,11 @@ from hornbeam import (
 )
 from hornbeam.errors import ContainerError, SchemaError
 
-pytestmark = pytest.mark.filterwarnings("ignore:Column .* has one value only")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Column .* has one value only"),
+    # scikit-learn 1.6, which SmoothedClassifier asks, does not see the names of polars frames.
+    pytest.mark.filterwarnings("ignore:X does not have valid feature names"),
+]
 
 DRAW = np.random.default_rng(0)
 N = 120
