@@ -39,7 +39,7 @@ def write(folder: Path, rows: int) -> None:
         rng = np.random.default_rng([1, at])
         n_rows = rows * (at + 1) // N_FILES - rows * at // N_FILES
         numbers = rng.normal(0, 1, (N_NUMBERS, n_rows)).round(2)
-        # Frequencies of categories fall off as they do in practice.
+        # A few categories are frequent and most are rare, as in practice.
         merchant = np.minimum(rng.zipf(1.3, n_rows) - 1, N_MERCHANTS - 1 - rng.integers(0, 1_000, n_rows))
         signal = numbers[0] + (numbers[1] > 0) * numbers[2] + 0.5 * effect[merchant]
         target = signal + rng.logistic(0, 1, n_rows) > 1

@@ -54,7 +54,7 @@ class DataError(HornbeamError, ValueError):
 
 
 class ContainerError(DataError, TypeError):
-    """X of a type that cannot be read: too large when dense, lazy, or no table at all."""
+    """X cannot be read: a lazy frame, a sparse matrix that is too large when dense, or no table."""
 
 
 class SchemaError(HornbeamError, ValueError):

@@ -165,6 +165,10 @@ def test_a_file_from_before_the_rule_decides_by_its_settings(clf, tmp_path):
         ({"costs": None}, "expected costs and class_weight"),
         ({"costs": [[0]], "class_weight": None}, "expected 2 lists"),
         ({"costs": [[0, "x"], [1, 0]], "class_weight": None}, "expected 2 numbers"),
+        (
+            {"costs": [[0, True], [1, 0]], "class_weight": None},
+            "a row of costs is [0, True]; expected 2 numbers, finite",
+        ),
         ({"costs": None, "class_weight": [1.0, -1.0]}, "expected 2 numbers, 0 or more"),
         ({"costs": None, "class_weight": [1.0]}, "expected 2 numbers"),
     ],

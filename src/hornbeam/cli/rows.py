@@ -149,7 +149,7 @@ def parts_for(
 def sample_for(
     tree: Any, path: str, text: dict[str, Any], target: str, most_rows: int
 ) -> tuple[Rows, int | None]:
-    """Read all rows; of Parquet files with more than `most_rows` a sample of about so many, and how many there are."""
+    """Read all rows, or a sample of about `most_rows` of larger Parquet files, with the number of all rows."""
     from hornbeam.data.rows_file import joined, parquet_files, parquet_shape
 
     files = parquet_files(path)

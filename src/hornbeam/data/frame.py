@@ -184,7 +184,7 @@ def _without_extras(frame: "nw.DataFrame[Any]", names: Sequence[str]) -> "nw.Dat
 
 
 def _frame_of(X: Any) -> "nw.DataFrame[Any] | None":
-    """X as a narwhals frame; None for arrays and rows, which need not be asked."""
+    """X as a narwhals frame; None for arrays, lists and dicts."""
     return None if isinstance(X, (np.ndarray, list, tuple, dict)) else _as_frame(X)
 
 

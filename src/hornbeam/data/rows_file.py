@@ -240,7 +240,7 @@ def _csv_sink(sink: BinaryIO) -> tuple[Callable[[Any], None], Callable[[], None]
 
 
 def _as_first(table: Any, schema: Any) -> Any:
-    """A part with the types of the first one."""
+    """Cast the columns of a part to the types of the first part."""
     import pyarrow as pa
 
     if table.schema.equals(schema):

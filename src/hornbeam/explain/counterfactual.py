@@ -110,7 +110,7 @@ class Counterfactual:
 
 
 class Counterfactuals(list[tuple[Counterfactual, ...]]):
-    """A list with the counterfactuals of each row; shown, a line each.
+    """The counterfactuals of each row, as a list that prints one line for each.
 
     Examples
     --------

@@ -100,7 +100,7 @@ def _label(value: Any) -> str:
 
 
 def group_section(subject: Subject, trial: Trial, groups: Groups) -> Markup:
-    """The groups as a table, with what to read from it."""
+    """Write the table of groups, and a sentence on how to read it."""
     return section(
         "groups",
         f"By group: {shown(groups.name)}",

@@ -265,7 +265,7 @@ def _above_zero(name: str, meaning: str, value: float, half: float) -> Score:
 
 
 def area_under_curve(came: Bools, said: Floats) -> tuple[float, Floats]:
-    """Find how often a row of a class ranks above a row of the others, and how far each row pulls at that.
+    """Find how often a row of a class ranks above a row of the others, and the part of each row in the error.
 
     Parameters
     ----------

@@ -138,7 +138,7 @@ def sketch(
 def _spread(made: Sketch) -> Sketch:
     """Name more categories where the line is empty: in a column of longer words, and from a leaf to the table."""
     skeleton, layout, page = made.folded.tree.skeleton, made.layout, made.page
-    # Where lines are near, words of other columns may stand right of a leaf.
+    # Where lines are close together, text of other columns may be to the right of a leaf.
     right = layout.end if page.dense else np.where(skeleton.is_leaf, layout.width, layout.end)
     labels = fuller_labels(made.folded.tree, made.labels, right - layout.begin, page)
     width = np.array([label.width(page) for label in labels])

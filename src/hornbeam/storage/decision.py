@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,7 @@ def decode_decision(
             if costs is not None:
                 if type(costs) is not list or len(costs) != k:
                     raise StorageError(f"costs are {show(costs)}; expected {k} lists")
-                costs = Costs(np.array([_numbers(row, k, "a row of costs") for row in costs]))
+                costs = Costs(np.array([_numbers(row, k, "a row of costs", "finite") for row in costs]))
             return DecisionRule(costs, _weights(weight, k))
         case None if estimator == "TreeClassifier":
             try:
@@ -78,15 +78,16 @@ def decode_decision(
 
 
 def _weights(said: object, k: int) -> Floats | None:
-    weights = None if said is None else _numbers(said, k, "class_weight")
-    if weights is not None and (weights < 0).any():
-        raise StorageError(f"class_weight is {show(said)}; expected {k} numbers, 0 or more and finite")
-    return weights
+    return None if said is None else _numbers(said, k, "class_weight", "0 or more and finite", least=0.0)
 
 
-def _numbers(said: object, k: int, name: str) -> Floats:
+def _numbers(said: object, k: int, name: str, range_words: str, least: float = -inf) -> Floats:
+    """Read a list of finite numbers, none of them below `least`."""
+
+    def sound(one: object) -> bool:
+        return isinstance(one, int | float) and not isinstance(one, bool) and isfinite(one) and one >= least
+
     match said:
-        case [*numbers] if len(numbers) == k:
-            if all(isinstance(one, int | float) and isfinite(one) for one in numbers):
-                return np.array(numbers, np.float64)
-    raise StorageError(f"{name} is {show(said)}; expected {k} numbers, 0 or more and finite")
+        case [*numbers] if len(numbers) == k and all(map(sound, numbers)):
+            return np.array(numbers, np.float64)
+    raise StorageError(f"{name} is {show(said)}; expected {k} numbers, {range_words}")

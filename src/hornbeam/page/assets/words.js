@@ -52,7 +52,7 @@ function both(one, other) {
   };
 }
 
-// A set of categories, or where that is shorter, those that it leaves out.
+// The categories of a set; those that are not in it where that list is shorter.
 function listed(feature, set) {
   const all = features[feature].categories.length;
   const leftOut = set.size > 3 && 2 * set.size > all;
