@@ -367,7 +367,7 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
             weight; on a tie, the first of `classes_`.
         """
         table = self._read(X)
-        rule = self.decision_
+        rule = self.tree_.decision
         if costs is not None:
             rule = DecisionRule.of(costs, self.class_weight_, self.classes_.tolist(), table.n_rows)
         return self.classes_[rule(self._answer(table, prior))]
@@ -431,7 +431,7 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
         """
         table = self._read(X)
         belief = self._answer(table, prior)
-        costs = self.decision_.costs if costs is None else costs
+        costs = self.tree_.decision.costs if costs is None else costs
         return Costs.of(costs, self.classes_.tolist(), len(belief)).expected(belief)
 
     @by_unit
