@@ -1,6 +1,7 @@
 // The module: each noun binds its own kernels.
 #include <nanobind/nanobind.h>
 
+void bind_beta(nanobind::module_& module);
 void bind_borrowing(nanobind::module_& module);
 void bind_elementary(nanobind::module_& module);
 void bind_encode(nanobind::module_& module);
@@ -15,6 +16,7 @@ void bind_sweep(nanobind::module_& module);
 NB_MODULE(_native, module) {
     nanobind::set_leak_warnings(false);  // tracebacks that outlive the interpreter are no news to users
     module.doc() = "Hornbeam's compiled kernels: arrays in, arrays out.";
+    bind_beta(module);
     bind_borrowing(module);
     bind_elementary(module);
     bind_encode(module);

@@ -10,8 +10,8 @@ LARGEST = np.finfo(np.float64).max
 # Powers of ten beyond 10**22 are not exact as floats.
 POWERS_OF_TEN = np.array([float(f"1e{exponent}") for exponent in range(-22, 23)])
 # 10**e as a factor and a divisor, both exact, for e from -24 to 23 (those beyond 22 as 22).
-FACTORS = np.array([10.0 ** min(max(exponent, 0), 22) for exponent in range(-24, 24)])
-DIVISORS = np.array([10.0 ** min(max(-exponent, 0), 22) for exponent in range(-24, 24)])
+FACTORS = np.array([float(10 ** min(max(exponent, 0), 22)) for exponent in range(-24, 24)])
+DIVISORS = np.array([float(10 ** min(max(-exponent, 0), 22)) for exponent in range(-24, 24)])
 
 
 def midpoint(left: Floats, right: Floats) -> Floats:

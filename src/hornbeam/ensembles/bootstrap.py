@@ -1,6 +1,7 @@
 """Bootstrap samples: for each tree its own draw of the rows, with replacement."""
 
 from dataclasses import dataclass
+from math import ldexp
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -94,7 +95,7 @@ class Bootstrap:
     def sample(self, tree: int) -> Sample:
         """Draw the sample of a tree."""
         bits = np.random.Philox(key=[self.seed, tree]).random_raw(self.n_draws) >> np.uint64(64 - _BITS)
-        copies = (bits * (self.n_copies * 2.0**-_BITS)).astype(np.int64)
+        copies = (bits * ldexp(self.n_copies, -_BITS)).astype(np.int64)
         drawn = np.bincount(np.minimum(copies, self.n_copies - 1), minlength=self.n_copies)
         times = self._by_row(drawn)
         rows = np.flatnonzero(times)

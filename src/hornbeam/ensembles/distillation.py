@@ -11,6 +11,7 @@ from hornbeam.ensembles.mixing import Mixing
 from hornbeam.ensembles.temperature import apply_temperature, choose_temperature
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing import Criterion, Grower
+from hornbeam.kernels.sums import row_sums
 from hornbeam.pruning.cost_complexity import CostComplexity, cost_complexity_path
 from hornbeam.recipe import Recipe
 from hornbeam.smoothing import HGS
@@ -122,7 +123,7 @@ class Distillation:
         step = Step.of("distill", fidelity=self.fidelity, temperature=temperature, rows=len(answers))
         teacher = _mean_answers(student, rows, answers)
         evidence = tree.evidence * tree.unit
-        weight = np.einsum("ij->i", evidence)[:, None]
+        weight = row_sums(evidence)[:, None]
         belief = (evidence + _TEACHER_ROWS * teacher) / (weight + _TEACHER_ROWS)
         return believe(tree, belief, np.full(tree.n_nodes, _TEACHER_ROWS), step)
 

@@ -62,7 +62,7 @@ class SquaredError:
 
     def of_rows(self, scores: Floats, target: Floats) -> Floats:
         """Half the squared residual."""
-        half: Floats = (target - scores[0]) ** 2 / 2
+        half: Floats = np.square(target - scores[0]) / 2
         return half
 
     def answer(self, scores: Floats) -> Floats:

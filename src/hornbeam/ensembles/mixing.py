@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +69,7 @@ class Mixing:
         n, n_features = table.n_rows, table.schema.n_features
         wanted = min(max(self.per_row * n, self.least), self.most, _VALUES // max(n_features, 1))
         n_turns = max(1, round(wanted / n))
-        grower = Grower(max_features=max(1, int(n_features**0.5)), corrected=True)
+        grower = Grower(max_features=max(1, isqrt(n_features)), corrected=True)
         planting = Planting(Recipe(grower=grower), min(n_turns, _MAPS), seed=self.seed)
         maps = [route(tree.skeleton, table) for tree in planting.fit(table, n_jobs=n_jobs).forest.trees]
         rng = np.random.default_rng(self.seed)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from hornbeam.data.table import Table
 from hornbeam.ensembles.encoded import Encoded
 from hornbeam.ensembles.temperature import apply_temperature, choose_temperature
+from hornbeam.kernels.sums import dot, row_dots
 from hornbeam.tree.route import answer
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts, Floats
@@ -95,8 +96,8 @@ class OutOfBag:
         if not len(kinds):
             return 0
         error = self._mean(kinds) - _truth(self.rows.table.take(self.begin[kinds]))[:, None, :]
-        losses = np.einsum("i,ijk,ijk->j", weight, error, error)
-        return int(losses.argmin())
+        losses = [dot(weight, row_dots(each, each)) for each in np.moveaxis(error, 1, 0)]
+        return int(np.argmin(losses))
 
     def temperature(self, choice: int = 0) -> float:
         """Find the temperature of least squared error for a choice; 1 where the target is a number."""

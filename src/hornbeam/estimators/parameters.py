@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from enum import StrEnum
-from math import ceil, log2
+from math import ceil, isqrt
 from numbers import Integral, Real
 from typing import Any
 
@@ -155,7 +155,7 @@ def features_of(value: Any, n_features: int) -> int | None:
     if value is None:
         return None
     if isinstance(value, str) and value in ("sqrt", "log2"):
-        return max(1, int(n_features**0.5 if value == "sqrt" else log2(n_features)))
+        return max(1, isqrt(n_features) if value == "sqrt" else n_features.bit_length() - 1)
     if is_whole(value) and value >= 1:
         return min(int(value), n_features)
     if is_number(value) and not is_whole(value) and 0.0 < value <= 1.0:

@@ -173,7 +173,7 @@ def _dispersion(pulls: Pulls, rows: NDArray[np.int32]) -> float:
     times = np.ones(len(rows), np.int64) if pulls.times is None else pulls.times[rows].astype(np.int64)
     gradient = pulls.numerator[rows]
     largest = max(float(gradient.max()), -float(gradient.min()), np.finfo(float).tiny)
-    squares = _sum((gradient / largest) ** 2, times) * largest**2
+    squares = _sum(np.square(gradient / largest), times) * largest * largest
     hessians = float(times.sum()) if pulls.denominator is None else _sum(pulls.denominator[rows], times)
     tiny = np.finfo(float).tiny
     return max(squares, tiny) / max(hessians, tiny)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hornbeam.errors import ParameterError
+from hornbeam.kernels.sums import row_dots, row_sums
 from hornbeam.kernels.sweep import Expected, Given, Settler, least_costs
 from hornbeam.pruning.bottom_up import settled, stopped
 from hornbeam.pruning.held_out import PruningRows, held_out
@@ -169,8 +170,8 @@ class BayesRisk:
         """If each node answers by lot."""
         counts = self._counts(tree)
         others = costs * (1 - np.eye(len(costs)))
-        lot = np.column_stack([_dot(tree.belief, np.broadcast_to(row, counts.shape)) for row in others])
-        return Given(_dot(counts, lot), _dot(stopped(tree.skeleton, counts), lot))
+        lot = np.column_stack([row_dots(tree.belief, np.broadcast_to(row, counts.shape)) for row in others])
+        return Given(row_dots(counts, lot), row_dots(stopped(tree.skeleton, counts), lot))
 
     def _least(self, tree: Tree, costs: Floats) -> Given:
         """If each answers what is cheapest: rates, or what rows of a pruning set cost."""
@@ -179,10 +180,10 @@ class BayesRisk:
         if self.table is None:
             return Given(rate, none)
         counts, charged = self._counts(tree), costs.T[action]
-        risk = _dot(counts, charged)
+        risk = row_dots(counts, charged)
         if self.reading == "bayes":
-            return Given(risk, _dot(stopped(tree.skeleton, counts), charged))
-        total = np.einsum("ij->i", counts)
+            return Given(risk, row_dots(stopped(tree.skeleton, counts), charged))
+        total = row_sums(counts)
         return Given(np.divide(risk, total, out=np.zeros_like(risk), where=total > 0), none)
 
     # ------------------------------------------------------------------------------------- node after node
@@ -220,14 +221,6 @@ class BayesRisk:
         if self.reading == "rate":
             return charged / total if total > 0 else 0.0
         return charged
-
-
-def _dot(counts: Floats, prices: Floats) -> Floats:
-    """Add up products over the classes in their order, so that the plain twin gets the same bits."""
-    found = np.zeros(len(counts))
-    for k in range(counts.shape[1]):
-        found += counts[:, k] * prices[:, k]
-    return found
 
 
 def _add(values: Iterable[float], start: float = 0.0) -> float:

@@ -6,6 +6,7 @@ import numpy as np
 
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.elementary import log2
+from hornbeam.kernels.sums import row_dots, row_sums
 from hornbeam.kernels.sweep import WeakestLinks, weakest_links
 from hornbeam.pruning.bottom_up import stopped
 from hornbeam.tree.edit import collapse
@@ -204,10 +205,10 @@ def _impurities(tree: Tree, impurity: str) -> Floats:
             expect_classes(tree, f"impurity={impurity!r}")
         return variances(tree.evidence, tree.unit)
     weight = tree.evidence * tree.unit
-    total = np.einsum("ij->i", weight)
+    total = row_sums(weight)
     share = np.divide(weight, total[:, None], out=np.zeros_like(weight), where=total[:, None] > 0)
     if impurity == "gini":
-        each: Floats = 1 - np.einsum("ij,ij->i", share, share)
+        each: Floats = 1 - row_dots(share, share)
     elif impurity == "entropy":
         each = -np.where(share > 0, share * log2(np.where(share > 0, share, 1.0)), 0.0).sum(axis=1)
     else:

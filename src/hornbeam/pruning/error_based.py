@@ -3,10 +3,9 @@
 from dataclasses import dataclass, field
 from functools import partial
 
-import numpy as np
-
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
+from hornbeam.kernels.sums import row_sums
 from hornbeam.pruning.bottom_up import bottom_up, stopped
 from hornbeam.pruning.raising import raise_branches
 from hornbeam.tree.edit import collapse
@@ -107,5 +106,5 @@ def expected_errors(weight: Floats, confidence: float = 0.25, constants: str = "
     >>> expected_errors(np.array([[15.0, 1]])).round(3)
     array([2.476])
     """
-    n = np.einsum("ij->i", weight)
+    n = row_sums(weight)
     return pessimistic_errors(n, n - weight.max(axis=1), confidence, constants)

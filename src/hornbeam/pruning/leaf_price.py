@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hornbeam.errors import ParameterError
+from hornbeam.kernels.sums import row_dots
 from hornbeam.pruning.bottom_up import bottom_up
 from hornbeam.tree.edit import collapse
 from hornbeam.tree.standard import Standard
@@ -62,7 +63,7 @@ class LeafPrice:
         if tree.is_measured:
             belief = Standard.of(tree).seen(belief)
         stay = stopped(skeleton, tree.weight) * tree.unit[0]
-        length = np.einsum("ij,ij->i", belief, belief)
+        length = row_dots(belief, belief)
         below = pull_up(skeleton, stay[:, None] * np.column_stack((belief, np.ones(len(stay)))))
-        as_leaf = below[:, -1] * (1 + length) - 2 * np.einsum("ij,ij->i", below[:, :-1], belief)
+        as_leaf = below[:, -1] * (1 + length) - 2 * row_dots(below[:, :-1], belief)
         return bottom_up(skeleton, as_leaf + self.price, stay * (1 - length))

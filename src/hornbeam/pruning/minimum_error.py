@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hornbeam.errors import ParameterError
+from hornbeam.kernels.sums import row_sums
 from hornbeam.pruning.bottom_up import bottom_up, stopped
 from hornbeam.tree.edit import collapse
 from hornbeam.tree.standard import expect_classes
@@ -49,7 +50,7 @@ class MinimumError:
         """Return the pruned tree."""
         expect_classes(tree, "Minimum-error pruning")
         weight = tree.evidence * tree.unit
-        total = np.einsum("ij->i", weight)
+        total = row_sums(weight)
         k = tree.n_classes
         lent = np.ones(k) if self.m is None else self.m * weight[0] / max(total[0], 1.0)
         most = (weight + lent).max(axis=1)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import log2
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.kernels.elementary import log2
+from hornbeam.kernels.sums import row_sums
 from hornbeam.rules.code_length import exception_bits, log2_factorial
 from hornbeam.tree.walk import runs
 from hornbeam.typing import Bools, Counts, Floats
@@ -90,7 +91,7 @@ class Pool:
             silent = np.cumsum(silent, axis=axis)
         wrong, right = silent.reshape(-1, 2)[::-1].T  # of the complement of each subset
         subset = np.arange(1 << n_rules)[:, None] >> np.arange(n_rules) & 1
-        told = subset @ self.bits - [log2_factorial(k) for k in subset.sum(axis=1).tolist()]
+        told = row_sums(subset * self.bits) - [log2_factorial(k) for k in subset.sum(axis=1).tolist()]
         bits = self.code_length(told, wrong[0] - wrong, right)
         best: Bools = subset[np.flatnonzero(bits <= bits.min() + _GAIN)[0]] > 0
         return best
@@ -149,7 +150,7 @@ class _Climb:
         pool, k = self.pool, int(inside.sum())
         told = float(pool.bits[inside].sum()) - log2_factorial(k)
         sign = np.where(inside, -1.0, 1.0)
-        order = np.where(inside, log2(max(k, 1)), -log2(k + 1))
+        order = np.where(inside, log2(float(max(k, 1))), -log2(k + 1.0))
         theirs = np.where(inside[:, None], self.alone[1], self.alone[0]) * sign[:, None]
         wrong = np.append(self.wrong + theirs[:, 0], self.wrong)
         missed = np.append(self.missed - theirs[:, 1], self.missed)

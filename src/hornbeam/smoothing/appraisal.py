@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import sqrt
 from typing import Self
 
 import numpy as np
@@ -199,12 +200,12 @@ class _Leaves:
         """Bisect for the factor with which so many truths are held."""
         size, low, high = self.size(ratio), _LEAST, 1.0
         for _ in range(_HALVINGS):
-            middle = (low * high) ** 0.5
+            middle = sqrt(low * high)
             if self._held(middle * size) >= target:
                 low = middle
             else:
                 high = middle
-        return float((low * high) ** 0.5)
+        return sqrt(low * high)
 
     def _held(self, size: Floats) -> float:
         if self.of_mean:

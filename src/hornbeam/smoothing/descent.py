@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from hornbeam.kernels.sums import dot
 from hornbeam.typing import Bools, Floats
 
 __all__ = ["minimise"]
@@ -63,20 +64,20 @@ def minimise(
         if not free.any() or np.abs(slope[free]).max() <= gradient_tolerance:
             break
         direction = -_curved(np.where(free, slope, 0.0), pairs, free)
-        if _dot(direction, slope) >= 0:  # the memory misleads: begin anew
+        if dot(direction, slope) >= 0:  # the memory misleads: begin anew
             pairs, direction = [], -np.where(free, slope, 0.0)
         step = 1.0 if pairs else min(1.0, 1.0 / float(np.abs(direction).max()))
         for _ in range(_HALVINGS):
             then = np.clip(at + step * direction, low, high)
             lower, steeper = function(then)
-            if lower <= value + _ENOUGH * _dot(slope, then - at):
+            if lower <= value + _ENOUGH * dot(slope, then - at):
                 break
             step /= 2
         else:
             break
         moved, bent = then - at, steeper - slope
-        curvature = _dot(moved, bent)
-        if curvature > np.finfo(float).eps * _dot(bent, bent):
+        curvature = dot(moved, bent)
+        if curvature > np.finfo(float).eps * dot(bent, bent):
             pairs = [*pairs[1 - _MEMORY :], (moved, bent, curvature)]
         gained, scale = value - lower, max(abs(value), abs(lower), 1.0)
         at, value, slope = then, lower, steeper
@@ -91,15 +92,11 @@ def _curved(slope: Floats, pairs: list[tuple[Floats, Floats, float]], free: Bool
         return slope
     vector, factors = slope, []
     for moved, bent, curvature in reversed(pairs):
-        factor = _dot(moved, vector) / curvature
+        factor = dot(moved, vector) / curvature
         vector = vector - factor * bent
         factors.append(factor)
     _, bent, curvature = pairs[-1]
-    vector = vector * (curvature / _dot(bent, bent))
+    vector = vector * (curvature / dot(bent, bent))
     for (moved, bent, curvature), factor in zip(pairs, reversed(factors), strict=True):
-        vector = vector + (factor - _dot(bent, vector) / curvature) * moved
+        vector = vector + (factor - dot(bent, vector) / curvature) * moved
     return np.where(free, vector, 0.0)
-
-
-def _dot(one: Floats, other: Floats) -> float:
-    return float(np.add.accumulate(one * other)[-1])

@@ -6,6 +6,7 @@ import numpy as np
 
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.elementary import exp, log
+from hornbeam.kernels.sums import row_sums
 from hornbeam.smoothing.descent import minimise
 from hornbeam.smoothing.leave_one_out import LeaveOneOut
 from hornbeam.smoothing.smoother import check_rows
@@ -194,7 +195,7 @@ def _lend(tree: Tree, alpha: Floats, prior: float, step: Step) -> Tree:
     lent[0] = prior / tree.n_classes
     lent = push_down(skeleton, lent)
     weight = tree.evidence * tree.unit + lent
-    total = np.einsum("ij->i", weight)[:, None]
+    total = row_sums(weight)[:, None]
     # Where nobody has or lends a row, raw belief is all there is.
     belief = np.divide(weight, total, out=raw, where=total > 0)
-    return believe(tree, belief, np.einsum("ij->i", lent), step)
+    return believe(tree, belief, row_sums(lent), step)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.kernels.elementary import log
+from hornbeam.kernels.sums import row_dots, row_sums
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import pull_up, push_down, stopped
@@ -72,7 +73,7 @@ class LeaveOneOut:
     def of(cls, tree: Tree, prior: float = 1.0) -> Self:
         """Take one row out of every node of a tree."""
         skeleton, weight = tree.skeleton, tree.evidence * tree.unit
-        total = np.einsum("ij->i", weight)[:, None]
+        total = row_sums(weight)[:, None]
         row = float(total[0, 0]) / max(int(tree.rows[0]), 1)
         rest = np.maximum(np.concatenate((weight, total), axis=1) - row, 0.0)
         lends = (rest[:, -1:] > 0) & ~skeleton.is_leaf[:, None]
@@ -98,4 +99,4 @@ class LeaveOneOut:
         slope[node, column] = -weight / share
         slope[:, -1] = np.bincount(node, weight / whole, len(left))
         below = pull_up(skeleton, slope) - slope  # a node lends to those below it, not to itself
-        return cost, scale * np.einsum("ij,ij->i", below, self.lent)
+        return cost, scale * row_dots(below, self.lent)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from hornbeam.errors import ParameterError
+from hornbeam.kernels.beta import beta_cdf, beta_quantile, student_bound
 from hornbeam.typing import Bools, Floats
 
 __all__ = ["holds_mean", "holds_rate", "mean_bounds", "rate_bounds"]
@@ -11,7 +12,7 @@ _AGAINST = 0.5  # rows that speak against each bound, so that no finite number o
 
 
 def rate_bounds(belief: Floats, size: Floats, level: float = 0.9) -> tuple[Floats, Floats]:
-    """Give bounds between which true rates lie, most of the time.
+    """Give bounds between which true rates lie, with a stated probability.
 
     Parameters
     ----------
@@ -31,7 +32,7 @@ def rate_bounds(belief: Floats, size: Floats, level: float = 0.9) -> tuple[Float
     -----
     Where s rows speak for a rate of p, the equal-tailed bounds are those of Beta(s p, s (1 - p) + 1/2) below and
     Beta(s p + 1/2, s (1 - p)) above. With 1 for 1/2 that is the interval of Clopper and Pearson (Biometrika
-    26, 1934), which is wider than it says; half a row against each bound keeps its manners at the edges: of
+    26, 1934), which is wider than its level; half a row against each bound keeps it finite at the edges: of
     no rows among s the lower bound is 0 and the upper one about 2 / s.
 
     Examples
@@ -41,14 +42,13 @@ def rate_bounds(belief: Floats, size: Floats, level: float = 0.9) -> tuple[Float
     >>> low.round(3), high.round(3)
     (array([0.   , 0.366]), array([0.179, 0.634]))
     """
-    from scipy.special import betaincinv  # costs a moment to load: only for those who ask
-
-    tail = _tail(level)
+    _check(level)
+    tail = (1 - level) / 2
     yes, no = size * belief, size * (1 - belief)
     low, high = np.zeros_like(belief), np.ones_like(belief)
     some, none = yes > 0, no <= 0
-    low[some] = betaincinv(yes[some], no[some] + _AGAINST, tail)
-    high[~none] = betaincinv(yes[~none] + _AGAINST, no[~none], 1 - tail)
+    low[some] = beta_quantile(yes[some], no[some] + _AGAINST, tail)
+    high[~none] = 1 - beta_quantile(no[~none], yes[~none] + _AGAINST, tail)
     # At small levels rounding, or half a row, could put the belief itself outside.
     return np.minimum(low, belief), np.maximum(high, belief)
 
@@ -64,12 +64,11 @@ def holds_rate(belief: Floats, size: Floats, truth: Floats, level: float = 0.9) 
     >>> holds_rate(np.array([0.5, 0.5]), np.array([40.0, 40.0]), np.array([0.37, 0.36])).tolist()
     [True, False]
     """
-    from scipy.special import betainc
-
-    tail, tiny = _tail(level), np.finfo(float).tiny
+    _check(level)
+    tail, truth = (1 - level) / 2, np.clip(truth, 0.0, 1.0)
     yes, no = size * belief, size * (1 - belief)
-    above = betainc(np.maximum(yes, tiny), no + _AGAINST, truth) >= tail
-    below = betainc(yes + _AGAINST, np.maximum(no, tiny), truth) <= 1 - tail
+    above = beta_cdf(yes, no + _AGAINST, truth) >= tail
+    below = beta_cdf(yes + _AGAINST, no, truth) <= 1 - tail
     held: Bools = (above | (yes <= 0) | (truth >= belief)) & (below | (no <= 0) | (truth <= belief))
     return held
 
@@ -117,15 +116,13 @@ def holds_mean(mean: Floats, variance: Floats, size: Floats, truth: Floats, leve
 
 
 def _half(variance: Floats, size: Floats, level: float) -> Floats:
-    from scipy.special import stdtrit
-
-    quantile = stdtrit(np.maximum(size, 1.0), 1 - _tail(level))
+    _check(level)
+    bound = student_bound(np.maximum(size, 1.0), level)
     some = np.where(size > 0, size, 1.0)
-    half: Floats = np.where(size > 0, quantile * np.sqrt(variance / some), np.inf)
+    half: Floats = np.where(size > 0, bound * np.sqrt(variance / some), np.inf)
     return half
 
 
-def _tail(level: float) -> float:
+def _check(level: float) -> None:
     if not 0 < level < 1:
         raise ParameterError(f"level={level!r}: expected a number between 0 and 1. Pass level=0.9, say.")
-    return (1 - level) / 2

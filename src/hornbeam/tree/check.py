@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.schema import Kind
 from hornbeam.errors import TreeError
+from hornbeam.kernels.sums import row_sums
 from hornbeam.tree.walk import links, node_blocks
 from hornbeam.typing import Bools, Floats
 
@@ -216,7 +217,7 @@ def check_belief(belief: Floats, borrowed: Floats, n: int, k: int, *, measured: 
         _expect(np.isfinite(belief), "belief", belief, "a finite mean")
     else:
         _expect(belief >= 0, "belief", belief, "no probability below 0")
-        total = np.einsum("ij->i", belief)  # several times faster than sum(axis=1) over a few classes
+        total = row_sums(belief)
         _expect(np.abs(total - 1) <= _BELIEF_SLACK, "belief", belief, "probabilities that add up to 1")
     _expect((borrowed >= 0) & (borrowed < np.inf), "borrowed", borrowed, "0 or more, and finite")
 
@@ -280,7 +281,7 @@ def _families(tree: Tree) -> None:
     evidence = tree.evidence
     below, above = np.add.reduceat(evidence[1:], first, axis=0), evidence[inner]
     # Shares go nowhere if no known row showed the way: then all of the evidence stays.
-    lost = shared & ~np.einsum("ij->i", below).astype(np.bool_) if shared.any() else shared
+    lost = shared & ~below.any(axis=1) if shared.any() else shared
     fine = (below == above) | ((below < above) & (~closed | lost)[:, None])
     if tree.is_measured:  # the sum of rows that stop may have any sign
         fine[:, 1] |= ~closed

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError, TreeError
+from hornbeam.kernels.sums import row_sums
 from hornbeam.kernels.sweep import Rest, rest
 from hornbeam.tree.check import check_belief, check_decision
 from hornbeam.tree.decision import DecisionRule
@@ -246,7 +247,7 @@ def count_stops(
     node = route(skeleton, table)
     cell = node.astype(np.intp) * k + target
     stops = np.bincount(cell, minlength=n * k).reshape(n, k)
-    rows = np.einsum("ij->i", stops)
+    rows = row_sums(stops)
     if weight is not None:
         # bincount adds float64, which is exact: all the weight is below 2**50
         stops = np.bincount(cell, weight, minlength=n * k).astype(np.int64).reshape(n, k)

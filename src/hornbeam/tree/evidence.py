@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
+from math import ldexp
 
 import numpy as np
 
@@ -153,7 +154,7 @@ def decay(tree: Tree, factor: float) -> Tree:
         return tree
     weight = tree.evidence[0, :1] if tree.is_measured else tree.evidence[0]
     finer = np.ones_like(tree.unit)
-    finer[: len(weight)] = 2.0 ** (_FADED_BITS - int(weight.sum()).bit_length())
+    finer[: len(weight)] = ldexp(1.0, _FADED_BITS - int(weight.sum()).bit_length())
     own = np.rint(stopped(tree.skeleton, tree.evidence) * (factor * finer)).astype(np.int64)
     step = Step.of("decay", factor=float(factor))
     return _counted(tree, pull_up(tree.skeleton, own), tree.rows, step, unit=tree.unit / finer)
@@ -182,7 +183,7 @@ def _measured(tree: Tree, table: Table, values: Floats) -> tuple[Counts, Counts]
     """Add up numbers in the steps that the tree has, whatever these rows alone would be given."""
     weight = steps(table, tree.unit.item(0))
     heavy = np.ones(table.n_rows) if weight is None else weight * tree.unit[0]
-    most = np.stack([heavy, heavy * np.abs(values), heavy * values**2]).sum(axis=1) / tree.unit
+    most = np.stack([heavy, heavy * np.abs(values), heavy * values * values]).sum(axis=1) / tree.unit
     total = (most + np.abs(tree.evidence[0].astype(np.float64))).max()
     if total > _MOST:
         raise DataError(
@@ -241,7 +242,7 @@ def _impossible(left: Counts, unit: Floats) -> Bools:
     """Which nodes would be left with what no numbers add up to."""
     weight, total, squares = (left * unit).T
     none_left = (left[:, 0] == 0) & (left != 0).any(axis=1)
-    apart = total**2 > weight * squares * (1 + _ROUNDING) + _ROUNDING * squares.max(initial=0.0)
+    apart = total * total > weight * squares * (1 + _ROUNDING) + _ROUNDING * squares.max(initial=0.0)
     impossible: Bools = (left[:, [0, 2]] < 0).any(axis=1) | none_left | apart
     return impossible
 

@@ -88,7 +88,7 @@ def impurities(tree: Tree, standard: Standard) -> Floats:
     >>> impurities(tree, Standard.of(tree)).round(3).tolist()
     [1.0, 0.0, 0.375, 0.0, 0.0]
     """
-    spread: Floats = variances(tree.evidence, tree.unit) / standard.deviation**2
+    spread: Floats = variances(tree.evidence, tree.unit) / (standard.deviation * standard.deviation)
     return spread
 
 

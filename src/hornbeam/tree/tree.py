@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.schema import Schema
+from hornbeam.kernels.sums import row_sums
 from hornbeam.tree.check import check_tree, read_only
 from hornbeam.tree.decision import DecisionRule
 from hornbeam.tree.digest import digest
@@ -262,7 +263,7 @@ def _unsmoothed(schema: Schema, skeleton: Skeleton, evidence: Counts, unit: Floa
 
 
 def _weights(schema: Schema, evidence: Counts) -> Counts:
-    return evidence[:, 0] if schema.is_measured else np.einsum("ij->i", evidence)
+    return evidence[:, 0] if schema.is_measured else row_sums(evidence)
 
 
 def raw_belief(skeleton: Skeleton, evidence: Counts) -> Floats:
@@ -277,7 +278,7 @@ def raw_belief(skeleton: Skeleton, evidence: Counts) -> Floats:
     >>> raw_belief(skeleton, np.array([[3, 1], [0, 0], [3, 1]])).tolist()
     [[0.75, 0.25], [0.75, 0.25], [0.75, 0.25]]
     """
-    total = np.einsum("ij->i", evidence)
+    total = row_sums(evidence)
     if total[0] == 0:  # then every node is empty
         return np.full(evidence.shape, 1 / evidence.shape[1])
     if not total.all():

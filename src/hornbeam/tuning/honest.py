@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass, replace
-from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +12,7 @@ from hornbeam.kernels.borrowing import STRENGTHS, Forest
 from hornbeam.pruning import Pruner
 from hornbeam.recipe import Recipe
 from hornbeam.smoothing import Borrowing
+from hornbeam.smoothing.descent import minimise
 from hornbeam.tree.standard import Standard, impurities
 from hornbeam.tree.tree import Tree
 from hornbeam.tuning.cross_validated import CrossValidated
@@ -26,6 +25,7 @@ __all__ = ["Honest"]
 
 _START = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])  # every ancestor lends e rows: a little more than HGS
 _PULL = 0.3  # squared loss that a strength must save to move by 1 from there
+_TOLERANCE = 1e-7  # of the squared loss of a row
 _MANY_ROWS = 5_000  # from here on 5 folds hold out enough rows; below, 10
 _FEW_ROWS, _REPEATS = (
     1_000,
@@ -169,14 +169,6 @@ class Honest:
         return chosen
 
 
-@cache
-def _blas() -> Any:
-    """The linear algebra under the optimiser: woken for six numbers, its threads would spin for as long as a fit."""
-    from threadpoolctl import ThreadpoolController  # comes with scikit-learn
-
-    return ThreadpoolController()
-
-
 def fit_strengths(
     regrown: Sequence[Regrown], start: Borrowing | None = None
 ) -> tuple[Borrowing, list[Floats]]:
@@ -197,8 +189,6 @@ def fit_strengths(
     """
     if not regrown:
         return Borrowing(*_START.tolist()), []
-    from scipy.optimize import minimize  # a tenth of a second to load, unless scikit-learn has done it
-
     sizes = [one.tree.n_nodes for one in regrown]
     begins = np.cumsum([0, *sizes])
     parent = np.concatenate(
@@ -214,10 +204,7 @@ def fit_strengths(
         return (cost + _PULL * float((apart * apart).sum())) / rows, (slope + 2 * _PULL * apart) / rows
 
     begin = _START if start is None else np.array(astuple(start))
-    with _blas().limit(limits=1, user_api="blas"):
-        found = minimize(
-            cost_and_slope, begin, method="L-BFGS-B", jac=True, options={"maxiter": 40, "ftol": 1e-6}
-        ).x.round(3)
+    found = minimise(cost_and_slope, begin, (-np.inf, np.inf), tolerance=_TOLERANCE, max_steps=40).round(3)
     smoother = Borrowing(**dict(zip(STRENGTHS, found.tolist(), strict=True)))
     belief, _ = forest.believe(found)
     if standard is not None:

@@ -1,6 +1,7 @@
 """How small a tree may be, asked of held-out rows."""
 
 from collections.abc import Sequence
+from math import sqrt
 
 import numpy as np
 
@@ -76,8 +77,8 @@ def _difference(answer: Floats, base: Floats, held: Floats) -> tuple[float, floa
     apart = losses(answer, "brier") - losses(base, "brier")
     rows = held.sum()
     mean = float((held * apart).sum() / rows)
-    spread = float((held * (apart - mean) ** 2).sum() / rows)
-    return mean, (spread / rows) ** 0.5
+    spread = float((held * np.square(apart - mean)).sum() / rows)
+    return mean, sqrt(spread / rows)
 
 
 def _squared_difference(answer: Floats, base: Floats, held: Floats) -> tuple[float, float]:
@@ -89,5 +90,8 @@ def _squared_difference(answer: Floats, base: Floats, held: Floats) -> tuple[flo
     a, b = answer[:, 0], base[:, 0]
     rows, fixed, by_y = weight.sum(), a * a - b * b, -2 * (a - b)
     mean = float((weight * fixed + total * by_y).sum() / rows)
-    spread = float((weight * fixed**2 + 2 * total * fixed * by_y + square * by_y**2).sum() / rows) - mean**2
-    return mean, (max(spread, 0.0) / rows) ** 0.5
+    spread = (
+        float((weight * fixed * fixed + 2 * total * fixed * by_y + square * by_y * by_y).sum() / rows)
+        - mean * mean
+    )
+    return mean, sqrt(max(spread, 0.0) / rows)

@@ -7,6 +7,7 @@ from typing import Literal, Self
 import numpy as np
 
 from hornbeam.kernels.elementary import log
+from hornbeam.kernels.sums import row_dots
 from hornbeam.pruning import Pruner, cut_alphas
 from hornbeam.recipe import Recipe
 from hornbeam.tree.costs import Costs
@@ -73,7 +74,7 @@ class Trial:
     @property
     def error(self) -> Floats:
         """The standard error of the mean."""
-        spread: Floats = np.maximum(self.square / self.rows - self.mean**2, 0.0)
+        spread: Floats = np.maximum(self.square / self.rows - np.square(self.mean), 0.0)
         return np.sqrt(spread / self.rows)
 
     def winner(self, simplicity: float = 0.0) -> int:
@@ -112,7 +113,7 @@ def losses(belief: Floats, score: Score) -> Floats:
     [[1.0, 0.0]]
     """
     if score == "brier":
-        squared: Floats = 1 + np.einsum("ij,ij->i", belief, belief)[:, None] - 2 * belief
+        squared: Floats = 1 + row_dots(belief, belief)[:, None] - 2 * belief
         return squared
     if score == "log":
         return -log(np.maximum(belief, _LEAST))
@@ -145,7 +146,7 @@ def try_each(
         tree = replace(recipe, pruner=candidate).finish(regrown.tree)
         _, held = send(tree, regrown.table)
         lost = losses(tree.belief, score)
-        found.append((tree.n_leaves, (held * lost).sum(), (held * lost**2).sum()))
+        found.append((tree.n_leaves, (held * lost).sum(), (held * lost * lost).sum()))
     n_leaves, loss, square = np.array(found, np.float64).T
     return Trial(n_leaves, loss, square, float(regrown.held.sum()))
 
@@ -200,10 +201,10 @@ def try_alphas(
         return total
 
     def lost_by_alpha(each: Floats) -> Floats:
-        return by_alpha(np.einsum("ij,ij->i", held, each), np.einsum("ij,ij->i", passing, each))
+        return by_alpha(row_dots(held, each), row_dots(passing, each))
 
     n_leaves = by_alpha(skeleton.is_leaf.astype(np.float64), np.ones(tree.n_nodes))
-    squares = lost_by_alpha(lost**2 if square is None else square)
+    squares = lost_by_alpha(lost * lost if square is None else square)
     rows = held.sum() if square is None else held[:, 0].sum()
     return Trial(n_leaves, lost_by_alpha(lost), squares, float(rows))
 
@@ -224,7 +225,10 @@ def powers(one: Regrown, standard: Standard) -> Floats:
     assert one.table.measured is not None
     assert one.node is not None
     z = standard.seen(one.table.measured.values)
-    return np.stack([np.bincount(one.node, one.weight * z**k, one.tree.n_nodes) for k in range(5)], axis=1)
+    terms = [one.weight]
+    for _ in range(4):
+        terms.append(terms[-1] * z)
+    return np.stack([np.bincount(one.node, term, one.tree.n_nodes) for term in terms], axis=1)
 
 
 def squared_losses(mean: Floats) -> tuple[Floats, Floats]:
@@ -237,7 +241,7 @@ def squared_losses(mean: Floats) -> tuple[Floats, Floats]:
     >>> float(loss[0] @ z), float(square[0] @ z)
     (1.0, 1.0)
     """
-    one, none = np.ones_like(mean), np.zeros_like(mean)
-    loss = np.stack([mean**2, -2 * mean, one, none, none], axis=1)
-    square = np.stack([mean**4, -4 * mean**3, 6 * mean**2, -4 * mean, one], axis=1)
+    one, none, squared = np.ones_like(mean), np.zeros_like(mean), mean * mean
+    loss = np.stack([squared, -2 * mean, one, none, none], axis=1)
+    square = np.stack([squared * squared, -4 * mean * squared, 6 * squared, -4 * mean, one], axis=1)
     return loss, square

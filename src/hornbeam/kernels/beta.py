@@ -1,0 +1,89 @@
+"""The beta distribution with the same bits on every machine; SciPy's differs between versions and processors."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hornbeam import _native
+from hornbeam.typing import Floats
+
+__all__ = ["beta_cdf", "beta_quantile", "student_bound"]
+
+_LEAST, _MOST = 1e-100, 1e100  # parameters beyond are those of a single point, in 64 bits
+
+
+def beta_cdf(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Floats:
+    """Give the probability that a beta-distributed number is at most x, within 1e-10.
+
+    Parameters
+    ----------
+    a, b : array-like of float
+        Parameters, 0 or more; shapes are broadcast.
+    x : array-like of float
+        From 0 to 1.
+
+    Returns
+    -------
+    float64 array
+
+    Examples
+    --------
+    >>> beta_cdf([1.0, 2.0], 1.0, 0.5).round(6).tolist()
+    [0.5, 0.25]
+    """
+    a, b, x = np.broadcast_arrays(*(np.asarray(values, np.float64) for values in (a, b, x)))
+    found: Floats = _native.beta_cdf(_parameter(a), _parameter(b), np.ascontiguousarray(x).ravel())
+    return found.reshape(a.shape)
+
+
+def beta_quantile(a: ArrayLike, b: ArrayLike, p: float) -> Floats:
+    """Give the number that a beta-distributed one is below with probability p.
+
+    Parameters
+    ----------
+    a, b : array-like of float
+        Parameters, 0 or more; shapes are broadcast.
+    p : float
+        Between 0 and 1.
+
+    Returns
+    -------
+    float64 array
+
+    Examples
+    --------
+    >>> beta_quantile([1.0, 2.0], 1.0, 0.25).round(6).tolist()
+    [0.25, 0.5]
+    """
+    a, b = np.broadcast_arrays(np.asarray(a, np.float64), np.asarray(b, np.float64))
+    found: Floats = _native.beta_quantile(_parameter(a), _parameter(b), p)
+    return found.reshape(a.shape)
+
+
+def student_bound(freedom: ArrayLike, level: float) -> Floats:
+    """Give the distance from 0 that one of Student's distribution stays within, with a probability.
+
+    Parameters
+    ----------
+    freedom : array-like of float
+        Degrees of freedom, above 0.
+    level : float
+        The probability, between 0 and 1.
+
+    Returns
+    -------
+    float64 array
+
+    Examples
+    --------
+    >>> student_bound([1.0, 10.0], 0.9).round(4).tolist()
+    [6.3138, 1.8125]
+    """
+    half = np.asarray(freedom, np.float64) / 2
+    # t² / (freedom + t²) is beta-distributed. Of the two shares of 1, the small one has all of its digits.
+    within, rest = beta_quantile(0.5, half, level), beta_quantile(half, 0.5, 1 - level)
+    bound: Floats = np.sqrt(2 * half * within / rest)
+    return bound
+
+
+def _parameter(values: Floats) -> Floats:
+    return np.ascontiguousarray(np.clip(values, _LEAST, _MOST)).ravel()
