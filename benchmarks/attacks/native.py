@@ -461,7 +461,7 @@ def edited(value: Any, edit: dict[str, Any]) -> Any:
         if how == "fill":
             return filled(value, slice(None), what)
         if how in ARRAYS:
-            return ARRAYS[how](value, what)
+            return ARRAYS[how](value.copy(), what)
     if isinstance(value, list | tuple) and how == "length":
         return value[: abs(int(what)) % 3] if int(what) % 2 else value + value
     return value
