@@ -2,9 +2,10 @@
 
     python benchmarks/attacks/native.py --n 1000000 --json benchmarks/results/attack/native.jsonl
 
-makes many calls in this process and writes what came of them. A case is the name of a sound call, which of its examples,
-and a list of edits that make its arguments wrong. Under the sanitizers (CONTRIBUTING.md) an access out of bounds, or
-undefined behaviour, ends the process; ``--block B`` repeats the calls of one block, and ``--tell`` prints each first.
+makes many calls in this process and writes what came of them. A case is the name of a sound call, which of its
+examples, and a list of edits that make its arguments wrong. Under the sanitizers (``.ci/run sanitize``) an
+access out of bounds, or undefined behaviour, ends the process; ``--block B`` repeats the calls of one block, and
+``--tell`` prints each first.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Made:
     calls: tuple[tuple[str, dict[str, Any]], ...] = ()
 
 
-# ---- sound calls ------------------------------------------------------------------------------------------------------
+# ---- sound calls
 
 
 def ints(*values: int) -> np.ndarray:
@@ -110,10 +111,14 @@ def node(kind: dict[str, Any]) -> dict[str, Any]:
     """A node of the rows of this kind: its cells, and what they add up to."""
     given = rows(**kind)
     cells = empty_cells(given, 1)
-    _native.histogram(**{name: made(value) for name, value in given.items()}, slots=None, begin=0, end=N, cells=cells)
+    _native.histogram(
+        **{name: made(value) for name, value in given.items()}, slots=None, begin=0, end=N, cells=cells
+    )
     weight = np.ones(N, np.int64) if given["weight"] is None else given["weight"]
     sums = given["numerator"] is not None
-    evidence = longs(weight.sum(), given["numerator"].sum()) if sums else np.bincount(given["label"], weight, K)
+    evidence = (
+        longs(weight.sum(), given["numerator"].sum()) if sums else np.bincount(given["label"], weight, K)
+    )
     return {
         "cells": cells,
         "holding": 2 * sums + (given["weight"] is not None),
@@ -163,7 +168,12 @@ def settled(costs: dict[str, Any]) -> dict[str, Any]:
     return SHAPE | costs | out
 
 
-EXPECTED = {"evidence": np.full((5, 2), 3), "unit": 1.0, "belief": BELIEF, "costs": np.array([[0.0, 1.0], [5.0, 0.0]])}
+EXPECTED = {
+    "evidence": np.full((5, 2), 3),
+    "unit": 1.0,
+    "belief": BELIEF,
+    "costs": np.array([[0.0, 1.0], [5.0, 0.0]]),
+}
 SETTLERS = (Made("Settler", settled(COSTS)), Made("Settler", settled(EXPECTED)))
 SKELETON = {
     "first_child": ints(1, -1, 3, -1, -1),
@@ -239,8 +249,14 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
     grown = [rows(**kind) | GROW | (of_sums if "sums" in kind else {}) for kind in KINDS]
     grown[0] |= {"criterion": 1, "rules": rules(corrected=True, rows_per_step=0.5)}
     grown[1] |= {"criterion": 2, "rules": rules(nominal=_native.Nominal.multiway, max_features=1)}
-    grown[2] |= {"rules": rules(missing=_native.Missing.fractional, gain_ratio=True), "columns": columns(K, values=True)}
-    grown[3] |= {"rules": rules(missing=_native.Missing.learned, corrected=True), "columns": columns(1, monotone=True)}
+    grown[2] |= {
+        "rules": rules(missing=_native.Missing.fractional, gain_ratio=True),
+        "columns": columns(K, values=True),
+    }
+    grown[3] |= {
+        "rules": rules(missing=_native.Missing.learned, corrected=True),
+        "columns": columns(1, monotone=True),
+    }
     counted = [rows(**kind) for kind in KINDS]
     nodes = [node(kind) for kind in KINDS]
     limits = {"lower": 0.0, "upper": 1.0}
@@ -280,7 +296,9 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
         "Settler.__init__": [settler.arguments for settler in SETTLERS],
         "Settler.settle": [{"self": settler, "order": ints(4, 3, 2, 1, 0)} for settler in SETTLERS],
         "Settler.settle_all": [{"self": settler} for settler in SETTLERS],
-        "best_split": [at | (unlimited if at["holding"] > 1 else limits) | {"key": 1, "spread": 0.5} for at in nodes],
+        "best_split": [
+            at | (unlimited if at["holding"] > 1 else limits) | {"key": 1, "spread": 0.5} for at in nodes
+        ],
         "check_codes": counted,
         "child_key": [{"key": 1, "slot": 1}],
         "choose": [
@@ -290,12 +308,16 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
             for at in nodes
         ],
         "count_open": [
-            at | GUIDE | {"node": np.zeros(N, np.int32), "seen": 1, "slot_of_node": ints(-1, 0, -1, 1, 1)}
+            at
+            | GUIDE
+            | {"node": np.zeros(N, np.int32), "seen": 1, "slot_of_node": ints(-1, 0, -1, 1, 1)}
             | {"cells": empty_cells(at, 2)}
             for at in counted
         ],
         "descend": [
-            {"codes": at["codes"], "columns": at["columns"]} | GUIDE | {"node": np.zeros(N, np.int32), "seen": 1}
+            {"codes": at["codes"], "columns": at["columns"]}
+            | GUIDE
+            | {"node": np.zeros(N, np.int32), "seen": 1}
             for at in counted[:2]
         ],
         "encode_uint16": [ENCODE | {"out": np.zeros((4, 2), np.uint16)}],
@@ -310,7 +332,13 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
             | {"codes": rows(np.uint16)["codes"], "denominator": np.ones(N), "times": np.ones(N, np.int32)},
         ],
         "histogram": [
-            at | {"slots": np.arange(N, dtype=np.int32) % 3 - 1, "begin": 1, "end": N, "cells": empty_cells(at, 2)}
+            at
+            | {
+                "slots": np.arange(N, dtype=np.int32) % 3 - 1,
+                "begin": 1,
+                "end": N,
+                "cells": empty_cells(at, 2),
+            }
             for at in counted
         ],
         "lambdas": [
@@ -325,7 +353,12 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
             }
         ],
         "least_costs": [
-            {"belief": BELIEF, "costs": EXPECTED["costs"], "least": np.zeros(5), "action": np.zeros(5, np.int32)}
+            {
+                "belief": BELIEF,
+                "costs": EXPECTED["costs"],
+                "least": np.zeros(5),
+                "action": np.zeros(5, np.int32),
+            }
         ],
         "log": [ONE],
         "log2": [ONE],
@@ -350,7 +383,7 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
     }
 
 
-# ---- a call, from its description -------------------------------------------------------------------------------------
+# ---- a call, from its description
 
 
 def made(value: Any) -> Any:
@@ -386,14 +419,46 @@ def run(name: str, arguments: dict[str, Any]) -> Any:
     return getattr(_native, name)(**given)
 
 
-# ---- edits ------------------------------------------------------------------------------------------------------------
+# ---- edits
 
 SCALARS: tuple[Any, ...] = (
-    *(0, 1, -1, 2, 3, 7, 255, 256, 65535, 65536, 2**31 - 1, 2**31, -(2**31), 2**32, 2**61, 2**62, 2**63 - 1, 2**63),
+    *(
+        0,
+        1,
+        -1,
+        2,
+        3,
+        7,
+        255,
+        256,
+        65535,
+        65536,
+        2**31 - 1,
+        2**31,
+        -(2**31),
+        2**32,
+        2**61,
+        2**62,
+        2**63 - 1,
+        2**63,
+    ),
     *(-(2**63), 2**64 - 1, 2**64, 0.0, 0.5, -1.0, 1e-320, 1e-300, 1e300, 1e308, -1e308, "nan", "inf", "-inf"),
     *(True, None, "text", []),
 )
-DTYPES = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64", "object")
+DTYPES = (
+    "bool",
+    "int8",
+    "uint8",
+    "int16",
+    "uint16",
+    "int32",
+    "uint32",
+    "int64",
+    "uint64",
+    "float32",
+    "float64",
+    "object",
+)
 
 
 def number(value: Any) -> Any:
@@ -503,7 +568,7 @@ _EDITABLE = [name for name in EXAMPLES if any(PLACES[name])]
 _HOW = ("set", "put", "put", "fill", "drawn", *ARRAYS)
 
 
-# ---- the area ---------------------------------------------------------------------------------------------------------
+# ---- the area
 
 
 def draw(rng: np.random.Generator) -> dict[str, Any]:
@@ -514,7 +579,9 @@ def draw(rng: np.random.Generator) -> dict[str, Any]:
     edits = []
     for _ in range(1 + int(rng.integers(4) == 0) + int(rng.integers(8) == 0) if places else 0):
         how = _HOW[rng.integers(len(_HOW))]
-        value = SCALARS[rng.integers(len(SCALARS))] if how in ("set", "put", "fill") else int(rng.integers(100))
+        value = (
+            SCALARS[rng.integers(len(SCALARS))] if how in ("set", "put", "fill") else int(rng.integers(100))
+        )
         at = list(places[rng.integers(len(places))])
         edits.append({"at": at, "how": how, "value": value, "index": int(rng.integers(64))})
     return {"call": name, "example": which, "edits": edits}
@@ -548,9 +615,12 @@ def judge(case: dict[str, Any]) -> str | None:
     return None if found in ("returned", "refused") else found
 
 
-def calls(rng: np.random.Generator, n: int, told: Callable[[dict[str, Any]], None] | None = None) -> Counter[tuple[str, str]]:
+type Found = Counter[tuple[str, str]]  # by the name of the call and what came of it
+
+
+def calls(rng: np.random.Generator, n: int, told: Callable[[dict[str, Any]], None] | None = None) -> Found:
     """Make so many wrong calls in this process; count what came of them by name."""
-    found: Counter[tuple[str, str]] = Counter()
+    found: Found = Counter()
     while n:
         case = draw(rng)
         if told is not None:
@@ -564,7 +634,9 @@ def calls(rng: np.random.Generator, n: int, told: Callable[[dict[str, Any]], Non
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--n", type=int, default=100_000, help="how many calls")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--first", type=int, default=0, help="the first block")
@@ -574,8 +646,12 @@ def main() -> int:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     begin = time.process_time()
-    found: Counter[tuple[str, str]] = Counter()
-    blocks = range(options.first, options.first + -(-options.n // BLOCK)) if options.block is None else [options.block]
+    found: Found = Counter()
+    blocks = (
+        range(options.first, options.first + -(-options.n // BLOCK))
+        if options.block is None
+        else [options.block]
+    )
     told = (lambda case: print(json.dumps(case), flush=True)) if options.tell else None
     for block in blocks:
         print(f"block {block}", end="\r", file=sys.stderr, flush=True)

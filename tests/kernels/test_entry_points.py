@@ -13,7 +13,7 @@ from hornbeam import _native
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
-from attacks import native  # noqa: E402
+from attacks import native
 
 EXAMPLES, run = native.EXAMPLES, native.run
 
@@ -48,7 +48,7 @@ def rules(**changed):
 
 
 def test_every_binding_has_sound_calls():
-    """A new function, method or overload needs an example in benchmarks/attacks/native.py: the attacks start from it."""
+    """A new function, method or overload needs an example in benchmarks/attacks/native.py."""
     assert set(SIGNATURES) == set(EXAMPLES)
     for name, signatures in SIGNATURES.items():
         assert len(EXAMPLES[name]) >= len(signatures), name
