@@ -4,7 +4,14 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 
+#include <algorithm>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <vector>
+
 #include "arrays.hpp"
+#include "checks.hpp"
 
 namespace hornbeam {
 
@@ -13,25 +20,27 @@ namespace {
 // A forest with the rows it was grown from and, if there are any, the rows held out of each tree.
 class Forest {
    public:
-    Forest(In<int32_t> parent, Matrix<const double> evidence, std::optional<Matrix<const double>> held,
-           const std::optional<In<double>>& impurity)
-        : parent_(checked(std::move(parent), evidence, impurity)), evidence_(std::move(evidence)),
-          held_(std::move(held)),
-          borrowing_(parent_.data(), evidence_.data(), impurity ? impurity->data() : nullptr,
-                     static_cast<int64_t>(evidence_.shape(0)), static_cast<int64_t>(evidence_.shape(1))) {
-        expect(!held_ || (held_->shape(0) == evidence_.shape(0) && held_->shape(1) == evidence_.shape(1)),
-               "held must have the shape of evidence");
+    Forest(const In<int32_t>& parent, const Matrix<const double>& evidence,
+           const std::optional<Matrix<const double>>& held, const std::optional<In<double>>& impurity)
+        : n_(evidence.shape(0)), K_(evidence.shape(1)), parent_(checked(parent, evidence, impurity)),
+          evidence_(copied(evidence)),
+          borrowing_(parent_.data(), evidence_.data(), impurity ? impurity->data() : nullptr, static_cast<int64_t>(n_),
+                     static_cast<int64_t>(K_)) {
+        if (!held) return;
+        expect(held->shape(0) == n_ && held->shape(1) == K_, "held must have the shape of evidence");
+        expect_within(*held, 0.0, kMostRows, "held: finite numbers of 0 or more expected");
+        held_ = copied(*held);
     }
 
     nb::tuple believe(const In<double>& strengths) {
-        const size_t n = evidence_.shape(0), K = evidence_.shape(1);
-        std::vector<double> theta(n * K), borrowed(n);
+        std::vector<double> theta(n_ * K_), borrowed(n_);
         const auto w = read(strengths);
         {
             nb::gil_scoped_release unlocked;
+            const std::lock_guard<std::mutex> alone(in_use_);
             borrowing_.believe(w, theta.data(), borrowed.data());
         }
-        return nb::make_tuple(give(std::move(theta), {n, K}), give(std::move(borrowed)));
+        return nb::make_tuple(give(std::move(theta), {n_, K_}), give(std::move(borrowed)));
     }
 
     nb::tuple loss(const In<double>& strengths) {
@@ -41,35 +50,42 @@ class Forest {
         double loss = 0.0;
         {
             nb::gil_scoped_release unlocked;
+            const std::lock_guard<std::mutex> alone(in_use_);
             loss = borrowing_.loss(w, held_->data(), slope);
         }
         return nb::make_tuple(loss, give(std::vector<double>(slope.begin(), slope.end())));
     }
 
    private:
-    static In<int32_t> checked(In<int32_t> parent, const Matrix<const double>& evidence,
-                               const std::optional<In<double>>& impurity) {
-        expect(!impurity || impurity->shape(0) == evidence.shape(0), "expected the impurity of every node");
-        expect(parent.shape(0) == evidence.shape(0) && evidence.shape(1) > 0, "expected some classes of every node");
-        for (int64_t v = 0; v < static_cast<int64_t>(parent.shape(0)); ++v)
-            expect(parent(v) >= -1 && parent(v) < v, "parents must come before children");
-        return parent;
+    static constexpr double kMostRows = std::numeric_limits<double>::max();
+
+    // A copy of the parents: those of the caller may change.
+    static std::vector<int32_t> checked(const In<int32_t>& parent, const Matrix<const double>& evidence,
+                                        const std::optional<In<double>>& impurity) {
+        expect(!impurity || impurity->size() == evidence.shape(0), "expected the impurity of every node");
+        if (impurity) expect_finite(*impurity, "impurity: finite numbers expected");
+        expect(parent.size() == evidence.shape(0) && evidence.shape(1) > 0, "expected some classes of every node");
+        expect_within(evidence, 0.0, kMostRows, "evidence: finite numbers of 0 or more expected");
+        bool good = true;
+        for (int64_t v = 0; v < static_cast<int64_t>(parent.size()); ++v) good &= (parent(v) >= -1) & (parent(v) < v);
+        expect(good, "parents must come before children");
+        return copied(parent);
     }
 
     static Borrowing::Strengths read(const In<double>& strengths) {
-        expect(strengths.shape(0) == Borrowing::n_strengths, "expected six strengths");
+        expect(strengths.size() == Borrowing::n_strengths, "expected six strengths");
+        expect_finite(strengths, "a strength must be finite");
         Borrowing::Strengths w;
-        for (size_t i = 0; i < w.size(); ++i) {
-            expect(std::isfinite(strengths(i)), "a strength must be finite");
-            w[i] = strengths(i);
-        }
+        std::copy(strengths.begin(), strengths.end(), w.begin());
         return w;
     }
 
-    In<int32_t> parent_;  // held for as long as the pointers into them
-    Matrix<const double> evidence_;
-    std::optional<Matrix<const double>> held_;
+    const size_t n_, K_;
+    const std::vector<int32_t> parent_;
+    const std::vector<double> evidence_;
+    std::optional<std::vector<double>> held_;
     Borrowing borrowing_;
+    std::mutex in_use_;  // one thread at a time: the sweeps share their scratch
 };
 
 }  // namespace
@@ -79,10 +95,9 @@ class Forest {
 void bind_borrowing(nanobind::module_& module) {
     using namespace hornbeam;
     nb::class_<Forest>(module, "Forest")
-        .def(nb::init<In<int32_t>, Matrix<const double>, std::optional<Matrix<const double>>,
+        .def(nb::init<const In<int32_t>&, const Matrix<const double>&, const std::optional<Matrix<const double>>&,
                       const std::optional<In<double>>&>(),
-             nb::arg("parent").noconvert(), nb::arg("evidence").noconvert(), nb::arg("held").none().noconvert(),
-             nb::arg("impurity").none().noconvert())
-        .def("believe", &Forest::believe, nb::arg("strengths").noconvert())
-        .def("loss", &Forest::loss, nb::arg("strengths").noconvert());
+             nb::arg("parent"), nb::arg("evidence"), nb::arg("held").none(), nb::arg("impurity").none())
+        .def("believe", &Forest::believe, nb::arg("strengths"))
+        .def("loss", &Forest::loss, nb::arg("strengths"));
 }

@@ -145,7 +145,7 @@ class Chance {
     Dealt deal(double r) const {
         const double p = share_, q = 1 - p, variance = r * p * q;
         if (variance > 8) return {0.7978845608028654 * std::sqrt(variance), 0.5};
-        const auto n = std::max<int64_t>(1, static_cast<int64_t>(r + 0.5));
+        const auto n = std::max<int64_t>(1, static_cast<int64_t>(std::min(r + 0.5, 0x1p62)));
         double term = 1, base = q;  // q^n
         for (int64_t e = n; e; e >>= 1, base *= base)
             if (e & 1) term *= base;

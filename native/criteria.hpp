@@ -135,7 +135,7 @@ class Squares {
         : ridge_(rules.ridge / rules.unit), rounding_(rules.rounding),
           scale_(rules.numerator_unit / rules.unit * (rules.numerator_unit / rules.unit)) {}
     void enter(const int64_t* sum, int64_t weight, int) {
-        if (ridge_ == 0) centre_ = *sum / weight;
+        if (ridge_ == 0) centre_ = weight ? *sum / weight : 0;
     }
     int64_t centre() const { return centre_; }
     double ridge() const { return ridge_; }

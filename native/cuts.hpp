@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "encode.hpp"
@@ -82,16 +83,19 @@ class CountedSet {
     }
 
     void grow() {
-        std::vector<Entry> old(2 * entries_.size());
+        std::vector<Entry> old(std::max(kSparse, 2 * entries_.size()));
         old.swap(entries_);
-        --shift_;
+        shift_ = 65 - bit_length(entries_.size());
         for (const Entry& entry : old)
             if (entry.key) entries_[place(entry.key)] = entry;
     }
 
-    std::vector<Entry> entries_{1024};  // sparse while the values are few: searches seldom collide
+    // Sparse while the values are few: searches seldom collide. Before the second value there is next to nothing, for
+    // tables may have many columns.
+    static constexpr std::size_t kSparse = 1024;
+    std::vector<Entry> entries_{2};
     std::size_t size_ = 0;
-    int shift_ = 64 - 10;
+    int shift_ = 64 - 1;
 };
 
 // Rows per cell. Octaves without a row take no memory; counts are narrow, to stay in the cache, and carry the rest.
@@ -217,6 +221,8 @@ struct Census {
     std::size_t limit;
     std::vector<FeatureCensus> features;
 
+    std::mutex in_use;  // one thread at a time
+
     Census(std::size_t n_features, std::size_t limit) : limit(limit), features(n_features) {}
     Census(const Census&) = delete;
 
@@ -313,7 +319,7 @@ inline std::vector<std::int64_t> share(const std::int64_t* counts, std::size_t n
     for (std::size_t i = 0; i < n; ++i) {
         const bool boundary = heavy(i)      ? i > 0
                               : after_heavy ? bins > 0
-                                            : sum > 0 && bins > 1 && (2 * sum + counts[i]) * bins > 2 * left;
+                                            : sum > 0 && bins > 1 && static_cast<__int128>(2 * sum + counts[i]) * bins > 2 * left;
         if (boundary) {
             ends.push_back(static_cast<std::int64_t>(i) - 1);
             if (sum > 0) --bins;

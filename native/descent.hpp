@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "checks.hpp"
 #include "entries.hpp"
 #include "split.hpp"
 
@@ -50,7 +51,8 @@ class CodeTree {
 
   private:
     struct Test {
-        uint16_t feature, left, missing_code, mapped;
+        int32_t feature;  // ~feature where a map names the slots
+        uint16_t left, missing_code;
         int32_t first_child, missing;  // nodes
     };
 
@@ -77,10 +79,11 @@ class CodeTree {
     template <bool plain, class Code>
     int32_t next(int32_t at, const Code* codes) const {
         const Test& test = tests_[at];
-        const uint32_t code = codes[test.feature];
+        const bool mapped = !plain && test.feature < 0;
+        const uint32_t code = codes[mapped ? ~test.feature : test.feature];
         int32_t child = test.first_child + (code > test.left);
         if (plain) return child;
-        if (test.mapped && code < test.missing_code) {
+        if (mapped && code < test.missing_code) {
             const int32_t slot = map_[map_start_[at] + code];
             child = slot < 0 ? at : test.first_child + slot;
         }
@@ -92,7 +95,7 @@ class CodeTree {
         const int64_t n = size(), f = arrays.feature.data()[i], first = arrays.first_child.data()[i];
         const auto self = static_cast<int32_t>(i);
         if (f < 0) {
-            tests_[i] = {0, 65535, 65535, 0, self, self};
+            tests_[i] = {0, 65535, 65535, self, self};
             return features.count > 0 || n == 1;
         }
         const int64_t left = arrays.left.data()[i], missing = arrays.missing_slot.data()[i];
@@ -100,7 +103,7 @@ class CodeTree {
         const int64_t n_codes = features.n_codes[f], map = features.nominal[f] ? arrays.map_start.data()[i] : -1;
         int64_t last_slot = 1;
         if (features.nominal[f]) {
-            if (map < 0 || map + n_codes > static_cast<int64_t>(arrays.map.shape(0))) return false;
+            if (map < 0 || map > static_cast<int64_t>(arrays.map.size()) - n_codes) return false;
             last_slot = 0;
             for (int64_t code = 0; code < n_codes; ++code) last_slot = std::max<int64_t>(last_slot, map_[map + code]);
         } else if (left < 0 || left >= n_codes) {
@@ -110,10 +113,9 @@ class CodeTree {
         if (first + last_slot >= n) return false;
         height_[i] = 1 + *std::max_element(height_.begin() + first, height_.begin() + first + last_slot + 1);
         plain_ = plain_ && !features.nominal[f] && missing == 1;
-        tests_[i] = {static_cast<uint16_t>(f),
+        tests_[i] = {static_cast<int32_t>(features.nominal[f] ? ~f : f),
                      static_cast<uint16_t>(features.nominal[f] ? 0 : left),
                      static_cast<uint16_t>(n_codes),
-                     features.nominal[f],
                      static_cast<int32_t>(first),
                      static_cast<int32_t>(missing < 0 ? i : first + missing)};
         return true;

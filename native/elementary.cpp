@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "arrays.hpp"
+#include "checks.hpp"
 
 namespace hornbeam {
 namespace {
@@ -43,8 +44,7 @@ void bind_elementary(nanobind::module_& module) {
     using namespace hornbeam;
     module.def("exp", [](const In<double>& values) { return each(values, exp_block); }, nb::arg("values"));
     module.def("exp2", [](const In<double>& values) {
-        const double *begin = values.data(), *end = begin + values.shape(0);
-        expect(std::all_of(begin, end, [](double x) { return x >= -1000 && x <= 1000; }), "powers from -1000 to 1000 expected");
+        expect_within(values, -1000.0, 1000.0, "powers from -1000 to 1000 expected");
         return each(values, [](auto begin, auto end, auto found) { std::transform(begin, end, found, exp2_of); });
     }, nb::arg("values"));
     module.def("log", [](const In<double>& values) {

@@ -19,6 +19,13 @@ inline uint32_t make_key(uint32_t code, uint32_t label) { return code << 16 | la
 inline uint32_t code_of(uint32_t key) { return key >> 16; }
 inline uint32_t label_of(uint32_t key) { return key & 0xffff; }
 
+// A sum that is defined whatever it is added to: cells that rows are counted into are the caller's, and hold what they hold.
+template <class Integer>
+Integer wrapped(Integer a, Integer b) {
+    using Bits = std::make_unsigned_t<Integer>;
+    return static_cast<Integer>(static_cast<Bits>(a) + static_cast<Bits>(b));
+}
+
 // What a node of class counts keeps: the weight of each class.
 struct OfClasses {
     static constexpr bool sums = false;
@@ -85,7 +92,7 @@ struct CountEntry : OfClasses {  // every row counts 1
     int64_t rows() const { return n; }
     void absorb(const CountEntry& other) { n += other.n; }
     static bool occupied(Cell cell) { return cell != 0; }
-    static void add(Cell& cell, Cell part) { cell += part; }
+    static void add(Cell& cell, Cell part) { cell = wrapped(cell, part); }
     static void take(Cell& cell, Cell part) { cell -= part; }
     template <class R>
     static Cell one(const R&, int64_t) { return 1; }
@@ -116,7 +123,7 @@ struct WeightCell {
 
     int64_t weight() const { return total; }
     int64_t amount() const { return total; }
-    void add(const WeightCell& other) { total += other.total, rows += other.rows; }
+    void add(const WeightCell& other) { total = wrapped(total, other.total), rows = wrapped(rows, other.rows); }
     void take(const WeightCell& other) { total -= other.total, rows -= other.rows; }
     template <class R>
     static WeightCell of(const R& rows, int64_t row) { return {rows.weight[row], 1}; }
@@ -127,7 +134,7 @@ struct SumCell {
 
     int64_t weight() const { return rows; }
     int64_t amount() const { return sum; }
-    void add(const SumCell& other) { sum += other.sum, rows += other.rows; }
+    void add(const SumCell& other) { sum = wrapped(sum, other.sum), rows = wrapped(rows, other.rows); }
     void take(const SumCell& other) { sum -= other.sum, rows -= other.rows; }
     template <class R>
     static SumCell of(const R& rows, int64_t row) { return {rows.numerator[row], 1}; }
@@ -138,7 +145,9 @@ struct RatioCell {
 
     int64_t weight() const { return total; }
     int64_t amount() const { return sum; }
-    void add(const RatioCell& other) { sum += other.sum, total += other.total, rows += other.rows; }
+    void add(const RatioCell& other) {
+        sum = wrapped(sum, other.sum), total = wrapped(total, other.total), rows = wrapped(rows, other.rows);
+    }
     void take(const RatioCell& other) { sum -= other.sum, total -= other.total, rows -= other.rows; }
     template <class R>
     static RatioCell of(const R& rows, int64_t row) { return {rows.numerator[row], rows.weight[row], 1}; }

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "arrays.hpp"
+#include "checks.hpp"
 #include "columns.hpp"
 #include "hand_over.hpp"
 #include "histogram.hpp"
@@ -16,56 +17,36 @@
 namespace hornbeam {
 namespace {
 
-// A code or a label out of range would write outside its histogram.
 template <class Code>
-void check_range(const Rows<const Code>& rows, int64_t n, const Features& features, int n_classes) {
-    std::vector<Code> highest(rows.n_features, 0);
-    Code* top = highest.data();
-    uint16_t label = 0;
-    for (int64_t row = 0; row < n; ++row) {
-        const Code* code = rows.codes + row * rows.n_features;
-        if (rows.label) label = std::max(label, rows.label[row]);
-        for (int f = 0; f < rows.n_features; ++f) top[f] = std::max(top[f], code[f]);
-    }
-    bool good = n == 0 || label < n_classes;
-    for (int f = 0; f < rows.n_features; ++f) good = good && highest[f] <= features.n_codes[f];
-    expect(good, "codes and labels within their ranges expected");
-}
-
-template <class Code>
-void check_codes(const ConstMatrix<Code>& codes, const In<uint16_t>& label, const ConstWeights& weight,
+void check_codes(const Matrix<const Code>& codes, const In<uint16_t>& label, const ConstWeights& weight,
                  const ConstWeights& numerator, const Columns& columns) {
-    const Rows<const Code> rows = look(codes, label, weight, numerator, columns);
+    const Rows<const Code> rows = view(codes, label, weight, numerator, columns);
     const Features features = columns.features();
     nb::gil_scoped_release release;
-    check_range(rows, static_cast<int64_t>(codes.shape(0)), features, columns.n_classes);
+    check_rows(rows, 0, static_cast<int64_t>(codes.shape(0)), features, columns.n_classes);
 }
 
 template <class Code>
 nb::tuple grow(const Matrix<Code>& codes, const InOut<uint16_t>& label, const Weights& weight,
-               const Weights& numerator, const Columns& columns, int criterion, const Rules& rules, int64_t begin,
-               int64_t end, int64_t depth, double lower, double upper, uint64_t key, const InOut<int64_t>& watch,
-               std::optional<nb::object> cells) {
+               const Weights& numerator, const Columns& columns, int criterion, const Rules& given, int64_t begin,
+               int64_t end, int64_t depth, double lower, double upper, uint64_t key, const InOut<int64_t>& watch) {
     const Rows<Code> rows = view(codes, label, weight, numerator, columns);
     const Features features = columns.features();
-    expect(0 <= begin && begin <= end && end <= static_cast<int64_t>(codes.shape(0)), "rows within the table expected");
-    expect(watch.shape(0) == 2, "watch: rows settled, stop");
+    const Rules rules = checked(given);
+    expect_rows(begin, end, codes.shape(0));
+    expect_bounds({lower, upper});
+    expect(depth >= 0, "a depth of 0 or more expected");
+    expect(watch.size() == 2 && 0 <= watch(0) && watch(0) <= kMostWeight, "watch: rows settled, stop");
     expect(rules.missing != Missing::fractional || (weight && !numerator), "fractional rows need classes and weights");
     const Watch watching{watch.data(), watch.data() + 1};
-    Nodes nodes = with_entry(holding_of(rows), [&](auto* entry_tag, auto* scalar_tag) {
+    Nodes nodes = with_entry(holding_of(rows), [&](auto* entry_tag, auto*) {
         using Entry = std::remove_pointer_t<decltype(entry_tag)>;
-        using Scalar = std::remove_pointer_t<decltype(scalar_tag)>;
-        std::vector<typename Entry::Cell> counted;
-        if (cells) {
-            const auto array = nb::cast<In<Scalar>>(*cells);
-            const auto* first = cells_of<Entry>(array, features, columns.n_classes);
-            counted.assign(first, first + features.cells() * columns.n_classes);
-        }
         return with_criterion<Entry>(criterion, rules.total_weight, [&](auto* tag) {
             using C = std::remove_pointer_t<decltype(tag)>;
             nb::gil_scoped_release release;
+            check_rows(rows, begin, end, features, columns.n_classes, Entry::sums ? kMostWeight : rules.total_weight);
             return Subtree<C, Code, Entry>(rows, features, rules, columns.n_classes, watching)
-                .grow(begin, end, depth, {lower, upper}, key, std::move(counted));
+                .grow(begin, end, depth, {lower, upper}, key);
         });
     });
     return hand_over(std::move(nodes));
@@ -86,52 +67,75 @@ void count_into(typename Entry::Cell* cells, const Rows<Code>& rows, const int32
 }
 
 template <class Code>
-void histogram(const ConstMatrix<Code>& codes, const In<uint16_t>& label, const ConstWeights& weight,
+void histogram(const Matrix<const Code>& codes, const In<uint16_t>& label, const ConstWeights& weight,
                const ConstWeights& numerator, const Columns& columns, const std::optional<In<int32_t>>& slots,
                int64_t begin, int64_t end, nb::object cells) {
-    const Rows<const Code> rows = look(codes, label, weight, numerator, columns);
+    const Rows<const Code> rows = view(codes, label, weight, numerator, columns);
     const Features features = columns.features();
-    expect(!slots || slots->shape(0) == codes.shape(0), "one slot a row expected");
-    expect(0 <= begin && begin <= end && end <= static_cast<int64_t>(codes.shape(0)), "rows within the table expected");
+    expect(!slots || slots->size() == codes.shape(0), "one slot a row expected");
+    expect_rows(begin, end, codes.shape(0));
     with_entry(holding_of(rows), [&](auto* tag, auto* scalar_tag) {
         using Entry = std::remove_pointer_t<decltype(tag)>;
-        const auto array = nb::cast<InOut<std::remove_pointer_t<decltype(scalar_tag)>>>(cells);
-        const int64_t block = features.cells() * columns.n_classes;
-        const int64_t per_cell = sizeof(typename Entry::Cell) / sizeof(*array.data());
-        const int64_t n_slots = static_cast<int64_t>(array.size()) / std::max<int64_t>(1, block * per_cell);
-        expect(n_slots >= 1, "the cells of at least one node expected");
+        const auto array = cells_array<InOut<std::remove_pointer_t<decltype(scalar_tag)>>>(cells);
+        const Blocks<Entry> blocks(array, features, columns.n_classes);
+        expect(blocks.n >= 1, "the cells of at least one node expected");
+        nb::gil_scoped_release release;
+        check_rows(rows, begin, end, features, columns.n_classes);
         const int32_t* slot = slots ? slots->data() : nullptr;
         int32_t highest = -1;
         for (int64_t row = begin; slot && row < end; ++row) highest = std::max(highest, slot[row]);
-        expect(highest < n_slots, "slots within the cells expected");
-        auto* first = reinterpret_cast<typename Entry::Cell*>(array.data());
-        nb::gil_scoped_release release;
-        count_into<Entry>(first, rows, slot, begin, end, features, columns.n_classes);
+        expect(highest < blocks.n, "slots within the cells expected");
+        count_into<Entry>(blocks.cells, rows, slot, begin, end, features, columns.n_classes);
     });
 }
 
-double spread(const In<int64_t>& numerator, const std::optional<In<int64_t>>& weight, int64_t begin, int64_t end,
-              const Rules& rules) {
-    expect(!weight || weight->shape(0) == numerator.shape(0), "one weight a row expected");
-    expect(0 <= begin && begin <= end && end <= static_cast<int64_t>(numerator.shape(0)), "rows within the table expected");
+double spread(const In<int64_t>& numerator, const ConstWeights& weight, int64_t begin, int64_t end, const Rules& given) {
+    const Rules rules = checked(given);
+    expect(!weight || weight->size() == numerator.size(), "one weight a row expected");
+    expect_rows(begin, end, numerator.size());
     nb::gil_scoped_release release;
+    expect(sum_of_sizes(numerator.data() + begin, end - begin, kMostSum) >= 0 &&
+               (!weight || sum_of_counts(weight->data() + begin, end - begin, kMostWeight) >= 0),
+           "numerators and weights whose sums fit 64 bits expected");
     return spread_of(numerator.data(), weight ? weight->data() : nullptr, begin, end, rules);
 }
 
+// Whether each row has a code, and the code of each row a slot.
 template <class Code>
-nb::object partition_rows(const Matrix<Code>& codes, const InOut<uint16_t>& label, const Weights& weight,
-                          const Weights& numerator, const Columns& columns, int64_t begin, int64_t end, int feature,
-                          const In<int32_t>& slot_of, int n_slots) {
+bool slots_within(const Rows<Code>& rows, int64_t begin, int64_t end, int feature, const In<int32_t>& slot_of,
+                  int n_slots) {
+    const auto n_codes = static_cast<int64_t>(slot_of.size());
+    bool good = true;
+    for (int64_t row = begin; row < end && good; ++row) {
+        const int64_t code = rows.codes[row * rows.n_features + feature];
+        good = code < n_codes && slot_of(code) >= 0 && slot_of(code) < n_slots;
+    }
+    return good;
+}
+
+template <class Code>
+Out<int64_t> partition_rows(const Matrix<Code>& codes, const InOut<uint16_t>& label, const Weights& weight,
+                            const Weights& numerator, const Columns& columns, int64_t begin, int64_t end, int feature,
+                            const In<int32_t>& slot_of, int n_slots) {
     const Rows<Code> rows = view(codes, label, weight, numerator, columns);
-    expect(0 <= begin && begin <= end && end <= static_cast<int64_t>(codes.shape(0)), "rows within the table expected");
+    expect_rows(begin, end, codes.shape(0));
     expect(0 <= feature && feature < rows.n_features, "a feature of the table expected");
-    expect(static_cast<int>(slot_of.shape(0)) == columns.n_codes.data()[feature] + 1, "one slot a code expected");
+    const auto n_codes = static_cast<int64_t>(columns.n_codes[feature]) + 1;
+    expect(static_cast<int64_t>(slot_of.size()) == n_codes, "one slot a code expected");
+    expect(1 <= n_slots && n_slots <= n_codes, "from 1 slot to one slot a code expected");
     std::vector<int64_t> starts;
     {
         nb::gil_scoped_release release;
+        expect(slots_within(rows, begin, end, feature, slot_of, n_slots),
+               "codes within their range, and a slot for each of them, expected");
         partition(rows, begin, end, feature, slot_of.data(), n_slots, starts);
     }
-    return nb::cast(give(std::move(starts)));
+    return give(std::move(starts));
+}
+
+uint64_t key_of_child(uint64_t key, int slot) {
+    expect(slot >= 0, "a slot of 0 or more expected");
+    return child_key(key, slot);
 }
 
 }  // namespace
@@ -180,36 +184,31 @@ void bind_grow(nanobind::module_& module) {
             std::tie(nominal, missing, r.gain_ratio, r.corrected, r.rows_per_step, r.rows_per_row, r.dispersion, r.min_rows_split, r.min_rows_leaf, r.min_weight_leaf, r.max_depth,
                      r.min_decrease, r.unit, r.total_weight, r.total_rows, r.numerator_unit, r.ridge, r.rounding,
                      r.max_features) = state;
+            expect(0 <= nominal && nominal <= 1 && 0 <= missing && missing <= 2, "rules: unknown kind of test");
             r.nominal = static_cast<Nominal>(nominal);
             r.missing = static_cast<Missing>(missing);
         });
     nb::class_<Columns>(module, "Columns")
-        .def("__init__", [](Columns* self, In<int32_t> n_codes, In<uint8_t> nominal, Signs monotone,
-                            std::optional<In<double>> value, int n_classes) {
-            new (self) Columns{n_codes, nominal, monotone, value, n_classes};
-            (void)self->features();
-        }, nb::arg("n_codes"), nb::arg("nominal"), nb::arg("monotone").none(), nb::arg("value").none(),
+        .def(nb::init<const In<int32_t>&, const In<uint8_t>&, const std::optional<In<int8_t>>&,
+                      const std::optional<In<double>>&, int>(),
+             nb::arg("n_codes"), nb::arg("nominal"), nb::arg("monotone").none(), nb::arg("value").none(),
              nb::arg("n_classes"));
-    const auto bind = [&](const auto&... rows) {
-        module.def("check_codes", &check_codes<uint8_t>, rows..., nb::arg("columns"));
-        module.def("check_codes", &check_codes<uint16_t>, rows..., nb::arg("columns"));
-        module.def("grow", &grow<uint8_t>, rows..., nb::arg("columns"), nb::arg("criterion"), nb::arg("rules"),
+    const auto bind = [&](auto* tag, const auto&... rows) {
+        using Code = std::remove_pointer_t<decltype(tag)>;
+        module.def("check_codes", &check_codes<Code>, rows..., nb::arg("columns"));
+        module.def("grow", &grow<Code>, rows..., nb::arg("columns"), nb::arg("criterion"), nb::arg("rules"),
                    nb::arg("begin"), nb::arg("end"), nb::arg("depth"), nb::arg("lower"), nb::arg("upper"),
-                   nb::arg("key"), nb::arg("watch"), nb::arg("cells").none() = nb::none());
-        module.def("grow", &grow<uint16_t>, rows..., nb::arg("columns"), nb::arg("criterion"), nb::arg("rules"),
-                   nb::arg("begin"), nb::arg("end"), nb::arg("depth"), nb::arg("lower"), nb::arg("upper"),
-                   nb::arg("key"), nb::arg("watch"), nb::arg("cells").none() = nb::none());
-        module.def("histogram", &histogram<uint8_t>, rows..., nb::arg("columns"), nb::arg("slots").none(),
+                   nb::arg("key"), nb::arg("watch"));
+        module.def("histogram", &histogram<Code>, rows..., nb::arg("columns"), nb::arg("slots").none(),
                    nb::arg("begin"), nb::arg("end"), nb::arg("cells"));
-        module.def("histogram", &histogram<uint16_t>, rows..., nb::arg("columns"), nb::arg("slots").none(),
-                   nb::arg("begin"), nb::arg("end"), nb::arg("cells"));
-        module.def("partition", &partition_rows<uint8_t>, rows..., nb::arg("columns"), nb::arg("begin"),
-                   nb::arg("end"), nb::arg("feature"), nb::arg("slot_of"), nb::arg("n_slots"));
-        module.def("partition", &partition_rows<uint16_t>, rows..., nb::arg("columns"), nb::arg("begin"),
-                   nb::arg("end"), nb::arg("feature"), nb::arg("slot_of"), nb::arg("n_slots"));
+        module.def("partition", &partition_rows<Code>, rows..., nb::arg("columns"), nb::arg("begin"), nb::arg("end"),
+                   nb::arg("feature"), nb::arg("slot_of"), nb::arg("n_slots"));
     };
-    bind(nb::arg("codes"), nb::arg("label"), nb::arg("weight").none(), nb::arg("numerator").none());
+    const auto codes = nb::arg("codes"), label = nb::arg("label");
+    const auto weight = nb::arg("weight").none(), numerator = nb::arg("numerator").none();
+    bind(static_cast<uint8_t*>(nullptr), codes, label, weight, numerator);
+    bind(static_cast<uint16_t*>(nullptr), codes, label, weight, numerator);
     module.def("spread", &spread, nb::arg("numerator"), nb::arg("weight").none(), nb::arg("begin"), nb::arg("end"),
                nb::arg("rules"));
-    module.def("child_key", &child_key, nb::arg("key"), nb::arg("slot"));
+    module.def("child_key", &key_of_child, nb::arg("key"), nb::arg("slot"));
 }

@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -175,6 +176,8 @@ class HdpChain {
     }
     HdpChain(const HdpChain&) = delete;
 
+    std::mutex in_use;  // one thread at a time
+
     void run(int64_t sweeps, bool keep) {
         for (int64_t sweep = 0; sweep < sweeps; ++sweep) {
             for (int64_t u = n_ - 1; u > 0; --u)  // deepest first
@@ -195,6 +198,7 @@ class HdpChain {
 
   private:
     static constexpr int64_t kWindow = 21;
+    static constexpr double kLeastConcentration = 1e-250, kMostConcentration = 1e250;  // no draw needs an infinite one
 
     // One table for every dish that is eaten at all: always a legal start.
     void seat() {
@@ -267,7 +271,8 @@ class HdpChain {
             shape[group_[u]] += static_cast<double>(count_tables(u));
             rate[group_[u]] += dice_.log_inverse_beta(concentration_[u], n);
         }
-        for (size_t g = 0; g < n_groups; ++g) group_concentration_[g] = dice_.gamma(shape[g]) / rate[g];
+        for (size_t g = 0; g < n_groups; ++g)
+            group_concentration_[g] = std::clamp(dice_.gamma(shape[g]) / rate[g], kLeastConcentration, kMostConcentration);
         share_concentration();
     }
 

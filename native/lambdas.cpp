@@ -7,21 +7,23 @@
 #include <cmath>
 
 #include "arrays.hpp"
+#include "checks.hpp"
 
 namespace hornbeam {
 namespace {
 
 nb::tuple lambdas(const In<double>& score, const In<double>& gain, const In<int64_t>& rows, const In<int64_t>& starts,
                   double sigma, int64_t truncation, bool normalize) {
-    const size_t n = score.shape(0);
-    expect(gain.shape(0) == n && rows.shape(0) == n && starts.shape(0) >= 1, "one gain and one place a row expected");
-    const auto n_rows = static_cast<int64_t>(n), n_queries = static_cast<int64_t>(starts.shape(0)) - 1;
+    const size_t n = score.size();
+    expect(gain.size() == n && rows.size() == n && starts.size() >= 1, "one gain and one place a row expected");
+    const auto n_rows = static_cast<int64_t>(n), n_queries = static_cast<int64_t>(starts.size()) - 1;
     const int64_t *row = rows.data(), *start = starts.data();
-    bool good = start[0] == 0 && start[n_queries] == n_rows;
-    for (int64_t q = 0; q < n_queries; ++q) good = good && start[q] <= start[q + 1];
-    for (int64_t i = 0; i < n_rows; ++i) good = good && 0 <= row[i] && row[i] < n_rows;
-    expect(good, "queries that share out all rows expected");
-    expect(std::all_of(gain.data(), gain.data() + n, [](double g) { return std::isfinite(g); }), "gains expected");
+    constexpr const char* shared = "queries that share out all rows expected";
+    expect_runs(starts, static_cast<size_t>(n_queries), n, shared);
+    expect_within(rows, int64_t{0}, n_rows - 1, shared);
+    expect_finite(gain, "gains expected");
+    expect(std::none_of(score.begin(), score.end(), [](double s) { return std::isnan(s); }), "scores expected, found NaN");
+    expect(sigma > 0 && std::isfinite(sigma) && truncation >= 0, "a sigma above 0 and a truncation of 0 or more expected");
     std::vector<double> pull(n, 0.0), weight(n, 0.0);
     {
         nb::gil_scoped_release release;

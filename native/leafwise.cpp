@@ -3,10 +3,12 @@
 #include <nanobind/stl/optional.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <vector>
 
 #include "arrays.hpp"
+#include "checks.hpp"
 #include "columns.hpp"
 #include "hand_over.hpp"
 #include "leafwise.hpp"
@@ -18,24 +20,27 @@ namespace {
 constexpr int kMostThreads = 256;  // more would only wait for each other
 
 template <class Code>
-nb::tuple grow_leafwise(const ConstMatrix<Code>& codes, const In<double>& numerator,
+nb::tuple grow_leafwise(const Matrix<const Code>& codes, const In<double>& numerator,
                         const std::optional<In<double>>& denominator, const std::optional<In<int32_t>>& times,
-                        const InOut<int32_t>& order, int64_t n_added, const Columns& columns, const Rules& rules,
+                        const InOut<int32_t>& order, int64_t n_added, const Columns& columns, const Rules& given,
                         double numerator_scale, double denominator_scale, int shift, int64_t max_leaves, uint64_t key,
                         int n_threads) {
-    const auto n_rows = static_cast<int64_t>(codes.shape(0)), n_all = static_cast<int64_t>(order.shape(0));
+    const auto n_rows = static_cast<int64_t>(codes.shape(0)), n_all = static_cast<int64_t>(order.size());
     const Features features = columns.features();
-    expect(codes.shape(1) == columns.n_codes.shape(0) && features.count > 0, "one code a feature expected");
-    expect(static_cast<int64_t>(numerator.shape(0)) == n_rows, "one numerator a row expected");
-    expect(!denominator || static_cast<int64_t>(denominator->shape(0)) == n_rows, "one denominator a row expected");
-    expect(!times || static_cast<int64_t>(times->shape(0)) == n_rows, "one number of times a row expected");
+    const Rules rules = checked(given);
+    expect(codes.shape(1) == columns.n_codes.size() && features.count > 0, "one code a feature expected");
+    expect(columns.n_classes == 1, "sums, which have one class, expected");
+    expect(static_cast<int64_t>(numerator.size()) == n_rows, "one numerator a row expected");
+    expect(!denominator || static_cast<int64_t>(denominator->size()) == n_rows, "one denominator a row expected");
+    expect(!times || static_cast<int64_t>(times->size()) == n_rows, "one number of times a row expected");
     expect(0 < n_added && n_added <= n_all, "rows to add up, and perhaps others that look on, expected");
     expect(0 < shift && shift < 62 && 0 < n_threads, "a shift and threads expected");
+    expect(numerator_scale > 0 && denominator_scale > 0 && std::isfinite(numerator_scale) && std::isfinite(denominator_scale),
+           "scales above 0 expected");
+    expect(max_leaves >= 0, "a limit of leaves, or 0 for none, expected");
     expect(rules.min_weight_leaf > 0 && rules.missing == Missing::learned && rules.nominal == Nominal::subset,
            "leaves with weight, learned directions and subsets expected");
-    bool good = true;
-    for (int64_t i = 0; i < n_all; ++i) good = good & (0 <= order.data()[i]) & (order.data()[i] < n_rows);
-    expect(good, "rows of the table expected");
+    expect_within(order, int64_t{0}, n_rows - 1, "rows of the table expected");
 
     std::vector<int32_t> node(n_rows, 0);
     const Pulls pulls{numerator.data(), denominator ? denominator->data() : nullptr, times ? times->data() : nullptr,
@@ -43,6 +48,7 @@ nb::tuple grow_leafwise(const ConstMatrix<Code>& codes, const In<double>& numera
     const RowList<Code> rows{codes.data(), pulls, order.data(), n_added, n_all, n_rows, node.data()};
     Nodes nodes = [&] {
         nb::gil_scoped_release release;
+        expect(codes_within(codes.data(), n_rows, features), "codes within their ranges expected");
         Team team(std::min(n_threads, kMostThreads));
         return Leafwise<Code>(rows, features, rules, {max_leaves, shift}, team).grow(key);
     }();

@@ -3,11 +3,13 @@
 #include <nanobind/stl/optional.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <vector>
 
 #include "arrays.hpp"
+#include "checks.hpp"
 #include "columns.hpp"
 #include "descent.hpp"
 #include "histogram.hpp"
@@ -20,7 +22,7 @@ namespace {
 
 // Rows stand where they were when the tree had `seen` nodes; 1: all at the root.
 int steps_for(const CodeTree& tree, const InOut<int32_t>& node, int64_t n, int64_t seen) {
-    expect(static_cast<int64_t>(node.shape(0)) == n, "one node a row expected");
+    expect(static_cast<int64_t>(node.size()) == n, "one node a row expected");
     expect(1 <= seen && seen <= tree.size(), "nodes seen before expected");
     const int32_t* at = node.data();
     const auto last = static_cast<int32_t>(seen - 1);
@@ -31,7 +33,7 @@ int steps_for(const CodeTree& tree, const InOut<int32_t>& node, int64_t n, int64
 }
 
 template <class Code>
-void descend(const ConstMatrix<Code>& codes, const Columns& columns, const In<int32_t>& feature,
+void descend(const Matrix<const Code>& codes, const Columns& columns, const In<int32_t>& feature,
              const In<int32_t>& first_child, const In<int32_t>& left, const In<int32_t>& missing_slot,
              const In<int64_t>& map_start, const In<int32_t>& map, const InOut<int32_t>& node, int64_t seen) {
     const Features features = columns.features();
@@ -67,32 +69,39 @@ void count_stretches(typename Entry::Cell* cells, const Rows<const Code>& rows, 
 }
 
 template <class Code>
-void count_open(const ConstMatrix<Code>& codes, const In<uint16_t>& label, const ConstWeights& weight,
+void count_open(const Matrix<const Code>& codes, const In<uint16_t>& label, const ConstWeights& weight,
                 const ConstWeights& numerator, const Columns& columns, const In<int32_t>& feature,
                 const In<int32_t>& first_child, const In<int32_t>& left, const In<int32_t>& missing_slot,
                 const In<int64_t>& map_start, const In<int32_t>& map, const InOut<int32_t>& node, int64_t seen,
                 const In<int32_t>& slot_of_node, nb::object cells) {
-    const Rows<const Code> rows = look(codes, label, weight, numerator, columns);
+    const Rows<const Code> rows = view(codes, label, weight, numerator, columns);
     const Features features = columns.features();
     const auto n = static_cast<int64_t>(codes.shape(0));
     const CodeTree tree({feature, first_child, left, missing_slot, map_start, map}, features);
     const int steps = steps_for(tree, node, n, seen);
-    expect(static_cast<int64_t>(slot_of_node.shape(0)) == tree.size(), "one slot a node expected");
+    expect(static_cast<int64_t>(slot_of_node.size()) == tree.size(), "one slot a node expected");
     const int32_t* slots = slot_of_node.data();
     with_entry(holding_of(rows), [&](auto* tag, auto* scalar_tag) {
         using Entry = std::remove_pointer_t<decltype(tag)>;
-        const auto array = nb::cast<InOut<std::remove_pointer_t<decltype(scalar_tag)>>>(cells);
-        const int64_t per_cell = sizeof(typename Entry::Cell) / sizeof(*array.data());
-        const int64_t block = features.cells() * columns.n_classes * per_cell;
-        expect((*std::max_element(slots, slots + tree.size()) + 1) * block <= static_cast<int64_t>(array.size()),
-               "slots within the cells expected");
-        auto* first = reinterpret_cast<typename Entry::Cell*>(array.data());
+        const auto array = cells_array<InOut<std::remove_pointer_t<decltype(scalar_tag)>>>(cells);
+        const Blocks<Entry> blocks(array, features, columns.n_classes);
+        expect(*std::max_element(slots, slots + tree.size()) < blocks.n, "slots within the cells expected");
         nb::gil_scoped_release release;
-        count_stretches<Entry>(first, rows, n, tree, steps, node.data(), slots, features, columns.n_classes);
+        check_rows(rows, 0, n, features, columns.n_classes);
+        count_stretches<Entry>(blocks.cells, rows, n, tree, steps, node.data(), slots, features, columns.n_classes);
     });
 }
 
 // ---- splits from cells ----------------------------------------------------------------------------------------------
+
+constexpr double kMostSearched = 1000;  // bits: far more than any search costs
+
+// What cells hold by its number; numerators have one "class".
+Holding holding_named(int holding, const Columns& columns) {
+    expect(0 <= holding && holding <= 3, "cells of counts, weights, sums or ratios expected");
+    expect(holding < 2 || columns.n_classes == 1, "one class expected where cells hold sums");
+    return static_cast<Holding>(holding);
+}
 
 nb::object describe(const Split& split) {
     if (!split.found()) return nb::none();
@@ -104,26 +113,38 @@ nb::object describe(const Split& split) {
 // A node's evidence: the weight of each class; or the weight, and the sum of numerators.
 template <class Entry>
 Node node_of(const In<int64_t>& evidence, int64_t n_rows, Bounds bounds, uint64_t key, const Columns& columns,
-             double spread = 0) {
-    expect(static_cast<int>(evidence.shape(0)) == Entry::channels(columns.n_classes), "one sum a channel expected");
+             const Rules& rules, double spread) {
+    expect(static_cast<int>(evidence.size()) == Entry::channels(columns.n_classes), "one sum a channel expected");
+    expect(0 <= n_rows && n_rows <= kMostWeight, "a number of rows expected");
+    expect_bounds(bounds);
+    expect(spread >= 0, "a spread of 0 or more expected");
     const int64_t* sums = evidence.data();
+    if constexpr (Entry::sums)
+        expect(0 < sums[0] && sums[0] <= kMostWeight && sum_of_sizes(sums + 1, 1, kMostSum) >= 0,
+               "evidence: a weight from 1 to 2**62 and a sum below 2**61 expected");
+    else
+        expect(sum_of_counts(sums, columns.n_classes, rules.total_weight) > 0,
+               "evidence: weights of 0 or more, and a sum from 1 to the rules' total weight, expected");
     return {Entry::counts_of(sums), Entry::weight_of(sums, columns.n_classes), n_rows, bounds, key, spread};
 }
 
 // Calls `action(scanner, node, entries)` for a node's cells.
 template <class Action>
-auto with_scanner(nb::object cells, int holding, const Columns& columns, int criterion, const Rules& rules,
+auto with_scanner(nb::object cells, int holding, const Columns& columns, int criterion, const Rules& given,
                   const In<int64_t>& evidence, int64_t n_rows, Bounds bounds, uint64_t key, double spread,
                   Action&& action) {
     const Features features = columns.features();
-    return with_entry(static_cast<Holding>(holding), [&](auto* entry_tag, auto* scalar_tag) {
+    const Rules rules = checked(given);
+    return with_entry(holding_named(holding, columns), [&](auto* entry_tag, auto* scalar_tag) {
         using Entry = std::remove_pointer_t<decltype(entry_tag)>;
-        const auto array = nb::cast<In<std::remove_pointer_t<decltype(scalar_tag)>>>(cells);
+        const auto array = cells_array<In<std::remove_pointer_t<decltype(scalar_tag)>>>(cells);
         const auto* counted = cells_of<Entry>(array, features, columns.n_classes);
-        const Node node = node_of<Entry>(evidence, n_rows, bounds, key, columns, spread);
+        const Node node = node_of<Entry>(evidence, n_rows, bounds, key, columns, rules, spread);
         return with_criterion<Entry>(criterion, rules.total_weight, [&](auto* tag) {
             using C = std::remove_pointer_t<decltype(tag)>;
             nb::gil_scoped_release release;
+            expect(cells_add_up<Entry>(counted, features, columns.n_classes, evidence.data(), n_rows),
+                   "cells that hold the rows and the evidence of the node, once for each feature, expected");
             EntryReader<uint16_t, Entry> reader(features, columns.n_classes);
             Scanner<C, Entry> scanner(features, rules, columns.n_classes);
             return action(scanner, node, [&](int f) { return reader.from_histogram(counted, f); });
@@ -144,7 +165,7 @@ nb::object best_split(nb::object cells, int holding, const Columns& columns, int
 nb::tuple offers(nb::object cells, int holding, const Columns& columns, int criterion, const Rules& rules,
                  const In<int64_t>& evidence, int64_t n_rows, double lower, double upper, double spread) {
     expect(rules.max_features <= 0, "all features expected: which of them are drawn is not known to a part of them");
-    std::vector<Offer> offer(columns.n_codes.shape(0));
+    std::vector<Offer> offer(columns.n_codes.size());
     const std::vector<Split> splits =
         with_scanner(cells, holding, columns, criterion, rules, evidence, n_rows, {lower, upper}, 0, spread,
                      [&](auto& scanner, const Node& node, auto&& entries) {
@@ -159,15 +180,19 @@ nb::tuple offers(nb::object cells, int holding, const Columns& columns, int crit
 
 // The feature that wins given what all offer; -1: none does.
 int choose(const In<double>& offers, int holding, const Columns& columns, int criterion,
-           const Rules& rules, const In<int64_t>& evidence, int64_t n_rows, double spread) {
+           const Rules& given, const In<int64_t>& evidence, int64_t n_rows, double spread) {
     const Features features = columns.features();
+    const Rules rules = checked(given);
     const auto n = static_cast<size_t>(features.count);
-    expect(offers.shape(0) == 4 * n, "four numbers a feature expected");
+    expect(offers.size() == 4 * n, "four numbers a feature expected");
     std::vector<Offer> offer(n);
     std::memcpy(offer.data(), offers.data(), sizeof(Offer) * n);
-    return with_entry(static_cast<Holding>(holding), [&](auto* entry_tag, auto*) {
+    for (const Offer& o : offer)
+        expect(std::isnan(o.gain) || (o.gain >= 0 && o.searched >= -1 && o.searched <= kMostSearched),
+               "offers: a gain of 0 or more, and bits of search from -1 to 1,000, expected");
+    return with_entry(holding_named(holding, columns), [&](auto* entry_tag, auto*) {
         using Entry = std::remove_pointer_t<decltype(entry_tag)>;
-        const Node node = node_of<Entry>(evidence, n_rows, {}, 0, columns, spread);
+        const Node node = node_of<Entry>(evidence, n_rows, {}, 0, columns, rules, spread);
         return with_criterion<Entry>(criterion, rules.total_weight, [&](auto* tag) {
             using C = std::remove_pointer_t<decltype(tag)>;
             return Scanner<C, Entry>(features, rules, columns.n_classes).choose(node, offer.data());
@@ -181,20 +206,20 @@ int choose(const In<double>& offers, int holding, const Columns& columns, int cr
 void bind_level(nanobind::module_& module) {
     namespace nb = nanobind;
     using namespace hornbeam;
-    const auto weight = nb::arg("weight").none(), numerator = nb::arg("numerator").none();
-    const auto bind = [&](const auto&... test) {  // the arrays of a tree over codes
-        module.def("descend", &descend<uint8_t>, nb::arg("codes"), nb::arg("columns"), test..., nb::arg("node"),
+    const auto bind = [&](auto* tag, const auto&... test) {  // the arrays of a tree over codes
+        using Code = std::remove_pointer_t<decltype(tag)>;
+        module.def("descend", &descend<Code>, nb::arg("codes"), nb::arg("columns"), test..., nb::arg("node"),
                    nb::arg("seen"));
-        module.def("descend", &descend<uint16_t>, nb::arg("codes"), nb::arg("columns"), test..., nb::arg("node"),
-                   nb::arg("seen"));
-        module.def("count_open", &count_open<uint8_t>, nb::arg("codes"), nb::arg("label"), weight, numerator,
-                   nb::arg("columns"), test..., nb::arg("node"), nb::arg("seen"), nb::arg("slot_of_node"), nb::arg("cells"));
-        module.def("count_open", &count_open<uint16_t>, nb::arg("codes"), nb::arg("label"), weight, numerator,
-                   nb::arg("columns"), test..., nb::arg("node"), nb::arg("seen"), nb::arg("slot_of_node"),
-                   nb::arg("cells"));
+        module.def("count_open", &count_open<Code>, nb::arg("codes"), nb::arg("label"), nb::arg("weight").none(),
+                   nb::arg("numerator").none(), nb::arg("columns"), test..., nb::arg("node"), nb::arg("seen"),
+                   nb::arg("slot_of_node"), nb::arg("cells"));
     };
-    bind(nb::arg("feature"), nb::arg("first_child"), nb::arg("left"), nb::arg("missing_slot"), nb::arg("map_start"),
-         nb::arg("map"));
+    const auto bind_each = [&](const auto&... test) {
+        bind(static_cast<uint8_t*>(nullptr), test...);
+        bind(static_cast<uint16_t*>(nullptr), test...);
+    };
+    bind_each(nb::arg("feature"), nb::arg("first_child"), nb::arg("left"), nb::arg("missing_slot"),
+              nb::arg("map_start"), nb::arg("map"));
     module.def("best_split", &best_split, nb::arg("cells"), nb::arg("holding"), nb::arg("columns"),
                nb::arg("criterion"), nb::arg("rules"), nb::arg("evidence"), nb::arg("n_rows"), nb::arg("lower"),
                nb::arg("upper"), nb::arg("key"), nb::arg("spread") = 0.0);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -25,10 +26,34 @@ struct Pulls {
     double numerator_scale, denominator_scale;
     int shift;
 
+    // What a row is added up as. In unsigned numbers: whether all of them fit is known only when `sizes` are added up.
     Pair operator[](int64_t row) const {
-        const int64_t n = times ? times[row] : 1;
-        const int64_t steps = denominator ? std::llrint(denominator[row] * denominator_scale) : 1;
-        return Pair{std::llrint(numerator[row] * numerator_scale) * n, (steps * n) << shift | n};
+        const uint64_t n = times ? static_cast<uint64_t>(times[row]) : 1;
+        const auto steps = [](double x) { return static_cast<uint64_t>(std::llrint(x)); };
+        const uint64_t weight = denominator ? steps(denominator[row] * denominator_scale) : 1;
+        return Pair{static_cast<int64_t>(steps(numerator[row] * numerator_scale) * n),
+                    static_cast<int64_t>((weight * n) << shift | n)};
+    }
+
+    struct Sizes {
+        double numerator = 0, denominator = 0, times = 0, least = 0;  // least: below 0 if a number is that must not be
+
+        void add(const Sizes& other) {
+            numerator += other.numerator, denominator += other.denominator, times += other.times;
+            least = std::min(least, other.least);
+        }
+    };
+
+    Sizes sizes(int64_t row) const {
+        const double n = times ? times[row] : 1;
+        const double weight = denominator ? denominator[row] * denominator_scale : 1;
+        return {std::abs(numerator[row] * numerator_scale) * n, weight * n, n, std::min(weight, n)};
+    }
+
+    // Rounding to whole steps no more than doubles a sum: one bit is left for it.
+    bool fit(const Sizes& all) const {
+        return all.numerator <= 0x1p61 && all.denominator <= std::ldexp(1.0, 62 - shift) &&
+               all.times < std::ldexp(1.0, shift) && all.least >= 0;
     }
 };
 
@@ -122,10 +147,20 @@ class PairedRows {
     }
 
     void pack(Range range) {
+        std::vector<Pulls::Sizes> sizes(team_.size());
         spread(range, [&](int member) {
             const Range mine = share(range, member);
-            for (int64_t i = mine.begin; i < mine.end; ++i) pairs_[rows_.order[i]] = rows_.pulls[rows_.order[i]];
+            Pulls::Sizes all;
+            for (int64_t i = mine.begin; i < mine.end; ++i) {
+                pairs_[rows_.order[i]] = rows_.pulls[rows_.order[i]];
+                all.add(rows_.pulls.sizes(rows_.order[i]));
+            }
+            sizes[member] = all;
         });
+        Pulls::Sizes all;
+        for (const Pulls::Sizes& part : sizes) all.add(part);
+        if (!rows_.pulls.fit(all))
+            throw std::invalid_argument("finite numerators, denominators and times of 0 or more, and sums that fit their bits, expected");
     }
 
     // Four places are worked out before the first is added to: a code may alias anything, so the compiler would not.

@@ -12,6 +12,8 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
+#include "arrays.hpp"
+
 namespace nb = nanobind;
 
 namespace hornbeam::routing {
@@ -125,6 +127,7 @@ void Router::pack(const SkeletonArrays& tree) {
 
 namespace {
 
+using hornbeam::aligned;
 using hornbeam::routing::Columns;
 using hornbeam::routing::Router;
 using hornbeam::routing::Rows;
@@ -142,6 +145,7 @@ auto contiguous(const Array& array, const char* name, int64_t n_rows, int64_t n_
                 n_rows == int64_t(array.shape(0)) && (flat || n_columns == int64_t(array.shape(1)));
     if (fits && n_rows > 1) fits = array.stride(0) == (flat ? 1 : n_columns);
     if (fits && n_rows > 0 && n_columns > 1) fits = array.stride(1) == 1;
+    fits = fits && aligned<T>(array.data());
     if (!fits)
         refuse(std::string(name) + " is not a contiguous " +
                (std::is_same_v<T, double> ? "float64" : "int32") + " array of " + std::to_string(n_rows) +
@@ -190,6 +194,7 @@ std::vector<Columns::Column> tested_columns(const Router& router, const nb::sequ
             refuse("column " + std::to_string(feature) +
                    " is not an array whose stride is a whole number of items");
         if (column.ndim() != 1 || static_cast<int64_t>(column.shape(0)) != n_rows ||
+            !(nominal ? aligned<int32_t>(column.data()) : aligned<double>(column.data())) ||
             column.dtype() != (nominal ? nb::dtype<int32_t>() : nb::dtype<double>()))
             refuse("column " + std::to_string(feature) + " is not an array of " + std::to_string(n_rows) +
                    (nominal ? " int32 codes" : " float64 values"));
@@ -208,7 +213,7 @@ void with_source(const Router& router, const nb::object& values, int64_t n_rows,
     Input matrix;
     if (nb::try_cast(values, matrix, false)) {
         if (matrix.ndim() != 2 || matrix.dtype() != nb::dtype<double>() ||
-            static_cast<int64_t>(matrix.shape(0)) != n_rows)
+            static_cast<int64_t>(matrix.shape(0)) != n_rows || !aligned<double>(matrix.data()))
             refuse("X is not a float64 matrix of " + std::to_string(n_rows) + " rows");
         if (router.nominal())
             refuse("the tree has nominal tests: pass a list of columns, nominal ones as int32 codes");
@@ -305,7 +310,8 @@ void with_row(const Router& router, const nb::object& row, const Work& work) {
         return;
     }
     Input array;
-    if (!nb::try_cast(row, array, false) || array.ndim() != 1 || array.dtype() != nb::dtype<double>())
+    if (!nb::try_cast(row, array, false) || array.ndim() != 1 || array.dtype() != nb::dtype<double>() ||
+        !aligned<double>(array.data()))
         refuse("the row is neither a tuple or list of numbers nor a float64 array of one dimension");
     require_columns(router, static_cast<int64_t>(array.shape(0)));
     work(ArrayRow{static_cast<const double*>(array.data()), array.stride(0)});
@@ -335,7 +341,8 @@ nb::tuple one_answer(const Router& router, const nb::object& row, const Input& b
 
 void bind_route(nb::module_& module) {
     nb::class_<Router>(module, "Router")
-        .def("__init__", &construct)
+        .def("__init__", &construct, nb::arg("first_child"), nb::arg("n_children"), nb::arg("feature"),
+             nb::arg("threshold"), nb::arg("slot_start"), nb::arg("slot_of"), nb::arg("missing_slot"))
         .def_prop_ro("n_nodes", &Router::n_nodes)
         .def_prop_ro("n_features", &Router::n_features)
         .def_prop_ro("depth", &Router::depth)

@@ -548,7 +548,7 @@ class Scanner {
         const double tenth = 0.1 * real(whole.weight) / n_classes_;
         const double least = real(rules_.min_weight_leaf);
         const double bar = tenth <= least ? least : std::min(tenth, 25.0);
-        return static_cast<int64_t>(std::ceil((bar - kTie) / rules_.unit));
+        return static_cast<int64_t>(std::clamp(std::ceil((bar - kTie) / rules_.unit), 0.0, 0x1p62));
     }
 
     Whole without(const Whole& all, Span<Entry> missing) {

@@ -68,12 +68,10 @@ class Subtree {
           watch_(watch), reader_(features, n_classes), scanner_(features, rules, n_classes), nodes_(n_channels_),
           home_(rows) {}
 
-    // `counted`: the block's histogram, if somebody has it already.
-    Nodes grow(int64_t begin, int64_t end, int64_t depth, Bounds bounds, uint64_t key, std::vector<Cell> counted) {
+    Nodes grow(int64_t begin, int64_t end, int64_t depth, Bounds bounds, uint64_t key) {
         std::vector<int64_t> evidence(n_channels_, 0);
         Entry::gather(evidence.data(), home_, begin, end);
-        open(Open{home_, nullptr, begin, end, depth, bounds, key, nodes_.add(-1, 0, end - begin, evidence.data()),
-                  std::move(counted)});
+        open(Open{home_, nullptr, begin, end, depth, bounds, key, nodes_.add(-1, 0, end - begin, evidence.data()), {}});
         while (!stack_.empty() && !*watch_.stop) {
             Open node = std::move(stack_.back());
             stack_.pop_back();
@@ -262,7 +260,7 @@ class Subtree {
             }
             int64_t given = 0;
             for (int slot = 0; slot < n_slots; ++slot) {
-                const int64_t part = slot + 1 == n_slots
+                const int64_t part = slot + 1 == n_slots || known_total == 0
                                          ? weight - given
                                          : static_cast<int64_t>(static_cast<Wide>(weight) * known[slot] / known_total);
                 given += part;

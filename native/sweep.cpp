@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "arrays.hpp"
+#include "checks.hpp"
 
 namespace nb = nanobind;
 using namespace hornbeam;
@@ -15,18 +16,21 @@ using sweeping::Shape;
 
 namespace {
 
-// Level order once: every child lies behind its parent and within the arrays, so that no sweep leaves them.
+// Every child lies behind its parent, within the arrays, and has no other parent: no sweep leaves the arrays, and each
+// ends.
 Shape shape(const In<int32_t>& first_child, const In<int32_t>& n_children) {
-    const auto n = static_cast<int64_t>(n_children.shape(0));
-    expect(first_child.shape(0) == n_children.shape(0), "first_child and n_children differ in length");
+    const auto n = static_cast<int64_t>(n_children.size());
+    expect(first_child.size() == n_children.size(), "first_child and n_children differ in length");
     expect(n < std::numeric_limits<int32_t>::max(), "expected fewer than 2**31 nodes");
     const Shape tree{first_child.data(), n_children.data(), n};
     bool fine = true;
+    int64_t next = 1;  // children follow each other
     for (int64_t i = 0; i < n; ++i) {
         const int64_t first = tree.first_child[i], born = tree.n_children[i];
-        fine &= (born == 0) | ((born > 1) & (first > i) & (first + born <= n));
+        fine &= (born == 0) | ((born > 1) & (first > i) & (first >= next) & (first + born <= n));
+        next = born ? first + born : next;
     }
-    expect(fine, "expected two or more children within the arrays and behind their parent");
+    expect(fine, "expected two or more children within the arrays and behind their parent and the children before them");
     return tree;
 }
 
@@ -34,7 +38,7 @@ void least_costs(const Matrix<const double>& belief, const Matrix<const double>&
                  const InOut<int32_t>& action) {
     const size_t n = belief.shape(0), K = belief.shape(1);
     expect(K > 0 && costs.shape(0) == K && costs.shape(1) == K, "expected costs of every class by every class");
-    expect(least.shape(0) == n && action.shape(0) == n, "expected room for one answer a node");
+    expect(least.size() == n && action.size() == n, "expected room for one answer a node");
     nb::gil_scoped_release unlocked;
     for (size_t i = 0; i < n; ++i)
         std::tie(least.data()[i], action.data()[i]) =
@@ -46,9 +50,9 @@ int64_t rest(const In<int32_t>& first_child, const In<int32_t>& n_children, cons
              const InOut<int32_t>& new_n_children) {
     const Shape tree = shape(first_child, n_children);
     const size_t n = n_children.shape(0);
-    expect(n > 0 && cut.shape(0) == n, "expected one verdict a node");
-    expect(node.shape(0) == n && new_parent.shape(0) == n && new_first_child.shape(0) == n &&
-               new_n_children.shape(0) == n,
+    expect(n > 0 && cut.size() == n, "expected one verdict a node");
+    expect(node.size() == n && new_parent.size() == n && new_first_child.size() == n &&
+               new_n_children.size() == n,
            "expected room for every node");
     nb::gil_scoped_release unlocked;
     const sweeping::Rest left{node.data(), new_parent.data(), new_first_child.data(), new_n_children.data()};
@@ -68,15 +72,16 @@ nb::tuple frontiers(const In<int32_t>& first_child, const In<int32_t>& n_childre
     return nb::make_tuple(give(std::move(order)), give(std::move(begin)));
 }
 
-// Checked arrays that threads settle slices of: the checks are made once, not in every slice.
+// Arrays that threads settle slices of: checked once, not in every slice. The shape is copied, for the caller may change
+// what was checked; of the other arrays only the numbers may change.
 class Settler {
    public:
     Settler(const In<int32_t>& first_child, const In<int32_t>& n_children, const In<double>& as_leaf,
             const In<double>& staying, double slack, double relative, const InOut<double>& value,
             const InOut<bool>& cut)
         : Settler(first_child, n_children, slack, relative, value, cut) {
-        const size_t n = n_children.shape(0);
-        expect(as_leaf.shape(0) == n && staying.shape(0) == n, "expected one cost a node");
+        const size_t n = n_children.size();
+        expect(as_leaf.size() == n && staying.size() == n, "expected one cost a node");
         hold(as_leaf, staying);
         costs_ = sweeping::Given{as_leaf.data(), staying.data()};
     }
@@ -85,10 +90,11 @@ class Settler {
             double unit, const Matrix<const double>& belief, const Matrix<const double>& costs, double slack,
             double relative, const InOut<double>& value, const InOut<bool>& cut)
         : Settler(first_child, n_children, slack, relative, value, cut) {
-        const size_t n = n_children.shape(0), K = evidence.shape(1);
+        const size_t n = n_children.size(), K = evidence.shape(1);
         expect(evidence.shape(0) == n && belief.shape(0) == n && belief.shape(1) == K,
                "expected evidence and belief of every node and class");
         expect(K > 0 && costs.shape(0) == K && costs.shape(1) == K, "expected costs of every class by every class");
+        expect_within(evidence, int64_t{0}, kMostWeight, "expected evidence of 0 or more");
         hold(evidence, belief, costs);
         costs_ = sweeping::Expected{evidence.data(), unit, belief.data(), costs.data(), static_cast<int64_t>(K)};
     }
@@ -100,21 +106,20 @@ class Settler {
 
     void settle(const In<int32_t>& order) const {
         nb::gil_scoped_release unlocked;
-        const auto n = static_cast<int64_t>(order.shape(0));
-        bool fine = true;
-        for (int64_t at = 0; at < n; ++at)
-            fine &= (order.data()[at] >= 0) & (order.data()[at] < verdicts_.tree.n_nodes);
-        expect(fine, "expected nodes of the tree");
-        std::visit([&](const auto& costs) { verdicts_.settle(costs, order.data(), n); }, costs_);
+        expect_within(order, 0, static_cast<int32_t>(verdicts_.tree.n_nodes) - 1, "expected nodes of the tree");
+        std::visit([&](const auto& costs) { verdicts_.settle(costs, order.data(), static_cast<int64_t>(order.size())); },
+                   costs_);
     }
 
    private:
     Settler(const In<int32_t>& first_child, const In<int32_t>& n_children, double slack, double relative,
             const InOut<double>& value, const InOut<bool>& cut)
-        : verdicts_{shape(first_child, n_children), slack, relative, value.data(), cut.data()} {
-        const size_t n = n_children.shape(0);
-        expect(value.shape(0) == n && cut.shape(0) == n, "expected room for one verdict a node");
-        hold(first_child, n_children, value, cut);
+        : first_child_(copied(first_child)), n_children_(copied(n_children)),
+          verdicts_{shape(first_child, n_children), slack, relative, value.data(), cut.data()} {
+        const size_t n = n_children_.size();
+        expect(value.size() == n && cut.size() == n, "expected room for one verdict a node");
+        verdicts_.tree = {first_child_.data(), n_children_.data(), static_cast<int64_t>(n)};
+        hold(value, cut);
     }
 
     template <class... Arrays>
@@ -123,6 +128,7 @@ class Settler {
     }
 
     std::vector<nb::ndarray<>> held_;  // for as long as there are pointers into them
+    const std::vector<int32_t> first_child_, n_children_;
     sweeping::Verdicts verdicts_;
     std::variant<sweeping::Given, sweeping::Expected> costs_;
 };
@@ -131,43 +137,42 @@ nb::tuple weakest_links(const In<int32_t>& first_child, const In<int32_t>& n_chi
                         const In<double>& staying) {
     const Shape tree = shape(first_child, n_children);
     const auto n = static_cast<size_t>(tree.n_nodes);
-    expect(as_leaf.shape(0) == n && staying.shape(0) == n, "expected one cost a node");
+    expect(as_leaf.size() == n && staying.size() == n, "expected one cost a node");
     std::vector<double> alpha(n), added(n);
     std::vector<int64_t> fewer(n);
-    auto* happens = new bool[n];
-    nb::capsule owner(happens, [](void* p) noexcept { delete[] static_cast<bool*>(p); });
+    std::vector<uint8_t> happens(n);
     {
         nb::gil_scoped_release unlocked;
         sweeping::WeakestLinks links(alpha.data(), added.data(), fewer.data());
-        links.find(tree, as_leaf.data(), staying.data(), happens);
+        links.find(tree, as_leaf.data(), staying.data(), happens.data());
     }
     return nb::make_tuple(give(std::move(alpha)), give(std::move(added)), give(std::move(fewer)),
-                          Out<bool>(happens, {n}, owner));
+                          give_bools(std::move(happens)));
 }
 
 }  // namespace
 
 void bind_sweep(nb::module_& module) {
-    module.def("least_costs", &least_costs, nb::arg("belief").noconvert(), nb::arg("costs").noconvert(),
-               nb::arg("least").noconvert(), nb::arg("action").noconvert());
-    module.def("frontiers", &frontiers, nb::arg("first_child").noconvert(), nb::arg("n_children").noconvert());
-    module.def("rest", &rest, nb::arg("first_child").noconvert(), nb::arg("n_children").noconvert(),
-               nb::arg("cut").noconvert(), nb::arg("node").noconvert(), nb::arg("new_parent").noconvert(),
-               nb::arg("new_first_child").noconvert(), nb::arg("new_n_children").noconvert());
-    module.def("weakest_links", &weakest_links, nb::arg("first_child").noconvert(), nb::arg("n_children").noconvert(),
-               nb::arg("as_leaf").noconvert(), nb::arg("staying").noconvert());
+    module.def("least_costs", &least_costs, nb::arg("belief"), nb::arg("costs"),
+               nb::arg("least"), nb::arg("action"));
+    module.def("frontiers", &frontiers, nb::arg("first_child"), nb::arg("n_children"));
+    module.def("rest", &rest, nb::arg("first_child"), nb::arg("n_children"),
+               nb::arg("cut"), nb::arg("node"), nb::arg("new_parent"),
+               nb::arg("new_first_child"), nb::arg("new_n_children"));
+    module.def("weakest_links", &weakest_links, nb::arg("first_child"), nb::arg("n_children"),
+               nb::arg("as_leaf"), nb::arg("staying"));
     nb::class_<Settler>(module, "Settler")
         .def(nb::init<const In<int32_t>&, const In<int32_t>&, const In<double>&, const In<double>&, double, double,
                       const InOut<double>&, const InOut<bool>&>(),
-             nb::arg("first_child").noconvert(), nb::arg("n_children").noconvert(), nb::arg("as_leaf").noconvert(),
-             nb::arg("staying").noconvert(), nb::arg("slack"), nb::arg("relative"), nb::arg("value").noconvert(),
-             nb::arg("cut").noconvert())
+             nb::arg("first_child"), nb::arg("n_children"), nb::arg("as_leaf"),
+             nb::arg("staying"), nb::arg("slack"), nb::arg("relative"), nb::arg("value"),
+             nb::arg("cut"))
         .def(nb::init<const In<int32_t>&, const In<int32_t>&, const Matrix<const int64_t>&, double,
                       const Matrix<const double>&, const Matrix<const double>&, double, double, const InOut<double>&,
                       const InOut<bool>&>(),
-             nb::arg("first_child").noconvert(), nb::arg("n_children").noconvert(), nb::arg("evidence").noconvert(),
-             nb::arg("unit"), nb::arg("belief").noconvert(), nb::arg("costs").noconvert(), nb::arg("slack"),
-             nb::arg("relative"), nb::arg("value").noconvert(), nb::arg("cut").noconvert())
+             nb::arg("first_child"), nb::arg("n_children"), nb::arg("evidence"),
+             nb::arg("unit"), nb::arg("belief"), nb::arg("costs"), nb::arg("slack"),
+             nb::arg("relative"), nb::arg("value"), nb::arg("cut"))
         .def("settle_all", &Settler::settle_all)
-        .def("settle", &Settler::settle, nb::arg("order").noconvert());
+        .def("settle", &Settler::settle, nb::arg("order"));
 }

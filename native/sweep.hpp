@@ -96,13 +96,15 @@ struct Expected {
 
     Cost operator()(const Shape& tree, int64_t i) const {
         const double least = least_cost(belief + i * K, K, costs).first;
-        const int64_t all = sum(evidence + i * K, K);
+        const uint64_t all = sum(evidence + i * K, K);
         // Siblings sit together, so the rows of all children are one run.
-        const int64_t below = tree.n_children[i] ? sum(evidence + tree.first_child[i] * K, tree.n_children[i] * K) : 0;
-        return {static_cast<double>(all) * unit * least, static_cast<double>(all - below) * unit * least};
+        const uint64_t below = tree.n_children[i] ? sum(evidence + tree.first_child[i] * K, tree.n_children[i] * K) : 0;
+        const auto rows = [&](uint64_t steps) { return static_cast<double>(static_cast<int64_t>(steps)) * unit; };
+        return {rows(all) * least, rows(all - below) * least};
     }
 
-    static int64_t sum(const int64_t* begin, int64_t n) { return std::accumulate(begin, begin + n, int64_t{0}); }
+    // In unsigned numbers, whose sums are defined whatever they are.
+    static uint64_t sum(const int64_t* begin, int64_t n) { return std::accumulate(begin, begin + n, uint64_t{0}); }
 };
 
 // What a node costs as a leaf against what its subtree does, children's verdicts given.
@@ -151,7 +153,7 @@ class WeakestLinks {
     WeakestLinks(double* alpha, double* added, int64_t* fewer) : alpha_(alpha), added_(added), fewer_(fewer) {}
 
     // Returns whether the cut of each node ever happens before one of its ancestors'.
-    void find(const Shape& tree, const double* as_leaf, const double* staying, bool* happens) {
+    void find(const Shape& tree, const double* as_leaf, const double* staying, uint8_t* happens) {
         const int64_t n = tree.n_nodes;
         left_.assign(n, -1), right_.assign(n, -1), rank_.assign(n, 1);
         std::vector<int32_t> heap(n, -1);

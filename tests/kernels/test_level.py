@@ -20,8 +20,9 @@ codings = st.sampled_from([np.uint8, np.uint16])
 
 
 def plain_terms(n_classes=2):
-    n_codes = np.full(3, N_CODES, np.int32)
-    return Terms.of(n_codes, NOMINAL, None, None, n_classes, CRITERIA["entropy"], Rules())
+    n_codes, rules = np.full(3, N_CODES, np.int32), Rules()
+    rules.total_weight = 1000
+    return Terms.of(n_codes, NOMINAL, None, None, n_classes, CRITERIA["entropy"], rules)
 
 
 def random_tests(rng):

@@ -112,22 +112,6 @@ def test_cells_and_rows_give_the_same_split(data):
         np.testing.assert_array_equal(nodes.map, split.slot_of[:-1])
 
 
-@settings(max_examples=100)
-@given(st.data())
-def test_a_histogram_brought_along_changes_nothing(data):
-    table = data.draw(training_tables(max_rows=80))
-    grower = data.draw(growers(table, missing=[Missing.OWN, Missing.LEARNED]))
-    rows, bins = coded(table)
-    terms = terms_of(grower, table, bins)
-    cells = subtree.empty_cells(rows, terms)
-    subtree.histogram(rows, terms, 0, table.n_rows, cells)
-    block, slip = Block(0, table.n_rows), np.zeros(2, np.int64)
-    alone = subtree.grow(copy(rows), terms, block, slip)
-    helped = subtree.grow(copy(rows), terms, block, slip, cells)
-    for mine, theirs in zip(alone, helped, strict=True):
-        np.testing.assert_array_equal(mine, theirs)
-
-
 def test_a_node_of_one_code_has_no_split():
     table = random_table(0, n_values=1, n_categories=1, missing=0.0)
     rows, bins = coded(table)
@@ -235,7 +219,7 @@ def test_arrays_that_do_not_fit_are_refused(small):
     with pytest.raises(ValueError, match="rows settled, stop"):
         subtree.grow(rows, terms, block, np.zeros(3, np.int64))
     with pytest.raises(ValueError, match="the cells of one node expected"):
-        subtree.grow(rows, terms, block, slip, np.zeros(3, np.int32))
+        subtree.best_split(np.zeros(3, np.int32), terms, np.zeros(5, np.int64), 10)
     cells, slots = subtree.empty_cells(rows, terms), np.full(10, 1, np.int32)
     with pytest.raises(ValueError, match="slots within the cells expected"):
         subtree.histogram(rows, terms, 0, 10, cells, slots)

@@ -55,7 +55,7 @@ class Trunk:
         slips = [watch.slip() for _ in small]
 
         def subtree_of(sprout: Sprout, slip: Counts) -> Nodes:
-            return subtree.grow(self.rows, self.terms, sprout.block, slip, sprout.cells)
+            return subtree.grow(self.rows, self.terms, sprout.block, slip)
 
         grafts = self.pool.map(subtree_of, small, slips)
         return graft(self.made.nodes(), [(s.node, nodes) for s, nodes in zip(small, grafts, strict=True)])
@@ -113,7 +113,7 @@ class Trunk:
         heirs = []
         for parent, family in zip(parents, families, strict=True):
             largest = max(family, key=lambda s: s.n_rows)
-            if any(s.n_rows > _SMALLEST_GRAIN and may_split(s, self.terms) for s in family):
+            if any(s.n_rows > self.grain and may_split(s, self.terms) for s in family):
                 heirs.append((parent, largest, [s for s in family if s is not largest]))
         self._count([s for _, _, siblings in heirs for s in siblings])
         for parent, largest, siblings in heirs:
@@ -122,6 +122,6 @@ class Trunk:
             for sibling in siblings:
                 assert sibling.cells is not None
                 rest -= sibling.cells
-                if sibling.n_rows <= _SMALLEST_GRAIN:
+                if sibling.n_rows <= self.grain:
                     sibling.cells = None
             largest.cells = rest

@@ -27,7 +27,8 @@ class Forest:
 
     Notes
     -----
-    The interpreter's lock is released during the sweeps; one object serves one thread at a time.
+    The arrays are copied. The interpreter's lock is released during the sweeps; threads that share an object wait for
+    each other.
 
     Examples
     --------

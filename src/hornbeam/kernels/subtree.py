@@ -174,11 +174,9 @@ def check_rows(rows: Rows, terms: Terms) -> None:
     _native.check_codes(*rows, terms.columns)
 
 
-def grow(rows: Rows, terms: Terms, block: Block, watch: Counts, cells: Cells | None = None) -> Nodes:
-    """Grow a whole subtree from a block of rows; ``cells`` is its histogram if it is known already."""
-    made = Nodes(
-        *_native.grow(*rows, terms.columns, terms.criterion, terms.rules, *block, watch=watch, cells=cells)
-    )
+def grow(rows: Rows, terms: Terms, block: Block, watch: Counts) -> Nodes:
+    """Grow a whole subtree from a block of rows."""
+    made = Nodes(*_native.grow(*rows, terms.columns, terms.criterion, terms.rules, *block, watch=watch))
     return made._replace(map=narrow_slots(made.map))
 
 

@@ -1,0 +1,684 @@
+"""Calls of the compiled kernels with wrong arguments: each must return, or raise ValueError or TypeError.
+
+    python benchmarks/attacks/native.py --n 1000000 --json benchmarks/results/attack/native.jsonl
+
+makes many calls in this process and writes what came of them. A case is the name of a sound call, which of its
+examples, and a list of edits that make its arguments wrong. Under the sanitizers (``.ci/run sanitize``) an
+access out of bounds, or undefined behaviour, ends the process; ``--block B`` repeats the calls of one block, and
+``--tell`` prints each first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hornbeam import _native
+
+BLOCK = 1000  # calls whose edits are drawn from one seed
+
+
+@dataclass(frozen=True)
+class Made:
+    """An object of the kernels that an example needs: its type, its arguments, and calls made before it is used."""
+
+    kind: str
+    arguments: dict[str, Any]
+    calls: tuple[tuple[str, dict[str, Any]], ...] = ()
+
+
+# ---- sound calls
+
+
+def ints(*values: int) -> np.ndarray:
+    return np.array(values, np.int32)
+
+
+def longs(*values: int) -> np.ndarray:
+    return np.array(values, np.int64)
+
+
+def floats(*values: float) -> np.ndarray:
+    return np.array(values, np.float64)
+
+
+N, K = 12, 3  # rows and classes of the examples
+N_CODES = ints(4, 3)  # a numeric and a nominal feature
+RULES = {"total_weight": 100, "total_rows": N, "min_rows_leaf": 1, "max_depth": 4, "max_features": 0}
+
+
+def columns(n_classes: int, *, monotone: bool = False, values: bool = False) -> Made:
+    return Made(
+        "Columns",
+        {
+            "n_codes": N_CODES,
+            "nominal": np.array([0, 1], np.uint8),
+            "monotone": np.array([1, 0], np.int8) if monotone else None,
+            "value": np.arange(9.0) if values else None,
+            "n_classes": n_classes,
+        },
+    )
+
+
+def rules(**changed: Any) -> Made:
+    return Made("Rules", RULES | changed)
+
+
+def rows(code: Any = np.uint8, *, weighted: bool = False, sums: bool = False) -> dict[str, Any]:
+    rng = np.random.default_rng(3)
+    codes = np.column_stack([rng.integers(0, 5, N), rng.integers(0, 4, N)]).astype(code)
+    return {
+        "codes": codes,
+        "label": np.empty(0, np.uint16) if sums else rng.integers(0, K, N).astype(np.uint16),
+        "weight": rng.integers(0, 5, N) if weighted else None,
+        "numerator": rng.integers(-9, 9, N) if sums else None,
+        "columns": columns(1 if sums else K),
+    }
+
+
+KINDS = (
+    {"code": np.uint8},
+    {"code": np.uint16},
+    {"code": np.uint8, "weighted": True},
+    {"code": np.uint16, "sums": True},
+    {"code": np.uint8, "weighted": True, "sums": True},
+)
+
+
+def channels(given: dict[str, Any]) -> int:
+    if given["numerator"] is not None:
+        return 2 if given["weight"] is None else 3
+    return 1 if given["weight"] is None else 2
+
+
+def empty_cells(given: dict[str, Any], n_slots: int) -> np.ndarray:
+    size = n_slots * 9 * given["columns"].arguments["n_classes"] * channels(given)
+    return np.zeros(size, np.int32 if channels(given) == 1 else np.int64)
+
+
+def node(kind: dict[str, Any]) -> dict[str, Any]:
+    """A node of the rows of this kind: its cells, and what they add up to."""
+    given = rows(**kind)
+    cells = empty_cells(given, 1)
+    _native.histogram(
+        **{name: made(value) for name, value in given.items()}, slots=None, begin=0, end=N, cells=cells
+    )
+    weight = np.ones(N, np.int64) if given["weight"] is None else given["weight"]
+    sums = given["numerator"] is not None
+    evidence = (
+        longs(weight.sum(), given["numerator"].sum()) if sums else np.bincount(given["label"], weight, K)
+    )
+    return {
+        "cells": cells,
+        "holding": 2 * sums + (given["weight"] is not None),
+        "columns": given["columns"],
+        "criterion": 3 if sums else 0,
+        "rules": rules(),
+        "evidence": evidence.astype(np.int64),
+        "n_rows": N,
+    }
+
+
+GUIDE = {  # a root on the numeric feature, its second child on the nominal one
+    "feature": ints(0, -1, 1, -1, -1),
+    "first_child": ints(1, -1, 3, -1, -1),
+    "left": ints(1, -1, -1, -1, -1),
+    "missing_slot": ints(1, -1, -1, -1, -1),
+    "map_start": longs(-1, -1, 0, -1, -1),
+    "map": ints(0, 1, -1),
+}
+SHAPE = {"first_child": ints(1, -1, 3, -1, -1), "n_children": ints(2, 0, 2, 0, 0)}
+COSTS = {"as_leaf": floats(9, 1, 5, 1, 2), "staying": np.zeros(5)}
+BELIEF = np.full((5, 2), 0.5)
+FOREST = {
+    "parent": ints(-1, 0, 0),
+    "evidence": np.array([[3.0, 2.0], [3.0, 0.0], [0.0, 2.0]]),
+    "held": np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]),
+    "impurity": None,
+}
+CHAIN = {
+    "parent": ints(-1, 0, 0),
+    "own": np.array([[0, 0], [3, 1], [1, 2]]),
+    "group": ints(0, 0, 0),
+    "root_concentration": 2.0,
+    "concentration": 1.0,
+    "sampled": True,
+    "shape": 1.0,
+    "rate": 1.0,
+    "seed": 1,
+}
+NUMBERS = (floats(0.5, 2.0, np.nan, 2.0), floats(1.0, -1.0, 0.0, 3.0))
+CENSUS = Made("Census", {"n_features": 2, "limit": 2})
+FOUND = ("missing", "zeros", "ones", "some", "full", "starts", "keys", "counts")
+
+
+def settled(costs: dict[str, Any]) -> dict[str, Any]:
+    out = {"slack": 0.0, "relative": 0.0, "value": np.zeros(5), "cut": np.zeros(5, np.bool_)}
+    return SHAPE | costs | out
+
+
+EXPECTED = {
+    "evidence": np.full((5, 2), 3),
+    "unit": 1.0,
+    "belief": BELIEF,
+    "costs": np.array([[0.0, 1.0], [5.0, 0.0]]),
+}
+SETTLERS = (Made("Settler", settled(COSTS)), Made("Settler", settled(EXPECTED)))
+SKELETON = {
+    "first_child": ints(1, -1, 3, -1, -1),
+    "n_children": ints(2, 0, 2, 0, 0),
+    "feature": ints(0, -1, 1, -1, -1),
+    "threshold": floats(0.5, np.nan, np.nan, np.nan, np.nan),
+    "slot_start": ints(0, 0, 0, 3, 3, 3),
+    "slot_of": ints(0, 1, -1),
+    "missing_slot": ints(-2, -1, 1, -1, -1),
+}
+NUMERIC = SKELETON | {
+    "threshold": floats(0.5, np.nan, 1.5, np.nan, np.nan),
+    "slot_start": np.zeros(6, np.int32),
+    "slot_of": np.empty(0, np.int32),
+    "missing_slot": ints(-1, -1, 1, -1, -1),
+}
+ROUTERS = (Made("Router", SKELETON), Made("Router", NUMERIC))
+MIXED, MATRIX = [floats(0.2, 0.7, np.nan), ints(0, 2, -1)], np.array([[0.2, 1.0], [0.7, 2.0], [np.nan, 0.0]])
+LEAFWISE = {
+    "codes": rows()["codes"],
+    "numerator": np.linspace(-1, 1, N),
+    "denominator": None,
+    "times": None,
+    "order": np.arange(N, dtype=np.int32),
+    "n_added": N - 2,
+    "columns": columns(1, monotone=True),
+    "rules": rules(min_weight_leaf=1, missing=_native.Missing.learned, rounding=0.5),
+    "numerator_scale": 2.0**20,
+    "denominator_scale": 1.0,
+    "shift": 5,
+    "max_leaves": 4,
+    "key": 1,
+    "n_threads": 2,
+}
+ENCODE = {
+    "columns": (NUMBERS[0], ints(1, -1, 0, 1)),
+    "edges": floats(1.0, 1.5),
+    "starts": longs(0, 2, 2),
+    "n_codes": ints(3, 2),
+    "nominal": np.array([False, True]),
+    "begin": 0,
+    "end": 4,
+}
+TALLY = {
+    "columns": NUMBERS,
+    "starts": longs(0, 1, 2),
+    "low": np.array([0xC000000000000000, 0xBFF0000000000000], np.uint64),
+    "high": np.array([0xC00003FFFFFFFFFF, 0xBFF003FFFFFFFFFF], np.uint64),
+    "digit_shift": longs(40, 38),
+    "digits": longs(2, 3),
+    "counts": np.zeros(12, np.int64),
+    "ones": np.full(12, 2**64 - 1, np.uint64),
+    "some": np.zeros(12, np.uint64),
+}
+GROW = {
+    "criterion": 0,
+    "rules": rules(),
+    "begin": 0,
+    "end": N,
+    "depth": 0,
+    "lower": 0.0,
+    "upper": 1.0,
+    "key": 1,
+    "watch": longs(0, 0),
+}
+ANSWERS = {"belief": BELIEF, "weight": np.ones(5)}
+ONE = {"values": floats(0.5, -1.0, 3.0)}
+BETA = {"a": floats(0.5, 3.0, 2000.0), "b": floats(9.0, 0.1, 3000.0)}
+
+
+def _examples() -> dict[str, list[dict[str, Any]]]:
+    """The arguments of sound calls, for every function and method; ``self`` is the object of a method."""
+    of_sums = {"criterion": 3, "lower": -np.inf, "upper": np.inf}
+    grown = [rows(**kind) | GROW | (of_sums if "sums" in kind else {}) for kind in KINDS]
+    grown[0] |= {"criterion": 1, "rules": rules(corrected=True, rows_per_step=0.5)}
+    grown[1] |= {"criterion": 2, "rules": rules(nominal=_native.Nominal.multiway, max_features=1)}
+    grown[2] |= {
+        "rules": rules(missing=_native.Missing.fractional, gain_ratio=True),
+        "columns": columns(K, values=True),
+    }
+    grown[3] |= {
+        "rules": rules(missing=_native.Missing.learned, corrected=True),
+        "columns": columns(1, monotone=True),
+    }
+    counted = [rows(**kind) for kind in KINDS]
+    nodes = [node(kind) for kind in KINDS]
+    limits = {"lower": 0.0, "upper": 1.0}
+    unlimited = {"lower": -np.inf, "upper": np.inf}
+    census = Made("Census", CENSUS.arguments, (("add", {"columns": NUMBERS}),))
+    found = dict(zip(FOUND, made(census).entries(), strict=True))
+    forest, chain = Made("Forest", FOREST), Made("HdpChain", CHAIN)
+    ran = Made("HdpChain", CHAIN, (("run", {"sweeps": 2, "keep": True}),))
+    mixed, numeric = ROUTERS
+    return {
+        "Census.__init__": [CENSUS.arguments],
+        "Census.absorb": [{"self": CENSUS, "other": census}],
+        "Census.add": [{"self": CENSUS, "columns": NUMBERS}],
+        "Census.entries": [{"self": census}],
+        "Census.restore": [{"self": CENSUS} | found],
+        "Columns.__init__": [columns(2, monotone=True, values=True).arguments],
+        "Forest.__init__": [FOREST, FOREST | {"held": None, "impurity": floats(0.5, 0.0, 1.0)}],
+        "Forest.believe": [{"self": forest, "strengths": np.zeros(6)}],
+        "Forest.loss": [{"self": forest, "strengths": np.zeros(6)}],
+        "HdpChain.__init__": [CHAIN],
+        "HdpChain.means": [{"self": ran}],
+        "HdpChain.run": [{"self": chain, "sweeps": 3, "keep": True}],
+        "Router.__init__": [SKELETON, NUMERIC],
+        "Router.fill_answers": [
+            {"self": mixed, "X": MIXED, **ANSWERS, "out": np.zeros((3, 2))},
+            {"self": numeric, "X": MATRIX, **ANSWERS, "out": np.zeros((3, 2))},
+        ],
+        "Router.fill_nodes": [
+            {"self": mixed, "X": MIXED, "out": np.zeros(3, np.int32)},
+            {"self": numeric, "X": MATRIX, "out": np.zeros(3, np.int32)},
+        ],
+        "Router.one": [{"self": mixed, "row": (np.nan, 1.0)}, {"self": numeric, "row": MATRIX[0]}],
+        "Router.one_answer": [{"self": mixed, "row": [np.nan, 1.0], **ANSWERS}],
+        "Rules.__getstate__": [{"self": rules()}],
+        "Rules.__init__": [{}],
+        "Rules.__setstate__": [{"arg": made(rules()).__getstate__()}],
+        "Settler.__init__": [settler.arguments for settler in SETTLERS],
+        "Settler.settle": [{"self": settler, "order": ints(4, 3, 2, 1, 0)} for settler in SETTLERS],
+        "Settler.settle_all": [{"self": settler} for settler in SETTLERS],
+        "best_split": [
+            at | (unlimited if at["holding"] > 1 else limits) | {"key": 1, "spread": 0.5} for at in nodes
+        ],
+        "beta_cdf": [BETA | {"x": floats(0.0, 0.3, 1.0)}],
+        "beta_quantile": [BETA | {"p": 0.05}],
+        "check_codes": counted,
+        "child_key": [{"key": 1, "slot": 1}],
+        "choose": [
+            {"offers": floats(0.1, 0.1, 1, 0, 0.2, np.nan, 0, 1)}
+            | {name: value for name, value in at.items() if name != "cells"}
+            | {"rules": rules(corrected=True), "spread": 0.5}
+            for at in nodes
+        ],
+        "count_open": [
+            at
+            | GUIDE
+            | {"node": np.zeros(N, np.int32), "seen": 1, "slot_of_node": ints(-1, 0, -1, 1, 1)}
+            | {"cells": empty_cells(at, 2)}
+            for at in counted
+        ],
+        "descend": [
+            {"codes": at["codes"], "columns": at["columns"]}
+            | GUIDE
+            | {"node": np.zeros(N, np.int32), "seen": 1}
+            for at in counted[:2]
+        ],
+        "encode_uint16": [ENCODE | {"out": np.zeros((4, 2), np.uint16)}],
+        "encode_uint8": [ENCODE | {"out": np.zeros((4, 2), np.uint8)}],
+        "exp": [ONE],
+        "exp2": [ONE],
+        "frontiers": [SHAPE],
+        "grow": grown,
+        "grow_leafwise": [
+            LEAFWISE,
+            LEAFWISE
+            | {"codes": rows(np.uint16)["codes"], "denominator": np.ones(N), "times": np.ones(N, np.int32)},
+        ],
+        "histogram": [
+            at
+            | {
+                "slots": np.arange(N, dtype=np.int32) % 3 - 1,
+                "begin": 1,
+                "end": N,
+                "cells": empty_cells(at, 2),
+            }
+            for at in counted
+        ],
+        "lambdas": [
+            {
+                "score": floats(0.1, 0.3, 0.2, 0.0),
+                "gain": floats(0, 1, 3, 1),
+                "rows": longs(0, 1, 2, 3),
+                "starts": longs(0, 3, 4),
+                "sigma": 1.0,
+                "truncation": 2,
+                "normalize": True,
+            }
+        ],
+        "least_costs": [
+            {
+                "belief": BELIEF,
+                "costs": EXPECTED["costs"],
+                "least": np.zeros(5),
+                "action": np.zeros(5, np.int32),
+            }
+        ],
+        "log": [ONE],
+        "log2": [ONE],
+        "offers": [at | (unlimited if at["holding"] > 1 else limits) | {"spread": 0.5} for at in nodes],
+        "partition": [
+            at | {"begin": 1, "end": N, "feature": f, "slot_of": ints(*range(codes)) % n, "n_slots": n}
+            for at in counted
+            for f, codes, n in ((0, 5, 2), (1, 4, 3))
+        ],
+        "rest": [
+            SHAPE
+            | {"cut": np.array([False, False, True, False, False]), "node": np.zeros(5, np.int64)}
+            | {name: np.zeros(5, np.int32) for name in ("new_parent", "new_first_child", "new_n_children")}
+        ],
+        "share": [{"counts": longs(1, 1, 1, 9, 1, 1), "max_bins": 3}],
+        "spread": [
+            {"numerator": longs(1, -2, 3), "weight": None, "begin": 0, "end": 3, "rules": rules()},
+            {"numerator": longs(1, -2, 3), "weight": longs(1, 0, 2), "begin": 0, "end": 3, "rules": rules()},
+        ],
+        "tally": [TALLY],
+        "weakest_links": [SHAPE | COSTS],
+    }
+
+
+# ---- a call, from its description
+
+
+def made(value: Any) -> Any:
+    """Build what an example describes, afresh: kernels write to their arrays."""
+    if isinstance(value, np.ndarray):
+        return value.copy() if value.flags.owndata and value.flags.writeable else value
+    if isinstance(value, Made):
+        if value.kind == "Rules":
+            one = _native.Rules()
+            for name, setting in value.arguments.items():
+                setattr(one, name, setting)
+            return one
+        one = getattr(_native, value.kind)(**{name: made(item) for name, item in value.arguments.items()})
+        for method, arguments in value.calls:
+            getattr(one, method)(**{name: made(item) for name, item in arguments.items()})
+        return one
+    if isinstance(value, list | tuple):
+        return type(value)(made(item) for item in value)
+    return value
+
+
+def run(name: str, arguments: dict[str, Any]) -> Any:
+    """Make a call with the arguments of an example, or with wrong ones."""
+    given = {key: made(value) for key, value in arguments.items() if key != "self"}
+    kind, _, method = name.partition(".")
+    if method == "__init__":
+        return getattr(_native, kind)(**given)
+    if method == "__setstate__":
+        fresh = getattr(_native, kind)
+        return fresh.__new__(fresh).__setstate__(*given.values())
+    if method:
+        return getattr(made(arguments["self"]), method)(**given)
+    return getattr(_native, name)(**given)
+
+
+# ---- edits
+
+SCALARS: tuple[Any, ...] = (
+    *(
+        0,
+        1,
+        -1,
+        2,
+        3,
+        7,
+        255,
+        256,
+        65535,
+        65536,
+        2**31 - 1,
+        2**31,
+        -(2**31),
+        2**32,
+        2**61,
+        2**62,
+        2**63 - 1,
+        2**63,
+    ),
+    *(-(2**63), 2**64 - 1, 2**64, 0.0, 0.5, -1.0, 1e-320, 1e-300, 1e300, 1e308, -1e308, "nan", "inf", "-inf"),
+    *(True, None, "text", []),
+)
+DTYPES = (
+    "bool",
+    "int8",
+    "uint8",
+    "int16",
+    "uint16",
+    "int32",
+    "uint32",
+    "int64",
+    "uint64",
+    "float32",
+    "float64",
+    "object",
+)
+
+
+def number(value: Any) -> Any:
+    return float(value) if value in ("nan", "inf", "-inf") else value
+
+
+def filled(array: np.ndarray, at: slice | int, value: Any) -> np.ndarray:
+    """The array with a number in some places, the nearest that its type has."""
+    array, value = array.copy(), number(value)
+    if not isinstance(value, int | float) or not array.size:
+        return array
+    if array.dtype.kind in "iu":
+        limits = np.iinfo(array.dtype)
+        value = 0 if value != value else int(min(max(value, limits.min), limits.max))
+    array.reshape(-1)[at] = value
+    return array
+
+
+def drawn(array: np.ndarray, seed: int) -> np.ndarray:
+    """Small whole numbers of the array's type."""
+    low = -2 if array.dtype.kind in "if" else 0
+    return np.random.default_rng(seed).integers(low, 6, array.shape).astype(array.dtype)
+
+
+def unaligned(array: np.ndarray) -> np.ndarray:
+    raw = np.zeros(array.nbytes + 1, np.uint8)[1:]
+    moved = raw.view(array.dtype).reshape(array.shape) if array.size else array
+    moved[...] = array
+    return moved
+
+
+def readonly(array: np.ndarray) -> np.ndarray:
+    array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+ARRAYS: dict[str, Callable[[np.ndarray, Any], Any]] = {
+    "dtype": lambda a, v: a.astype(DTYPES[int(v) % len(DTYPES)]),
+    "bigendian": lambda a, _: a.astype(a.dtype.newbyteorder(">")),
+    "order": lambda a, _: np.asfortranarray(a) if a.ndim > 1 else np.repeat(a, 2)[::2],
+    "readonly": lambda a, _: readonly(a),
+    "unaligned": lambda a, _: unaligned(a),
+    "length": lambda a, v: np.resize(a, (abs(int(v)) % 20, *a.shape[1:])),
+    "width": lambda a, v: np.resize(a, (*a.shape[:-1], abs(int(v)) % 9)),
+    "deeper": lambda a, _: a[None],
+    "flat": lambda a, _: a.reshape(-1),
+    "bytes": lambda a, v: np.random.default_rng(abs(int(v))).bytes(a.nbytes),
+    "random bytes": lambda a, v: np.frombuffer(
+        bytearray(np.random.default_rng(abs(int(v))).bytes(a.nbytes)), a.dtype
+    ).reshape(a.shape),
+    "drawn": lambda a, v: drawn(a, abs(int(v))),
+    "shuffled": lambda a, v: np.random.default_rng(abs(int(v))).permuted(a),
+}
+
+
+def edited(value: Any, edit: dict[str, Any]) -> Any:
+    """A value after one edit; one that makes no sense for it leaves it as it is."""
+    how, what = edit["how"], edit.get("value")
+    if how == "set":
+        return number(what)
+    if isinstance(value, np.ndarray):
+        if how == "put":
+            return filled(value, int(edit.get("index", 0)) % max(value.size, 1), what)
+        if how == "fill":
+            return filled(value, slice(None), what)
+        if how in ARRAYS:
+            return ARRAYS[how](value.copy(), what)
+    if isinstance(value, list | tuple) and how == "length":
+        return value[: abs(int(what)) % 3] if int(what) % 2 else value + value
+    return value
+
+
+def changed(value: Any, path: list[Any], edit: dict[str, Any]) -> Any:
+    """The description of arguments with an edit at a path into it."""
+    if not path:
+        return edited(value, edit)
+    key, rest = path[0], path[1:]
+    if isinstance(value, Made) and key in value.arguments:
+        arguments = value.arguments | {key: changed(value.arguments[key], rest, edit)}
+        return Made(value.kind, arguments, value.calls)
+    if isinstance(value, dict) and key in value:
+        return value | {key: changed(value[key], rest, edit)}
+    if isinstance(value, list | tuple) and isinstance(key, int) and 0 <= key < len(value):
+        items = list(value)
+        items[key] = changed(items[key], rest, edit)
+        return type(value)(items)
+    return value
+
+
+def paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Where in a description something can be edited."""
+    inner = value.arguments if isinstance(value, Made) else value
+    if isinstance(inner, dict):
+        items = list(inner.items())
+    elif isinstance(inner, list | tuple):
+        items = list(enumerate(inner))
+    else:
+        return [path]
+    here = [path] if path and path != ("self",) else []
+    return here + [found for key, item in items for found in paths(item, (*path, key))]
+
+
+EXAMPLES = _examples()
+PLACES = {name: [paths(example) for example in examples] for name, examples in EXAMPLES.items()}
+_EDITABLE = [name for name in EXAMPLES if any(PLACES[name])]
+_HOW = ("set", "put", "put", "fill", "drawn", *ARRAYS)
+
+
+# ---- the area
+
+
+def draw(rng: np.random.Generator) -> dict[str, Any]:
+    """A sound call, and from one to three edits of its arguments."""
+    name = _EDITABLE[rng.integers(len(_EDITABLE))]
+    which = int(rng.integers(len(EXAMPLES[name])))
+    places = PLACES[name][which]
+    edits = []
+    for _ in range(1 + int(rng.integers(4) == 0) + int(rng.integers(8) == 0) if places else 0):
+        how = _HOW[rng.integers(len(_HOW))]
+        value = (
+            SCALARS[rng.integers(len(SCALARS))] if how in ("set", "put", "fill") else int(rng.integers(100))
+        )
+        at = list(places[rng.integers(len(places))])
+        edits.append({"at": at, "how": how, "value": value, "index": int(rng.integers(64))})
+    return {"call": name, "example": which, "edits": edits}
+
+
+def outcome(case: dict[str, Any]) -> str:
+    """Say what came of a case: ``returned``, ``refused``, or what else was raised."""
+    arguments = EXAMPLES[case["call"]][case["example"]]
+    for edit in case["edits"]:
+        arguments = changed(arguments, edit["at"], edit)
+    try:
+        run(case["call"], arguments)
+    except (ValueError, TypeError):
+        return "refused"
+    except Exception as error:
+        return f"{case['call']}: {type(error).__name__}: {error}"
+    return "returned"
+
+
+def judge(case: dict[str, Any]) -> str | None:
+    """Make the call; None: it returned, or was refused with a ValueError or a TypeError."""
+    try:
+        EXAMPLES[case["call"]][case["example"]]
+        edits = [dict(edit, at=list(edit["at"]), how=str(edit["how"])) for edit in case["edits"]]
+    except (KeyError, IndexError, TypeError, ValueError):
+        return None
+    try:
+        found = outcome({**case, "edits": edits})
+    except Exception:  # an edit that makes no sense
+        return None
+    return None if found in ("returned", "refused") else found
+
+
+type Found = Counter[tuple[str, str]]  # by the name of the call and what came of it
+
+
+def calls(rng: np.random.Generator, n: int, told: Callable[[dict[str, Any]], None] | None = None) -> Found:
+    """Make so many wrong calls in this process; count what came of them by name."""
+    found: Found = Counter()
+    while n:
+        case = draw(rng)
+        if told is not None:
+            told(case)
+        try:
+            found[case["call"], outcome(case)] += 1
+        except Exception:  # an edit that NumPy cannot make
+            continue
+        n -= 1
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--n", type=int, default=100_000, help="how many calls")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--first", type=int, default=0, help="the first block")
+    parser.add_argument("--block", type=int, help="make the calls of this block alone")
+    parser.add_argument("--tell", action="store_true", help="print each case before its call")
+    parser.add_argument("--json", type=Path, help="also append the record to this file")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    begin = time.process_time()
+    found: Found = Counter()
+    blocks = (
+        range(options.first, options.first + -(-options.n // BLOCK))
+        if options.block is None
+        else [options.block]
+    )
+    told = (lambda case: print(json.dumps(case), flush=True)) if options.tell else None
+    for block in blocks:
+        print(f"block {block}", end="\r", file=sys.stderr, flush=True)
+        found += calls(np.random.default_rng([options.seed, block]), BLOCK, told)
+    bad = sorted({result for _, result in found if result not in ("returned", "refused")})
+    record = {
+        "bench": "native",
+        "command": " ".join(["python", *sys.argv]),
+        "sanitizers": "libasan" in os.environ.get("LD_PRELOAD", ""),
+        "seed": options.seed,
+        "blocks": [blocks[0], blocks[-1]],
+        "n": sum(found.values()),
+        "functions": len({name for name, _ in found}),
+        "returned": sum(count for (_, result), count in found.items() if result == "returned"),
+        "refused": sum(count for (_, result), count in found.items() if result == "refused"),
+        "bad": bad,
+        "processor_seconds": round(time.process_time() - begin, 1),
+    }
+    print(json.dumps(record))
+    if options.json:
+        with options.json.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(record) + "\n")
+    return int(bool(bad))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

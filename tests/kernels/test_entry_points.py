@@ -1,0 +1,402 @@
+"""Every function and method of the compiled module refuses wrong arguments: no crash, no hang, no copy written to."""
+
+import re
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from enum import Enum
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hornbeam import _native
+
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
+
+from attacks import native
+
+EXAMPLES, run = native.EXAMPLES, native.run
+
+
+def bindings():
+    """The signatures of each function and method that Python can call, by its name."""
+    found = {}
+    for name, item in vars(_native).items():
+        if hasattr(item, "__nb_signature__"):
+            found[name] = item.__nb_signature__
+        elif isinstance(item, type) and not issubclass(item, Enum):
+            found |= {
+                f"{name}.{method}": function.__nb_signature__
+                for method, function in vars(item).items()
+                if hasattr(function, "__nb_signature__")
+            }
+    return {name: [signature[0] for signature in signatures] for name, signatures in found.items()}
+
+
+SIGNATURES = bindings()
+
+
+def example(name, which=0, **changed):
+    return EXAMPLES[name][which] | changed
+
+
+def rules(**changed):
+    return native.rules(**changed)
+
+
+# ---- generated from the bindings
+
+
+def test_every_binding_has_sound_calls():
+    """A new function, method or overload needs an example in benchmarks/attacks/native.py."""
+    assert set(SIGNATURES) == set(EXAMPLES)
+    for name, signatures in SIGNATURES.items():
+        assert len(EXAMPLES[name]) >= len(signatures), name
+        named = {frozenset(re.findall(r"(\w+): ", signature)) for signature in signatures}
+        for arguments in EXAMPLES[name]:
+            assert set(arguments) - {"self"} in named, name
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_sound_calls_return(name):
+    for arguments in EXAMPLES[name]:
+        run(name, arguments)
+
+
+def edits_of(value):
+    """Wrong values for one argument: of another type, order, length or range."""
+    if isinstance(value, np.ndarray):
+        for how in native.ARRAYS:
+            yield from ({"how": how, "value": number} for number in range(12 if how == "dtype" else 2))
+        for number in (-1, 1, 7, 65535, 2**31, 2**62, 2**64 - 1, -(2**63), "nan", "inf", "-inf", 1e-320):
+            yield from ({"how": how, "value": number} for how in ("put", "fill"))
+    yield from ({"how": "set", "value": number} for number in native.SCALARS)
+
+
+def at(value, path):
+    for key in path:
+        value = value.arguments[key] if isinstance(value, native.Made) else value[key]
+    return value
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_wrong_arguments_are_used_or_refused(name):
+    """The process lives, and nothing is raised but ValueError and TypeError."""
+    for which, arguments in enumerate(EXAMPLES[name][: len(SIGNATURES[name])]):
+        for path in native.PLACES[name][which]:
+            for edit in edits_of(at(arguments, path)):
+                case = {"call": name, "example": which, "edits": [edit | {"at": list(path)}]}
+                assert native.judge(case) is None, case
+
+
+def test_random_wrong_calls_are_used_or_refused():
+    found = native.calls(np.random.default_rng(5), 3000)
+    assert {result for _, result in found} == {"returned", "refused"}
+
+
+# ---- arrays are never converted
+
+WRITTEN = {
+    "codes": ("partition", 0),
+    "label": ("partition", 0),
+    "weight": ("partition", 4),
+    "numerator": ("partition", 6),
+    "watch": ("grow", 0),
+    "cells": ("histogram", 0),
+    "node": ("count_open", 0),
+    "order": ("grow_leafwise", 0),
+    "counts": ("tally", 0),
+    "out": ("encode_uint8", 0),
+    "least": ("least_costs", 0),
+    "new_parent": ("rest", 0),
+}
+
+
+@pytest.mark.parametrize("how", ["readonly", "unaligned", "bigendian"])
+@pytest.mark.parametrize("argument", WRITTEN)
+def test_an_array_that_is_written_to_is_never_a_copy(argument, how):
+    name, which = WRITTEN[argument]
+    sound = example(name, which)
+    if how != "readonly" and sound[argument].itemsize == 1:
+        pytest.skip("bytes have neither")
+    with pytest.raises((TypeError, ValueError)):
+        run(name, sound | {argument: native.edited(sound[argument], {"how": how, "value": 0})})
+
+
+def test_codes_in_another_order_are_refused_before_the_labels_move():
+    sound = example("partition")
+    label = sound["label"].copy()
+    given = {key: native.made(value) for key, value in sound.items()} | {"label": label}
+    with pytest.raises(TypeError):
+        _native.partition(**given | {"codes": np.asfortranarray(sound["codes"])})
+    np.testing.assert_array_equal(label, sound["label"])
+
+
+def test_codes_are_not_wrapped():
+    sound = example("check_codes")
+    for codes in (sound["codes"].astype(np.int64) + 256, np.full(sound["codes"].shape, np.nan)):
+        with pytest.raises(TypeError):
+            run("check_codes", sound | {"codes": codes})
+
+
+def test_bools_are_zero_or_one():
+    cut = np.array([0, 0, 2, 0, 0], np.uint8).view(np.bool_)
+    with pytest.raises(TypeError):
+        run("rest", example("rest", cut=cut))
+
+
+# ---- ranges
+
+
+@pytest.mark.parametrize("name", ["grow", "histogram", "count_open", "check_codes"])
+@pytest.mark.parametrize("which", [0, 1])
+def test_codes_and_labels_out_of_range_are_refused(name, which):
+    sound = example(name, which)
+    for argument, number in (("codes", 200), ("label", native.K)):
+        wrong = sound[argument].copy()
+        wrong[-1] = number
+        with pytest.raises(ValueError, match="codes and labels within their ranges"):
+            run(name, sound | {argument: wrong})
+
+
+@pytest.mark.parametrize("n_rows", [1, 130, 1000])
+def test_a_code_out_of_range_is_found_wherever_it_is(n_rows):
+    columns = _native.Columns(np.array([4, 9, 255], np.int32), np.zeros(3, np.uint8), None, None, 2)
+    label = np.zeros(n_rows, np.uint16)
+    codes = np.tile(np.array([4, 9, 255], np.uint8), (n_rows, 1))
+    _native.check_codes(codes, label, None, None, columns)
+    for row in {0, n_rows // 2, n_rows - 1}:
+        for feature, beyond in ((0, 5), (1, 10)):
+            wrong = codes.copy()
+            wrong[row, feature] = beyond
+            with pytest.raises(ValueError, match="within their ranges"):
+                _native.check_codes(wrong, label, None, None, columns)
+
+
+def test_codes_of_boosting_out_of_range_are_refused():
+    codes = example("grow_leafwise")["codes"].copy()
+    codes[-1] = 200
+    with pytest.raises(ValueError, match="codes within their ranges"):
+        run("grow_leafwise", example("grow_leafwise", codes=codes))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"slot_of": np.full(5, 10**8, np.int32)},
+        {"slot_of": np.full(5, -1, np.int32)},
+        {"n_slots": -1},
+        {"n_slots": 0},
+        {"n_slots": 2**31 - 1},
+    ],
+)
+def test_partition_needs_a_slot_for_every_row(wrong):
+    with pytest.raises(ValueError, match="slot"):
+        run("partition", example("partition", **wrong))
+
+
+@pytest.mark.parametrize("name", ["best_split", "offers"])
+@pytest.mark.parametrize("which", range(5))
+def test_cells_must_add_up_to_the_evidence(name, which):
+    sound = example(name, which)
+    rng = np.random.default_rng(1)
+    for cells in (-sound["cells"], sound["cells"] + 1, rng.integers(-(2**31), 2**31, sound["cells"].shape)):
+        with pytest.raises(ValueError, match="cells that hold"):
+            run(name, sound | {"cells": cells.astype(sound["cells"].dtype)})
+
+
+def test_more_features_to_look_at_than_there_are():
+    plain = run("best_split", example("best_split", rules=rules()))
+    every = run("best_split", example("best_split", rules=rules(max_features=2**62)))
+    assert every[:-1] == plain[:-1]
+
+
+@pytest.mark.parametrize("weight", [2**62, -1])
+@pytest.mark.parametrize("name", ["grow", "histogram", "count_open"])
+def test_weights_beyond_64_bits_or_below_0_are_refused(name, weight):
+    with pytest.raises(ValueError, match="weights of 0 or more"):
+        run(name, example(name, 2, weight=np.full(native.N, weight)))
+
+
+def test_sums_beyond_64_bits_are_refused():
+    with pytest.raises(ValueError, match="numerators"):
+        run("grow", example("grow", 3, numerator=np.full(native.N, 2**60)))
+    with pytest.raises(ValueError, match="fit 64 bits"):
+        run("spread", example("spread", 1, weight=np.full(3, 2**62)))
+    with pytest.raises(ValueError, match="at most 2"):
+        run("share", {"counts": np.full(3, 2**62), "max_bins": 2})
+    assert _native.share(np.ones(3, np.int64), 2**62).tolist() == [0, 1]
+
+
+def test_rows_of_no_weight_grow_no_branch():
+    """A mean over no weight is no division by 0."""
+    nodes = run("grow", example("grow", 4, weight=np.zeros(native.N, np.int64)))
+    assert len(nodes[0]) == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"numerator_scale": np.nan},
+        {"denominator_scale": np.inf},
+        {"numerator": np.full(native.N, np.nan)},
+        {"numerator": np.full(native.N, 1e300)},
+        {"denominator": np.full(native.N, -1.0)},
+        {"denominator": np.full(native.N, 2.0**60)},
+        {"times": np.full(native.N, 2**31 - 1, np.int32)},
+        {"times": np.full(native.N, -1, np.int32)},
+    ],
+)
+def test_gradients_that_do_not_fit_their_bits_are_refused(wrong):
+    with pytest.raises(ValueError, match=r"scales above 0|finite numerators"):
+        run("grow_leafwise", example("grow_leafwise", **wrong))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"unit": np.nan},
+        {"unit": 0.0},
+        {"ridge": np.inf},
+        {"min_rows_leaf": -1},
+        {"total_weight": 2**63 - 1},
+        {"rows_per_step": np.nan},
+    ],
+)
+@pytest.mark.parametrize("name", ["grow", "best_split", "offers", "choose", "grow_leafwise", "spread"])
+def test_rules_are_checked_where_they_are_used(name, wrong):
+    sound = example(name)
+    with pytest.raises(ValueError, match="rules: "):
+        run(name, sound | {"rules": native.Made("Rules", sound["rules"].arguments | wrong)})
+
+
+def test_a_tree_tests_features_beyond_65535():
+    n_features = 70_000
+    columns = _native.Columns(np.full(n_features, 4, np.int32), np.zeros(n_features, np.uint8), None, None, 2)
+    codes = np.zeros((3, n_features), np.uint8)
+    codes[:, -1] = 0, 3, 4
+    node = np.zeros(3, np.int32)
+    guide = native.GUIDE | {"feature": native.ints(n_features - 1, -1, -1, -1, -1)}
+    _native.descend(codes=codes, columns=columns, **guide, node=node, seen=1)
+    assert node.tolist() == [1, 2, 2]
+
+
+def test_a_census_is_unchanged_by_entries_that_it_refuses():
+    census, sound = native.made(native.CENSUS), example("Census.restore")
+    found = {name: value for name, value in sound.items() if name != "self"}
+    for starts in (native.longs(0, 9, 3), native.longs(0, 4, 3), native.longs(1, 2, 3)):
+        with pytest.raises(ValueError, match="starts must cover the keys"):
+            census.restore(**found | {"starts": starts})
+    assert len(census.entries()[-1]) == 0
+
+
+def test_starts_beyond_the_cells_are_refused():
+    with pytest.raises(ValueError, match="starts must cover the cells"):
+        run("tally", example("tally", starts=native.longs(0, 9, 2)))
+
+
+def test_children_of_two_parents_are_refused():
+    """Their cuts would be counted twice, and the heap of them would have a loop."""
+    shape = {"first_child": native.ints(1, 3, 3, -1, -1), "n_children": native.ints(2, 2, 2, 0, 0)}
+    for name in ("weakest_links", "frontiers", "rest"):
+        with pytest.raises(ValueError, match="behind their parent"):
+            run(name, example(name) | shape)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"own": np.full((3, 2), 2**62)},
+        {"concentration": np.inf},
+        {"root_concentration": np.inf},
+        {"concentration": np.nan},
+        {"shape": np.inf},
+        {"rate": 1e-320},
+    ],
+)
+def test_a_chain_that_would_not_end_is_refused(wrong):
+    with pytest.raises(ValueError, match=r"must be from|must not be"):
+        run("HdpChain.__init__", example("HdpChain.__init__", **wrong))
+
+
+def test_no_call_of_a_chain_is_endless():
+    with pytest.raises(ValueError, match="sweeps in a call"):
+        run("HdpChain.run", example("HdpChain.run", sweeps=2**62))
+
+
+# ---- objects that live on
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_settler_keeps_the_shape_that_it_checked(which):
+    given = {name: native.made(value) for name, value in native.SETTLERS[which].arguments.items()}
+    settler = _native.Settler(**given)
+    settler.settle_all()
+    before = given["cut"].tolist(), given["value"].tolist()
+    given["n_children"][0] = 2**30
+    given["first_child"][:] = -(2**31)
+    settler.settle_all()
+    assert (given["cut"].tolist(), given["value"].tolist()) == before
+
+
+def test_a_forest_keeps_the_parents_that_it_checked():
+    given = {name: native.made(value) for name, value in native.FOREST.items()}
+    forest = _native.Forest(**given)
+    before = forest.believe(np.zeros(6))[0]
+    given["parent"][:] = 2**30
+    given["evidence"][:] = np.nan
+    np.testing.assert_array_equal(forest.believe(np.zeros(6))[0], before)
+
+
+def test_columns_keep_the_codes_that_they_checked():
+    n_codes = native.N_CODES.copy()
+    arguments = native.columns(native.K).arguments | {"n_codes": n_codes}
+    columns = _native.Columns(**arguments)
+    n_codes[:] = 65535
+    given = {name: native.made(value) for name, value in example("histogram").items()}
+    _native.histogram(**given | {"columns": columns})
+
+
+def at_once(work, n_threads=4):
+    """What threads that begin together get from the same work."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(n_threads) as pool:
+            return [future.result() for future in [pool.submit(work) for _ in range(n_threads)]]
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def test_threads_share_a_chain():
+    """Each sweep is made alone: tables of ratios are widened while nobody else reads them."""
+    own = np.array([[0, 0], [900, 300], [500, 800]])
+    chain = _native.HdpChain(**native.CHAIN | {"own": own, "concentration": 500.0, "sampled": False})
+    at_once(lambda: [chain.run(2, True) for _ in range(30)])
+    belief, _, tables = chain.means()
+    np.testing.assert_allclose(belief.sum(axis=1), 1)
+    assert (tables[1:] > 32).all()
+
+
+def test_threads_share_a_census():
+    census, column = _native.Census(1, 100), np.arange(5000.0)
+    at_once(lambda: [census.add((column[i::7],)) for i in range(7)])
+    assert sum(census.entries()[-1]) == 4 * len(column)
+
+
+def test_threads_share_a_forest():
+    n = 400
+    parent = (np.arange(n, dtype=np.int32) - 1) // 2
+    parent[0] = -1
+    evidence = np.random.default_rng(0).integers(0, 9, (n, 3)).astype(np.float64)
+    forest = _native.Forest(parent, evidence, evidence, None)
+    strengths = [np.full(6, value) for value in (-1.0, 0.0, 1.0)]
+    alone = [forest.loss(strength) for strength in strengths]
+
+    def work():
+        return [forest.loss(strength) for _ in range(20) for strength in strengths]
+
+    for found in at_once(work):
+        for i, (cost, slope) in enumerate(found):
+            assert cost == alone[i % 3][0]
+            np.testing.assert_array_equal(slope, alone[i % 3][1])
