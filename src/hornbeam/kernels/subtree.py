@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from hornbeam import _native
 from hornbeam._native import Columns, Missing, Nominal, Rules, child_key
+from hornbeam.errors import DataError
 from hornbeam.kernels.slots import Slots, narrow_slots
 from hornbeam.typing import Codes, Counts, Floats, Indices
 
@@ -45,6 +46,7 @@ __all__ = [
 
 type Cells = NDArray[np.int32] | NDArray[np.int64]
 
+_MOST = 2**50  # steps a row may weigh
 CRITERIA = {"entropy": 0, "gini": 1, "hellinger": 2, "squared_error": 3}
 _COUNTS, _WEIGHTS, _SUMS, _RATIOS = range(4)  # what cells hold
 
@@ -170,8 +172,24 @@ class Split(NamedTuple):
 
 
 def check_rows(rows: Rows, terms: Terms) -> None:
-    """Refuse codes and labels outside their ranges, once, before any kernel counts them."""
-    _native.check_codes(*rows, terms.columns)
+    """Refuse codes and labels outside their ranges, once, before any kernel counts them.
+
+    Raises
+    ------
+    DataError
+        If a code, a label or a weight is outside its range.
+    """
+    try:
+        _native.check_codes(*rows, terms.columns)
+    except ValueError as error:
+        raise DataError(
+            f"the coded rows do not fit the bins: {error}. If they come from a cache, delete it: it was changed."
+        ) from error
+    if rows.weight is not None and rows.n_rows and not 0 <= rows.weight.min() <= rows.weight.max() < _MOST:
+        raise DataError(
+            "a coded row has a weight out of range; expected 0 to 2**50. If it comes from a cache, delete that: it was "
+            "changed."
+        )
 
 
 def grow(rows: Rows, terms: Terms, block: Block, watch: Counts, cells: Cells | None = None) -> Nodes:
