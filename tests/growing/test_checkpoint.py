@@ -186,7 +186,7 @@ def test_a_file_cut_short_or_changed_is_refused(table, kept):
 
 def test_a_folder_is_no_checkpoint(table, path):
     path.mkdir()
-    refused(table, path, "no regular file")
+    refused(table, path, "this is a folder; expected a regular file")
 
 
 def forged(whole, **changed):

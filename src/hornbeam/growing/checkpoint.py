@@ -192,7 +192,9 @@ def _read_arrays(header: dict[str, Any], file: BinaryIO) -> dict[str, Any]:
     sizes = [prod(shapes[name]) * np.dtype(dtype).itemsize for name, dtype in _ARRAYS.items()]
     left = os.fstat(file.fileno()).st_size - file.tell()
     if sum(sizes) != left:
-        raise StorageError(f"there are {left:,} bytes of arrays; expected {sum(sizes):,}: it is not whole")
+        raise StorageError(
+            f"there are {left:,} bytes of arrays; expected {sum(sizes):,}: the file is damaged or not whole"
+        )
     body = file.read(left)
     if sha256(body).hexdigest() != header["sha256"]:
         raise StorageError("its arrays are not those that were written: the file is damaged or not whole")

@@ -14,6 +14,7 @@ import numpy as np
 
 from hornbeam.data.engine import Engine
 from hornbeam.data.units import Unit
+from hornbeam.errors import DataError
 from hornbeam.growing.frontier import Means
 from hornbeam.growing.ground import Ground
 from hornbeam.growing.sprout import Sprout
@@ -130,6 +131,7 @@ def _grow_block(block: int, chunks: list[_Chunk], order: Order) -> list[Nodes]:
 
 def _lay_out(chunks: list[_Chunk], starts: Counts, order: Order) -> Rows:
     n_rows, survey = int(starts[-1]), order.survey
+    _check_gathered(chunks, starts)
     rows = Rows(
         np.empty((n_rows, survey.n_features), dtype=survey.code),
         np.empty(n_rows, dtype=np.uint16),
@@ -145,3 +147,15 @@ def _lay_out(chunks: list[_Chunk], starts: Counts, order: Order) -> Rows:
             rows.weight[at] = part.weight
         free += n_of_place
     return rows
+
+
+def _check_gathered(chunks: list[_Chunk], starts: Counts) -> None:
+    """Refuse other rows than were counted: room is made for those, and a kernel would read what is not there."""
+    found = np.zeros(len(starts) - 1, dtype=np.int64)
+    for place, _ in chunks:
+        found += np.bincount(place, minlength=len(found))
+    if (found != np.diff(starts)).any():
+        raise DataError(
+            "a node has other rows than were counted before: the rows were changed while the tree grew, or the "
+            "checkpoint was changed. Begin anew with rows that stay as they are, without this checkpoint."
+        )

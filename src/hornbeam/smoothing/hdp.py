@@ -19,7 +19,7 @@ __all__ = ["HDP", "Tying"]
 
 _MOST_ROWS = 10_000_000  # of a class at a node: the table of ratios takes seconds to reach that far
 _MOST_CONCENTRATION = 1e6  # beyond it products of 21 ratios may overflow
-_MOST_SWEEPS = 100_000  # a thousand are enough; so many take a second even on a tree of ten nodes
+_MOST_SWEEPS = 1_000_000  # a thousand are enough; so many take seconds even on a small tree
 _SHAPE = 2.0  # of the gamma prior of a concentration, whose mean is 2 / K: as in the authors' program
 
 
@@ -66,7 +66,7 @@ class HDP:
     Parameters
     ----------
     sweeps : int, default 1000
-        Sweeps over the tree, at most 100,000.
+        Sweeps over the tree, at most 1,000,000.
     burn_in : int, default 100
         The first sweeps, which do not count.
     tying : {"single", "level", "parent", "none"}, default "single"
