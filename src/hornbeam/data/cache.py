@@ -10,6 +10,7 @@ from hornbeam.data.coded import EncodedSource
 from hornbeam.data.coded_file import CodedFile
 from hornbeam.data.engine import Engine
 from hornbeam.data.files import need_arrow
+from hornbeam.data.scratch import remove_drafts
 from hornbeam.data.units import Source, Unit
 from hornbeam.kernels.subtree import Rows
 
@@ -88,6 +89,7 @@ class CodedCache:
         cache = cls(
             str(place), coded.fingerprint, source.schema.n_features, source.unit, tuple(source.units())
         )
+        remove_drafts(place, cache.key)
         engine.reduce(_write_units, cache.addresses, (cache, coded))
         return cache
 

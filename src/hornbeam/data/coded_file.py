@@ -5,12 +5,12 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.regular_file import open_regular
+from hornbeam.data.scratch import draft_of
 from hornbeam.errors import DataError
 from hornbeam.kernels.subtree import Rows
 
@@ -64,13 +64,8 @@ class CodedFile:
             columns["weight"] = pa.array(rows.weight)
         header = {KEY: self.key, CHECKSUM: str(_checksum(rows))}
         batch = pa.record_batch(columns, metadata=header)
-        draft = self.path.with_name(f".{self.path.name}.{uuid4().hex}")
-        try:
-            with pa.OSFile(str(draft), "wb") as sink, pa.ipc.new_file(sink, batch.schema) as writer:
-                writer.write_batch(batch)
-            draft.replace(self.path)
-        finally:
-            draft.unlink(missing_ok=True)
+        with draft_of(self.path) as file, pa.ipc.new_file(file, batch.schema) as writer:
+            writer.write_batch(batch)
 
     def read(self, n_features: int) -> Rows:
         """Read the rows; they may be written to, which leaves the file as it is.

@@ -5,7 +5,7 @@ import stat
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
@@ -15,7 +15,7 @@ from hornbeam.errors import StorageError
 if sys.platform != "win32":
     from fcntl import LOCK_EX, LOCK_NB, flock
 
-__all__ = ["replace", "replacing"]
+__all__ = ["created", "is_abandoned", "remove_abandoned", "replace", "replacing"]
 
 PATIENCE = 60.0  # seconds to wait for another process that saves to the same path
 _PAUSE = 0.02
@@ -84,7 +84,7 @@ def replacing(path: str | PathLike[str], *, patience: float = PATIENCE) -> Itera
             yield other
         return
     growing = path.with_name(f".{path.name}.saving")
-    with _created(growing, private=path.exists(), patience=patience) as file:
+    with created(growing, private=path.exists(), patience=patience) as file:
         try:
             yield file
             file.flush()
@@ -101,7 +101,7 @@ def replacing(path: str | PathLike[str], *, patience: float = PATIENCE) -> Itera
     _sync_folder(path.parent)
 
 
-def _created(path: Path, *, private: bool, patience: float) -> BinaryIO:
+def created(path: Path, *, private: bool, patience: float = PATIENCE) -> BinaryIO:
     """Create and lock a file, after what a dead process left under its name is deleted.
 
     Whoever deletes or renames the file holds its lock. So a file that is still there when its lock was obtained stays
@@ -113,7 +113,7 @@ def _created(path: Path, *, private: bool, patience: float) -> BinaryIO:
         try:
             handle = os.open(path, flags, 0o600 if private else 0o666)
         except FileExistsError:
-            _remove_abandoned(path)
+            remove_abandoned(path)
         else:
             file = os.fdopen(handle, "r+b")
             if _lock(file) and _is_same(path, file):
@@ -127,26 +127,38 @@ def _created(path: Path, *, private: bool, patience: float) -> BinaryIO:
         time.sleep(_PAUSE)
 
 
-def _remove_abandoned(path: Path) -> None:
-    """Delete a file of this name unless a living process has its lock."""
-    try:
+def remove_abandoned(path: Path) -> None:
+    """Delete a file that `created` made unless a living process has its lock.
+
+    Raises
+    ------
+    StorageError
+        If it is no regular file.
+    """
+    with suppress(FileNotFoundError):
         if not stat.S_ISREG(path.lstat().st_mode):
             raise StorageError(
                 f"{str(path)!r} is no regular file; expected no file of that name, which is used while saving. "
                 "Delete it, then save again."
             )
         if sys.platform == "win32":
-            path.unlink()
+            with suppress(PermissionError):  # it is open elsewhere
+                path.unlink()
             return
-        flags = os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW
-        with os.fdopen(os.open(path, flags), "r+b") as file:
+        with os.fdopen(os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW), "r+b") as file:
             if _lock(file) and _is_same(path, file):
                 path.unlink()
-    except FileNotFoundError:
-        pass
-    except PermissionError:
-        if sys.platform != "win32":  # there it is the error of a file that is open elsewhere
-            raise
+
+
+def is_abandoned(path: Path) -> bool:
+    """Whether a file that `created` made is there and no living process has its lock."""
+    try:
+        with os.fdopen(
+            os.open(path, os.O_RDWR | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0)), "r+b"
+        ) as file:
+            return _lock(file)
+    except OSError:
+        return False
 
 
 def _lock(file: BinaryIO) -> bool:
