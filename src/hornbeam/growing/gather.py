@@ -24,7 +24,7 @@ from hornbeam.kernels import subtree
 from hornbeam.kernels.subtree import Nodes, Rows
 from hornbeam.typing import Counts, Indices
 
-__all__ = ["deal_round", "grow_subtrees"]
+__all__ = ["check_same_rows", "deal_round", "grow_subtrees"]
 
 type _Chunk = tuple[Indices, Rows]  # rows sorted by node, and the place of each row's node in its block
 
@@ -154,7 +154,12 @@ def _check_gathered(chunks: list[_Chunk], starts: Counts) -> None:
     found = np.zeros(len(starts) - 1, dtype=np.int64)
     for place, _ in chunks:
         found += np.bincount(place, minlength=len(found))
-    if (found != np.diff(starts)).any():
+    check_same_rows((found == np.diff(starts)).all())
+
+
+def check_same_rows(same: bool | np.bool_) -> None:
+    """Raise `DataError` if a node has other rows than were counted before."""
+    if not same:
         raise DataError(
             "a node has other rows than were counted before: the rows were changed while the tree grew, or the "
             "checkpoint was changed. Begin anew with rows that stay as they are, without this checkpoint."

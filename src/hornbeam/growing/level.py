@@ -13,7 +13,7 @@ from hornbeam.data.engine import Engine
 from hornbeam.growing.checkpoint import Checkpoint, State
 from hornbeam.growing.counting import find_splits
 from hornbeam.growing.frontier import Family, Frontier, Means
-from hornbeam.growing.gather import deal_round, grow_subtrees
+from hornbeam.growing.gather import check_same_rows, deal_round, grow_subtrees
 from hornbeam.growing.ground import Ground
 from hornbeam.growing.nodes import NodeList, graft, guide_of
 from hornbeam.growing.passes import Pass
@@ -82,6 +82,9 @@ class LevelPhase:
         found = find_splits(ground, self.engine, batch, blocks)
         for sprout, best in zip(asked, found, strict=True):
             if best is not None:
+                check_same_rows(
+                    best.n_rows.sum() == sprout.n_rows and (best.counts.sum(axis=0) == sprout.counts).all()
+                )
                 spans = [(0, n) for n in best.n_rows.tolist()]
                 frontier.add(made.split(sprout, best.split, best.counts, spans), sprout.cells)
             sprout.cells = None
