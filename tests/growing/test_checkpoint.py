@@ -238,6 +238,7 @@ def put(at, value):
         {"feature": put(0, -1)},
         {"feature": put(-1, 0)},
         {"left": put(slice(None), 99)},
+        {"left": put(-1, 0)},
         {"right": put(slice(None), 99)},
         {"missing_slot": put(0, 5)},
         {"missing_slot": put(0, -2)},
