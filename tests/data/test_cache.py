@@ -250,6 +250,27 @@ def test_rows_out_of_range_are_refused_though_their_checksum_is_right(tmp_path, 
         grow(cache, source, bins)
 
 
+def test_rows_that_change_after_the_first_pass_are_refused(tmp_path):
+    source, bins = small(n_rows=200, block=200)
+    cache = CodedCache.write(source, bins, tmp_path, LocalEngine())
+
+    class Changing:
+        """The cache; from the second pass on, rows of fewer columns."""
+
+        passes = 0
+
+        def units(self):
+            return cache.units()
+
+        def read(self, unit):
+            self.passes += 1
+            rows = cache.read(unit)
+            return rows if self.passes == 1 else rows._replace(codes=np.ascontiguousarray(rows.codes[:, 1:]))
+
+    with pytest.raises(DataError, match="the coded rows do not fit the bins: one code a feature expected"):
+        Grower().grow_by_level(Changing(), bins, source.schema, LocalEngine(), unit=source.unit, home_rows=5)
+
+
 def test_rows_stay_readable_when_their_file_is_truncated(tmp_path):
     """A file that is mapped would end the process."""
     source, bins = small(n_rows=50_000, block=50_000)

@@ -6,6 +6,8 @@ empty and ``numerator`` (``int64``) is what is added up; the weight is the denom
 reorder them.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import inf
 from typing import Any, NamedTuple, Self
 
@@ -40,6 +42,7 @@ __all__ = [
     "histogram",
     "holding",
     "partition",
+    "refusing_rows",
     "spread",
     "zero_cells",
 ]
@@ -171,6 +174,17 @@ class Split(NamedTuple):
     slot_of: Indices
 
 
+@contextmanager
+def refusing_rows() -> Iterator[None]:
+    """Turn the refusal of coded rows by a kernel into a `DataError`."""
+    try:
+        yield
+    except ValueError as error:
+        raise DataError(
+            f"the coded rows do not fit the bins: {error}. If they come from a cache, delete it: it was changed."
+        ) from error
+
+
 def check_rows(rows: Rows, terms: Terms) -> None:
     """Refuse codes and labels outside their ranges, once, before any kernel counts them.
 
@@ -179,12 +193,8 @@ def check_rows(rows: Rows, terms: Terms) -> None:
     DataError
         If a code, a label or a weight is outside its range.
     """
-    try:
+    with refusing_rows():
         _native.check_codes(*rows, terms.columns)
-    except ValueError as error:
-        raise DataError(
-            f"the coded rows do not fit the bins: {error}. If they come from a cache, delete it: it was changed."
-        ) from error
     if rows.weight is not None and rows.n_rows and not 0 <= rows.weight.min() <= rows.weight.max() < _MOST:
         raise DataError(
             "a coded row has a weight out of range; expected 0 to 2**50. If it comes from a cache, delete that: it was "
