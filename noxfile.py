@@ -200,13 +200,6 @@ def study(session: nox.Session) -> None:
 
 
 @nox.session(python=NEWEST)
-def hostile(session: nox.Session) -> None:
-    """Load a hundred thousand damaged model files, and kill three hundred processes that save one."""
-    session.install(".")
-    session.run("python", "benchmarks/hostile.py", *session.posargs)
-
-
-@nox.session(python=NEWEST)
 def news(session: nox.Session) -> None:
     """Show the changelog as the next release will print it."""
     session.install("towncrier")

@@ -28,7 +28,7 @@ class Forest {
                      static_cast<int64_t>(K_)) {
         if (!held) return;
         expect(held->shape(0) == n_ && held->shape(1) == K_, "held must have the shape of evidence");
-        expect_within(*held, 0.0, kMostRows, "held: finite numbers of 0 or more expected");
+        expect_finite(*held, "held: finite numbers expected");
         held_ = copied(*held);
     }
 
@@ -57,15 +57,13 @@ class Forest {
     }
 
    private:
-    static constexpr double kMostRows = std::numeric_limits<double>::max();
-
     // A copy of the parents: those of the caller may change.
     static std::vector<int32_t> checked(const In<int32_t>& parent, const Matrix<const double>& evidence,
                                         const std::optional<In<double>>& impurity) {
         expect(!impurity || impurity->size() == evidence.shape(0), "expected the impurity of every node");
         if (impurity) expect_finite(*impurity, "impurity: finite numbers expected");
         expect(parent.size() == evidence.shape(0) && evidence.shape(1) > 0, "expected some classes of every node");
-        expect_within(evidence, 0.0, kMostRows, "evidence: finite numbers of 0 or more expected");
+        expect_finite(evidence, "evidence: finite numbers expected");  // shares of numbers may be below 0
         bool good = true;
         for (int64_t v = 0; v < static_cast<int64_t>(parent.size()); ++v) good &= (parent(v) >= -1) & (parent(v) < v);
         expect(good, "parents must come before children");

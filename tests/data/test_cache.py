@@ -1,5 +1,6 @@
 """The cache gives the rows that were encoded, and never takes a bad file for a good one."""
 
+import os
 import pickle
 import threading
 from pathlib import Path
@@ -205,3 +206,116 @@ def test_rows_without_labels_cannot_be_coded(tmp_path):
     source = MemorySource(Table.read([[1.0], [2.0]]))
     with pytest.raises(DataError, match=r"The source has no class labels\. Open it with a target"):
         CodedCache.write(source, Bins.fit(source, LocalEngine()), tmp_path, LocalEngine())
+
+
+# ------------------------------------------------------------------------------------------------ changed by others
+
+
+def grow(cache, source, bins):
+    return Grower().grow_by_level(cache, bins, source.schema, LocalEngine(), unit=source.unit)
+
+
+def poisoned(cache, change):
+    """Change the rows of the first file, and write them again with a right checksum."""
+    file = cache.file(cache.units()[0])
+    rows = cache.read(cache.units()[0])
+    change(rows)
+    file.write(rows)
+    assert file.is_sound(cache.n_features)
+
+
+def set_codes(rows):
+    rows.codes[0, 0] = np.iinfo(rows.codes.dtype).max
+
+
+def set_label(rows):
+    rows.label[0] = 60_000
+
+
+def set_weight(rows):
+    rows.weight[0] = -1
+
+
+def set_huge_weight(rows):
+    rows.weight[0] = 2**62
+
+
+@pytest.mark.parametrize("change", [set_codes, set_label, set_weight, set_huge_weight])
+def test_rows_out_of_range_are_refused_though_their_checksum_is_right(tmp_path, change):
+    source, bins = small()
+    cache = CodedCache.write(source, bins, tmp_path, LocalEngine())
+    grow(cache, source, bins)
+    poisoned(cache, change)
+    with pytest.raises(DataError, match=r"If (they come|it comes) from a cache, delete"):
+        grow(cache, source, bins)
+
+
+def test_rows_that_change_after_the_first_pass_are_refused(tmp_path):
+    source, bins = small(n_rows=200, block=200)
+    cache = CodedCache.write(source, bins, tmp_path, LocalEngine())
+
+    class Changing:
+        """The cache; from the second pass on, rows of fewer columns."""
+
+        passes = 0
+
+        def units(self):
+            return cache.units()
+
+        def read(self, unit):
+            self.passes += 1
+            rows = cache.read(unit)
+            return rows if self.passes == 1 else rows._replace(codes=np.ascontiguousarray(rows.codes[:, 1:]))
+
+    with pytest.raises(DataError, match="the coded rows do not fit the bins: one code a feature expected"):
+        Grower().grow_by_level(Changing(), bins, source.schema, LocalEngine(), unit=source.unit, home_rows=5)
+
+
+def test_rows_stay_readable_when_their_file_is_truncated(tmp_path):
+    """A file that is mapped would end the process."""
+    source, bins = small(n_rows=50_000, block=50_000)
+    cache = CodedCache.write(source, bins, tmp_path, LocalEngine())
+    [unit] = cache.units()
+    rows = cache.read(unit)
+    os.truncate(cache.file(unit).path, 4096)
+    np.testing.assert_array_equal(rows.codes, bins.encode(source.table))
+    with pytest.raises(DataError, match="is no sound file of the cache"):
+        cache.read(unit)
+
+
+def test_a_pipe_or_a_device_in_the_place_of_a_file_is_refused(tmp_path):
+    source, bins = small()
+    cache = CodedCache.write(source, bins, tmp_path, LocalEngine())
+    path = cache.file(cache.units()[0]).path
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(DataError, match="this is a pipe"):
+        cache.read(cache.units()[0])
+    path.unlink()
+    path.symlink_to("/dev/zero")
+    with pytest.raises(DataError, match="this is a device"):
+        cache.read(cache.units()[0])
+    CodedCache.write(source, bins, tmp_path, LocalEngine())  # writes it again
+    assert cache.read(cache.units()[0]).n_rows == 4
+
+
+def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path):
+    source, bins = small()
+    cache = CodedCache.write(source, bins, tmp_path, LocalEngine())
+    os.truncate(cache.file(cache.units()[0]).path, 2**40)
+    with pytest.raises(DataError, match="it has 1,099,511,627,776 bytes; expected at most"):
+        cache.read(cache.units()[0])
+
+
+@pytest.mark.parametrize("name", ["codes", "label", "weight"])
+def test_columns_of_another_type_are_refused(tmp_path, name):
+    source, bins = small()
+    cache = CodedCache.write(source, bins, tmp_path, LocalEngine())
+    path = cache.file(cache.units()[0]).path
+    with pa.OSFile(str(path)) as file:
+        batch = pa.ipc.open_file(file).get_batch(0)
+    made = batch.set_column(batch.schema.names.index(name), name, pa.array(["x"] * len(batch)))
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, made.schema) as writer:
+        writer.write_batch(made)
+    with pytest.raises(DataError, match=f"the column {name} has the type string"):
+        cache.read(cache.units()[0])

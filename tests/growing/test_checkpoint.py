@@ -15,7 +15,7 @@ import pytest
 import hornbeam
 from hornbeam.data import Bins, CodedCache, EncodedSource, LocalEngine, MemorySource
 from hornbeam.data.coded import MemoryRows
-from hornbeam.errors import ParameterError, StorageError
+from hornbeam.errors import DataError, ParameterError, StorageError
 from hornbeam.growing import Criterion, Grower
 from hornbeam.growing.checkpoint import _ARRAYS
 from hornbeam.kernels.subtree import Rows
@@ -186,7 +186,17 @@ def test_a_file_cut_short_or_changed_is_refused(table, kept):
 
 def test_a_folder_is_no_checkpoint(table, path):
     path.mkdir()
-    refused(table, path, "no regular file")
+    refused(table, path, "this is a folder; expected a regular file")
+
+
+def test_a_pipe_is_no_checkpoint(table, path):
+    os.mkfifo(path)
+    refused(table, path, "this is a pipe; expected a regular file")
+
+
+def test_arrays_that_are_too_long_are_refused_before_they_are_read(table, kept):
+    os.truncate(kept, 2**40)  # takes no room on the disk
+    refused(table, kept, "bytes of arrays; expected .*: the file is damaged or not whole")
 
 
 def forged(whole, **changed):
@@ -228,6 +238,7 @@ def put(at, value):
         {"feature": put(0, -1)},
         {"feature": put(-1, 0)},
         {"left": put(slice(None), 99)},
+        {"left": put(-1, 0)},
         {"right": put(slice(None), 99)},
         {"missing_slot": put(0, 5)},
         {"missing_slot": put(0, -2)},
@@ -260,9 +271,26 @@ def test_a_forged_map_is_refused(path):
     with pytest.raises(KeyboardInterrupt):
         grow(table, path, Grower(), on_progress=stop_after(3))
     whole = path.read_bytes()
-    for changed in ({"map": put(0, 9)}, {"map": lambda a: a[:-1]}, {"map_start": put(0, -1)}):
+    for changed in (
+        {"map": put(0, 9)},
+        {"map": lambda a: a[:-1]},
+        {"map_start": put(0, -1)},
+        {"map_start": put(-1, 0)},
+    ):
         path.write_bytes(forged(whole, **changed))
         with pytest.raises(StorageError, match="its nodes are no tree of these rows"):
+            grow(table, path, Grower())
+
+
+def test_rows_that_go_elsewhere_than_the_file_says_are_refused(path):
+    """Room is made for as many rows as it says."""
+    table = random_table(3, n_rows=200, noise=0.3, n_numeric=0, n_nominal=2)
+    with pytest.raises(KeyboardInterrupt):
+        grow(table, path, Grower(), on_progress=stop_after(3))
+    whole = path.read_bytes()
+    for change in (put(0, -1), lambda a: 1 - a.clip(0, 1)):
+        path.write_bytes(forged(whole, map=change))
+        with pytest.raises(DataError, match="a node has other rows than were counted before"):
             grow(table, path, Grower())
 
 

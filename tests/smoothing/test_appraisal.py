@@ -90,7 +90,7 @@ def test_own_rows_alone_are_certain():
 def test_a_worth_is_a_share(worth):
     with pytest.raises(ParameterError, match="from 0 to 1"):
         Appraisal(worth)
-    with pytest.raises(ParameterError, match="above 0, up to 1"):
+    with pytest.raises(ParameterError, match="above 0, at most 1"):
         Appraisal(0.5, own=worth)
 
 

@@ -75,7 +75,7 @@ def test_the_history_names_every_strength():
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_a_strength_is_finite(value):
-    with pytest.raises(ParameterError, match=r"depth=.*expected a finite number"):
+    with pytest.raises(ParameterError, match=r"depth=.*expected a number from -1e\+100 to 1e\+100"):
         Borrowing(depth=value)
 
 

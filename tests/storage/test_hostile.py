@@ -4,10 +4,11 @@ import json
 import os
 import pickle
 import re
+import socket
 import subprocess
 import sys
 import time
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,7 +22,6 @@ from hornbeam.storage.file import decode, encode
 from hornbeam.storage.text import parse
 from hornbeam.tree import Skeleton, Tree
 
-HOSTILE = Path(__file__).parents[2] / "benchmarks" / "hostile.py"
 SANITIZED = "asan" in os.environ.get("LD_PRELOAD", "")
 
 SCHEMA = Schema((Feature("age"), Feature("colour", Kind.NOMINAL, ("blue", "red"))), ("no", "yes"))
@@ -301,7 +301,7 @@ def test_the_error_names_the_file(tmp_path):
     path.write_bytes(b"{")
     with pytest.raises(StorageError, match=r"model\.hornbeam: line 1 is no JSON"):
         hornbeam.load(path)
-    with pytest.raises(StorageError, match="this is no regular file"):
+    with pytest.raises(StorageError, match="this is a device; expected a regular file"):
         hornbeam.load("/dev/null")
 
 
@@ -341,51 +341,151 @@ def test_pickles_of_estimators_work():
     assert pickle.loads(pickle.dumps(SCHEMA)) == SCHEMA
 
 
-# --------------------------------------------------------------------------------------------- mutants and kills
+# ------------------------------------------------------------------------------------------- what is no sound file
 
 
-def hostile(*arguments):
-    command = [sys.executable, str(HOSTILE), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return done.stdout
+def test_a_pipe_is_refused_without_waiting_for_it(tmp_path):
+    path = tmp_path / "model.hornbeam"
+    os.mkfifo(path)
+    with pytest.raises(StorageError, match=r"model\.hornbeam: this is a pipe; expected a regular file"):
+        hornbeam.load(path)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="the workers are forked")
-def test_mutants_are_sound_or_refused():
-    """`nox -s hostile` tries a hundred thousand."""
-    last = hostile("mutants", "--n", "2000", "--memory", "4000" if SANITIZED else "256").splitlines()[-1]
-    assert "0 undeclared errors, 0 crashes, 0 hangs" in last
+def test_a_folder_or_a_socket_is_refused(tmp_path):
+    with pytest.raises(StorageError, match="this is a folder; expected a regular file"):
+        hornbeam.load(tmp_path)
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind(str(tmp_path / "socket"))
+        with pytest.raises(StorageError, match="this is a socket; expected a regular file"):
+            hornbeam.load(tmp_path / "socket")
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="the savers are forked")
-def test_a_killed_saver_leaves_the_old_file_or_the_new_one():
-    """`nox -s hostile` kills three hundred."""
-    assert "{'sound': 20}" in hostile("kills", "--n", "20")
+def test_the_header_of_a_large_file_is_refused_before_the_rest_is_read(tmp_path):
+    path = tmp_path / "model.safetensors"
+    path.touch()
+    os.truncate(path, 2**32 - 1)  # takes no room on the disk
+    begin = time.process_time()
+    with pytest.raises(StorageError, match="is no JSON"):
+        hornbeam.load(path)
+    with path.open("r+b") as file:
+        file.write((2**31).to_bytes(8, "little"))
+    with pytest.raises(StorageError, match="the header has 2,147,483,648 bytes; expected at most 16,777,216"):
+        hornbeam.load(path)
+    assert time.process_time() - begin < 0.5
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="the workers are forked")
-def test_the_worker_reports_what_it_cannot_survive():
-    """A crash and a hang are counted and named, and the mutants after them still tried."""
-    script = f"""
-import os, sys
-sys.path.insert(0, {str(HOSTILE.parent)!r})
-from hostility import mutants
-mutants.mutant = lambda seed: ("made", seed)
-def judge(seed):
-    if seed == 3: os.abort()
-    if seed == 5:
-        while True: pass
-    if seed == 7: raise KeyError(seed)
-    return "refused"
-mutants.judge = judge
-found = mutants.mutants(10, 0, 1)
-print(*found["bad"], found["passed"], sep="\\n")
-"""
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, check=True
-    )
-    assert "seed 3 (made): crash, exit status -6" in done.stdout
-    assert "seed 5 (made): hang" in done.stdout
-    assert "seed 7 (made): KeyError: 7" in done.stdout
-    assert done.stdout.endswith("False\n")
+def test_arrays_that_are_shorter_than_the_header_says_are_refused():
+    data = encode(FITTED, as_tensors=True)
+    with pytest.raises(StorageError, match="the file has"):
+        decode(data[:-8])
+
+
+# --------------------------------------------------------------------------------------------------------- history
+
+
+@pytest.fixture(scope="module")
+def smoothed():
+    """A file of each kind of smoother, as JSON values."""
+    X, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]] * 5, [0, 0, 1, 1] * 5
+    made = {
+        "hdp": hornbeam.TreeClassifier(smoothing=hornbeam.smoothing.HDP(sweeps=50, burn_in=10)).fit(X, y),
+        "monotone": hornbeam.TreeClassifier("cart", monotonic_cst=[1, 0]).fit(X, y),
+        "number": hornbeam.TreeRegressor(smoothing="shrinkage").fit(X, y),
+    }
+    for name in ("hgs", "hgs-gradient", "hgs-loo", "m-branch", "m-estimate", "laplace", "shrinkage"):
+        made[name] = hornbeam.TreeClassifier(smoothing=name).fit(X, y)
+    made["appraisal"] = hornbeam.TreeClassifier().fit(X, y)
+    return {name: encode(pack(model)) for name, model in made.items()}
+
+
+WRONG = [
+    ("appraisal", "appraisal", {"own": 1.0}, "missing 1 required positional argument: 'borrowed'"),
+    (
+        "appraisal",
+        "appraisal",
+        {"own": 1e300, "borrowed": 1e300},
+        "borrowed=1e+300: expected a number from 0 to 1",
+    ),
+    (
+        "appraisal",
+        "appraisal",
+        {"own": -1.0, "borrowed": 0.5},
+        "own=-1.0: expected a number above 0, at most 1",
+    ),
+    ("appraisal", "appraisal", {"own": "1", "borrowed": 0.5}, "own='1'"),
+    ("appraisal", "appraisal", {"own": True, "borrowed": 0.5}, "own=True"),
+    (
+        "appraisal",
+        "appraisal",
+        {"own": 1.0, "borrowed": 0.5, "b": 1},
+        "'appraisal' with 'b', which it does not know",
+    ),
+    ("appraisal", "borrowing", {"scale": {"float": "nan"}}, "scale=nan"),
+    ("hdp", "hdp", {"sweeps": 2**62}, "expected a whole number from 1 to 1,000,000"),
+    ("hdp", "hdp", {"sweeps": 150.5}, "sweeps=150.5"),
+    ("hdp", "hdp", {"seed": -1}, "seed=-1"),
+    ("hdp", "hdp", {"tying": 3}, "tying=3"),
+    ("hdp", "hdp", {"root_concentration": None}, "root_concentration=None"),
+    ("hgs", "hgs", {"alpha": "x"}, "alpha='x': expected a finite number of rows"),
+    ("hgs", "hgs", {"alpha": 1e308}, "alpha=1e+308"),
+    ("hgs-gradient", "hgs-gradient", {"tolerance": -1}, "tolerance=-1"),
+    ("hgs-loo", "hgs-loo", {"tolerance": {"array": [0.5], "dtype": "float64"}}, "tolerance=array"),
+    ("m-branch", "m-branch", {"m": 0}, "m=0: expected a finite number of rows, more than 0"),
+    (
+        "m-estimate",
+        "m-estimate",
+        {"base": {"tuple": [0.5, 0.25, 0.25]}},
+        "base has 3 probabilities: expected 2",
+    ),
+    ("m-estimate", "m-estimate", {"base": 3}, "which cannot be made"),
+    ("laplace", "laplace", {"m": 3}, "'laplace' with 'm'"),
+    ("shrinkage", "shrinkage", {"strength": None}, "strength=None"),
+    ("monotone", "monotone", {"signs": {"tuple": [1]}}, "there are 1 signs; expected 2, one a column"),
+    ("monotone", "monotone", {"signs": {"tuple": [1, 7]}}, "a sign=7: expected a whole number from -1 to 1"),
+    ("monotone", "monotone", {"signs": [1, 0]}, "expected a tuple"),
+]
+
+
+@pytest.mark.parametrize(("file", "step", "parameters", "message"), WRONG)
+def test_a_smoother_in_the_history_that_cannot_be_made_is_refused(smoothed, file, step, parameters, message):
+    said = json.loads(smoothed[file])
+    said.pop("sha256")
+    load(said)
+    [place] = [at for at, one in enumerate(said["history"]) if one["step"] == step][-1:]
+    said["history"][place]["parameters"] = parameters
+    with pytest.raises(StorageError, match=re.escape(message)):
+        load(said)
+
+
+def test_a_smoother_of_classes_is_refused_in_a_tree_of_numbers(smoothed):
+    said = json.loads(smoothed["number"])
+    said.pop("sha256")
+    said["history"].append({"step": "hgs", "parameters": {"alpha": 1.0}})
+    with pytest.raises(StorageError, match="'hgs', which is for trees of classes alone"):
+        load(said)
+
+
+def test_monotone_beliefs_of_three_classes_are_refused():
+    model = pack(hornbeam.TreeClassifier().fit([[0.0], [1.0], [2.0]] * 5, [0, 1, 2] * 5))
+    said = json.loads(encode(model))
+    said.pop("sha256")
+    said["history"].append({"step": "monotone", "parameters": {"signs": {"tuple": [1]}}})
+    with pytest.raises(StorageError, match="the tree has 3 classes"):
+        load(said)
+
+
+def test_steps_of_others_stay_in_the_history():
+    """Nothing is computed from them."""
+    said = json.loads(encode(Model(TREE)))
+    said.pop("sha256")
+    said["history"] = [{"step": "ours", "parameters": {"anything": [1, None, "x"]}}]
+    assert str(load(said).tree.history[0]) == "ours(anything=[1, None, 'x'])"
+
+
+@pytest.mark.parametrize("classes", [7, None, [], {"dict": []}])
+@pytest.mark.parametrize("kind", ["ForestClassifier", "BoostedTreesClassifier", "TreeClassifier"])
+def test_a_type_of_classes_that_is_no_name_is_refused(kind, classes):
+    model = pack(getattr(hornbeam, kind)(max_depth=1).fit([[0.0], [1.0]] * 9, [0, 1] * 9))
+    learned = dict(model.learned) | {"classes": classes}
+    with pytest.raises(StorageError, match="type of the classes"):
+        unpack(replace(model, learned=learned))

@@ -57,8 +57,8 @@ def predict(model: str, data: str, output: str, text: dict[str, Any], as_json: b
 
 def _written(parts: Iterator[dict[str, Any]], output: str) -> int:
     """Write the result part by part; a file of this name is replaced when all of it is there."""
+    from hornbeam.data.replacing import replacing
     from hornbeam.data.rows_file import write_parts
-    from hornbeam.storage.file import replacing
 
     as_parquet = output.endswith(".parquet")
     if output == "-":

@@ -44,7 +44,7 @@ def deliver(data: bytes, output: str) -> None:
     if output == "-":
         click.echo(data, nl=False)
         return
-    from hornbeam.storage.file import replace
+    from hornbeam.data.replacing import replace
 
     replace(output, [data])
 

@@ -1,4 +1,4 @@
-"""The cache: coded rows in files that are mapped into memory, not read."""
+"""The cache: coded rows in files, one for each unit."""
 
 import os
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from hornbeam.data.coded import EncodedSource
 from hornbeam.data.coded_file import CodedFile
 from hornbeam.data.engine import Engine
 from hornbeam.data.files import need_arrow
+from hornbeam.data.scratch import remove_drafts
 from hornbeam.data.units import Source, Unit
 from hornbeam.kernels.subtree import Rows
 
@@ -18,10 +19,9 @@ __all__ = ["CodedCache"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CodedCache:
-    """Coded rows on disk, mapped into memory unit by unit.
+    """Coded rows on disk, read unit by unit.
 
-    Made by `write`. It holds no open file: a mapping lives as long as the rows read from it. What kernels do
-    to these rows stays in memory; the files are never changed.
+    Made by `write`. It holds no open file. What kernels do to these rows stays in memory; the files are never changed.
 
     Parameters
     ----------
@@ -89,6 +89,7 @@ class CodedCache:
         cache = cls(
             str(place), coded.fingerprint, source.schema.n_features, source.unit, tuple(source.units())
         )
+        remove_drafts(place, cache.key)
         engine.reduce(_write_units, cache.addresses, (cache, coded))
         return cache
 
@@ -111,7 +112,7 @@ class CodedCache:
         return CodedFile(Path(self.folder, f"{self.key}-{unit.begin:012d}.arrow"), self.key, unit.n_rows)
 
     def read(self, unit: Unit) -> Rows:
-        """Map the coded rows of a unit into memory; of the file only the header is looked at."""
+        """Read the coded rows of a unit; their checksum is not looked at."""
         return self.file(unit).read(self.n_features)
 
     def remove(self) -> None:

@@ -1,21 +1,23 @@
 """One file of the cache: the coded rows of a unit as an Arrow file, with a checksum in its header."""
 
-import mmap
+import os
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.data.regular_file import open_regular
+from hornbeam.data.scratch import draft_of
 from hornbeam.errors import DataError
 from hornbeam.kernels.subtree import Rows
 
 __all__ = ["CodedFile"]
 
 KEY, CHECKSUM = b"hornbeam.key", b"hornbeam.crc32"
+_HEADERS = 1 << 16  # bytes of a file that are no rows, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,50 +64,47 @@ class CodedFile:
             columns["weight"] = pa.array(rows.weight)
         header = {KEY: self.key, CHECKSUM: str(_checksum(rows))}
         batch = pa.record_batch(columns, metadata=header)
-        draft = self.path.with_name(f".{self.path.name}.{uuid4().hex}")
-        try:
-            with pa.OSFile(str(draft), "wb") as sink, pa.ipc.new_file(sink, batch.schema) as writer:
-                writer.write_batch(batch)
-            draft.replace(self.path)
-        finally:
-            draft.unlink(missing_ok=True)
+        with draft_of(self.path) as file, pa.ipc.new_file(file, batch.schema) as writer:
+            writer.write_batch(batch)
 
     def read(self, n_features: int) -> Rows:
-        """Map the rows into memory, copying nothing; they may be written to, which leaves the file as it is."""
-        return self._map(n_features)[0]
+        """Read the rows; they may be written to, which leaves the file as it is.
+
+        Raises
+        ------
+        DataError
+            If the file is no sound one of these rows.
+        """
+        return self._read(n_features)[0]
 
     def is_sound(self, n_features: int) -> bool:
         """Whether the file is there and holds, bit for bit, what was written."""
         try:
-            rows, checksum = self._map(n_features)
+            rows, checksum = self._read(n_features)
         except DataError:
             return False
         return str(_checksum(rows)).encode() == checksum
 
-    def _map(self, n_features: int) -> tuple[Rows, bytes]:
+    def _read(self, n_features: int) -> tuple[Rows, bytes]:
         """The rows, and the checksum that the header has for them."""
         import pyarrow as pa
 
         try:
-            with self.path.open("rb") as opened:
-                memory = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_COPY)
+            memory = self._contents(n_features)
             whole = pa.py_buffer(memory)
             batch = pa.ipc.open_file(whole).get_batch(0)
             header = batch.schema.metadata or {}
             if header.get(KEY) != self.key.encode() or len(batch) != self.n_rows:
                 raise ValueError("it holds other rows")
-            codes = batch.column("codes")
-            if codes.type.list_size != n_features:
-                raise ValueError(f"its rows have {codes.type.list_size} codes")
-            label, weight = (
-                batch.column("label"),
-                batch.column("weight") if "weight" in batch.schema.names else None,
-            )
+            _check_columns(batch, n_features)
             begin = whole.address
+            codes = _view(memory, begin, batch.column("codes").values, n_features * self.n_rows)
             rows = Rows(
-                _view(memory, begin, codes.values, n_features * self.n_rows).reshape(self.n_rows, n_features),
-                _view(memory, begin, label, self.n_rows),
-                None if weight is None else _view(memory, begin, weight, self.n_rows),
+                codes.reshape(self.n_rows, n_features),
+                _view(memory, begin, batch.column("label"), self.n_rows),
+                _view(memory, begin, batch.column("weight"), self.n_rows)
+                if "weight" in batch.schema.names
+                else None,
             )
         except (pa.ArrowException, OSError, ValueError, KeyError, IndexError) as error:
             raise DataError(
@@ -114,15 +113,42 @@ class CodedFile:
             ) from error
         return rows, header.get(CHECKSUM, b"")
 
+    def _contents(self, n_features: int) -> NDArray[np.uint8]:
+        """The bytes of the file: read, not mapped, as a mapped file that is truncated ends the process."""
+        most = self.n_rows * (2 * n_features + 2 + 8) + _HEADERS
+        with open_regular(self.path) as opened:
+            size = os.fstat(opened.fileno()).st_size
+            if size > most:
+                raise ValueError(f"it has {size:,} bytes; expected at most {most:,}")
+            memory = np.empty(size, np.uint8)
+            if opened.readinto(memory.data) != size:
+                raise ValueError("it was truncated while it was read")
+        return memory
 
-def _view(memory: mmap.mmap, begin: int, array: Any, length: int) -> NDArray[Any]:
-    """The values of an Arrow array, as they lie in the mapping: writable, which Arrow's own views are not."""
+
+def _check_columns(batch: Any, n_features: int) -> None:
+    import pyarrow as pa
+
+    names = batch.schema.names
+    if names not in (["codes", "label"], ["codes", "label", "weight"]):
+        raise ValueError("it has other columns")
+    of_codes = [pa.list_(width, n_features) for width in (pa.uint8(), pa.uint16())]
+    expected = [of_codes, [pa.uint16()], [pa.int64()]]
+    for name, found, known in zip(names, batch.schema.types, expected, strict=False):
+        if found not in known:
+            raise ValueError(f"the column {name} has the type {found}")
+
+
+def _view(memory: NDArray[np.uint8], begin: int, array: Any, length: int) -> NDArray[Any]:
+    """The values of an Arrow array where they lie in memory: writable, which Arrow's own views are not."""
     values = array.buffers()[1]
     if (
-        len(array) != length
+        values is None
+        or len(array) != length
         or array.offset
         or array.null_count
         or values.size < length * array.type.byte_width
+        or values.address % array.type.byte_width
     ):
         raise ValueError(f"it has {len(array)} values where {length} are expected")
     return np.frombuffer(memory, array.type.to_pandas_dtype(), length, values.address - begin)

@@ -3,10 +3,10 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from uuid import uuid4
+from typing import Any, BinaryIO
 
 from hornbeam.data.files import need_arrow
+from hornbeam.data.scratch import draft_of, remove_drafts
 from hornbeam.errors import ContainerError, DataError
 
 __all__ = ["lay_down"]
@@ -49,35 +49,32 @@ def lay_down(
 
     path = Path(folder).expanduser().absolute() / f"{name}.parquet"
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{uuid4().hex}")
+    remove_drafts(path.parent, path.name)
+    tables = _regrouped(_tables(rows), group_rows)
     try:
-        if not _write(_regrouped(_tables(rows), group_rows), draft, group_rows):
+        first = next(tables, None)
+        if first is None:
             return []
-        draft.replace(path)
+        with draft_of(path) as file:
+            _write(first, tables, file, group_rows)
     except pa.ArrowException as error:
         raise DataError(
             f"The rows cannot be written as Parquet: {error}. Give all batches the same schema."
         ) from error
-    finally:
-        draft.unlink(missing_ok=True)
     return [str(path)]
 
 
-def _write(tables: Iterator[Any], path: Path, group_rows: int) -> bool:
-    """Write tables to one file; tell whether there was any."""
+def _write(first: Any, tables: Iterator[Any], file: BinaryIO, group_rows: int) -> None:
+    """Write tables to one file."""
     from pyarrow import types
     from pyarrow.parquet import ParquetWriter
 
-    first = next(tables, None)
-    if first is None:
-        return False
     # Numbers are decoded three times as fast without a dictionary; all else is read through it.
     listed = [column.name for column in first.schema if not types.is_primitive(column.type)]
-    with ParquetWriter(path, first.schema, use_dictionary=listed or False) as writer:
+    with ParquetWriter(file, first.schema, use_dictionary=listed or False) as writer:
         writer.write_table(first, group_rows)
         for table in tables:
             writer.write_table(table, group_rows)
-    return True
 
 
 def _tables(rows: Any) -> Iterator[Any]:

@@ -3,12 +3,12 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 from hornbeam.data.schema import generated_names
+from hornbeam.data.scratch import scratch_folder
 from hornbeam.errors import DataError, MissingExtraError, ParameterError
 
 __all__ = ["is_array", "is_lazy", "lay_down", "shared_folder"]
@@ -75,7 +75,7 @@ def _file_name(partition: int) -> str:
 @contextmanager
 def shared_folder(parent: Any, client: Any) -> Iterator[str]:
     """A folder for as long as it is needed, that all workers have been seen to see."""
-    with TemporaryDirectory(prefix="hornbeam-", dir=parent or None, ignore_cleanup_errors=True) as folder:
+    with scratch_folder(parent) as folder:
         blind = [worker for worker, sees in client.run(os.path.isdir, folder).items() if not sees]
         if blind:
             raise ParameterError(

@@ -94,7 +94,8 @@ def _smoothers(estimator: Any) -> tuple[Smoother, ...]:
     scale = np.abs(tree.belief).max() if tree.is_measured else 1.0
     for smoothers in (told, (estimator.smoothing, *told)) if callable(estimator.smoothing) else (told,):
         again = replay((Raw(), *smoothers), tree)
-        if np.allclose(again.belief, tree.belief, rtol=0, atol=_TOLERANCE * scale):
+        same_nodes = again.belief.shape == tree.belief.shape  # what was given as a smoother may be a pruner
+        if same_nodes and np.allclose(again.belief, tree.belief, rtol=0, atol=_TOLERANCE * scale):
             return smoothers
     raise TreeError(
         f"the probabilities of the tree are not those its history makes ({', '.join(map(str, told)) or 'raw'}), "

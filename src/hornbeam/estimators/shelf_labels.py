@@ -57,8 +57,13 @@ def class_weight_of(said: Any, n_classes: int) -> Floats | None:
     raise StorageError(f"class_weight is {said!r:.80}; expected {n_classes} numbers, 0 or more and finite")
 
 
-def classes_of(labels: Sequence[Any], name: str) -> NDArray[Any]:
+def classes_of(labels: Sequence[Any], name: object) -> NDArray[Any]:
     """Make the array of labels; it must give back every label as it is.
+
+    Raises
+    ------
+    StorageError
+        If the name is of no type that labels can have, or not of theirs.
 
     Examples
     --------
@@ -66,6 +71,8 @@ def classes_of(labels: Sequence[Any], name: str) -> NDArray[Any]:
     array(['no', 'yes'], dtype='<U5')
     """
     labels = list(labels)
+    if type(name) is not str:
+        raise StorageError(f"the type of the classes is {name!r:.80}; expected its name, such as 'int64'")
     width = re.fullmatch(r"str([1-9][0-9]{0,6})", name)
     dtype: Any = None
     if name in NUMBERS or name == "object":

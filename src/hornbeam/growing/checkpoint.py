@@ -9,15 +9,18 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from math import prod
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, BinaryIO, NamedTuple, Self
 
 import numpy as np
 
 from hornbeam.data.bins import Bins
 from hornbeam.data.coded import CodedSource
 from hornbeam.data.fingerprint import fingerprint
+from hornbeam.data.regular_file import open_regular
+from hornbeam.data.replacing import replace
 from hornbeam.data.schema import Schema
 from hornbeam.errors import ParameterError, StorageError
 from hornbeam.growing.soundness import check_nodes, check_waiting
@@ -98,13 +101,12 @@ class Checkpoint:
             arrays[f"{kind}_lower"] = np.array([s.block.lower for s in sprouts])
             arrays[f"{kind}_upper"] = np.array([s.block.upper for s in sprouts])
         parts = [np.ascontiguousarray(arrays[name], dtype).tobytes() for name, dtype in _ARRAYS.items()]
-        body = b"".join(parts)
         header = {
             "about": self.about,
             "shapes": {name: list(arrays[name].shape) for name in _ARRAYS},
-            "sha256": sha256(body).hexdigest(),
+            "sha256": sha256(b"".join(parts)).hexdigest(),
         }
-        _replace(self.path, _FORMAT + json.dumps(header).encode() + b"\n" + body)
+        replace(self.path, [_FORMAT, json.dumps(header).encode(), b"\n", *parts])
 
     def read(self, terms: Terms, survey: Survey) -> State | None:
         """Read the state; None if there is no file.
@@ -129,16 +131,16 @@ class Checkpoint:
         self.path.unlink(missing_ok=True)
 
     def _read(self, terms: Terms, survey: Survey) -> State | None:
-        if not self.path.exists():
+        try:
+            found = open_regular(self.path)
+        except FileNotFoundError:
             return None
-        if not self.path.is_file():
-            raise StorageError("this is no regular file")
-        with self.path.open("rb") as file:
+        with found as file:
             if file.readline(len(_FORMAT)) != _FORMAT:
                 raise StorageError("the file does not begin as a checkpoint does")
             header = _parse(file.readline(_LONGEST_HEADER))
             self._check_owner(header["about"])
-            arrays = _read_arrays(header, file.read())
+            arrays = _read_arrays(header, file)
         nodes = Nodes(**{name: arrays[name] for name in Nodes._fields})
         depth = check_nodes(nodes, terms, survey)
         opened, small = ([arrays[f"{kind}_{name}"] for name in _WAITING] for kind in ("opened", "small"))
@@ -184,28 +186,21 @@ def _is_shape(shape: object, n_dimensions: int) -> bool:
     )
 
 
-def _read_arrays(header: dict[str, Any], body: bytes) -> dict[str, Any]:
+def _read_arrays(header: dict[str, Any], file: BinaryIO) -> dict[str, Any]:
+    """Read the arrays behind the header, once their sizes are known to fill the file."""
+    shapes: dict[str, list[int]] = header["shapes"]
+    sizes = [prod(shapes[name]) * np.dtype(dtype).itemsize for name, dtype in _ARRAYS.items()]
+    left = os.fstat(file.fileno()).st_size - file.tell()
+    if sum(sizes) != left:
+        raise StorageError(
+            f"there are {left:,} bytes of arrays; expected {sum(sizes):,}: the file is damaged or not whole"
+        )
+    body = file.read(left)
     if sha256(body).hexdigest() != header["sha256"]:
         raise StorageError("its arrays are not those that were written: the file is damaged or not whole")
     arrays, begin = {}, 0
-    for name, dtype in _ARRAYS.items():
-        shape = header["shapes"][name]
-        end = begin + int(np.prod(shape, dtype=object)) * np.dtype(dtype).itemsize
-        if end > len(body):
-            raise StorageError(f"{name} ends at byte {end:,} of {len(body):,}")
+    for (name, dtype), size in zip(_ARRAYS.items(), sizes, strict=True):
         native = np.dtype(dtype).newbyteorder("=")
-        arrays[name] = np.frombuffer(body[begin:end], dtype).astype(native).reshape(shape)
-        begin = end
-    if begin != len(body):
-        raise StorageError(f"its arrays end at byte {begin:,} of {len(body):,}")
+        arrays[name] = np.frombuffer(body[begin : begin + size], dtype).astype(native).reshape(shapes[name])
+        begin += size
     return arrays
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Write a file under another name first: whoever looks sees the old one or the new one, whole."""
-    growing = path.with_name(f".{path.name}.growing")
-    with growing.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    growing.replace(path)

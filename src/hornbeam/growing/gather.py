@@ -16,6 +16,7 @@ from hornbeam.data.engine import Engine
 from hornbeam.data.units import Unit
 from hornbeam.growing.frontier import Means
 from hornbeam.growing.ground import Ground
+from hornbeam.growing.same_rows import check_same_rows
 from hornbeam.growing.sprout import Sprout
 from hornbeam.growing.survey import Survey
 from hornbeam.growing.watch import Watch
@@ -130,6 +131,7 @@ def _grow_block(block: int, chunks: list[_Chunk], order: Order) -> list[Nodes]:
 
 def _lay_out(chunks: list[_Chunk], starts: Counts, order: Order) -> Rows:
     n_rows, survey = int(starts[-1]), order.survey
+    _check_gathered(chunks, starts)
     rows = Rows(
         np.empty((n_rows, survey.n_features), dtype=survey.code),
         np.empty(n_rows, dtype=np.uint16),
@@ -145,3 +147,11 @@ def _lay_out(chunks: list[_Chunk], starts: Counts, order: Order) -> Rows:
             rows.weight[at] = part.weight
         free += n_of_place
     return rows
+
+
+def _check_gathered(chunks: list[_Chunk], starts: Counts) -> None:
+    """Refuse other rows than were counted: room is made for those, and a kernel would read what is not there."""
+    found = np.zeros(len(starts) - 1, dtype=np.int64)
+    for place, _ in chunks:
+        found += np.bincount(place, minlength=len(found))
+    check_same_rows((found == np.diff(starts)).all())

@@ -61,6 +61,8 @@ def _check_tests(nodes: Nodes, n_children: Counts, terms: Terms) -> None:
     left, right = nodes.left[ordered], nodes.right[ordered]
     _expect((left >= 0) & (left < right) & (right <= n_codes[nodes.feature[ordered]]), "cuts between codes")
     _expect(n_children[ordered] <= 3, "two or three children of an ordered test")
+    _expect(np.delete(nodes.map_start, mapped) == -1, "slots of categories where a nominal feature is tested")
+    _expect(np.delete(nodes.left, ordered) == -1, "cuts where an ordered feature is tested")
     for node in mapped.tolist():
         begin, end = int(nodes.map_start[node]), int(nodes.map_start[node] + n_codes[nodes.feature[node]])
         _expect(0 <= begin <= end <= len(nodes.map), "slots of every category")

@@ -6,6 +6,8 @@ empty and ``numerator`` (``int64``) is what is added up; the weight is the denom
 reorder them.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import inf
 from typing import Any, NamedTuple, Self
 
@@ -14,6 +16,7 @@ from numpy.typing import NDArray
 
 from hornbeam import _native
 from hornbeam._native import Columns, Missing, Nominal, Rules, child_key
+from hornbeam.errors import DataError
 from hornbeam.kernels.slots import Slots, narrow_slots
 from hornbeam.typing import Codes, Counts, Floats, Indices
 
@@ -39,12 +42,14 @@ __all__ = [
     "histogram",
     "holding",
     "partition",
+    "refusing_rows",
     "spread",
     "zero_cells",
 ]
 
 type Cells = NDArray[np.int32] | NDArray[np.int64]
 
+_MOST = 2**50  # steps a row may weigh
 CRITERIA = {"entropy": 0, "gini": 1, "hellinger": 2, "squared_error": 3}
 _COUNTS, _WEIGHTS, _SUMS, _RATIOS = range(4)  # what cells hold
 
@@ -169,9 +174,32 @@ class Split(NamedTuple):
     slot_of: Indices
 
 
+@contextmanager
+def refusing_rows() -> Iterator[None]:
+    """Turn the refusal of coded rows by a kernel into a `DataError`."""
+    try:
+        yield
+    except ValueError as error:
+        raise DataError(
+            f"the coded rows do not fit the bins: {error}. If they come from a cache, delete it: it was changed."
+        ) from error
+
+
 def check_rows(rows: Rows, terms: Terms) -> None:
-    """Refuse codes and labels outside their ranges, once, before any kernel counts them."""
-    _native.check_codes(*rows, terms.columns)
+    """Refuse codes and labels outside their ranges, once, before any kernel counts them.
+
+    Raises
+    ------
+    DataError
+        If a code, a label or a weight is outside its range.
+    """
+    with refusing_rows():
+        _native.check_codes(*rows, terms.columns)
+    if rows.weight is not None and rows.n_rows and not 0 <= rows.weight.min() <= rows.weight.max() < _MOST:
+        raise DataError(
+            "a coded row has a weight out of range; expected 0 to 2**50. If it comes from a cache, delete that: it was "
+            "changed."
+        )
 
 
 def grow(rows: Rows, terms: Terms, block: Block, watch: Counts) -> Nodes:

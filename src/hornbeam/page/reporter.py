@@ -8,6 +8,7 @@ from html import escape
 from os import PathLike
 from typing import Any
 
+from hornbeam.data.replacing import replace
 from hornbeam.page.all_scores import scores_of
 from hornbeam.page.decisions import thresholds
 from hornbeam.page.document import document
@@ -23,7 +24,6 @@ from hornbeam.page.sections import leaf_section, row_section, rule_section, tree
 from hornbeam.page.subject import Subject
 from hornbeam.page.tested import calibration_section, decision_section, score_section
 from hornbeam.page.trial import Trial
-from hornbeam.storage.file import replace
 
 __all__ = ["Report", "report"]
 

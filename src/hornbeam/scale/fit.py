@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from os import PathLike
-from tempfile import TemporaryDirectory
 from typing import Literal
 
 from hornbeam.data.bins import Bins
 from hornbeam.data.cache import CodedCache
 from hornbeam.data.coded import CodedSource, EncodedSource
 from hornbeam.data.engine import Engine, LocalEngine
+from hornbeam.data.scratch import scratch_folder
 from hornbeam.data.units import Source
 from hornbeam.recipe import Recipe
 from hornbeam.scale.count import count_on_all
@@ -147,7 +147,7 @@ def _coded(source: Source, bins: Bins, cache: Cache, engine: Engine) -> Iterator
     if cache is False or (cache is None and not isinstance(engine, LocalEngine)):
         yield EncodedSource(source, bins)
     elif cache is None:
-        with TemporaryDirectory(prefix="hornbeam-") as folder:
+        with scratch_folder() as folder:
             yield CodedCache.write(source, bins, folder, engine)
     else:
         yield CodedCache.write(source, bins, cache, engine)

@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from hornbeam.errors import ParameterError
+from hornbeam.smoothing.smoother import check_number
 from hornbeam.smoothing.spread import spreads
 from hornbeam.tree.bounds import holds_mean, holds_rate
 from hornbeam.tree.edit import believe
@@ -62,10 +62,8 @@ class Appraisal:
     own: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.borrowed <= 1:
-            raise ParameterError(f"borrowed={self.borrowed!r}: expected a number from 0 to 1.")
-        if not 0 < self.own <= 1:
-            raise ParameterError(f"own={self.own!r}: expected a number above 0, up to 1.")
+        check_number("borrowed", self.borrowed, 0, 1)
+        check_number("own", self.own, 0, 1, above=True)
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the appraised tree."""
@@ -98,8 +96,8 @@ def effective_size(tree: Tree) -> Floats:
     own = _own(tree)
     if not tree.history or tree.history[-1].name != _NAME:
         return own
-    worth = dict(tree.history[-1].parameters)
-    size: Floats = worth["own"] * own + worth["borrowed"] * _lent(tree)
+    worth = Appraisal(**dict(tree.history[-1].parameters))
+    size: Floats = worth.own * own + worth.borrowed * _lent(tree)
     return size
 
 

@@ -1,17 +1,18 @@
 """Borrowing by a few strengths: the smoother that honest tuning fits."""
 
 from dataclasses import astuple, dataclass
-from math import isfinite
 
 import numpy as np
 
-from hornbeam.errors import ParameterError
 from hornbeam.kernels.borrowing import STRENGTHS, Forest
+from hornbeam.smoothing.smoother import check_number
 from hornbeam.tree.edit import believe
 from hornbeam.tree.standard import Standard, impurities
 from hornbeam.tree.tree import Step, Tree
 
 __all__ = ["Borrowing"]
+
+_MOST = 1e100  # far beyond where the kernel cuts a strength off
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +68,7 @@ class Borrowing:
 
     def __post_init__(self) -> None:
         for name in STRENGTHS:
-            if not isfinite(getattr(self, name)):
-                raise ParameterError(f"{name}={getattr(self, name)!r}: expected a finite number.")
+            check_number(name, getattr(self, name), -_MOST, _MOST)
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the smoothed tree."""

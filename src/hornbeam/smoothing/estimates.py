@@ -119,11 +119,15 @@ class MEstimate:
         step = Step.of("m-estimate", m=self.m, base=self.base)
         return believe(tree, belief, np.full(tree.n_nodes, float(self.m)), step)
 
+    def check_fits(self, n_classes: int) -> None:
+        """Raise `ParameterError` if there is a base rate for each class, but not for so many."""
+        if not isinstance(self.base, str) and len(self.base) != n_classes:
+            raise ParameterError(
+                f"base has {len(self.base)} probabilities: expected {n_classes}, one a class."
+            )
+
     def _base_rate(self, root: Floats) -> Floats:
         if isinstance(self.base, str):
             return root if self.base == "root" else np.full(len(root), 1 / len(root))
-        if len(self.base) != len(root):
-            raise ParameterError(
-                f"base has {len(self.base)} probabilities: expected {len(root)}, one a class."
-            )
+        self.check_fits(len(root))
         return np.array(self.base)

@@ -7,6 +7,7 @@ import numpy as np
 
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.hdp import Posterior, sample
+from hornbeam.smoothing.smoother import check_number, check_whole
 from hornbeam.tree.edit import believe
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.standard import expect_classes
@@ -18,6 +19,7 @@ __all__ = ["HDP", "Tying"]
 
 _MOST_ROWS = 10_000_000  # of a class at a node: the table of ratios takes seconds to reach that far
 _MOST_CONCENTRATION = 1e6  # beyond it products of 21 ratios may overflow
+_MOST_SWEEPS = 1_000_000  # a thousand are enough; so many take seconds even on a small tree
 _SHAPE = 2.0  # of the gamma prior of a concentration, whose mean is 2 / K: as in the authors' program
 
 
@@ -64,7 +66,7 @@ class HDP:
     Parameters
     ----------
     sweeps : int, default 1000
-        Sweeps over the tree.
+        Sweeps over the tree, at most 1,000,000.
     burn_in : int, default 100
         The first sweeps, which do not count.
     tying : {"single", "level", "parent", "none"}, default "single"
@@ -108,16 +110,17 @@ class HDP:
             known = ", ".join(repr(str(tying)) for tying in Tying)
             raise ParameterError(f"tying={self.tying!r}: expected one of {known}.")
         object.__setattr__(self, "tying", Tying(self.tying))
-        if not 0 <= self.burn_in < self.sweeps:
+        check_whole("sweeps", self.sweeps, 1, _MOST_SWEEPS)
+        check_whole("burn_in", self.burn_in, 0, _MOST_SWEEPS)
+        check_whole("seed", self.seed, 0, 2**64 - 1)
+        if self.burn_in >= self.sweeps:
             raise ParameterError(
                 f"burn_in={self.burn_in}, sweeps={self.sweeps}: expected sweeps after the burn-in."
             )
-        if not 0 <= self.seed < 2**64:
-            raise ParameterError(f"seed={self.seed}: expected a whole number from 0 to 2**64 - 1.")
         for name in ("concentration", "root_concentration"):
             value = getattr(self, name)
-            if value is not None and not 0 < value <= _MOST_CONCENTRATION:
-                raise ParameterError(f"{name}={value!r}: expected a number above 0, at most 1,000,000.")
+            if value is not None or name == "root_concentration":
+                check_number(name, value, 0, _MOST_CONCENTRATION, above=True)
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the smoothed tree."""

@@ -4,12 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hornbeam.errors import ParameterError
 from hornbeam.kernels.elementary import exp, log
 from hornbeam.kernels.sums import row_sums
 from hornbeam.smoothing.descent import minimise
 from hornbeam.smoothing.leave_one_out import LeaveOneOut
-from hornbeam.smoothing.smoother import check_rows
+from hornbeam.smoothing.smoother import check_number, check_rows
 from hornbeam.tree.edit import believe
 from hornbeam.tree.standard import expect_classes
 from hornbeam.tree.tree import Step, Tree, raw_belief
@@ -20,6 +19,7 @@ __all__ = ["HGS", "GradientHGS", "LeaveOneOutHGS"]
 
 # Optima often lie at alpha = 0 and sometimes at infinity; neither is a number one can stand on.
 _LEAST, _MOST = 1e-4, 1e4
+_MOST_STEP, _MOST_STEPS = 1e100, 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class GradientHGS:
     step : float, default 0.01
         The learning rate b.
     tolerance : float, default 1e-4
-        Stop when a step lowers the cost, in bits a row, by no more than this.
+        Stop when a step lowers the cost, in bits a row, by no more than this, or after 10,000 steps.
     prior : float, default 1.0
         Rows of the uniform distribution lent to every node; 0 is the published form.
 
@@ -100,8 +100,8 @@ class GradientHGS:
 
     def __post_init__(self) -> None:
         check_rows("prior", self.prior)
-        if not (0 < self.step < np.inf and 0 < self.tolerance < np.inf):
-            raise ParameterError(f"step={self.step!r}, tolerance={self.tolerance!r}: expected both above 0.")
+        check_number("step", self.step, 0, _MOST_STEP, above=True)
+        check_number("tolerance", self.tolerance, 0, _MOST_STEP, above=True)
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the smoothed tree."""
@@ -116,14 +116,13 @@ class GradientHGS:
         alpha, steps = np.ones(tree.n_nodes), 0
         cost, gradient = cost_of(alpha)
         while True:
-            # Every step but the last gains more than the tolerance, and no cost is below 0: this ends.
             next_alpha = np.maximum(alpha - self.step * gradient, _LEAST)
             next_cost, gradient = cost_of(next_alpha)
             steps += 1
             gained = cost - next_cost
             if gained >= 0:
                 alpha, cost = next_alpha, next_cost
-            if not gained > self.tolerance:
+            if not gained > self.tolerance or steps == _MOST_STEPS:
                 return alpha, steps
 
 
@@ -159,8 +158,7 @@ class LeaveOneOutHGS:
 
     def __post_init__(self) -> None:
         check_rows("prior", self.prior)
-        if not 0 < self.tolerance < 1:
-            raise ParameterError(f"tolerance={self.tolerance!r}: expected a number between 0 and 1.")
+        check_number("tolerance", self.tolerance, 0, 1, above=True)
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the smoothed tree."""

@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hornbeam.data.schema import Schema
+from hornbeam.errors import ParameterError
+from hornbeam.smoothing.smoother import check_whole
 from hornbeam.tree.edit import believe
 from hornbeam.tree.tree import Step, Tree
 
@@ -38,8 +41,26 @@ class Monotone:
 
     signs: tuple[int, ...]
 
+    def __post_init__(self) -> None:
+        if type(self.signs) is not tuple:
+            raise ParameterError(f"signs={self.signs!r:.80}: expected a tuple of -1, 0 and 1.")
+        for sign in self.signs:
+            check_whole("a sign", sign, -1, 1)
+
+    def check_fits(self, schema: Schema) -> None:
+        """Raise `ParameterError` for a target without an order, or another number of columns."""
+        if schema.n_classes not in (0, 2):
+            raise ParameterError(
+                f"signs are for two classes or a number; the tree has {schema.n_classes} classes."
+            )
+        if len(self.signs) != schema.n_features:
+            raise ParameterError(
+                f"there are {len(self.signs)} signs; expected {schema.n_features}, one a column."
+            )
+
     def __call__(self, tree: Tree) -> Tree:
         """Return the tree with its beliefs in order."""
+        self.check_fits(tree.schema)
         skeleton = tree.skeleton
         belief = tree.belief[:, -1].copy()
         lower, upper = np.full(tree.n_nodes, -np.inf), np.full(tree.n_nodes, np.inf)

@@ -5,7 +5,8 @@ from dataclasses import fields
 from functools import reduce
 from typing import Any
 
-from hornbeam.errors import TreeError
+from hornbeam.data.schema import Schema
+from hornbeam.errors import ParameterError, TreeError
 from hornbeam.smoothing.appraisal import Appraisal
 from hornbeam.smoothing.borrowing import Borrowing
 from hornbeam.smoothing.estimates import Laplace, MEstimate, Raw
@@ -17,7 +18,7 @@ from hornbeam.smoothing.shrinkage import HierarchicalShrinkage
 from hornbeam.smoothing.smoother import Smoother
 from hornbeam.tree.tree import Step, Tree
 
-__all__ = ["replay", "smoothers_of"]
+__all__ = ["check_history", "replay", "smoothers_of"]
 
 # By the names they sign with. Each of these speaks alone: nothing that was believed before it counts.
 _SMOOTHERS: dict[str, Any] = {
@@ -32,6 +33,9 @@ _SMOOTHERS: dict[str, Any] = {
     "raw": Raw,
     "shrinkage": HierarchicalShrinkage,
 }
+
+_KINDS = _SMOOTHERS | {"appraisal": Appraisal, "monotone": Monotone}
+_OF_NUMBERS = (Appraisal, Borrowing, HierarchicalShrinkage, MBranch, Monotone, Raw)  # and of classes
 
 
 def smoothers_of(history: Sequence[Step]) -> tuple[Smoother, ...]:
@@ -66,6 +70,45 @@ def smoothers_of(history: Sequence[Step]) -> tuple[Smoother, ...]:
     return tuple(found)
 
 
+def check_history(history: Sequence[Step], schema: Schema) -> None:
+    """Raise `TreeError` if a history has a smoother that cannot be made, or not for such a tree.
+
+    Parameters
+    ----------
+    history : sequence of Step
+        Steps of other names than the smoothers of Hornbeam are not looked at: nothing is computed from them.
+    schema : Schema
+        That of the tree.
+
+    Examples
+    --------
+    >>> from hornbeam import Schema
+    >>> check_history([Step.of("hgs", alpha=-1.0)], Schema((), ("no", "yes")))
+    Traceback (most recent call last):
+        ...
+    hornbeam.errors.TreeError: the history has the step hgs(alpha=-1.0), which cannot be made: alpha=-1.0: ...
+    """
+    for step in history:
+        kind = _KINDS.get(step.name)
+        if kind is None:
+            continue
+        if schema.is_measured and kind not in _OF_NUMBERS:
+            raise TreeError(f"the history has the step {step.name!r}, which is for trees of classes alone")
+        unknown = dict(step.parameters).keys() - {field.name for field in fields(kind)} - {"steps"}
+        if unknown:
+            raise TreeError(
+                f"the history has the step {step.name!r} with {min(unknown)!r}, which it does not know"
+            )
+        smoother = _made(kind, step)
+        try:
+            if isinstance(smoother, Monotone):
+                smoother.check_fits(schema)
+            if isinstance(smoother, MEstimate):
+                smoother.check_fits(schema.n_classes)
+        except ParameterError as error:
+            raise TreeError(f"the history has the step {step.name!r}: {error}") from error
+
+
 def replay(smoothers: Iterable[Smoother], tree: Tree) -> Tree:
     """Smooth a tree by several steps, one after the other.
 
@@ -88,6 +131,6 @@ def _made(kind: Any, step: Step) -> Smoother:
     names = {field.name for field in fields(kind)}
     try:
         smoother: Smoother = kind(**{name: value for name, value in step.parameters if name in names})
-    except (TypeError, ValueError) as error:
-        raise TreeError(f"the history has the step {step}, which cannot be made: {error}") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TreeError(f"the history has the step {step!s:.200}, which cannot be made: {error}") from error
     return smoother

@@ -1,12 +1,16 @@
 """What a smoother is."""
 
-from math import inf
-from typing import Protocol
+from numbers import Real
+from typing import Protocol, TypeGuard
+
+import numpy as np
 
 from hornbeam.errors import ParameterError
 from hornbeam.tree.tree import Tree
 
-__all__ = ["Smoother", "check_rows"]
+__all__ = ["Smoother", "check_number", "check_rows", "check_whole"]
+
+_MOST_ROWS = 1e100  # far from where sums of them overflow
 
 
 class Smoother(Protocol):
@@ -27,6 +31,39 @@ def check_rows(name: str, value: float, *, some: bool = False) -> None:
         ...
     hornbeam.errors.ParameterError: m=-1.0: expected a finite number of rows, 0 or more.
     """
-    if not (0 <= value < inf) or (some and value == 0):
+    if not _is_number(value) or not 0 <= value <= _MOST_ROWS or (some and value == 0):
         least = "more than 0" if some else "0 or more"
         raise ParameterError(f"{name}={value!r}: expected a finite number of rows, {least}.")
+
+
+def check_number(name: str, value: object, least: float, most: float, *, above: bool = False) -> None:
+    """Raise `ParameterError` unless a setting is a number of a range (if `above`, without its lower end).
+
+    Examples
+    --------
+    >>> check_number("tolerance", "small", 0.0, 1.0)
+    Traceback (most recent call last):
+        ...
+    hornbeam.errors.ParameterError: tolerance='small': expected a number from 0 to 1.
+    """
+    if not _is_number(value) or not least <= value <= most or (above and value == least):
+        range_words = f"above {least:g}, at most {most:,g}" if above else f"from {least:g} to {most:,g}"
+        raise ParameterError(f"{name}={value!r}: expected a number {range_words}.")
+
+
+def check_whole(name: str, value: object, least: int, most: int) -> None:
+    """Raise `ParameterError` unless a setting is a whole number of a range.
+
+    Examples
+    --------
+    >>> check_whole("sweeps", 5.5, 1, 100)
+    Traceback (most recent call last):
+        ...
+    hornbeam.errors.ParameterError: sweeps=5.5: expected a whole number from 1 to 100.
+    """
+    if not isinstance(value, int | np.integer) or type(value) is bool or not least <= value <= most:
+        raise ParameterError(f"{name}={value!r}: expected a whole number from {least} to {most:,}.")
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, Real) and not isinstance(value, bool)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import DataError, SchemaError, StorageError, TreeError
+from hornbeam.smoothing.replay import check_history
 from hornbeam.storage.decision import decode_decision
 from hornbeam.storage.layout import ARRAYS, OF_SKELETON, fingerprint
 from hornbeam.storage.model import Grove, Model
@@ -94,10 +95,12 @@ def _read_feature(said: object) -> Feature:
     )
 
 
-def _history(said: object) -> tuple[Step, ...]:
+def _history(said: object, schema: Schema) -> tuple[Step, ...]:
     if type(said) is not list:
         raise StorageError(f"history is {show(said)}; expected a list of steps")
-    return tuple(decode_step(step, "history") for step in said)
+    history = tuple(decode_step(step, "history") for step in said)
+    check_history(history, schema)
+    return history
 
 
 def _shell(said: object) -> tuple[str | None, dict[str, Any], dict[str, Any]]:
@@ -119,11 +122,11 @@ def _trees(
 ) -> Iterator[Tree]:
     slot_start = _slot_start(schema, sizes, arrays["feature"])
     if header["kind"] not in SEVERAL:
-        yield _tree(schema, arrays, slot_start, _history(header["history"]))
+        yield _tree(schema, arrays, slot_start, _history(header["history"], schema))
         return
     if type(header["history"]) is not list:
         raise StorageError(f"history is {show(header['history'])}; expected a list of histories")
-    histories = [_history(steps) for steps in header["history"]]
+    histories = [_history(steps, schema) for steps in header["history"]]
     which = arrays["tree_history"]
     if sizes.n_trees and not 0 <= which.min() <= which.max() < len(histories):
         raise StorageError(

@@ -29,7 +29,7 @@ def encode_decision(model: Model) -> dict[str, Any] | None:
     {'costs': [[0.0, 5.0], [1.0, 0.0]], 'class_weight': None}
     """
     decision = model.tree.decision
-    if decision.is_default and model.settings.get("costs") is None:
+    if decision.is_default and model.settings.get("costs") is None and not model.learned.get("class_weight"):
         return None
     costs, weight = decision.costs, decision.class_weight
     return {

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import os
-import stat
-import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO
 
+from hornbeam.data.regular_file import open_regular
+from hornbeam.data.replacing import replace
 from hornbeam.errors import StorageError
 from hornbeam.storage import tensors, text
 from hornbeam.storage.model import Grove, Model
 from hornbeam.storage.pickles import refuse_pickle, refuse_pickle_name
-
-if sys.platform != "win32":
-    from fcntl import LOCK_EX, flock
 
 __all__ = [
     "check_writable",
@@ -26,8 +21,6 @@ __all__ = [
     "encode",
     "read",
     "read_any",
-    "replace",
-    "replacing",
     "write",
     "write_fitting",
 ]
@@ -178,104 +171,25 @@ def read_any(path: str | PathLike[str]) -> Model | Grove:
     StorageError
         If the file holds no sound model; the message says what is wrong with it.
     """
-    with Path(path).open("rb") as file:
-        try:
-            return decode(_contents(file))
-        except StorageError as error:
-            raise StorageError(f"{os.fspath(path)}: {error}") from error
+    try:
+        with open_regular(path) as file:
+            return _read(file)
+    except StorageError as error:
+        raise StorageError(f"{os.fspath(path)}: {error}") from error
 
 
-def _contents(file: BinaryIO) -> bytes:
-    status = os.fstat(file.fileno())
-    if not stat.S_ISREG(status.st_mode):
-        raise StorageError("this is no regular file; expected a model that was saved")
+def _read(file: BinaryIO) -> Model | Grove:
+    """Read a model; of a file that is too large, or whose header is not sound, no more than the header."""
+    size = os.fstat(file.fileno()).st_size
     start = file.read(9)
     refuse_pickle(start)
     most = tensors.LARGEST if tensors.are_tensors(start) else text.LARGEST
-    if status.st_size > most:
-        raise StorageError(f"the file has {status.st_size:,} bytes; expected at most {most:,}")
+    if size > most:
+        raise StorageError(f"the file has {size:,} bytes; expected at most {most:,}")
     file.seek(0)
-    return file.read(most)
-
-
-def replace(path: str | PathLike[str], parts: Iterable[bytes | memoryview]) -> None:
-    r"""Put a file in the place of another, or leave that one as it is.
-
-    The new file grows beside the old one under one fixed name, so that a killed process leaves one stray file at
-    most, and the next one that saves here takes it over. The lock ends with the process that holds it. What is no
-    regular file, a pipe or a device, is written to and stays what it is.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     replace(f"{folder}/answers.csv", [b"label", b"\nno"])
-    ...     Path(folder, "answers.csv").read_text()
-    'label\nno'
-    """
-    with replacing(path) as file:
-        file.writelines(parts)
-
-
-@contextmanager
-def replacing(path: str | PathLike[str]) -> Iterator[BinaryIO]:
-    r"""Open a file that takes the place of another when the block ends; after an error that one stays as it is.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with replacing(f"{folder}/answers.csv") as file:
-    ...         _ = file.write(b"label\nno")
-    ...     Path(folder, "answers.csv").read_text()
-    'label\nno'
-    """
-    path = Path(os.path.realpath(path))
-    if path.exists() and not path.is_file():
-        with path.open("wb") as other:
-            yield other
-        return
-    growing = path.with_name(f".{path.name}.saving")
-    with _locked(growing) as file:
-        try:
-            yield file
-            file.flush()
-            if path.exists():
-                growing.chmod(stat.S_IMODE(path.stat().st_mode))
-            os.fsync(file.fileno())
-            growing.replace(path)
-        except BaseException:
-            growing.unlink(missing_ok=True)
-            raise
-    _sync_folder(path.parent)
-
-
-def _locked(path: Path) -> BinaryIO:
-    """Open an empty file of this name that no other process writes to."""
-    while True:
-        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-        file = os.fdopen(os.open(path, flags, 0o666), "r+b")
-        if sys.platform != "win32":  # there, two who save to one path at the same time are on their own
-            flock(file.fileno(), LOCK_EX)
-        # While we waited, the one before us may have given the file its final name.
-        if _is_same(path, file):
-            file.truncate()
-            return file
-        file.close()
-
-
-def _is_same(path: Path, file: BinaryIO) -> bool:
-    try:
-        return os.path.samestat(path.stat(), os.fstat(file.fileno()))
-    except FileNotFoundError:
-        return False
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new name last, where folders can be synced."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+    if not tensors.are_tensors(start):
+        return text.read_text(file.read(most))
+    head = file.read(8)
+    head += file.read(tensors.head_length(head, size))
+    outline = tensors.read_head(head, size)
+    return outline.model(file.read(outline.n_bytes))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +17,14 @@ from hornbeam.storage.assembly import model_of
 from hornbeam.storage.layout import arrays_for, arrays_of, header_of
 from hornbeam.storage.model import Grove, Model
 from hornbeam.storage.sizes import VERSION, sizes_of
+from hornbeam.storage.text import LARGEST as LONGEST
 from hornbeam.storage.text import parse
 from hornbeam.storage.values import show
 
-__all__ = ["LARGEST", "are_tensors", "read_tensors", "write_tensors"]
+__all__ = ["LARGEST", "are_tensors", "head_length", "read_head", "read_tensors", "write_tensors"]
 
 LARGEST = 2**32  # bytes
+
 
 _TYPES = {"<i4": "I32", "<i8": "I64", "<f8": "F64"}
 
@@ -67,6 +69,24 @@ def write_tensors(model: Model | Grove) -> list[Any]:
     return [len(head).to_bytes(8, "little"), head, *(arrays[name].data for name in wide_first)]
 
 
+class Outline(NamedTuple):
+    """The header of a file, checked, and the arrays that lie behind it."""
+
+    header: dict[str, Any]
+    entries: dict[str, Any]
+    n_bytes: int
+
+    def model(self, body: bytes | memoryview) -> Model | Grove:
+        """Make the model; its arrays are views of the bytes behind the header."""
+        if len(body) != self.n_bytes:
+            raise StorageError(f"there are {len(body):,} bytes of arrays; expected {self.n_bytes:,}")
+        arrays = {
+            name: _array(self.entries[name], array.dtype, memoryview(body))
+            for name, array in arrays_for(self.header["kind"]).items()
+        }
+        return model_of(self.header, arrays)
+
+
 def read_tensors(data: bytes) -> Model | Grove:
     """Read a model from safetensors; the arrays of the trees are views of the data.
 
@@ -75,12 +95,37 @@ def read_tensors(data: bytes) -> Model | Grove:
     StorageError
         Whatever is not a sound model; the message names it.
     """
-    length = int.from_bytes(data[:8], "little")
-    if len(data) < 8 or length > len(data) - 8:
-        raise StorageError(
-            f"the header should have {length:,} bytes; the file has {len(data):,}: it is not whole"
-        )
-    entries = parse(data[8 : 8 + length])
+    end = 8 + head_length(data[:8], len(data))
+    return read_head(data[:end], len(data)).model(memoryview(data)[end:])
+
+
+def head_length(start: bytes, size: int) -> int:
+    """Read the length of the header from the first eight bytes of a file of this size.
+
+    Examples
+    --------
+    >>> head_length((1000).to_bytes(8, "little"), 200)
+    Traceback (most recent call last):
+        ...
+    hornbeam.errors.StorageError: the header should have 1,000 bytes; the file has 200: it is not whole
+    """
+    length = int.from_bytes(start, "little")
+    if len(start) < 8 or length > size - 8:
+        raise StorageError(f"the header should have {length:,} bytes; the file has {size:,}: it is not whole")
+    if length > LONGEST:
+        raise StorageError(f"the header has {length:,} bytes; expected at most {LONGEST:,}")
+    return length
+
+
+def read_head(head: bytes, size: int) -> Outline:
+    """Check the header of a file of this size, its first eight bytes among it; the arrays are not needed.
+
+    Raises
+    ------
+    StorageError
+        If it is none of ours, or the arrays that it names would not fill the file.
+    """
+    entries = parse(head[8:])
     metadata = entries.pop("__metadata__", None)
     match metadata:
         case {"hornbeam": str(text)}:
@@ -94,13 +139,11 @@ def read_tensors(data: bytes) -> Model | Grove:
     unknown = entries.keys() - forms.keys()
     if unknown and header["version"][1] <= VERSION[1]:
         raise StorageError(f"there is an array {show(min(unknown))}; expected only {', '.join(forms)}")
-    body = memoryview(data)[8 + length :]
-    _check_cover(entries, len(body))
-    arrays = {
-        name: _array(name, entries.pop(name), array.dtype, array.shape(sizes), body)
-        for name, array in forms.items()
-    }
-    return model_of(header, arrays)
+    n_bytes = size - len(head)
+    _check_cover(entries, n_bytes)
+    for name, array in forms.items():
+        _check_form(name, entries[name], array.dtype, array.shape(sizes))
+    return Outline(header, entries, n_bytes)
 
 
 def _check_cover(entries: dict[str, Any], length: int) -> None:
@@ -130,15 +173,16 @@ def _offsets(name: str, said: object) -> tuple[int, int]:
     raise StorageError(f"{show(name)} is {show(said)}; expected dtype, shape and data_offsets")
 
 
-def _array(
-    name: str, said: dict[str, Any], dtype: str, shape: tuple[int, ...], body: memoryview
-) -> NDArray[Any]:
+def _check_form(name: str, said: dict[str, Any], dtype: str, shape: tuple[int, ...]) -> None:
     begin, end = said["data_offsets"]
     expected = {"dtype": _TYPES[dtype], "shape": list(shape)}
     found = {key: said[key] for key in expected}
     if found != expected or end - begin != prod(shape) * np.dtype(dtype).itemsize:
         raise StorageError(f"{name} is {show(found)} in {end - begin:,} bytes; expected {expected}")
+
+
+def _array(said: dict[str, Any], dtype: str, body: memoryview) -> NDArray[Any]:
+    begin, end = said["data_offsets"]
+    flat = np.frombuffer(body[begin:end], dtype)
     # Other writers may leave arrays where the machine cannot read them, and machines may count the other way.
-    return np.require(np.frombuffer(body[begin:end], dtype), np.dtype(dtype).newbyteorder("="), "A").reshape(
-        shape
-    )
+    return np.require(flat, np.dtype(dtype).newbyteorder("="), "A").reshape(said["shape"])

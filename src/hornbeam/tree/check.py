@@ -256,7 +256,7 @@ def _numbers(tree: Tree) -> None:
 
 
 def _sums(tree: Tree) -> None:
-    """Check that no sum over classes or siblings leaves 64 bits, where it would wrap around unseen."""
+    """Check that no sum over classes or siblings leaves 64 bits, where it would wrap around unseen, or all floats."""
     first = tree.skeleton.first_child[tree.skeleton.n_children > 0] - 1
     evidence = np.abs(tree.evidence.astype(np.float64))
     most = evidence.max(axis=1) if tree.is_measured else evidence.sum(axis=1)
@@ -268,6 +268,12 @@ def _sums(tree: Tree) -> None:
             raise TreeError(
                 f"{name} adds up to {sums.max():.3g}, expected at most {_MOST:.3g}: rescale the weights"
             )
+    with np.errstate(over="ignore"):
+        weight = evidence.max(axis=0) * tree.unit if tree.is_measured else most.max() * tree.unit
+    if not np.isfinite(weight).all():
+        raise TreeError(
+            f"unit is {tree.unit.tolist()}: the evidence is worth more than any number; rescale it"
+        )
 
 
 def _families(tree: Tree) -> None:

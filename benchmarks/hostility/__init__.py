@@ -1,1 +1,0 @@
-"""What a loader and a saver of models must survive."""

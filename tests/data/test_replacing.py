@@ -1,0 +1,126 @@
+"""A file is written whole in the place of another: private if that was, through no link, and not waiting for ever."""
+
+import fcntl
+import os
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from hornbeam.data.replacing import replace, replacing
+from hornbeam.errors import StorageError
+
+# Holds the lock of the file that is named, until its input ends.
+HOLDER = """
+import fcntl, os, sys
+handle = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
+fcntl.flock(handle, fcntl.LOCK_EX)
+print("locked", flush=True)
+sys.stdin.read()
+"""
+
+
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "model.hornbeam"
+    path.write_bytes(b"old")
+    return path
+
+
+@pytest.fixture
+def growing(path):
+    return path.with_name(".model.hornbeam.saving")
+
+
+@pytest.mark.parametrize("private", [0o600, 0o640, 0o644])
+def test_the_new_file_is_private_until_it_is_complete(path, growing, private):
+    path.chmod(private)
+    before = os.umask(0)
+    try:
+        with replacing(path) as file:
+            assert mode(growing) == 0o600
+            file.write(b"new")
+            file.flush()
+            assert mode(growing) == 0o600
+    finally:
+        os.umask(before)
+    assert (path.read_bytes(), mode(path)) == (b"new", private)
+    assert not growing.exists()
+
+
+def test_a_file_that_replaces_none_has_the_usual_permissions(tmp_path):
+    before = os.umask(0o027)
+    try:
+        replace(tmp_path / "new", [b"new"])
+    finally:
+        os.umask(before)
+    assert mode(tmp_path / "new") == 0o640
+
+
+def test_a_hard_link_at_the_temporary_name_is_not_written_through(tmp_path, path, growing):
+    other = tmp_path / "other"
+    other.write_bytes(b"mine")
+    growing.hardlink_to(other)
+    replace(path, [b"new"])
+    assert (other.read_bytes(), path.read_bytes()) == (b"mine", b"new")
+    assert not growing.exists()
+
+
+@pytest.mark.parametrize("make", ["link", "broken link", "folder", "pipe"])
+def test_what_is_no_regular_file_at_the_temporary_name_is_refused(tmp_path, path, growing, make):
+    other = tmp_path / "other"
+    if make == "folder":
+        growing.mkdir()
+    elif make == "pipe":
+        os.mkfifo(growing)
+    else:
+        growing.symlink_to(other)
+    if make == "link":
+        other.write_bytes(b"mine")
+    with pytest.raises(StorageError, match=r"saving' is no regular file; .* Delete it, then save again"):
+        replace(path, [b"new"])
+    assert path.read_bytes() == b"old"
+    assert other.exists() == (make == "link")
+    if make == "link":
+        assert other.read_bytes() == b"mine"
+
+
+def test_a_lock_that_another_process_keeps_ends_with_an_error(path, growing):
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(growing)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert holder.stdout.readline() == "locked\n"
+        message = r"saving' has been in use by another process for 0.1 seconds: .* Wait for it or end it"
+        with pytest.raises(StorageError, match=message), replacing(path, patience=0.1):
+            pass
+        assert path.read_bytes() == b"old"
+    finally:
+        holder.communicate()
+    replace(path, [b"new"])  # its lock ended with it
+    assert path.read_bytes() == b"new"
+    assert not growing.exists()
+
+
+def test_a_file_that_was_opened_before_it_got_its_name_is_no_obstacle(path, growing):
+    """Whoever waits for the lock holds a file that has another name by then."""
+    with replacing(path) as file:
+        file.write(b"new")
+        waiting = growing.open("rb")
+    with waiting:
+        fcntl.flock(waiting, fcntl.LOCK_EX)
+        replace(path, [b"newer"])
+    assert path.read_bytes() == b"newer"
+
+
+def test_an_error_leaves_the_old_file_and_no_other(path, growing):
+    with pytest.raises(KeyboardInterrupt), replacing(path) as file:  # noqa: PT012
+        file.write(b"half")
+        raise KeyboardInterrupt
+    assert path.read_bytes() == b"old"
+    assert not growing.exists()

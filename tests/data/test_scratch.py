@@ -1,0 +1,86 @@
+"""What a killed process left behind is deleted by the next one, and nothing else is."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hornbeam.data.scratch import _mark, draft_of, remove_drafts, scratch_folder
+
+OWNER = """
+import sys
+from pathlib import Path
+from hornbeam.data.scratch import draft_of, scratch_folder
+with scratch_folder(sys.argv[1]) as folder, draft_of(Path(sys.argv[1], "rows.arrow")) as draft:
+    Path(folder, "codes").mkdir()
+    draft.write(b"half")
+    draft.flush()
+    print(folder, flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def owner(tmp_path):
+    """Another process with a folder and a draft in the folder of the test, and the name of the former."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", OWNER, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    folder = Path(process.stdout.readline().strip())
+    yield process, folder
+    process.kill()
+    process.communicate()
+
+
+def drafts(folder):
+    return [path for path in folder.iterdir() if path.name.startswith(".rows.arrow")]
+
+
+def test_what_a_killed_process_left_is_deleted(tmp_path, owner):
+    process, left = owner
+    with scratch_folder(tmp_path):
+        assert left.is_dir()  # it has an owner
+    remove_drafts(tmp_path, "rows.arrow")
+    assert len(drafts(tmp_path)) == 1
+    process.kill()
+    process.wait()
+    with scratch_folder(tmp_path) as folder:
+        assert [path.name for path in tmp_path.glob("hornbeam-*")] == [Path(folder).name]
+    remove_drafts(tmp_path, "rows.arrow")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_folders_without_a_lock_of_this_machine_stay(tmp_path):
+    """They belong to another program, or to a process on another machine."""
+    for name, mark in (
+        ("hornbeam-a", "notes"),
+        ("hornbeam-b", ".in-use.another-machine"),
+        ("other", _mark()),
+    ):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / mark).touch()
+    (tmp_path / "hornbeam-rescued.safetensors").touch()
+    (tmp_path / "hornbeam-link").symlink_to(tmp_path / "other")
+    before = sorted(tmp_path.iterdir())
+    with scratch_folder(tmp_path):
+        pass
+    assert sorted(tmp_path.iterdir()) == before
+    assert (tmp_path / "other" / _mark()).exists()
+
+
+def test_a_folder_is_deleted_after_an_error(tmp_path):
+    with pytest.raises(KeyboardInterrupt), scratch_folder(tmp_path) as folder:  # noqa: PT012
+        Path(folder, "codes").mkdir()
+        raise KeyboardInterrupt
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_draft_is_deleted_after_an_error_and_the_old_file_stays(tmp_path):
+    path = tmp_path / "rows.arrow"
+    path.write_bytes(b"old")
+    with pytest.raises(OSError, match="full"), draft_of(path) as file:  # noqa: PT012
+        file.write(b"half")
+        raise OSError("full")
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.arrow"]
+    assert path.read_bytes() == b"old"
