@@ -34,6 +34,25 @@ __all__ = [
     "TreeError",
 ]
 
+_LONGEST = 200  # characters of a value in a message
+
+
+def shown(value: object) -> str:
+    """Show a value in a message: in 200 characters at most, and also if its own code cannot show it.
+
+    Examples
+    --------
+    >>> shown("gin"), len(shown(10**190)), shown(10**5_000)
+    ("'gin'", 191, 'an int of 16610 bits')
+    """
+    if type(value) is int and value.bit_length() > 4 * _LONGEST:  # Python refuses to write very long ones
+        return f"an int of {value.bit_length()} bits"
+    try:
+        words = repr(value)
+    except Exception:  # noqa: BLE001 (whatever the code of the value raises)
+        return f"a {type(value).__name__}"
+    return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}..."
+
 
 class HornbeamError(Exception):
     """The root of every error Hornbeam raises.

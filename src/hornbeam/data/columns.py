@@ -183,6 +183,7 @@ class _Types(NamedTuple):
     numbers: bool
     texts: bool
     marks: frozenset[type]
+    name: str
 
     @classmethod
     def of(cls, values: Iterable[Any], name: str) -> "_Types":
@@ -195,7 +196,7 @@ class _Types(NamedTuple):
             raise unusable(
                 name, t.__name__, temporal=issubclass(t, TEMPORAL), complex_=issubclass(t, Complex)
             )
-        return cls(bool(bools), bool(numbers), bool(texts), marks)
+        return cls(bool(bools), bool(numbers), bool(texts), marks, name)
 
     def plain(self, value: Any) -> Category | None:
         """Return the value as a plain scalar, None if missing; 1, 1.0 and, among numbers, True are all 1."""
@@ -205,10 +206,20 @@ class _Types(NamedTuple):
             return str(value)
         if isinstance(value, (bool, np.bool_)):
             return int(value) if self.numbers else bool(value)
-        number = float(value)
+        try:
+            number = float(value)
+        except (OverflowError, ValueError):
+            raise _too_large(self.name) from None
         if math.isnan(number):
             return None
         return int(value) if number.is_integer() else number
+
+
+def _too_large(name: str) -> DataError:
+    return DataError(
+        f"Column {name!r} has a number that no float can hold; expected numbers up to 1.8e308. Measure it in a larger "
+        "unit, or pass the column as text if its values are names."
+    )
 
 
 def _read_objects(values: list[Any], name: str) -> Column:
@@ -217,7 +228,10 @@ def _read_objects(values: list[Any], name: str) -> Column:
     if not types.texts and (types.numbers or not types.bools):
         if types.marks:
             values = [math.nan if type(value) in types.marks else value for value in values]
-        return Column(np.array(values, dtype=np.float64))
+        try:
+            return Column(np.array(values, dtype=np.float64))
+        except (OverflowError, ValueError):
+            raise _too_large(name) from None
     code_of = {value: code for code, value in enumerate(dict.fromkeys(values))}
     codes = np.fromiter(map(code_of.__getitem__, values), dtype=np.int32, count=len(values))
     return Column(codes, tuple(map(types.plain, code_of)))

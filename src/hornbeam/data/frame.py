@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.data.arrow import check_arrow
 from hornbeam.data.columns import Column, unusable
 from hornbeam.data.named_rows import is_named_rows, lacking, read_named_rows
 from hornbeam.data.schema import Schema, generated_names
@@ -258,6 +259,7 @@ def _read_categories(series: "nw.Series[Any]", name: str) -> Column:
     if hasattr(getattr(native, "dtype", None), "pyarrow_dtype"):
         native = native.array.__arrow_array__()  # pandas stumbles over nulls in Arrow dictionaries
     if hasattr(native, "combine_chunks"):
+        check_arrow(native, f"Column {name!r}")
         array = native.combine_chunks()
         array = array if hasattr(array, "dictionary") else array.dictionary_encode()
         codes = array.indices.cast("int32").fill_null(-1).to_numpy()

@@ -176,12 +176,11 @@ class BoostedTreesRegressor(CallbackSupportMixin, Additive, RegressorMixin, Esti
         return self._loss().answer(scores)[:, 0]
 
     def _loss(self) -> Loss:
-        if self.loss == "quantile":
-            return QuantileLoss(number("quantile", self.quantile, 0.5))
-        known: dict[str, Loss] = {
+        known: dict[str, Loss | None] = {
             "squared_error": SquaredError(),
             "absolute_error": QuantileLoss(),
-            "quantile": QuantileLoss(),
+            "quantile": None,
             "poisson": Poisson(),
         }
-        return named("loss", self.loss, known)
+        loss = named("loss", self.loss, known)
+        return QuantileLoss(number("quantile", self.quantile, 0.5)) if loss is None else loss

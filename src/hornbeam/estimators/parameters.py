@@ -7,7 +7,7 @@ from math import ceil, log2
 from numbers import Integral, Real
 from typing import Any
 
-from hornbeam.errors import ParameterError
+from hornbeam.errors import ParameterError, shown
 
 __all__ = [
     "MOST_BINS",
@@ -26,15 +26,18 @@ __all__ = [
     "seed_of",
     "signs_of",
     "step",
+    "trees",
     "whole",
 ]
 
 MOST_BINS = 65_535
+_MOST = 2**63 - 1  # what the kernels can count
+_MOST_TREES = 1_000_000
 
 
 def refuse(name: str, value: Any, expected: str, advice: str) -> ParameterError:
     """Return the error of a wrong parameter: what was found, what was expected, what to do."""
-    return ParameterError(f"{name}={value!r}: expected {expected}. {advice}")
+    return ParameterError(f"{name}={shown(value)}: expected {expected}. {advice}")
 
 
 def misnamed(name: str, value: Any, known: Iterable[str], others: str = "") -> ParameterError:
@@ -76,13 +79,20 @@ def step(name: str, value: Any, known: Mapping[str, Any], default: Any) -> Any:
 
 
 def is_whole(value: object) -> bool:
-    """Whether a value is a whole number; True and False are none."""
-    return type(value) is int or (not isinstance(value, bool) and isinstance(value, Integral))
+    """Whether a value is a whole number that fits 64 bits; True and False are none."""
+    whole = type(value) is int or (not isinstance(value, bool) and isinstance(value, Integral))
+    return whole and -_MOST <= int(value) <= _MOST  # type: ignore[call-overload]
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is a number; True and False are none."""
-    return type(value) is float or (not isinstance(value, bool) and isinstance(value, Real))
+    """Whether a value is a number that a float can hold; True and False are none."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    try:
+        float(value)
+    except (OverflowError, ValueError):
+        return False
+    return True
 
 
 def flag(name: str, value: Any) -> bool:
@@ -96,21 +106,32 @@ def limit(name: str, value: Any) -> int | None:
     """A whole number, or None for no limit."""
     if value is None or is_whole(value):
         return value  # type: ignore[no-any-return]
-    raise refuse(name, value, "a whole number, or None for no limit", f"Pass {name}=None or {name}=5, say.")
+    expected = "a whole number below 2**63, or None for no limit"
+    raise refuse(name, value, expected, f"Pass {name}=None or {name}=5, say.")
 
 
 def number(name: str, value: Any, default: float = 0.0) -> float:
     """A number; whether it is in range, who uses it says."""
     if is_number(value):
         return float(value)
-    raise refuse(name, value, "a number", f"Pass {name}={default}, which is the default.")
+    raise refuse(
+        name, value, "a number that a float can hold", f"Pass {name}={default}, which is the default."
+    )
 
 
 def whole(name: str, value: Any, default: int) -> int:
     """A whole number; whether it is in range, who uses it says."""
     if is_whole(value):
         return int(value)
-    raise refuse(name, value, "a whole number", f"Pass {name}={default}, which is the default.")
+    raise refuse(name, value, "a whole number below 2**63", f"Pass {name}={default}, which is the default.")
+
+
+def trees(value: Any) -> int:
+    """How many trees an ensemble has at most."""
+    if is_whole(value) and 1 <= value <= _MOST_TREES:
+        return int(value)
+    expected = f"a whole number of trees from 1 to {_MOST_TREES:,}"
+    raise refuse("n_estimators", value, expected, "Pass n_estimators=100, which is the default.")
 
 
 def seed_of(value: Any) -> int:
@@ -127,7 +148,8 @@ def seed_of(value: Any) -> int:
         return int(value)
     if hasattr(value, "randint"):
         return int(value.randint(2**31))
-    raise refuse("random_state", value, "a whole number from 0, or None", "Pass random_state=0, say.")
+    expected = "a whole number from 0 and below 2**63, or None"
+    raise refuse("random_state", value, expected, "Pass random_state=0, say.")
 
 
 def rows_of(name: str, value: Any, least: int, n_rows: int) -> int:
@@ -136,7 +158,7 @@ def rows_of(name: str, value: Any, least: int, n_rows: int) -> int:
         return int(value)
     if is_number(value) and 0.0 < value < 1.0:
         return max(least, ceil(float(value) * n_rows))
-    expected = "a whole number of rows, or a share of all rows between 0 and 1"
+    expected = "a whole number of rows below 2**63, or a share of all rows between 0 and 1"
     raise refuse(name, value, expected, f"Pass {name}={least}, say.")
 
 
