@@ -31,7 +31,7 @@ def fitted(estimator, X=X, y=None, **options):
     if y is None:
         y = NUMBERS if "Regressor" in type(estimator).__name__ else Y
     if isinstance(estimator, hornbeam.LambdaMARTRanker):
-        options["group"] = [len(y)]
+        options["group"] = np.zeros(len(y), int)
     return estimator.fit(X, y, **options)
 
 

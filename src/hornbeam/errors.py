@@ -11,6 +11,7 @@
     ├── StorageError      (ValueError)    a file that holds no sound model, or a model no file can hold
     ├── InteropError      (ValueError)    a model that the other library's words, or ours, cannot say
     ├── ExportError       (ValueError)    a tree that a target cannot say, or not exactly
+    ├── BusyError         (RuntimeError)  an estimator that another thread is fitting or updating
     ├── EngineError       (RuntimeError)  a pass over the data that could not be finished
     └── MissingExtraError (RuntimeError)  an optional dependency that is not installed
 
@@ -20,6 +21,7 @@ Each message says what was found, what was expected and what to do.
 """
 
 __all__ = [
+    "BusyError",
     "ContainerError",
     "DataError",
     "EngineError",
@@ -98,6 +100,10 @@ class InteropError(HornbeamError, ValueError):
 
 class ExportError(HornbeamError, ValueError):
     """A tree that a target cannot say, or not exactly."""
+
+
+class BusyError(HornbeamError, RuntimeError):
+    """Another thread is fitting or updating the estimator."""
 
 
 class EngineError(HornbeamError, RuntimeError):

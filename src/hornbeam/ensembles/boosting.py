@@ -25,17 +25,16 @@ from hornbeam.typing import Bools, Floats
 
 __all__ = ["Boosting", "BoostingResult"]
 
+_LARGEST_RATE = 100.0
+_LARGEST_SCORE = 1e150  # its square is finite
+_LARGEST_LOGARITHM = 300.0  # of a mean
+
 
 class BoostingResult(NamedTuple):
     """Boosted trees, and the mean loss of held-out rows before the first round and after each, if there are any."""
 
     boosted: Boosted
     losses: list[float] | None
-
-
-_LARGEST_RATE = 100.0
-_LARGEST_SCORE = 1e150  # its square is finite
-_LARGEST_LOGARITHM = 300.0  # of a mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +184,7 @@ class _Run:
         most = _LARGEST_LOGARITHM if isinstance(self._boosting.loss, Poisson) else _LARGEST_SCORE
         if not np.abs(self._scores[output]).max() <= most:
             raise ParameterError(
-                f"learning_rate={self._boosting.learning_rate}: in round {len(self.rounds) + 1} the scores of some rows "
+                f"learning_rate={self._boosting.learning_rate}: in round {len(self.rounds) + 1} scores of some rows "
                 f"are beyond {most:g}, as trees answer more than is left to learn. Pass a smaller rate, 0.1 say."
             )
 

@@ -9,6 +9,7 @@ from hornbeam.data.table import Table
 from hornbeam.ensembles.losses import Loss, Poisson, SquaredError
 from hornbeam.ensembles.quantile_loss import QuantileLoss
 from hornbeam.estimators.additive import Additive
+from hornbeam.estimators.locks import alone
 from hornbeam.estimators.parameters import named, number
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.rows import by_unit, in_memory
@@ -134,6 +135,7 @@ class BoostedTreesRegressor(CallbackSupportMixin, Additive, RegressorMixin, Esti
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @alone
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Boost the trees.

@@ -13,6 +13,7 @@ from hornbeam.data.units import MemorySource
 from hornbeam.estimators import explained, refresh
 from hornbeam.estimators.calibrated import calibrate_intervals
 from hornbeam.estimators.column_warnings import warn_of_columns
+from hornbeam.estimators.locks import alone, in_turns
 from hornbeam.estimators.portrait import Portrait
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.routing import Routing
@@ -182,6 +183,7 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @alone
     @with_callbacks
     def fit(
         self,
@@ -243,6 +245,7 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
             self._learn(decide_by(tree, rule), labels.classes, table.names, table.class_weight, shares)
         return self
 
+    @in_turns
     def update(self, X: Any, y: Any, *, sample_weight: Any = None, decay: float = 1.0) -> Self:
         """Add rows to the evidence of the tree, whose tests stay as they are.
 
@@ -281,6 +284,7 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
         refresh.update(self, table, sample_weight, decay)
         return self
 
+    @in_turns
     def forget(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Take rows out of the evidence of the tree, whose tests stay as they are.
 
@@ -372,6 +376,7 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
             rule = DecisionRule.of(costs, self.class_weight_, self.classes_.tolist(), table.n_rows)
         return self.classes_[rule(self._answer(table, prior))]
 
+    @in_turns
     def set_costs(self, costs: Any) -> Self:
         """Decide by other costs from now on; splits and probabilities of the fitted tree do not change.
 

@@ -9,6 +9,7 @@ from hornbeam.data.table import Table
 from hornbeam.ensembles.ranking import LambdaLoss, Queries
 from hornbeam.errors import DataError
 from hornbeam.estimators.additive import Additive
+from hornbeam.estimators.locks import alone
 from hornbeam.estimators.parameters import flag, limit, number
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.rows import by_unit, in_memory
@@ -122,6 +123,7 @@ class LambdaMARTRanker(CallbackSupportMixin, Additive, Estimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @alone
     @with_callbacks
     def fit(self, X: Any, y: Any, group: Any = None) -> Self:
         """Boost the trees.

@@ -10,6 +10,7 @@ from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError, shown
 from hornbeam.estimators.classifier import TreeClassifier
 from hornbeam.estimators.column_warnings import warn_of_columns
+from hornbeam.estimators.locks import alone
 from hornbeam.estimators.parameters import number, seed_of
 from hornbeam.estimators.reading import Reading
 from hornbeam.estimators.rows import in_memory
@@ -119,6 +120,7 @@ class RuleClassifier(Reading, Shell):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @alone
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow a tree unless there is one, and make rules of it.
 

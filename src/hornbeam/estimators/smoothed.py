@@ -22,6 +22,7 @@ from hornbeam.ensembles import mean_answer
 from hornbeam.errors import ParameterError, shown
 from hornbeam.estimators.by_name import ByName, names_asked
 from hornbeam.estimators.column_warnings import warn_of_columns
+from hornbeam.estimators.locks import alone
 from hornbeam.estimators.settings import smoother_of
 from hornbeam.estimators.shell import Shell
 from hornbeam.estimators.targets import labels_of
@@ -105,6 +106,7 @@ class SmoothedClassifier(MetaEstimatorMixin, ByName, Shell):
         tags.input_tags.sparse = True
         return tags
 
+    @alone
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the estimator unless it is frozen, count the rows in its trees, and smooth.
 
