@@ -37,7 +37,9 @@ class Waiting:
 @pytest.mark.parametrize("estimator", [TreeClassifier("cart"), TreeRegressor("cart")])
 def test_updates_of_several_threads_are_all_counted(estimator):
     measured = isinstance(estimator, TreeRegressor)
-    estimator.fit(X, NUMBERS if measured else Y, np.full(len(X), 100))  # so that sums have room for many more rows
+    estimator.fit(
+        X, NUMBERS if measured else Y, np.full(len(X), 100)
+    )  # so that sums have room for many more rows
     target = ROWS[:, 0] if measured else LABELS
 
     def change(_):

@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from numbers import Complex, Real
+from numbers import Complex, Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +15,9 @@ from hornbeam.data.schema import Feature, Kind, sorted_categories
 from hornbeam.errors import DataError, SchemaError
 from hornbeam.typing import Bools, Category
 
-__all__ = ["MISSING", "UNSEEN", "Column", "unusable"]
+__all__ = ["MISSING", "UNSEEN", "Column", "loses_digits", "unusable"]
 
+_EXACT = 2**53  # up to here a float64 holds every whole number
 MISSING = -1
 UNSEEN = -2
 
@@ -38,6 +39,8 @@ class Column:
         What the codes stand for. Entries may never occur, occur twice, or be None, which is missing too.
     ordered : bool
         Whether the order of the dictionary means something.
+    rounded : bool
+        Whether some whole numbers are not what they were: beyond 2**53 a float64 cannot hold each.
 
     Examples
     --------
@@ -52,13 +55,14 @@ class Column:
     values: NDArray[Any]
     dictionary: tuple[Category | None, ...] | None = None
     ordered: bool = False
+    rounded: bool = False
 
     @classmethod
     def read(cls, values: NDArray[Any], name: str) -> "Column":
         """Read a 1-D array of numbers, booleans, strings or objects."""
         kind = values.dtype.kind
         if kind in "fiu":
-            return cls(np.asarray(values, dtype=np.float64))
+            return cls(np.asarray(values, dtype=np.float64), rounded=loses_digits(values))
         if kind == "b":
             return cls(values.view(np.int8), (False, True))
         if kind in "OUT":
@@ -140,6 +144,30 @@ class Column:
         for code, value in occurring.items():
             lookup[code] = position.get(value, unseen)
         return lookup.take(self.values)
+
+
+def loses_digits(values: NDArray[Any]) -> bool:
+    """Whether an array of whole numbers has some that a float64 would round.
+
+    Examples
+    --------
+    >>> loses_digits(np.array([2**53])), loses_digits(np.array([2**53 + 1])), loses_digits(np.array([0.1]))
+    (False, True, False)
+    """
+    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not values.size:
+        return False
+    if int(values.min()) >= -_EXACT and int(values.max()) <= _EXACT:
+        return False
+    numbers = values.astype(np.float64)
+    low, high = np.iinfo(values.dtype).min, np.iinfo(values.dtype).max + 1  # both are powers of two, or 0
+    fits = (numbers >= low) & (numbers < high)
+    return not fits.all() or bool((numbers.astype(values.dtype) != values).any())
+
+
+def _lost_digits(values: list[Any], numbers: NDArray[np.float64]) -> bool:
+    """Whether whole numbers among Python objects were rounded."""
+    large = np.flatnonzero(np.abs(numbers) >= _EXACT).tolist()
+    return any(isinstance(values[at], Integral) and int(values[at]) != numbers.item(at) for at in large)
 
 
 def unusable(name: str, found: object, *, temporal: bool = False, complex_: bool = False) -> DataError:
@@ -229,9 +257,10 @@ def _read_objects(values: list[Any], name: str) -> Column:
         if types.marks:
             values = [math.nan if type(value) in types.marks else value for value in values]
         try:
-            return Column(np.array(values, dtype=np.float64))
+            numbers = np.array(values, dtype=np.float64)
         except (OverflowError, ValueError):
             raise _too_large(name) from None
+        return Column(numbers, rounded=_lost_digits(values, numbers))
     code_of = {value: code for code, value in enumerate(dict.fromkeys(values))}
     codes = np.fromiter(map(code_of.__getitem__, values), dtype=np.int32, count=len(values))
     return Column(codes, tuple(map(types.plain, code_of)))

@@ -45,6 +45,8 @@ class Table:
         counts nothing: evidence is of `weight` alone.
     measured : Measured or None
         The numeric target of every row.
+    rounded : tuple of str
+        Names of the columns that `read` had to round: whole numbers beyond 2**53.
 
     Examples
     --------
@@ -65,6 +67,7 @@ class Table:
     names: tuple[str, ...] | None = None
     class_weight: Floats | None = None
     measured: Measured | None = None
+    rounded: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -234,4 +237,5 @@ class Table:
                 of_class[codes] = by_label
         columns, matrix = sheet.encode(schema)
         measured = None if values is None else Measured.of(values, weight, unit)
-        return cls(schema, columns, codes, weight, unit, matrix, sheet.names, of_class, measured)
+        rounded = tuple([schema.names[at] for at in sheet.rounded])
+        return cls(schema, columns, codes, weight, unit, matrix, sheet.names, of_class, measured, rounded)
