@@ -37,6 +37,8 @@ _MOST_TREES = 1_000_000
 
 def refuse(name: str, value: Any, expected: str, advice: str) -> ParameterError:
     """Return the error of a wrong parameter: what was found, what was expected, what to do."""
+    if isinstance(value, Integral) and abs(int(value)) > _MOST:
+        expected += ", of at most 64 bits"
     return ParameterError(f"{name}={shown(value)}: expected {expected}. {advice}")
 
 
@@ -106,24 +108,21 @@ def limit(name: str, value: Any) -> int | None:
     """A whole number, or None for no limit."""
     if value is None or is_whole(value):
         return value  # type: ignore[no-any-return]
-    expected = "a whole number below 2**63, or None for no limit"
-    raise refuse(name, value, expected, f"Pass {name}=None or {name}=5, say.")
+    raise refuse(name, value, "a whole number, or None for no limit", f"Pass {name}=None or {name}=5, say.")
 
 
 def number(name: str, value: Any, default: float = 0.0) -> float:
     """A number; whether it is in range, who uses it says."""
     if is_number(value):
         return float(value)
-    raise refuse(
-        name, value, "a number that a float can hold", f"Pass {name}={default}, which is the default."
-    )
+    raise refuse(name, value, "a number", f"Pass {name}={default}, which is the default.")
 
 
 def whole(name: str, value: Any, default: int) -> int:
     """A whole number; whether it is in range, who uses it says."""
     if is_whole(value):
         return int(value)
-    raise refuse(name, value, "a whole number below 2**63", f"Pass {name}={default}, which is the default.")
+    raise refuse(name, value, "a whole number", f"Pass {name}={default}, which is the default.")
 
 
 def trees(value: Any) -> int:
@@ -148,8 +147,7 @@ def seed_of(value: Any) -> int:
         return int(value)
     if hasattr(value, "randint"):
         return int(value.randint(2**31))
-    expected = "a whole number from 0 and below 2**63, or None"
-    raise refuse("random_state", value, expected, "Pass random_state=0, say.")
+    raise refuse("random_state", value, "a whole number from 0, or None", "Pass random_state=0, say.")
 
 
 def rows_of(name: str, value: Any, least: int, n_rows: int) -> int:
@@ -158,7 +156,7 @@ def rows_of(name: str, value: Any, least: int, n_rows: int) -> int:
         return int(value)
     if is_number(value) and 0.0 < value < 1.0:
         return max(least, ceil(float(value) * n_rows))
-    expected = "a whole number of rows below 2**63, or a share of all rows between 0 and 1"
+    expected = "a whole number of rows, or a share of all rows between 0 and 1"
     raise refuse(name, value, expected, f"Pass {name}={least}, say.")
 
 
