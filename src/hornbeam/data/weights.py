@@ -319,7 +319,7 @@ def _named(class_weight: Mapping[Any, Any], classes: Sequence[Label]) -> Floats:
     given = [class_weight.get(label, 1.0) for label in classes]
     try:
         factors = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # noqa: BLE001 (whatever the code of a value raises)
         factors = np.array([np.nan])
     if not ((factors >= 0) & np.isfinite(factors)).all():
         raise ParameterError(
