@@ -1,5 +1,6 @@
 """Numbers at the edges of their range: used with the right result, or refused with a HornbeamError."""
 
+from copy import copy
 from decimal import Decimal
 
 import numpy as np
@@ -107,3 +108,32 @@ def test_values_that_no_float_can_hold_are_refused(value):
         TreeClassifier().fit([[value], [1]], [0, 1])
     with pytest.raises(DataError, match="y"):
         TreeRegressor().fit([[0], [1]], [value, 1])
+
+
+def test_odd_options_of_methods_are_used_or_refused():
+    tree, mean = TreeClassifier("cart").fit(X, Y), TreeRegressor("cart").fit(X, NUMBERS)
+    calls = [
+        lambda odd: tree.predict_proba(X, prior=odd),
+        lambda odd: tree.predict(X, costs=odd),
+        lambda odd: tree.predict_interval(X[:5], level=odd),
+        lambda odd: mean.predict_interval(X[:5], level=odd),
+        lambda odd: copy(tree).update(X, Y, decay=odd),
+        lambda odd: copy(tree).update(X, Y, sample_weight=odd),
+        lambda odd: copy(mean).forget(X, NUMBERS, sample_weight=odd),
+        lambda odd: copy(tree).set_costs(odd),
+        lambda odd: copy(tree).update(X[:2], [odd, 0]),
+        lambda odd: clone(tree).fit(X, Y, grow_rows=odd),
+        lambda odd: clone(tree).fit(X, Y, memory=odd),
+        lambda odd: clone(ESTIMATORS["ranker"]).fit(X, Y, group=odd),
+        lambda odd: tree.predict([[odd, 1, 1]]),
+        lambda odd: tree.predict({"x0": odd, "x1": 1, "x2": 1}),
+        tree.predict,
+    ]
+    for number, call in enumerate(calls):
+        for value in [*ODD, "\0", "\ud800", Decimal("sNaN")]:
+            try:
+                call(value)
+            except HornbeamError:
+                continue
+            except Exception as error:
+                raise AssertionError(f"call {number} with a {type(value).__name__}") from error

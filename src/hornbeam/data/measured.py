@@ -136,8 +136,8 @@ def _read(y: Any) -> Floats:
         values = values.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         raise DataError(
-            f"y holds values that no float can hold (its type is {values.dtype}); expected numbers. Class labels need "
-            "a classifier."
+            f"y holds values that are no numbers, or too large for a float (its type is {values.dtype}); expected "
+            "numbers. Class labels need a classifier."
         ) from None
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]

@@ -14,6 +14,7 @@ from hornbeam.estimators import explained, refresh
 from hornbeam.estimators.calibrated import calibrate_intervals
 from hornbeam.estimators.column_warnings import warn_of_columns
 from hornbeam.estimators.locks import alone, in_turns
+from hornbeam.estimators.parameters import limit, number
 from hornbeam.estimators.portrait import Portrait
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.routing import Routing
@@ -224,6 +225,7 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
         TreeClassifier
             Itself, fitted.
         """
+        grow_rows, memory = limit("grow_rows", grow_rows), limit("memory", memory)
         with Progress(self, X, y, sample_weight) as progress:
             if is_address(X):
                 source = opened(X, y, sample_weight, self.class_weight, engine)
@@ -281,7 +283,7 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
         (array([[0.25, 0.75]]), array([[0.333, 0.667]]))
         """
         table = self._read(X, labels_of(self, y))
-        refresh.update(self, table, sample_weight, decay)
+        refresh.update(self, table, sample_weight, number("decay", decay, 1.0))
         return self
 
     @in_turns

@@ -12,6 +12,7 @@ from hornbeam.estimators import explained, refresh
 from hornbeam.estimators.calibrated import calibrate_intervals
 from hornbeam.estimators.column_warnings import warn_of_columns
 from hornbeam.estimators.locks import alone, in_turns
+from hornbeam.estimators.parameters import limit, number
 from hornbeam.estimators.portrait import Portrait
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.routing import Routing
@@ -164,6 +165,7 @@ class TreeRegressor(Portrait, CallbackSupportMixin, Routing, RegressorMixin, Est
         TreeRegressor
             Itself, fitted.
         """
+        memory = limit("memory", memory)
         with Progress(self, X, y, sample_weight) as progress:
             if is_address(X):
                 table = read_measured(X, y, sample_weight, memory, n_threads(self.n_jobs))
@@ -216,7 +218,7 @@ class TreeRegressor(Portrait, CallbackSupportMixin, Routing, RegressorMixin, Est
         array([6.75])
         """
         table = self._read(X, numbers_of(self, y))
-        refresh.update(self, table, sample_weight, decay)
+        refresh.update(self, table, sample_weight, number("decay", decay, 1.0))
         return self
 
     @in_turns

@@ -1,8 +1,11 @@
 """Bounds for a true rate or mean, given its estimate and an effective number of rows."""
 
+from numbers import Real
+from typing import Any
+
 import numpy as np
 
-from hornbeam.errors import ParameterError
+from hornbeam.errors import ParameterError, shown
 from hornbeam.typing import Bools, Floats
 
 __all__ = ["holds_mean", "holds_rate", "mean_bounds", "rate_bounds"]
@@ -36,7 +39,10 @@ def rate_bounds(belief: Floats, size: Floats, level: float = 0.9) -> tuple[Float
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from numbers import Real
+    from typing import Any
+
+    import numpy as np
     >>> low, high = rate_bounds(np.array([0.0, 0.5]), np.array([10.0, 40.0]))
     >>> low.round(3), high.round(3)
     (array([0.   , 0.366]), array([0.179, 0.634]))
@@ -60,7 +66,10 @@ def holds_rate(belief: Floats, size: Floats, truth: Floats, level: float = 0.9) 
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from numbers import Real
+    from typing import Any
+
+    import numpy as np
     >>> holds_rate(np.array([0.5, 0.5]), np.array([40.0, 40.0]), np.array([0.37, 0.36])).tolist()
     [True, False]
     """
@@ -94,7 +103,10 @@ def mean_bounds(mean: Floats, variance: Floats, size: Floats, level: float = 0.9
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from numbers import Real
+    from typing import Any
+
+    import numpy as np
     >>> low, high = mean_bounds(np.array([5.0]), np.array([4.0]), np.array([16.0]))
     >>> low.round(3), high.round(3)
     (array([4.127]), array([5.873]))
@@ -108,7 +120,10 @@ def holds_mean(mean: Floats, variance: Floats, size: Floats, truth: Floats, leve
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from numbers import Real
+    from typing import Any
+
+    import numpy as np
     >>> holds_mean(np.array([5.0]), np.array([4.0]), np.array([16.0]), np.array([5.8])).tolist()
     [True]
     """
@@ -125,7 +140,7 @@ def _half(variance: Floats, size: Floats, level: float) -> Floats:
     return half
 
 
-def _tail(level: float) -> float:
-    if not 0 < level < 1:
-        raise ParameterError(f"level={level!r}: expected a number between 0 and 1. Pass level=0.9, say.")
-    return (1 - level) / 2
+def _tail(level: Any) -> float:
+    if not isinstance(level, Real) or not 0 < level < 1:  # type: ignore[operator]
+        raise ParameterError(f"level={shown(level)}: expected a number between 0 and 1. Pass level=0.9, say.")
+    return (1 - float(level)) / 2
