@@ -24,7 +24,9 @@ from sklearn.tree import DecisionTreeClassifier
 import hornbeam
 from hornbeam.errors import HornbeamError
 
-__all__ = ["draw", "judge"]
+__all__ = ["NEEDS", "draw", "judge"]
+
+NEEDS = ("pandas", "polars", "pyarrow")
 
 
 class _Failing:

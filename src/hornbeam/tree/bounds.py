@@ -39,10 +39,7 @@ def rate_bounds(belief: Floats, size: Floats, level: float = 0.9) -> tuple[Float
 
     Examples
     --------
-    >>> from numbers import Real
-    from typing import Any
-
-    import numpy as np
+    >>> import numpy as np
     >>> low, high = rate_bounds(np.array([0.0, 0.5]), np.array([10.0, 40.0]))
     >>> low.round(3), high.round(3)
     (array([0.   , 0.366]), array([0.179, 0.634]))
@@ -66,10 +63,7 @@ def holds_rate(belief: Floats, size: Floats, truth: Floats, level: float = 0.9) 
 
     Examples
     --------
-    >>> from numbers import Real
-    from typing import Any
-
-    import numpy as np
+    >>> import numpy as np
     >>> holds_rate(np.array([0.5, 0.5]), np.array([40.0, 40.0]), np.array([0.37, 0.36])).tolist()
     [True, False]
     """
@@ -103,10 +97,7 @@ def mean_bounds(mean: Floats, variance: Floats, size: Floats, level: float = 0.9
 
     Examples
     --------
-    >>> from numbers import Real
-    from typing import Any
-
-    import numpy as np
+    >>> import numpy as np
     >>> low, high = mean_bounds(np.array([5.0]), np.array([4.0]), np.array([16.0]))
     >>> low.round(3), high.round(3)
     (array([4.127]), array([5.873]))
@@ -120,10 +111,7 @@ def holds_mean(mean: Floats, variance: Floats, size: Floats, truth: Floats, leve
 
     Examples
     --------
-    >>> from numbers import Real
-    from typing import Any
-
-    import numpy as np
+    >>> import numpy as np
     >>> holds_mean(np.array([5.0]), np.array([4.0]), np.array([16.0]), np.array([5.8])).tolist()
     [True]
     """
