@@ -102,7 +102,7 @@ def test_whole_labels_beyond_64_bits_are_refused(y):
         read_labels(np.array(y, dtype=object))
 
 
-@pytest.mark.parametrize("y", [[1, True, 0], [True, 1.0], [0, False, True]])
+@pytest.mark.parametrize("y", [[1, True, 0], [True, 1.0], [0, False, np.True_]])
 def test_booleans_among_numbers_are_refused_as_labels(y):
     for labels in (y, tuple(y), np.array(y, dtype=object), pd.Series(y, dtype=object)):
         with pytest.raises(DataError, match="mixes booleans with numbers"):

@@ -121,7 +121,8 @@ def steps_of(weight: Floats, step: float) -> Counts:
     if step > 1.0 and (n_light := int((steps < 1).sum())):
         raise DataError(
             f"The weights differ too much to be counted together: the largest need steps of {step:.2g}, and "
-            f"{n_light:,} are less than half a step. Give these rows the weight 0, or make the weights less different."
+            f"{n_light:,} are less than half a step. Divide all weights by 1e{math.ceil(math.log10(step))}, or give "
+            "these rows the weight 0."
         )
     return np.maximum(steps, 1)
 

@@ -129,7 +129,7 @@ def _as_array(y: Any) -> NDArray[Any]:
     if labels.dtype.kind in "iuf" and isinstance(y, (list, tuple)) and labels.ndim == 1:
         types = set(map(type, y))
         # NumPy would merge True and 1, and round 2**63 beside -1.
-        if (bool in types and len(types) > 1) or (labels.dtype.kind == "f" and types == {int}):
+        if not {bool, np.bool_}.isdisjoint(types) or (labels.dtype.kind == "f" and types == {int}):
             labels = _unboxed(np.array(y, dtype=object))
     if labels.dtype.kind == "U" and not isinstance(y, np.ndarray):
         # NumPy writes None, NaN and numbers among strings as text: look at what really came.
