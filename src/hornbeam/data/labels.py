@@ -159,7 +159,7 @@ def _unboxed(labels: NDArray[Any]) -> NDArray[Any]:
             return _whole(labels)
         if all(issubclass(t, Real) for t in types):
             return labels.astype(np.float64)
-    elif all(issubclass(t, Real) for t in types):
+    elif all(issubclass(t, (Real, np.bool_)) for t in types):
         raise DataError(
             f"y mixes booleans with numbers: its types are {names}, and True equals 1. Expected one of both. "
             "Convert y to one type: y.astype(int), or y.astype(str) to keep them apart."
