@@ -11,6 +11,7 @@
     ├── StorageError      (ValueError)    a file that holds no sound model, or a model no file can hold
     ├── InteropError      (ValueError)    a model that the other library's words, or ours, cannot say
     ├── ExportError       (ValueError)    a tree that a target cannot say, or not exactly
+    ├── BusyError         (RuntimeError)  an estimator that another thread is fitting or updating
     ├── EngineError       (RuntimeError)  a pass over the data that could not be finished
     └── MissingExtraError (RuntimeError)  an optional dependency that is not installed
 
@@ -20,6 +21,7 @@ Each message says what was found, what was expected and what to do.
 """
 
 __all__ = [
+    "BusyError",
     "ContainerError",
     "DataError",
     "EngineError",
@@ -33,6 +35,25 @@ __all__ = [
     "StorageError",
     "TreeError",
 ]
+
+_LONGEST = 200  # characters of a value in a message
+
+
+def shown(value: object) -> str:
+    """Show a value in a message: in 200 characters at most, and also if its own code cannot show it.
+
+    Examples
+    --------
+    >>> shown("gin"), len(shown(10**190)), shown(10**5_000)
+    ("'gin'", 191, 'an int of 16610 bits')
+    """
+    if type(value) is int and value.bit_length() > 4 * _LONGEST:  # Python refuses to write very long ones
+        return f"an int of {value.bit_length()} bits"
+    try:
+        words = repr(value)
+    except Exception:  # noqa: BLE001 (whatever the code of the value raises)
+        return f"a {type(value).__name__}"
+    return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}..."
 
 
 class HornbeamError(Exception):
@@ -79,6 +100,10 @@ class InteropError(HornbeamError, ValueError):
 
 class ExportError(HornbeamError, ValueError):
     """A tree that a target cannot say, or not exactly."""
+
+
+class BusyError(HornbeamError, RuntimeError):
+    """Another thread is fitting or updating the estimator."""
 
 
 class EngineError(HornbeamError, RuntimeError):

@@ -1,6 +1,8 @@
 """Weights in fixed point: exact, free of order, and two for a row that came twice."""
 
 import math
+import re
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -32,8 +34,18 @@ def steered(sample_weight, y, class_weight):
 @given(st.lists(positive, min_size=1, max_size=30))
 def test_fixed_point_is_the_contract(values):
     weight = np.array(values)
-    steps, unit = fixed_point(weight)
     n_times_largest = len(values) * Fraction(max(values))
+    try:
+        steps, unit = fixed_point(weight)
+    except DataError as error:
+        if "too large" in str(error):
+            assert n_times_largest >= Fraction(1e150) * (1 - Fraction(1, 2**50))
+        else:  # a weight below half a step, where a step is more than a row
+            step = 2.0 ** math.ceil(math.log2(n_times_largest / 2**49))
+            assert step > 1
+            assert min(values) <= step / 2
+        return
+    assert n_times_largest <= Fraction(1e150) * (1 + Fraction(1, 2**50))
     if all(value.is_integer() for value in values) and n_times_largest < 2**50:
         assert unit == 1.0
         assert (steps is None) == all(value == 1 for value in values)
@@ -190,6 +202,41 @@ def test_class_weights_need_labels():
 def test_a_product_too_large_is_refused():
     with pytest.raises(DataError, match="too large"):
         steered([1e300], ["a"], {"a": 1e300})
+
+
+@pytest.mark.parametrize("largest", [1e308, 9e307, 1.7976931348623157e308])
+@pytest.mark.parametrize("n", [2, 200])
+def test_weights_near_the_largest_float_are_refused_and_the_remedy_works(largest, n):
+    weight = np.full(n, largest)
+    weight[0] /= 3
+    with pytest.raises(DataError, match="too large to be added up") as refusal:
+        read_weights(weight, n)
+    divisor = float(re.search(r"Divide all weights by (1e\d+)", str(refusal.value))[1])
+    small = read_weights(weight / divisor, n)
+    assert small.steps[0] * 3 == pytest.approx(small.steps[-1])
+
+
+def test_weights_that_differ_too_much_are_refused():
+    with pytest.raises(DataError, match="differ too much") as refusal:
+        read_weights([1e140, 1e-300], 2)
+    divisor = float(re.search(r"Divide all weights by (1e\d+)", str(refusal.value))[1])
+    assert read_weights([1e140 / divisor, 1e-300 / divisor], 2).steps[0] > 2**47
+    with pytest.raises(DataError, match="differ too much"):
+        steered(None, ["a", "b"], {"a": 1e140, "b": 1e-300})
+    # The same ratio below a row for each step: what is too light counts a step, which is next to nothing.
+    assert read_weights([1.0, 1e-300], 2).steps[1] == 1
+
+
+def test_subnormal_weights_count_as_shares():
+    weight = np.array([5e-324, 1e-323, 5e-324])
+    read = read_weights(weight, 3)
+    assert (read.steps * read.unit).tolist() == [0.75, 1.5, 0.75]
+
+
+@pytest.mark.parametrize("weight", [[10**400, 1], ["a", "b"], [None, 1.0], [Decimal("sNaN"), 1], [1j, 1]])
+def test_weights_that_no_float_can_hold_are_refused(weight):
+    with pytest.raises(DataError, match="sample_weight"):
+        read_weights(weight, 2)
 
 
 def test_class_weight_zero_drops_the_class():

@@ -12,6 +12,7 @@ import hornbeam
 from hornbeam import DaskTreeClassifier, TreeClassifier
 from hornbeam.errors import DataError, ParameterError
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -176,3 +177,28 @@ def test_the_fitted_model_travels_without_its_client(client):
     assert again.client is None
     assert again.tree_.digest == fitted.tree_.digest
     np.testing.assert_array_equal(again.predict_proba(ROWS), fitted.predict_proba(ROWS))
+
+
+def test_a_cache_folder_that_is_not_there_is_made(tmp_path):
+    clf = on_cluster().fit(FRAME[FEATURES], FRAME["buys"], cache=tmp_path / "new" / "folder", **by_level)
+    assert clf.tree_.digest == in_memory().fit(ROWS, LABELS).tree_.digest
+
+
+def test_a_partition_without_a_column_is_refused():
+    first, *others = FRAME.to_delayed()
+    drop = dask.delayed(pd.DataFrame.drop)(first, columns="city")
+    broken = dd.from_delayed([*others, drop], meta=FRAME._meta, verify_meta=False)
+    with pytest.raises(DataError, match="A partition of X lacks 1 of the 5 columns of the frame: 'city'"):
+        on_cluster().fit(broken, "buys", "weight")
+
+
+def test_a_closed_client_is_refused_alone():
+    closed = distributed.Client(processes=False, n_workers=1, dashboard_address=":0", set_as_default=False)
+    closed.close()
+    with pytest.raises(ParameterError, match=r"client is closed.*Connect a new one"):
+        on_cluster(client=closed).fit(FRAME[FEATURES], FRAME["buys"])
+
+
+def test_weights_that_are_too_large_are_refused():
+    with pytest.raises(DataError, match=r"too large to be added up.*Divide all weights by 1e\d+"):
+        on_cluster().fit(FRAME[FEATURES], FRAME["buys"], FRAME["weight"] * 1e300)

@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from numbers import Complex, Real
+from numbers import Complex, Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +15,9 @@ from hornbeam.data.schema import Feature, Kind, sorted_categories
 from hornbeam.errors import DataError, SchemaError
 from hornbeam.typing import Bools, Category
 
-__all__ = ["MISSING", "UNSEEN", "Column", "unusable"]
+__all__ = ["MISSING", "UNSEEN", "Column", "loses_digits", "unusable"]
 
+_EXACT = 2**53  # up to here a float64 holds every whole number
 MISSING = -1
 UNSEEN = -2
 
@@ -38,6 +39,8 @@ class Column:
         What the codes stand for. Entries may never occur, occur twice, or be None, which is missing too.
     ordered : bool
         Whether the order of the dictionary means something.
+    rounded : bool
+        Whether some whole numbers are not what they were: beyond 2**53 a float64 cannot hold each.
 
     Examples
     --------
@@ -52,13 +55,14 @@ class Column:
     values: NDArray[Any]
     dictionary: tuple[Category | None, ...] | None = None
     ordered: bool = False
+    rounded: bool = False
 
     @classmethod
     def read(cls, values: NDArray[Any], name: str) -> "Column":
         """Read a 1-D array of numbers, booleans, strings or objects."""
         kind = values.dtype.kind
         if kind in "fiu":
-            return cls(np.asarray(values, dtype=np.float64))
+            return cls(np.asarray(values, dtype=np.float64), rounded=loses_digits(values))
         if kind == "b":
             return cls(values.view(np.int8), (False, True))
         if kind in "OUT":
@@ -142,6 +146,30 @@ class Column:
         return lookup.take(self.values)
 
 
+def loses_digits(values: NDArray[Any]) -> bool:
+    """Whether an array of whole numbers has some that a float64 would round.
+
+    Examples
+    --------
+    >>> loses_digits(np.array([2**53])), loses_digits(np.array([2**53 + 1])), loses_digits(np.array([0.1]))
+    (False, True, False)
+    """
+    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not values.size:
+        return False
+    if int(values.min()) >= -_EXACT and int(values.max()) <= _EXACT:
+        return False
+    numbers = values.astype(np.float64)
+    low, high = np.iinfo(values.dtype).min, np.iinfo(values.dtype).max + 1  # both are powers of two, or 0
+    fits = (numbers >= low) & (numbers < high)
+    return not fits.all() or bool((numbers.astype(values.dtype) != values).any())
+
+
+def _lost_digits(values: list[Any], numbers: NDArray[np.float64]) -> bool:
+    """Whether whole numbers among Python objects were rounded."""
+    large = np.flatnonzero(np.abs(numbers) >= _EXACT).tolist()
+    return any(isinstance(values[at], Integral) and int(values[at]) != numbers.item(at) for at in large)
+
+
 def unusable(name: str, found: object, *, temporal: bool = False, complex_: bool = False) -> DataError:
     """Return the error of a column that holds neither numbers nor categories.
 
@@ -183,6 +211,7 @@ class _Types(NamedTuple):
     numbers: bool
     texts: bool
     marks: frozenset[type]
+    name: str
 
     @classmethod
     def of(cls, values: Iterable[Any], name: str) -> "_Types":
@@ -195,7 +224,7 @@ class _Types(NamedTuple):
             raise unusable(
                 name, t.__name__, temporal=issubclass(t, TEMPORAL), complex_=issubclass(t, Complex)
             )
-        return cls(bool(bools), bool(numbers), bool(texts), marks)
+        return cls(bool(bools), bool(numbers), bool(texts), marks, name)
 
     def plain(self, value: Any) -> Category | None:
         """Return the value as a plain scalar, None if missing; 1, 1.0 and, among numbers, True are all 1."""
@@ -205,10 +234,20 @@ class _Types(NamedTuple):
             return str(value)
         if isinstance(value, (bool, np.bool_)):
             return int(value) if self.numbers else bool(value)
-        number = float(value)
+        try:
+            number = float(value)
+        except (OverflowError, ValueError):
+            raise _too_large(self.name) from None
         if math.isnan(number):
             return None
         return int(value) if number.is_integer() else number
+
+
+def _too_large(name: str) -> DataError:
+    return DataError(
+        f"Column {name!r} has a number that no float can hold; expected numbers up to 1.8e308. Measure it in a larger "
+        "unit, or pass the column as text if its values are names."
+    )
 
 
 def _read_objects(values: list[Any], name: str) -> Column:
@@ -217,7 +256,11 @@ def _read_objects(values: list[Any], name: str) -> Column:
     if not types.texts and (types.numbers or not types.bools):
         if types.marks:
             values = [math.nan if type(value) in types.marks else value for value in values]
-        return Column(np.array(values, dtype=np.float64))
+        try:
+            numbers = np.array(values, dtype=np.float64)
+        except (OverflowError, ValueError):
+            raise _too_large(name) from None
+        return Column(numbers, rounded=_lost_digits(values, numbers))
     code_of = {value: code for code, value in enumerate(dict.fromkeys(values))}
     codes = np.fromiter(map(code_of.__getitem__, values), dtype=np.int32, count=len(values))
     return Column(codes, tuple(map(types.plain, code_of)))

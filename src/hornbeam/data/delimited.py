@@ -135,6 +135,11 @@ def _cause(error: Exception, names: list[str], n_lines: int) -> str:
     if wrong := re.search(r"column #(\d+): .*conversion error to (\w+): invalid value ", said):
         kind = {"double": "number", "bool": "boolean"}.get(wrong[2], wrong[2])
         return f"column {names[int(wrong[1])]!r}, {where}: the value is no {kind}."
+    if "straddling" in said:
+        return (
+            f"{where} is longer than 1 MB, or a quote is opened and never closed; expected shorter rows. Leave out the "
+            "column of long texts, or close the quote."
+        )
     return f"{said.partition(': ')[0]}, in {where}."
 
 

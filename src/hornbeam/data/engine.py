@@ -1,7 +1,6 @@
 """Where work runs. Everything that may be distributed is one verb, ``reduce``."""
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -9,6 +8,7 @@ from operator import iadd
 from typing import Any, Protocol
 
 from hornbeam.errors import EngineError, ParameterError
+from hornbeam.kernels.pool import Pool
 
 __all__ = ["Engine", "LocalEngine", "Task", "deal", "fold"]
 
@@ -131,7 +131,7 @@ class LocalEngine:
     ) -> Iterable[Sequence[Any]]:
         if self.n_jobs == 1 or len(groups) == 1:
             return map(task, groups)
-        pool = ThreadPoolExecutor(min(self.n_jobs, len(groups)))
+        pool = Pool(min(self.n_jobs, len(groups)))
         try:
             return [future.result() for future in [pool.submit(task, group) for group in groups]]
         finally:

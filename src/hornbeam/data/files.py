@@ -1,5 +1,6 @@
 """Parquet files by name: paths, folders, patterns and addresses become a list of files that can be opened."""
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -135,7 +136,16 @@ def _told(address: str) -> Iterator[None]:
 
 
 def _local(path: Path) -> list[str]:
-    path = path.expanduser().absolute()
+    try:
+        path = path.expanduser().absolute()
+        os.fsencode(path)
+        if "\0" in str(path):
+            raise ValueError("embedded null character")
+    except (RuntimeError, ValueError) as error:
+        raise DataError(
+            "X is a text that is no path of a file: it has a character that no path can have, or names a home folder "
+            "that is not there. Expected a path, a folder or a pattern, or rows."
+        ) from error
     if path.is_dir():
         below = sorted(path.rglob("*.parquet"))
         found = [file for file in below if not _hidden(file.relative_to(path).parts)]

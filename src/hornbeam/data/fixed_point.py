@@ -6,6 +6,7 @@ from typing import Self
 
 import numpy as np
 
+from hornbeam.errors import DataError
 from hornbeam.typing import Counts, Floats
 
 __all__ = ["Spread", "are_shares", "fixed_point", "step_of", "steps_of"]
@@ -16,6 +17,7 @@ SCALED_BITS = 49
 SMALLEST_EXPONENT = -1074  # of the smallest positive float64
 # All rows together weigh one row at most: then weights are shares. The slack is for sums that should be 1.
 SHARES = 1.0 + 1e-6
+LARGEST_TOTAL = 1e150  # of all rows at the largest weight, so that squares of sums are finite
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,11 @@ def step_of(spread: Spread) -> float:
     1 for whole weights, so that weight 2 is exactly a row given twice. For others it is the one by which all
     rows, at the largest weight, would add up to more than 2**48 and at most 2**49 steps.
 
+    Raises
+    ------
+    DataError
+        If all rows, at the largest weight, would add up to more than 1e150.
+
     Examples
     --------
     >>> step_of(Spread(2, 1.0, 3.0, True)), step_of(Spread(2, 0.25, 0.5, False)) == 2.0**-49
@@ -83,6 +90,12 @@ def step_of(spread: Spread) -> float:
     """
     if spread.stays_whole:
         return 1.0
+    if spread.n_rows * spread.largest > LARGEST_TOTAL:
+        excess = math.log10(spread.n_rows) + math.log10(spread.largest) - math.log10(LARGEST_TOTAL)
+        raise DataError(
+            f"The weights are too large to be added up: {spread.n_rows:,} rows times the largest weight is more than "
+            f"{LARGEST_TOTAL:g}. Divide all weights by 1e{max(1, math.ceil(excess))}."
+        )
     # n * largest = fraction * 2**exponent, in two steps because the product may overflow
     mantissa, exponent = math.frexp(spread.largest)
     fraction, carry = math.frexp(spread.n_rows * mantissa)
@@ -93,6 +106,11 @@ def step_of(spread: Spread) -> float:
 def steps_of(weight: Floats, step: float) -> Counts:
     """The weights in steps; one too small for a step gets one.
 
+    Raises
+    ------
+    DataError
+        If a weight that gets one would count for more than a row by it.
+
     Examples
     --------
     >>> steps_of(np.array([0.5, 2.0, 1e-9]), 0.25)
@@ -100,6 +118,12 @@ def steps_of(weight: Floats, step: float) -> Counts:
     """
     power = math.frexp(step)[1] - 1
     steps: Counts = np.rint(np.ldexp(weight, -power)).astype(np.int64)
+    if step > 1.0 and (n_light := int((steps < 1).sum())):
+        raise DataError(
+            f"The weights differ too much to be counted together: the largest need steps of {step:.2g}, and "
+            f"{n_light:,} are less than half a step. Divide all weights by 1e{math.ceil(math.log10(step))}, or give "
+            "these rows the weight 0."
+        )
     return np.maximum(steps, 1)
 
 

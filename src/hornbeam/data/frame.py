@@ -1,13 +1,15 @@
 """Data frames laid open: what each library calls a number, a category or nothing at all."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.columns import Column, unusable
+from hornbeam.data.arrow import check_arrow
+from hornbeam.data.columns import Column, loses_digits, unusable
 from hornbeam.data.named_rows import is_named_rows, lacking, read_named_rows
 from hornbeam.data.schema import Schema, generated_names
 from hornbeam.data.sheet import Sheet, as_array, check_shape
@@ -225,7 +227,7 @@ def _read_frame(frame: "nw.DataFrame[Any]") -> Sheet:
     names = tuple(labels) if types == {"str"} else None
     pairs = zip(labels, names or generated_names(shape[1]), strict=True)
     columns = [_read_series(frame.get_column(label), name) for label, name in pairs]
-    return Sheet(shape, None, tuple(columns), names)
+    return Sheet.of_columns(shape, columns, names)
 
 
 def _read_series(series: "nw.Series[Any]", name: str) -> Column:
@@ -237,7 +239,13 @@ def _read_series(series: "nw.Series[Any]", name: str) -> Column:
         return Column.read(series.to_numpy(), name)
     if dtype.is_numeric():
         wide = dtype.is_decimal() or dtype in (nw.Int128, nw.UInt128)  # NumPy has no such types
-        return Column.read((series.cast(nw.Float64) if wide else series).to_numpy(), name)
+        values = (series.cast(nw.Float64) if wide else series).to_numpy()
+        column = Column.read(values, name)
+        if values.dtype.kind in "iu" or dtype not in (nw.Int64, nw.UInt64):
+            return column
+        return replace(
+            column, rounded=loses_digits(series.drop_nulls().to_numpy())
+        )  # nulls made floats of them
     if dtype == nw.Boolean:
         return Column(series.cast(nw.Int8).fill_null(-1).to_numpy(), (False, True))
     if dtype in (nw.String, nw.Categorical, nw.Enum):
@@ -258,6 +266,7 @@ def _read_categories(series: "nw.Series[Any]", name: str) -> Column:
     if hasattr(getattr(native, "dtype", None), "pyarrow_dtype"):
         native = native.array.__arrow_array__()  # pandas stumbles over nulls in Arrow dictionaries
     if hasattr(native, "combine_chunks"):
+        check_arrow(native, f"Column {name!r}")
         array = native.combine_chunks()
         array = array if hasattr(array, "dictionary") else array.dictionary_encode()
         codes = array.indices.cast("int32").fill_null(-1).to_numpy()

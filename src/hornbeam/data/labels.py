@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.data.arrow import check_arrow
+from hornbeam.data.foreign import refuse_foreign
 from hornbeam.errors import DataError, SchemaError
 from hornbeam.typing import Indices, Label
 
@@ -62,6 +64,16 @@ def read_labels(y: Any) -> Labels:
     >>> codes
     array([1, 0, 1], dtype=int32)
     """
+    try:
+        return _read(y)
+    except Exception as error:
+        refuse_foreign(error, "y")
+        raise
+
+
+def _read(y: Any) -> Labels:
+    if hasattr(y, "null_count") and hasattr(y, "validate"):
+        check_arrow(y, "y")
     if hasattr(y, "combine_chunks"):
         y = y.combine_chunks()  # NumPy would give the nulls of a chunked Arrow dictionary some label
     if hasattr(y, "dictionary_decode"):
@@ -114,6 +126,11 @@ def _as_array(y: Any) -> NDArray[Any]:
     if np.ma.is_masked(y):
         raise _missing()
     labels = np.asarray(y)
+    if labels.dtype.kind in "iuf" and isinstance(y, (list, tuple)) and labels.ndim == 1:
+        types = set(map(type, y))
+        # NumPy would merge True and 1, and round 2**63 beside -1.
+        if not {bool, np.bool_}.isdisjoint(types) or (labels.dtype.kind == "f" and types == {int}):
+            labels = _unboxed(np.array(y, dtype=object))
     if labels.dtype.kind == "U" and not isinstance(y, np.ndarray):
         # NumPy writes None, NaN and numbers among strings as text: look at what really came.
         labels = _unboxed(np.array(y, dtype=object)).astype(labels.dtype)
@@ -137,10 +154,16 @@ def _unboxed(labels: NDArray[Any]) -> NDArray[Any]:
         return labels
     if all(t is bool or t is np.bool_ for t in types):
         return labels.astype(np.bool_)
-    if all(issubclass(t, Integral) for t in types):
-        return labels.astype(np.int64)
-    if all(issubclass(t, Real) for t in types):
-        return labels.astype(np.float64)
+    if {bool, np.bool_}.isdisjoint(types):
+        if all(issubclass(t, Integral) for t in types):
+            return _whole(labels)
+        if all(issubclass(t, Real) for t in types):
+            return labels.astype(np.float64)
+    elif all(issubclass(t, (Real, np.bool_)) for t in types):
+        raise DataError(
+            f"y mixes booleans with numbers: its types are {names}, and True equals 1. Expected one of both. "
+            "Convert y to one type: y.astype(int), or y.astype(str) to keep them apart."
+        )
     if any(isinstance(label, float) and label != label for label in labels.ravel()):
         raise _missing()
     if all(issubclass(t, (str, Real)) for t in types):
@@ -148,6 +171,18 @@ def _unboxed(labels: NDArray[Any]) -> NDArray[Any]:
     raise DataError(
         f"Unknown label type: unknown. y holds values of type {names}; expected strings, integers or "
         "booleans. Convert the labels to one of these."
+    )
+
+
+def _whole(labels: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers of any type in 64 bits."""
+    low, high = min(labels.ravel(), default=0), max(labels.ravel(), default=0)
+    for kind in (np.int64, np.uint64):
+        if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
+            return labels.astype(kind)
+    raise DataError(
+        "y has whole numbers that do not fit 64 bits; expected smaller ones. Number the classes from 0, or convert "
+        "the labels to text: y.astype(str)."
     )
 
 

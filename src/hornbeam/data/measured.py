@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.data.foreign import refuse_foreign
 from hornbeam.errors import DataError
 from hornbeam.typing import Counts, Floats
 
@@ -17,6 +18,10 @@ _SUM_BITS = (
 )
 _SMALLEST_EXPONENT = -1000
 _LARGEST = 1e140  # so that squares, and sums of them, are finite
+_LARGEST_SUM = 1e150  # of weight times value; its square is finite too
+_HEAVY = (
+    2**16
+)  # steps of a row that is multiplied before it is rounded, for its value alone would lose digits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,8 +40,8 @@ class Measured:
 
     Notes
     -----
-    Where weights are whole, a row of weight 2 has twice the steps of a row of weight 1: it is exactly a row given
-    twice. Other weights are multiplied first and rounded then.
+    Where weights are whole and below 65,536, a row of weight 2 has twice the steps of a row of weight 1: it is
+    exactly a row given twice. Other weights are multiplied first and rounded then.
 
     Examples
     --------
@@ -62,6 +67,12 @@ class Measured:
         """
         total = len(values) if weight is None else int(weight.sum()) * step
         largest = float(np.abs(values).max(initial=0.0))
+        if (excess := largest * total / _LARGEST_SUM) > 1.0:
+            raise DataError(
+                f"The target times the weights is too large to be added up: more than {_LARGEST_SUM:g} over "
+                f"{len(values):,} rows. Divide all weights by 1e{math.ceil(math.log10(excess))}, or measure the target "
+                "in a larger unit."
+            )
         return cls(values, _unit(largest * total), _unit(largest * largest * total))
 
     def numerators(self, weight: Counts | None = None, step: float = 1.0) -> Counts:
@@ -108,6 +119,14 @@ def read_numbers(y: Any) -> Floats:
     >>> read_numbers([1, 2.5])
     array([1. , 2.5])
     """
+    try:
+        return _read(y)
+    except Exception as error:
+        refuse_foreign(error, "y")
+        raise
+
+
+def _read(y: Any) -> Floats:
     if np.ma.is_masked(y):
         raise DataError("Input y contains NaN: some values are missing. Leave out the rows without a target.")
     values = np.asarray(y)
@@ -115,10 +134,10 @@ def read_numbers(y: Any) -> Floats:
         raise DataError("Complex data not supported: y holds complex numbers; expected real ones.")
     try:
         values = values.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise DataError(
-            f"y holds values that are no numbers (its type is {values.dtype}); expected numbers. Class labels need a "
-            "classifier."
+            f"y holds values that are no numbers, or too large for a float (its type is {values.dtype}); expected "
+            "numbers. Class labels need a classifier."
         ) from None
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
@@ -146,8 +165,16 @@ def _unit(total: float) -> float:
 
 def _in_steps(values: Floats, weight: Counts | None, step: float, unit: float) -> Counts:
     power = 1 - math.frexp(unit)[1]
-    if weight is None or step == 1.0:
-        steps: Counts = np.rint(np.ldexp(values, power)).astype(np.int64)
-        return steps if weight is None else steps * weight
-    products: Counts = np.rint(np.ldexp(values * (weight * step), power)).astype(np.int64)
-    return products
+    if weight is None:
+        return _rounded(values, power)
+    if step == 1.0 and weight.max(initial=0) < _HEAVY:
+        return _rounded(values, power) * weight
+    products = _rounded(values * (weight * step), power)
+    if step != 1.0:
+        return products
+    return np.where(weight < _HEAVY, _rounded(values, power) * weight, products)
+
+
+def _rounded(values: Floats, power: int) -> Counts:
+    steps: Counts = np.rint(np.ldexp(values, power)).astype(np.int64)
+    return steps

@@ -1,5 +1,6 @@
 """Rows as people keep them, in CSV, TSV or Parquet files: read whole or part by part, and written."""
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,6 +25,8 @@ __all__ = [
 _PARQUET = b"PAR1"  # the first bytes of such a file
 _PART_ROWS = 1 << 17
 _BUFFER_BYTES = 1 << 20
+_FORMULA = r"^[=+\-@\t\r]"  # how a text begins that a spreadsheet takes for a formula
+_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 
 def read_rows(
@@ -231,12 +234,36 @@ def _csv_sink(sink: BinaryIO) -> tuple[Callable[[Any], None], Callable[[], None]
 
     def write(table: Any) -> None:
         nonlocal begun
+        table = _without_formulas(table)
         buffer = pa.BufferOutputStream()
         csv.write_csv(table, buffer, csv.WriteOptions(include_header=not begun))
         sink.write(buffer.getvalue().to_pybytes())
         begun = True
 
     return write, lambda: None
+
+
+def _without_formulas(table: Any) -> Any:
+    """Put an apostrophe before names and texts that a spreadsheet would take for a formula; numbers stay."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    for at, name in enumerate(table.column_names):
+        column = table[name]
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            risky = compute.and_not(
+                compute.match_substring_regex(column, _FORMULA),
+                compute.match_substring_regex(column, _NUMBER),
+            )
+            column = compute.if_else(risky, compute.binary_join_element_wise("'", column, ""), column)
+        table = table.set_column(at, name, column)
+    named = [
+        f"'{name}" if re.match(_FORMULA, name) and not re.match(_NUMBER, name) else name
+        for name in table.column_names
+    ]
+    return table.rename_columns(named)
 
 
 def _as_first(table: Any, schema: Any) -> Any:

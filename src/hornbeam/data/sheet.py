@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.columns import Column, unusable
+from hornbeam.data.columns import Column, loses_digits, unusable
 from hornbeam.data.schema import Schema, generated_names, numeric_features
 from hornbeam.errors import DataError, SchemaError
 from hornbeam.typing import Bools, Floats, Label
@@ -37,6 +37,7 @@ class Sheet:
     matrix: Floats | None = None
     columns: tuple[Column, ...] = ()
     names: tuple[str, ...] | None = None  # None: X came without names
+    rounded: tuple[int, ...] = ()  # columns of which some whole numbers are not what they were
 
     @classmethod
     def read(cls, X: Any, names: Sequence[str] | None = None) -> "Sheet":
@@ -52,13 +53,24 @@ class Sheet:
         if isinstance(array, np.ma.MaskedArray):
             array = _filled(array)
         if kind in "fiu":
-            return cls(shape, np.asarray(array, dtype=np.float64))
+            rounded: tuple[int, ...] = ()
+            if loses_digits(array):
+                rounded = tuple([at for at in range(shape[1]) if loses_digits(array[:, at])])
+            return cls(shape, np.asarray(array, dtype=np.float64), rounded=rounded)
         if kind == "c":
             raise unusable("X", array.dtype, complex_=True)
         if names is None or len(names) != shape[1]:
             names = generated_names(shape[1])
         columns = [Column.read(column, name) for column, name in zip(np.asarray(array).T, names, strict=True)]
-        return cls(shape, None, tuple(columns))
+        return cls.of_columns(shape, columns)
+
+    @classmethod
+    def of_columns(
+        cls, shape: tuple[int, int], columns: Sequence[Column], names: tuple[str, ...] | None = None
+    ) -> "Sheet":
+        """Return the sheet of columns that were read one by one."""
+        rounded = tuple([at for at, column in enumerate(columns) if column.rounded])
+        return cls(shape, None, tuple(columns), names, rounded)
 
     def take(self, rows: Bools) -> "Sheet":
         """Return the sheet of these rows alone."""

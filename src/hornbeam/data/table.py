@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.data.foreign import refuse_foreign
 from hornbeam.data.frame import lay_open
 from hornbeam.data.labels import Labels, match_labels, read_labels
 from hornbeam.data.measured import Measured, read_numbers
@@ -44,6 +45,8 @@ class Table:
         counts nothing: evidence is of `weight` alone.
     measured : Measured or None
         The numeric target of every row.
+    rounded : tuple of str
+        Names of the columns that `read` had to round: whole numbers beyond 2**53.
 
     Examples
     --------
@@ -64,6 +67,7 @@ class Table:
     names: tuple[str, ...] | None = None
     class_weight: Floats | None = None
     measured: Measured | None = None
+    rounded: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -192,7 +196,11 @@ class Table:
         (array([ 0, -2, -1], dtype=int32),)
         """
         names = feature_names if schema is None or feature_names is not None else schema.names
-        sheet = lay_open(X, names, schema, needed)
+        try:
+            sheet = lay_open(X, names, schema, needed)
+        except Exception as error:
+            refuse_foreign(error, "X")
+            raise
         if feature_names is not None:
             sheet = sheet.named(feature_names)
         if schema is not None:
@@ -229,4 +237,5 @@ class Table:
                 of_class[codes] = by_label
         columns, matrix = sheet.encode(schema)
         measured = None if values is None else Measured.of(values, weight, unit)
-        return cls(schema, columns, codes, weight, unit, matrix, sheet.names, of_class, measured)
+        rounded = tuple([schema.names[at] for at in sheet.rounded])
+        return cls(schema, columns, codes, weight, unit, matrix, sheet.names, of_class, measured, rounded)

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hornbeam.data.fixed_point import WHOLE_LIMIT, are_shares, fixed_point
+from hornbeam.data.foreign import refuse_foreign
 from hornbeam.data.labels import Labels
-from hornbeam.errors import DataError, ParameterError
+from hornbeam.errors import DataError, ParameterError, shown
 from hornbeam.typing import Bools, Counts, Floats, Indices, Label
 
 __all__ = [
@@ -214,11 +215,14 @@ def read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
     """
     try:
         weight = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise DataError(
             f"sample_weight must hold numbers, none of them missing; it is a {type(sample_weight).__name__} with other "
             "values. Pass one number a row."
         ) from None
+    except Exception as error:
+        refuse_foreign(error, "sample_weight")
+        raise
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
     if weight.ndim != 1:
@@ -315,11 +319,11 @@ def _named(class_weight: Mapping[Any, Any], classes: Sequence[Label]) -> Floats:
     given = [class_weight.get(label, 1.0) for label in classes]
     try:
         factors = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError):
+    except Exception:  # noqa: BLE001 (whatever the code of a value raises)
         factors = np.array([np.nan])
     if not ((factors >= 0) & np.isfinite(factors)).all():
         raise ParameterError(
-            f"class_weight has {given} for the classes {classes}; expected finite numbers of zero or more. "
+            f"class_weight has {shown(given)} for the classes {classes}; expected finite numbers of zero or more. "
             "Give a class that should not count the weight 0."
         )
     return factors

@@ -46,6 +46,10 @@ def _check_client(client: Client) -> None:
     except ImportError as error:
         message = "DaskEngine needs distributed. Install it: pip install 'hornbeam[dask]'."
         raise MissingExtraError(message) from error
+    if isinstance(client, Client) and client.status in ("closed", "closing"):
+        raise ParameterError(
+            "client is closed; expected one that is connected. Connect a new one: Client(address)."
+        )
     if not isinstance(client, Client) or client.asynchronous:
         raise ParameterError(
             f"client is {client!r}; expected a synchronous distributed.Client. Pass Client(address), or Client() "

@@ -14,7 +14,7 @@ from hornbeam.data.units import MemorySource
 from hornbeam.ensembles.boosted import Boosted
 from hornbeam.ensembles.drawing import Drawing
 from hornbeam.ensembles.gradients import Weighting
-from hornbeam.ensembles.losses import Loss
+from hornbeam.ensembles.losses import Loss, Poisson
 from hornbeam.ensembles.quantile_loss import QuantileLoss
 from hornbeam.ensembles.stopping import Stopping, Validation
 from hornbeam.errors import DataError, ParameterError
@@ -24,6 +24,10 @@ from hornbeam.tree.tree import Tree
 from hornbeam.typing import Bools, Floats
 
 __all__ = ["Boosting", "BoostingResult"]
+
+_LARGEST_RATE = 100.0
+_LARGEST_SCORE = 1e150  # its square is finite
+_LARGEST_LOGARITHM = 300.0  # of a mean
 
 
 class BoostingResult(NamedTuple):
@@ -84,8 +88,9 @@ class Boosting:
     def __post_init__(self) -> None:
         if self.n_rounds < 1:
             raise ParameterError(f"n_estimators={self.n_rounds}: expected 1 or more.")
-        if not 0.0 < self.learning_rate < np.inf:
-            raise ParameterError(f"learning_rate={self.learning_rate}: expected a number above 0.0.")
+        if not 0.0 < self.learning_rate <= _LARGEST_RATE:
+            expected = f"a number above 0.0 and up to {_LARGEST_RATE:g}"
+            raise ParameterError(f"learning_rate={self.learning_rate}: expected {expected}. Pass 0.1, say.")
         if not 0.0 < self.subsample <= 1.0:
             expected = "a share of the rows above 0.0 and up to 1.0"
             raise ParameterError(f"subsample={self.subsample}: expected {expected}.")
@@ -169,9 +174,19 @@ class _Run:
             grown = boosting.grower.grow(self._field, self._terms, pulls, order, n_added, key, self._n_jobs)
             belief = boosting.learning_rate * self._values(grown, output, added)
             self._scores[output] += belief[grown.node]
+            self._check_scores(output)
             trees.append(grown.tree(belief, self._field))
         self.rounds.append(tuple(trees))
         self._stop = self._validation is not None and self._validation.hear(self._scores)
+
+    def _check_scores(self, output: int) -> None:
+        """Refuse to go on with scores that the next round cannot compute with."""
+        most = _LARGEST_LOGARITHM if isinstance(self._boosting.loss, Poisson) else _LARGEST_SCORE
+        if not np.abs(self._scores[output]).max() <= most:
+            raise ParameterError(
+                f"learning_rate={self._boosting.learning_rate}: in round {len(self.rounds) + 1} scores of some rows "
+                f"are beyond {most:g}, as trees answer more than is left to learn. Pass a smaller rate, 0.1 say."
+            )
 
     def _order(self, added: Bools | None) -> tuple[NDArray[np.int32], int]:
         """List the rows that are added up, then those that look on."""

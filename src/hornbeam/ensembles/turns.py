@@ -2,7 +2,9 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
+
+from hornbeam.kernels.pool import Pool
 
 __all__ = ["in_turn"]
 
@@ -20,7 +22,7 @@ def in_turn[T](work: Callable[[int], T], n: int, n_jobs: int = 1) -> Iterator[T]
     if n_jobs == 1 or n <= 1:
         yield from map(work, range(n))
         return
-    pool = ThreadPoolExecutor(min(n_jobs, n))
+    pool = Pool(min(n_jobs, n))
     waiting: deque[Future[T]] = deque()
     try:
         for number in range(n):

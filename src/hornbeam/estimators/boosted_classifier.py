@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from hornbeam.data.table import Table
 from hornbeam.ensembles.losses import BinaryLogLoss, Loss, SoftmaxLoss
 from hornbeam.estimators.additive import Additive
+from hornbeam.estimators.locks import alone
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.rows import by_unit, in_memory
 from hornbeam.estimators.shell import Shell
@@ -127,6 +128,7 @@ class BoostedTreesClassifier(CallbackSupportMixin, Additive, Shell):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @alone
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Boost the trees.

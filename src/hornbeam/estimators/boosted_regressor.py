@@ -9,6 +9,7 @@ from hornbeam.data.table import Table
 from hornbeam.ensembles.losses import Loss, Poisson, SquaredError
 from hornbeam.ensembles.quantile_loss import QuantileLoss
 from hornbeam.estimators.additive import Additive
+from hornbeam.estimators.locks import alone
 from hornbeam.estimators.parameters import named, number
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.rows import by_unit, in_memory
@@ -134,6 +135,7 @@ class BoostedTreesRegressor(CallbackSupportMixin, Additive, RegressorMixin, Esti
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @alone
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Boost the trees.
@@ -176,12 +178,11 @@ class BoostedTreesRegressor(CallbackSupportMixin, Additive, RegressorMixin, Esti
         return self._loss().answer(scores)[:, 0]
 
     def _loss(self) -> Loss:
-        if self.loss == "quantile":
-            return QuantileLoss(number("quantile", self.quantile, 0.5))
-        known: dict[str, Loss] = {
+        known: dict[str, Loss | None] = {
             "squared_error": SquaredError(),
             "absolute_error": QuantileLoss(),
-            "quantile": QuantileLoss(),
+            "quantile": None,
             "poisson": Poisson(),
         }
-        return named("loss", self.loss, known)
+        loss = named("loss", self.loss, known)
+        return QuantileLoss(number("quantile", self.quantile, 0.5)) if loss is None else loss

@@ -15,6 +15,7 @@ from hornbeam.estimators.parameters import (
     refuse,
     seed_of,
     signs_of,
+    trees,
     whole,
 )
 from hornbeam.growing.leafwise import Leafwise
@@ -37,7 +38,7 @@ def boosting_of(estimator: Any, table: Table, loss: Loss) -> Boosting:
     return Boosting(
         loss,
         grower,
-        n_rounds=whole("n_estimators", estimator.n_estimators, 100),
+        n_rounds=trees(estimator.n_estimators),
         learning_rate=number("learning_rate", estimator.learning_rate, 0.1),
         subsample=number("subsample", estimator.subsample, 1.0),
         max_bins=_bins(estimator.max_bins),

@@ -5,6 +5,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.table import Table
+from hornbeam.estimators.locks import in_turns
 from hornbeam.estimators.settings import recipe_of, regression_recipe_of
 from hornbeam.estimators.targets import labels_of, numbers_of
 from hornbeam.estimators.threads import n_threads
@@ -13,6 +14,7 @@ from hornbeam.tuning import calibrate_intervals as calibrate
 __all__ = ["calibrate_intervals"]
 
 
+@in_turns
 def calibrate_intervals(self: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Any:
     """Make the intervals of the fitted tree as wide as they must be to hold the truth as often as they say.
 

@@ -13,6 +13,8 @@ from hornbeam.data.units import MemorySource
 from hornbeam.estimators import explained, refresh
 from hornbeam.estimators.calibrated import calibrate_intervals
 from hornbeam.estimators.column_warnings import warn_of_columns
+from hornbeam.estimators.locks import alone, in_turns
+from hornbeam.estimators.parameters import limit, number
 from hornbeam.estimators.portrait import Portrait
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.routing import Routing
@@ -182,6 +184,7 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @alone
     @with_callbacks
     def fit(
         self,
@@ -222,6 +225,7 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
         TreeClassifier
             Itself, fitted.
         """
+        grow_rows, memory = limit("grow_rows", grow_rows), limit("memory", memory)
         with Progress(self, X, y, sample_weight) as progress:
             if is_address(X):
                 source = opened(X, y, sample_weight, self.class_weight, engine)
@@ -243,6 +247,7 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
             self._learn(decide_by(tree, rule), labels.classes, table.names, table.class_weight, shares)
         return self
 
+    @in_turns
     def update(self, X: Any, y: Any, *, sample_weight: Any = None, decay: float = 1.0) -> Self:
         """Add rows to the evidence of the tree, whose tests stay as they are.
 
@@ -278,9 +283,10 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
         (array([[0.25, 0.75]]), array([[0.333, 0.667]]))
         """
         table = self._read(X, labels_of(self, y))
-        refresh.update(self, table, sample_weight, decay)
+        refresh.update(self, table, sample_weight, number("decay", decay, 1.0))
         return self
 
+    @in_turns
     def forget(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Take rows out of the evidence of the tree, whose tests stay as they are.
 
@@ -372,6 +378,7 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
             rule = DecisionRule.of(costs, self.class_weight_, self.classes_.tolist(), table.n_rows)
         return self.classes_[rule(self._answer(table, prior))]
 
+    @in_turns
     def set_costs(self, costs: Any) -> Self:
         """Decide by other costs from now on; splits and probabilities of the fitted tree do not change.
 

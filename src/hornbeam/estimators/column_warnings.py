@@ -32,6 +32,8 @@ def warn_of_columns(table: Table) -> None:
     X.drop(columns=['customer']), or keep it and ignore hornbeam.errors.HornbeamWarning.
     """
     _warn(check_columns(table), table.schema.names if table.names is None else None)
+    if table.rounded:
+        _warn_of_rounded(table.rounded)
 
 
 def warn_of_source(source: Source) -> None:
@@ -40,6 +42,15 @@ def warn_of_source(source: Source) -> None:
         warn_of_columns(source.table)
     else:
         _warn(check_schema(source.schema, source.n_rows))
+
+
+def _warn_of_rounded(names: Sequence[str]) -> None:
+    shown = ", ".join(map(repr, names[:_MOST_SHOWN])) + (", ..." if len(names) > _MOST_SHOWN else "")
+    warn(
+        f"Whole numbers beyond 2**53 are rounded to the nearest float64, so that different ones may be the same: in "
+        f"{shown}. If they are names, pass them as text, in pandas X[column].astype(str); else subtract a common "
+        "offset, or ignore hornbeam.errors.HornbeamWarning."
+    )
 
 
 def _warn(found: Sequence[Finding], positions: Sequence[str] | None = None) -> None:

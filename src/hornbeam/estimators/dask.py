@@ -14,6 +14,7 @@ from hornbeam.engines import DaskEngine
 from hornbeam.errors import ParameterError
 from hornbeam.estimators.classifier import TreeClassifier
 from hornbeam.estimators.dask_rows import is_array, is_lazy, lay_down, shared_folder
+from hornbeam.estimators.locks import alone
 from hornbeam.estimators.rows import is_address
 
 __all__ = ["DaskTreeClassifier"]
@@ -60,6 +61,7 @@ class DaskTreeClassifier(TreeClassifier):
         super().__init__(preset, **settings)
         self.client = client
 
+    @alone
     def fit(
         self,
         X: Any,

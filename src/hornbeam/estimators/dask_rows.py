@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ def is_array(X: Any) -> bool:
 def lay_down(X: Any, y: Any, sample_weight: Any, folder: str, client: Any) -> tuple[str, str | None]:
     """Have dask write all columns as Parquet, a file a partition; the names of those with labels and weights."""
     frame, target, weight = _frame(X, y, sample_weight)
+    frame = frame.map_partitions(_checked, list(frame.columns), meta=frame._meta)
     written = frame.to_parquet(folder, write_index=False, name_function=_file_name, compute=False)
     client.compute(written, retries=3).result()
     return target, weight
@@ -67,6 +69,18 @@ def _frame(X: Any, y: Any, sample_weight: Any) -> tuple[Any, str, str | None]:
     return X, names[0], names[1]
 
 
+def _checked(part: Any, names: list[str]) -> Any:
+    """A partition with the columns that its frame says it has."""
+    lacking = [name for name in names if name not in part.columns]
+    if lacking:
+        raise DataError(
+            f"A partition of X lacks {len(lacking)} of the {len(names)} columns of the frame: "
+            f"{', '.join(map(repr, lacking[:5]))}. Expected all of them in every partition, as X.columns says. Look at "
+            "what made the partitions, with map_partitions or from_delayed."
+        )
+    return part[names]
+
+
 def _file_name(partition: int) -> str:
     """Names whose order is that of the partitions."""
     return f"{partition:08d}.parquet"
@@ -74,7 +88,9 @@ def _file_name(partition: int) -> str:
 
 @contextmanager
 def shared_folder(parent: Any, client: Any) -> Iterator[str]:
-    """A folder for as long as it is needed, that all workers have been seen to see."""
+    """A folder for as long as it is needed, that all workers have been seen to see; its parent is made if need be."""
+    if parent:
+        Path(parent).mkdir(parents=True, exist_ok=True)
     with scratch_folder(parent) as folder:
         blind = [worker for worker, sees in client.run(os.path.isdir, folder).items() if not sees]
         if blind:

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.table import Table
 from hornbeam.estimators.forested import Forested
+from hornbeam.estimators.locks import alone
 from hornbeam.estimators.out_of_bag import heard_rows
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.rows import by_unit, in_memory
@@ -157,6 +158,7 @@ class ForestClassifier(CallbackSupportMixin, Forested, Shell):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @alone
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the trees.

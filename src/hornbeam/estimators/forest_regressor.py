@@ -9,6 +9,7 @@ from sklearn.metrics import r2_score
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.estimators.forested import Forested
+from hornbeam.estimators.locks import alone
 from hornbeam.estimators.out_of_bag import heard_rows
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.rows import by_unit, in_memory
@@ -138,6 +139,7 @@ class ForestRegressor(CallbackSupportMixin, Forested, RegressorMixin, Estimator)
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @alone
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the trees.

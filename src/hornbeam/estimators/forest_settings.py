@@ -15,6 +15,7 @@ from hornbeam.estimators.parameters import (
     refuse,
     seed_of,
     step,
+    trees,
 )
 from hornbeam.estimators.settings import OF_CLASSES, SMOOTHERS, grower_of
 from hornbeam.growing import Criterion, Grower
@@ -44,7 +45,7 @@ def planting_of(estimator: Any, table: Table) -> Planting:
     features = features_of(estimator.max_features, table.schema.n_features)
     return Planting(
         Recipe(bins_of(estimator.max_bins, _BINS), replace(grower, max_features=features), smoother=smoother),
-        n_trees=_trees(estimator.n_estimators),
+        n_trees=trees(estimator.n_estimators),
         bootstrap=bootstrap,
         max_samples=_samples(estimator.max_samples),
         smoothers=smoothers,
@@ -60,12 +61,6 @@ def _smoothing(
     smoother = step("smoothing", value, {"out-of-bag": None, **known}, None)
     chosen = isinstance(value, str) and (value == "out-of-bag" or (value == "auto" and bootstrap))
     return (None, STRENGTHS) if chosen else (smoother, ())
-
-
-def _trees(value: Any) -> int:
-    if is_whole(value) and value >= 1:
-        return int(value)
-    raise refuse("n_estimators", value, "a whole number of trees, 1 or more", "Pass n_estimators=100, say.")
 
 
 def _samples(value: Any) -> float | None:

@@ -7,7 +7,7 @@ from math import ceil, isqrt
 from numbers import Integral, Real
 from typing import Any
 
-from hornbeam.errors import ParameterError
+from hornbeam.errors import ParameterError, shown
 
 __all__ = [
     "MOST_BINS",
@@ -26,15 +26,20 @@ __all__ = [
     "seed_of",
     "signs_of",
     "step",
+    "trees",
     "whole",
 ]
 
 MOST_BINS = 65_535
+_MOST = 2**63 - 1  # what the kernels can count
+_MOST_TREES = 1_000_000
 
 
 def refuse(name: str, value: Any, expected: str, advice: str) -> ParameterError:
     """Return the error of a wrong parameter: what was found, what was expected, what to do."""
-    return ParameterError(f"{name}={value!r}: expected {expected}. {advice}")
+    if isinstance(value, Integral) and abs(int(value)) > _MOST:
+        expected += ", of at most 64 bits"
+    return ParameterError(f"{name}={shown(value)}: expected {expected}. {advice}")
 
 
 def misnamed(name: str, value: Any, known: Iterable[str], others: str = "") -> ParameterError:
@@ -47,9 +52,9 @@ def misnamed(name: str, value: Any, known: Iterable[str], others: str = "") -> P
 
 def named[T](name: str, value: Any, known: Mapping[str, T]) -> T:
     """What a word stands for."""
-    if not isinstance(value, str) or value not in known:
+    if not isinstance(value, str) or str(value) not in known:
         raise misnamed(name, value, known)
-    return known[value]
+    return known[str(value)]
 
 
 def choice[E: StrEnum](name: str, value: Any, choices: Iterable[E], default: E) -> E:
@@ -68,21 +73,28 @@ def step(name: str, value: Any, known: Mapping[str, Any], default: Any) -> Any:
     if isinstance(value, str):
         if value == "auto":
             return default
-        if value in known:
-            return known[value]
+        if str(value) in known:  # a subclass of str may have a hash of its own
+            return known[str(value)]
     elif value is None or (callable(value) and not isinstance(value, type)):
         return value
     raise misnamed(name, value, ["auto", *known], ", None for none, or a step from tree to tree")
 
 
 def is_whole(value: object) -> bool:
-    """Whether a value is a whole number; True and False are none."""
-    return type(value) is int or (not isinstance(value, bool) and isinstance(value, Integral))
+    """Whether a value is a whole number that fits 64 bits; True and False are none."""
+    whole = type(value) is int or (not isinstance(value, bool) and isinstance(value, Integral))
+    return whole and -_MOST <= int(value) <= _MOST  # type: ignore[call-overload]
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is a number; True and False are none."""
-    return type(value) is float or (not isinstance(value, bool) and isinstance(value, Real))
+    """Whether a value is a number that a float can hold; True and False are none."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    try:
+        float(value)
+    except (OverflowError, ValueError):
+        return False
+    return True
 
 
 def flag(name: str, value: Any) -> bool:
@@ -111,6 +123,14 @@ def whole(name: str, value: Any, default: int) -> int:
     if is_whole(value):
         return int(value)
     raise refuse(name, value, "a whole number", f"Pass {name}={default}, which is the default.")
+
+
+def trees(value: Any) -> int:
+    """How many trees an ensemble has at most."""
+    if is_whole(value) and 1 <= value <= _MOST_TREES:
+        return int(value)
+    expected = f"a whole number of trees from 1 to {_MOST_TREES:,}"
+    raise refuse("n_estimators", value, expected, "Pass n_estimators=100, which is the default.")
 
 
 def seed_of(value: Any) -> int:
@@ -178,7 +198,7 @@ def signs_of(value: Any, names: tuple[str, ...]) -> tuple[int, ...] | None:
         value = [value.get(name, 0) for name in names]
     try:
         signs = list(value)
-    except TypeError:
+    except Exception:  # noqa: BLE001 (whatever the code of the value raises)
         signs = [None]
     if not all(isinstance(sign, Real) and sign in (-1, 0, 1) for sign in signs):
         raise refuse("monotonic_cst", value, expected, "Pass None for no constraints.")

@@ -4,11 +4,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from hornbeam.data.foreign import refuse_foreign
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.ensembles.ranking import LambdaLoss, Queries
 from hornbeam.errors import DataError
 from hornbeam.estimators.additive import Additive
+from hornbeam.estimators.locks import alone
 from hornbeam.estimators.parameters import flag, limit, number
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.rows import by_unit, in_memory
@@ -122,6 +124,7 @@ class LambdaMARTRanker(CallbackSupportMixin, Additive, Estimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @alone
     @with_callbacks
     def fit(self, X: Any, y: Any, group: Any = None) -> Self:
         """Boost the trees.
@@ -190,7 +193,11 @@ class LambdaMARTRanker(CallbackSupportMixin, Additive, Estimator):
 
 
 def _queries(group: Any, n_rows: int) -> Queries:
-    queries = np.zeros(n_rows, np.int64) if group is None else np.asarray(group)
+    try:
+        queries = np.zeros(n_rows, np.int64) if group is None else np.asarray(group)
+    except Exception as error:
+        refuse_foreign(error, "group")
+        raise
     if queries.shape != (n_rows,):
         raise DataError(
             f"group has the shape {queries.shape} for {n_rows} rows; expected the query of each row. Repeat each query "

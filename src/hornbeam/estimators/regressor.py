@@ -11,6 +11,8 @@ from hornbeam.data.table import Table
 from hornbeam.estimators import explained, refresh
 from hornbeam.estimators.calibrated import calibrate_intervals
 from hornbeam.estimators.column_warnings import warn_of_columns
+from hornbeam.estimators.locks import alone, in_turns
+from hornbeam.estimators.parameters import limit, number
 from hornbeam.estimators.portrait import Portrait
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.routing import Routing
@@ -141,6 +143,7 @@ class TreeRegressor(Portrait, CallbackSupportMixin, Routing, RegressorMixin, Est
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @alone
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, memory: int | None = None) -> Self:
         """Grow, prune and smooth a tree.
@@ -162,6 +165,7 @@ class TreeRegressor(Portrait, CallbackSupportMixin, Routing, RegressorMixin, Est
         TreeRegressor
             Itself, fitted.
         """
+        memory = limit("memory", memory)
         with Progress(self, X, y, sample_weight) as progress:
             if is_address(X):
                 table = read_measured(X, y, sample_weight, memory, n_threads(self.n_jobs))
@@ -176,6 +180,7 @@ class TreeRegressor(Portrait, CallbackSupportMixin, Routing, RegressorMixin, Est
             )
         return self
 
+    @in_turns
     def update(self, X: Any, y: Any, *, sample_weight: Any = None, decay: float = 1.0) -> Self:
         """Add rows to the evidence of the tree, whose tests stay as they are.
 
@@ -213,9 +218,10 @@ class TreeRegressor(Portrait, CallbackSupportMixin, Routing, RegressorMixin, Est
         array([6.75])
         """
         table = self._read(X, numbers_of(self, y))
-        refresh.update(self, table, sample_weight, decay)
+        refresh.update(self, table, sample_weight, number("decay", decay, 1.0))
         return self
 
+    @in_turns
     def forget(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Take rows out of the evidence of the tree, whose tests stay as they are.
 

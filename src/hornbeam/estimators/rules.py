@@ -7,10 +7,11 @@ from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
 from hornbeam.data.table import Table
-from hornbeam.errors import ParameterError
+from hornbeam.errors import ParameterError, shown
 from hornbeam.estimators.classifier import TreeClassifier
 from hornbeam.estimators.column_warnings import warn_of_columns
-from hornbeam.estimators.parameters import seed_of
+from hornbeam.estimators.locks import alone
+from hornbeam.estimators.parameters import number, seed_of
 from hornbeam.estimators.reading import Reading
 from hornbeam.estimators.rows import in_memory
 from hornbeam.estimators.settings import recipe_of
@@ -119,6 +120,7 @@ class RuleClassifier(Reading, Shell):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @alone
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow a tree unless there is one, and make rules of it.
 
@@ -152,8 +154,9 @@ class RuleClassifier(Reading, Shell):
         assert tree is not None
         decision = DecisionRule.of(self.costs, None, table.schema.classes)
         most_probable = decide_by(tree, DecisionRule())
-        rules = simplify(extract(most_probable, merge=False), table, confidence=self.confidence)
-        chosen = choose(rules, table, alpha=self.alpha, seed=seed_of(self.random_state))
+        confidence, alpha = number("confidence", self.confidence, 0.25), number("alpha", self.alpha, 1.0)
+        rules = simplify(extract(most_probable, merge=False), table, confidence=confidence)
+        chosen = choose(rules, table, alpha=alpha, seed=seed_of(self.random_state))
         self._remember(chosen.decided_by(decision), table.names)
         self.tree_ = tree
         self.classes_ = labels.widened(table.schema.classes)
@@ -250,6 +253,6 @@ def _given(estimator: Any) -> tuple[TreeClassifier | None, Tree | None]:
     if isinstance(tree, Tree):
         return None, tree
     raise ParameterError(
-        f"estimator={estimator!r}: expected a TreeClassifier, a fitted one inside a FrozenEstimator, or a Tree. "
+        f"estimator={shown(estimator)}: expected a TreeClassifier, a fitted one inside a FrozenEstimator, or a Tree. "
         "Trees of other libraries become one with hornbeam.interop."
     )

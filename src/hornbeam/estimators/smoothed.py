@@ -13,17 +13,19 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hornbeam.data.frame import dense, without_extras
-from hornbeam.data.labels import read_labels
 from hornbeam.data.named_rows import is_named_rows
 from hornbeam.data.schema import Schema
 from hornbeam.data.sheet import as_array, check_shape, renamed
 from hornbeam.data.table import Table
+from hornbeam.data.weights import read_weights
 from hornbeam.ensembles import mean_answer
-from hornbeam.errors import ParameterError
+from hornbeam.errors import ParameterError, shown
 from hornbeam.estimators.by_name import ByName, names_asked
 from hornbeam.estimators.column_warnings import warn_of_columns
+from hornbeam.estimators.locks import alone
 from hornbeam.estimators.settings import smoother_of
 from hornbeam.estimators.shell import Shell
+from hornbeam.estimators.targets import labels_of
 from hornbeam.estimators.threads import n_threads
 from hornbeam.explain import Explanations, explain, importance
 from hornbeam.interop.origin import grafts_of
@@ -104,6 +106,7 @@ class SmoothedClassifier(MetaEstimatorMixin, ByName, Shell):
         tags.input_tags.sparse = True
         return tags
 
+    @alone
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the estimator unless it is frozen, count the rows in its trees, and smooth.
 
@@ -124,17 +127,17 @@ class SmoothedClassifier(MetaEstimatorMixin, ByName, Shell):
         X, smoother = dense(X), smoother_of(self.smoothing)
         if isinstance(X, (list, tuple)) or len(getattr(X, "shape", (0, 0))) < 2:
             check_shape(as_array(X))  # before the estimator does, whose message would hold the row
-        y = column_or_1d(y, warn=True)
-        estimator = (
-            DecisionTreeClassifier(random_state=0) if self.estimator is None else clone(self.estimator)
-        )
+        labels = labels_of(self, y)
+        read_weights(sample_weight, len(labels.codes))  # refused before the estimator adds them up
+        n_threads(self.n_jobs)  # and this before any rows are read
+        y = column_or_1d(y)
+        estimator = _unfitted(self.estimator)
         if not isinstance(estimator, FrozenEstimator):
             weights = {} if sample_weight is None else {"sample_weight": sample_weight}
             estimator.fit(X, y, **weights)
         grafts = grafts_of(_unwrapped(estimator))
         validate_data(self, X, skip_check_array=True)
         reading = _named(grafts[0].reading, getattr(self, "feature_names_in_", None))
-        labels = read_labels(y)
         table = reading.read(X, labels, sample_weight=sample_weight)
         if not isinstance(estimator, FrozenEstimator):
             warn_of_columns(table)
@@ -275,3 +278,15 @@ def _named(reading: Reading, names: NDArray[Any] | None) -> Reading:
         replace(feature, name=name) for feature, name in zip(schema.features, given, strict=True)
     )
     return replace(reading, schema=replace(schema, features=features))
+
+
+def _unfitted(estimator: Any) -> Any:
+    """A clone of the estimator, or scikit-learn's tree; a frozen one stays fitted."""
+    if estimator is None:
+        return DecisionTreeClassifier(random_state=0)
+    if isinstance(estimator, type) or not all(hasattr(estimator, name) for name in ("fit", "get_params")):
+        raise ParameterError(
+            f"estimator={shown(estimator)}: expected a classifier with methods fit and get_params, such as "
+            "sklearn.tree.DecisionTreeClassifier(), or None for that."
+        )
+    return clone(estimator)

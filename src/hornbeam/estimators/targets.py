@@ -34,7 +34,8 @@ def _check(estimator: Any, y: Any, what: str) -> None:
             f"y is a str; expected one {what} a row. The name of a column is for rows in files; of a frame, pass the "
             "column itself and X without it."
         )
-    if getattr(y, "shape", ())[1:] == (1,):
+    shape = getattr(y, "shape", ())
+    if isinstance(shape, tuple) and shape[1:] == (1,):
         warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
             "(n_samples,), for example using ravel().",

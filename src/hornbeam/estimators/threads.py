@@ -5,9 +5,11 @@ from typing import Any
 
 from joblib import cpu_count
 
-from hornbeam.errors import ParameterError
+from hornbeam.errors import ParameterError, shown
 
 __all__ = ["n_threads"]
+
+_MOST = 1_024
 
 
 def n_threads(n_jobs: Any) -> int:
@@ -22,9 +24,9 @@ def n_threads(n_jobs: Any) -> int:
     """
     if n_jobs is None:
         return 1
-    if not isinstance(n_jobs, Integral) or n_jobs == 0:
+    if not isinstance(n_jobs, Integral) or n_jobs == 0 or int(n_jobs) > _MOST:
         raise ParameterError(
-            f"n_jobs={n_jobs!r}: expected None, a whole number of threads, or -1 for all cores. "
+            f"n_jobs={shown(n_jobs)}: expected None, a whole number of threads up to {_MOST:,}, or -1 for all cores. "
             "Pass n_jobs=1 for a single one."
         )
     count = int(n_jobs)

@@ -6,7 +6,6 @@ answers: what every feature offers, and the few splits that may win among all.
 """
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from os import cpu_count
@@ -22,6 +21,7 @@ from hornbeam.growing.same_rows import refusing_other_rows
 from hornbeam.growing.sprout import Sprout
 from hornbeam.kernels import level, subtree
 from hornbeam.kernels.level import Offers
+from hornbeam.kernels.pool import Pool
 from hornbeam.kernels.subtree import Cells, Split, Terms
 from hornbeam.typing import Counts, Indices
 
@@ -122,7 +122,7 @@ def _best_of_each(asked: list[Sprout], terms: Terms, parallelism: int) -> list[F
     n_threads = min(parallelism, cpu_count() or 1, len(asked) // _NODES_A_THREAD)
     if n_threads < 2:
         return [_best(sprout, terms) for sprout in asked]
-    with ThreadPoolExecutor(n_threads) as pool:
+    with Pool(n_threads) as pool:
         return list(pool.map(lambda sprout: _best(sprout, terms), asked))
 
 

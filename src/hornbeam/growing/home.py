@@ -1,10 +1,9 @@
 """The home phase: the rows are in memory, here."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 from hornbeam.growing.trunk import Trunk
 from hornbeam.growing.watch import Watch
 from hornbeam.kernels import subtree
+from hornbeam.kernels.pool import Pool
 from hornbeam.kernels.subtree import Block, Nodes, Rows, Terms
 
 __all__ = ["grow_home"]
@@ -21,5 +20,5 @@ def grow_home(rows: Rows, terms: Terms, n_jobs: int, watch: Watch, key: int = 0)
         return subtree.grow(rows, terms, root, watch.slip())
     if n_jobs == 1 or rows.n_rows < _SERIAL_ROWS or fractional:
         return watch.run(lambda: subtree.grow(rows, terms, root, watch.slip()))
-    with ThreadPoolExecutor(n_jobs) as pool:
+    with Pool(n_jobs) as pool:
         return watch.run(lambda: Trunk(rows, terms, n_jobs, pool, key).grow(watch))

@@ -4,7 +4,6 @@ Level by level every thread counts a share of each big node's rows; then whole s
 sums are integers, so the tree is the one a single thread grows.
 """
 
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
@@ -13,6 +12,7 @@ from hornbeam.growing.nodes import NodeList, graft
 from hornbeam.growing.sprout import Sprout, may_split
 from hornbeam.growing.watch import Watch
 from hornbeam.kernels import subtree
+from hornbeam.kernels.pool import Pool
 from hornbeam.kernels.subtree import Block, Cells, Nodes, Rows, Split, Terms
 from hornbeam.typing import Counts
 
@@ -25,7 +25,7 @@ _SUBTREES_PER_THREAD = 8
 class Trunk:
     """Grows the big nodes with all threads, then the subtrees below them one thread each."""
 
-    def __init__(self, rows: Rows, terms: Terms, n_jobs: int, pool: ThreadPoolExecutor, key: int = 0) -> None:
+    def __init__(self, rows: Rows, terms: Terms, n_jobs: int, pool: Pool, key: int = 0) -> None:
         self.rows = rows
         self.terms = terms
         self.n_jobs = n_jobs

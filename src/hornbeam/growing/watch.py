@@ -1,11 +1,11 @@
 """Looking on while kernels work: progress out, interruption in."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 
 import numpy as np
 
+from hornbeam.kernels.pool import Pool
 from hornbeam.typing import Counts
 
 __all__ = ["Watch"]
@@ -53,7 +53,7 @@ class Watch:
         """Run ``work`` in a thread; report progress ten times a second; on an interrupt stop the kernels."""
         done = Lock()  # plain: an interrupt inside a Condition can surface as a RuntimeError
         done.acquire()
-        with ThreadPoolExecutor(1) as pool:
+        with Pool(1) as pool:
             try:
                 future = pool.submit(work)
                 future.add_done_callback(lambda _: done.release())

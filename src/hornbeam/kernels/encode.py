@@ -1,12 +1,12 @@
 """From values to codes: the compiled search."""
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam._native import encode_uint8, encode_uint16  # type: ignore[import-not-found,unused-ignore]
+from hornbeam.kernels.pool import Pool
 from hornbeam.typing import Bools, Codes, Counts, Floats, Indices
 
 __all__ = ["encode"]
@@ -72,5 +72,5 @@ def encode(
     if threads <= 1:
         return codes, fill(0, n_rows)
     bounds = [n_rows * thread // threads for thread in range(threads + 1)]
-    with ThreadPoolExecutor(threads) as pool:
+    with Pool(threads) as pool:
         return codes, max(pool.map(fill, bounds[:-1], bounds[1:]))

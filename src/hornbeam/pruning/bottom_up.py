@@ -4,13 +4,13 @@ Rows that stop at an inner node, at a category never seen or a missing value wit
 that node whatever stands below it, so their cost counts on both sides.
 """
 
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.kernels.pool import Pool
 from hornbeam.kernels.sweep import Given, Settler
 from hornbeam.pruning.frontiers import frontiers
 from hornbeam.tree.skeleton import Skeleton
@@ -93,7 +93,7 @@ def settled(skeleton: Skeleton, settler: Settler, n_jobs: int = 1) -> Bools:
 
 def _in_rounds(settler: Settler, order: Indices, begin: list[int], n_jobs: int) -> None:
     """Settle wide frontiers in slices, one frontier after the other; runs of narrow ones in one go."""
-    with ThreadPoolExecutor(n_jobs) as pool:
+    with Pool(n_jobs) as pool:
         waiting = 0
         for here, end in pairwise(begin):
             slices = min(n_jobs, (end - here) // _SLICE)

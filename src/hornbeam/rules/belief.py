@@ -16,6 +16,7 @@ from hornbeam.typing import Floats
 
 __all__ = ["believe"]
 
+_MOST_LENT = 1e150  # rows; as many as all weights may add up to
 _PRIOR = 1.0  # rows of the uniform distribution, so that no probability is 0
 
 
@@ -54,8 +55,10 @@ def believe(rules: RuleSet, table: Table, alpha: float = 1.0) -> RuleSet:
     >>> [rule.belief.round(3).tolist() for rule in rules]
     [[0.708, 0.292], [0.167, 0.833]]
     """
-    if not 0 <= alpha < np.inf:
-        raise ParameterError(f"alpha={alpha!r}: expected a finite number of rows, 0 or more.")
+    if not 0 <= alpha <= _MOST_LENT:
+        raise ParameterError(
+            f"alpha={alpha!r}: expected a number of rows from 0 to {_MOST_LENT:g}. Pass alpha=1.0, say."
+        )
     coverage = Coverage(table)
     position = rules.decide(table)
 

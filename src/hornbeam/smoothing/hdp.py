@@ -150,7 +150,7 @@ def _whole_rows(tree: Tree) -> Counts:
     weight = tree.evidence * tree.unit
     if weight.max() > _MOST_ROWS:
         raise ParameterError(
-            f"a node has {weight.max():.0f} rows of a class, expected at most {_MOST_ROWS} for the HDP: "
+            f"a node has {weight.max():.3g} rows of a class, expected at most {_MOST_ROWS} for the HDP: "
             "with so many rows sampling brings nothing; smooth with HGS."
         )
     rows: Counts = np.rint(weight).astype(np.int64)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hornbeam.data.schema import Schema
-from hornbeam.errors import ParameterError
+from hornbeam.errors import ParameterError, shown
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
@@ -140,11 +140,11 @@ def _read(prior: Any, schema: Schema) -> Floats:
         prior = [prior[label] for label in classes]
     try:
         rates = np.array(prior, dtype=np.float64)
-    except (TypeError, ValueError):
+    except Exception:  # noqa: BLE001 (whatever the code of a value raises)
         rates = np.empty(0)
     if rates.shape != (len(classes),):
         raise ParameterError(
-            f"prior is {prior!r}, expected {len(classes)} numbers, one a class in the order {classes}, "
+            f"prior is {shown(prior)}, expected {len(classes)} numbers, one a class in the order {classes}, "
             "or a mapping from class to number."
         )
     if not ((rates >= 0).all() and abs(rates.sum() - 1) <= _ROUNDING):

@@ -1,8 +1,11 @@
 """Bounds for a true rate or mean, given its estimate and an effective number of rows."""
 
+from numbers import Real
+from typing import Any
+
 import numpy as np
 
-from hornbeam.errors import ParameterError
+from hornbeam.errors import ParameterError, shown
 from hornbeam.kernels.beta import beta_cdf, beta_quantile, student_bound
 from hornbeam.typing import Bools, Floats
 
@@ -123,6 +126,6 @@ def _half(variance: Floats, size: Floats, level: float) -> Floats:
     return half
 
 
-def _check(level: float) -> None:
-    if not 0 < level < 1:
-        raise ParameterError(f"level={level!r}: expected a number between 0 and 1. Pass level=0.9, say.")
+def _check(level: Any) -> None:
+    if not isinstance(level, Real) or not 0 < level < 1:  # type: ignore[operator]
+        raise ParameterError(f"level={shown(level)}: expected a number between 0 and 1. Pass level=0.9, say.")

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.errors import ParameterError
+from hornbeam.errors import ParameterError, shown
 from hornbeam.tree.check import read_only
 from hornbeam.typing import Floats, Label
 
@@ -47,8 +47,10 @@ class Costs:
     def __post_init__(self) -> None:
         try:
             matrix = np.array(self.matrix, np.float64)
-        except (TypeError, ValueError):
-            raise ParameterError(f"costs={self.matrix!r}: expected a matrix of numbers, {_MANNER}.") from None
+        except Exception:  # noqa: BLE001 (whatever the code of a value raises)
+            raise ParameterError(
+                f"costs={shown(self.matrix)}: expected a matrix of numbers, {_MANNER}."
+            ) from None
         if matrix.ndim not in (2, 3) or matrix.shape[-1] != matrix.shape[-2]:
             raise ParameterError(
                 f"costs of shape {matrix.shape}: expected a square matrix, {_MANNER}, or one for each row."
@@ -169,6 +171,6 @@ def _named(costs: Mapping[Any, Any], classes: list[Label]) -> Floats:
                 )
         try:
             matrix[place[pair[0]], place[pair[1]]] = cost
-        except (TypeError, ValueError):
-            raise ParameterError(f"costs[{pair}] is {cost!r}: expected a number.") from None
+        except Exception:  # noqa: BLE001 (whatever the code of a value raises)
+            raise ParameterError(f"costs[{pair}] is {shown(cost)}: expected a number.") from None
     return matrix

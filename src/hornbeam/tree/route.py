@@ -1,11 +1,11 @@
 """Rows through a tree: where they stop, what the tree answers, which nodes they passed."""
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from hornbeam.data.table import Table
+from hornbeam.kernels.pool import Pool
 from hornbeam.kernels.route import Values
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Tree
@@ -188,6 +188,6 @@ def _in_blocks(fill: Callable[[int, int], None], n_rows: int, n_jobs: int) -> No
     block = max(SERIAL_ROWS // 4, -(-n_rows // (4 * n_jobs)))
     begins = range(0, n_rows, block)
     ends = [min(begin + block, n_rows) for begin in begins]
-    with ThreadPoolExecutor(n_jobs) as threads:
+    with Pool(n_jobs) as threads:
         for _ in threads.map(fill, begins, ends):
             pass

@@ -1,7 +1,6 @@
 """Rows dealt out to folds, and the trees regrown without each."""
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Self
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.bins import Bins
 from hornbeam.data.table import Table
+from hornbeam.kernels.pool import Pool
 from hornbeam.recipe import Recipe
 from hornbeam.tree.edit import believe, sharing_unit, tally
 from hornbeam.tree.measure import measure_stops, units_of
@@ -278,7 +278,7 @@ def regrow(
 
     if n_jobs == 1:
         return list(map(without, range(cards.n_folds)))
-    with ThreadPoolExecutor(n_jobs) as pool:
+    with Pool(n_jobs) as pool:
         return list(pool.map(without, range(cards.n_folds)))
 
 

@@ -1,7 +1,6 @@
 """Targets simulated from held-out predictions: how far trees are off where the truth is known."""
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from hornbeam.data.bins import Bins
 from hornbeam.data.measured import Measured
 from hornbeam.data.table import Table
+from hornbeam.kernels.pool import Pool
 from hornbeam.smoothing import Appraisal, appraise
 from hornbeam.tree.route import route
 from hornbeam.tree.tree import Tree
@@ -133,7 +133,7 @@ class Simulation:
         if n_jobs == 1:
             grown = list(map(simulate, trees))
         else:
-            with ThreadPoolExecutor(n_jobs) as pool:
+            with Pool(n_jobs) as pool:
                 grown = list(pool.map(simulate, trees))
         return appraise([tree for tree, _ in grown], [truth for _, truth in grown])
 

@@ -1,0 +1,98 @@
+"""A pool of threads that goes on with fewer where the system grants no more."""
+
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, NamedTuple, override
+
+__all__ = ["Pool"]
+
+
+class _Task(NamedTuple):
+    """A call, and the future of its result."""
+
+    future: Future[Any]
+    call: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+    def run(self) -> None:
+        if not self.future.set_running_or_notify_cancel():
+            return
+        try:
+            result = self.call(*self.args, **self.kwargs)
+        except BaseException as error:  # noqa: BLE001 (raised again by the future)
+            self.future.set_exception(error)
+        else:
+            self.future.set_result(result)
+
+
+type _Tasks = SimpleQueue[_Task | None]  # None: no more will come
+
+
+class Pool(Executor):
+    """Threads of one piece of work, started as tasks come.
+
+    ``concurrent.futures.ThreadPoolExecutor`` raises a RuntimeError if a thread cannot be started. This pool works with
+    the threads it has, and without any it runs each task in `submit`. Results do not depend on the number of threads.
+
+    Parameters
+    ----------
+    n_threads : int
+        How many to start at most.
+
+    Examples
+    --------
+    >>> with Pool(2) as pool:
+    ...     list(pool.map(abs, [-1, 2, -3]))
+    [1, 2, 3]
+    """
+
+    def __init__(self, n_threads: int) -> None:
+        self._most = n_threads
+        self._threads: list[Thread] = []
+        self._tasks: _Tasks = SimpleQueue()
+
+    @override
+    def submit[**P, T](self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Have a thread make a call; return the future of its result."""
+        task = _Task(Future(), call, args, kwargs)
+        if len(self._threads) < self._most:
+            self._start()
+        if self._threads:
+            self._tasks.put(task)
+        else:
+            task.run()
+        return task.future
+
+    @override
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Let the threads end when their tasks are done; `cancel_futures` drops those that have not begun."""
+        while cancel_futures:
+            try:
+                task = self._tasks.get_nowait()
+            except Empty:
+                break
+            if task is not None:
+                task.future.cancel()
+        self._tasks.put(None)
+        if wait:
+            for thread in self._threads:
+                thread.join()
+
+    def _start(self) -> None:
+        thread = Thread(target=_serve, args=(self._tasks,))
+        try:
+            thread.start()
+        except RuntimeError:  # no more threads, or the interpreter is about to end
+            self._most = len(self._threads)
+        else:
+            self._threads.append(thread)
+
+
+def _serve(tasks: _Tasks) -> None:
+    while (task := tasks.get()) is not None:
+        task.run()
+        del task  # a thread that waits keeps no result in memory
+    tasks.put(None)  # for the next thread

@@ -1,0 +1,68 @@
+"""The pool of threads: results in order, errors passed on, and fewer threads where the system grants no more."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from hornbeam import ForestClassifier, TreeClassifier
+from hornbeam.kernels.pool import Pool
+
+X = np.random.default_rng(0).normal(size=(9_000, 2))
+Y = (X[:, 0] > 0).astype(int)
+
+
+@pytest.fixture
+def no_threads():
+    """No thread can be started: each would need a stack larger than the address space."""
+    before = threading.stack_size(1 << 47)
+    try:
+        with pytest.raises(RuntimeError, match="start new thread"):
+            threading.Thread(target=print).start()
+        yield
+    finally:
+        threading.stack_size(before)
+
+
+def test_results_come_in_order_and_errors_are_passed_on():
+    with Pool(3) as pool:
+        assert list(pool.map(lambda number: number**2, range(50))) == [number**2 for number in range(50)]
+        failing = pool.submit(int, "x")
+        with pytest.raises(ValueError, match="invalid literal"):
+            failing.result()
+        assert pool.submit(abs, -1).result() == 1
+
+
+def test_no_thread_is_left_behind():
+    before = threading.active_count()
+    with Pool(3) as pool:
+        list(pool.map(abs, range(9)))
+    assert threading.active_count() == before
+
+
+def test_tasks_that_have_not_begun_can_be_dropped():
+    begun, go_on = threading.Event(), threading.Event()
+    pool = Pool(1)
+    running = pool.submit(lambda: (begun.set(), go_on.wait(30)))
+    waiting = pool.submit(abs, -1)
+    assert begun.wait(30)
+    pool.shutdown(wait=False, cancel_futures=True)
+    go_on.set()
+    assert running.result()[1]
+    assert waiting.cancelled()
+
+
+def test_without_threads_each_task_runs_at_once(no_threads):
+    with Pool(2) as pool:
+        assert pool.submit(threading.get_ident).result() == threading.get_ident()
+        assert list(pool.map(abs, [-1, 2])) == [1, 2]
+
+
+def test_a_fit_goes_on_without_threads_and_gives_the_same_tree(request):
+    expected = TreeClassifier("cart", n_jobs=2).fit(X, Y)
+    forest = ForestClassifier(n_estimators=2, n_jobs=2).fit(X[:500], Y[:500])
+    request.getfixturevalue("no_threads")
+    assert TreeClassifier("cart", n_jobs=2).fit(X, Y).tree_.digest == expected.tree_.digest
+    np.testing.assert_array_equal(expected.predict_proba(X), expected.predict_proba(X))
+    again = ForestClassifier(n_estimators=2, n_jobs=2).fit(X[:500], Y[:500])
+    np.testing.assert_array_equal(again.predict_proba(X[:500]), forest.predict_proba(X[:500]))
