@@ -16,6 +16,7 @@ from hornbeam.recipe import Recipe
 from hornbeam.smoothing import Borrowing
 from hornbeam.tree.standard import Standard, impurities
 from hornbeam.tree.tree import Tree
+from hornbeam.tuning.cells import most_rows, most_trees
 from hornbeam.tuning.cross_validated import CrossValidated
 from hornbeam.tuning.folds import Deal, Regrown, bits_of, draw, n_copies, regrow, scatter
 from hornbeam.tuning.lesson import Lesson
@@ -48,7 +49,8 @@ class Honest:
         How often the rows are dealt to folds and the trees regrown; None: 5 times below 1,000 rows, where chance in
         the folds shows in the probabilities, else once.
     rows : int, default 30,000
-        How many rows take part at most. The strengths found on them serve a tree of any size.
+        How many rows take part at most. The strengths found on them serve a tree of any size. With more than 333
+        classes, 10,000,000 divided by the number of classes if that is less.
     simplicity : float or None, default 0.0
         A dial from 0, the most accurate tree, to 1, the smallest one whose squared loss on the held-out rows
         is within one standard error of it; None keeps every leaf.
@@ -64,6 +66,10 @@ class Honest:
     `Borrowing` are fitted to all of them together, by their squared loss and a gentle pull towards a little
     more than `HGS`, so that few rows change little. Which row is in which fold depends on the rows alone,
     not on their order.
+
+    A node has a number for each class, so that with hundreds of classes time and memory would grow with nodes times
+    classes times regrown trees. Where these are more than 40,000,000, the rows are dealt out less often, then to fewer
+    folds, 2 at least (`hornbeam.tuning.cells`).
 
     Examples
     --------
@@ -152,6 +158,8 @@ class Honest:
         n_rows = n_copies(table)
         n_folds = min(self.folds or (10 if n_rows < _MANY_ROWS else 5), n_rows)
         repeats = self.repeats or (_REPEATS if n_rows < _FEW_ROWS else 1)
+        most = self._most_trees(recipe, table, bins, codes, n_folds * repeats)
+        n_folds, repeats = min(n_folds, most), max(min(repeats, most // n_folds), 1)
         regrown: list[Regrown] = []
         for repeat in range(repeats):
             cards = Deal.of(table, codes, n_folds, self.seed + (repeat << 32))
@@ -160,12 +168,21 @@ class Honest:
             regrown = [replace(one, held=one.held / repeats) for one in regrown]
         return n_folds, regrown
 
+    @staticmethod
+    def _most_trees(recipe: Recipe, table: Table, bins: Bins, codes: Codes, wanted: int) -> int:
+        """Return how many trees may be regrown; one is grown to see its size where the rows alone cannot tell."""
+        n_classes = table.schema.n_channels
+        if wanted <= most_trees(2 * table.n_rows, n_classes):
+            return wanted
+        return most_trees(recipe.prune(recipe.grower.grow(table, bins, codes.copy())).n_nodes, n_classes)
+
     def _sample(self, codes: Codes, table: Table) -> Indices | None:
         """Choose the rows that take part; None for all of them."""
-        if table.n_rows <= self.rows:
+        rows = min(self.rows, most_rows(table.schema.n_channels))
+        if table.n_rows <= rows:
             return None
         numbers = scatter(draw(codes, bits_of(table), self.seed))
-        chosen: Indices = np.sort(np.argpartition(numbers, self.rows)[: self.rows])
+        chosen: Indices = np.sort(np.argpartition(numbers, rows)[:rows])
         return chosen
 
 
