@@ -249,9 +249,9 @@ def _warn_of_long_paths(tree: Tree) -> None:
     tests = path_tests(tree.skeleton)
     if tests > _MANY_TESTS:
         warn(
-            f"The paths to the {tree.n_leaves:,} leaves of the tree have {tests:,} tests together, and every one is tried "
-            "without: this may take minutes. Grow a smaller tree, with max_depth, min_samples_leaf or pruning, if that "
-            "is too long."
+            f"The paths to the {tree.n_leaves:,} leaves of the tree have {tests:,} tests together, and each rule is "
+            "tried without each of its tests: this may take minutes. Grow a smaller tree, with max_depth, "
+            "min_samples_leaf or pruning."
         )
 
 

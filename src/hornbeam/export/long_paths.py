@@ -23,5 +23,6 @@ def refuse_long_paths(tree: Tree, form: str) -> None:
         raise ExportError(
             f"The paths to the {tree.n_leaves:,} leaves of this tree have {tests:,} tests together (the deepest has "
             f"{tree.depth:,}), and {form} repeats them for every leaf; expected {_MOST:,} at most. Prune the tree, "
-            "limit max_depth, or use a form that holds each test once: to_python, to_javascript, to_html or hornbeam.save."
+            "limit max_depth, or use a form that holds each test once: to_python, to_javascript, to_html, or "
+            "hornbeam.save."
         )

@@ -16,7 +16,7 @@ from hornbeam.recipe import Recipe
 from hornbeam.smoothing import Borrowing
 from hornbeam.tree.standard import Standard, impurities
 from hornbeam.tree.tree import Tree
-from hornbeam.tuning.cells import most_rows, most_trees
+from hornbeam.tuning.cells import MOST_CELLS, most_rows, most_trees
 from hornbeam.tuning.cross_validated import CrossValidated
 from hornbeam.tuning.folds import Deal, Regrown, bits_of, draw, n_copies, regrow, scatter
 from hornbeam.tuning.lesson import Lesson
@@ -49,8 +49,7 @@ class Honest:
         How often the rows are dealt to folds and the trees regrown; None: 5 times below 1,000 rows, where chance in
         the folds shows in the probabilities, else once.
     rows : int, default 30,000
-        How many rows take part at most. The strengths found on them serve a tree of any size. With more than 333
-        classes, 10,000,000 divided by the number of classes if that is less.
+        How many rows take part at most. The strengths found on them serve a tree of any size.
     simplicity : float or None, default 0.0
         A dial from 0, the most accurate tree, to 1, the smallest one whose squared loss on the held-out rows
         is within one standard error of it; None keeps every leaf.
@@ -58,6 +57,10 @@ class Honest:
         What else cuts the smoothed tree back, by its belief: `BayesRisk`, say.
     seed : int, default 0
         Deals the rows to other folds.
+    cells : int, default 40,000,000
+        Nodes times classes of all regrown trees together, at most. A node has a number for each class, so that time
+        and memory grow with them. Where there are more, the rows are dealt out less often, then to fewer folds, 2 at
+        least; and at most `cells` / 4 / classes rows take part, 100 at least.
 
     Notes
     -----
@@ -66,10 +69,6 @@ class Honest:
     `Borrowing` are fitted to all of them together, by their squared loss and a gentle pull towards a little
     more than `HGS`, so that few rows change little. Which row is in which fold depends on the rows alone,
     not on their order.
-
-    A node has a number for each class, so that with hundreds of classes time and memory would grow with nodes times
-    classes times regrown trees. Where these are more than 40,000,000, the rows are dealt out less often, then to fewer
-    folds, 2 at least (`hornbeam.tuning.cells`).
 
     Examples
     --------
@@ -88,6 +87,7 @@ class Honest:
     simplicity: float | None = 0.0
     pruner: Pruner | None = None
     seed: int = 0
+    cells: int = MOST_CELLS
 
     def __post_init__(self) -> None:
         if self.folds is not None and self.folds < 2:
@@ -168,17 +168,17 @@ class Honest:
             regrown = [replace(one, held=one.held / repeats) for one in regrown]
         return n_folds, regrown
 
-    @staticmethod
-    def _most_trees(recipe: Recipe, table: Table, bins: Bins, codes: Codes, wanted: int) -> int:
+    def _most_trees(self, recipe: Recipe, table: Table, bins: Bins, codes: Codes, wanted: int) -> int:
         """Return how many trees may be regrown; one is grown to see its size where the rows alone cannot tell."""
         n_classes = table.schema.n_channels
-        if wanted <= most_trees(2 * table.n_rows, n_classes):
+        if wanted <= most_trees(2 * table.n_rows, n_classes, self.cells):
             return wanted
-        return most_trees(recipe.prune(recipe.grower.grow(table, bins, codes.copy())).n_nodes, n_classes)
+        tree = recipe.prune(recipe.grower.grow(table, bins, codes.copy()))
+        return most_trees(tree.n_nodes, n_classes, self.cells)
 
     def _sample(self, codes: Codes, table: Table) -> Indices | None:
         """Choose the rows that take part; None for all of them."""
-        rows = min(self.rows, most_rows(table.schema.n_channels))
+        rows = min(self.rows, most_rows(table.schema.n_channels, self.cells))
         if table.n_rows <= rows:
             return None
         numbers = scatter(draw(codes, bits_of(table), self.seed))
