@@ -166,18 +166,18 @@ def _views() -> Iterator[tuple[str, Callable[[Any], object], Callable[[int], Any
 _NEEDS = {"to_onnx": "onnx", "to_treelite": "treelite", "to_shap": "shap"}
 
 CASES: dict[str, Case] = {
-    "classes-default": ((100, 200, 400), many_classes),
+    "classes-default": ((250, 500, 1000), many_classes),
     "classes-many": ((750, 1500, 3000), many_classes),
-    "classes-cart": ((250, 500, 1000), partial(many_classes, preset="cart")),
-    "alternating-default": ((2500, 5000, 10_000), alternating),
-    "alternating-cart": ((2500, 5000, 10_000), partial(alternating, preset="cart")),
-    "rules-noise": ((250, 500, 1000), noise_rules),
-    "rules-alternating": ((50, 100, 200), chain_rules),
-    "wide-numpy": ((5_000, 10_000, 20_000), wide_array),
-    "wide-polars": ((2_500, 5_000, 10_000), partial(wide_frame, library=pl)),
-    "wide-pandas": ((2_500, 5_000, 10_000), partial(wide_frame, library=pd)),
-    "wide-words": ((2_500, 5_000, 10_000), wide_words),
-    "wide-csv": ((5_000, 10_000, 20_000), wide_csv),
+    "classes-cart": ((500, 1000, 2000), partial(many_classes, preset="cart")),
+    "alternating-default": ((5_000, 10_000, 20_000), alternating),
+    "alternating-cart": ((5_000, 10_000, 20_000), partial(alternating, preset="cart")),
+    "rules-noise": ((500, 1000, 2000), noise_rules),
+    "rules-alternating": ((100, 200, 400), chain_rules),
+    "wide-numpy": ((10_000, 20_000, 40_000), wide_array),
+    "wide-polars": ((4_000, 8_000, 16_000), partial(wide_frame, library=pl)),
+    "wide-pandas": ((4_000, 8_000, 16_000), partial(wide_frame, library=pd)),
+    "wide-words": ((4_000, 8_000, 16_000), wide_words),
+    "wide-csv": ((10_000, 20_000, 40_000), wide_csv),
     **{
         f"chain-{name}": ((2000, 4000, 8000), partial(of_chain, call, made=made))
         for name, call, made in _views()
@@ -203,9 +203,10 @@ def seconds(work: Work, rounds: int) -> tuple[float, str | None]:
     return least, said
 
 
-def measure(name: str, patience: float, rounds: int) -> dict[str, Any]:
+def measure(name: str, patience: float, rounds: int, shrink: int) -> dict[str, Any]:
     """The seconds of a case at its sizes, and the exponent of the last doubling."""
     sizes, make = CASES[name]
+    sizes = tuple(size // shrink for size in sizes)
     record: dict[str, Any] = {"case": name, "sizes": list(sizes), "seconds": []}
     make(10)()  # loads and warms what it needs
     for size in sizes:
@@ -231,13 +232,14 @@ def main() -> None:
         "--patience", type=float, default=60.0, help="a larger size is not tried after so long"
     )
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--shrink", type=int, default=1, help="divide all sizes by this")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     wanted = tuple(options.cases.split(","))
     for name in CASES:
         if name.startswith(wanted):
-            record = measure(name, options.patience, options.rounds)
+            record = measure(name, options.patience, options.rounds, options.shrink)
             print(json.dumps(record) if options.json else _line(record), flush=True)
     if options.json:
         print(json.dumps({"command": " ".join(["python", "benchmarks/growth.py", *sys.argv[1:]])}))
