@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.tree import Condition, Skeleton, Tree
-from hornbeam.tree.condition import branch, merged, path_conditions
+from hornbeam.tree.condition import branch, merged, merged_paths, path_conditions
 from hornbeam.tree.route import route
 from hornbeam.tree.walk import path
 from strategies import schemas, tables, trees
@@ -132,3 +132,10 @@ def test_a_row_meets_the_conditions_of_its_own_nodes_alone(both, make):
             if all(condition.holds(row[condition.column]) for condition in conditions)
         ]
         assert met == path(tree.skeleton, stop)
+
+
+@settings(max_examples=60)
+@given(trees())
+def test_one_walk_finds_the_merged_conditions_of_every_path(tree):
+    found = dict(merged_paths(tree))
+    assert found == {node: merged(path_conditions(tree, node)) for node in range(tree.n_nodes)}

@@ -9,7 +9,9 @@ from hornbeam.data import Table
 from hornbeam.growing import Grower
 from hornbeam.recipe import PRESETS
 from hornbeam.tree.route import route
-from hornbeam.tuning.folds import Deal, draw, regrow, scatter, send
+from hornbeam.tree.walk import path
+from hornbeam.tuning.folds import Deal, draw, regrow, scatter, send, stops
+from strategies import trees
 from strategies_growing import bins_of
 
 codes = st.integers(2, 40).flatmap(
@@ -134,3 +136,11 @@ def test_a_missing_value_that_training_never_saw_tests_the_node_where_it_stops()
     tree = Grower().grow(table := Table.read([[1.0], [2.0], [3.0]], ["no", "yes", "yes"]), bins_of(table))
     _, held = send(tree, Table.read([[np.nan]], ["yes"], schema=tree.schema))
     assert held[0].tolist() == [0, 1]
+
+
+@settings(max_examples=60)
+@given(trees(), st.randoms(use_true_random=False))
+def test_the_first_cut_on_the_way_answers_for_a_node(tree, random):
+    cut = np.array([random.random() < 0.3 for _ in range(tree.n_nodes)])
+    for node, found in enumerate(stops(tree.skeleton, cut).tolist()):
+        assert found == next((above for above in path(tree.skeleton, node) if cut[above]), node)

@@ -123,7 +123,7 @@ class Table:
         >>> Table.read([[1.0, 2.0], [3.0, 4.0]]).select([1]).columns
         (array([2., 4.]),)
         """
-        if list(features) == list(range(len(self.columns))):
+        if len(features) == len(self.columns) and list(features) == list(range(len(features))):
             return self
         return Table(
             self.schema.select(features),

@@ -12,6 +12,7 @@ from hornbeam.data.table import Table
 from hornbeam.data.units import MemorySource
 from hornbeam.estimators import explained, refresh
 from hornbeam.estimators.calibrated import calibrate_intervals
+from hornbeam.estimators.class_warning import warn_of_classes
 from hornbeam.estimators.column_warnings import warn_of_columns
 from hornbeam.estimators.locks import alone, in_turns
 from hornbeam.estimators.parameters import limit, number
@@ -235,6 +236,7 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
                 return self
             labels = labels_of(self, y)
             table = Table.read(X, labels, sample_weight=sample_weight, class_weight=self.class_weight)
+            warn_of_classes(table)
             listener = progress.listener(table.n_rows)
             if grow_rows is None:
                 warn_of_columns(table)

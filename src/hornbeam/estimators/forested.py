@@ -4,6 +4,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.table import Table
 from hornbeam.ensembles import Forest, Planted
+from hornbeam.estimators.class_warning import warn_of_classes
 from hornbeam.estimators.column_warnings import warn_of_columns
 from hornbeam.estimators.forest_settings import planting_of
 from hornbeam.estimators.progress import Progress
@@ -30,6 +31,8 @@ class Forested(Reading):
     def _plant(self, table: Table, progress: Progress) -> Planted:
         planting, n_jobs = planting_of(self, table), n_threads(self.n_jobs)
         warn_of_columns(table)
+        if not table.schema.is_measured:
+            warn_of_classes(table)
         planted = planting.fit(table, n_jobs=n_jobs, on_progress=progress.listener(planting.n_trees))
         self._remember(planted.forest, table.names)
         self.smoother_ = planted.smoother

@@ -18,14 +18,18 @@ from hornbeam.estimators.settings import recipe_of
 from hornbeam.estimators.shell import Shell
 from hornbeam.estimators.targets import labels_of
 from hornbeam.estimators.threads import n_threads
+from hornbeam.estimators.warning import warn
 from hornbeam.rules import RuleSet, choose, extract, simplify
 from hornbeam.tree.costs import Costs
 from hornbeam.tree.decision import DecisionRule
 from hornbeam.tree.edit import decide_by
 from hornbeam.tree.tree import Tree
+from hornbeam.tree.walk import path_tests
 from hornbeam.typing import Floats, Indices
 
 __all__ = ["RuleClassifier"]
+
+_MANY_TESTS = 200_000
 
 
 class RuleClassifier(Reading, Shell):
@@ -152,6 +156,7 @@ class RuleClassifier(Reading, Shell):
             warn_of_columns(table)
             tree = recipe_of(given, table).fit(table, n_jobs=n_threads(self.n_jobs))
         assert tree is not None
+        _warn_of_long_paths(tree)
         decision = DecisionRule.of(self.costs, None, table.schema.classes)
         most_probable = decide_by(tree, DecisionRule())
         confidence, alpha = number("confidence", self.confidence, 0.25), number("alpha", self.alpha, 1.0)
@@ -240,6 +245,17 @@ class RuleClassifier(Reading, Shell):
         """
         table = self._read(X)
         return self.rules_.decide(table)
+
+
+def _warn_of_long_paths(tree: Tree) -> None:
+    """Warn before rules are made of a tree for which that takes minutes."""
+    tests = path_tests(tree.skeleton)
+    if tests > _MANY_TESTS:
+        warn(
+            f"The paths to the {tree.n_leaves:,} leaves of the tree have {tests:,} tests together, and each rule is "
+            "tried without each of its tests: this may take minutes. Grow a smaller tree, with max_depth, "
+            "min_samples_leaf or pruning."
+        )
 
 
 def _given(estimator: Any) -> tuple[TreeClassifier | None, Tree | None]:

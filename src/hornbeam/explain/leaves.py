@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hornbeam.errors import ParameterError
 from hornbeam.explain.intervals import interval
 from hornbeam.explain.notebook import leaves_html
-from hornbeam.explain.words import rule_words
+from hornbeam.explain.words import rules_words
 from hornbeam.export.answers import answer_words, span_words
 from hornbeam.export.words import several
 from hornbeam.tree.positive import class_code
@@ -80,7 +80,7 @@ class Leaves:
         >>> TreeClassifier("cart").fit([[0], [1], [2]], ["a", "b", "a"]).leaves().rule
         ['x0 ≤ 0.5', '0.5 < x0 ≤ 1.5', 'x0 > 1.5']
         """
-        return [rule_words(self.tree, node) for node in self.node.tolist()]
+        return rules_words(self.tree, self.node.tolist())
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return columns with an entry for each leaf and class, as every frame library takes them.

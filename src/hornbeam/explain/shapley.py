@@ -7,6 +7,7 @@ values are integrals of its derivatives along the diagonal (Owen, 1972), which G
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -101,11 +102,11 @@ type _Players = dict[int, _Player]
 def _add_leaves(tree: Tree, columns: list[NDArray[np.generic]], values: Floats) -> Floats:
     """Add what every leaf, and every node where rows stop, gives to the features on its path; return the base."""
     skeleton, spread, parts = tree.skeleton, shares(tree), _parts_of_training(tree)
-    base = np.zeros(tree.belief.shape[1])
+    base, is_leaf = np.zeros(tree.belief.shape[1]), skeleton.is_leaf.tolist()
     todo: list[tuple[int, bool, _Players]] = [(0, False, {})]
     while todo:
         node, stops, players = todo.pop()
-        if stops or skeleton.is_leaf[node]:
+        if stops or is_leaf[node]:
             base += tree.belief[node] * np.prod([player.of_training for player in players.values()])
             _credit(players, tree.belief[node], values)
             continue
@@ -170,6 +171,7 @@ def _credit(players: _Players, belief: Floats, values: Floats) -> None:
     values[:, list(players)] += added.T[:, :, None] * belief
 
 
+@cache
 def _quadrature(n: int) -> tuple[Floats, Floats]:
     """Return the nodes and weights that integrate polynomials of degree 2n - 1 from 0 to 1."""
     at, weight = np.polynomial.legendre.leggauss(n)

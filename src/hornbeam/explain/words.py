@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from math import isfinite, isnan
 from typing import Any
 
@@ -9,10 +10,10 @@ from hornbeam.data.schema import Feature, Kind
 from hornbeam.export.condition import condition_words
 from hornbeam.export.words import cut, plain, word
 from hornbeam.tree import Condition, Tree
-from hornbeam.tree.condition import is_missing, merged, path_conditions
+from hornbeam.tree.condition import is_missing, merged, merged_paths, path_conditions
 from hornbeam.typing import Category
 
-__all__ = ["condition_dict", "known_words", "rule_words", "value_of", "value_words"]
+__all__ = ["condition_dict", "known_words", "rule_words", "rules_words", "value_of", "value_words"]
 
 
 def condition_dict(condition: Condition) -> dict[str, Any]:
@@ -40,7 +41,26 @@ def rule_words(tree: Tree, node: int) -> str:
     >>> rule_words(tree, tree.n_nodes - 1), rule_words(tree, 0)
     ('x0 > 0.5 and x1 > 0.5', 'every row')
     """
-    return " and ".join(map(condition_words, merged(path_conditions(tree, node)))) or "every row"
+    return _all_of(merged(path_conditions(tree, node)))
+
+
+def rules_words(tree: Tree, nodes: Sequence[int]) -> list[str]:
+    """Say what leads to each of many nodes, as `rule_words` does, in one walk over the tree.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> tree = TreeClassifier("cart").fit([[0, 1], [1, 0], [1, 1]], ["a", "a", "b"]).tree_
+    >>> rules_words(tree, [tree.n_nodes - 1, 0])
+    ['x0 > 0.5 and x1 > 0.5', 'every row']
+    """
+    wanted = set(nodes)
+    words = {node: _all_of(conditions) for node, conditions in merged_paths(tree) if node in wanted}
+    return [words[node] for node in nodes]
+
+
+def _all_of(conditions: Iterable[Condition]) -> str:
+    return " and ".join(map(condition_words, conditions)) or "every row"
 
 
 def value_of(feature: Feature, value: float) -> Category | None:

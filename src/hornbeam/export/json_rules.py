@@ -11,6 +11,7 @@ import numpy as np
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.data.table import Table
 from hornbeam.export.flat import Flat
+from hornbeam.export.long_paths import refuse_long_paths
 from hornbeam.export.one_tree import HasTree, tree_of
 from hornbeam.export.vectors import Vectors
 from hornbeam.export.words import plain
@@ -47,6 +48,11 @@ def to_json(tree: Tree | HasTree, *, indent: int | None = None, vectors: Table |
         A strict JSON object, in ASCII. Its field ``reading`` says how to apply the rules; whoever does so gets
         the tree's probabilities, or means, bit for bit.
 
+    Raises
+    ------
+    ExportError
+        If the paths to the leaves have more than 2,000,000 tests together: each rule repeats all tests of its path.
+
     Examples
     --------
     >>> import json
@@ -62,6 +68,7 @@ def to_json(tree: Tree | HasTree, *, indent: int | None = None, vectors: Table |
     [{'feature': 'dose', 'missing': 1}] [0.5, 0.5]
     """
     tree = tree_of(tree)
+    refuse_long_paths(tree, "JSON")
     schema = tree.schema
     document: dict[str, Any] = {
         "format": "hornbeam-rules",
@@ -86,9 +93,10 @@ def to_json(tree: Tree | HasTree, *, indent: int | None = None, vectors: Table |
 def _rules(tree: Tree) -> list[dict[str, Any]]:
     """List the rules, depth first, so that shares add up in the order of the tree's own walk."""
     shares, skeleton = _shares(tree), tree.skeleton
+    is_leaf = skeleton.is_leaf.tolist()
     rules: list[dict[str, Any]] = []
     # What is still to write: a node with the conditions that lead there, and whether rows stop at it.
-    todo: list[tuple[int, _Conditions, bool]] = [(0, [], bool(skeleton.is_leaf[0]))]
+    todo: list[tuple[int, _Conditions, bool]] = [(0, [], is_leaf[0])]
     while todo:
         node, path, stops = todo.pop()
         if stops:
@@ -99,7 +107,7 @@ def _rules(tree: Tree) -> list[dict[str, Any]]:
             todo.append((node, [*path, rest], True))
         first = skeleton.first_child.item(node)
         below = [(first + slot, [*path, condition]) for slot, condition in enumerate(children)]
-        todo += [(child, led, bool(skeleton.is_leaf[child])) for child, led in reversed(below)]
+        todo += [(child, led, is_leaf[child]) for child, led in reversed(below)]
     return rules
 
 

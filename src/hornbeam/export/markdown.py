@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from hornbeam.export.answers import answer_words
+from hornbeam.export.long_paths import refuse_long_paths
 from hornbeam.export.one_tree import HasTree, tree_of
 from hornbeam.export.words import branches, check_most, evidence, word
 from hornbeam.tree import Tree
@@ -32,6 +33,11 @@ def to_markdown(tree: Tree | HasTree, *, max_categories: int | None = None) -> s
         or its mean. Everything that comes from the data
         stands in code spans, where no markup or link can begin.
 
+    Raises
+    ------
+    ExportError
+        If the paths to the leaves have more than 2,000,000 tests together: each line repeats all tests of its path.
+
     Examples
     --------
     >>> import numpy as np
@@ -47,16 +53,17 @@ def to_markdown(tree: Tree | HasTree, *, max_categories: int | None = None) -> s
     """
     tree = tree_of(tree)
     check_most(max_categories)
+    refuse_long_paths(tree, "a table")
     skeleton = tree.skeleton
-    slot = slots(skeleton)
+    slot = slots(skeleton).tolist()
     inner = np.flatnonzero(skeleton.n_children).tolist()
-    tests = {node: branches(tree, node, max_categories) for node in inner}
+    tests = {node: [code_span(test) for test in branches(tree, node, max_categories)] for node in inner}
     classes = [word(label) for label in tree.schema.classes]
     head, rule = ("mean", "--:") if tree.is_measured else ("class | probability", "---|--:")
     lines = [f"| leaf | if | {head} | evidence |", f"|--:|---|{rule}|---|"]
     for leaf in _left_to_right(tree):
         steps = pairwise(path(skeleton, leaf))
-        led = " and ".join(code_span(tests[above][slot[below]]) for above, below in steps) or "every row"
+        led = " and ".join(tests[above][slot[below]] for above, below in steps) or "every row"
         name, sure = answer_words(tree, leaf)
         answer = f"{code_span(name)} | {sure}" if name else sure
         lines.append(f"| {leaf} | {led} | {answer} | {code_span(evidence(tree, leaf, classes))} |")

@@ -160,7 +160,7 @@ class _Copies:
         """What comes after a row has come to a copy of a node."""
         skeleton = self.tree.skeleton
         part = prod(copy.part for copy in held.values())
-        if skeleton.is_leaf[node]:
+        if skeleton.n_children[node] == 0:
             return _Stop(node, self.rows[node] * part)
         asked, first = skeleton.feature.item(node), skeleton.first_child.item(node)
         threshold, slot = skeleton.threshold.item(node), skeleton.missing_slot.item(node)

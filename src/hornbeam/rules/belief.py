@@ -84,5 +84,5 @@ def _circles(rule: Rule, coverage: Coverage) -> Iterator[Floats]:
     left = [part for condition in rule.conditions for part in condition.parts]
     while left:
         yield coverage.tally(coverage.rows(left))
-        del left[least_missed(judge.rates(left)[0])]
+        del left[least_missed(judge.rates(coverage.stack(left))[0])]
     yield coverage.classes

@@ -6,7 +6,7 @@ bits. Weights are integers: a set weighs as much as its rows in each binary digi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -18,7 +18,7 @@ from hornbeam.errors import DataError
 from hornbeam.tree.condition import Condition
 from hornbeam.typing import Bools, Counts, Floats, Indices
 
-__all__ = ["Coverage"]
+__all__ = ["Coverage", "Words"]
 
 type Words = NDArray[np.uint64]
 
@@ -77,6 +77,10 @@ class Coverage:
         if met is None:
             met = self._met[condition] = _packed(condition.holds_in(self.table.columns[condition.column]))
         return met
+
+    def stack(self, conditions: Sequence[Condition]) -> Words:
+        """Give the rows that meet each condition, one below the other."""
+        return np.stack([self.bits(condition) for condition in conditions])
 
     def rows(self, conditions: Iterable[Condition]) -> NDArray[np.intp]:
         """List the rows that meet all conditions."""

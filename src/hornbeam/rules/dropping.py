@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hornbeam.errors import ParameterError
-from hornbeam.rules.coverage import Coverage
-from hornbeam.tree.condition import Condition
+from hornbeam.rules.coverage import Coverage, Words
 from hornbeam.tree.pessimism import pessimistic_errors
 from hornbeam.typing import Floats
 
@@ -38,10 +35,12 @@ class Dropping:
     Examples
     --------
     >>> from hornbeam import Table
+    >>> from hornbeam.tree import Condition
     >>> table = Table.read([[1, 0], [2, 0], [3, 1], [4, 1]], ["no", "yes", "yes", "yes"])
     >>> dropping = Dropping(Coverage(table), target=1)
     >>> x0, x1 = table.schema.features
-    >>> expected, actual = dropping.rates([Condition(0, x0, above=1.5), Condition(1, x1, at_most=0.5)])
+    >>> tests = [Condition(0, x0, above=1.5), Condition(1, x1, at_most=0.5)]
+    >>> expected, actual = dropping.rates(dropping.coverage.stack(tests))
     >>> actual.tolist()
     [0.0, 0.5, 0.0]
     """
@@ -59,9 +58,12 @@ class Dropping:
         rate = float(1 - (classes[self.target] + 1) / (classes.sum() + 2))
         object.__setattr__(self, "default", rate)
 
-    def rates(self, parts: Sequence[Condition]) -> tuple[Floats, Floats]:
-        """Give the expected and the actual error rate: with all conditions, without the first, the second, ..."""
-        met = _all_but_one(np.stack([self.coverage.bits(part) for part in parts]))
+    def rates(self, stack: Words) -> tuple[Floats, Floats]:
+        """Give the expected and the actual error rate: with all conditions, without the first, the second, ...
+
+        A row of `stack` has the rows of the table that meet a condition (`Coverage.stack`).
+        """
+        met = _all_but_one(stack)
         n = self.coverage.weigh(met)
         e = n - self.coverage.weigh(met & self.coverage.members[self.target])
         some = n > 0
@@ -82,7 +84,7 @@ def least_missed(expected: Floats) -> int:
     return int(np.flatnonzero(expected[1:] == expected[1:].min())[-1])
 
 
-def _all_but_one(met: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _all_but_one(met: Words) -> Words:
     """Give the rows that meet all conditions, and those that meet all but the first, the second, ..."""
     everybody = np.full_like(met[:1], -1 % 2**64)
     before = np.vstack([everybody, np.bitwise_and.accumulate(met, axis=0)])

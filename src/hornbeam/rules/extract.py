@@ -8,13 +8,15 @@ import numpy as np
 
 from hornbeam.errors import ParameterError
 from hornbeam.rules.rule import Rule, RuleSet
-from hornbeam.tree.condition import Condition, branch, merged
+from hornbeam.tree.condition import Condition, branch, merged_paths
 from hornbeam.tree.pessimism import pessimistic_errors
 from hornbeam.tree.tree import Tree
-from hornbeam.tree.walk import stopped
+from hornbeam.tree.walk import path_tests, stopped
 from hornbeam.typing import Floats
 
 __all__ = ["extract"]
+
+_MOST_TESTS = 5_000_000
 
 type _Path = tuple[Condition, ...]
 
@@ -37,7 +39,7 @@ def extract(
         Also the rules of inner nodes, deepest first, behind those of the leaves: for rows that stop there, at a
         missing value or a category never seen.
     merge : bool, default True
-        One condition a feature; otherwise one a test, first to last.
+        One condition a feature; otherwise one a test, first to last, and at most 5,000,000 in all.
     confidence, constants
         Of the errors to expect (`hornbeam.tree.pessimism.pessimistic_errors`).
     size : float64 array of shape (n_nodes,), optional
@@ -79,7 +81,9 @@ def extract(
     error = np.where(
         n > 0, pessimistic_errors(n, wrong, confidence, constants) / np.where(n > 0, n, 1), default
     )
-    led = _paths(tree)
+    if not merge:
+        _refuse_long_paths(tree)
+    led = dict(merged_paths(tree)) if merge else _paths(tree)
     leaf = tree.skeleton.is_leaf
     nodes = [node for node in led if node and leaf[node]]
     if inner:
@@ -88,11 +92,21 @@ def extract(
     decided[0] = weight[0] - decided[nodes].sum(axis=0)
 
     def rule(node: int) -> Rule:
-        path = merged(sorted(led[node], key=attrgetter("column"))) if merge else led[node]
+        path = tuple(sorted(led[node], key=attrgetter("column"))) if merge else led[node]
         counts = weight[node], decided[node], tree.belief[node]
         return Rule(path, int(target[node]), *counts, size.item(node), error.item(node))
 
     return RuleSet(tree.schema, tuple([rule(node) for node in nodes]), rule(0))
+
+
+def _refuse_long_paths(tree: Tree) -> None:
+    tests = path_tests(tree.skeleton)
+    if tests > _MOST_TESTS:
+        raise ParameterError(
+            f"The paths to the {tree.n_leaves:,} leaves of this tree have {tests:,} tests together, expected "
+            f"{_MOST_TESTS:,} at most: rules with a condition for each test would take too long. Grow a smaller tree, "
+            "with max_depth, min_samples_leaf or pruning, or use its leaves as they are: leaves().as_rules()."
+        )
 
 
 def _paths(tree: Tree) -> dict[int, _Path]:

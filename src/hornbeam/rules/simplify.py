@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from operator import attrgetter
 
+import numpy as np
+
 from hornbeam.data.table import Table
 from hornbeam.rules.coverage import Coverage
 from hornbeam.rules.dropping import Dropping, least_missed
@@ -69,9 +71,14 @@ def simplify(rules: RuleSet, table: Table, *, confidence: float = 0.25, constant
 def _shortened(rule: Rule, judge: Dropping) -> tuple[list[Condition], float]:
     """Find the conditions that stay, and the error rate to expect."""
     left = [part for condition in rule.conditions for part in condition.parts]
+    if not left:
+        return left, judge.default
+    stack = judge.coverage.stack(left)
     while left:
-        expected, actual = judge.rates(left)
+        expected, actual = judge.rates(stack)
         if not ((expected[1:] <= expected[0]) | (actual[1:] <= actual[0])).any():
             return left, float(expected[0])
-        del left[least_missed(expected)]
+        least = least_missed(expected)
+        del left[least]
+        stack = np.delete(stack, least, axis=0)
     return left, judge.default

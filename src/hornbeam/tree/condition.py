@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite, isnan, nextafter
 from typing import Any
@@ -15,7 +15,7 @@ from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import path
 from hornbeam.typing import Bools
 
-__all__ = ["Condition", "branch", "is_missing", "merged", "path_conditions"]
+__all__ = ["Condition", "branch", "is_missing", "merged", "merged_paths", "path_conditions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,3 +212,32 @@ def path_conditions(tree: Tree, node: int) -> list[Condition]:
     [(0.5, None), (None, 2.5)]
     """
     return [branch(tree, at) for at in path(tree.skeleton, node)[1:]]
+
+
+def merged_paths(tree: Tree) -> Iterator[tuple[int, tuple[Condition, ...]]]:
+    """List what leads to every node, one condition a feature; nodes depth first, from left to right.
+
+    The conditions of a node are those of its parent with one more test, so the time grows with the number of features
+    on a path, not with its length.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> tree = TreeClassifier("cart").fit([[0], [1], [2], [3]], ["a", "b", "b", "a"]).tree_
+    >>> for node, conditions in merged_paths(tree):
+    ...     print(node, [(condition.above, condition.at_most) for condition in conditions])
+    0 []
+    1 [(None, 0.5)]
+    2 [(0.5, None)]
+    3 [(0.5, 2.5)]
+    4 [(2.5, None)]
+    """
+    first, n_children = tree.skeleton.first_child.tolist(), tree.skeleton.n_children.tolist()
+    todo: list[tuple[int, dict[int, Condition]]] = [(0, {})]
+    while todo:
+        node, led = todo.pop()
+        yield node, tuple(led.values())
+        for child in reversed(range(first[node], first[node] + n_children[node])):
+            test = branch(tree, child)
+            here = led.get(test.column)
+            todo.append((child, led | {test.column: test if here is None else here & test}))

@@ -31,6 +31,7 @@ __all__ = [
     "nearest_with_rows",
     "node_blocks",
     "path",
+    "path_tests",
     "pull_up",
     "push_down",
     "runs",
@@ -291,6 +292,19 @@ def heights(skeleton: Skeleton) -> Indices:
     """
     depth = depths(skeleton)
     return pull_up(skeleton, depth, np.maximum) - depth
+
+
+def path_tests(skeleton: Skeleton) -> int:
+    """Count the tests on the paths to all leaves; a test counts once for each leaf below it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.tree import Skeleton
+    >>> path_tests(Skeleton.of([2, 0, 2, 0, 0], [0, -1, 0, -1, -1], [1.0, np.nan, 2.0, np.nan, np.nan]))
+    5
+    """
+    return int(depths(skeleton)[skeleton.is_leaf].sum(dtype=np.int64))
 
 
 def leaves_below(skeleton: Skeleton) -> Counts:

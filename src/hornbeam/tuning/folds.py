@@ -235,11 +235,9 @@ def stops(skeleton: Skeleton, cut: Bools) -> Indices:
     >>> tree.skeleton.parent.tolist(), stops(tree.skeleton, np.array([False, False, True, False, False])).tolist()
     ([-1, 0, 0, 2, 2], [0, 1, 2, 2, 2])
     """
-    above = push_down(skeleton, cut.astype(np.int64)) - cut
-    at = np.arange(skeleton.n_nodes, dtype=np.int32)
-    while (above[at] > 0).any():
-        at = np.where(above[at] > 0, skeleton.parent[at], at)
-    return at
+    own = np.where(cut, np.arange(skeleton.n_nodes, dtype=np.int32), np.int32(-1))
+    first = push_down(skeleton, own, lambda above, here: np.where(above >= 0, above, here))
+    return np.where(first >= 0, first, np.arange(skeleton.n_nodes, dtype=np.int32))
 
 
 def regrow(

@@ -15,6 +15,7 @@ from hornbeam.smoothing import Borrowing
 from hornbeam.smoothing.descent import minimise
 from hornbeam.tree.standard import Standard, impurities
 from hornbeam.tree.tree import Tree
+from hornbeam.tuning.cells import MOST_CELLS, most_rows, most_trees
 from hornbeam.tuning.cross_validated import CrossValidated
 from hornbeam.tuning.folds import Deal, Regrown, bits_of, draw, n_copies, regrow, scatter
 from hornbeam.tuning.lesson import Lesson
@@ -56,6 +57,10 @@ class Honest:
         What else cuts the smoothed tree back, by its belief: `BayesRisk`, say.
     seed : int, default 0
         Deals the rows to other folds.
+    cells : int, default 40,000,000
+        Nodes times classes of all regrown trees together, at most. A node has a number for each class, so that time
+        and memory grow with them. Where there are more, the rows are dealt out less often, then to fewer folds, 2 at
+        least; and at most `cells` / 4 / classes rows take part, 100 at least.
 
     Notes
     -----
@@ -82,6 +87,7 @@ class Honest:
     simplicity: float | None = 0.0
     pruner: Pruner | None = None
     seed: int = 0
+    cells: int = MOST_CELLS
 
     def __post_init__(self) -> None:
         if self.folds is not None and self.folds < 2:
@@ -152,6 +158,8 @@ class Honest:
         n_rows = n_copies(table)
         n_folds = min(self.folds or (10 if n_rows < _MANY_ROWS else 5), n_rows)
         repeats = self.repeats or (_REPEATS if n_rows < _FEW_ROWS else 1)
+        most = self._most_trees(recipe, table, bins, codes, n_folds * repeats)
+        n_folds, repeats = min(n_folds, most), max(min(repeats, most // n_folds), 1)
         regrown: list[Regrown] = []
         for repeat in range(repeats):
             cards = Deal.of(table, codes, n_folds, self.seed + (repeat << 32))
@@ -160,12 +168,21 @@ class Honest:
             regrown = [replace(one, held=one.held / repeats) for one in regrown]
         return n_folds, regrown
 
+    def _most_trees(self, recipe: Recipe, table: Table, bins: Bins, codes: Codes, wanted: int) -> int:
+        """Return how many trees may be regrown; one is grown to see its size where the rows alone cannot tell."""
+        n_classes = table.schema.n_channels
+        if wanted <= most_trees(2 * table.n_rows, n_classes, self.cells):
+            return wanted
+        tree = recipe.prune(recipe.grower.grow(table, bins, codes.copy()))
+        return most_trees(tree.n_nodes, n_classes, self.cells)
+
     def _sample(self, codes: Codes, table: Table) -> Indices | None:
         """Choose the rows that take part; None for all of them."""
-        if table.n_rows <= self.rows:
+        rows = min(self.rows, most_rows(table.schema.n_channels, self.cells))
+        if table.n_rows <= rows:
             return None
         numbers = scatter(draw(codes, bits_of(table), self.seed))
-        chosen: Indices = np.sort(np.argpartition(numbers, self.rows)[: self.rows])
+        chosen: Indices = np.sort(np.argpartition(numbers, rows)[:rows])
         return chosen
 
 

@@ -14,6 +14,7 @@ from hornbeam.kernels.pool import Pool
 from hornbeam.smoothing import Appraisal, appraise
 from hornbeam.tree.route import route
 from hornbeam.tree.tree import Tree
+from hornbeam.tuning.cells import most_trees
 from hornbeam.tuning.folds import Regrown, bits_of, draw, mix, scatter
 from hornbeam.typing import Codes, Floats
 
@@ -139,7 +140,8 @@ class Simulation:
 
     def _n_trees(self, n_leaves: int) -> int:
         wanted = min(-(-_LEAVES // n_leaves), _MOST_TREES)
-        return min(wanted, max(_MOST_GROWN // self.table.n_rows, 2))
+        affordable = most_trees(2 * self.table.n_rows, self.table.schema.n_channels)
+        return min(wanted, max(_MOST_GROWN // self.table.n_rows, 2), affordable)
 
     def _truths(self, tree: Tree) -> Floats:
         """Mean truth of the rows that stop at each node."""
