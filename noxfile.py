@@ -200,10 +200,10 @@ def study(session: nox.Session) -> None:
 
 
 @nox.session(python=NEWEST)
-def hostile(session: nox.Session) -> None:
-    """Load a hundred thousand damaged model files, and kill three hundred processes that save one."""
-    session.install(".")
-    session.run("python", "benchmarks/hostile.py", *session.posargs)
+def attack(session: nox.Session) -> None:
+    """Attack Hornbeam with random cases, and keep what fails as a test (`nox -s attack -- models --seconds 600`)."""
+    session.install(".[test]")
+    session.run("python", "benchmarks/attack.py", *session.posargs)
 
 
 @nox.session(python=NEWEST)

@@ -1,0 +1,1 @@
+"""Areas of attack: each module with `draw` and `judge` is one."""
