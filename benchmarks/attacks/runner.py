@@ -106,9 +106,9 @@ class _Run:
             return range(0)
         if self.left_over:
             return self.left_over.pop()
-        begin, size = self.following, ASKED
+        begin, size = self.following, 1 if self.area.heavy else ASKED
         if self.n is not None:
-            size = min(ASKED, self.n - begin, max(1, (self.n - begin) // self.workers))
+            size = min(size, self.n - begin, max(1, (self.n - begin) // self.workers))
         self.following += size
         return range(begin, begin + size)
 
