@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hornbeam.data.schema import generated_names
+from hornbeam.engines.dask_checks import explained
 from hornbeam.errors import DataError, MissingExtraError, ParameterError
 
 __all__ = ["is_array", "is_lazy", "lay_down", "shared_folder"]
@@ -33,7 +34,8 @@ def lay_down(X: Any, y: Any, sample_weight: Any, folder: str, client: Any) -> tu
     """Have dask write all columns as Parquet, a file a partition; the names of those with labels and weights."""
     frame, target, weight = _frame(X, y, sample_weight)
     written = frame.to_parquet(folder, write_index=False, name_function=_file_name, compute=False)
-    client.compute(written, retries=3).result()
+    with explained(client):
+        client.compute(written, retries=3).result()
     return target, weight
 
 
@@ -76,7 +78,9 @@ def _file_name(partition: int) -> str:
 def shared_folder(parent: Any, client: Any) -> Iterator[str]:
     """A folder for as long as it is needed, that all workers have been seen to see."""
     with TemporaryDirectory(prefix="hornbeam-", dir=parent or None, ignore_cleanup_errors=True) as folder:
-        blind = [worker for worker, sees in client.run(os.path.isdir, folder).items() if not sees]
+        with explained(client):
+            seen = client.run(os.path.isdir, folder, on_error="return")
+        blind = [worker for worker, sees in seen.items() if sees is False]  # an error: it has died just now
         if blind:
             raise ParameterError(
                 f"cache={parent!r}: {len(blind)} workers, such as {blind[0]}, do not see the folder {folder}; "
