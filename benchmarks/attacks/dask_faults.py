@@ -12,30 +12,23 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from attacks.limits import SYSTEM
+from attacks.faults import DEPTH, ROWS, Strike, Watched, attempt, frame, grow, in_memory, left_behind
 from attacks.subjects import scratch
-from hornbeam import DaskTreeClassifier, TreeClassifier
-from hornbeam.data.parquet import ParquetSource
+from hornbeam import DaskTreeClassifier
 from hornbeam.engines import DaskEngine
-from hornbeam.errors import HornbeamError
-from hornbeam.recipe import PRESETS
-from hornbeam.scale import fit
 
 NEEDS = ("distributed",)
 HEAVY, IN_CI = True, 1
-LIMIT, PATIENCE = 300.0, 600.0
-ROWS, DEPTH = 6_000, 4
+LIMIT, PATIENCE, WARM_UP = 300.0, 600.0, 900.0
 DEADLINE = 90.0  # seconds a pass may take
 SETTINGS = {
     "distributed.deploy.lost-worker-timeout": "10 minutes",
@@ -274,42 +267,6 @@ CLOSES = (stop, stop_all, retire, close_client, fill)  # after which a new clust
 # ---- fits --------------------------------------------------------------------------------------------------
 
 
-@cache
-def frame() -> Any:
-    import pandas as pd
-
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((ROWS, 8)).round(2)
-    y = (X[:, 0] * X[:, 1] + X[:, 2] > rng.random(ROWS)).astype(int)
-    return pd.DataFrame(X, columns=[f"x{f}" for f in range(8)]).assign(y=y)
-
-
-@cache
-def files() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="rows-"))
-    for number, begin in enumerate(range(0, ROWS, 1500)):
-        frame()[begin : begin + 1500].to_parquet(folder / f"{number}.parquet", row_group_size=500)
-    return folder
-
-
-@dataclass(slots=True)
-class Watched:
-    """An engine that tells when a pass begins."""
-
-    engine: DaskEngine
-    on_pass: Callable[[int], None]
-    parallelism: int = 2
-    n_passes: int = 0
-
-    def reduce(self, *arguments: Any, **options: Any) -> list[Any]:
-        self.on_pass(self.n_passes)
-        self.n_passes += 1
-        return self.engine.reduce(*arguments, **options)
-
-    def close(self) -> None:
-        self.engine.close()
-
-
 def engine_of(client: Any, on_pass: Callable[[int], None]) -> Watched:
     import warnings
 
@@ -318,29 +275,19 @@ def engine_of(client: Any, on_pass: Callable[[int], None]) -> Watched:
         return Watched(DaskEngine(client, deadline=DEADLINE), on_pass)
 
 
-def fit_files(client: Any, folder: Path, on_pass: Callable[[int], None]) -> str:
+def fit_files(town: Any, folder: Path, on_pass: Callable[[int], None]) -> str:
     """Level by level from files, with a cache of codes and a checkpoint."""
-    engine = engine_of(client, on_pass)
-    source = ParquetSource.open(files(), target="y", engine=engine)
-    tree = fit(
-        source,
-        replace(PRESETS["cart"], grower=replace(PRESETS["cart"].grower, max_depth=DEPTH)),
-        engine,
-        memory=ROWS * 8,
-        cache=folder / "cache",
-        checkpoint=folder / "checkpoint",
-    )
-    return tree.digest
+    return grow(engine_of(town.client, on_pass), folder)
 
 
-def fit_frame(client: Any, folder: Path, on_pass: Callable[[int], None]) -> str:
+def fit_frame(town: Any, folder: Path, on_pass: Callable[[int], None]) -> str:
     """From a dask frame, as users do it."""
     import dask.dataframe as dd
 
-    engine = engine_of(client, on_pass)
+    engine = engine_of(town.client, on_pass)
     on_pass(-1)  # the rows are laid down as files before the first pass
     rows = dd.from_pandas(frame(), npartitions=4)
-    model = DaskTreeClassifier("cart", max_depth=DEPTH, client=client)
+    model = DaskTreeClassifier("cart", max_depth=DEPTH, client=town.client)
     return model.fit(rows, "y", engine=engine, memory=ROWS * 8).tree_.digest
 
 
@@ -348,76 +295,19 @@ FITS = {"files": fit_files, "frame": fit_frame}
 
 
 @cache
-def in_memory() -> str:
-    data = frame()
-    return TreeClassifier("cart", max_depth=DEPTH).fit(data.drop(columns="y"), data["y"]).tree_.digest
-
-
-@cache
 def passes(way: str) -> tuple[int, float]:
     """How many passes an undisturbed fit has, and how long one takes."""
     seen: list[int] = []
     with tempfile.TemporaryDirectory() as folder:
-        FITS[way](local().client, Path(folder) / "first", seen.append)
+        FITS[way](local(), Path(folder) / "first", seen.append)
         seen.clear()
         begin = time.perf_counter()
-        digest = FITS[way](local().client, Path(folder), seen.append)
+        digest = FITS[way](local(), Path(folder), seen.append)
         assert digest == in_memory(), "the fit on a cluster that is well is not that in memory"
         return max(seen) + 1, (time.perf_counter() - begin) / len(seen)
 
 
 # ---- a case ------------------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class Strike:
-    """A fault at a moment of a pass, in a thread of its own."""
-
-    fault: Callable[[Any, int], None]
-    town: Any
-    number: int
-    at: int
-    delay: float
-    over: threading.Event = field(default_factory=threading.Event)
-    thread: threading.Thread | None = None
-    struck: bool = False
-
-    def on_pass(self, number: int) -> None:
-        if number == self.at and self.thread is None:
-            self.thread = threading.Thread(target=self._run, daemon=True)
-            self.thread.start()
-
-    def _run(self) -> None:
-        if not self.over.wait(self.delay):
-            self.struck = True
-            self.fault(self.town, self.number)
-
-    def end(self) -> None:
-        self.over.set()
-        if self.thread is not None:
-            self.thread.join(60)
-
-
-def attempt(way: str, strike: Strike, make_well: Callable[[], Any]) -> str | None:
-    """A fit with a fault; if that gives an error of ours, the fit again on a cluster that is well."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        try:
-            digest = FITS[way](strike.town.client, folder, strike.on_pass)
-            wrong = None if digest == in_memory() else f"another tree: {digest}"
-        except HornbeamError as error:
-            wrong = None if len(str(error)) > 40 else f"an error that says little: {error}"
-            digest = ""
-        except OSError as error:
-            wrong, digest = None if error.errno in SYSTEM else f"{type(error).__name__}: {error}", ""
-        except BaseException as error:
-            wrong, digest = f"{type(error).__name__}: {error}", ""
-        finally:
-            strike.end()
-        if wrong is None and not digest:
-            again = FITS[way](make_well().client, folder, lambda _: None)
-            wrong = None if again == in_memory() else f"another tree after the fault: {again}"
-    return wrong
 
 
 def draw(rng: np.random.Generator) -> dict[str, Any]:
@@ -451,7 +341,7 @@ def judge(case: dict[str, Any]) -> str | None:
                 end_town(town)
             return local()
 
-        wrong = attempt(way, strike, make_well)
+        wrong = attempt(FITS[way], strike, make_well)
         if act in CLOSES or isinstance(town, Apart):
             end_town(town)
         if wrong is None:
@@ -472,12 +362,3 @@ def end_town(town: Any) -> None:
         if town in LOCAL:
             LOCAL.remove(town)
     town.close()
-
-
-def left_behind(before: set[str]) -> str | None:
-    end = time.monotonic() + 10
-    while scratch() - before:
-        if time.monotonic() > end:
-            return f"{len(scratch() - before)} folders left behind"
-        time.sleep(0.05)
-    return None

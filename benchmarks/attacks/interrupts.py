@@ -24,7 +24,7 @@ import numpy as np
 import hornbeam
 from attacks.subjects import KINDS, model_state, n_threads, parquet, scratch, subject, undisturbed
 
-HEAVY, IN_CI = True, 12
+HEAVY, IN_CI = True, 8
 LIMIT, PATIENCE = 60.0, 300.0
 LATEST = 1.0  # seconds of processor time from the signal to the exception
 

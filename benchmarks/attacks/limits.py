@@ -29,7 +29,7 @@ import numpy as np
 from attacks.subjects import KINDS, Subject, n_threads, scratch, subject, undisturbed
 from hornbeam.errors import HornbeamError
 
-HEAVY, IN_CI = True, 12
+HEAVY, IN_CI = True, 8
 LIMIT, PATIENCE = 60.0, 300.0
 PROCESSOR_SECONDS, CLOCK_SECONDS = 30, 40
 NOBODY = 65534
