@@ -39,7 +39,8 @@ class Town:
             "spark.ui.enabled": "false",
             "spark.executorEnv.PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
             "spark.executor.heartbeatInterval": "2s",
-            "spark.network.timeout": "10s",  # an executor that is silent for so long is lost
+            "spark.network.timeoutInterval": "5s",
+            "spark.network.timeout": "20s",  # an executor that is silent for so long is lost
             "spark.task.maxFailures": "8",
         }
         builder = SparkSession.builder.master("local-cluster[2,1,1024]")

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import passes
-from hornbeam import DaskTreeClassifier
 from hornbeam.engines import DaskEngine
 from hornbeam.engines import dask as adapter
 from hornbeam.errors import EngineError, MissingExtraError, ParameterError
@@ -190,14 +189,10 @@ def lone_client():
     client.close()
 
 
-def test_a_client_closed_before_or_between_passes_is_named(lone_client):
+def test_a_client_closed_between_passes_is_named(lone_client):
     engine = DaskEngine(lone_client)
     lone_client.close()
-    for call in (
-        lambda: DaskEngine(lone_client),
-        lambda: engine.parallelism,
-        lambda: engine.reduce(passes.histogram, UNITS, 1),
-    ):
+    for call in (lambda: engine.parallelism, lambda: engine.reduce(passes.histogram, UNITS, 1)):
         with pytest.raises(EngineError, match=r"(?s)The client is closed.*Connect a new client"):
             call()
 
@@ -208,10 +203,3 @@ def test_a_client_closed_in_the_midst_of_a_pass_is_named(lone_client):
     with pytest.raises(EngineError, match="Connect a new client"):
         engine.reduce(passes.slow, [1, 2], 2.0)
     closing.join()
-
-
-def test_a_fit_with_a_closed_client_is_refused(lone_client):
-    da = pytest.importorskip("dask.array")
-    lone_client.close()
-    with pytest.raises(EngineError, match="Connect a new client"):
-        DaskTreeClassifier(client=lone_client).fit(da.zeros((4, 1)), da.arange(4))
