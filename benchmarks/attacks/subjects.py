@@ -133,17 +133,21 @@ def _update(forget: bool) -> Subject:
 
 
 def _save(suffix: str, fitted: bool) -> Subject:
-    """Saves a model ten times over another; a file that is there must always load."""
+    """Saves a model over another. The draft of a save that was interrupted may stay until the next one, no longer."""
     path = Path(tempfile.mkdtemp(prefix="saved-")) / f"model.{suffix}"
     forest, tree = _model(True), _model(False)
     if fitted:
         hornbeam.save(tree, path)
 
+    def act() -> None:
+        hornbeam.save(forest, path)
+        assert list(path.parent.iterdir()) == [path], "a save that succeeds leaves its file alone"
+
     def state() -> str:
-        found = sorted(file.name for file in path.parent.iterdir())
+        found = sorted(file.name for file in path.parent.iterdir() if not file.name.endswith(".saving"))
         return f"{found} {model_state(hornbeam.load(path)) if path.exists() else ''}"
 
-    return Subject(lambda: hornbeam.save(forest, path), state)
+    return Subject(act, state)
 
 
 OTHER: dict[str, Callable[[bool, int], Subject]] = {
