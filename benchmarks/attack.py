@@ -63,6 +63,18 @@ def tell(result: Result) -> None:
         print(f"  {len(failures)}: case {failures[0]['index']}: {failures[0]['verdict']}", flush=True)
 
 
+def write_records(results: list[Result], file: Path) -> None:
+    """A line of JSON for each area, and one with the command and the machine."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    about = {
+        "command": " ".join(["python", *sys.argv]),
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
+        **machine(),
+    }
+    lines = [*(result.record() for result in results), about]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
 def replay(file: Path) -> bool:
     """Judge a kept case in a process of its own; whether it failed."""
     said = json.loads(file.read_text())
@@ -94,21 +106,19 @@ def main() -> int:
     if options.replay:
         return max(replay(file) for file in options.replay)
     seed = CI_SEED if options.ci else options.seed
-    results = []
+    results: list[Result] = []
+
+    def write(*unfinished: Result) -> None:
+        if options.json:
+            write_records([*results, *unfinished], options.json)
+
     for area, n, seconds in plan(chosen(options.areas, ci=options.ci), options):
-        results.append(attack(area, n, seconds, seed, options.workers))
+        hear = write if area.heavy else lambda result: None
+        results.append(attack(area, n, seconds, seed, options.workers, hear))
+        write()
         tell(results[-1])
         for file in keep(area, results[-1], options.kept):
             print(f"  kept {file}:\n{file.read_text()}", flush=True)
-    if options.json:
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        about = {
-            "command": " ".join(["python", *sys.argv]),
-            "date": time.strftime("%Y-%m-%d", time.gmtime()),
-            **machine(),
-        }
-        lines = [*(result.record() for result in results), about]
-        options.json.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return any(result.failures for result in results)
 
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 import select
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -55,17 +56,24 @@ class Result:
 
 
 def attack(
-    area: Area, n: int | None = None, seconds: float | None = None, seed: int = 0, workers: int = 2
+    area: Area,
+    n: int | None = None,
+    seconds: float | None = None,
+    seed: int = 0,
+    workers: int = 2,
+    hear: Callable[[Result], None] = lambda result: None,
 ) -> Result:
-    """Judge `n` cases, or as many as `seconds` allow; the cases of a seed are always the same."""
+    """Judge `n` cases, or as many as `seconds` allow; the cases of a seed are always the same.
+
+    `hear` is called whenever a child has answered.
+    """
     area.prepare()
-    run = _Run(area, n, seconds, workers, Result(area.name, seed))
+    run = _Run(area, n, seconds, workers, Result(area.name, seed), hear)
     try:
         run.go()
     finally:
         for child in run.judged:
             child.close()
-    run.result.seconds = time.monotonic() - run.begin
     return run.result
 
 
@@ -78,6 +86,7 @@ class _Run:
     seconds: float | None
     workers: int
     result: Result
+    listener: Callable[[Result], None]
     begin: float = field(default_factory=time.monotonic)
     following: int = 0
     left_over: list[range] = field(default_factory=list)
@@ -135,6 +144,8 @@ class _Run:
         self.result.peak = max(self.result.peak, told.get("peak", 0.0))
         if told["verdict"] is not None:
             self.result.failures.append({key: told[key] for key in ("index", "verdict", "case")})
+        self.result.seconds = time.monotonic() - self.begin
+        self.listener(self.result)
 
 
 class Court:

