@@ -50,6 +50,12 @@ def configure() -> None:
 # ---- clusters ----------------------------------------------------------------------------------------------
 
 
+def import_all(client: Any) -> None:
+    """Have the workers import what a fit needs; one that dies meanwhile does so later."""
+    with suppress(OSError):
+        client.run(exec, "import pandas, hornbeam.scale, hornbeam.data.cache", on_error="ignore")
+
+
 class Local:
     """Two worker processes with nannies; the scheduler is in this process."""
 
@@ -64,7 +70,7 @@ class Local:
 
     def warm(self) -> None:
         self.client.wait_for_workers(2, timeout=120)
-        self.client.run(exec, "import pandas, hornbeam.scale, hornbeam.data.cache")
+        import_all(self.client)
 
     def pids(self) -> list[int]:
         """Of the workers."""
@@ -126,7 +132,7 @@ class Apart:
 
         client = Client(self.address, timeout=120, set_as_default=False)
         client.wait_for_workers(2, timeout=120)
-        client.run(exec, "import pandas, hornbeam.scale, hornbeam.data.cache")
+        import_all(client)
         return client
 
     def close(self) -> None:
