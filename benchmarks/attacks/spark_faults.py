@@ -38,9 +38,9 @@ class Town:
         settings = {
             "spark.ui.enabled": "false",
             "spark.executorEnv.PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-            "spark.executor.heartbeatInterval": "2s",
-            "spark.network.timeoutInterval": "5s",
-            "spark.network.timeout": "20s",  # an executor that is silent for so long is lost
+            "spark.executor.heartbeatInterval": "5s",
+            "spark.network.timeoutInterval": "10s",
+            "spark.network.timeout": "60s",  # an executor that is silent for so long is lost
             "spark.task.maxFailures": "8",
         }
         builder = SparkSession.builder.master("local-cluster[2,1,1024]")
@@ -118,7 +118,7 @@ def kill_python(one: Town, number: int) -> None:
 
 def pause_executor(one: Town, number: int) -> None:
     pid = _send(one, "CoarseGrainedExecutorBackend", number, signal.SIGSTOP)
-    time.sleep((0.5, 2.0, 5.0, 20.0)[number % 4])
+    time.sleep((0.5, 2.0, 5.0, 90.0)[number % 4])
     if pid:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGCONT)
