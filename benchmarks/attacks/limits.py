@@ -143,9 +143,9 @@ def limited(limits: Limits, made: Callable[[], Subject], after: str) -> str | No
     resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR_SECONDS, PROCESSOR_SECONDS + 5))
     try:
         limits.before()
+        one = made()
     except (OSError, subprocess.CalledProcessError):
-        return None  # no right to mount a small disk here
-    one = made()
+        return None  # no right to mount a small disk here, or no room on it for the old file
     before, files = one.state(), scratch()
     wrong = limits.run(one.act)
     if wrong is None and one.state() not in (before, after):
