@@ -200,6 +200,13 @@ def study(session: nox.Session) -> None:
 
 
 @nox.session(python=NEWEST)
+def attack(session: nox.Session) -> None:
+    """Attack Hornbeam with random cases, and keep what fails as a test (`nox -s attack -- models --seconds 600`)."""
+    session.install(".[test]")
+    session.run("python", "benchmarks/attack.py", *session.posargs)
+
+
+@nox.session(python=NEWEST)
 def news(session: nox.Session) -> None:
     """Show the changelog as the next release will print it."""
     session.install("towncrier")

@@ -176,3 +176,30 @@ def test_without_distributed_the_extra_is_named(monkeypatch):
 def test_settings_out_of_range(dask_threads, settings):
     with pytest.raises(ParameterError, match="expected at least"):
         DaskEngine(dask_threads, **settings)
+
+
+# ---- clients that are gone ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def lone_client():
+    """A client that a test may close."""
+    client = distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0")
+    yield client
+    client.close()
+
+
+def test_a_client_closed_between_passes_is_named(lone_client):
+    engine = DaskEngine(lone_client)
+    lone_client.close()
+    for call in (lambda: engine.parallelism, lambda: engine.reduce(passes.histogram, UNITS, 1)):
+        with pytest.raises(EngineError, match=r"(?s)The client is closed.*Connect a new client"):
+            call()
+
+
+def test_a_client_closed_in_the_midst_of_a_pass_is_named(lone_client):
+    engine, closing = DaskEngine(lone_client, groups=2), threading.Timer(0.3, lone_client.close)
+    closing.start()
+    with pytest.raises(EngineError, match="Connect a new client"):
+        engine.reduce(passes.slow, [1, 2], 2.0)
+    closing.join()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from hornbeam.data.engine import Task, deal, fold
-from hornbeam.engines.dask_checks import WHEN_CANCELLED, WHEN_KILLED, WHEN_LATE, check_cluster
+from hornbeam.engines.dask_checks import WHEN_LATE, check_cluster, explained
 from hornbeam.errors import EngineError, ParameterError
 
 if TYPE_CHECKING:
@@ -93,7 +93,8 @@ class DaskEngine:
     @property
     def parallelism(self) -> int:
         """Threads of all workers that are there now."""
-        n_threads: int = sum(self.client.nthreads().values())
+        with explained(self.client):
+            n_threads: int = sum(self.client.nthreads().values())
         return max(1, n_threads)
 
     def reduce(
@@ -107,6 +108,21 @@ class DaskEngine:
         finish: Callable[[int, Any, Any], Any] | None = None,
     ) -> list[Any]:
         """Fold units into parts, combine the parts, finish each block; see `hornbeam.data.engine.Engine`."""
+        with explained(self.client):
+            return self._reduce(task, units, shared, combine, blocks, finish)
+
+    def close(self) -> None:
+        """Nothing to give back: the client is yours, and a pass leaves nothing on its workers."""
+
+    def _reduce(
+        self,
+        task: Task,
+        units: Sequence[Any],
+        shared: Any,
+        combine: Callable[[Any, Any], Any],
+        blocks: int,
+        finish: Callable[[int, Any, Any], Any] | None,
+    ) -> list[Any]:
         from dask import delayed
 
         begin, name, numbers = monotonic(), uuid4().hex, count()
@@ -132,22 +148,12 @@ class DaskEngine:
         self._longest = max(self._longest, monotonic() - begin)
         return results
 
-    def close(self) -> None:
-        """Nothing to give back: the client is yours, and a pass leaves nothing on its workers."""
-
     def _wait(self, futures: list[Future[Any]], name: str) -> list[Any]:
-        from distributed import KilledWorker
-        from distributed.client import FutureCancelledError
-
         before, since = None, monotonic()
         while True:
             end = monotonic() + (_LOOK if self.deadline is None else self.deadline)
             try:
                 return [future.result(timeout=max(0.0, end - monotonic())) for future in futures]
-            except KilledWorker as error:
-                raise EngineError(f"{error} {WHEN_KILLED}") from error
-            except FutureCancelledError as error:
-                raise EngineError(f"{error} {WHEN_CANCELLED}") from error
             except TimeoutError:
                 if any(future.status == "error" for future in futures):
                     raise  # the task's own

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
-from hornbeam.errors import EngineError, MissingExtraError, ParameterError
+from hornbeam.errors import EngineError, HornbeamError, MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["WHEN_CANCELLED", "WHEN_KILLED", "WHEN_LATE", "check_cluster"]
+__all__ = ["WHEN_LATE", "check_cluster", "explained"]
 
 # A warning points to who made the engine: not to us, nor to the lines of a dataclass, which are in no file.
 _HERE = (str(Path(__file__).parents[1]), "<string>")
 _LOST_WORKER = "distributed.deploy.lost-worker-timeout"
-WHEN_KILLED = (
+_WHEN_KILLED = (
     "Most often such a task needs more memory than its worker has: look for 'memory' in the worker's log, give "
     "workers more memory or fewer threads, or deal the units to more tasks (groups=). Where machines come and go "
     "raise the setting distributed.scheduler.allowed-failures."
 )
-WHEN_CANCELLED = (
-    "The scheduler no longer knows this pass: it was restarted, or the client lost it. Connect a new client and "
-    "fit again; with a checkpoint the fit goes on where it was."
+_AGAIN = "Connect a new client and fit again; with a checkpoint the fit goes on where it was."
+_WHEN_CANCELLED = (
+    f"The scheduler no longer knows this pass: it was restarted, or the client lost it. {_AGAIN}"
 )
 WHEN_LATE = (
     "If no workers are left, see whether the cluster gave up on them and raise the setting "
@@ -36,8 +39,40 @@ WHEN_LATE = (
 def check_cluster(client: Client) -> None:
     """Refuse what is no client, and workers without this Hornbeam; warn of clusters that shrink for good."""
     _check_client(client)
-    _check_versions(client)
-    _check_patience(client)
+    with explained(client):
+        _check_versions(client)
+        _check_patience(client)
+
+
+@contextmanager
+def explained(client: Client) -> Iterator[None]:
+    """Turn errors of workers that died, of a lost scheduler and of a closed client into an `EngineError`.
+
+    What a task raises stays as it is.
+    """
+    from distributed import KilledWorker
+    from distributed.client import FutureCancelledError
+    from distributed.comm import CommClosedError
+
+    try:
+        yield
+    except KilledWorker as error:
+        raise EngineError(f"{error} {_WHEN_KILLED}") from error
+    except (FutureCancelledError, asyncio.CancelledError) as error:
+        raise EngineError(f"{error} {_WHEN_CANCELLED}") from error
+    except CommClosedError as error:
+        raise EngineError(
+            f"The connection to the scheduler or to a worker broke ({error}). {_AGAIN}"
+        ) from error
+    except HornbeamError:
+        raise
+    except Exception as error:
+        if client.status == "running":
+            raise
+        raise EngineError(
+            f"The client is {client.status}; expected one that is connected to its scheduler until the fit is over. "
+            f"{_AGAIN}"
+        ) from error
 
 
 def _check_client(client: Client) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pickle
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from math import ceil
@@ -14,7 +15,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from hornbeam.data.engine import Task, deal, fold
-from hornbeam.errors import EngineError, MissingExtraError, ParameterError
+from hornbeam.errors import EngineError, HornbeamError, MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -70,7 +71,8 @@ class SparkEngine:
             if value is not None and value < least:
                 raise ParameterError(f"{name} is {value}; expected at least {least}")
         _check_session(self.spark)
-        _check_versions(self._context)
+        with _explained(self.spark):
+            _check_versions(self._context)
 
     @property
     def _context(self) -> SparkContext:
@@ -79,7 +81,8 @@ class SparkEngine:
     @property
     def parallelism(self) -> int:
         """Cores of all executors, as Spark counts them."""
-        return max(1, int(self._context.defaultParallelism))
+        with _explained(self.spark):
+            return max(1, int(self._context.defaultParallelism))
 
     def reduce(
         self,
@@ -92,6 +95,21 @@ class SparkEngine:
         finish: Callable[[int, Any, Any], Any] | None = None,
     ) -> list[Any]:
         """Fold units into parts, combine the parts, finish each block; see `hornbeam.data.engine.Engine`."""
+        with _explained(self.spark):
+            return self._reduce(task, units, shared, combine, blocks, finish)
+
+    def close(self) -> None:
+        """Nothing to give back: the session is yours."""
+
+    def _reduce(
+        self,
+        task: Task,
+        units: Sequence[Any],
+        shared: Any,
+        combine: Callable[[Any, Any], Any],
+        blocks: int,
+        finish: Callable[[int, Any, Any], Any] | None,
+    ) -> list[Any]:
         n_tasks = _GROUPS_A_CORE * self.parallelism
         groups = deal(units, self.groups or n_tasks)
         tell = partial(partial, _tell)
@@ -105,9 +123,6 @@ class SparkEngine:
         if finish is not None:
             parts = parts.map(tell(partial(_finish, finish, shared)))
         return [result for _, result in sorted(_collect(parts), key=lambda pair: pair[0])]
-
-    def close(self) -> None:
-        """Nothing to give back: the session is yours."""
 
 
 # ---- tasks ---------------------------------------------------------------------------------------------
@@ -151,6 +166,31 @@ def _collect(parts: Any) -> Any:
             f"Spark could not finish a pass over the data: {_reason(error)}. Look at the executors' logs; most "
             "often one needs more memory (spark.executor.memoryOverhead)."
         ) from error
+
+
+@contextmanager
+def _explained(spark: SparkSession) -> Iterator[None]:
+    """Turn errors of a session that has ended into an `EngineError`; what a task raises stays as it is."""
+    try:
+        yield
+    except HornbeamError:
+        raise
+    except Exception as error:
+        if _is_alive(spark):
+            raise
+        raise EngineError(
+            f"The Spark session has ended: it was stopped, or its driver has died ({type(error).__name__}). Start a "
+            "new session and fit again; with a checkpoint the fit goes on where it was."
+        ) from error
+
+
+def _is_alive(spark: SparkSession) -> bool:
+    from py4j.protocol import Py4JError
+
+    try:
+        return not spark.sparkContext._jsc.sc().isStopped()
+    except (AttributeError, OSError, Py4JError):
+        return False
 
 
 def _failures() -> tuple[type[Exception], ...]:

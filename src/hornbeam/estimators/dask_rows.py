@@ -10,6 +10,7 @@ import numpy as np
 
 from hornbeam.data.schema import generated_names
 from hornbeam.data.scratch import scratch_folder
+from hornbeam.engines.dask_checks import explained
 from hornbeam.errors import DataError, MissingExtraError, ParameterError
 
 __all__ = ["is_array", "is_lazy", "lay_down", "shared_folder"]
@@ -35,7 +36,8 @@ def lay_down(X: Any, y: Any, sample_weight: Any, folder: str, client: Any) -> tu
     frame, target, weight = _frame(X, y, sample_weight)
     frame = frame.map_partitions(_checked, list(frame.columns), meta=frame._meta)
     written = frame.to_parquet(folder, write_index=False, name_function=_file_name, compute=False)
-    client.compute(written, retries=3).result()
+    with explained(client):
+        client.compute(written, retries=3).result()
     return target, weight
 
 
@@ -92,7 +94,9 @@ def shared_folder(parent: Any, client: Any) -> Iterator[str]:
     if parent:
         Path(parent).mkdir(parents=True, exist_ok=True)
     with scratch_folder(parent) as folder:
-        blind = [worker for worker, sees in client.run(os.path.isdir, folder).items() if not sees]
+        with explained(client):
+            seen = client.run(os.path.isdir, folder, on_error="return")
+        blind = [worker for worker, sees in seen.items() if sees is False]  # an error: it has died just now
         if blind:
             raise ParameterError(
                 f"cache={parent!r}: {len(blind)} workers, such as {blind[0]}, do not see the folder {folder}; "

@@ -1,0 +1,371 @@
+"""Faults of a Dask cluster in the midst of a fit: workers, the scheduler, the client, the disk.
+
+The fit gives the digest of a fit in memory, or an error of ours that says what happened; then the same call on a
+cluster that is well goes on from its checkpoint to that digest. Nothing is left on disk.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from attacks.faults import DEPTH, ROWS, Strike, Watched, attempt, frame, grow, in_memory, left_behind
+from attacks.subjects import scratch
+from hornbeam import DaskTreeClassifier
+from hornbeam.engines import DaskEngine
+
+NEEDS = ("distributed",)
+HEAVY, IN_CI = True, 1
+LIMIT, PATIENCE, WARM_UP = 300.0, 600.0, 900.0
+DEADLINE = 90.0  # seconds a pass may take
+SETTINGS = {
+    "distributed.deploy.lost-worker-timeout": "10 minutes",
+    "distributed.scheduler.allowed-failures": 20,
+    "distributed.scheduler.worker-ttl": "25s",  # a worker that is silent for so long is removed
+    "distributed.comm.timeouts.connect": "5s",
+    "distributed.comm.timeouts.tcp": "12s",
+}
+
+
+@cache
+def configure() -> None:
+    import dask
+    import distributed  # noqa: F401 - its own settings come first
+
+    dask.config.set(SETTINGS)
+
+
+# ---- clusters ----------------------------------------------------------------------------------------------
+
+
+def import_all(client: Any) -> None:
+    """Have the workers import what a fit needs; one that dies meanwhile does so later."""
+    with suppress(OSError):
+        client.run(exec, "import pandas, hornbeam.scale, hornbeam.data.cache", on_error="ignore")
+
+
+class Local:
+    """Two worker processes with nannies; the scheduler is in this process."""
+
+    def __init__(self) -> None:
+        from distributed import Client, LocalCluster
+
+        self.cluster = LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
+        )
+        self.client = Client(self.cluster, set_as_default=False)
+        self.warm()
+
+    def warm(self) -> None:
+        self.client.wait_for_workers(2, timeout=120)
+        import_all(self.client)
+
+    def pids(self) -> list[int]:
+        """Of the workers."""
+        return [nanny.pid for nanny in self.cluster.workers.values() if nanny.pid]
+
+    def is_well(self) -> bool:
+        return self.client.status == "running" and len(self.client.scheduler_info()["workers"]) == 2
+
+    def close(self) -> None:
+        """End the workers, stopped ones too, before the cluster: it would wait for them."""
+        for nanny in list(self.cluster.workers.values()):
+            nanny.auto_restart = False
+            if nanny.pid:
+                with suppress(ProcessLookupError):
+                    os.kill(nanny.pid, signal.SIGKILL)
+        for one in (self.client, self.cluster):
+            with suppress(Exception):
+                one.close(timeout=60)
+
+
+class Apart:
+    """A scheduler and two workers, each started from the command line."""
+
+    def __init__(self) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.folder = tempfile.mkdtemp(prefix="dask-")
+        self.processes: list[subprocess.Popen[bytes]] = []
+        self.scheduler = self.start(
+            "scheduler", "--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard"
+        )
+        for _ in range(2):
+            self.start(
+                "worker", self.address, "--nthreads", "1", "--no-dashboard", "--local-directory", self.folder
+            )
+        self.client = self.connect()
+
+    @property
+    def address(self) -> str:
+        return f"tcp://127.0.0.1:{self.port}"
+
+    def start(self, *words: str) -> subprocess.Popen[bytes]:
+        settings = {
+            f"DASK_{name.upper().replace('.', '__').replace('-', '_')}": str(value)
+            for name, value in SETTINGS.items()
+        }
+        paths = os.pathsep.join(path for path in sys.path if path)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "dask", *words],
+            env=os.environ | settings | {"PYTHONPATH": paths},
+            stderr=subprocess.DEVNULL,
+        )
+        self.processes.append(process)
+        return process
+
+    def connect(self) -> Any:
+        from distributed import Client
+
+        client = Client(self.address, timeout=120, set_as_default=False)
+        client.wait_for_workers(2, timeout=120)
+        import_all(client)
+        return client
+
+    def close(self) -> None:
+        with suppress(Exception):
+            self.client.close(timeout=5)
+        for process in reversed(self.processes):
+            process.terminate()
+        for process in self.processes:
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+LOCAL: list[Local] = []  # one that serves many cases
+
+
+def local() -> Local:
+    """A cluster that is well: the one of the case before, or a new one."""
+    if LOCAL:
+        with suppress(Exception):
+            LOCAL[0].warm()
+            if LOCAL[0].is_well():
+                return LOCAL[0]
+        LOCAL.pop().close()
+    LOCAL.append(Local())
+    return LOCAL[0]
+
+
+# ---- faults ------------------------------------------------------------------------------------------------
+
+
+def kill(town: Local, number: int) -> None:
+    """Kill a worker."""
+    _signal(town, number, signal.SIGKILL)
+
+
+def kill_all(town: Local, number: int) -> None:
+    for pid in town.pids():
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def pause(town: Local, number: int) -> None:
+    """Stop a worker for a while, shorter or longer than the scheduler waits for it."""
+    pid = _signal(town, number, signal.SIGSTOP)
+    time.sleep((0.2, 1.0, 4.0, 40.0)[number % 4])
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGCONT)
+
+
+def stop(town: Local, number: int) -> None:
+    """Stop a worker for ever: the scheduler removes it."""
+    _signal(town, number, signal.SIGSTOP)
+
+
+def stop_all(town: Local, number: int) -> None:
+    for pid in town.pids():
+        os.kill(pid, signal.SIGSTOP)
+
+
+def scale(town: Local, number: int) -> None:
+    """More workers, then fewer."""
+    cluster = town.cluster
+    cluster.scale(3)
+    time.sleep(0.5 + number % 3)
+    cluster.scale(1)
+    time.sleep(1.0)
+    cluster.scale(2)
+
+
+def adapt(town: Local, number: int) -> None:
+    """Leave it to the cluster how many workers it has."""
+    cluster = town.cluster
+    cluster.adapt(minimum=1, maximum=3, interval="200ms", wait_count=1, target_duration="1s")
+    time.sleep(2.0)
+    cluster.scale(2)  # ends it
+
+
+def retire(town: Local, number: int) -> None:
+    """Take a worker out as an administrator does; its nanny starts no other."""
+    workers = sorted(town.client.scheduler_info()["workers"])
+    town.client.retire_workers([workers[number % len(workers)]], close_workers=True)
+
+
+def restart(town: Local, number: int) -> None:
+    """Restart all workers: the scheduler forgets what they were doing."""
+    from distributed import Client
+
+    with suppress(Exception), Client(town.cluster.scheduler_address, set_as_default=False) as other:
+        other.restart(timeout=60)
+
+
+def close_client(town: Local, number: int) -> None:
+    with suppress(Exception):
+        town.client.close(timeout=5)
+
+
+def fill(town: Local, number: int) -> None:
+    """Let the workers write no more than some bytes to a file, as on a disk that is full."""
+    with suppress(Exception):
+        town.client.run(limit_files, (0, 1000, 20_000)[number % 3])
+
+
+def limit_files(most: int) -> None:
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
+
+
+def lose_scheduler(town: Apart, number: int) -> None:
+    town.scheduler.kill()
+
+
+def replace_scheduler(town: Apart, number: int) -> None:
+    """Another scheduler at the same address, a moment after the old one is killed."""
+    town.scheduler.kill()
+    town.scheduler.wait()
+    time.sleep((0.0, 1.0, 4.0)[number % 3])
+    words = ["--host", "127.0.0.1", "--port", str(town.port), "--no-dashboard"]
+    town.scheduler = town.start("scheduler", *words)
+
+
+def _signal(town: Local, number: int, what: signal.Signals) -> int:
+    pids = sorted(town.pids())
+    if not pids:
+        return 0
+    pid = pids[number % len(pids)]
+    with suppress(ProcessLookupError):
+        os.kill(pid, what)
+    return pid
+
+
+AT_HOME = {
+    one.__name__: one
+    for one in (kill, kill_all, pause, stop, stop_all, scale, adapt, retire, restart, close_client, fill)
+}
+AWAY = {one.__name__: one for one in (lose_scheduler, replace_scheduler)}
+CLOSES = (stop, stop_all, retire, close_client, fill)  # after which a new cluster is needed
+
+
+# ---- fits --------------------------------------------------------------------------------------------------
+
+
+def engine_of(client: Any, on_pass: Callable[[int], None]) -> Watched:
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of settings that serve the attack
+        return Watched(DaskEngine(client, deadline=DEADLINE), on_pass)
+
+
+def fit_files(town: Any, folder: Path, on_pass: Callable[[int], None]) -> str:
+    """Level by level from files, with a cache of codes and a checkpoint."""
+    return grow(engine_of(town.client, on_pass), folder)
+
+
+def fit_frame(town: Any, folder: Path, on_pass: Callable[[int], None]) -> str:
+    """From a dask frame, as users do it."""
+    import dask.dataframe as dd
+
+    engine = engine_of(town.client, on_pass)
+    on_pass(-1)  # the rows are laid down as files before the first pass
+    rows = dd.from_pandas(frame(), npartitions=4)
+    model = DaskTreeClassifier("cart", max_depth=DEPTH, client=town.client)
+    return model.fit(rows, "y", engine=engine, memory=ROWS * 8).tree_.digest
+
+
+FITS = {"files": fit_files, "frame": fit_frame}
+
+
+@cache
+def passes(way: str) -> tuple[int, float]:
+    """How many passes an undisturbed fit has, and how long one takes."""
+    seen: list[int] = []
+    with tempfile.TemporaryDirectory() as folder:
+        FITS[way](local(), Path(folder) / "first", seen.append)
+        seen.clear()
+        begin = time.perf_counter()
+        digest = FITS[way](local(), Path(folder), seen.append)
+        assert digest == in_memory(), "the fit on a cluster that is well is not that in memory"
+        return max(seen) + 1, (time.perf_counter() - begin) / len(seen)
+
+
+# ---- a case ------------------------------------------------------------------------------------------------
+
+
+def draw(rng: np.random.Generator) -> dict[str, Any]:
+    faults = [*AT_HOME, *AWAY]
+    return {
+        "fault": str(rng.choice(faults)),
+        "way": str(rng.choice(list(FITS))),
+        "pass": round(float(rng.random()), 3),
+        "delay": round(float(rng.random()), 3),
+        "number": int(rng.integers(12)),
+    }
+
+
+def judge(case: dict[str, Any]) -> str | None:
+    fault, way = case.get("fault"), case.get("way", "files")
+    if fault not in {**AT_HOME, **AWAY} or way not in FITS:
+        return None
+    configure()
+    n_passes, seconds = passes(way)
+    first = 0 if way == "files" else -1
+    at = min(n_passes - 1, first + int(case.get("pass", 0.0) * (n_passes - first)))
+    delay = case.get("delay", 0.0) * seconds
+    for _ in range(6):  # a fault after the end of the fit is none
+        before = scratch()
+        town: Any = local() if fault in AT_HOME else Apart()
+        act = {**AT_HOME, **AWAY}[fault]
+        strike = Strike(act, town, int(case.get("number", 0)), at, delay)
+
+        def make_well(town: Any = town, act: Any = act) -> Any:
+            if act in CLOSES or isinstance(town, Apart):
+                end_town(town)
+            return local()
+
+        wrong = attempt(FITS[way], strike, make_well)
+        if act in CLOSES or isinstance(town, Apart):
+            end_town(town)
+        if wrong is None:
+            wrong = left_behind(before)
+        if wrong or strike.struck:
+            return f"{fault}, {way}: {wrong}" if wrong else None
+        delay /= 2
+        at = max(first, at - 1)
+    return None
+
+
+def end_town(town: Any) -> None:
+    """Close a cluster; the next case gets a new one."""
+    if town in LOCAL:
+        LOCAL.remove(town)
+    town.close()

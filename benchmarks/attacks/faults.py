@@ -1,0 +1,138 @@
+"""What faults of every kind of cluster share: the rows, the fit, the moment of the fault, and what must come of it."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from attacks.limits import SYSTEM
+from attacks.subjects import scratch
+from hornbeam import TreeClassifier
+from hornbeam.data.parquet import ParquetSource
+from hornbeam.errors import HornbeamError
+from hornbeam.recipe import PRESETS
+from hornbeam.scale import fit
+
+ROWS, DEPTH = 6_000, 4
+
+type Fit = Callable[
+    [Any, Path, Callable[[int], None]], str
+]  # a cluster, a folder, who hears of passes: a digest
+
+
+@cache
+def frame() -> Any:
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((ROWS, 8)).round(2)
+    y = (X[:, 0] * X[:, 1] + X[:, 2] > rng.random(ROWS)).astype(int)
+    return pd.DataFrame(X, columns=[f"x{f}" for f in range(8)]).assign(y=y)
+
+
+@cache
+def files() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="rows-"))
+    for number, begin in enumerate(range(0, ROWS, 1500)):
+        frame()[begin : begin + 1500].to_parquet(folder / f"{number}.parquet", row_group_size=500)
+    return folder
+
+
+@dataclass(slots=True)
+class Watched:
+    """An engine that tells when a pass begins."""
+
+    engine: Any
+    on_pass: Callable[[int], None]
+    parallelism: int = 2
+    n_passes: int = 0
+
+    def reduce(self, *arguments: Any, **options: Any) -> list[Any]:
+        self.on_pass(self.n_passes)
+        self.n_passes += 1
+        return self.engine.reduce(*arguments, **options)
+
+    def close(self) -> None:
+        self.engine.close()
+
+
+def grow(engine: Watched, folder: Path) -> str:
+    """Grow a tree level by level from files, with a cache of codes and a checkpoint; its digest."""
+    source = ParquetSource.open(files(), target="y", engine=engine)
+    recipe = replace(PRESETS["cart"], grower=replace(PRESETS["cart"].grower, max_depth=DEPTH))
+    kept = {"cache": folder / "cache", "checkpoint": folder / "checkpoint"}
+    return fit(source, recipe, engine, memory=ROWS * 8, **kept).digest
+
+
+@cache
+def in_memory() -> str:
+    data = frame()
+    return TreeClassifier("cart", max_depth=DEPTH).fit(data.drop(columns="y"), data["y"]).tree_.digest
+
+
+@dataclass(slots=True)
+class Strike:
+    """A fault at a moment of a pass, in a thread of its own."""
+
+    fault: Callable[[Any, int], None]
+    town: Any
+    number: int
+    at: int
+    delay: float
+    over: threading.Event = field(default_factory=threading.Event)
+    thread: threading.Thread | None = None
+    struck: bool = False
+
+    def on_pass(self, number: int) -> None:
+        if number == self.at and self.thread is None:
+            self.thread = threading.Thread(target=self._run, daemon=True)
+            self.thread.start()
+
+    def _run(self) -> None:
+        if not self.over.wait(self.delay):
+            self.struck = True
+            self.fault(self.town, self.number)
+
+    def end(self) -> None:
+        self.over.set()
+        if self.thread is not None:
+            self.thread.join(60)
+
+
+def attempt(call: Fit, strike: Strike, make_well: Callable[[], Any]) -> str | None:
+    """A fit with a fault; if that gives an error of ours, the fit again on a cluster that is well."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        try:
+            digest = call(strike.town, folder, strike.on_pass)
+            wrong = None if digest == in_memory() else f"another tree: {digest}"
+        except HornbeamError as error:
+            wrong = None if len(str(error)) > 40 else f"an error that says little: {error}"
+            digest = ""
+        except OSError as error:
+            wrong, digest = None if error.errno in SYSTEM else f"{type(error).__name__}: {error}", ""
+        except BaseException as error:
+            wrong, digest = f"{type(error).__name__}: {error}", ""
+        finally:
+            strike.end()
+        if wrong is None and not digest:
+            again = call(make_well(), folder, lambda _: None)
+            wrong = None if again == in_memory() else f"another tree after the fault: {again}"
+    return wrong
+
+
+def left_behind(before: set[str]) -> str | None:
+    end = time.monotonic() + 10
+    while scratch() - before:
+        if time.monotonic() > end:
+            return f"{len(scratch() - before)} folders left behind"
+        time.sleep(0.05)
+    return None
