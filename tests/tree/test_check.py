@@ -106,6 +106,7 @@ def test_a_broken_skeleton_is_refused(name, at, value, message):
         ("unit", slice(None), 0.0, "unit is [0.0, 0.0]"),
         ("unit", slice(None), np.nan, "unit is [nan, nan]"),
         ("unit", slice(None), np.inf, "unit is [inf, inf]"),
+        ("unit", slice(None), 2e307, "the evidence is worth more than any number"),
         ("rows", 5, -1, "rows[5] is -1, expected 0 or more"),
         ("rows", 0, 16, "rows[0] is 16, expected exactly 15"),
         ("rows", 5, 6, "rows[1] is 10, expected at least 11"),
@@ -216,3 +217,20 @@ def test_checking_a_million_nodes_is_quick():
     check_skeleton(large)
     check_tree(grown)
     assert time.process_time() - begin < 2  # about 0.15 s on one idle core
+
+
+@pytest.mark.parametrize(
+    "unit", [[5e-324, 1.0, 1.0], [1.0, 1e308, 1.0], [1.0, 1e151, 1.0], [1.0, 1.0, 1e302]]
+)
+def test_means_and_squares_of_a_numeric_target_are_numbers(unit):
+    schema = Schema((), (), Kind.NUMERIC)
+    parts = {
+        "evidence": np.array([[3, 6, 20]]),
+        "rows": np.array([3]),
+        "gain": np.array([np.nan]),
+        "belief": np.array([[2.0]]),
+        "borrowed": np.zeros(1),
+    }
+    Tree(schema, Skeleton.leaf(), **parts, unit=np.ones(3))
+    with pytest.raises(TreeError, match="the evidence is worth more than any number"):
+        Tree(schema, Skeleton.leaf(), **parts, unit=np.array(unit))

@@ -30,6 +30,8 @@ _INT8, _INT32, _INT64 = np.dtype(np.int8), np.dtype(np.int32), np.dtype(np.int64
 _FLOAT64 = np.dtype(np.float64)
 _BELIEF_SLACK = 1e-9  # what rounding may add to a row of beliefs on the way down a very deep tree
 _MOST = 2.0**62  # all evidence of a tree; sums of 64-bit integers are exact well beyond
+_MOST_MEAN = 1e150  # squares of means must stay finite; targets are at most 1e140
+_LARGE_UNIT = 1e280  # below, no sum of counts is worth more than a float
 _SURE = 2**34  # counts up to here cannot add up to that: memory would not hold so many
 
 
@@ -173,6 +175,8 @@ def check_tree(tree: Tree) -> None:
     check_decision(tree.decision, tree.schema)
     if max(tree.evidence.max(), tree.rows.max(), -tree.evidence.min()) > _SURE:
         _sums(tree)
+    if tree.is_measured or tree.unit[0] > _LARGE_UNIT:
+        _worth(tree)
     if n > 1:
         _families(tree)
 
@@ -256,7 +260,7 @@ def _numbers(tree: Tree) -> None:
 
 
 def _sums(tree: Tree) -> None:
-    """Check that no sum over classes or siblings leaves 64 bits, where it would wrap around unseen, or all floats."""
+    """Check that no sum over classes or siblings leaves 64 bits, where it would wrap around unseen."""
     first = tree.skeleton.first_child[tree.skeleton.n_children > 0] - 1
     evidence = np.abs(tree.evidence.astype(np.float64))
     most = evidence.max(axis=1) if tree.is_measured else evidence.sum(axis=1)
@@ -268,9 +272,18 @@ def _sums(tree: Tree) -> None:
             raise TreeError(
                 f"{name} adds up to {sums.max():.3g}, expected at most {_MOST:.3g}: rescale the weights"
             )
+
+
+def _worth(tree: Tree) -> None:
+    """Check that weights, and of a numeric target the means and their squares, are numbers."""
+    evidence = np.abs(tree.evidence.astype(np.float64))
     with np.errstate(over="ignore"):
-        weight = evidence.max(axis=0) * tree.unit if tree.is_measured else most.max() * tree.unit
-    if not np.isfinite(weight).all():
+        worth = evidence * tree.unit
+        finite = np.isfinite(worth if tree.is_measured else worth.sum(axis=1)).all()
+        if tree.is_measured and finite:
+            known = worth[worth[:, 0] > 0]
+            finite = (known[:, 1:] / known[:, :1] <= (_MOST_MEAN, _MOST_MEAN**2)).all()
+    if not finite:
         raise TreeError(
             f"unit is {tree.unit.tolist()}: the evidence is worth more than any number; rescale it"
         )
