@@ -29,7 +29,7 @@ from hornbeam.typing import Floats, Indices
 
 __all__ = ["RuleClassifier"]
 
-_MANY_TESTS = 200_000
+_MANY_TESTS = 30_000
 
 
 class RuleClassifier(Reading, Shell):
