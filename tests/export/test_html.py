@@ -9,7 +9,7 @@ from hostile import hostile_trees
 from hypothesis import given, settings
 
 from hornbeam.data.schema import Feature, Kind, Schema
-from hornbeam.errors import ParameterError
+from hornbeam.errors import ExportError, ParameterError
 from hornbeam.explain import interval
 from hornbeam.export import to_html
 from hornbeam.export.words import feature_name
@@ -110,3 +110,8 @@ def test_small_trees_are_open_and_large_ones_to_a_depth():
     assert to_html(large, max_depth=0).count("<details open>") == 0
     with pytest.raises(ParameterError, match="max_leaves 0"):
         to_html(large, max_leaves=0)
+
+
+def test_a_title_that_no_file_can_hold_is_refused():
+    with pytest.raises(ExportError, match="not valid Unicode"):
+        to_html(hostile_trees()[0][0], title="a\ud800")

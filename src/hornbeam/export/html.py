@@ -12,6 +12,7 @@ from hornbeam.export.fold import Folded, fold
 from hornbeam.export.one_tree import HasTree, tree_of
 from hornbeam.export.palette import CLASS_COLOURS, bar, bars
 from hornbeam.export.words import (
+    check_text,
     conditions_within,
     digits_apart,
     evidence,
@@ -86,6 +87,7 @@ def to_html(
     ('<div class="hornbeam-tree">', True, False)
     """
     tree = tree_of(tree)
+    check_text(title)
     if min(max_depth or 0, 0 if max_leaves is None else max_leaves - 1) < 0:
         raise ParameterError(
             f"max_depth is {max_depth} and max_leaves {max_leaves}, expected 0 or more and 1 or more, or None"
