@@ -1,15 +1,19 @@
 // NumPy arrays as arguments and results of the kernels.
 //
-// An array is taken as it is or refused with a TypeError. It is never converted: a result would be written to a copy,
-// and a number could be rounded or wrapped. Type, dimensions, C order, alignment and, where a kernel writes, that it may
-// be written to are part of the C++ type; so is that the bytes of bools are 0 or 1.
+// An array is taken as it is or refused with a TypeError. Its numbers are never converted: one could be rounded or
+// wrapped, and a result would be written to a copy. Type, dimensions, C order and, where a kernel writes, alignment and
+// that it may be written to are part of the C++ type; so is that the bytes of bools are 0 or 1. What a kernel only reads
+// may begin at any address, as arrays in the messages of a cluster do: it is copied.
 #pragma once
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <cstring>
+#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -45,9 +49,21 @@ bool aligned(const void* data) {
     return reinterpret_cast<uintptr_t>(data) % alignof(T) == 0;
 }
 
+// The same numbers at an address where they may be read.
+template <class T, size_t N>
+Array<T, N> realigned(const Array<T, N>& array) {
+    using Number = std::remove_const_t<T>;
+    auto kept = std::make_unique<Number[]>(array.size());
+    std::memcpy(kept.get(), array.data(), array.size() * sizeof(Number));
+    std::array<size_t, N> shape;
+    for (size_t i = 0; i < N; ++i) shape[i] = array.shape(i);
+    Number* data = kept.release();
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<Number*>(p); });
+    return Array<T, N>(Plain<T, N>(data, N, shape.data(), owner));
+}
+
 template <class T, size_t N>
 bool readable(const Array<T, N>& array) {
-    if (!array.is_valid()) return false;
     if constexpr (std::is_same_v<std::remove_const_t<T>, bool>) {
         const auto* byte = reinterpret_cast<const uint8_t*>(array.data());
         return std::all_of(byte, byte + array.size(), [](uint8_t b) { return b <= 1; });
@@ -92,6 +108,14 @@ struct type_caster<hornbeam::Array<T, N>> {
         Caster caster;
         if (!caster.from_python(source, flags & ~static_cast<Flags>(cast_flags::convert), cleanup)) return false;
         value = Given(caster.value);
+        if (!value.is_valid()) return false;
+        if constexpr (std::is_const_v<T>) {
+            try {
+                if (!hornbeam::aligned<T>(value.data()) && value.size()) value = hornbeam::realigned(value);
+            } catch (const std::bad_alloc&) {
+                return false;
+            }
+        }
         return hornbeam::readable(value);
     }
 };

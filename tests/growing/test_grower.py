@@ -209,6 +209,7 @@ def test_codes_and_labels_out_of_range_are_refused():
         Grower().grow(table, bins, codes)
 
 
+@pytest.mark.filterwarnings("ignore:y has 70,000 classes")
 def test_more_classes_than_codes_are_refused_in_words():
     with pytest.raises(DataError, match="70,000 classes; at most 65,535 are supported"):
         TreeClassifier().fit(np.zeros((70_000, 1)), np.arange(70_000))

@@ -400,3 +400,13 @@ def test_threads_share_a_forest():
         for i, (cost, slope) in enumerate(found):
             assert cost == alone[i % 3][0]
             np.testing.assert_array_equal(slope, alone[i % 3][1])
+
+
+def test_arrays_that_are_only_read_may_begin_at_any_address():
+    """Those in the messages of a cluster do."""
+    values = native.unaligned(np.array([0.5, -1.0, 3.0]))
+    assert not values.flags.aligned
+    assert _native.exp(values).tolist() == _native.exp(values.copy()).tolist()
+    node = EXAMPLES["best_split"][0]
+    moved = node | {"cells": native.unaligned(node["cells"])}
+    np.testing.assert_equal(run("best_split", moved), run("best_split", node))

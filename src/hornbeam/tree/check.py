@@ -282,7 +282,7 @@ def _worth(tree: Tree) -> None:
         finite = np.isfinite(worth if tree.is_measured else worth.sum(axis=1)).all()
         if tree.is_measured and finite:
             known = worth[worth[:, 0] > 0]
-            finite = (known[:, 1:] / known[:, :1] <= (_MOST_MEAN, _MOST_MEAN**2)).all()
+            finite = (known[:, 1:] / known[:, :1] <= (_MOST_MEAN, _MOST_MEAN * _MOST_MEAN)).all()
     if not finite:
         raise TreeError(
             f"unit is {tree.unit.tolist()}: the evidence is worth more than any number; rescale it"
