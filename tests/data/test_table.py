@@ -537,3 +537,13 @@ def test_too_many_categories_are_refused_in_training_only():
         Table.read(names)
     schema = Table.read(names[:3]).schema
     assert Table.read(names, schema=schema).columns[0][[0, 2, 3]].tolist() == [0, 2, -2]
+
+
+def test_numbers_may_begin_at_any_address():
+    """Those of a field of a packed record do."""
+    record = np.zeros(3, dtype=[("flag", np.int8), ("x", np.float64, (2,))])
+    record["x"] = [[1.0, 5.0], [2.0, 4.0], [3.0, 6.0]]
+    assert not record["x"].flags.aligned
+    table = Table.read(record["x"])
+    assert all(column.flags.aligned for column in table.columns)
+    assert [column.tolist() for column in table.columns] == record["x"].T.tolist()

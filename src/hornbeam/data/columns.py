@@ -62,7 +62,7 @@ class Column:
         """Read a 1-D array of numbers, booleans, strings or objects."""
         kind = values.dtype.kind
         if kind in "fiu":
-            return cls(np.asarray(values, dtype=np.float64), rounded=loses_digits(values))
+            return cls(np.require(values, np.float64, "A"), rounded=loses_digits(values))
         if kind == "b":
             return cls(values.view(np.int8), (False, True))
         if kind in "OUT":

@@ -56,7 +56,7 @@ class Sheet:
             rounded: tuple[int, ...] = ()
             if loses_digits(array):
                 rounded = tuple([at for at in range(shape[1]) if loses_digits(array[:, at])])
-            return cls(shape, np.asarray(array, dtype=np.float64), rounded=rounded)
+            return cls(shape, np.require(array, np.float64, "A"), rounded=rounded)
         if kind == "c":
             raise unusable("X", array.dtype, complex_=True)
         if names is None or len(names) != shape[1]:
