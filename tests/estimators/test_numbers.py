@@ -137,3 +137,14 @@ def test_odd_options_of_methods_are_used_or_refused():
                 continue
             except Exception as error:
                 raise AssertionError(f"call {number} with a {type(value).__name__}") from error
+
+
+def test_memory_and_rows_may_be_whole_floats(tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet")
+    pa = pytest.importorskip("pyarrow")
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"x": [1.0, 2.0, 3.0, 4.0] * 10, "y": [0, 1, 1, 0] * 10}), path)
+    same = [TreeClassifier().fit(str(path), "y", memory=size).tree_.digest for size in (2e9, 2_000_000_000)]
+    assert same[0] == same[1]
+    with pytest.raises(ParameterError, match=r"memory=2\*\*30"):
+        TreeClassifier().fit(str(path), "y", memory=2.5)

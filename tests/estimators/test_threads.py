@@ -12,6 +12,7 @@ from sklearn.base import clone
 from every import ESTIMATORS, NUMBERS, X, Y, fitted
 from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.errors import BusyError, DataError
+from hornbeam.estimators import locks
 
 N_THREADS, N_UPDATES, N_ROWS = 4, 20, 50
 ROWS = np.random.default_rng(3).normal(size=(N_ROWS, 3))
@@ -97,3 +98,17 @@ def test_copies_have_locks_of_their_own():
         finally:
             rows.go_on.set()
         first.result()
+
+
+def test_an_estimator_without_a_hash_has_a_lock():
+    class Equal(TreeClassifier):
+        def __eq__(self, other):
+            return type(other) is type(self)
+
+        __hash__ = None
+
+    one, other = Equal().fit(X, Y), Equal().fit(X, Y)
+    assert one == other
+    before = len(locks._LOCKS)
+    del one, other
+    assert len(locks._LOCKS) == before - 2

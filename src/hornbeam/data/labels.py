@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.arrow import check_arrow
-from hornbeam.data.foreign import refuse_foreign
+from hornbeam.data.foreign import reading
 from hornbeam.errors import DataError, SchemaError
 from hornbeam.typing import Indices, Label
 
@@ -64,11 +64,8 @@ def read_labels(y: Any) -> Labels:
     >>> codes
     array([1, 0, 1], dtype=int32)
     """
-    try:
+    with reading("y"):
         return _read(y)
-    except Exception as error:
-        refuse_foreign(error, "y")
-        raise
 
 
 def _read(y: Any) -> Labels:
@@ -161,7 +158,7 @@ def _unboxed(labels: NDArray[Any]) -> NDArray[Any]:
             return labels.astype(np.float64)
     elif all(issubclass(t, (Real, np.bool_)) for t in types):
         raise DataError(
-            f"y mixes booleans with numbers: its types are {names}, and True equals 1. Expected one of both. "
+            f"y mixes booleans with numbers: its types are {names}, and True equals 1. Expected either. "
             "Convert y to one type: y.astype(int), or y.astype(str) to keep them apart."
         )
     if any(isinstance(label, float) and label != label for label in labels.ravel()):

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.foreign import refuse_foreign
+from hornbeam.data.foreign import reading
 from hornbeam.errors import DataError
 from hornbeam.typing import Counts, Floats
 
@@ -119,11 +119,8 @@ def read_numbers(y: Any) -> Floats:
     >>> read_numbers([1, 2.5])
     array([1. , 2.5])
     """
-    try:
+    with reading("y"):
         return _read(y)
-    except Exception as error:
-        refuse_foreign(error, "y")
-        raise
 
 
 def _read(y: Any) -> Floats:

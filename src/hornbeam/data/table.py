@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.foreign import refuse_foreign
+from hornbeam.data.foreign import reading
 from hornbeam.data.frame import lay_open
 from hornbeam.data.labels import Labels, match_labels, read_labels
 from hornbeam.data.measured import Measured, read_numbers
@@ -196,11 +196,8 @@ class Table:
         (array([ 0, -2, -1], dtype=int32),)
         """
         names = feature_names if schema is None or feature_names is not None else schema.names
-        try:
+        with reading("X"):
             sheet = lay_open(X, names, schema, needed)
-        except Exception as error:
-            refuse_foreign(error, "X")
-            raise
         if feature_names is not None:
             sheet = sheet.named(feature_names)
         if schema is not None:

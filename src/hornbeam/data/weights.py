@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hornbeam.data.fixed_point import WHOLE_LIMIT, are_shares, fixed_point
-from hornbeam.data.foreign import refuse_foreign
+from hornbeam.data.foreign import reading
 from hornbeam.data.labels import Labels
 from hornbeam.errors import DataError, ParameterError, shown
 from hornbeam.typing import Bools, Counts, Floats, Indices, Label
@@ -214,15 +214,15 @@ def read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
     array([2., 2., 2.])
     """
     try:
-        weight = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
+        with reading("sample_weight"):
+            weight = np.asarray(sample_weight, dtype=np.float64)
+    except DataError as error:
+        if not isinstance(error.__cause__, (TypeError, ValueError, OverflowError)):
+            raise
         raise DataError(
             f"sample_weight must hold numbers, none of them missing; it is a {type(sample_weight).__name__} with other "
             "values. Pass one number a row."
         ) from None
-    except Exception as error:
-        refuse_foreign(error, "sample_weight")
-        raise
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
     if weight.ndim != 1:

@@ -15,7 +15,7 @@ from hornbeam.estimators.calibrated import calibrate_intervals
 from hornbeam.estimators.class_warning import warn_of_classes
 from hornbeam.estimators.column_warnings import warn_of_columns
 from hornbeam.estimators.locks import alone, in_turns
-from hornbeam.estimators.parameters import limit, number
+from hornbeam.estimators.parameters import number, size
 from hornbeam.estimators.portrait import Portrait
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.routing import Routing
@@ -226,7 +226,7 @@ class TreeClassifier(Portrait, CallbackSupportMixin, Routing, Shell):
         TreeClassifier
             Itself, fitted.
         """
-        grow_rows, memory = limit("grow_rows", grow_rows), limit("memory", memory)
+        grow_rows, memory = size("grow_rows", grow_rows, "1_000_000"), size("memory", memory, "2**30")
         with Progress(self, X, y, sample_weight) as progress:
             if is_address(X):
                 source = opened(X, y, sample_weight, self.class_weight, engine)

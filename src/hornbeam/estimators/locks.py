@@ -8,14 +8,14 @@ from collections.abc import Callable
 from functools import wraps
 from threading import Lock, RLock
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import finalize
 
 from hornbeam.errors import BusyError
 
 __all__ = ["alone", "in_turns"]
 
 _ONE = Lock()  # of the table below
-_LOCKS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # from estimators to their RLock
+_LOCKS: dict[int, Any] = {}  # from the id of an estimator to its RLock
 
 if hasattr(os, "register_at_fork"):  # a child process has no thread that would release them
 
@@ -29,7 +29,11 @@ if hasattr(os, "register_at_fork"):  # a child process has no thread that would 
 
 def _lock(estimator: Any) -> Any:
     with _ONE:
-        return _LOCKS.setdefault(estimator, RLock())
+        key = id(estimator)  # estimators may be equal to others, or have no hash
+        if key not in _LOCKS:
+            _LOCKS[key] = RLock()
+            finalize(estimator, _LOCKS.pop, key, None)
+        return _LOCKS[key]
 
 
 def alone[Method: Callable[..., Any]](method: Method) -> Method:

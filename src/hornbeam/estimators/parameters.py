@@ -25,6 +25,7 @@ __all__ = [
     "rows_of",
     "seed_of",
     "signs_of",
+    "size",
     "step",
     "trees",
     "whole",
@@ -104,11 +105,17 @@ def flag(name: str, value: Any) -> bool:
     raise refuse(name, value, "True or False", f"Pass {name}=True, say.")
 
 
-def limit(name: str, value: Any) -> int | None:
+def limit(name: str, value: Any, example: str = "5") -> int | None:
     """A whole number, or None for no limit."""
     if value is None or is_whole(value):
         return value  # type: ignore[no-any-return]
-    raise refuse(name, value, "a whole number, or None for no limit", f"Pass {name}=None or {name}=5, say.")
+    hint = f"Pass {name}=None or {name}={example}, say."
+    raise refuse(name, value, "a whole number, or None for no limit", hint)
+
+
+def size(name: str, value: Any, example: str) -> int | None:
+    """A number of bytes or rows, also as a float, 2e9 say; None for the default."""
+    return limit(name, int(value) if isinstance(value, float) and value.is_integer() else value, example)
 
 
 def number(name: str, value: Any, default: float = 0.0) -> float:

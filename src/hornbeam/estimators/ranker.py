@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from hornbeam.data.foreign import refuse_foreign
+from hornbeam.data.foreign import reading
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.ensembles.ranking import LambdaLoss, Queries
@@ -193,11 +193,8 @@ class LambdaMARTRanker(CallbackSupportMixin, Additive, Estimator):
 
 
 def _queries(group: Any, n_rows: int) -> Queries:
-    try:
+    with reading("group"):
         queries = np.zeros(n_rows, np.int64) if group is None else np.asarray(group)
-    except Exception as error:
-        refuse_foreign(error, "group")
-        raise
     if queries.shape != (n_rows,):
         raise DataError(
             f"group has the shape {queries.shape} for {n_rows} rows; expected the query of each row. Repeat each query "

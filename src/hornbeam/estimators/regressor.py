@@ -12,7 +12,7 @@ from hornbeam.estimators import explained, refresh
 from hornbeam.estimators.calibrated import calibrate_intervals
 from hornbeam.estimators.column_warnings import warn_of_columns
 from hornbeam.estimators.locks import alone, in_turns
-from hornbeam.estimators.parameters import limit, number
+from hornbeam.estimators.parameters import number, size
 from hornbeam.estimators.portrait import Portrait
 from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.routing import Routing
@@ -165,7 +165,7 @@ class TreeRegressor(Portrait, CallbackSupportMixin, Routing, RegressorMixin, Est
         TreeRegressor
             Itself, fitted.
         """
-        memory = limit("memory", memory)
+        memory = size("memory", memory, "2**30")
         with Progress(self, X, y, sample_weight) as progress:
             if is_address(X):
                 table = read_measured(X, y, sample_weight, memory, n_threads(self.n_jobs))

@@ -17,7 +17,7 @@ from hornbeam.data.engine import Engine
 from hornbeam.data.units import Unit
 from hornbeam.growing.frontier import Batch
 from hornbeam.growing.ground import Ground
-from hornbeam.growing.same_rows import refusing_other_rows
+from hornbeam.growing.same_rows import OTHER_ROWS
 from hornbeam.growing.sprout import Sprout
 from hornbeam.kernels import level, subtree
 from hornbeam.kernels.level import Offers
@@ -99,7 +99,7 @@ def _make_offers(block: int, cells: Cells, order: Order) -> list[tuple[Offers, l
     for sprout, table in zip(order.asked, cells, strict=True):
         mine = np.ascontiguousarray(table).reshape(-1)
         bounds = sprout.block.lower, sprout.block.upper
-        with refusing_other_rows():
+        with subtree.refusing(*OTHER_ROWS):
             offers = level.offers(mine, terms, sprout.counts, sprout.n_rows, *bounds)
         found = [Found(split, *subtree.children_totals(mine, split, terms)) for split in offers.splits]
         shifted = [one._replace(split=one.split._replace(feature=one.split.feature + first)) for one in found]
@@ -128,6 +128,6 @@ def _best_of_each(asked: list[Sprout], terms: Terms, parallelism: int) -> list[F
 
 def _best(sprout: Sprout, terms: Terms) -> Found | None:
     assert sprout.cells is not None
-    with refusing_other_rows():
+    with subtree.refusing(*OTHER_ROWS):
         split = subtree.best_split(sprout.cells, terms, sprout.counts, sprout.n_rows, sprout.block)
     return None if split is None else Found(split, *subtree.children_totals(sprout.cells, split, terms))

@@ -9,7 +9,7 @@ from hornbeam.data.units import Unit
 from hornbeam.growing.whereabouts import Whereabouts
 from hornbeam.kernels import level
 from hornbeam.kernels.level import Guide
-from hornbeam.kernels.subtree import Cells, Rows, Terms, refusing_rows
+from hornbeam.kernels.subtree import Cells, Rows, Terms, refusing
 from hornbeam.typing import Indices
 
 __all__ = ["Ground"]
@@ -35,12 +35,12 @@ class Ground:
         """Count the rows of a unit into the cells of their nodes' slots."""
         n_nodes = len(self.guide.feature)
         node, seen = self.whereabouts.recall(unit, rows.n_rows, n_nodes)
-        with refusing_rows():  # they may be others than in the pass before
+        with refusing():  # they may be others than in the pass before
             level.count_open(rows, self.terms, self.guide, slot_of_node, cells, node, seen)
         self.whereabouts.keep(unit, node, n_nodes)
 
     def nodes(self, unit: Unit, rows: Rows) -> Indices:
         """Find the node of each row of a unit."""
         node, seen = self.whereabouts.recall(unit, rows.n_rows, len(self.guide.feature))
-        with refusing_rows():
+        with refusing():
             return level.descend(rows.codes, self.terms, self.guide, node, seen)

@@ -42,7 +42,7 @@ __all__ = [
     "histogram",
     "holding",
     "partition",
-    "refusing_rows",
+    "refusing",
     "spread",
     "zero_cells",
 ]
@@ -50,6 +50,8 @@ __all__ = [
 type Cells = NDArray[np.int32] | NDArray[np.int64]
 
 _MOST = 2**50  # steps a row may weigh
+_WRONG_ROWS = "the coded rows do not fit the bins"
+_DELETE = "If they come from a cache, delete it: it was changed."
 CRITERIA = {"entropy": 0, "gini": 1, "hellinger": 2, "squared_error": 3}
 _COUNTS, _WEIGHTS, _SUMS, _RATIOS = range(4)  # what cells hold
 
@@ -175,14 +177,12 @@ class Split(NamedTuple):
 
 
 @contextmanager
-def refusing_rows() -> Iterator[None]:
-    """Turn the refusal of coded rows by a kernel into a `DataError`."""
+def refusing(what: str = _WRONG_ROWS, remedy: str = _DELETE) -> Iterator[None]:
+    """Raise `DataError` where a kernel refuses its arguments: what is wrong, the kernel's reason, what to do."""
     try:
         yield
     except ValueError as error:
-        raise DataError(
-            f"the coded rows do not fit the bins: {error}. If they come from a cache, delete it: it was changed."
-        ) from error
+        raise DataError(f"{what}: {error}. {remedy}") from error
 
 
 def check_rows(rows: Rows, terms: Terms) -> None:
@@ -193,7 +193,7 @@ def check_rows(rows: Rows, terms: Terms) -> None:
     DataError
         If a code, a label or a weight is outside its range.
     """
-    with refusing_rows():
+    with refusing():
         _native.check_codes(*rows, terms.columns)
     if rows.weight is not None and rows.n_rows and not 0 <= rows.weight.min() <= rows.weight.max() < _MOST:
         raise DataError(
