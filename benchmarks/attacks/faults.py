@@ -12,9 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from attacks.subjects import scratch
+from attacks.subjects import rows, scratch
 from hornbeam import TreeClassifier
 from hornbeam.data.parquet import ParquetSource
 from hornbeam.errors import EngineError
@@ -33,10 +31,8 @@ type Fit = Callable[
 def frame() -> Any:
     import pandas as pd
 
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((ROWS, 8)).round(2)
-    y = (X[:, 0] * X[:, 1] + X[:, 2] > rng.random(ROWS)).astype(int)
-    return pd.DataFrame(X, columns=[f"x{f}" for f in range(8)]).assign(y=y)
+    X, y = rows(ROWS)
+    return pd.DataFrame(X, columns=[f"x{f}" for f in range(X.shape[1])]).assign(y=y)
 
 
 @cache

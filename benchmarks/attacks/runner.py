@@ -149,7 +149,7 @@ class _Run:
 
 
 class SingleRunner:
-    """Judges single cases of an area in a child, and starts a new one when it has died."""
+    """Judges single cases of an area in a child, and starts a new one when it has ended."""
 
     def __init__(self, area: Area) -> None:
         self.area = area

@@ -3,8 +3,10 @@
 import json
 import os
 import time
+from argparse import Namespace
 
 import pytest
+from attack import plan
 from attacks.areas import Area, load, names
 from attacks.runner import attack, keep
 from attacks.shrink import kind_of, shrink
@@ -99,6 +101,15 @@ def test_shrinking_drops_items_and_keys_and_makes_values_smaller():
 def test_failures_that_differ_in_numbers_are_of_one_kind():
     assert kind_of("node 3 of 'a' has 1e5 rows") == kind_of("node 12 of 'bc' has -7 rows")
     assert kind_of("KeyError: a") != kind_of("TypeError: a")
+
+
+def test_ci_tries_a_fixed_number_of_cases_of_every_area():
+    areas = [load(name) for name in names()]
+    planned = plan(areas, Namespace(ci=True, n=None, seconds=None))
+    assert [(area.name, n, seconds) for area, n, seconds in planned] == [
+        (area.name, area.in_ci, None) for area in areas
+    ]
+    assert [area.name for area in areas if not area.in_ci] == ["spark_faults"]
 
 
 def test_every_area_draws_cases_of_plain_values():
