@@ -19,6 +19,7 @@ DOCTESTS = ["README.md", "docs", "--pyargs", "hornbeam"]
 PARALLEL = ["--numprocesses=auto", "--dist=worksteal"]
 # Only floors 1 to 3 call kernels; a new folder of tests is sanitized until it is listed here.
 ABOVE = [
+    "attacks",
     "benchmarks",
     "cli",
     "engines",

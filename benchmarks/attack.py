@@ -1,9 +1,9 @@
-"""Attacks: cases that are drawn at random, run in processes that may die, and kept as tests where they fail.
+"""Attacks: cases that are drawn at random, run in processes that may crash, and kept as tests where they fail.
 
     python benchmarks/attack.py                            # every light area, a minute each
     python benchmarks/attack.py models --n 100000          # an area, a number of cases
     python benchmarks/attack.py interrupts limits --seconds 600
-    python benchmarks/attack.py --ci                       # two minutes, the same cases each time
+    python benchmarks/attack.py --ci                       # about 100 seconds, the same cases each time
     python benchmarks/attack.py --replay tests/attacks/kept/models-0123abcd.json
 
 A failure is shrunk and written to ``tests/attacks/kept``; the tests judge what is there. Exit status 1 if anything
@@ -23,43 +23,43 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # processes are forked, and each has its own work
 
 from attacks.areas import Area, load, names
-from attacks.runner import KEPT, Court, Result, attack, keep
+from attacks.runner import KEPT, Result, SingleRunner, attack, keep
 from report import machine
 
-IN_CI = 75.0  # seconds for all light areas together; the heavy ones take about as long again
 CI_SEED = 16
 
 
 def chosen(areas: list[str], *, ci: bool) -> list[Area]:
     """The areas that were asked for, or all light ones; those of CI include the heavy."""
-    found = [load(name) for name in areas or names()]
-    for area in found:
+    found = []
+    for area in [load(name) for name in areas or names()]:
         if area.missing():
             print(f"{area.name}: left out, needs {', '.join(area.missing())}")
-    found = [area for area in found if not area.missing()]
-    return [area for area in found if areas or ci or not area.heavy]
+        elif ci and not area.in_ci:
+            print(f"{area.name}: left out of CI")
+        elif areas or ci or not area.heavy:
+            found.append(area)
+    return found
 
 
 def plan(areas: list[Area], options: argparse.Namespace) -> list[tuple[Area, int | None, float | None]]:
     """For each area how many cases, and how many seconds."""
-    light = [area for area in areas if not area.heavy]
-    if options.ci:
-        share = IN_CI / max(1, len(light))
-        return [(area, area.in_ci, None) if area.heavy else (area, None, share) for area in areas]
+    if options.ci:  # numbers of cases, never seconds: the same cases on every machine
+        return [(area, area.in_ci if options.n is None else options.n, None) for area in areas]
     share = None if options.seconds is None else options.seconds / max(1, len(areas))
     if share is None and options.n is None:
         share = 60.0
     return [(area, options.n, share) for area in areas]
 
 
-def tell(result: Result) -> None:
-    """One line for people, and one for each way of failing."""
+def print_result(result: Result) -> None:
+    """One line for people, and one for each kind of failure."""
     print(
         f"{result.area:<14}{result.n:>9,} cases in {result.seconds:.0f} s, {len(result.failures)} failures, "
         f"largest process {result.peak:.0f} MB",
         flush=True,
     )
-    for failures in result.ways().values():
+    for failures in result.by_kind().values():
         print(f"  {len(failures)}: case {failures[0]['index']}: {failures[0]['verdict']}", flush=True)
 
 
@@ -68,6 +68,7 @@ def write_records(results: list[Result], file: Path) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     about = {
         "command": " ".join(["python", *sys.argv]),
+        "sanitizers": "libasan" in os.environ.get("LD_PRELOAD", ""),
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
         **machine(),
     }
@@ -78,9 +79,9 @@ def write_records(results: list[Result], file: Path) -> None:
 def replay(file: Path) -> bool:
     """Judge a kept case in a process of its own; whether it failed."""
     said = json.loads(file.read_text())
-    court = Court(load(said["area"]))
-    verdict = court.judge(said["case"])
-    court.close()
+    runner = SingleRunner(load(said["area"]))
+    verdict = runner.judge(said["case"])
+    runner.close()
     print(f"{file.name}: {verdict or 'passed'}")
     return verdict is not None
 
@@ -94,7 +95,9 @@ def main() -> int:
     parser.add_argument("--n", type=int, help="cases of each area")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--ci", action="store_true", help="about two minutes, with a fixed seed")
+    parser.add_argument(
+        "--ci", action="store_true", help="the cases that CI tries: fixed numbers, a fixed seed"
+    )
     parser.add_argument("--kept", type=Path, default=KEPT, help="the folder for shrunk failures")
     parser.add_argument("--json", type=Path, help="also write the records to this file")
     parser.add_argument("--replay", type=Path, nargs="+", help="judge kept cases, and nothing else")
@@ -113,10 +116,10 @@ def main() -> int:
             write_records([*results, *unfinished], options.json)
 
     for area, n, seconds in plan(chosen(options.areas, ci=options.ci), options):
-        hear = write if area.heavy else lambda result: None
-        results.append(attack(area, n, seconds, seed, options.workers, hear))
+        on_result = write if area.heavy else lambda result: None
+        results.append(attack(area, n, seconds, seed, options.workers, on_result))
         write()
-        tell(results[-1])
+        print_result(results[-1])
         for file in keep(area, results[-1], options.kept):
             print(f"  kept {file}:\n{file.read_text()}", flush=True)
     return any(result.failures for result in results)

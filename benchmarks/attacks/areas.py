@@ -1,13 +1,13 @@
 """The areas of attack: every module of this folder that defines `draw` and `judge`.
 
+    IN_CI = 1000                                    # how many cases CI tries; 0: CI leaves the area out
     def draw(rng: np.random.Generator) -> dict      # a case, as plain JSON values
     def judge(case: dict) -> str | None             # None: used or properly refused; else what went wrong
 
 An area may also define:
 
     NEEDS = ("distributed",)    packages without which the area is left out
-    HEAVY = True                a case takes seconds: left out unless it is asked for; CI tries `IN_CI` cases
-    IN_CI = 2                   how many cases of a heavy area CI tries
+    HEAVY = True                a case takes seconds: left out unless it is asked for
     LIMIT = 1.0                 seconds of processor time a case may take
     PATIENCE = 60.0             seconds by the clock a case may take without an answer
     MEMORY = 256                MB that a case may add to the largest size of its process
@@ -40,7 +40,7 @@ class Area:
     prepare: Callable[[], None] = lambda: None
     needs: tuple[str, ...] = ()
     heavy: bool = False
-    in_ci: int = 2
+    in_ci: int = 0
     limit: float = 1.0
     patience: float = 60.0
     memory: float = 256.0
@@ -70,9 +70,9 @@ def load(name: str) -> Area:
     module = importlib.import_module(f"attacks.{name}")
     told = {
         field: getattr(module, field.upper())
-        for field in ("needs", "heavy", "in_ci", "limit", "patience", "memory", "warm_up")
+        for field in ("needs", "heavy", "limit", "patience", "memory", "warm_up")
         if hasattr(module, field.upper())
     }
     if hasattr(module, "prepare"):
         told["prepare"] = module.prepare
-    return Area(name, module.draw, module.judge, **told)
+    return Area(name, module.draw, module.judge, in_ci=module.IN_CI, **told)

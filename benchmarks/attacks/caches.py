@@ -27,6 +27,7 @@ from hornbeam.errors import DataError
 from hornbeam.growing import Grower
 
 NEEDS = ("pyarrow",)
+IN_CI = 600
 LIMIT, WARM_UP = 2.0, 60.0
 COLUMNS = ("codes", "label", "weight")
 TYPES = ("uint8", "uint16", "int64", "float64", "string", "int32")

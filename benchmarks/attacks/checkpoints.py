@@ -27,6 +27,7 @@ from hornbeam.growing.checkpoint import _ARRAYS, _FORMAT
 from hornbeam.kernels.subtree import Rows
 from hornbeam.tree import Tree
 
+IN_CI = 1200
 LIMIT, WARM_UP = 1.0, 60.0
 GROWERS = {
     "entropy": (Grower(), 2),

@@ -1,4 +1,4 @@
-"""A process that judges cases and may die of one: a crash, a hang and a hunger for memory have a name.
+"""A process that judges cases and may crash: crashes, hangs and too much memory are reported by name.
 
 The parent asks for a range of cases, or for one case that it has. The number of the case at work is in memory that
 outlives the child. Processor time is limited by the kernel (SIGPROF), for code that no Python handler can
@@ -72,9 +72,9 @@ class Child:
         if line:
             self._since = time.monotonic()
             return json.loads(line)  # type: ignore[no-any-return]
-        return self._obituary()
+        return self._how_it_ended()
 
-    def _obituary(self) -> dict[str, Any]:
+    def _how_it_ended(self) -> dict[str, Any]:
         _, status = os.waitpid(self.pid, 0)
         number = os.waitstatus_to_exitcode(status)
         at, _ = self._state()
@@ -82,7 +82,7 @@ class Child:
         if number == -signal.SIGPROF:
             verdict = f"hang: more than {self.area.limit:g} s of processor time"
         else:
-            verdict = self._ended_by or f"crash: exit status {number}{self._last_words()}"
+            verdict = self._ended_by or f"crash: exit status {number}{self._last_error_line()}"
         if not isinstance(self.asked, range):
             return {"done": 1, "verdict": verdict, "case": self.asked, "dead": True}
         case = self.area.case(self.seed, at)
@@ -132,7 +132,7 @@ class Child:
     def _state(self) -> tuple[int, int]:
         return struct.unpack_from("<qq", self.progress)  # type: ignore[return-value]
 
-    def _last_words(self) -> str:
+    def _last_error_line(self) -> str:
         """What a sanitizer or the C library said at the end."""
         lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
         telling = [line for line in lines if "ERROR" in line or "rror:" in line or "what()" in line]

@@ -1,7 +1,7 @@
 """Faults of a Dask cluster in the midst of a fit: workers, the scheduler, the client, the disk.
 
-The fit gives the digest of a fit in memory, or an error of ours that says what happened; then the same call on a
-cluster that is well goes on from its checkpoint to that digest. Nothing is left on disk.
+The fit gives the digest of a fit in memory, or an `EngineError` that says what happened (an OSError if a disk is full);
+then the same call on a working cluster goes on from its checkpoint to that digest. Nothing is left on disk.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from attacks.faults import DEPTH, ROWS, Strike, Watched, attempt, frame, grow, in_memory, left_behind
+from attacks.faults import DEPTH, ROWS, Fault, Watched, attempt, frame, grow, in_memory, left_behind
 from attacks.subjects import scratch
 from hornbeam import DaskTreeClassifier
 from hornbeam.engines import DaskEngine
@@ -51,7 +51,7 @@ def configure() -> None:
 
 
 def import_all(client: Any) -> None:
-    """Have the workers import what a fit needs; one that dies meanwhile does so later."""
+    """Have the workers import what a fit needs; one that is killed meanwhile does so when it starts again."""
     with suppress(OSError):
         client.run(exec, "import pandas, hornbeam.scale, hornbeam.data.cache", on_error="ignore")
 
@@ -62,10 +62,10 @@ class Local:
     def __init__(self) -> None:
         from distributed import Client, LocalCluster
 
-        self.cluster = LocalCluster(
+        self.dask_cluster = LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
         )
-        self.client = Client(self.cluster, set_as_default=False)
+        self.client = Client(self.dask_cluster, set_as_default=False)
         self.warm()
 
     def warm(self) -> None:
@@ -74,19 +74,19 @@ class Local:
 
     def pids(self) -> list[int]:
         """Of the workers."""
-        return [nanny.pid for nanny in self.cluster.workers.values() if nanny.pid]
+        return [nanny.pid for nanny in self.dask_cluster.workers.values() if nanny.pid]
 
-    def is_well(self) -> bool:
+    def is_working(self) -> bool:
         return self.client.status == "running" and len(self.client.scheduler_info()["workers"]) == 2
 
     def close(self) -> None:
         """End the workers, stopped ones too, before the cluster: it would wait for them."""
-        for nanny in list(self.cluster.workers.values()):
+        for nanny in list(self.dask_cluster.workers.values()):
             nanny.auto_restart = False
             if nanny.pid:
                 with suppress(ProcessLookupError):
                     os.kill(nanny.pid, signal.SIGKILL)
-        for one in (self.client, self.cluster):
+        for one in (self.client, self.dask_cluster):
             with suppress(Exception):
                 one.close(timeout=60)
 
@@ -152,11 +152,11 @@ LOCAL: list[Local] = []  # one that serves many cases
 
 
 def local() -> Local:
-    """A cluster that is well: the one of the case before, or a new one."""
+    """A working cluster: the one of the case before, or a new one."""
     if LOCAL:
         with suppress(Exception):
             LOCAL[0].warm()
-            if LOCAL[0].is_well():
+            if LOCAL[0].is_working():
                 return LOCAL[0]
         LOCAL.pop().close()
     LOCAL.append(Local())
@@ -166,76 +166,76 @@ def local() -> Local:
 # ---- faults ------------------------------------------------------------------------------------------------
 
 
-def kill(town: Local, number: int) -> None:
+def kill(cluster: Local, number: int) -> None:
     """Kill a worker."""
-    _signal(town, number, signal.SIGKILL)
+    _signal(cluster, number, signal.SIGKILL)
 
 
-def kill_all(town: Local, number: int) -> None:
-    for pid in town.pids():
+def kill_all(cluster: Local, number: int) -> None:
+    for pid in cluster.pids():
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
 
 
-def pause(town: Local, number: int) -> None:
+def pause(cluster: Local, number: int) -> None:
     """Stop a worker for a while, shorter or longer than the scheduler waits for it."""
-    pid = _signal(town, number, signal.SIGSTOP)
+    pid = _signal(cluster, number, signal.SIGSTOP)
     time.sleep((0.2, 1.0, 4.0, 40.0)[number % 4])
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGCONT)
 
 
-def stop(town: Local, number: int) -> None:
+def stop(cluster: Local, number: int) -> None:
     """Stop a worker for ever: the scheduler removes it."""
-    _signal(town, number, signal.SIGSTOP)
+    _signal(cluster, number, signal.SIGSTOP)
 
 
-def stop_all(town: Local, number: int) -> None:
-    for pid in town.pids():
+def stop_all(cluster: Local, number: int) -> None:
+    for pid in cluster.pids():
         os.kill(pid, signal.SIGSTOP)
 
 
-def scale(town: Local, number: int) -> None:
+def scale(cluster: Local, number: int) -> None:
     """More workers, then fewer."""
-    cluster = town.cluster
-    cluster.scale(3)
+    inner = cluster.dask_cluster
+    inner.scale(3)
     time.sleep(0.5 + number % 3)
-    cluster.scale(1)
+    inner.scale(1)
     time.sleep(1.0)
-    cluster.scale(2)
+    inner.scale(2)
 
 
-def adapt(town: Local, number: int) -> None:
+def adapt(cluster: Local, number: int) -> None:
     """Leave it to the cluster how many workers it has."""
-    cluster = town.cluster
-    cluster.adapt(minimum=1, maximum=3, interval="200ms", wait_count=1, target_duration="1s")
+    inner = cluster.dask_cluster
+    inner.adapt(minimum=1, maximum=3, interval="200ms", wait_count=1, target_duration="1s")
     time.sleep(2.0)
-    cluster.scale(2)  # ends it
+    inner.scale(2)  # ends it
 
 
-def retire(town: Local, number: int) -> None:
+def retire(cluster: Local, number: int) -> None:
     """Take a worker out as an administrator does; its nanny starts no other."""
-    workers = sorted(town.client.scheduler_info()["workers"])
-    town.client.retire_workers([workers[number % len(workers)]], close_workers=True)
+    workers = sorted(cluster.client.scheduler_info()["workers"])
+    cluster.client.retire_workers([workers[number % len(workers)]], close_workers=True)
 
 
-def restart(town: Local, number: int) -> None:
+def restart(cluster: Local, number: int) -> None:
     """Restart all workers: the scheduler forgets what they were doing."""
     from distributed import Client
 
-    with suppress(Exception), Client(town.cluster.scheduler_address, set_as_default=False) as other:
+    with suppress(Exception), Client(cluster.dask_cluster.scheduler_address, set_as_default=False) as other:
         other.restart(timeout=60)
 
 
-def close_client(town: Local, number: int) -> None:
+def close_client(cluster: Local, number: int) -> None:
     with suppress(Exception):
-        town.client.close(timeout=5)
+        cluster.client.close(timeout=5)
 
 
-def fill(town: Local, number: int) -> None:
+def fill(cluster: Local, number: int) -> None:
     """Let the workers write no more than some bytes to a file, as on a disk that is full."""
     with suppress(Exception):
-        town.client.run(limit_files, (0, 1000, 20_000)[number % 3])
+        cluster.client.run(limit_files, (0, 1000, 20_000)[number % 3])
 
 
 def limit_files(most: int) -> None:
@@ -244,21 +244,21 @@ def limit_files(most: int) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
 
 
-def lose_scheduler(town: Apart, number: int) -> None:
-    town.scheduler.kill()
+def lose_scheduler(cluster: Apart, number: int) -> None:
+    cluster.scheduler.kill()
 
 
-def replace_scheduler(town: Apart, number: int) -> None:
+def replace_scheduler(cluster: Apart, number: int) -> None:
     """Another scheduler at the same address, a moment after the old one is killed."""
-    town.scheduler.kill()
-    town.scheduler.wait()
+    cluster.scheduler.kill()
+    cluster.scheduler.wait()
     time.sleep((0.0, 1.0, 4.0)[number % 3])
-    words = ["--host", "127.0.0.1", "--port", str(town.port), "--no-dashboard"]
-    town.scheduler = town.start("scheduler", *words)
+    words = ["--host", "127.0.0.1", "--port", str(cluster.port), "--no-dashboard"]
+    cluster.scheduler = cluster.start("scheduler", *words)
 
 
-def _signal(town: Local, number: int, what: signal.Signals) -> int:
-    pids = sorted(town.pids())
+def _signal(cluster: Local, number: int, what: signal.Signals) -> int:
+    pids = sorted(cluster.pids())
     if not pids:
         return 0
     pid = pids[number % len(pids)]
@@ -286,19 +286,19 @@ def engine_of(client: Any, on_pass: Callable[[int], None]) -> Watched:
         return Watched(DaskEngine(client, deadline=DEADLINE), on_pass)
 
 
-def fit_files(town: Any, folder: Path, on_pass: Callable[[int], None]) -> str:
+def fit_files(cluster: Any, folder: Path, on_pass: Callable[[int], None]) -> str:
     """Level by level from files, with a cache of codes and a checkpoint."""
-    return grow(engine_of(town.client, on_pass), folder)
+    return grow(engine_of(cluster.client, on_pass), folder)
 
 
-def fit_frame(town: Any, folder: Path, on_pass: Callable[[int], None]) -> str:
+def fit_frame(cluster: Any, folder: Path, on_pass: Callable[[int], None]) -> str:
     """From a dask frame, as users do it."""
     import dask.dataframe as dd
 
-    engine = engine_of(town.client, on_pass)
+    engine = engine_of(cluster.client, on_pass)
     on_pass(-1)  # the rows are laid down as files before the first pass
     rows = dd.from_pandas(frame(), npartitions=4)
-    model = DaskTreeClassifier("cart", max_depth=DEPTH, client=town.client)
+    model = DaskTreeClassifier("cart", max_depth=DEPTH, client=cluster.client)
     return model.fit(rows, "y", engine=engine, memory=ROWS * 8).tree_.digest
 
 
@@ -306,15 +306,15 @@ FITS = {"files": fit_files, "frame": fit_frame}
 
 
 @cache
-def passes(way: str) -> tuple[int, float]:
+def passes(source: str) -> tuple[int, float]:
     """How many passes an undisturbed fit has, and how long one takes."""
     seen: list[int] = []
     with tempfile.TemporaryDirectory() as folder:
-        FITS[way](local(), Path(folder) / "first", seen.append)
+        FITS[source](local(), Path(folder) / "first", seen.append)
         seen.clear()
         begin = time.perf_counter()
-        digest = FITS[way](local(), Path(folder), seen.append)
-        assert digest == in_memory(), "the fit on a cluster that is well is not that in memory"
+        digest = FITS[source](local(), Path(folder), seen.append)
+        assert digest == in_memory(), "the fit on a working cluster is not that in memory"
         return max(seen) + 1, (time.perf_counter() - begin) / len(seen)
 
 
@@ -325,7 +325,7 @@ def draw(rng: np.random.Generator) -> dict[str, Any]:
     faults = [*AT_HOME, *AWAY]
     return {
         "fault": str(rng.choice(faults)),
-        "way": str(rng.choice(list(FITS))),
+        "source": str(rng.choice(list(FITS))),
         "pass": round(float(rng.random()), 3),
         "delay": round(float(rng.random()), 3),
         "number": int(rng.integers(12)),
@@ -333,39 +333,39 @@ def draw(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def judge(case: dict[str, Any]) -> str | None:
-    fault, way = case.get("fault"), case.get("way", "files")
-    if fault not in {**AT_HOME, **AWAY} or way not in FITS:
+    fault, source = case.get("fault"), case.get("source", "files")
+    if fault not in {**AT_HOME, **AWAY} or source not in FITS:
         return None
     configure()
-    n_passes, seconds = passes(way)
-    first = 0 if way == "files" else -1
+    n_passes, seconds = passes(source)
+    first = 0 if source == "files" else -1
     at = min(n_passes - 1, first + int(case.get("pass", 0.0) * (n_passes - first)))
     delay = case.get("delay", 0.0) * seconds
     for _ in range(6):  # a fault after the end of the fit is none
         before = scratch()
-        town: Any = local() if fault in AT_HOME else Apart()
+        cluster: Any = local() if fault in AT_HOME else Apart()
         act = {**AT_HOME, **AWAY}[fault]
-        strike = Strike(act, town, int(case.get("number", 0)), at, delay)
+        planned = Fault(act, cluster, int(case.get("number", 0)), at, delay)
 
-        def make_well(town: Any = town, act: Any = act) -> Any:
-            if act in CLOSES or isinstance(town, Apart):
-                end_town(town)
+        def working_cluster(cluster: Any = cluster, act: Any = act) -> Any:
+            if act in CLOSES or isinstance(cluster, Apart):
+                close_cluster(cluster)
             return local()
 
-        wrong = attempt(FITS[way], strike, make_well)
-        if act in CLOSES or isinstance(town, Apart):
-            end_town(town)
+        wrong = attempt(FITS[source], planned, working_cluster)
+        if act in CLOSES or isinstance(cluster, Apart):
+            close_cluster(cluster)
         if wrong is None:
             wrong = left_behind(before)
-        if wrong or strike.struck:
-            return f"{fault}, {way}: {wrong}" if wrong else None
+        if wrong or planned.happened:
+            return f"{fault}, {source}: {wrong}" if wrong else None
         delay /= 2
         at = max(first, at - 1)
     return None
 
 
-def end_town(town: Any) -> None:
+def close_cluster(cluster: Any) -> None:
     """Close a cluster; the next case gets a new one."""
-    if town in LOCAL:
-        LOCAL.remove(town)
-    town.close()
+    if cluster in LOCAL:
+        LOCAL.remove(cluster)
+    cluster.close()

@@ -8,6 +8,7 @@ a value into a list, "repeat" an entry, "rename" a key. An edit of bytes is ``[w
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -45,15 +46,18 @@ WORDS = [
 ]
 
 
-def paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """All places in a value, those of lists and objects too."""
-    found = [path]
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            found += paths(inner, (*path, key))
-    elif isinstance(value, list):
-        for at, inner in enumerate(value):
-            found += paths(inner, (*path, at))
+def paths(
+    value: Any, content: Callable[[Any], Any] = lambda value: value, path: tuple[Any, ...] = ()
+) -> list[tuple[Any, ...]]:
+    """All places in a value, those of lists and objects too; `content` says what is inside a value."""
+    inside, found = content(value), [path]
+    items: Iterable[tuple[Any, Any]] = ()
+    if isinstance(inside, dict):
+        items = inside.items()
+    elif isinstance(inside, list | tuple):
+        items = enumerate(inside)
+    for key, inner in items:
+        found += paths(inner, content, (*path, key))
     return found
 
 

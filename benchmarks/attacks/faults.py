@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import tempfile
 import threading
 import time
@@ -11,31 +12,27 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from attacks.limits import SYSTEM
-from attacks.subjects import scratch
+from attacks.subjects import rows, scratch
 from hornbeam import TreeClassifier
 from hornbeam.data.parquet import ParquetSource
-from hornbeam.errors import HornbeamError
+from hornbeam.errors import EngineError
 from hornbeam.recipe import PRESETS
 from hornbeam.scale import fit
 
 ROWS, DEPTH = 6_000, 4
+FULL_DISK = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 
 type Fit = Callable[
     [Any, Path, Callable[[int], None]], str
-]  # a cluster, a folder, who hears of passes: a digest
+]  # of a cluster, a folder, what is called at each pass: the digest
 
 
 @cache
 def frame() -> Any:
     import pandas as pd
 
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((ROWS, 8)).round(2)
-    y = (X[:, 0] * X[:, 1] + X[:, 2] > rng.random(ROWS)).astype(int)
-    return pd.DataFrame(X, columns=[f"x{f}" for f in range(8)]).assign(y=y)
+    X, y = rows(ROWS)
+    return pd.DataFrame(X, columns=[f"x{f}" for f in range(X.shape[1])]).assign(y=y)
 
 
 @cache
@@ -48,7 +45,7 @@ def files() -> Path:
 
 @dataclass(slots=True)
 class Watched:
-    """An engine that tells when a pass begins."""
+    """An engine that calls `on_pass` when a pass begins."""
 
     engine: Any
     on_pass: Callable[[int], None]
@@ -79,17 +76,17 @@ def in_memory() -> str:
 
 
 @dataclass(slots=True)
-class Strike:
+class Fault:
     """A fault at a moment of a pass, in a thread of its own."""
 
-    fault: Callable[[Any, int], None]
-    town: Any
+    act: Callable[[Any, int], None]
+    cluster: Any
     number: int
     at: int
     delay: float
     over: threading.Event = field(default_factory=threading.Event)
     thread: threading.Thread | None = None
-    struck: bool = False
+    happened: bool = False
 
     def on_pass(self, number: int) -> None:
         if number == self.at and self.thread is None:
@@ -98,8 +95,8 @@ class Strike:
 
     def _run(self) -> None:
         if not self.over.wait(self.delay):
-            self.struck = True
-            self.fault(self.town, self.number)
+            self.happened = True
+            self.act(self.cluster, self.number)
 
     def end(self) -> None:
         self.over.set()
@@ -107,24 +104,23 @@ class Strike:
             self.thread.join(60)
 
 
-def attempt(call: Fit, strike: Strike, make_well: Callable[[], Any]) -> str | None:
-    """A fit with a fault; if that gives an error of ours, the fit again on a cluster that is well."""
+def attempt(call: Fit, fault: Fault, working_cluster: Callable[[], Any]) -> str | None:
+    """A fit with a fault; after an `EngineError`, or an OSError of a full disk, the fit again on a working cluster."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         try:
-            digest = call(strike.town, folder, strike.on_pass)
+            digest = call(fault.cluster, folder, fault.on_pass)
             wrong = None if digest == in_memory() else f"another tree: {digest}"
-        except HornbeamError as error:
+        except EngineError as error:
             wrong = None if len(str(error)) > 40 else f"an error that says little: {error}"
             digest = ""
-        except OSError as error:
-            wrong, digest = None if error.errno in SYSTEM else f"{type(error).__name__}: {error}", ""
         except BaseException as error:
-            wrong, digest = f"{type(error).__name__}: {error}", ""
+            full = isinstance(error, OSError) and error.errno in FULL_DISK
+            wrong, digest = None if full else f"{type(error).__name__}: {error}", ""
         finally:
-            strike.end()
+            fault.end()
         if wrong is None and not digest:
-            again = call(make_well(), folder, lambda _: None)
+            again = call(working_cluster(), folder, lambda _: None)
             wrong = None if again == in_memory() else f"another tree after the fault: {again}"
     return wrong
 

@@ -36,11 +36,11 @@ def judge(case: dict[str, Any]) -> str | None:
     wrong = None
     for kind, share in forks:
         time.sleep(share * max((known[other][0] for other in kinds), default=0.0))
-        wrong = wrong or in_a_fork(lambda kind=kind: tell(subject(kind, False, jobs), known[kind][2]))
+        wrong = wrong or in_a_fork(lambda kind=kind: check_call(subject(kind, False, jobs), known[kind][2]))
         wrong = wrong and f"{kind} in a fork: {wrong}"
     for call in calls:
         call.join()
-        wrong = wrong or call.wrong or tell_state(call.subject, known[call.kind][2])
+        wrong = wrong or call.wrong or check_state(call.subject, known[call.kind][2])
     return wrong
 
 
@@ -59,11 +59,11 @@ class Call(threading.Thread):
             self.wrong = f"{self.kind} in a thread: {type(error).__name__}: {error}"
 
 
-def tell(one: Subject, after: str) -> str | None:
+def check_call(one: Subject, after: str) -> str | None:
     one.act()
-    return tell_state(one, after)
+    return check_state(one, after)
 
 
-def tell_state(one: Subject, after: str) -> str | None:
+def check_state(one: Subject, after: str) -> str | None:
     state = one.state()
     return None if state == after else f"another result: {state}, expected {after}"

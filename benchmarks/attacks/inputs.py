@@ -24,9 +24,10 @@ from sklearn.tree import DecisionTreeClassifier
 import hornbeam
 from hornbeam.errors import HornbeamError
 
-__all__ = ["NEEDS", "draw", "judge"]
+__all__ = ["IN_CI", "NEEDS", "draw", "judge"]
 
 NEEDS = ("pandas", "polars", "pyarrow")
+IN_CI = 1000
 
 
 class _Failing:

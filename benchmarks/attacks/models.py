@@ -29,6 +29,7 @@ from hornbeam.tree import Tree
 from hornbeam.tree.evidence import add_rows
 from hornbeam.tree.route import answer
 
+IN_CI = 2000
 LIMIT, WARM_UP, MEMORY = 1.0, 120.0, 256
 
 

@@ -1,32 +1,24 @@
 """Calls of the compiled kernels with wrong arguments: each must return, or raise ValueError or TypeError.
 
-    python benchmarks/attacks/native.py --n 1000000 --json benchmarks/results/attack/native.jsonl
+    python benchmarks/attack.py native --n 1000000
 
-makes many calls in this process and writes what came of them. A case is the name of a sound call, which of its
-examples, and a list of edits that make its arguments wrong. Under the sanitizers (``.ci/run sanitize``) an
-access out of bounds, or undefined behaviour, ends the process; ``--block B`` repeats the calls of one block, and
-``--tell`` prints each first.
+A case is the name of a sound call, which of its examples, and a list of edits that make its arguments wrong. On a
+build with the sanitizers, with the environment of `sanitized_tests` in ``.ci/run``, an access out of bounds or
+undefined behaviour ends the child process, which is reported as a crash with the sanitizer's message.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import sys
-import time
-import warnings
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from attacks.edits import paths
 from hornbeam import _native
 
-BLOCK = 1000  # calls whose edits are drawn from one seed
+IN_CI = 50_000
 
 
 @dataclass(frozen=True)
@@ -552,21 +544,14 @@ def changed(value: Any, path: list[Any], edit: dict[str, Any]) -> Any:
     return value
 
 
-def paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Where in a description something can be edited."""
-    inner = value.arguments if isinstance(value, Made) else value
-    if isinstance(inner, dict):
-        items = list(inner.items())
-    elif isinstance(inner, list | tuple):
-        items = list(enumerate(inner))
-    else:
-        return [path]
-    here = [path] if path and path != ("self",) else []
-    return here + [found for key, item in items for found in paths(item, (*path, key))]
+def places(example: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """Where in the arguments of a call something can be edited."""
+    found = paths(example, lambda value: value.arguments if isinstance(value, Made) else value)
+    return [path for path in found if path not in ((), ("self",))]
 
 
 EXAMPLES = _examples()
-PLACES = {name: [paths(example) for example in examples] for name, examples in EXAMPLES.items()}
+PLACES = {name: [places(example) for example in examples] for name, examples in EXAMPLES.items()}
 _EDITABLE = [name for name in EXAMPLES if any(PLACES[name])]
 _HOW = ("set", "put", "put", "fill", "drawn", *ARRAYS)
 
@@ -578,23 +563,26 @@ def draw(rng: np.random.Generator) -> dict[str, Any]:
     """A sound call, and from one to three edits of its arguments."""
     name = _EDITABLE[rng.integers(len(_EDITABLE))]
     which = int(rng.integers(len(EXAMPLES[name])))
-    places = PLACES[name][which]
+    there = PLACES[name][which]
     edits = []
-    for _ in range(1 + int(rng.integers(4) == 0) + int(rng.integers(8) == 0) if places else 0):
+    for _ in range(1 + int(rng.integers(4) == 0) + int(rng.integers(8) == 0) if there else 0):
         how = _HOW[rng.integers(len(_HOW))]
         value = (
             SCALARS[rng.integers(len(SCALARS))] if how in ("set", "put", "fill") else int(rng.integers(100))
         )
-        at = list(places[rng.integers(len(places))])
+        at = list(there[rng.integers(len(there))])
         edits.append({"at": at, "how": how, "value": value, "index": int(rng.integers(64))})
     return {"call": name, "example": which, "edits": edits}
 
 
 def outcome(case: dict[str, Any]) -> str:
-    """Say what came of a case: ``returned``, ``refused``, or what else was raised."""
-    arguments = EXAMPLES[case["call"]][case["example"]]
-    for edit in case["edits"]:
-        arguments = changed(arguments, edit["at"], edit)
+    """What came of a case: ``returned``, ``refused``, ``senseless`` if no call was made, or what else was raised."""
+    try:
+        arguments = EXAMPLES[case["call"]][case["example"]]
+        for edit in case["edits"]:
+            arguments = changed(arguments, list(edit["at"]), edit)
+    except Exception:  # no such example, or an edit that NumPy cannot make
+        return "senseless"
     try:
         run(case["call"], arguments)
     except (ValueError, TypeError):
@@ -606,82 +594,5 @@ def outcome(case: dict[str, Any]) -> str:
 
 def judge(case: dict[str, Any]) -> str | None:
     """Make the call; None: it returned, or was refused with a ValueError or a TypeError."""
-    try:
-        EXAMPLES[case["call"]][case["example"]]
-        edits = [dict(edit, at=list(edit["at"]), how=str(edit["how"])) for edit in case["edits"]]
-    except (KeyError, IndexError, TypeError, ValueError):
-        return None
-    try:
-        found = outcome({**case, "edits": edits})
-    except Exception:  # an edit that makes no sense
-        return None
-    return None if found in ("returned", "refused") else found
-
-
-type Found = Counter[tuple[str, str]]  # by the name of the call and what came of it
-
-
-def calls(rng: np.random.Generator, n: int, told: Callable[[dict[str, Any]], None] | None = None) -> Found:
-    """Make so many wrong calls in this process; count what came of them by name."""
-    found: Found = Counter()
-    while n:
-        case = draw(rng)
-        if told is not None:
-            told(case)
-        try:
-            found[case["call"], outcome(case)] += 1
-        except Exception:  # an edit that NumPy cannot make
-            continue
-        n -= 1
-    return found
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--n", type=int, default=100_000, help="how many calls")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=np.inf, help="begin no block after so many seconds")
-    parser.add_argument("--first", type=int, default=0, help="the first block")
-    parser.add_argument("--block", type=int, help="make the calls of this block alone")
-    parser.add_argument("--tell", action="store_true", help="print each case before its call")
-    parser.add_argument("--json", type=Path, help="also append the record to this file")
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    begin, end = time.process_time(), time.monotonic() + options.seconds
-    found: Found = Counter()
-    blocks = (
-        range(options.first, options.first + -(-options.n // BLOCK))
-        if options.block is None
-        else [options.block]
-    )
-    told = (lambda case: print(json.dumps(case), flush=True)) if options.tell else None
-    for block in blocks:
-        if time.monotonic() > end:
-            break
-        print(f"block {block}", end="\r", file=sys.stderr, flush=True)
-        found += calls(np.random.default_rng([options.seed, block]), BLOCK, told)
-    bad = sorted({result for _, result in found if result not in ("returned", "refused")})
-    record = {
-        "bench": "native",
-        "command": " ".join(["python", *sys.argv]),
-        "sanitizers": "libasan" in os.environ.get("LD_PRELOAD", ""),
-        "seed": options.seed,
-        "first": blocks[0],
-        "n": sum(found.values()),
-        "functions": len({name for name, _ in found}),
-        "returned": sum(count for (_, result), count in found.items() if result == "returned"),
-        "refused": sum(count for (_, result), count in found.items() if result == "refused"),
-        "bad": bad,
-        "processor_seconds": round(time.process_time() - begin, 1),
-    }
-    print(json.dumps(record))
-    if options.json:
-        with options.json.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(record) + "\n")
-    return int(bool(bad))
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    found = outcome(case)
+    return None if found in ("returned", "refused", "senseless") else found

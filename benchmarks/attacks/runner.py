@@ -13,11 +13,11 @@ from typing import Any
 
 from attacks.areas import Area, Case
 from attacks.child import Child
-from attacks.shrink import shrink, way
+from attacks.shrink import kind_of, shrink
 
 KEPT = Path(__file__).parents[2] / "tests" / "attacks" / "kept"
 ASKED = 1000  # cases asked for at once; a child answers earlier
-RECYCLE = 20_000  # cases after which a child makes way for a new one
+RECYCLE = 20_000  # cases after which a child is replaced by a new one
 ENOUGH = 200  # failures after which an area is given up
 
 
@@ -32,11 +32,11 @@ class Result:
     peak: float = 0.0
     failures: list[dict[str, Any]] = field(default_factory=list)
 
-    def ways(self) -> dict[str, list[dict[str, Any]]]:
+    def by_kind(self) -> dict[str, list[dict[str, Any]]]:
         """Failures by what they have in common."""
         found: dict[str, list[dict[str, Any]]] = {}
         for failure in self.failures:
-            found.setdefault(way(failure["verdict"]), []).append(failure)
+            found.setdefault(kind_of(failure["verdict"]), []).append(failure)
         return found
 
     def record(self) -> dict[str, Any]:
@@ -49,7 +49,7 @@ class Result:
             "crashes": sum(verdict.startswith("crash") for verdict in verdicts),
             "hangs": sum(verdict.startswith("hang") for verdict in verdicts),
             "failures": len(verdicts),
-            "ways": {kind: len(some) for kind, some in self.ways().items()},
+            "kinds": {kind: len(some) for kind, some in self.by_kind().items()},
             "seconds": round(self.seconds, 1),
             "peak_mb": round(self.peak),
         }
@@ -61,14 +61,14 @@ def attack(
     seconds: float | None = None,
     seed: int = 0,
     workers: int = 2,
-    hear: Callable[[Result], None] = lambda result: None,
+    on_result: Callable[[Result], None] = lambda result: None,
 ) -> Result:
     """Judge `n` cases, or as many as `seconds` allow; the cases of a seed are always the same.
 
-    `hear` is called whenever a child has answered.
+    `on_result` is called whenever a child has answered.
     """
     area.prepare()
-    run = _Run(area, n, seconds, workers, Result(area.name, seed), hear)
+    run = _Run(area, n, seconds, workers, Result(area.name, seed), on_result)
     try:
         run.go()
     finally:
@@ -86,7 +86,7 @@ class _Run:
     seconds: float | None
     workers: int
     result: Result
-    listener: Callable[[Result], None]
+    on_result: Callable[[Result], None]
     begin: float = field(default_factory=time.monotonic)
     following: int = 0
     left_over: list[range] = field(default_factory=list)
@@ -100,7 +100,7 @@ class _Run:
             for child in self.judged:
                 child.watch()
             for child in ready:
-                self.hear(child)
+                self.take_answer(child)
 
     def start(self) -> None:
         some = self.next_range()
@@ -121,7 +121,7 @@ class _Run:
         self.following += size
         return range(begin, begin + size)
 
-    def hear(self, child: Child) -> None:
+    def take_answer(self, child: Child) -> None:
         told, asked = child.answer(), child.asked
         assert isinstance(asked, range)
         self.note(told)
@@ -145,11 +145,11 @@ class _Run:
         if told["verdict"] is not None:
             self.result.failures.append({key: told[key] for key in ("index", "verdict", "case")})
         self.result.seconds = time.monotonic() - self.begin
-        self.listener(self.result)
+        self.on_result(self.result)
 
 
-class Court:
-    """Judges single cases of an area in a child, and starts a new one when it has died."""
+class SingleRunner:
+    """Judges single cases of an area in a child, and starts a new one when it has ended."""
 
     def __init__(self, area: Area) -> None:
         self.area = area
@@ -175,19 +175,19 @@ class Court:
 
 
 def keep(area: Area, result: Result, folder: Path = KEPT, seconds: float = 60.0) -> list[Path]:
-    """Shrink one failure of each way and write it to a file, which `tests/attacks` tries from then on."""
-    files, court = [], Court(area)
+    """Shrink one failure of each kind and write it to a file, which `tests/attacks` tries from then on."""
+    files, runner = [], SingleRunner(area)
     try:
-        for kind, failures in result.ways().items():
+        for kind, failures in result.by_kind().items():
             case, verdict = failures[0]["case"], failures[0]["verdict"]
-            small = shrink(case, lambda tried, kind=kind: way(court.judge(tried) or "") == kind, seconds)
+            small = shrink(case, lambda tried, kind=kind: kind_of(runner.judge(tried) or "") == kind, seconds)
             text = json.dumps(
-                {"area": area.name, "verdict": court.judge(small) or verdict, "case": small}, indent=1
+                {"area": area.name, "verdict": runner.judge(small) or verdict, "case": small}, indent=1
             )
             name = hashlib.sha256(json.dumps(small, sort_keys=True).encode()).hexdigest()[:8]
             folder.mkdir(parents=True, exist_ok=True)
             files.append(folder / f"{area.name}-{name}.json")
             files[-1].write_text(text + "\n")
     finally:
-        court.close()
+        runner.close()
     return files

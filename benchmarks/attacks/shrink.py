@@ -1,4 +1,4 @@
-"""The smallest case, of plain JSON values, that still fails in the same way."""
+"""The smallest case, of plain JSON values, that still fails for the same reason."""
 
 from __future__ import annotations
 
@@ -79,6 +79,6 @@ def _of_number(value: float) -> Iterator[float]:
             yield smaller
 
 
-def way(verdict: str) -> str:
+def kind_of(verdict: str) -> str:
     """What two failures of the same kind have in common: their words without numbers and quotations."""
     return re.sub(r"'[^']*'|\"[^\"]*\"|-?[0-9][0-9a-fx.e+-]*", "#", verdict)[:60]

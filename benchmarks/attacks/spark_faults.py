@@ -1,7 +1,7 @@
 """Faults of a Spark cluster in the midst of a fit: executors, their Python workers, the session.
 
-As with Dask: the digest of a fit in memory, or an error of ours after which the same call on a session that is well
-goes on from its checkpoint to that digest.
+As with Dask: the digest of a fit in memory, or an `EngineError` after which the same call on a working
+session goes on from its checkpoint to that digest.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from attacks.faults import Strike, Watched, attempt, grow, in_memory, left_behind
+from attacks.faults import Fault, Watched, attempt, grow, in_memory, left_behind
 from attacks.subjects import scratch
 from hornbeam.engines import SparkEngine
 
 NEEDS = ("pyspark",)
-HEAVY, IN_CI = True, 0
+HEAVY, IN_CI = True, 0  # CI has no Spark
 LIMIT, PATIENCE, WARM_UP = 300.0, 600.0, 900.0
 
 
-class Town:
+class Cluster:
     """A session with two executors, each a process with Python workers of its own."""
 
     def __init__(self) -> None:
@@ -80,24 +80,24 @@ def _ancestors(pid: int) -> set[int]:
     return found
 
 
-TOWN: list[Town] = []
+CLUSTER: list[Cluster] = []
 
 
-def town() -> Town:
-    if not TOWN:
-        TOWN.append(Town())
-    return TOWN[0]
+def cluster() -> Cluster:
+    if not CLUSTER:
+        CLUSTER.append(Cluster())
+    return CLUSTER[0]
 
 
-def end() -> None:
-    while TOWN:
-        TOWN.pop().close()
+def close_cluster() -> None:
+    while CLUSTER:
+        CLUSTER.pop().close()
 
 
 # ---- faults ------------------------------------------------------------------------------------------------
 
 
-def _send(one: Town, word: str, number: int, what: signal.Signals) -> int:
+def _send(one: Cluster, word: str, number: int, what: signal.Signals) -> int:
     pids = one.processes(word)
     if not pids:
         return 0
@@ -107,16 +107,16 @@ def _send(one: Town, word: str, number: int, what: signal.Signals) -> int:
     return pid
 
 
-def kill_executor(one: Town, number: int) -> None:
+def kill_executor(one: Cluster, number: int) -> None:
     _send(one, "CoarseGrainedExecutorBackend", number, signal.SIGKILL)
 
 
-def kill_python(one: Town, number: int) -> None:
+def kill_python(one: Cluster, number: int) -> None:
     """Kill a worker of Python, or the process that starts them."""
     _send(one, "pyspark.daemon", number, signal.SIGKILL)
 
 
-def pause_executor(one: Town, number: int) -> None:
+def pause_executor(one: Cluster, number: int) -> None:
     pid = _send(one, "CoarseGrainedExecutorBackend", number, signal.SIGSTOP)
     time.sleep((0.5, 2.0, 5.0, 90.0)[number % 4])
     if pid:
@@ -124,17 +124,17 @@ def pause_executor(one: Town, number: int) -> None:
             os.kill(pid, signal.SIGCONT)
 
 
-def stop_executor(one: Town, number: int) -> None:
+def stop_executor(one: Cluster, number: int) -> None:
     """Stop an executor for ever: Spark takes it for lost."""
     _send(one, "CoarseGrainedExecutorBackend", number, signal.SIGSTOP)
 
 
-def stop_session(one: Town, number: int) -> None:
+def stop_session(one: Cluster, number: int) -> None:
     with suppress(Exception):
         one.session.stop()
 
 
-def kill_driver(one: Town, number: int) -> None:
+def kill_driver(one: Cluster, number: int) -> None:
     """Kill the driver's Java process."""
     _send(one, "SparkSubmit", 0, signal.SIGKILL)
 
@@ -149,7 +149,7 @@ ENDS = (stop_executor, stop_session, kill_driver)  # after which a new session i
 # ---- cases -------------------------------------------------------------------------------------------------
 
 
-def fit(one: Town, folder: Path, on_pass: Callable[[int], None]) -> str:
+def fit(one: Cluster, folder: Path, on_pass: Callable[[int], None]) -> str:
     return grow(Watched(SparkEngine(one.session), on_pass), folder)
 
 
@@ -159,7 +159,7 @@ def passes() -> tuple[int, float]:
     seen: list[int] = []
     with tempfile.TemporaryDirectory() as folder:
         begin = time.perf_counter()
-        assert fit(town(), Path(folder), seen.append) == in_memory(), "not the tree of a fit in memory"
+        assert fit(cluster(), Path(folder), seen.append) == in_memory(), "not the tree of a fit in memory"
         return max(seen) + 1, (time.perf_counter() - begin) / len(seen)
 
 
@@ -178,14 +178,14 @@ def judge(case: dict[str, Any]) -> str | None:
         return None
     n_passes, seconds = passes()
     at, before = int(case.get("pass", 0.0) * n_passes), scratch()
-    strike = Strike(fault, town(), int(case.get("number", 0)), at, case.get("delay", 0.0) * seconds)
+    planned = Fault(fault, cluster(), int(case.get("number", 0)), at, case.get("delay", 0.0) * seconds)
 
-    def make_well() -> Town:
-        end()
-        return town()
+    def working_cluster() -> Cluster:
+        close_cluster()
+        return cluster()
 
-    wrong = attempt(fit, strike, make_well)
+    wrong = attempt(fit, planned, working_cluster)
     if fault in ENDS:
-        end()
+        close_cluster()
     wrong = wrong or left_behind(before)
     return f"{case['fault']}: {wrong}" if wrong else None

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # a case may warn; its judge 
 
 @pytest.mark.parametrize(("area", "n"), [("models", 60), ("checkpoints", 40), ("caches", 25), ("saving", 2)])
 def test_changed_files_are_refused_or_work(area, n):
-    """`nox -s attack` tries a hundred thousand."""
+    """CI tries more of them: `IN_CI` of each area."""
     if area == "saving" and not hasattr(os, "fork"):
         pytest.skip("the savers are forked")
     module = importlib.import_module(f"attacks.{area}")

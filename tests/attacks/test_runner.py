@@ -1,13 +1,15 @@
-"""The runner finds crashes, hangs, hunger for memory and wrong verdicts, and shrinks what it finds."""
+"""The runner finds crashes, hangs, too much memory and wrong verdicts, and shrinks what it finds."""
 
 import json
 import os
 import time
+from argparse import Namespace
 
 import pytest
+from attack import plan
 from attacks.areas import Area, load, names
 from attacks.runner import attack, keep
-from attacks.shrink import shrink, way
+from attacks.shrink import kind_of, shrink
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="children are forked"),
@@ -42,7 +44,7 @@ def judge(case):
     return f"{n} is too large" if n > 15 else None
 
 
-AREA = Numbered("made", draw, judge, limit=0.2, patience=8.0, memory=20.0, warm_up=0.0)
+AREA = Numbered("made", draw, judge, limit=0.2, patience=3.0, memory=20.0, warm_up=0.0)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +52,7 @@ def found():
     return attack(AREA, n=20, workers=2)
 
 
-def test_all_cases_are_judged_though_children_die(found):
+def test_all_cases_are_judged_though_children_crash(found):
     assert found.n == 20
     indices = [failure["index"] for failure in found.failures]
     assert sorted(indices) == [7, 8, 9, 10, 11, 16, 17, 18, 19]
@@ -63,7 +65,7 @@ def test_all_cases_are_judged_though_children_die(found):
         (8, "hang: "),  # by processor time, or by the clock where others have the processor
         (9, "KeyError left judge: 9"),
         (10, "MB more for one case"),
-        (11, "hang: no answer in 8 s"),
+        (11, "hang: no answer in 3 s"),
         (17, "17 is too large"),
     ],
 )
@@ -74,13 +76,11 @@ def test_each_failure_is_named(found, n, verdict):
 
 
 def test_a_time_budget_ends_the_attack():
-    begin = time.monotonic()
     found = attack(Area("made", draw, lambda case: time.sleep(0.01)), seconds=0.3, workers=1)
-    assert found.n > 0
-    assert time.monotonic() - begin < 10
+    assert 0 < found.n < 60  # a child answers after 0.25 s or 26 cases, and is asked again once
 
 
-def test_a_failure_of_each_way_is_shrunk_and_kept(found, tmp_path):
+def test_a_failure_of_each_kind_is_shrunk_and_kept(found, tmp_path):
     some = [failure for failure in found.failures if failure["case"]["n"] in (7, 18)]
     found = attack(AREA, n=0)
     found.failures = some
@@ -98,9 +98,18 @@ def test_shrinking_drops_items_and_keys_and_makes_values_smaller():
     assert shrink(case, fails) == {"edits": [["set", 11]], "name": "x"}
 
 
-def test_failures_that_differ_in_numbers_are_of_one_way():
-    assert way("node 3 of 'a' has 1e5 rows") == way("node 12 of 'bc' has -7 rows")
-    assert way("KeyError: a") != way("TypeError: a")
+def test_failures_that_differ_in_numbers_are_of_one_kind():
+    assert kind_of("node 3 of 'a' has 1e5 rows") == kind_of("node 12 of 'bc' has -7 rows")
+    assert kind_of("KeyError: a") != kind_of("TypeError: a")
+
+
+def test_ci_tries_a_fixed_number_of_cases_of_every_area():
+    areas = [load(name) for name in names()]
+    planned = plan(areas, Namespace(ci=True, n=None, seconds=None))
+    assert [(area.name, n, seconds) for area, n, seconds in planned] == [
+        (area.name, area.in_ci, None) for area in areas
+    ]
+    assert [area.name for area in areas if not area.in_ci] == ["spark_faults"]
 
 
 def test_every_area_draws_cases_of_plain_values():

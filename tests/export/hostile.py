@@ -16,7 +16,8 @@ from hornbeam.tree.walk import pull_up, slots
 from parity import random_rows, row_to
 
 __all__ = [
-    "NAMES", "SURROGATES", "category_names", "hostile_trees", "names_of", "refused_by_xml", "spoken",
+    "HOSTILE", "NAMES", "SURROGATES", "category_names", "hostile_name", "hostile_trees", "names_of", "refused_by_xml",
+    "spoken", "tree_with",
 ]  # fmt: skip
 
 NAMES = int(os.environ.get("HORNBEAM_EXPORT_NAMES", "250"))  # `nox -s exports` tries 10,000
@@ -42,7 +43,7 @@ def hostile_trees(allowed: str = "every") -> list[tuple[Tree, Table]]:
     """Trees of `NAMES` hostile names in all, with rows; of those alone that XML can hold, if told so."""
     names = [name for name in _names() if allowed == "every" or (name and _xml_holds(name))]
     parts = [names[begin : begin + _IN_A_TREE] for begin in range(0, len(names), _IN_A_TREE)]
-    return [_tree(part, seed) for seed, part in enumerate(parts)]
+    return [tree_with(part, seed) for seed, part in enumerate(parts)]
 
 
 def names_of(tree: Tree) -> list[str]:
@@ -77,13 +78,13 @@ def _names() -> list[str]:
     rng = np.random.default_rng(10_000)
     found = dict.fromkeys(HOSTILE)
     while len(found) < NAMES:
-        found[_name(rng)] = None
+        found[hostile_name(rng)] = None
     mixed = list(found)
     rng.shuffle(mixed)
     return mixed
 
 
-def _name(rng: np.random.Generator) -> str:
+def hostile_name(rng: np.random.Generator) -> str:
     """One of the known tricks, several together, or any characters at all."""
     kind = rng.integers(4)
     if kind < 2:
@@ -98,7 +99,7 @@ def _xml_holds(name: str) -> bool:
     return all(c in "\t\n\r" or " " <= c < "\ufffe" or c > "\uffff" for c in name)
 
 
-def _tree(names: list[str], seed: int) -> tuple[Tree, Table]:
+def tree_with(names: list[str], seed: int) -> tuple[Tree, Table]:
     """One name in thirty for a feature, one for a class, the rest for categories; one feature in eight is numeric."""
     rng = np.random.default_rng([seed, 3])
     n = len(names) // 30
