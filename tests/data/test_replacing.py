@@ -1,5 +1,6 @@
 """A file is written whole in the place of another: private if that was, through no link, and not waiting for ever."""
 
+import errno
 import fcntl
 import os
 import stat
@@ -8,7 +9,7 @@ import sys
 
 import pytest
 
-from hornbeam.data.replacing import replace, replacing
+from hornbeam.data.replacing import is_abandoned, replace, replacing
 from hornbeam.errors import StorageError
 
 # Holds the lock of the file that is named, until its input ends.
@@ -124,3 +125,55 @@ def test_an_error_leaves_the_old_file_and_no_other(path, growing):
         raise KeyboardInterrupt
     assert path.read_bytes() == b"old"
     assert not growing.exists()
+
+
+def refuse_locks(monkeypatch, number):
+    def flock(handle, operation):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS])
+def test_a_file_system_without_locks_serves_too(path, growing, monkeypatch, number):
+    refuse_locks(monkeypatch, number)
+    replace(path, [b"new"])
+    assert path.read_bytes() == b"new"
+    assert not growing.exists()
+
+
+def test_without_locks_the_file_of_another_process_is_left_and_named(path, growing, monkeypatch):
+    refuse_locks(monkeypatch, errno.ENOLCK)
+    growing.write_bytes(b"half")
+    assert not is_abandoned(growing)
+    with (
+        pytest.raises(StorageError, match="If there is no such process, delete the file"),
+        replacing(path, patience=0.0),
+    ):
+        pass
+    assert (growing.read_bytes(), path.read_bytes()) == (b"half", b"old")
+
+
+def test_an_error_of_the_lock_leaves_no_file_behind(path, growing, monkeypatch):
+    refuse_locks(monkeypatch, errno.EIO)
+    with pytest.raises(OSError, match=os.strerror(errno.EIO)):
+        replace(path, [b"new"])
+    assert path.read_bytes() == b"old"
+    assert not growing.exists()
+
+
+def test_a_group_that_cannot_be_given_gets_no_rights(path, monkeypatch):
+    """As in a user namespace that has no such group: EINVAL."""
+    others = [group for group in (*os.getgroups(), 54321) if group != path.stat().st_gid]
+    try:
+        os.chown(path, -1, others[0])
+    except PermissionError:
+        pytest.skip("needs a user with two groups, or root")
+    path.chmod(0o664)
+
+    def fchown(handle, user, group):
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+
+    monkeypatch.setattr(os, "fchown", fchown)
+    replace(path, [b"new"])
+    assert (path.read_bytes(), mode(path)) == (b"new", 0o604)

@@ -1,7 +1,11 @@
 """What a killed process left behind is deleted by the next one, and nothing else is."""
 
+import errno
+import fcntl
+import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -10,6 +14,7 @@ from hornbeam.data.scratch import _mark, draft_of, remove_drafts, scratch_folder
 
 OWNER = """
 import sys
+from contextlib import suppress
 from pathlib import Path
 from hornbeam.data.scratch import draft_of, scratch_folder
 with scratch_folder(sys.argv[1]) as folder, draft_of(Path(sys.argv[1], "rows.arrow")) as draft:
@@ -84,3 +89,38 @@ def test_a_draft_is_deleted_after_an_error_and_the_old_file_stays(tmp_path):
         raise OSError("full")
     assert [path.name for path in tmp_path.iterdir()] == ["rows.arrow"]
     assert path.read_bytes() == b"old"
+
+
+def test_files_are_closed_before_they_are_renamed_on_windows(tmp_path, monkeypatch):
+    """There an open file cannot be renamed; here a rename that refuses one stands for it."""
+
+    def refusing(rename):
+        def checked(source, target):
+            found = Path(source).stat()
+            for handle in range(256):
+                with suppress(OSError):
+                    if os.path.samestat(os.fstat(handle), found):
+                        raise AssertionError("the file is still open")
+            rename(source, target)
+
+        return checked
+
+    monkeypatch.setattr(os, "rename", refusing(os.rename))
+    monkeypatch.setattr(os, "replace", refusing(os.replace))
+    monkeypatch.setattr(sys, "platform", "win32")
+    with scratch_folder(tmp_path) as folder, draft_of(Path(folder, "rows")) as file:
+        file.write(b"abc")
+        assert (Path(folder) / _mark()).exists()
+
+
+def test_folders_can_be_made_where_there_are_no_locks_and_others_stay(tmp_path, monkeypatch):
+    def flock(handle, operation):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    other = tmp_path / "hornbeam-other" / _mark()
+    other.parent.mkdir()
+    other.touch()
+    with scratch_folder(tmp_path) as folder, draft_of(Path(folder, "rows")) as file:
+        file.write(b"abc")
+    assert list(tmp_path.iterdir()) == [other.parent]

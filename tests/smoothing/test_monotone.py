@@ -63,3 +63,7 @@ def test_raw_frequencies_keep_the_constraints_whatever_the_classes_weigh():
         grid = np.stack(np.meshgrid(np.arange(8.0), np.arange(8.0)), axis=-1)
         second = clf.predict_proba(grid.reshape(-1, 2))[:, 1].reshape(8, 8)
         assert (np.diff(second, axis=1) >= 0).all()
+
+
+def test_signs_may_be_a_list():
+    assert Monotone([1, 0]) == Monotone((1, 0))

@@ -17,6 +17,7 @@ from hornbeam.pruning import BayesRisk, ReducedError
 from hornbeam.smoothing import HDP, HGS
 from hornbeam.storage import Model
 from hornbeam.storage.file import decode, encode
+from hornbeam.storage.sizes import VERSION
 from hornbeam.tree import Skeleton, Step, Tree
 from strategies import chain, trees
 
@@ -270,7 +271,26 @@ def test_the_first_measured_tree_is_read_for_ever(suffix):
     assert model.predict(pandas.DataFrame(expected["rows"])).tolist() == expected["means"]
 
 
-@pytest.mark.parametrize("version", ["1.0", "1.1"])
+@pytest.mark.parametrize("suffix", ["hornbeam", "safetensors"])
+def test_the_first_decision_rule_is_read_for_ever(suffix):
+    """Of version 1.3, which brought it."""
+    pandas = pytest.importorskip("pandas")
+    golden = Path(__file__).with_name("golden")
+    model = hornbeam.load(golden / f"1.3.{suffix}")
+    expected = json.loads((golden / "1.3.json").read_text())
+    rows = pandas.DataFrame(expected["rows"])
+    assert model.tree_.digest == expected["digest"]
+    assert model.predict_proba(rows).tolist() == expected["probabilities"]
+    assert model.predict(rows).tolist() == expected["classes"]
+
+
+def test_there_is_a_golden_file_of_every_version():
+    golden = Path(__file__).with_name("golden")
+    versions = {tuple(json.loads(path.read_text())["version"]) for path in golden.glob("*.hornbeam")}
+    assert versions == {(VERSION[0], minor) for minor in range(VERSION[1] + 1)}
+
+
+@pytest.mark.parametrize("version", ["1.0", "1.1", "1.3"])
 def test_each_kind_is_written_as_its_golden_files(version):
     golden = Path(__file__).with_name("golden")
     for suffix in ("hornbeam", "safetensors"):

@@ -12,6 +12,7 @@ import hornbeam
 from hornbeam.estimators.shelf import pack
 from hornbeam.storage.file import encode
 from hornbeam.storage.layout import ARRAYS, OF_GROVE
+from hornbeam.storage.sizes import VERSION
 
 PAGE = Path(__file__).parents[2] / "docs" / "guide" / "storage.md"
 SCHEMA = json.loads(resources.files("hornbeam.storage").joinpath("model-1.schema.json").read_text())
@@ -48,6 +49,13 @@ def test_the_page_names_every_key_and_every_array():
     per = {"n_nodes": "nodes", "n_slots": "slots", "n_channels": "channels", "n_answers": "answers"}
     for name, array in ARRAYS.items():
         assert arrays[name] == [TYPES[array.dtype], " × ".join(per[size] for size in array.per)]
+
+
+def test_the_page_names_the_version():
+    text = PAGE.read_text(encoding="utf-8")
+    version = ".".join(map(str, VERSION))
+    assert f"it is now {version}." in text
+    assert f"## The format, version {version}\n" in text
 
 
 def test_the_page_names_what_several_trees_have_beside():

@@ -1,11 +1,13 @@
 """Files written whole or not at all: the new one takes the place of the old one when it is complete."""
 
+import errno
 import os
 import stat
 import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from enum import Enum
 from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
@@ -13,12 +15,21 @@ from typing import BinaryIO
 from hornbeam.errors import StorageError
 
 if sys.platform != "win32":
-    from fcntl import LOCK_EX, LOCK_NB, flock
+    import fcntl
 
-__all__ = ["created", "is_abandoned", "remove_abandoned", "replace", "replacing"]
+__all__ = ["created", "is_abandoned", "remove_abandoned", "rename", "replace", "replacing"]
 
 PATIENCE = 60.0  # seconds to wait for another process that saves to the same path
 _PAUSE = 0.02
+_NO_LOCKS = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
+
+
+class _Lock(Enum):
+    """What came of the attempt to lock a file."""
+
+    OBTAINED = "obtained"
+    HELD = "held by another process"
+    NONE = "the file system has no locks"
 
 
 def replace(path: str | PathLike[str], parts: Iterable[bytes | memoryview]) -> None:
@@ -67,7 +78,8 @@ def replacing(path: str | PathLike[str], *, patience: float = PATIENCE) -> Itera
     -----
     The new file is written as ``.<name>.saving`` beside the old one, under a lock that ends with the process. What a
     killed process left there is deleted by the next one that writes to the same path. Before its first byte is
-    written, the new file can be read by nobody who could not read the old one.
+    written, the new file can be read by nobody who could not read the old one. If the file system has no locks, the
+    file is written all the same, but what a killed process left must be deleted by hand.
 
     Examples
     --------
@@ -90,9 +102,7 @@ def replacing(path: str | PathLike[str], *, patience: float = PATIENCE) -> Itera
             file.flush()
             _copy_permissions(path, file)
             os.fsync(file.fileno())
-            if sys.platform == "win32":  # an open file cannot be renamed there
-                file.close()
-            growing.replace(path)
+            rename(file, growing, path)
         except BaseException:
             if sys.platform == "win32":
                 file.close()
@@ -105,7 +115,8 @@ def created(path: Path, *, private: bool, patience: float = PATIENCE) -> BinaryI
     """Create and lock a file, after what a dead process left under its name is deleted.
 
     Whoever deletes or renames the file holds its lock. So a file that is still there when its lock was obtained stays
-    there until the holder of the lock renames or deletes it.
+    there until the holder of the lock renames or deletes it. If the file system has no locks, nobody else deletes the
+    file, so whoever created it owns it.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     deadline = time.monotonic() + patience
@@ -116,19 +127,33 @@ def created(path: Path, *, private: bool, patience: float = PATIENCE) -> BinaryI
             remove_abandoned(path)
         else:
             file = os.fdopen(handle, "r+b")
-            if _lock(file) and _is_same(path, file):
+            try:
+                lock = _lock(file)
+            except OSError:
+                file.close()
+                path.unlink(missing_ok=True)
+                raise
+            if lock is not _Lock.HELD and _is_same(path, file):
                 return file
             file.close()
         if time.monotonic() > deadline:
             raise StorageError(
                 f"{str(path)!r} has been in use by another process for {patience:g} seconds: it saves to the same "
-                "file, or was stopped while it did. Wait for it or end it, then save again; or save under another name."
+                "file, or was killed while it did. Wait for it or end it, then save again. If there is no such "
+                "process, delete the file; or save under another name."
             )
         time.sleep(_PAUSE)
 
 
+def rename(file: BinaryIO, path: Path, name: Path) -> None:
+    """Rename a file that `created` made; on Windows, where an open file cannot be renamed, close it first."""
+    if sys.platform == "win32":
+        file.close()
+    path.replace(name)
+
+
 def remove_abandoned(path: Path) -> None:
-    """Delete a file that `created` made unless a living process has its lock.
+    """Delete a file that `created` made unless a living process has its lock, or there are no locks.
 
     Raises
     ------
@@ -146,29 +171,33 @@ def remove_abandoned(path: Path) -> None:
                 path.unlink()
             return
         with os.fdopen(os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW), "r+b") as file:
-            if _lock(file) and _is_same(path, file):
+            if _lock(file) is _Lock.OBTAINED and _is_same(path, file):
                 path.unlink()
 
 
 def is_abandoned(path: Path) -> bool:
-    """Whether a file that `created` made is there and no living process has its lock."""
+    """Whether a file that `created` made is there and surely has no owner: its lock could be obtained."""
     try:
         with os.fdopen(
             os.open(path, os.O_RDWR | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0)), "r+b"
         ) as file:
-            return _lock(file)
+            return _lock(file) is _Lock.OBTAINED
     except OSError:
         return False
 
 
-def _lock(file: BinaryIO) -> bool:
-    """Lock a file without waiting; False if another one has the lock."""
+def _lock(file: BinaryIO) -> _Lock:
+    """Lock a file without waiting."""
     if sys.platform != "win32":  # where an open file cannot be deleted, which serves as well
         try:
-            flock(file.fileno(), LOCK_EX | LOCK_NB)
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            return False
-    return True
+            return _Lock.HELD
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
+            return _Lock.NONE
+    return _Lock.OBTAINED
 
 
 def _is_same(path: Path, file: BinaryIO) -> bool:
@@ -190,7 +219,7 @@ def _copy_permissions(path: Path, file: BinaryIO) -> None:
     if os.fstat(file.fileno()).st_gid != old.st_gid:
         try:
             os.fchown(file.fileno(), -1, old.st_gid)
-        except PermissionError:
+        except OSError:  # not a member of that group, or it does not exist in this user namespace
             mode &= ~0o070
     os.fchmod(file.fileno(), mode)
 

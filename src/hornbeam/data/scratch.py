@@ -13,7 +13,7 @@ from tempfile import gettempdir, mkdtemp
 from typing import BinaryIO
 from uuid import uuid4
 
-from hornbeam.data.replacing import created, is_abandoned, remove_abandoned
+from hornbeam.data.replacing import created, is_abandoned, remove_abandoned, rename
 from hornbeam.errors import StorageError
 
 __all__ = ["draft_of", "remove_drafts", "scratch_folder"]
@@ -54,8 +54,8 @@ def scratch_folder(parent: str | PathLike[str] | None = None) -> Iterator[str]:
     folder = Path(mkdtemp(prefix=_PREFIX, dir=place))
     try:
         # Locked before it has the name that others look for.
-        with created(folder / ".locking", private=True):
-            (folder / ".locking").rename(folder / _mark())
+        with created(folder / ".locking", private=True) as file:
+            rename(file, folder / ".locking", folder / _mark())
             yield str(folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -90,7 +90,7 @@ def draft_of(path: Path) -> Iterator[BinaryIO]:
         with created(draft, private=False) as file:
             yield file
             file.flush()
-            draft.replace(path)
+            rename(file, draft, path)
     finally:
         draft.unlink(missing_ok=True)
 

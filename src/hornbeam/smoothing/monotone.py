@@ -23,7 +23,7 @@ class Monotone:
 
     Parameters
     ----------
-    signs : tuple of int
+    signs : tuple or list of int
         For each feature +1 where the second class's probability must not fall as the feature rises, -1 where
         it must not rise, 0 elsewhere; of a numeric target, the mean.
 
@@ -42,8 +42,9 @@ class Monotone:
     signs: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        if type(self.signs) is not tuple:
+        if not isinstance(self.signs, tuple | list):
             raise ParameterError(f"signs={self.signs!r:.80}: expected a tuple of -1, 0 and 1.")
+        object.__setattr__(self, "signs", tuple(self.signs))
         for sign in self.signs:
             check_whole("a sign", sign, -1, 1)
 

@@ -18,7 +18,7 @@ from hornbeam.smoothing.shrinkage import HierarchicalShrinkage
 from hornbeam.smoothing.smoother import Smoother
 from hornbeam.tree.tree import Step, Tree
 
-__all__ = ["check_history", "replay", "smoothers_of"]
+__all__ = ["check_history", "known_part", "replay", "smoothers_of"]
 
 # By the names they sign with. Each of these speaks alone: nothing that was believed before it counts.
 _SMOOTHERS: dict[str, Any] = {
@@ -94,10 +94,11 @@ def check_history(history: Sequence[Step], schema: Schema) -> None:
             continue
         if schema.is_measured and kind not in _OF_NUMBERS:
             raise TreeError(f"the history has the step {step.name!r}, which is for trees of classes alone")
-        unknown = dict(step.parameters).keys() - {field.name for field in fields(kind)} - {"steps"}
+        unknown = dict(step.parameters).keys() - _names(kind)
         if unknown:
             raise TreeError(
-                f"the history has the step {step.name!r} with {min(unknown)!r}, which it does not know"
+                f"the history has the step {step.name!r} with {min(unknown)!r}, a parameter that this "
+                "step does not have"
             )
         smoother = _made(kind, step)
         try:
@@ -107,6 +108,21 @@ def check_history(history: Sequence[Step], schema: Schema) -> None:
                 smoother.check_fits(schema.n_classes)
         except ParameterError as error:
             raise TreeError(f"the history has the step {step.name!r}: {error}") from error
+
+
+def known_part(step: Step) -> Step:
+    """Return a step of a newer Hornbeam without the parameters that its smoother does not have here.
+
+    Examples
+    --------
+    >>> print(known_part(Step.of("hgs", alpha=2.0, colour="blue")))
+    hgs(alpha=2.0)
+    """
+    kind = _KINDS.get(step.name)
+    if kind is None:
+        return step
+    names = _names(kind)
+    return Step(step.name, tuple((name, value) for name, value in step.parameters if name in names))
 
 
 def replay(smoothers: Iterable[Smoother], tree: Tree) -> Tree:
@@ -124,6 +140,11 @@ def replay(smoothers: Iterable[Smoother], tree: Tree) -> Tree:
     [0.82, 0.18]
     """
     return reduce(lambda smoothed, smoother: smoother(smoothed), smoothers, tree)
+
+
+def _names(kind: Any) -> set[str]:
+    """Return the names that a step of a smoother may have: its parameters, and how many steps it took."""
+    return {field.name for field in fields(kind)} | {"steps"}
 
 
 def _made(kind: Any, step: Step) -> Smoother:

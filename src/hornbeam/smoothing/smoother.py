@@ -22,21 +22,21 @@ class Smoother(Protocol):
 
 
 def check_rows(name: str, value: float, *, some: bool = False) -> None:
-    """Raise `ParameterError` unless a setting is a finite number of rows, 0 or more (if `some`, above 0).
+    """Raise `ParameterError` unless a setting is a number of rows, 0 or more (if `some`, above 0).
 
     Examples
     --------
     >>> check_rows("m", -1.0)
     Traceback (most recent call last):
         ...
-    hornbeam.errors.ParameterError: m=-1.0: expected a finite number of rows, 0 or more.
+    hornbeam.errors.ParameterError: m=-1.0: expected a number of rows from 0 to 1e+100.
     """
-    if not _is_number(value) or not 0 <= value <= _MOST_ROWS or (some and value == 0):
-        least = "more than 0" if some else "0 or more"
-        raise ParameterError(f"{name}={value!r}: expected a finite number of rows, {least}.")
+    check_number(name, value, 0.0, _MOST_ROWS, above=some, what="a number of rows")
 
 
-def check_number(name: str, value: object, least: float, most: float, *, above: bool = False) -> None:
+def check_number(
+    name: str, value: object, least: float, most: float, *, above: bool = False, what: str = "a number"
+) -> None:
     """Raise `ParameterError` unless a setting is a number of a range (if `above`, without its lower end).
 
     Examples
@@ -48,7 +48,7 @@ def check_number(name: str, value: object, least: float, most: float, *, above: 
     """
     if not _is_number(value) or not least <= value <= most or (above and value == least):
         range_words = f"above {least:g}, at most {most:,g}" if above else f"from {least:g} to {most:,g}"
-        raise ParameterError(f"{name}={value!r}: expected a number {range_words}.")
+        raise ParameterError(f"{name}={value!r}: expected {what} {range_words}.")
 
 
 def check_whole(name: str, value: object, least: int, most: int) -> None:

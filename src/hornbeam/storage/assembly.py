@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import DataError, SchemaError, StorageError, TreeError
-from hornbeam.smoothing.replay import check_history
+from hornbeam.smoothing.replay import check_history, known_part
 from hornbeam.storage.decision import decode_decision
 from hornbeam.storage.layout import ARRAYS, OF_SKELETON, fingerprint
 from hornbeam.storage.model import Grove, Model
-from hornbeam.storage.sizes import DEEPEST, MEASURED, MOST_NODES, SEVERAL, Sizes, sizes_of
+from hornbeam.storage.sizes import DEEPEST, MEASURED, MOST_NODES, SEVERAL, VERSION, Sizes, sizes_of
 from hornbeam.storage.values import decode, decode_scalar, decode_step, decode_text, show
 from hornbeam.tree import Skeleton, Step, Tree
 from hornbeam.tree.edit import decide_by
@@ -95,10 +95,12 @@ def _read_feature(said: object) -> Feature:
     )
 
 
-def _history(said: object, schema: Schema) -> tuple[Step, ...]:
+def _history(said: object, schema: Schema, newer: bool) -> tuple[Step, ...]:
     if type(said) is not list:
         raise StorageError(f"history is {show(said)}; expected a list of steps")
     history = tuple(decode_step(step, "history") for step in said)
+    if newer:  # what a newer version added is left unread
+        history = tuple(map(known_part, history))
     check_history(history, schema)
     return history
 
@@ -121,12 +123,13 @@ def _trees(
     schema: Schema, sizes: Sizes, arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any]
 ) -> Iterator[Tree]:
     slot_start = _slot_start(schema, sizes, arrays["feature"])
+    newer = header["version"][1] > VERSION[1]
     if header["kind"] not in SEVERAL:
-        yield _tree(schema, arrays, slot_start, _history(header["history"], schema))
+        yield _tree(schema, arrays, slot_start, _history(header["history"], schema, newer))
         return
     if type(header["history"]) is not list:
         raise StorageError(f"history is {show(header['history'])}; expected a list of histories")
-    histories = [_history(steps, schema) for steps in header["history"]]
+    histories = [_history(steps, schema, newer) for steps in header["history"]]
     which = arrays["tree_history"]
     if sizes.n_trees and not 0 <= which.min() <= which.max() < len(histories):
         raise StorageError(

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.schema import Feature, Kind
-from hornbeam.errors import StorageError
+from hornbeam.errors import StorageError, TreeError
+from hornbeam.smoothing.replay import check_history
 from hornbeam.storage.decision import encode_decision
 from hornbeam.storage.model import Grove, Model
 from hornbeam.storage.sizes import DECISIONS, DEEPEST, KINDS, SEVERAL, Sizes, check_sizes, limits
@@ -115,6 +116,17 @@ def _histories(trees: tuple[Tree, ...]) -> tuple[list[Any], list[int]]:
     return [json.loads(history) for history in place], [place[history] for history in said]
 
 
+def _check_histories(model: Model | Grove) -> None:
+    """Raise `StorageError` for a history that could not be loaded."""
+    for tree in model.trees:
+        try:
+            check_history(tree.history, model.schema)
+        except TreeError as error:
+            raise StorageError(
+                f"{error}. Hornbeam has a smoother of that name: choose another name for a step of your own."
+            ) from error
+
+
 def _sizes(model: Model | Grove) -> Sizes:
     n_nodes = sum(tree.n_nodes for tree in model.trees)
     n_slots = sum(len(tree.skeleton.slot_of) for tree in model.trees)
@@ -125,6 +137,7 @@ def header_of(model: Model | Grove, arrays: Mapping[str, NDArray[Any]]) -> dict[
     """Write down everything but the arrays, in the order of the file."""
     schema, kind, sizes = model.schema, model.kind, _sizes(model)
     most = limits(kind)
+    _check_histories(model)
     histories, _ = _histories(model.trees)
     decision = encode_decision(model) if isinstance(model, Model) else None
     header = {
