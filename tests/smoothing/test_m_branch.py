@@ -43,5 +43,5 @@ def test_an_empty_leaf_believes_its_parent_on_this_branch():
 
 @pytest.mark.parametrize("m", [0.0, -1.0, np.inf])
 def test_m_is_some_rows(m):
-    with pytest.raises(ParameterError, match=r"^m=.*more than 0"):
+    with pytest.raises(ParameterError, match=r"^m=.*expected a number of rows above 0, at most 1e\+100"):
         MBranch(m)
