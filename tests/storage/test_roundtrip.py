@@ -16,7 +16,9 @@ from hornbeam.estimators.shelf import pack, unpack
 from hornbeam.pruning import BayesRisk, ReducedError
 from hornbeam.smoothing import HDP, HGS
 from hornbeam.storage import Model
+from hornbeam.storage.assembly import model_of
 from hornbeam.storage.file import decode, encode
+from hornbeam.storage.layout import arrays_of, fingerprint, header_of
 from hornbeam.storage.sizes import VERSION
 from hornbeam.tree import Skeleton, Step, Tree
 from strategies import chain, trees
@@ -80,6 +82,16 @@ def test_text_and_tensors_say_the_same(small):
 def small() -> Tree:
     skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [30.5, np.nan, np.nan])
     return Tree.raw(Schema((Feature("age"),), ("no", "yes")), skeleton, np.array([[5, 5], [4, 1], [1, 4]]))
+
+
+def test_arrays_of_the_other_byte_order_make_the_same_tree_and_fingerprint(small):
+    """A file has one byte order, machines have two."""
+    model = Model(small)
+    arrays = arrays_of(model)
+    header = header_of(model, arrays)
+    other = {name: array.astype(array.dtype.newbyteorder(">")) for name, array in arrays.items()}
+    assert same(model_of(header, other).tree, small)
+    assert fingerprint(header, other) == header["sha256"]
 
 
 def test_a_file_changes_in_one_line_where_one_count_changes(small):

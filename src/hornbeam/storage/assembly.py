@@ -43,7 +43,8 @@ def model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> M
     try:
         schema = _schema(header, sizes)
         name, settings, learned = _shell(header["estimator"])
-        trees = tuple(_trees(schema, sizes, arrays, header))
+        native = {name: array.astype(array.dtype.newbyteorder("="), copy=False) for name, array in arrays.items()}
+        trees = tuple(_trees(schema, sizes, native, header))
         if kind not in SEVERAL:
             decision = decode_decision(header.get("decision"), schema.classes, name, settings, learned)
             trees = (decide_by(trees[0], decision),)

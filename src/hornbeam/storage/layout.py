@@ -183,7 +183,7 @@ def fingerprint(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -
     for name, form in arrays_for(header["kind"]).items():
         array = np.ascontiguousarray(arrays[name], form.dtype)
         if array.dtype.kind == "f":
-            array = np.where(array == array, array, np.nan)  # every NaN is the same one
+            array = np.where(array == array, array, np.nan).astype(form.dtype)  # every NaN is the same one
         sha.update(f"\n{name} {array.size}\n".encode())
         sha.update(array.data)
     return sha.hexdigest()
