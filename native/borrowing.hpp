@@ -98,9 +98,13 @@ class Borrowing {
         for (int64_t v = 0; v < n_; ++v) {
             const double power = w[0] + w[1] * size_[v] + w[2] * depth_[v] + w[3] * impurity_[v];
             moves_[v] = power > least && power < most;
-            lent_[v] = exp_of(std::clamp(power, least, most));
+            lent_[v] = std::clamp(power, least, most);
             own_moves_[v] = w[5] * size_[v] > least && w[5] * size_[v] < most;
-            own_[v] = exp_of(std::clamp(w[5] * size_[v], least, most));
+            own_[v] = std::clamp(w[5] * size_[v], least, most);
+        }
+        for (int64_t v = 0; v < n_; ++v) lent_[v] = exp_inside(lent_[v]);  // several at a time
+        for (int64_t v = 0; v < n_; ++v) own_[v] = exp_inside(own_[v]);
+        for (int64_t v = 0; v < n_; ++v) {
             const int64_t p = parent_[v];
             double* loan = &loan_[v * (K_ + 1)];
             if (p < 0) {

@@ -37,10 +37,7 @@ def apply_temperature(probabilities: Floats, temperature: float) -> Floats:
     """
     if temperature == 1.0:
         return probabilities
-    largest = probabilities.max(axis=1, keepdims=True)  # its power is 1, so that not all powers can vanish
-    raised = exp(log(probabilities / largest) / temperature)
-    scaled: Floats = raised / row_sums(raised)[:, None]
-    return scaled
+    return _scaled(_logarithms(probabilities), temperature)
 
 
 def choose_temperature(held_out: Floats, target: Indices, weight: Floats | Counts | None = None) -> float:
@@ -76,18 +73,30 @@ def choose_temperature(held_out: Floats, target: Indices, weight: Floats | Count
     truth = np.eye(held_out.shape[1])[target]
     weight = np.ones(len(held_out)) if weight is None else weight.astype(np.float64)
     weight = weight / weight.sum()
+    logarithm = _logarithms(held_out)
     # Of classes of probability 0 no temperature changes anything: any number serves as their logarithm.
-    logarithm = log(np.where(held_out > 0, held_out, 1.0))
+    finite = np.where(held_out > 0, logarithm, 0.0)
 
     def loss_and_slope(at: Floats) -> tuple[float, Floats]:
         """Squared error, and its derivative by the logarithm of the temperature."""
         temperature = float(exp(at[0]))
-        answer = apply_temperature(held_out, temperature)
+        answer = held_out if temperature == 1.0 else _scaled(logarithm, temperature)
         error = answer - truth
-        turn = answer * (row_dots(answer, logarithm)[:, None] - logarithm) / temperature
+        turn = answer * (row_dots(answer, finite)[:, None] - finite) / temperature
         return dot(weight, row_dots(error, error)), np.array([2 * dot(weight, row_dots(error, turn))])
 
     found = minimise(loss_and_slope, np.zeros(1), _BOUNDS, tolerance=_TOLERANCE)
     temperature = round(float(exp(found[0])), _DECIMALS)
     losses = [loss_and_slope(log([at]))[0] for at in (temperature, 1.0)]
     return temperature if losses[0] < losses[1] else 1.0
+
+
+def _logarithms(probabilities: Floats) -> Floats:
+    """Give the logarithm of each probability less that of the largest in its row, whose power is then 1."""
+    return log(probabilities / probabilities.max(axis=1, keepdims=True))
+
+
+def _scaled(logarithm: Floats, temperature: float) -> Floats:
+    raised = exp(logarithm / temperature)
+    scaled: Floats = raised / row_sums(raised)[:, None]
+    return scaled
