@@ -43,7 +43,9 @@ def model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> M
     try:
         schema = _schema(header, sizes)
         name, settings, learned = _shell(header["estimator"])
-        native = {name: array.astype(array.dtype.newbyteorder("="), copy=False) for name, array in arrays.items()}
+        native = {
+            name: array.astype(array.dtype.newbyteorder("="), copy=False) for name, array in arrays.items()
+        }
         trees = tuple(_trees(schema, sizes, native, header))
         if kind not in SEVERAL:
             decision = decode_decision(header.get("decision"), schema.classes, name, settings, learned)
