@@ -4,8 +4,7 @@
 #   benchmarks/machines.sh WORK here             this machine, with its settings changed
 #   benchmarks/machines.sh WORK libraries        the oldest and the newest NumPy, SciPy and scikit-learn
 #   benchmarks/machines.sh WORK compilers        kernels by gcc and clang, -O1 and -O3
-#   benchmarks/machines.sh WORK debian amd64     another C library, in a Debian root
-#   benchmarks/machines.sh WORK debian arm64     ... on an emulated machine (s390x: its bytes are in the other order)
+#   benchmarks/machines.sh WORK debian s390x     another processor and C library, emulated, in a Debian root; or arm64
 #   benchmarks/machines.sh WORK compare          all digests found in WORK
 #
 # Needs Python 3.12 and 3.13; for compilers clang; for other machines mmdebstrap, qemu-user-static, a cross compiler
@@ -27,7 +26,6 @@ kernels() { # NAME COMPILER FLAG...: the package with kernels that a compiler ma
     local home=$work/kernels/$1 compiler=$2 include nanobind
     shift 2
     [[ -f $home/hornbeam/_native.abi3.so ]] && return
-    environment newest python3.13 numpy scipy scikit-learn narwhals nanobind
     nanobind=$("$work/env/newest/bin/python" -m nanobind --include_dir)/..
     include=$("$work/env/newest/bin/python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
     mkdir -p "$home"
@@ -39,12 +37,11 @@ kernels() { # NAME COMPILER FLAG...: the package with kernels that a compiler ma
 }
 
 digests() { # NAME KERNELS COMMAND...: what a Python finds
-    [[ -f $sets ]] || "$work/env/newest/bin/python" "$tree/benchmarks/same_bits.py" write "$sets"
     PYTHONPATH=$work/kernels/$2 "${@:3}" "$tree/benchmarks/same_bits.py" digests "$sets" --out "$work/$1.json"
     echo "$1"
 }
 
-debian() { # ARCHITECTURE: Python 3.14 and its libraries in a root of their own
+debian() { # ARCHITECTURE MACHINE EMULATOR COMPILER: Python 3.14 and its libraries in a root of their own
     local root=$work/root/$1 machine=$2 emulator=$3 compiler=$4
     if [[ ! -d $root ]]; then
         mmdebstrap --aptopt='Acquire::Check-Valid-Until "false"' --variant=extract --architectures="$1" \
@@ -53,20 +50,17 @@ debian() { # ARCHITECTURE: Python 3.14 and its libraries in a root of their own
     fi
     kernels "$1" "$compiler" -static-libstdc++ -static-libgcc
     local libraries=/usr/lib/$machine-linux-gnu
-    if [[ -z $emulator ]]; then
-        emulator="env LD_LIBRARY_PATH=$root$libraries:$root$libraries/blas:$root$libraries/lapack PYTHONHOME=$root/usr
-            $root$libraries/$(basename "$root$libraries"/ld-linux-*.so.2)"
-    else
-        emulator="$emulator -L $root -E LD_LIBRARY_PATH=$libraries/blas:$libraries/lapack -E PYTHONPATH=$work/kernels/$1"
-    fi
+    emulator="$emulator -L $root -E LD_LIBRARY_PATH=$libraries/blas:$libraries/lapack -E PYTHONPATH=$work/kernels/$1"
     # shellcheck disable=SC2086 # a command and its arguments
     digests "Debian forky, $1" "$1" $emulator "$root/usr/bin/python3.14"
 }
 
+environment newest python3.13 numpy scipy scikit-learn narwhals nanobind
+[[ -f $sets ]] || "$work/env/newest/bin/python" "$tree/benchmarks/same_bits.py" write "$sets"
+
 case $2 in
 here)
     kernels gcc-O3 g++
-    [[ -f $sets ]] || "$work/env/newest/bin/python" "$tree/benchmarks/same_bits.py" write "$sets"
     PYTHONPATH=$work/kernels/gcc-O3 "$work/env/newest/bin/python" "$tree/benchmarks/same_bits.py" here "$sets" --out "$work"
     ;;
 libraries)
@@ -85,7 +79,6 @@ compilers)
     ;;
 debian)
     case $3 in
-    amd64) debian amd64 x86_64 '' g++ ;;
     arm64) debian arm64 aarch64 qemu-aarch64-static aarch64-linux-gnu-g++ ;;
     s390x) debian s390x s390x qemu-s390x-static s390x-linux-gnu-g++ ;;
     esac

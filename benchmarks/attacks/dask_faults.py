@@ -21,7 +21,18 @@ from typing import Any
 
 import numpy as np
 
-from attacks.faults import DEPTH, ROWS, Fault, Watched, attempt, frame, grow, in_memory, left_behind
+from attacks.faults import (
+    DEPTH,
+    ROWS,
+    Fault,
+    Watched,
+    attempt,
+    frame,
+    grow,
+    in_memory,
+    left_behind,
+    send_signal,
+)
 from attacks.subjects import scratch
 from hornbeam import DaskTreeClassifier
 from hornbeam.engines import DaskEngine
@@ -168,7 +179,7 @@ def local() -> Local:
 
 def kill(cluster: Local, number: int) -> None:
     """Kill a worker."""
-    _signal(cluster, number, signal.SIGKILL)
+    send_signal(sorted(cluster.pids()), number, signal.SIGKILL)
 
 
 def kill_all(cluster: Local, number: int) -> None:
@@ -179,7 +190,7 @@ def kill_all(cluster: Local, number: int) -> None:
 
 def pause(cluster: Local, number: int) -> None:
     """Stop a worker for a while, shorter or longer than the scheduler waits for it."""
-    pid = _signal(cluster, number, signal.SIGSTOP)
+    pid = send_signal(sorted(cluster.pids()), number, signal.SIGSTOP)
     time.sleep((0.2, 1.0, 4.0, 40.0)[number % 4])
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGCONT)
@@ -187,7 +198,7 @@ def pause(cluster: Local, number: int) -> None:
 
 def stop(cluster: Local, number: int) -> None:
     """Stop a worker for ever: the scheduler removes it."""
-    _signal(cluster, number, signal.SIGSTOP)
+    send_signal(sorted(cluster.pids()), number, signal.SIGSTOP)
 
 
 def stop_all(cluster: Local, number: int) -> None:
@@ -255,16 +266,6 @@ def replace_scheduler(cluster: Apart, number: int) -> None:
     time.sleep((0.0, 1.0, 4.0)[number % 3])
     words = ["--host", "127.0.0.1", "--port", str(cluster.port), "--no-dashboard"]
     cluster.scheduler = cluster.start("scheduler", *words)
-
-
-def _signal(cluster: Local, number: int, what: signal.Signals) -> int:
-    pids = sorted(cluster.pids())
-    if not pids:
-        return 0
-    pid = pids[number % len(pids)]
-    with suppress(ProcessLookupError):
-        os.kill(pid, what)
-    return pid
 
 
 AT_HOME = {

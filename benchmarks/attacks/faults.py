@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import errno
+import os
+import signal
 import tempfile
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -132,3 +135,13 @@ def left_behind(before: set[str]) -> str | None:
             return f"{len(scratch() - before)} folders left behind"
         time.sleep(0.05)
     return None
+
+
+def send_signal(pids: list[int], number: int, what: signal.Signals) -> int:
+    """Send a signal to one of some processes, chosen by a number; return its id, 0 if there is none."""
+    if not pids:
+        return 0
+    pid = pids[number % len(pids)]
+    with suppress(ProcessLookupError):
+        os.kill(pid, what)
+    return pid

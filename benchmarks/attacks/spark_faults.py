@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from attacks.faults import Fault, Watched, attempt, grow, in_memory, left_behind
+from attacks.faults import Fault, Watched, attempt, grow, in_memory, left_behind, send_signal
 from attacks.subjects import scratch
 from hornbeam.engines import SparkEngine
 
@@ -97,27 +97,17 @@ def close_cluster() -> None:
 # ---- faults ------------------------------------------------------------------------------------------------
 
 
-def _send(one: Cluster, word: str, number: int, what: signal.Signals) -> int:
-    pids = one.processes(word)
-    if not pids:
-        return 0
-    pid = pids[number % len(pids)]
-    with suppress(ProcessLookupError):
-        os.kill(pid, what)
-    return pid
-
-
 def kill_executor(one: Cluster, number: int) -> None:
-    _send(one, "CoarseGrainedExecutorBackend", number, signal.SIGKILL)
+    send_signal(one.processes("CoarseGrainedExecutorBackend"), number, signal.SIGKILL)
 
 
 def kill_python(one: Cluster, number: int) -> None:
     """Kill a worker of Python, or the process that starts them."""
-    _send(one, "pyspark.daemon", number, signal.SIGKILL)
+    send_signal(one.processes("pyspark.daemon"), number, signal.SIGKILL)
 
 
 def pause_executor(one: Cluster, number: int) -> None:
-    pid = _send(one, "CoarseGrainedExecutorBackend", number, signal.SIGSTOP)
+    pid = send_signal(one.processes("CoarseGrainedExecutorBackend"), number, signal.SIGSTOP)
     time.sleep((0.5, 2.0, 5.0, 90.0)[number % 4])
     if pid:
         with suppress(ProcessLookupError):
@@ -126,7 +116,7 @@ def pause_executor(one: Cluster, number: int) -> None:
 
 def stop_executor(one: Cluster, number: int) -> None:
     """Stop an executor for ever: Spark takes it for lost."""
-    _send(one, "CoarseGrainedExecutorBackend", number, signal.SIGSTOP)
+    send_signal(one.processes("CoarseGrainedExecutorBackend"), number, signal.SIGSTOP)
 
 
 def stop_session(one: Cluster, number: int) -> None:
@@ -136,7 +126,7 @@ def stop_session(one: Cluster, number: int) -> None:
 
 def kill_driver(one: Cluster, number: int) -> None:
     """Kill the driver's Java process."""
-    _send(one, "SparkSubmit", 0, signal.SIGKILL)
+    send_signal(one.processes("SparkSubmit"), 0, signal.SIGKILL)
 
 
 FAULTS = {

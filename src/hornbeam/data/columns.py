@@ -40,7 +40,7 @@ class Column:
     ordered : bool
         Whether the order of the dictionary means something.
     rounded : bool
-        Whether some whole numbers are not what they were: beyond 2**53 a float64 cannot hold each.
+        Whether some whole numbers were rounded: beyond 2**53 a float64 cannot hold each.
 
     Examples
     --------

@@ -24,7 +24,7 @@ _IN_USE = "in-use"  # the file whose lock says that a folder has an owner; its n
 
 @contextmanager
 def scratch_folder(parent: str | PathLike[str] | None = None) -> Iterator[str]:
-    """Make a folder for the time of a block, after those of dead processes of this user and machine are deleted.
+    """Make a temporary folder for the time of a block; delete those of killed processes first.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def _remove_abandoned_folders(place: Path) -> None:
 def draft_of(path: Path) -> Iterator[BinaryIO]:
     """Open a file under a name of its own; it gets its name when the block ends, and is deleted after an error.
 
-    Unlike `hornbeam.data.replacing` it needs no lock that several machines see: whoever is last has the name.
+    Unlike `hornbeam.data.replacing` it needs no lock that several machines see: the last writer wins.
 
     Examples
     --------

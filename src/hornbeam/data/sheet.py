@@ -37,7 +37,7 @@ class Sheet:
     matrix: Floats | None = None
     columns: tuple[Column, ...] = ()
     names: tuple[str, ...] | None = None  # None: X came without names
-    rounded: tuple[int, ...] = ()  # columns of which some whole numbers are not what they were
+    rounded: tuple[int, ...] = ()  # columns of which some whole numbers were rounded
 
     @classmethod
     def read(cls, X: Any, names: Sequence[str] | None = None) -> "Sheet":

@@ -213,16 +213,14 @@ def read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
     >>> read_sample_weight(2, 3)
     array([2., 2., 2.])
     """
-    try:
-        with reading("sample_weight"):
+    with reading("sample_weight"):
+        try:
             weight = np.asarray(sample_weight, dtype=np.float64)
-    except DataError as error:
-        if not isinstance(error.__cause__, (TypeError, ValueError, OverflowError)):
-            raise
-        raise DataError(
-            f"sample_weight must hold numbers, none of them missing; it is a {type(sample_weight).__name__} with other "
-            "values. Pass one number a row."
-        ) from None
+        except (TypeError, ValueError, OverflowError):
+            raise DataError(
+                f"sample_weight must hold numbers, none of them missing; it is a {type(sample_weight).__name__} with "
+                "other values. Pass one number a row."
+            ) from None
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
     if weight.ndim != 1:

@@ -108,45 +108,38 @@ class DaskEngine:
         finish: Callable[[int, Any, Any], Any] | None = None,
     ) -> list[Any]:
         """Fold units into parts, combine the parts, finish each block; see `hornbeam.data.engine.Engine`."""
+        from dask import delayed
+
         with explained(self.client):
-            return self._reduce(task, units, shared, combine, blocks, finish)
+            begin, name, numbers = monotonic(), uuid4().hex, count()
+
+            def ask(verb: str, function: Callable[..., Any], *arguments: Any) -> Any:
+                key = (f"{verb}-{name}", next(numbers))
+                return delayed(function, pure=False)(*arguments, dask_key_name=key)
+
+            groups = deal(units, self.groups or self.parallelism * (_GROUPS_A_THREAD if blocks == 1 else 1))
+            folded = [ask("fold", partial(_fold, task, group, shared, blocks)) for group in groups]
+            totals = []
+            for block in range(blocks):
+                parts = folded if blocks == 1 else [ask("pick", itemgetter(block), part) for part in folded]
+                while len(parts) > self.fan_in:
+                    parts = [
+                        ask("add", partial(_add_up, combine), some) for some in batched(parts, self.fan_in)
+                    ]
+                totals.append(ask("finish", partial(_finish, combine, finish, block, shared), parts))
+            futures = self.client.compute(totals, retries=self.retries, optimize_graph=False)
+            try:
+                results = self._wait(futures, name)
+            finally:
+                for (
+                    future
+                ) in futures:  # after an error or an interrupt nobody waits for the tasks still running
+                    future.release()
+            self._longest = max(self._longest, monotonic() - begin)
+            return results
 
     def close(self) -> None:
         """Nothing to give back: the client is yours, and a pass leaves nothing on its workers."""
-
-    def _reduce(
-        self,
-        task: Task,
-        units: Sequence[Any],
-        shared: Any,
-        combine: Callable[[Any, Any], Any],
-        blocks: int,
-        finish: Callable[[int, Any, Any], Any] | None,
-    ) -> list[Any]:
-        from dask import delayed
-
-        begin, name, numbers = monotonic(), uuid4().hex, count()
-
-        def ask(verb: str, function: Callable[..., Any], *arguments: Any) -> Any:
-            key = (f"{verb}-{name}", next(numbers))
-            return delayed(function, pure=False)(*arguments, dask_key_name=key)
-
-        groups = deal(units, self.groups or self.parallelism * (_GROUPS_A_THREAD if blocks == 1 else 1))
-        folded = [ask("fold", partial(_fold, task, group, shared, blocks)) for group in groups]
-        totals = []
-        for block in range(blocks):
-            parts = folded if blocks == 1 else [ask("pick", itemgetter(block), part) for part in folded]
-            while len(parts) > self.fan_in:
-                parts = [ask("add", partial(_add_up, combine), some) for some in batched(parts, self.fan_in)]
-            totals.append(ask("finish", partial(_finish, combine, finish, block, shared), parts))
-        futures = self.client.compute(totals, retries=self.retries, optimize_graph=False)
-        try:
-            results = self._wait(futures, name)
-        finally:
-            for future in futures:  # after an error or an interrupt nobody waits for the tasks still running
-                future.release()
-        self._longest = max(self._longest, monotonic() - begin)
-        return results
 
     def _wait(self, futures: list[Future[Any]], name: str) -> list[Any]:
         before, since = None, monotonic()

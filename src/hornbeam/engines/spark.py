@@ -96,33 +96,24 @@ class SparkEngine:
     ) -> list[Any]:
         """Fold units into parts, combine the parts, finish each block; see `hornbeam.data.engine.Engine`."""
         with _explained(self.spark):
-            return self._reduce(task, units, shared, combine, blocks, finish)
+            n_tasks = _GROUPS_A_CORE * self.parallelism
+            groups = deal(units, self.groups or n_tasks)
+            tell = partial(partial, _tell)
+            parts = self._context.parallelize(list(enumerate(groups)), len(groups)).flatMap(
+                tell(partial(_fold, task, shared, blocks))
+            )
+            n_keys = len(groups) * blocks
+            while n_keys > blocks:  # a key's rest by `blocks` is its block: it stays when keys fall together
+                n_keys = ceil(n_keys / blocks / self.fan_in) * blocks
+                parts = parts.map(partial(_narrow, n_keys)).reduceByKey(
+                    tell(combine), min(n_keys, n_tasks), int
+                )
+            if finish is not None:
+                parts = parts.map(tell(partial(_finish, finish, shared)))
+            return [result for _, result in sorted(_collect(parts), key=lambda pair: pair[0])]
 
     def close(self) -> None:
         """Nothing to give back: the session is yours."""
-
-    def _reduce(
-        self,
-        task: Task,
-        units: Sequence[Any],
-        shared: Any,
-        combine: Callable[[Any, Any], Any],
-        blocks: int,
-        finish: Callable[[int, Any, Any], Any] | None,
-    ) -> list[Any]:
-        n_tasks = _GROUPS_A_CORE * self.parallelism
-        groups = deal(units, self.groups or n_tasks)
-        tell = partial(partial, _tell)
-        parts = self._context.parallelize(list(enumerate(groups)), len(groups)).flatMap(
-            tell(partial(_fold, task, shared, blocks))
-        )
-        n_keys = len(groups) * blocks
-        while n_keys > blocks:  # a key's rest by `blocks` is its block: it stays when keys fall together
-            n_keys = ceil(n_keys / blocks / self.fan_in) * blocks
-            parts = parts.map(partial(_narrow, n_keys)).reduceByKey(tell(combine), min(n_keys, n_tasks), int)
-        if finish is not None:
-            parts = parts.map(tell(partial(_finish, finish, shared)))
-        return [result for _, result in sorted(_collect(parts), key=lambda pair: pair[0])]
 
 
 # ---- tasks ---------------------------------------------------------------------------------------------
