@@ -31,20 +31,17 @@ inline uint64_t to_bits(double x) {
 // 2^k, where that is a normal number.
 inline double power_of_two(int k) { return from_bits(static_cast<uint64_t>(k + 1023) << 52); }
 
-// A number above 0 as m 2^exponent with m from sqrt(1/2) to sqrt(2).
+// A normal number above 0 as m 2^exponent with m from sqrt(1/2) to sqrt(2), without branches.
 struct Parts {
     double mantissa;
-    int exponent;
+    double exponent;
 };
 
 inline Parts parts(double x) {
-    int exponent = 0;
-    if (x < 0x1p-1022) x *= 0x1p54, exponent = -54;
-    const uint64_t bits = to_bits(x);
-    exponent += static_cast<int>(bits >> 52) - 1023;
-    double mantissa = from_bits((bits & 0x000fffffffffffffULL) | 0x3ff0000000000000ULL);
-    if (mantissa > 0x1.6a09e667f3bcdp+0) mantissa *= 0.5, ++exponent;
-    return {mantissa, exponent};
+    constexpr uint64_t kOne = 0x3ff0000000000000ULL, kLeast = 0x3fe6a09e667f3bceULL;  // the bits of 1 and of sqrt(1/2)
+    const uint64_t bits = to_bits(x) + (kOne - kLeast);
+    const double biased = from_bits((bits >> 52) | 0x4330000000000000ULL);  // added to 2^52
+    return {from_bits((bits & 0x000fffffffffffffULL) + kLeast), biased - (0x1p52 + 1023)};
 }
 
 // What is to be added to m - 1 for log(m), m from sqrt(1/2) to sqrt(2): with f = m - 1 and s = f / (2 + f),
@@ -52,8 +49,36 @@ inline Parts parts(double x) {
 inline double log_remainder(double f) {
     const double s = f / (2.0 + f), z = s * s, half = 0.5 * f * f;
     double series = 2.0 / 23;
-    for (int k = 21; k >= 3; k -= 2) series = 2.0 / k + z * series;
+    series = 2.0 / 21 + z * series;
+    series = 2.0 / 19 + z * series;
+    series = 2.0 / 17 + z * series;
+    series = 2.0 / 15 + z * series;
+    series = 2.0 / 13 + z * series;
+    series = 2.0 / 11 + z * series;
+    series = 2.0 / 9 + z * series;
+    series = 2.0 / 7 + z * series;
+    series = 2.0 / 5 + z * series;
+    series = 2.0 / 3 + z * series;
     return s * (half + z * series) - half;
+}
+
+inline double log_of_parts(Parts at) {
+    const double f = at.mantissa - 1.0;
+    return at.exponent * kLn2High + (f + (log_remainder(f) + at.exponent * kLn2Low));
+}
+
+// The parts of any number above 0, subnormal ones included.
+inline Parts any_parts(double x) {
+    if (x >= 0x1p-1022) return parts(x);
+    const Parts at = parts(x * 0x1p54);
+    return {at.mantissa, at.exponent - 54};
+}
+
+inline bool has_log(double x) { return x > 0 && x <= std::numeric_limits<double>::max(); }
+
+inline double log_at_edge(double x) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    return x == 0 ? -kInfinity : x > 0 ? x : std::numeric_limits<double>::quiet_NaN();
 }
 
 }  // namespace elementary
@@ -112,21 +137,19 @@ inline double exp2_of(double x) {
     return exp_series((x - k) * (kLn2High + kLn2Low), 0.0) * power_of_two(static_cast<int>(k));
 }
 
+// log of normal numbers above 0, without branches: compilers compute several at a time.
+inline double log_inside(double x) { return elementary::log_of_parts(elementary::parts(x)); }
+
 // Minus infinity at 0, NaN below.
 inline double log_of(double x) {
-    using namespace elementary;
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    if (!(x > 0) || x == kInfinity) return x == 0 ? -kInfinity : x > 0 ? x : std::numeric_limits<double>::quiet_NaN();
-    const Parts at = parts(x);
-    const double f = at.mantissa - 1.0, e = at.exponent;
-    return e * kLn2High + (f + (log_remainder(f) + e * kLn2Low));
+    return elementary::has_log(x) ? elementary::log_of_parts(elementary::any_parts(x)) : elementary::log_at_edge(x);
 }
 
 // Exact for powers of two.
 inline double log2_of(double x) {
     using namespace elementary;
-    if (!(x > 0) || x == std::numeric_limits<double>::infinity()) return log_of(x);
-    const Parts at = parts(x);
+    if (!has_log(x)) return log_at_edge(x);
+    const Parts at = any_parts(x);
     const double f = at.mantissa - 1.0;
     return at.exponent + (f + log_remainder(f)) * kLog2E;
 }
