@@ -28,14 +28,14 @@ import psutil
 from distributed import Client
 
 from hornbeam.data import Bins
-from hornbeam.data.cache import CodedCache
-from hornbeam.data.engine import deal
-from hornbeam.data.parquet import ParquetSource
-from hornbeam.data.units import Unit
+from hornbeam.data.engine import group_units
+from hornbeam.data.files.cache import EncodedCache
+from hornbeam.data.files.parquet import ParquetSource
+from hornbeam.data.sources import Unit
 from hornbeam.engines import DaskEngine
-from hornbeam.kernels import level, subtree
+from hornbeam.kernels import levelwise, subtree
+from hornbeam.out_of_core import fit
 from hornbeam.recipe import PRESETS
-from hornbeam.scale import fit
 from levels import orders_of
 from report import machine
 from scale import rounded, write
@@ -43,7 +43,7 @@ from victims import cluster, warm
 
 RESULTS = Path(__file__).parent / "results" / "engines"
 FEATURES, DEPTH = 20, 8
-RECIPE = replace(PRESETS["pet"], grower=replace(PRESETS["pet"].grower, max_depth=DEPTH))
+RECIPE = replace(PRESETS["default"], grower=replace(PRESETS["default"].grower, max_depth=DEPTH))
 
 
 # ---- the bare kernel -----------------------------------------------------------------------------------
@@ -58,13 +58,13 @@ def _lay_slots(units: Sequence[Unit], shared: Any) -> list[int]:
     cache, folder, orders = shared
     for number, (terms, guide, slot_of_node) in enumerate(orders):
         for unit in units:
-            node = level.descend(cache.read(unit).codes, terms, guide)
+            node = levelwise.descend(cache.read(unit).codes, terms, guide)
             np.save(_slots_file(folder, number, unit), slot_of_node[node])
     return [0]
 
 
 def _bare(
-    units: Sequence[Unit], cache: CodedCache, folder: Path, number: int, terms: Any, n_slots: int
+    units: Sequence[Unit], cache: EncodedCache, folder: Path, number: int, terms: Any, n_slots: int
 ) -> Any:
     """Add up the cells of one pass: a task."""
     cells = subtree.zero_cells(terms, n_slots, weighted=False)
@@ -87,14 +87,14 @@ def ratio(client: Client, options: argparse.Namespace) -> list[dict[str, Any]]:
     engine = DaskEngine(client)
     source = ParquetSource.open(place, target="y", engine=engine)
     bins = Bins.fit(source, engine, max_bins=RECIPE.bins_for(source.n_rows))
-    cache = CodedCache.write(source, bins, options.scratch / "codes", engine)
+    cache = EncodedCache.write(source, bins, options.scratch / "codes", engine)
     orders = orders_of(RECIPE.grower, cache, bins, source.schema)
     folder = options.scratch / "slots"
     rmtree(folder, ignore_errors=True)
     folder.mkdir()
     known = [(order.ground.terms, order.ground.guide, order.slot_of_node) for order in orders]
     engine.reduce(_lay_slots, cache.units(), (cache, folder, known))
-    groups = deal(cache.units(), 3 * engine.parallelism)
+    groups = group_units(cache.units(), 3 * engine.parallelism)
 
     def bare() -> None:
         for number, order in enumerate(orders):

@@ -31,7 +31,7 @@ from sklearn.model_selection import StratifiedKFold
 
 import queries
 from hornbeam import BoostedTreesClassifier
-from hornbeam.evaluation.compare import Comparison
+from hornbeam.evaluation.comparison import Comparison
 from queries import SAME
 
 ROWS, MOST_CLASSES, MOST_CELLS = (150, 10_000), 10, 200_000

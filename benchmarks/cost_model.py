@@ -30,7 +30,7 @@ ASSUMED = {
     "engine": 1.2,  # times the bare kernel's CPU
 }
 CLASSES, BINS, DEPTH = 2, 257, 10
-MEMORY, MOST_SAMPLED = 2**29, 5_000_000  # as hornbeam.scale.plan has them
+MEMORY, MOST_SAMPLED = 2**29, 5_000_000  # as hornbeam.out_of_core.plan has them
 USED = 20  # columns that a tree asks for, of however many
 ROWS, FEATURES, WORKERS = (10**8, 10**9, 10**10, 10**11), (20, 100, 1000), (1, 10, 100, 1000)
 

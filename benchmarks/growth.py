@@ -32,7 +32,7 @@ import polars as pl
 import hornbeam
 from hornbeam import RuleClassifier, TreeClassifier
 from hornbeam import export as exports
-from hornbeam.cli.commands import hornbeam as command
+from hornbeam.cli.group import hornbeam as command
 from hornbeam.data.schema import Feature, Schema
 from hornbeam.rules import extract
 from hornbeam.smoothing import HGS

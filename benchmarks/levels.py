@@ -13,12 +13,13 @@ import time
 
 import numpy as np
 
-from hornbeam.data import Feature, LocalEngine, MemoryRows, Schema
-from hornbeam.data.bins import Bins
-from hornbeam.growing import Grower, counting
-from hornbeam.growing.ground import Ground
-from hornbeam.growing.whereabouts import Whereabouts
-from hornbeam.kernels import level, subtree
+from hornbeam.data import EncodedRows, Feature, LocalEngine, Schema
+from hornbeam.data.binning.bins import Bins
+from hornbeam.growing import Grower
+from hornbeam.growing.levelwise import counting
+from hornbeam.growing.levelwise.node_of_row import NodeOfRowCache
+from hornbeam.growing.levelwise.task_context import TaskContext
+from hornbeam.kernels import levelwise, subtree
 from hornbeam.kernels.subtree import Rows
 
 
@@ -33,7 +34,7 @@ def made(n_rows, n_features):
     edges = tuple(np.arange(254) + 0.5 for _ in range(n_features))
     bins = Bins(edges, None, np.full(n_features, 255, np.int32), np.zeros(n_features, bool))
     schema = Schema(tuple(Feature(f"x{f}") for f in range(n_features)), ("no", "yes"))
-    return MemoryRows(Rows(codes, label, None)), bins, schema
+    return EncodedRows(Rows(codes, label, None)), bins, schema
 
 
 def orders_of(grower, source, bins, schema):
@@ -56,7 +57,10 @@ def variants(grower, source, bins, schema):
     """The contestants, by name."""
     orders, units = orders_of(grower, source, bins, schema), source.units()
     slots = [
-        [o.slot_of_node[level.descend(source.read(u).codes, o.ground.terms, o.ground.guide)] for u in units]
+        [
+            o.slot_of_node[levelwise.descend(source.read(u).codes, o.ground.terms, o.ground.guide)]
+            for u in units
+        ]
         for o in orders
     ]
 
@@ -69,9 +73,9 @@ def variants(grower, source, bins, schema):
                 subtree.histogram(rows, terms, 0, len(rows.label), cells, mine)
 
     def counted(room):
-        memory = Whereabouts(room)
+        memory = NodeOfRowCache(room)
         for order in orders:
-            ground = Ground(source, order.ground.terms, order.ground.guide, memory)
+            ground = TaskContext(source, order.ground.terms, order.ground.guide, memory)
             cells = subtree.zero_cells(ground.terms, order.n_slots, weighted=False)
             for unit in units:
                 ground.count(unit, source.read(unit), order.slot_of_node, cells)

@@ -364,7 +364,7 @@ class Hornbeam(Peer):
         return model.predict_proba(X)
 
     def single(self, model: Any, row: Floats) -> dict[str, Call]:
-        score = model.lean()
+        score = model.row_predictor()
         row = row.ravel()
         return {**super().single(model, row[None]), "lean": lambda: score(row)}
 

@@ -21,7 +21,7 @@ import pandas as pd
 from sklearn.datasets import load_svmlight_files
 from sklearn.model_selection import GroupKFold
 
-from hornbeam import LambdaMARTRanker
+from hornbeam import BoostedTreesRanker
 from hornbeam.evaluation import ndcg
 
 SAME = {"num_leaves": 31, "learning_rate": 0.1, "max_bin": 255, "verbose": -1}
@@ -46,7 +46,7 @@ Learner = Callable[[Queries, np.ndarray], np.ndarray]
 
 def ours(**settings: Any) -> Learner:
     return lambda train, X: (
-        LambdaMARTRanker(**settings).fit(train.X, train.grade, group=train.query).predict(X)
+        BoostedTreesRanker(**settings).fit(train.X, train.grade, group=train.query).predict(X)
     )
 
 

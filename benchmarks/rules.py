@@ -28,9 +28,9 @@ import numpy as np
 from hornbeam.evaluation import Comparison
 from hornbeam.pruning import ErrorBased
 from hornbeam.recipe import PRESETS
-from hornbeam.rules import RuleSet, choose, extract, simplify
+from hornbeam.rules import RuleSet, choose_rules, extract, simplify
 from hornbeam.smoothing import HGS
-from hornbeam.tree.route import answer
+from hornbeam.tree.route import predict_rows
 from studies import j48
 from studies.sets import Entry, Fold, index, load
 
@@ -45,15 +45,22 @@ def run(fold: Fold) -> Iterator[dict[str, Any]]:
     begin = time.process_time()
     tree = PRESETS["c4.5"].fit(train)
     grown = time.process_time() - begin
-    yield facts("tree", fold, answer(HGS()(tree), test), extract(tree), grown, raw=answer(tree, test))
+    yield facts(
+        "tree", fold, predict_rows(HGS()(tree), test), extract(tree), grown, raw=predict_rows(tree, test)
+    )
     begin = time.process_time()
     pruned = ErrorBased(table=train)(tree)
     seconds = grown + time.process_time() - begin
     yield facts(
-        "pruned", fold, answer(HGS()(pruned), test), extract(pruned), seconds, raw=answer(pruned, test)
+        "pruned",
+        fold,
+        predict_rows(HGS()(pruned), test),
+        extract(pruned),
+        seconds,
+        raw=predict_rows(pruned, test),
     )
     begin = time.process_time()
-    rules = choose(simplify(extract(tree, merge=False), train), train)
+    rules = choose_rules(simplify(extract(tree, merge=False), train), train)
     yield facts("rules", fold, rules.answer(test), rules, grown + time.process_time() - begin)
     if j48.ARCHIVE.exists() and len(fold.data.y) * fold.data.X.shape[1] <= MOST_CELLS:
         yield part(fold)

@@ -87,7 +87,9 @@ def fits(sets: dict[str, np.ndarray], number: int) -> dict[str, Callable[[], Any
         "forest of numbers": lambda: hornbeam.ForestRegressor(**few).fit(X, z, **given),
         "boosting": lambda: hornbeam.BoostedTreesClassifier(**boosted).fit(X, y, **given),
         "boosting of numbers": lambda: hornbeam.BoostedTreesRegressor(**boosted).fit(X, z, **given),
-        "ranker": lambda: hornbeam.LambdaMARTRanker(**boosted).fit(X, np.minimum(y, 4), group=sets["query"]),
+        "ranker": lambda: hornbeam.BoostedTreesRanker(**boosted).fit(
+            X, np.minimum(y, 4), group=sets["query"]
+        ),
         "rules": lambda: hornbeam.RuleClassifier().fit(X, y),
         "distilled": lambda: hornbeam.distill(
             hornbeam.ForestClassifier(**few), X, y, random_state=0, n_jobs=1

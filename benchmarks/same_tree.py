@@ -28,13 +28,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hornbeam.data import Bins, LocalEngine
-from hornbeam.data.cache import CodedCache
 from hornbeam.data.engine import Engine
-from hornbeam.data.parquet import ParquetSource
+from hornbeam.data.files.cache import EncodedCache
+from hornbeam.data.files.parquet import ParquetSource
 from hornbeam.engines import DaskEngine, SparkEngine
 from hornbeam.growing import Grower
+from hornbeam.out_of_core import draw_sample
 from hornbeam.recipe import PRESETS
-from hornbeam.scale import draw_sample
 from report import machine
 
 RESULTS = Path(__file__).parent / "results" / "engines"
@@ -99,7 +99,7 @@ class Rows:
         """The tree from sums, their cells cut into so many blocks of features."""
         source = ParquetSource.open(self.place, target="y", weight=self.weight, engine=engine)
         bins = self._bins(source, engine)
-        coded = CodedCache.write(source, bins, self.cache, engine)
+        coded = EncodedCache.write(source, bins, self.cache, engine)
         wide = 16 if self.weight else 4
         node = int(bins.n_codes.astype(int).sum() + len(bins.n_codes)) * source.schema.n_classes * wide
         # What travels as one is a quarter of the budget, and nodes come in pairs at least.
@@ -110,7 +110,7 @@ class Rows:
         return tree.digest
 
     def _bins(self, source: ParquetSource, engine: Engine) -> Bins:
-        return Bins.fit(source, engine, max_bins=PRESETS["pet"].bins_for(source.n_rows))
+        return Bins.fit(source, engine, max_bins=PRESETS["default"].bins_for(source.n_rows))
 
 
 type Way = tuple[str, Callable[[Rows], tuple[str, Counted]]]
@@ -203,7 +203,7 @@ def synthetic(rows: int, scratch: Path) -> Iterator[tuple[str, Rows]]:
     from scale import write
 
     place = write(scratch, rows, features=20, classes=2)
-    grower = replace(PRESETS["pet"].grower, max_depth=8)
+    grower = replace(PRESETS["default"].grower, max_depth=8)
     yield f"synthetic, {rows:,} x 20", Rows(place, None, grower, scratch / "codes")
 
 

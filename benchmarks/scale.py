@@ -31,13 +31,13 @@ import pyarrow.parquet as pq
 
 from data import BLOCK, blocks, make
 from hornbeam.data import Bins, Table
-from hornbeam.data.cache import CodedCache
-from hornbeam.data.parquet import ParquetSource
+from hornbeam.data.files.cache import EncodedCache
+from hornbeam.data.files.parquet import ParquetSource
 from hornbeam.evaluation import rmse
+from hornbeam.out_of_core import count_on_all, draw_sample, fit
 from hornbeam.recipe import PRESETS
-from hornbeam.scale import count_on_all, draw_sample, fit
-from hornbeam.tree.route import answer
-from hornbeam.tuning import Honest
+from hornbeam.tree.route import predict_rows
+from hornbeam.tuning import CrossFitted
 from metered import Metered
 from report import machine
 
@@ -81,12 +81,12 @@ def _group(some: Iterable[tuple[Any, Any]]) -> pa.Table:
 
 def one_fit(folder: str, grow_rows: int, memory: int, depth: int | None, threads: int) -> dict[str, Any]:
     """Fit the default tree to files; CPU seconds by task, peak memory, and the loss on 100,000 other rows."""
-    engine, recipe = Metered(threads), PRESETS["pet"]
+    engine, recipe = Metered(threads), PRESETS["default"]
     recipe = replace(recipe, grower=replace(recipe.grower, max_depth=depth))
     _warm_up()
     cpu, wall = time.process_time(), time.perf_counter()
     source = ParquetSource.open(folder, target="y", engine=engine)
-    tree = fit(source, Honest(recipe), engine, grow_rows=grow_rows, memory=memory, n_jobs=threads)
+    tree = fit(source, CrossFitted(recipe), engine, grow_rows=grow_rows, memory=memory, n_jobs=threads)
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     peak = _status("VmHWM")
     X, y = make(100_000, source.schema.n_classes, source.schema.n_features, seed=1)
@@ -104,7 +104,7 @@ def one_fit(folder: str, grow_rows: int, memory: int, depth: int | None, threads
         "n_passes": len(engine.reductions),
         "n_leaves": tree.n_leaves,
         "depth": tree.depth,
-        "rmse": rmse(y, answer(tree, test)),
+        "rmse": rmse(y, predict_rows(tree, test)),
         "digest": tree.digest,
     }
 
@@ -113,7 +113,7 @@ def _warm_up() -> None:
     """Load every library before the clock starts."""
     with TemporaryDirectory() as folder:
         place = write(Path(folder), 2000, 2, 2)
-        fit(ParquetSource.open(place, target="y"), Honest(PRESETS["pet"]), memory=50_000)
+        fit(ParquetSource.open(place, target="y"), CrossFitted(PRESETS["default"]), memory=50_000)
 
 
 def _status(name: str) -> float:
@@ -182,14 +182,14 @@ def loss(options: argparse.Namespace) -> list[dict[str, Any]]:
     for entry in index(options.data, [name for name in SETS if name in known]):
         fold = Fold(load(entry), 0)
         train, test = fold.table(fold.train), fold.table(fold.test)
-        source, honest = MemorySource(train), Honest(PRESETS["pet"])
+        source, honest = MemorySource(train), CrossFitted(PRESETS["default"])
         base = None
         for share in (1.0, *SHARES[::-1]):
             n = round(share * train.n_rows)
             begin = time.process_time()
             tree = fit(source, honest, grow_rows=n, memory=2**40)
             cpu = time.process_time() - begin
-            lost = rmse(test.target, answer(tree, test), labels=range(tree.n_classes))
+            lost = rmse(test.target, predict_rows(tree, test), labels=range(tree.n_classes))
             only = lost if share == 1 else _sample_alone(source, honest, n, test)
             base = lost if base is None else base
             records.append(
@@ -206,10 +206,10 @@ def loss(options: argparse.Namespace) -> list[dict[str, Any]]:
     return records
 
 
-def _sample_alone(source: Any, honest: Honest, n: int, test: Table) -> float:
+def _sample_alone(source: Any, honest: CrossFitted, n: int, test: Table) -> float:
     """The loss without counting the other rows."""
     tree = honest.fit(draw_sample(source, Metered(), n))
-    return rmse(test.target, answer(tree, test), labels=range(tree.n_classes))
+    return rmse(test.target, predict_rows(tree, test), labels=range(tree.n_classes))
 
 
 def travelling(options: argparse.Namespace) -> list[dict[str, Any]]:
@@ -220,8 +220,8 @@ def travelling(options: argparse.Namespace) -> list[dict[str, Any]]:
         engine = Metered(1, groups=TASKS, weigh=True)
         source = ParquetSource.open(place, target="y")
         bins = Bins.fit(source, Metered())
-        cache = CodedCache.write(source, bins, options.scratch / "codes", Metered())
-        grower = replace(PRESETS["pet"].grower, max_depth=options.depth or 8)
+        cache = EncodedCache.write(source, bins, options.scratch / "codes", Metered())
+        grower = replace(PRESETS["default"].grower, max_depth=options.depth or 8)
         told: list[Any] = []
         grower.grow_by_level(
             cache, bins, source.schema, engine, home_rows=options.home, on_progress=told.append
@@ -254,20 +254,20 @@ def rates(options: argparse.Namespace) -> list[dict[str, Any]]:
     source, engine = ParquetSource.open(place, target="y"), Metered()
     bins = Bins.fit(source, engine)
     some = draw_sample(source, engine, rows // 5)
-    tree = PRESETS["pet"].fit(some)
+    tree = PRESETS["default"].fit(some)
     seconds = {
         "survey": _least(lambda: ParquetSource.open(place, target="y")),
         "cuts": _least(lambda: Bins.fit(source, engine)),
-        "cache": _least(lambda: CodedCache.write(source, bins, folder, engine).remove()),
+        "cache": _least(lambda: EncodedCache.write(source, bins, folder, engine).remove()),
         "sample": _least(lambda: draw_sample(source, engine, rows // 30)),
         "count": _least(lambda: count_on_all(tree, source, engine)),
-        "grow": 5 * _least(lambda: PRESETS["pet"].fit(some)),
+        "grow": 5 * _least(lambda: PRESETS["default"].fit(some)),
     }
     work = {"survey": rows, "count": rows}
     found: list[dict[str, Any]] = [
         {"work": name, "per_second": work.get(name, values) / cpu} for name, cpu in seconds.items()
     ]
-    cache = CodedCache.write(source, bins, folder, engine)
+    cache = EncodedCache.write(source, bins, folder, engine)
     found += _level_rates([_one_growth(source, cache, bins) for _ in range(3)], values)
     cache.remove()
     for each in found:
@@ -275,9 +275,9 @@ def rates(options: argparse.Namespace) -> list[dict[str, Any]]:
     return found
 
 
-def _one_growth(source: Any, cache: CodedCache, bins: Bins) -> tuple[list[tuple[Any, Any]], float]:
+def _one_growth(source: Any, cache: EncodedCache, bins: Bins) -> tuple[list[tuple[Any, Any]], float]:
     """Every pass of growing level by level to depth 13, with its reduction; CPU seconds of the driver."""
-    grower, told, metered = replace(PRESETS["pet"].grower, max_depth=13), [], Metered()
+    grower, told, metered = replace(PRESETS["default"].grower, max_depth=13), [], Metered()
     begin = time.process_time()
     grower.grow_by_level(cache, bins, source.schema, metered, home_rows=0, on_progress=told.append)
     driver = time.process_time() - begin - sum(note.cpu for note in metered.reductions)

@@ -18,8 +18,8 @@ from sklearn.model_selection import train_test_split
 
 from hornbeam import Table
 from hornbeam.recipe import PRESETS
-from hornbeam.tree.route import answer
-from hornbeam.tuning import Honest
+from hornbeam.tree.route import predict_rows
+from hornbeam.tuning import CrossFitted
 from studies.sets import index, load
 
 OUT = Path(__file__).parent / "results" / "seeds" / "seeds.jsonl"
@@ -31,8 +31,8 @@ def deviation(data: object, repeats: int, n_seeds: int) -> tuple[float, float]:
     train, test = train_test_split(np.arange(len(data.y)), test_size=1 / 3, random_state=0)
     table = Table.read(data.X.iloc[train], data.y[train])
     rows = Table.read(data.X.iloc[test], schema=table.schema)
-    honest = [Honest(PRESETS["pet"], repeats=repeats, seed=seed) for seed in range(n_seeds)]
-    said = np.array([answer(one.fit(table), rows) for one in honest])
+    honest = [CrossFitted(PRESETS["default"], repeats=repeats, seed=seed) for seed in range(n_seeds)]
+    said = np.array([predict_rows(one.fit(table), rows) for one in honest])
     truth = data.y[test][:, None] == np.array(table.schema.classes)[None]
     return float(np.sqrt(said.var(axis=0, ddof=1).mean())), float(np.sqrt(((said - truth) ** 2).mean()))
 

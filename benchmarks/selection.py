@@ -161,18 +161,18 @@ class TreeByGain(TreeClassifier):
     """The default tree with features compared by their gain."""
 
     def fit(self, X: pd.DataFrame, y: pd.Series) -> TreeByGain:
-        from hornbeam.tuning import Honest
+        from hornbeam.tuning import CrossFitted
 
-        recipe = PRESETS["pet"]
+        recipe = PRESETS["default"]
         grower = Grower(recipe.grower.criterion)
-        tree = Honest(Recipe(grower=grower, smoother=recipe.smoother)).fit(Table.read(X, y))
+        tree = CrossFitted(Recipe(grower=grower, smoother=recipe.smoother)).fit(Table.read(X, y))
         self.tree_ = tree
         return self
 
     def predict_proba(self, X: pd.DataFrame) -> np.ndarray:
-        from hornbeam.tree.route import answer
+        from hornbeam.tree.route import predict_rows
 
-        return answer(self.tree_, Table.read(X, schema=self.tree_.schema))
+        return predict_rows(self.tree_, Table.read(X, schema=self.tree_.schema))
 
 
 MODELS: dict[str, Callable[[], object]] = {

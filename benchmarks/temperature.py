@@ -28,10 +28,10 @@ from sklearn.model_selection import cross_val_predict
 
 from hornbeam import BoostedTreesClassifier, ForestClassifier
 from hornbeam.data import Table
-from hornbeam.data.bins import Bins
+from hornbeam.data.binning.bins import Bins
 from hornbeam.data.engine import LocalEngine
-from hornbeam.data.units import MemorySource
-from hornbeam.ensembles import Drawing, apply_temperature, choose_temperature
+from hornbeam.data.sources import MemorySource
+from hornbeam.ensembles import RowSampler, apply_temperature, choose_temperature
 from hornbeam.evaluation import Comparison, log_loss, rmse, zero_one_loss
 from studies.sets import SEED, Entry, Fold, index, load
 
@@ -89,7 +89,7 @@ def _at_both(names: Sequence[str], predicted: NDArray[np.float64], temperature: 
 def _rows_held_out(table: Table) -> NDArray[np.intp]:
     """The rows that early stopping holds out of a table."""
     bins = Bins.fit(MemorySource(table), LocalEngine(1), max_bins=255)
-    drawing = Drawing.of(table, bins.encode(table, 1), SEED)
+    drawing = RowSampler.of(table, bins.encode(table, 1), SEED)
     return np.flatnonzero(drawing.held_out(0.1, table.target))
 
 

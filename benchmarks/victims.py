@@ -21,10 +21,10 @@ import pyarrow.parquet as pq
 from distributed import Client
 
 import data
-from hornbeam.data.parquet import ParquetSource
+from hornbeam.data.files.parquet import ParquetSource
 from hornbeam.engines import DaskEngine
+from hornbeam.out_of_core import fit
 from hornbeam.recipe import PRESETS
-from hornbeam.scale import fit
 
 FEATURES = 10
 SETTINGS = {
@@ -60,7 +60,7 @@ def cluster(workers: int = 2, memory: str | None = None) -> Iterator[Client]:
 def warm(client: Client) -> None:
     """Wait for all workers, and let the new ones import what a fit needs, as a cluster in use has done."""
     client.wait_for_workers(len(client.cluster.workers))
-    client.run(exec, "import pandas, hornbeam.scale")
+    client.run(exec, "import pandas, hornbeam.out_of_core")
 
 
 def kill_one(client: Client, rng: random.Random) -> int:
@@ -103,7 +103,9 @@ class Watched:
 def grow(rows: Path, engine: Watched, cache: Path, checkpoint: Path | None = None) -> str:
     """The whole way from files to a finished tree, level by level; its digest."""
     source = ParquetSource.open(rows, target="y", engine=engine)
-    tree = fit(source, PRESETS["pet"], engine, memory=source.n_rows * 8, cache=cache, checkpoint=checkpoint)
+    tree = fit(
+        source, PRESETS["default"], engine, memory=source.n_rows * 8, cache=cache, checkpoint=checkpoint
+    )
     return tree.digest
 
 

@@ -34,7 +34,7 @@ class Measuring(Counting):
 
     def __init__(self, engine=None) -> None:
         super().__init__(engine)
-        self.measured: list[list[int]] = []
+        self.numeric_target: list[list[int]] = []
 
     def reduce(self, task, units, shared, **options):
         sizes: list[int] = []
@@ -44,7 +44,7 @@ class Measuring(Counting):
             sizes.append(n_bytes(parts))
             return parts
 
-        self.measured.append(sizes)
+        self.numeric_target.append(sizes)
         return super().reduce(weighed, units, shared, **options)
 
 

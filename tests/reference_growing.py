@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hornbeam.data.bins import Bins
+from hornbeam.data.binning.bins import Bins
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
 from hornbeam.growing import Criterion, Grower, Missing, Nominal

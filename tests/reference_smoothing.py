@@ -5,7 +5,7 @@ from math import lgamma, log
 
 import numpy as np
 
-from hornbeam.tree.walk import path, stopped
+from hornbeam.tree.walk import evidence_stopping, path
 
 __all__ = ["borrowing", "exact_hdp", "leave_one_out_cost", "m_branch", "stirling"]
 
@@ -29,7 +29,7 @@ def m_branch(tree, m):
 def leave_one_out_cost(tree, alpha, prior):
     """Take each row out of every node it passed, smooth what is left, score its class, in bits a row."""
     scores = []
-    own = stopped(tree.skeleton, tree.evidence)
+    own = evidence_stopping(tree.skeleton, tree.evidence)
     for node in range(tree.n_nodes):
         for label in range(tree.n_classes):
             for _ in range(own[node, label]):
@@ -60,7 +60,7 @@ def exact_hdp(tree, groups, concentration=None, root_concentration=2.0):
     tables. A group may not appear twice on a path unless all nodes share it.
     """
     n, k = tree.n_nodes, tree.n_classes
-    own, parent = stopped(tree.skeleton, tree.evidence), tree.skeleton.parent
+    own, parent = evidence_stopping(tree.skeleton, tree.evidence), tree.skeleton.parent
     # A point and a weight for every value the concentration may have; the prior is Gamma(2, rate K).
     grid = np.array([concentration]) if concentration else np.exp(np.linspace(log(1e-4), log(1e3), 1500))
     prior = np.zeros(1) if concentration else 2 * np.log(grid) - k * grid

@@ -9,12 +9,12 @@ from hypothesis.strategies import DrawFn
 from numpy.typing import NDArray
 
 from hornbeam.data import Bins, LocalEngine, MemorySource, Table
-from hornbeam.data.measured import Measured
+from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Feature, Kind, Schema
-from hornbeam.data.weights import fixed_point
+from hornbeam.data.weights import fixed_point_weights
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 
-__all__ = ["OF_CLASSES", "bins_of", "growers", "measured_tables", "random_table", "training_tables"]
+__all__ = ["OF_CLASSES", "bins_of", "growers", "random_table", "regression_tables", "training_tables"]
 
 OF_CLASSES = [criterion for criterion in Criterion if criterion is not Criterion.SQUARED_ERROR]
 
@@ -56,7 +56,7 @@ def random_table(
     if weights == "whole":
         weight = rng.integers(1, 4, n_rows)
     elif weights == "real":
-        weight, unit = fixed_point(rng.exponential(size=n_rows) + 0.01)
+        weight, unit = fixed_point_weights(rng.exponential(size=n_rows) + 0.01)
     schema = Schema(tuple(features), tuple(range(n_classes)))
     return Table(schema, tuple(columns), target.astype(np.int32), weight, unit, None)
 
@@ -79,7 +79,7 @@ def training_tables(draw: DrawFn, *, max_rows: int = 40, max_classes: int = 6, m
 
 
 @st.composite
-def measured_tables(draw: DrawFn, *, max_rows: int = 40) -> Table:
+def regression_tables(draw: DrawFn, *, max_rows: int = 40) -> Table:
     """The same columns with a numeric target: a few whole numbers full of ties, or any numbers, far from 0 or not."""
     table = draw(training_tables(max_rows=max_rows))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -90,7 +90,7 @@ def measured_tables(draw: DrawFn, *, max_rows: int = 40) -> Table:
         st.sampled_from([0.0, 1e3])
     )
     schema = replace(table.schema, classes=(), target=Kind.NUMERIC)
-    measured = Measured.of(values, table.weight, table.unit)
+    measured = NumericTarget.of(values, table.weight, table.unit)
     return replace(table, schema=schema, target=None, measured=measured)
 
 
@@ -100,9 +100,11 @@ def growers(draw: DrawFn, table: Table, *, criteria: Any = OF_CLASSES, missing: 
     free, any_sign = st.just(0), st.sampled_from([-1, 0, 1])
     signs = st.tuples(*(free if f.kind is Kind.NOMINAL else any_sign for f in table.schema.features))
     kept = draw(st.sampled_from(list(missing)))
-    if table.measured is not None:
+    if table.numeric_target is not None:
         criteria, kept = [Criterion.SQUARED_ERROR], Missing.OWN if kept is Missing.FRACTIONAL else kept
-    may_bind = (table.schema.n_classes == 2 or table.measured is not None) and kept is not Missing.FRACTIONAL
+    may_bind = (
+        table.schema.n_classes == 2 or table.numeric_target is not None
+    ) and kept is not Missing.FRACTIONAL
     constrained = may_bind and draw(st.integers(0, 3)) == 0
     return Grower(
         criterion=draw(st.sampled_from(list(criteria))),

@@ -21,8 +21,8 @@ import numpy as np
 import pyarrow as pa
 
 from attacks.edits import NUMBERS, SPELLED, change_bytes, draw_bytes
-from hornbeam.data import Bins, CodedCache, LocalEngine, MemorySource, Table
-from hornbeam.data.coded_file import CHECKSUM, KEY
+from hornbeam.data import Bins, EncodedCache, LocalEngine, MemorySource, Table
+from hornbeam.data.files.encoded_file import CHECKSUM, KEY
 from hornbeam.errors import DataError
 from hornbeam.growing import Grower
 
@@ -45,10 +45,10 @@ def _source(weighted: bool) -> tuple[MemorySource, Bins]:
 
 
 @cache
-def _sound(weighted: bool) -> tuple[CodedCache, Path]:
+def _sound(weighted: bool) -> tuple[EncodedCache, Path]:
     source, bins = _source(weighted)
     folder = Path(tempfile.mkdtemp(prefix="attack-cache-"))
-    return CodedCache.write(source, bins, folder, LocalEngine()), folder
+    return EncodedCache.write(source, bins, folder, LocalEngine()), folder
 
 
 def prepare() -> None:
@@ -100,13 +100,13 @@ def judge(case: dict[str, Any]) -> str | None:
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         shutil.copytree(home, folder, dirs_exist_ok=True)
-        cache_ = CodedCache(folder, sound.key, sound.n_features, sound.unit, sound.addresses)
+        cache_ = EncodedCache(folder, sound.key, sound.n_features, sound.unit, sound.addresses)
         path = cache_.file(cache_.units()[_number(case.get("file")) % len(cache_.units())]).path
         _damage(case, path)
         cutter = _cutter(case, path)
         try:
             if case.get("again"):
-                cache_ = CodedCache.write(source, bins, folder, LocalEngine())
+                cache_ = EncodedCache.write(source, bins, folder, LocalEngine())
             Grower(max_depth=4).grow_by_level(
                 cache_, bins, source.schema, LocalEngine(), unit=source.unit, home_rows=60
             )

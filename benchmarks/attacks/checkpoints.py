@@ -20,10 +20,10 @@ import numpy as np
 
 from attacks.edits import apply, change_bytes, draw_bytes, draw_edit, draw_number, numbers
 from hornbeam.data import Bins, LocalEngine, MemorySource, Table
-from hornbeam.data.coded import MemoryRows
+from hornbeam.data.encoded_rows import EncodedRows
 from hornbeam.errors import HornbeamError
 from hornbeam.growing import Criterion, Grower
-from hornbeam.growing.checkpoint import _ARRAYS, _FORMAT
+from hornbeam.growing.levelwise.checkpoint import _ARRAYS, _FORMAT
 from hornbeam.kernels.subtree import Rows
 from hornbeam.tree import Tree
 
@@ -79,7 +79,7 @@ def _grow(grower: str, path: Path, stop: int | None = None) -> Tree:
 
     rows = Rows(bins.encode(table), table.target.astype(np.uint16), None)
     return made.grow_by_level(
-        MemoryRows(rows, 40),
+        EncodedRows(rows, 40),
         bins,
         table.schema,
         LocalEngine(),

@@ -64,7 +64,7 @@ def configure() -> None:
 def import_all(client: Any) -> None:
     """Have the workers import what a fit needs; one that is killed meanwhile does so when it starts again."""
     with suppress(OSError):
-        client.run(exec, "import pandas, hornbeam.scale, hornbeam.data.cache", on_error="ignore")
+        client.run(exec, "import pandas, hornbeam.out_of_core, hornbeam.data.files.cache", on_error="ignore")
 
 
 class Local:

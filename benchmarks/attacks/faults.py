@@ -17,10 +17,10 @@ from typing import Any
 
 from attacks.subjects import rows, scratch
 from hornbeam import TreeClassifier
-from hornbeam.data.parquet import ParquetSource
+from hornbeam.data.files.parquet import ParquetSource
 from hornbeam.errors import EngineError
+from hornbeam.out_of_core import fit
 from hornbeam.recipe import PRESETS
-from hornbeam.scale import fit
 
 ROWS, DEPTH = 6_000, 4
 FULL_DISK = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}

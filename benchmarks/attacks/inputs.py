@@ -160,7 +160,7 @@ CLASSES: dict[str, Any] = {
     "forest regressor": hornbeam.ForestRegressor,
     "boosted": hornbeam.BoostedTreesClassifier,
     "boosted regressor": hornbeam.BoostedTreesRegressor,
-    "ranker": hornbeam.LambdaMARTRanker,
+    "ranker": hornbeam.BoostedTreesRanker,
     "rules": hornbeam.RuleClassifier,
     "smoothed": hornbeam.SmoothedClassifier,
 }

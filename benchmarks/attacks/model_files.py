@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import hornbeam
 from hornbeam import smoothing
-from hornbeam.estimators.shelf import pack
+from hornbeam.estimators.persistence.files import pack
 from hornbeam.storage.layout import arrays_for, fingerprint
 from hornbeam.storage.tensors import _TYPES
 
@@ -70,7 +70,7 @@ def _three() -> tuple[Any, Any]:
 
 def _ranked() -> Any:
     X, y = rows()
-    return hornbeam.LambdaMARTRanker(n_estimators=2, **FEW).fit(X, y, group=np.repeat(np.arange(9), 10))
+    return hornbeam.BoostedTreesRanker(n_estimators=2, **FEW).fit(X, y, group=np.repeat(np.arange(9), 10))
 
 
 def _distilled() -> Any:

@@ -21,13 +21,13 @@ from attacks.model_files import MODELS, sound, write
 from hornbeam.data.schema import Kind, Schema
 from hornbeam.data.table import Table
 from hornbeam.errors import HornbeamError, StorageError
-from hornbeam.estimators.shelf import pack
-from hornbeam.export import text
+from hornbeam.estimators.persistence.files import pack
+from hornbeam.export import to_text
 from hornbeam.smoothing import effective_size, replay, smoothers_of
 from hornbeam.storage.file import encode
 from hornbeam.tree import Tree
-from hornbeam.tree.evidence import add_rows
-from hornbeam.tree.route import answer
+from hornbeam.tree.evidence.update import add_rows
+from hornbeam.tree.route import predict_rows
 
 IN_CI = 2000
 LIMIT, WARM_UP, MEMORY = 1.0, 120.0, 256
@@ -143,7 +143,7 @@ def _uses_of_tree(tree: Tree) -> list[tuple[str, Any]]:
 
     def answers() -> None:
         if tree.schema.features:
-            _check(answer(tree, table), not tree.is_measured)
+            _check(predict_rows(tree, table), not tree.is_regression)
 
     def sizes() -> None:
         size = effective_size(tree)
@@ -151,13 +151,13 @@ def _uses_of_tree(tree: Tree) -> list[tuple[str, Any]]:
 
     def more() -> None:
         target = np.zeros(table.n_rows)
-        rows = Table.read(_rows(tree.schema), target, schema=tree.schema) if tree.is_measured else None
+        rows = Table.read(_rows(tree.schema), target, schema=tree.schema) if tree.is_regression else None
         if rows is not None:
             replay(smoothers_of(tree.history), add_rows(tree, rows))
 
     return [
         ("digest", lambda: tree.digest),
-        ("text", lambda: text(tree)),
+        ("text", lambda: to_text(tree)),
         ("answer", answers),
         ("effective size", sizes),
         ("replay", more),

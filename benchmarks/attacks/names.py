@@ -164,7 +164,7 @@ def saved_again(tree: Any) -> list[Any]:
 
 # What must be as with plain names, and what must tell the names or the digest of the tree.
 STRUCTURE: dict[str, Callable[[Any], Any]] = {
-    "text": lambda tree: len(export.text(tree).split("\n")),
+    "text": lambda tree: len(export.to_text(tree).split("\n")),
     "markdown": lambda tree: len(export.to_markdown(tree).split("\n")),
     "dot": lambda tree: len(export.to_dot(tree).split("\n")),
     "svg": lambda tree: elements(export.to_svg(tree)),

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 import hornbeam
-from hornbeam.data.parquet import ParquetSource
-from hornbeam.estimators.shelf import pack
+from hornbeam.data.files.parquet import ParquetSource
+from hornbeam.estimators.persistence.files import pack
 from hornbeam.storage.file import encode
 
 
@@ -81,7 +81,7 @@ def subject(kind: str, fitted: bool, jobs: int) -> Subject:
         return _fit(make(jobs), rows(n), rows(300, 1) if fitted else None)
     if kind == "ranker":
         X, y = rows(3000)
-        ranker = hornbeam.LambdaMARTRanker(n_estimators=15, n_jobs=jobs)
+        ranker = hornbeam.BoostedTreesRanker(n_estimators=15, n_jobs=jobs)
         group = {"group": np.repeat(np.arange(300), 10)}
         return Subject(lambda: ranker.fit(X, y, **group), lambda: model_state(ranker))
     return OTHER[kind](fitted, jobs)

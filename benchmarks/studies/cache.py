@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from hornbeam.evaluation import Tally
+from hornbeam.evaluation import ScoreSums
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
     """The tally of a method on a fold, or the reason why there is none; the fields are those of `Outcome`."""
 
-    tally: Tally | None
+    tally: ScoreSums | None
     seconds: float = 0.0
     size: int | None = None
     reason: str | None = None
@@ -36,7 +36,7 @@ class Result:
         """Read what `plain` wrote; what it wrote before there were leaves, depth and costs has none."""
         tally = plain["tally"]
         if tally is not None:
-            tally = Tally(**tally | {"bins": np.array(tally["bins"])})
+            tally = ScoreSums(**tally | {"bins": np.array(tally["bins"])})
         return cls(**plain | {"tally": tally})
 
 

@@ -20,7 +20,7 @@ from hornbeam.recipe import Recipe
 from hornbeam.smoothing import HierarchicalShrinkage
 from hornbeam.tree.route import route
 from hornbeam.tree.tree import Tree
-from hornbeam.tuning.trial import Trial, losses, try_alphas
+from hornbeam.tuning.candidate_losses import CandidateLosses, evaluate_alphas, losses
 from hornbeam.typing import Floats
 from studies.sets import SEED, Fold
 
@@ -74,9 +74,9 @@ def choose_alpha(inner: Inner, tree: Tree) -> tuple[float, float]:
     return pruners[trial.winner()].alpha, pruners[trial.winner(simplicity=1.0)].alpha
 
 
-def _try(tree: Tree, rows: Table, alphas: Floats) -> Trial:
+def _try(tree: Tree, rows: Table, alphas: Floats) -> CandidateLosses:
     """All alphas at once; rows are answered where a missing value first leaves them without a way."""
     assert rows.target is not None
     held = np.zeros(tree.evidence.shape)
     np.add.at(held, (route(tree.skeleton, rows), rows.target), 1.0)
-    return try_alphas(alphas, tree, held, losses(tree.belief, "brier"))
+    return evaluate_alphas(alphas, tree, held, losses(tree.belief, "brier"))

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.tree.costs import Costs
+from hornbeam.tree.decision.costs import Costs
 from studies.methods import Group, Outcome
 from studies.sets import SEED, Fold
 

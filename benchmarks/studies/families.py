@@ -20,7 +20,7 @@ from hornbeam.smoothing import (
     Raw,
     Smoother,
 )
-from hornbeam.tree.route import answer, route
+from hornbeam.tree.route import predict_rows, route
 from hornbeam.tree.tree import Tree
 from studies.choice import Inner, choose_alpha, choose_strength
 from studies.methods import Group, Outcome, timed
@@ -62,7 +62,7 @@ def family(name: str, recipe: Recipe) -> Group:
             made, seconds = timed(lambda: step(tree))
             # A smoothed tree sends rows where the grown one did; a pruned one does not.
             same = made.skeleton is tree.skeleton
-            said = fold.spread(made.belief[stops] if same else answer(made, test))
+            said = fold.spread(made.belief[stops] if same else predict_rows(made, test))
             return Outcome.of_tree(method, made, said, grown + before + seconds)
 
         for method, smoother in SMOOTHERS.items():

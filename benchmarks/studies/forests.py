@@ -15,13 +15,13 @@ from sklearn.ensemble import RandomForestClassifier
 
 from hornbeam import TreeClassifier
 from hornbeam.data import Table
-from hornbeam.ensembles import Planting, mean_answer
-from hornbeam.ensembles.planting import STRENGTHS
+from hornbeam.ensembles import ForestTrainer, mean_prediction
+from hornbeam.ensembles.forest.trainer import SMOOTHING_CANDIDATES
 from hornbeam.growing import Criterion, Grower
 from hornbeam.recipe import Recipe
 from hornbeam.smoothing import HGS
 from hornbeam.tree import Tree
-from hornbeam.tree.route import answer
+from hornbeam.tree.route import predict_rows
 from studies.sets import SEED, Fold
 
 SIZES = (1, 2, 3, 5, 10, 20, 50, 100)
@@ -43,10 +43,10 @@ def answers(fold: Fold) -> Iterator[Scored]:
     yield "one honest tree", 1, one.predict_proba(fold.frames()[1])
 
 
-def _planting(table: Table, criterion: Criterion) -> Planting:
+def _planting(table: Table, criterion: Criterion) -> ForestTrainer:
     n_features = max(1, int(table.schema.n_features**0.5))
     grower = Grower(criterion, max_features=n_features)
-    return Planting(Recipe(255, grower), max(SIZES), seed=SEED)
+    return ForestTrainer(Recipe(255, grower), max(SIZES), seed=SEED)
 
 
 def _theirs(fold: Fold) -> Iterator[Scored]:
@@ -62,16 +62,16 @@ def _theirs(fold: Fold) -> Iterator[Scored]:
 def _cumulated(name: str, trees: tuple[Tree, ...] | list[Tree], test: Table) -> Iterator[Scored]:
     total = np.zeros((test.n_rows, trees[0].n_classes))
     for size, tree in enumerate(trees, start=1):
-        total += answer(tree, test)
+        total += predict_rows(tree, test)
         if size in SIZES:
             yield name, size, total / size
 
 
-def _chosen(name: str, planting: Planting, train: Table, test: Table) -> Iterator[Scored]:
+def _chosen(name: str, planting: ForestTrainer, train: Table, test: Table) -> Iterator[Scored]:
     for size in SIZES:
-        planted = replace(planting, n_trees=size, smoothers=STRENGTHS).fit(train)
+        planted = replace(planting, n_trees=size, smoothers=SMOOTHING_CANDIDATES).fit(train)
         yield (
             name,
             size,
-            mean_answer(planted.forest.trees, test),
+            mean_prediction(planted.forest.trees, test),
         )  # what smoothing does, without a temperature

@@ -20,7 +20,7 @@ from hornbeam.pruning import (
 )
 from hornbeam.recipe import Recipe
 from hornbeam.smoothing import HGS, Laplace, Raw, Smoother
-from hornbeam.tree.route import answer
+from hornbeam.tree.route import predict_rows
 from hornbeam.tree.tree import Tree
 from studies.choice import Inner, choose_alpha, inner_splits
 from studies.costs import MATRICES, seen_matrices
@@ -144,7 +144,7 @@ def pruned_family(
             tree, seconds = prune(grown)
             for suffix, smoother in after.items():
                 made, more = timed(lambda tree=tree, smoother=smoother: smoother(tree))
-                said = fold.spread(answer(made, test))
+                said = fold.spread(predict_rows(made, test))
                 yield Outcome.of_tree(pruning + suffix, made, said, seconds + more)
 
     return Group(name, tuple(pruning + suffix for pruning in ways for suffix in after), run)

@@ -18,7 +18,7 @@ from zipfile import ZipFile
 import numpy as np
 
 import hornbeam
-from hornbeam.evaluation import Comparison, Tally
+from hornbeam.evaluation import Comparison, ScoreSums
 from studies.cache import Cache, Result
 from studies.j48 import ARCHIVE
 from studies.methods import Group
@@ -53,7 +53,7 @@ class Line:
 
     entry: Entry
     method: str
-    tally: Tally | Known | None
+    tally: ScoreSums | Known | None
     seconds: float
     size: float
     reason: str

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from hornbeam.evaluation import Tally
+from hornbeam.evaluation import ScoreSums
 from studies.cache import Cache, Result
 from studies.methods import Group
 from studies.sets import N_FOLDS, Entry, Fold, load
@@ -203,7 +203,7 @@ def _serve(pipe: Connection[Any, Any]) -> None:
 def _result(fold: Fold, outcome: Any) -> Result:
     tally = None
     if outcome.probabilities is not None:
-        tally = Tally.of(fold.y_test, outcome.probabilities, labels=range(fold.n_classes))
+        tally = ScoreSums.of(fold.y_test, outcome.probabilities, labels=range(fold.n_classes))
     return Result(
         tally,
         outcome.seconds,

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.evaluation import Comparison, Record
+from hornbeam.evaluation import Comparison, WinDrawLoss
 from studies.costs import DECISIONS, MATRICES
 from studies.report import Line, Scores
 
@@ -183,7 +183,7 @@ def _cost_goals(scores: Scores, have: set[str]) -> Iterable[str]:
                 )
 
 
-def _beats(record: Record) -> bool:
+def _beats(record: WinDrawLoss) -> bool:
     return record.wins > record.losses and record.p <= LEVEL
 
 

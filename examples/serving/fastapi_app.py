@@ -23,7 +23,7 @@ def app() -> FastAPI:
 
 def service(clf: hornbeam.TreeClassifier) -> FastAPI:
     """Make the service of a fitted tree."""
-    schema, answer = clf.tree_.schema, clf.lean()
+    schema, answer = clf.tree_.schema, clf.row_predictor()
     classes = [str(label) for label in schema.classes]
     row_type = row_type_of(schema)
     unseen: Counter[str] = Counter()

@@ -8,6 +8,7 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "BoostedTreesClassifier",
+    "BoostedTreesRanker",
     "BoostedTreesRegressor",
     "Costs",
     "DaskTreeClassifier",
@@ -16,7 +17,6 @@ __all__ = [
     "ForestClassifier",
     "ForestRegressor",
     "Grower",
-    "LambdaMARTRanker",
     "Recipe",
     "RuleClassifier",
     "Schema",
@@ -44,19 +44,19 @@ if TYPE_CHECKING:
     from hornbeam.data import Feature, Schema, Table
     from hornbeam.estimators.boosted_classifier import BoostedTreesClassifier
     from hornbeam.estimators.boosted_regressor import BoostedTreesRegressor
-    from hornbeam.estimators.classifier import TreeClassifier
-    from hornbeam.estimators.dask import DaskTreeClassifier
+    from hornbeam.estimators.dask_classifier import DaskTreeClassifier
     from hornbeam.estimators.distill import distill
     from hornbeam.estimators.forest_classifier import ForestClassifier
     from hornbeam.estimators.forest_regressor import ForestRegressor
-    from hornbeam.estimators.ranker import LambdaMARTRanker
-    from hornbeam.estimators.regressor import TreeRegressor
-    from hornbeam.estimators.rules import RuleClassifier
-    from hornbeam.estimators.shelf import diff, load, save, trusted_types
-    from hornbeam.estimators.smoothed import SmoothedClassifier
+    from hornbeam.estimators.persistence.files import diff, load, save, trusted_types
+    from hornbeam.estimators.ranker import BoostedTreesRanker
+    from hornbeam.estimators.rule_classifier import RuleClassifier
+    from hornbeam.estimators.smoothed_classifier import SmoothedClassifier
+    from hornbeam.estimators.tree_classifier import TreeClassifier
+    from hornbeam.estimators.tree_regressor import TreeRegressor
     from hornbeam.growing.grower import Grower
-    from hornbeam.page import model_card, report
     from hornbeam.recipe import Recipe
+    from hornbeam.reporting import model_card, report
     from hornbeam.smoothing.recount import recount
     from hornbeam.tree import Costs, DecisionRule, Skeleton, Tree
 else:
@@ -64,30 +64,30 @@ else:
         "BoostedTreesClassifier": "hornbeam.estimators.boosted_classifier",
         "BoostedTreesRegressor": "hornbeam.estimators.boosted_regressor",
         "Costs": "hornbeam.tree",
-        "DaskTreeClassifier": "hornbeam.estimators.dask",
+        "DaskTreeClassifier": "hornbeam.estimators.dask_classifier",
         "DecisionRule": "hornbeam.tree",
         "Feature": "hornbeam.data",
         "ForestClassifier": "hornbeam.estimators.forest_classifier",
         "ForestRegressor": "hornbeam.estimators.forest_regressor",
         "Grower": "hornbeam.growing.grower",
-        "LambdaMARTRanker": "hornbeam.estimators.ranker",
+        "BoostedTreesRanker": "hornbeam.estimators.ranker",
         "Recipe": "hornbeam.recipe",
-        "RuleClassifier": "hornbeam.estimators.rules",
+        "RuleClassifier": "hornbeam.estimators.rule_classifier",
         "Schema": "hornbeam.data",
         "Skeleton": "hornbeam.tree",
-        "SmoothedClassifier": "hornbeam.estimators.smoothed",
+        "SmoothedClassifier": "hornbeam.estimators.smoothed_classifier",
         "Table": "hornbeam.data",
         "Tree": "hornbeam.tree",
-        "TreeClassifier": "hornbeam.estimators.classifier",
-        "TreeRegressor": "hornbeam.estimators.regressor",
+        "TreeClassifier": "hornbeam.estimators.tree_classifier",
+        "TreeRegressor": "hornbeam.estimators.tree_regressor",
         "distill": "hornbeam.estimators.distill",
-        "diff": "hornbeam.estimators.shelf",
-        "load": "hornbeam.estimators.shelf",
-        "model_card": "hornbeam.page",
+        "diff": "hornbeam.estimators.persistence.files",
+        "load": "hornbeam.estimators.persistence.files",
+        "model_card": "hornbeam.reporting",
         "recount": "hornbeam.smoothing.recount",
-        "report": "hornbeam.page",
-        "save": "hornbeam.estimators.shelf",
-        "trusted_types": "hornbeam.estimators.shelf",
+        "report": "hornbeam.reporting",
+        "save": "hornbeam.estimators.persistence.files",
+        "trusted_types": "hornbeam.estimators.persistence.files",
     }
 
     def __getattr__(name):

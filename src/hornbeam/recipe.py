@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
 
-from hornbeam.data.bins import Bins
+from hornbeam.data.binning.bins import Bins
 from hornbeam.data.engine import LocalEngine
+from hornbeam.data.sources import MemorySource
 from hornbeam.data.table import Table
-from hornbeam.data.units import MemorySource
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.pruning import Collapse, Pruner
@@ -95,7 +95,7 @@ def _taken(step: Callable[[Tree], Tree], tree: Tree) -> Tree:
 
 PRESETS = MappingProxyType(
     {
-        "pet": Recipe(grower=Grower(Criterion.ENTROPY, corrected=True), smoother=Borrowing()),
+        "default": Recipe(grower=Grower(Criterion.ENTROPY, corrected=True), smoother=Borrowing()),
         "id3": Recipe(max_bins=None, grower=Grower(Criterion.ENTROPY, Nominal.MULTIWAY, Missing.OWN)),
         "c4.5": Recipe(
             max_bins=None,
@@ -114,7 +114,7 @@ PRESETS = MappingProxyType(
 
 REGRESSION_PRESETS = MappingProxyType(
     {
-        "honest": Recipe(grower=Grower(Criterion.SQUARED_ERROR, corrected=True), smoother=Borrowing()),
+        "default": Recipe(grower=Grower(Criterion.SQUARED_ERROR, corrected=True), smoother=Borrowing()),
         "cart": Recipe(
             max_bins=None, grower=Grower(Criterion.SQUARED_ERROR, Nominal.SUBSET, Missing.LEARNED)
         ),

@@ -16,7 +16,7 @@ def run(tmp_path, monkeypatch) -> Callable[..., Any]:
     """Run a command in a folder with the loans; the result has exit_code, stdout and stderr."""
     from click.testing import CliRunner
 
-    from hornbeam.cli.commands import hornbeam
+    from hornbeam.cli.group import hornbeam
 
     monkeypatch.chdir(tmp_path)
     for file in LOANS.glob("*.csv"):

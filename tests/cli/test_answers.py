@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import hornbeam
-from hornbeam.data.rows_file import read_rows
+from hornbeam.data.files.tabular import read_table
 from hornbeam.evaluation import log_loss, rmse
 from hornbeam.export import rules_dict, rules_markdown, rules_text, rules_where
 
@@ -20,7 +20,7 @@ NEW = "new-loans.csv"
 
 @pytest.fixture
 def rows():
-    return read_rows(NEW, types={"zip": "text"})
+    return read_table(NEW, types={"zip": "text"})
 
 
 def columns_of(text):
@@ -37,7 +37,7 @@ def test_predict_is_the_classifier_s(run, options):
         run("predict", "m.hornbeam", NEW, "--interval", "0.8", "--keep", "id", "--leaf").stdout
     )
     clf = hornbeam.load("m.hornbeam")
-    X = read_rows(NEW, types={"zip": "text"}).select(list(clf.feature_names_in_))
+    X = read_table(NEW, types={"zip": "text"}).select(list(clf.feature_names_in_))
     assert found["prediction"] == clf.predict(X).tolist()
     p, (low, high) = clf.predict_proba(X), clf.predict_interval(X, 0.8)
     for at, label in enumerate(clf.classes_):
@@ -118,7 +118,7 @@ def test_update_counts_and_drift_compares(run, model):
     assert np.array_equal(old.skeleton.threshold, new.skeleton.threshold, equal_nan=True)
     said = json.loads(run("drift", model, NEW, "-t", "state", "--json").stdout)
     clf = hornbeam.load(model)
-    rows = read_rows(NEW, types={"zip": "text"})
+    rows = read_table(NEW, types={"zip": "text"})
     found = clf.drift(rows.select(list(clf.feature_names_in_)), rows["state"])
     assert said["stability_index"] == pytest.approx(found.stability_index)
     assert run("drift", model, NEW, "--above", "0.0").exit_code == 1
@@ -207,7 +207,7 @@ def test_the_form_of_rules_is_what_the_name_says(run, model):
 
 def test_simplified_rules_are_those_of_rule_classifier(run, model):
     clf = hornbeam.load(model)
-    X = read_rows("loans.csv", types={"zip": "text"})
+    X = read_table("loans.csv", types={"zip": "text"})
     rules = hornbeam.RuleClassifier(clf.tree_).fit(X.select(list(clf.feature_names_in_)), X["state"]).rules_
     said = run("rules", model, "--simplify", "loans.csv", "-t", "state").stdout
     assert said == rules_text(rules) + "\n"

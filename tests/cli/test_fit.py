@@ -10,7 +10,7 @@ import pyarrow.parquet
 import pytest
 
 import hornbeam
-from hornbeam.data.rows_file import read_rows
+from hornbeam.data.files.tabular import read_table
 
 FIT = ("fit", "loans.csv", "-t", "state", "-o", "loans.hornbeam")
 FEATURES = ["amount", "income", "age", "purpose", "owner", "zip"]
@@ -35,7 +35,7 @@ def library_fit(table, **parameters):
 )  # fmt: skip
 def test_the_file_is_the_library_s_to_the_last_byte(run, options, parameters):
     assert run(*FIT, "--nominal", "zip", *options).exit_code == 0
-    table = read_rows("loans.csv", types={"zip": "text"})
+    table = read_table("loans.csv", types={"zip": "text"})
     hornbeam.save(library_fit(table, **parameters), "by-hand.hornbeam")
     assert Path("loans.hornbeam").read_bytes() == Path("by-hand.hornbeam").read_bytes()
 

@@ -6,8 +6,8 @@ import io
 import pandas as pd
 import pytest
 
-from hornbeam.data.delimited import read_delimited
-from hornbeam.data.rows_file import write_parts
+from hornbeam.data.files.delimited import read_delimited
+from hornbeam.data.files.tabular import write_parts
 from hornbeam.errors import DataError
 
 TEXTS = ["=1+1", "+cmd", "-x", "@sum", "\tx", "\rx", "-1", "+2.5e3", "plain", "a=b", None]

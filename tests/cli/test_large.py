@@ -14,7 +14,7 @@ import pyarrow.parquet
 import pytest
 
 import hornbeam
-from hornbeam.data.rows_file import read_rows
+from hornbeam.data.files.tabular import read_table
 
 FIT = ("-t", "state", "--drop", "id", "--drop", "opened", "--drop", "currency")
 LARGE = (
@@ -26,7 +26,7 @@ LARGE = (
 @pytest.fixture
 def folder(run) -> str:
     """The loans in three Parquet files, and a text file that is none of them."""
-    table = read_rows("loans.csv", types={"zip": "text"})
+    table = read_table("loans.csv", types={"zip": "text"})
     Path("loans").mkdir()
     for at in range(3):
         pa.parquet.write_table(table[at * 200 : at * 200 + 200], f"loans/{at}.parquet", row_group_size=70)
@@ -50,10 +50,10 @@ def test_a_folder_that_streams_gives_the_model_of_one_file(run, folder, options)
 @pytest.mark.parametrize("holes", [False, True])
 def test_a_number_of_a_folder_is_estimated_as_of_one_file(run, folder, holes):
     if holes:
-        table = read_rows("whole.parquet")
+        table = read_table("whole.parquet")
         amount = [None if at % 50 == 7 else value for at, value in enumerate(table["amount"].to_pylist())]
         pa.parquet.write_table(table.set_column(2, "amount", pa.array(amount)), "whole.parquet")
-        pa.parquet.write_table(read_rows("whole.parquet"), "loans/0.parquet")
+        pa.parquet.write_table(read_table("whole.parquet"), "loans/0.parquet")
         for name in ("1", "2"):
             Path(f"loans/{name}.parquet").unlink()
     models = []
@@ -84,7 +84,7 @@ def test_what_is_said_of_a_folder_is_what_is_said_of_a_file(run, folder):
 
 
 def test_rows_without_a_label_are_left_out(run, folder):
-    table = read_rows("whole.parquet")
+    table = read_table("whole.parquet")
     state = table["state"].cast(pa.string()).to_pylist()
     state[5] = state[500] = None
     table = table.set_column(table.column_names.index("state"), "state", pa.array(state))
@@ -124,9 +124,9 @@ def test_predict_of_a_folder_is_predict_of_a_file(run, folder, output):
     fitted(run, folder)
     options = ("-o", output, "--keep", "id", "--interval", ".9", "--leaf")
     assert run("predict", "m.hornbeam", "whole.parquet", *options).exit_code == 0
-    whole = read_rows(output)
+    whole = read_table(output)
     assert run("predict", "m.hornbeam", folder, *options).exit_code == 0
-    assert read_rows(output).equals(whole)
+    assert read_table(output).equals(whole)
     assert [file.name for file in Path().glob(".*")] == []
 
 
@@ -144,7 +144,7 @@ def test_predict_streams_to_stdout_and_as_json(run, folder):
 def test_an_error_half_way_leaves_the_old_answers(run, folder):
     fitted(run, folder)
     Path("answers.csv").write_text("old")
-    table = read_rows("loans/2.parquet")
+    table = read_table("loans/2.parquet")
     pa.parquet.write_table(table.drop_columns("age"), "loans/2.parquet")
     result = run("predict", "m.hornbeam", folder, "-o", "answers.csv")
     assert result.exit_code == 3
@@ -177,10 +177,10 @@ def test_scores_of_a_folder_are_those_of_a_file(run, folder, kind):
 
 
 def test_a_report_on_many_rows_draws_a_sample_and_says_how_many(run, folder, monkeypatch):
-    import hornbeam.cli.report
+    import hornbeam.cli.commands.report
 
     fitted(run, folder)
-    monkeypatch.setattr(hornbeam.cli.report, "_MOST_ROWS", 100)
+    monkeypatch.setattr(hornbeam.cli.commands.report, "_MOST_ROWS", 100)
     result = run("report", "m.hornbeam", folder, "-t", "state", "-o", "report.html")
     assert result.exit_code == 0
     [told] = [line for line in result.stderr.splitlines() if "sample" in line]

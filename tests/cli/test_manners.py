@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hornbeam.cli.commands import hornbeam
+from hornbeam.cli.group import hornbeam
 
 COMMANDS = hornbeam.list_commands(None)
 
@@ -104,11 +104,11 @@ def test_there_are_no_colours_in_a_pipe(run, model):
 
 
 def test_a_terminal_gets_a_drawn_table_and_a_pipe_a_plain_one(run, model, monkeypatch):
-    from hornbeam.cli import screen
+    from hornbeam.cli import console
 
-    plain = screen.laid_out(["", "a"], [["x", "1.0"]])
+    plain = console.format_table(["", "a"], [["x", "1.0"]])
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-    drawn = screen.laid_out(["", "a"], [["x", "1.0"]])
+    drawn = console.format_table(["", "a"], [["x", "1.0"]])
     assert "─" in drawn
     assert "─" not in plain
     assert drawn.split()[-2:] == plain.split()[-2:] == ["x", "1.0"]

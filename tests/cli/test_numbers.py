@@ -9,7 +9,7 @@ import pyarrow.csv
 import pytest
 
 import hornbeam
-from hornbeam.data.rows_file import read_rows
+from hornbeam.data.files.tabular import read_table
 
 FIT = ("fit", "homes.csv", "-t", "price", "-o", "homes.hornbeam")
 FEATURES = ["size", "town"]
@@ -23,7 +23,7 @@ def homes(run):
     price = np.round(1000 * size + 40_000 * (town == "Bonn") + rng.normal(0, 9000, 300))
     known = pa.array(size, mask=rng.random(300) < 0.1)
     pa.csv.write_csv(pa.table({"size": known, "town": town, "price": price}), "homes.csv")
-    return read_rows("homes.csv")
+    return read_table("homes.csv")
 
 
 def test_many_numbers_are_a_number_and_the_file_is_the_librarys(run, homes):
@@ -54,7 +54,7 @@ def test_every_command_knows_numbers(run, homes):
     reg = hornbeam.load("homes.hornbeam")
     X, y = homes.select(FEATURES), homes["price"].to_numpy()
     run("predict", "homes.hornbeam", "homes.csv", "-o", "said.csv", "--interval", ".9", "--leaf")
-    said = read_rows("said.csv")
+    said = read_table("said.csv")
     assert said.column_names == ["prediction", "low", "high", "leaf"]
     np.testing.assert_array_equal(said["prediction"].to_numpy(), reg.predict(X))
     scores = json.loads(run("score", "homes.hornbeam", "homes.csv", "-t", "price", "--json").stdout)
@@ -82,7 +82,7 @@ def test_every_command_knows_numbers(run, homes):
     ("more", "words"),
     [
         (["--costs", "a", "b", "5"], "--costs and --balanced are for classes"),
-        (["--preset", "pet"], "expected one of 'honest', 'cart'"),
+        (["--preset", "default"], "expected one of 'default', 'cart'"),
     ],
 )
 def test_what_numbers_have_not_is_refused(run, homes, more, words):

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbeam.data.bins import Bins
+from hornbeam.data.binning.bins import Bins
 from hornbeam.data.engine import LocalEngine
 from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.data.sources import MemorySource
 from hornbeam.data.table import Table
-from hornbeam.data.units import MemorySource
 from hornbeam.errors import DataError, ParameterError, SchemaError
 from reference_encode import SPECIAL, codes_of, distinct
 

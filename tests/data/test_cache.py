@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbeam.data import Bins, CodedCache, EncodedSource, LocalEngine, MemorySource, ParquetSource, Table
+from hornbeam.data import Bins, EncodedCache, EncodingSource, LocalEngine, MemorySource, ParquetSource, Table
 from hornbeam.errors import DataError
 from hornbeam.growing import Grower
 from strategies_growing import bins_of, random_table, training_tables
@@ -34,8 +34,8 @@ def test_the_cache_holds_the_coded_rows(tmp_path_factory, data):
     table = data.draw(training_tables(max_rows=40))
     source, bins = MemorySource(table, block=data.draw(st.integers(1, 50))), bins_of(table)
     engine = LocalEngine(data.draw(st.integers(1, 2)), data.draw(st.integers(1, 3)), data.draw(st.booleans()))
-    cache = CodedCache.write(source, bins, tmp_path_factory.mktemp("cache"), engine)
-    encoded = EncodedSource(source, bins)
+    cache = EncodedCache.write(source, bins, tmp_path_factory.mktemp("cache"), engine)
+    encoded = EncodingSource(source, bins)
     assert list(cache.units()) == list(encoded.units())
     assert (cache.n_rows, cache.unit) == (encoded.n_rows, encoded.unit) == (table.n_rows, table.unit)
     codes = bins.encode(table)
@@ -67,12 +67,12 @@ def test_files_grow_the_tree_of_the_table(tmp_path, max_bins):
     engine = LocalEngine(groups=3)
     source = ParquetSource.open(tmp_path / "rows.parquet", target="y", weight="w")
     bins = Bins.fit(source, engine, max_bins=max_bins)
-    cache = CodedCache.write(source, bins, tmp_path / "cache", engine)
+    cache = EncodedCache.write(source, bins, tmp_path / "cache", engine)
     table = Table.read(frame.select(["x", "c"]), frame["y"], sample_weight=frame["w"].to_numpy())
     grower = Grower(max_depth=6)
     expected = grower.grow(table, Bins.fit(MemorySource(table), LocalEngine(), max_bins=max_bins))
     assert expected.n_leaves > 20
-    for coded in (cache, pickle.loads(pickle.dumps(cache)), EncodedSource(source, bins)):
+    for coded in (cache, pickle.loads(pickle.dumps(cache)), EncodingSource(source, bins)):
         grown = grower.grow_by_level(coded, bins, source.schema, engine, unit=source.unit, home_rows=200)
         assert grown.digest == expected.digest
 
@@ -80,7 +80,7 @@ def test_files_grow_the_tree_of_the_table(tmp_path, max_bins):
 def test_rows_may_be_changed_and_the_file_stays(tmp_path):
     """Kernels move rows about; rows outlive whatever read them."""
     source, bins = small()
-    cache = CodedCache.write(source, bins, tmp_path, LocalEngine())
+    cache = EncodedCache.write(source, bins, tmp_path, LocalEngine())
     unit = cache.units()[0]
     rows = cache.read(unit)
     before = rows.codes.copy()
@@ -93,10 +93,10 @@ def test_rows_may_be_changed_and_the_file_stays(tmp_path):
 
 def test_what_is_sound_is_kept(tmp_path):
     source, bins = small()
-    CodedCache.write(source, bins, tmp_path, LocalEngine())
+    EncodedCache.write(source, bins, tmp_path, LocalEngine())
     first = files(tmp_path)
     assert len(first) == 3
-    CodedCache.write(source, bins, tmp_path, LocalEngine(groups=2, reverse=True))
+    EncodedCache.write(source, bins, tmp_path, LocalEngine(groups=2, reverse=True))
     assert files(tmp_path) == first
 
 
@@ -128,13 +128,13 @@ def no_cache(path):
 @pytest.mark.parametrize("harm", [Path.unlink, emptied, cut_short, half, of_another, no_arrow, no_cache])
 def test_bad_files_are_refused_and_written_again(tmp_path, harm):
     source, bins = small()
-    cache = CodedCache.write(source, bins, tmp_path, LocalEngine())
+    cache = EncodedCache.write(source, bins, tmp_path, LocalEngine())
     unit, first = cache.units()[0], files(tmp_path)
     good, path = cache.read(unit).codes.copy(), cache.file(unit).path
     harm(path)
     with pytest.raises(DataError, match=r"is no sound file of the cache: .*Write the cache again"):
         cache.read(unit)
-    CodedCache.write(source, bins, tmp_path, LocalEngine())
+    EncodedCache.write(source, bins, tmp_path, LocalEngine())
     np.testing.assert_array_equal(cache.read(unit).codes, good)
     changed = {name for name, was in files(tmp_path).items() if was != first[name]}
     assert changed <= {path.name}
@@ -142,26 +142,26 @@ def test_bad_files_are_refused_and_written_again(tmp_path, harm):
 
 def test_a_single_wrong_bit_is_found(tmp_path):
     source, bins = small()
-    cache = CodedCache.write(source, bins, tmp_path, LocalEngine())
+    cache = EncodedCache.write(source, bins, tmp_path, LocalEngine())
     unit = cache.units()[1]
     good, file = cache.read(unit).codes.copy(), cache.file(unit)
     content = bytearray(file.path.read_bytes())
     content[content.index(good.tobytes())] ^= 1
     file.path.write_bytes(content)
     assert not file.is_sound(cache.n_features)
-    CodedCache.write(source, bins, tmp_path, LocalEngine())
+    EncodedCache.write(source, bins, tmp_path, LocalEngine())
     np.testing.assert_array_equal(cache.read(unit).codes, good)
 
 
 def test_other_rows_and_other_bins_are_another_cache(tmp_path):
     source, bins = small()
-    cache = CodedCache.write(source, bins, tmp_path, LocalEngine())
+    cache = EncodedCache.write(source, bins, tmp_path, LocalEngine())
     n_files = len(files(tmp_path))
     other_bins = Bins.fit(source, LocalEngine(), max_bins=2)
     other_rows = MemorySource(random_table(1, n_rows=10, weights="whole"), block=4)
     others = [
-        CodedCache.write(source, other_bins, tmp_path, LocalEngine()),
-        CodedCache.write(other_rows, bins_of(other_rows.table), tmp_path, LocalEngine()),
+        EncodedCache.write(source, other_bins, tmp_path, LocalEngine()),
+        EncodedCache.write(other_rows, bins_of(other_rows.table), tmp_path, LocalEngine()),
     ]
     assert len({cache.key, *[other.key for other in others]}) == 3
     assert len(files(tmp_path)) == 3 * n_files
@@ -178,7 +178,9 @@ def test_two_writers_do_not_disturb_each_other(tmp_path):
     """As when an engine runs a task twice."""
     source, bins = small(200, 20)
     writers = [
-        threading.Thread(target=CodedCache.write, args=(source, bins, tmp_path, LocalEngine(reverse=reverse)))
+        threading.Thread(
+            target=EncodedCache.write, args=(source, bins, tmp_path, LocalEngine(reverse=reverse))
+        )
         for reverse in (False, True)
     ]
     for writer in writers:
@@ -186,7 +188,7 @@ def test_two_writers_do_not_disturb_each_other(tmp_path):
     for writer in writers:
         writer.join()
     assert len(files(tmp_path)) == 10
-    cache = CodedCache.write(source, bins, tmp_path, LocalEngine())
+    cache = EncodedCache.write(source, bins, tmp_path, LocalEngine())
     assert all(cache.file(unit).is_sound(cache.n_features) for unit in cache.units())
 
 
@@ -198,14 +200,14 @@ def test_a_draft_is_not_left_behind(tmp_path, monkeypatch):
 
     monkeypatch.setattr(pa.ipc, "new_file", refuse)
     with pytest.raises(OSError, match="No space left"):
-        CodedCache.write(source, bins, tmp_path, LocalEngine())
+        EncodedCache.write(source, bins, tmp_path, LocalEngine())
     assert not files(tmp_path)
 
 
 def test_rows_without_labels_cannot_be_coded(tmp_path):
     source = MemorySource(Table.read([[1.0], [2.0]]))
     with pytest.raises(DataError, match=r"The source has no class labels\. Open it with a target"):
-        CodedCache.write(source, Bins.fit(source, LocalEngine()), tmp_path, LocalEngine())
+        EncodedCache.write(source, Bins.fit(source, LocalEngine()), tmp_path, LocalEngine())
 
 
 # ------------------------------------------------------------------------------------------------ changed by others
@@ -243,7 +245,7 @@ def set_huge_weight(rows):
 @pytest.mark.parametrize("change", [set_codes, set_label, set_weight, set_huge_weight])
 def test_rows_out_of_range_are_refused_though_their_checksum_is_right(tmp_path, change):
     source, bins = small()
-    cache = CodedCache.write(source, bins, tmp_path, LocalEngine())
+    cache = EncodedCache.write(source, bins, tmp_path, LocalEngine())
     grow(cache, source, bins)
     poisoned(cache, change)
     with pytest.raises(DataError, match=r"If (they come|it comes) from a cache, delete"):
@@ -252,7 +254,7 @@ def test_rows_out_of_range_are_refused_though_their_checksum_is_right(tmp_path, 
 
 def test_rows_that_change_after_the_first_pass_are_refused(tmp_path):
     source, bins = small(n_rows=200, block=200)
-    cache = CodedCache.write(source, bins, tmp_path, LocalEngine())
+    cache = EncodedCache.write(source, bins, tmp_path, LocalEngine())
 
     class Changing:
         """The cache; from the second pass on, rows of fewer columns."""
@@ -274,7 +276,7 @@ def test_rows_that_change_after_the_first_pass_are_refused(tmp_path):
 def test_rows_stay_readable_when_their_file_is_truncated(tmp_path):
     """A file that is mapped would end the process."""
     source, bins = small(n_rows=50_000, block=50_000)
-    cache = CodedCache.write(source, bins, tmp_path, LocalEngine())
+    cache = EncodedCache.write(source, bins, tmp_path, LocalEngine())
     [unit] = cache.units()
     rows = cache.read(unit)
     os.truncate(cache.file(unit).path, 4096)
@@ -285,7 +287,7 @@ def test_rows_stay_readable_when_their_file_is_truncated(tmp_path):
 
 def test_a_pipe_or_a_device_in_the_place_of_a_file_is_refused(tmp_path):
     source, bins = small()
-    cache = CodedCache.write(source, bins, tmp_path, LocalEngine())
+    cache = EncodedCache.write(source, bins, tmp_path, LocalEngine())
     path = cache.file(cache.units()[0]).path
     path.unlink()
     os.mkfifo(path)
@@ -295,13 +297,13 @@ def test_a_pipe_or_a_device_in_the_place_of_a_file_is_refused(tmp_path):
     path.symlink_to("/dev/zero")
     with pytest.raises(DataError, match="this is a device"):
         cache.read(cache.units()[0])
-    CodedCache.write(source, bins, tmp_path, LocalEngine())  # writes it again
+    EncodedCache.write(source, bins, tmp_path, LocalEngine())  # writes it again
     assert cache.read(cache.units()[0]).n_rows == 4
 
 
 def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path):
     source, bins = small()
-    cache = CodedCache.write(source, bins, tmp_path, LocalEngine())
+    cache = EncodedCache.write(source, bins, tmp_path, LocalEngine())
     os.truncate(cache.file(cache.units()[0]).path, 2**40)
     with pytest.raises(DataError, match="it has 1,099,511,627,776 bytes; expected at most"):
         cache.read(cache.units()[0])
@@ -310,7 +312,7 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path):
 @pytest.mark.parametrize("name", ["codes", "label", "weight"])
 def test_columns_of_another_type_are_refused(tmp_path, name):
     source, bins = small()
-    cache = CodedCache.write(source, bins, tmp_path, LocalEngine())
+    cache = EncodedCache.write(source, bins, tmp_path, LocalEngine())
     path = cache.file(cache.units()[0]).path
     with pa.OSFile(str(path)) as file:
         batch = pa.ipc.open_file(file).get_batch(0)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
 from hornbeam.data.column_checks import Check, check_columns, check_profile, check_schema, target_copies
-from hornbeam.data.profile import Profile
+from hornbeam.data.files.profile import Profile
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
 from hornbeam.data.target_copies import correlation, wrong_by_cut, wrong_by_missing, wrong_by_value

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam.data.cells import bit_length
-from hornbeam.data.cuts import cut
-from hornbeam.data.edges import midpoint, readable
+from hornbeam.data.binning.cells import bit_length
+from hornbeam.data.binning.cuts import fit_cuts
+from hornbeam.data.binning.edges import midpoint, shortest_between
 from hornbeam.data.engine import LocalEngine
+from hornbeam.data.sources import MemorySource
 from hornbeam.data.table import Table
-from hornbeam.data.units import MemorySource
 
 LARGEST = np.finfo(np.float64).max
 # No finite number lies at or above -inf and below the lowest finite one, and keys never make such a pair.
@@ -22,11 +22,11 @@ pairs = (
 
 
 def edges_of(column, max_bins=255):
-    [found] = cut(MemorySource(Table.read(column[:, None])), LocalEngine(), [0], max_bins)
+    [found] = fit_cuts(MemorySource(Table.read(column[:, None])), LocalEngine(), [0], max_bins)
     return found.edges
 
 
-@given(st.lists(pairs, min_size=1, max_size=30), st.sampled_from([midpoint, readable]))
+@given(st.lists(pairs, min_size=1, max_size=30), st.sampled_from([midpoint, shortest_between]))
 def test_an_edge_parts_its_neighbours(pairs, between):
     left, right = np.array(pairs).T
     found = between(left, right)
@@ -56,7 +56,7 @@ def test_midpoint_is_the_middle(left, width):
     ],
 )
 def test_readable_edges(left, right, expected):
-    found = readable(np.array([left]), np.array([right]))[0]
+    found = shortest_between(np.array([left]), np.array([right]))[0]
     assert repr(float(found)) == expected
 
 
@@ -67,7 +67,7 @@ def digits(number):
 @given(st.floats(1e-3, 1e6), st.floats(1e-6, 0.5))
 def test_no_shorter_decimal_lies_in_the_middle_half(left, part):
     right = left * (1 + part)
-    found = float(readable(np.array([left]), np.array([right]))[0])
+    found = float(shortest_between(np.array([left]), np.array([right]))[0])
     low, high = left + 0.26 * (right - left), left + 0.74 * (right - left)
     for length in range(1, digits(found)):
         shorter = [float(f"{value:.{length - 1}e}") for value in np.linspace(low, high, 50)]
@@ -142,7 +142,7 @@ def test_edges_are_short_numbers():
 
 def test_many_features_are_counted_in_batches():
     matrix = np.random.default_rng(4).normal(size=(600, 70))
-    found = cut(MemorySource(Table.read(matrix)), LocalEngine(), list(range(70)), 16)
+    found = fit_cuts(MemorySource(Table.read(matrix)), LocalEngine(), list(range(70)), 16)
     for feature in (0, 63, 64, 69):
         np.testing.assert_array_equal(found[feature].edges, edges_of(matrix[:, feature], 16))
 

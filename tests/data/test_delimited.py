@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 pa = pytest.importorskip("pyarrow")
 
-from hornbeam.data.delimited import MISSING_MARKS, read_delimited  # noqa: E402
-from hornbeam.data.rows_file import read_rows, type_of, write_parts  # noqa: E402
+from hornbeam.data.files.delimited import MISSING_MARKS, read_delimited  # noqa: E402
+from hornbeam.data.files.tabular import read_table, type_of, write_parts  # noqa: E402
 from hornbeam.data.schema import Feature, Kind  # noqa: E402
 from hornbeam.errors import DataError, SchemaError  # noqa: E402
 
@@ -79,13 +79,13 @@ def test_parquet_and_folders_are_read_with_the_types_asked_for(tmp_path):
 
     for at in (1, 2):
         parquet.write_table(pa.table({"zip": [at, None], "ok": ["true", None]}), tmp_path / f"{at}.parquet")
-    read = read_rows(str(tmp_path), types={"zip": "text", "ok": "boolean", "other": "text"})
+    read = read_table(str(tmp_path), types={"zip": "text", "ok": "boolean", "other": "text"})
     assert read.to_pydict() == {"zip": ["1", None, "2", None], "ok": [True, None, True, None]}
     with pytest.raises(SchemaError, match=r"Column 'ok' holds string, expected numbers"):
-        read_rows(str(tmp_path), types={"ok": "number"})
+        read_table(str(tmp_path), types={"ok": "number"})
     parquet.write_table(pa.table({"other": [1]}), tmp_path / "3.parquet")
     with pytest.raises(DataError, match="The files differ in their columns"):
-        read_rows(str(tmp_path))
+        read_table(str(tmp_path))
 
 
 def test_dictionaries_of_parquet_are_cast_by_value(tmp_path):
@@ -93,7 +93,7 @@ def test_dictionaries_of_parquet_are_cast_by_value(tmp_path):
 
     path = tmp_path / "d.parquet"
     parquet.write_table(pa.table({"x": pa.array(["3", "5", "3"]).dictionary_encode()}), path)
-    assert read_rows(str(path), types={"x": "number"})["x"].to_pylist() == [3.0, 5.0, 3.0]
+    assert read_table(str(path), types={"x": "number"})["x"].to_pylist() == [3.0, 5.0, 3.0]
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.data.engine import LocalEngine
+from hornbeam.data.sources import MemorySource, Unit
 from hornbeam.data.table import Table
-from hornbeam.data.units import MemorySource, Unit
 from hornbeam.errors import EngineError, ParameterError
 
 engines = st.builds(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hornbeam.data.files import files_of
+from hornbeam.data.files.paths import files_of
 from hornbeam.errors import DataError
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from hornbeam.data.labels import read_labels
-from hornbeam.data.measured import read_numbers
+from hornbeam.data.numeric_target import read_numeric_target
 from hornbeam.data.table import Table
 from hornbeam.data.weights import read_weights
 from hornbeam.errors import DataError
@@ -49,7 +49,7 @@ def test_the_cause_of_a_foreign_error_is_kept():
         lambda: Table.read([[Unhashable("a")], [Unhashable("b")]]),
         lambda: read_labels(Failing()),
         lambda: read_labels(np.array([Unhashable("a"), Unhashable("b")], dtype=object)),
-        lambda: read_numbers(Failing()),
+        lambda: read_numeric_target(Failing()),
         lambda: read_weights(Failing(), 2),
     )
     for read in reads:

@@ -16,7 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbeam.data import Bins, Kind, LocalEngine, MemorySource, ParquetSource, Table, row_groups, survey
+from hornbeam.data import Bins, Kind, LocalEngine, MemorySource, ParquetSource, Table
+from hornbeam.data.files.paths import row_groups, summary
 from hornbeam.errors import DataError, ParameterError, SchemaError
 
 engines = st.builds(LocalEngine, st.integers(1, 2), st.integers(1, 5), st.booleans())
@@ -433,8 +434,8 @@ def test_names_must_differ_within_a_file(tmp_path):
 
 def test_absurd_numbers_of_categories_and_classes_are_refused(tmp_path, monkeypatch):
     """The limits hold over all units, not only within one."""
-    monkeypatch.setattr(survey, "MAX_CATEGORIES", 5)
-    monkeypatch.setattr(survey, "MAX_CLASSES", 5)
+    monkeypatch.setattr(summary, "MAX_CATEGORIES", 5)
+    monkeypatch.setattr(summary, "MAX_CLASSES", 5)
     frame = pa.table({"x": list("abcdef"), "n": np.arange(6.0), "y": np.arange(6)})
     folder = written(frame, tmp_path, 2)
     with pytest.raises(DataError, match=r"Feature 'x' has more than 5 categories.*drop the column"):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 pa = pytest.importorskip("pyarrow")
 
-from hornbeam.data.profile import Profile  # noqa: E402
+from hornbeam.data.files.profile import Profile  # noqa: E402
 
 
 @given(st.lists(st.none() | st.integers(-3, 3), min_size=1, max_size=12))

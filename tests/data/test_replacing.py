@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from hornbeam.data.replacing import is_abandoned, replace, replacing
+from hornbeam.data.files.atomic_write import is_abandoned, replace, replacing
 from hornbeam.errors import StorageError
 
 # Holds the lock of the file that is named, until its input ends.

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from hornbeam.data.scratch import _mark, draft_of, remove_drafts, scratch_folder
+from hornbeam.data.files.scratch import _mark, draft_of, remove_drafts, scratch_folder
 
 OWNER = """
 import sys
 from contextlib import suppress
 from pathlib import Path
-from hornbeam.data.scratch import draft_of, scratch_folder
+from hornbeam.data.files.scratch import draft_of, scratch_folder
 with scratch_folder(sys.argv[1]) as folder, draft_of(Path(sys.argv[1], "rows.arrow")) as draft:
     Path(folder, "codes").mkdir()
     draft.write(b"half")

@@ -7,7 +7,7 @@ import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
 
-from hornbeam.data import ParquetSource, lay_down
+from hornbeam.data import ParquetSource, write_parquet
 from hornbeam.errors import ContainerError, DataError
 
 ROWS = pa.table(
@@ -39,7 +39,7 @@ def batches():
     ids=["table", "reader", "batches", "tables", "dataset", "scanner"],
 )
 def test_any_stream_is_laid_down(tmp_path, rows):
-    [path] = lay_down(rows(), tmp_path / "new", name="part-0", group_rows=10)
+    [path] = write_parquet(rows(), tmp_path / "new", name="part-0", group_rows=10)
     assert [entry.name for entry in (tmp_path / "new").iterdir()] == ["part-0.parquet"]
     metadata = pq.read_metadata(path)
     assert [metadata.row_group(at).num_rows for at in range(metadata.num_row_groups)] == [10, 10, 5]
@@ -49,11 +49,11 @@ def test_any_stream_is_laid_down(tmp_path, rows):
 
 def test_a_frame_that_speaks_arrow_is_laid_down(tmp_path):
     frame = pl.DataFrame({"x": [1.0, None], "y": ["a", "b"]})
-    assert pl.read_parquet(lay_down(frame, tmp_path)).equals(frame)
+    assert pl.read_parquet(write_parquet(frame, tmp_path)).equals(frame)
 
 
 def test_nothing_streams_to_no_file(tmp_path):
-    assert lay_down([], tmp_path) == lay_down(ROWS[:0], tmp_path) == []
+    assert write_parquet([], tmp_path) == write_parquet(ROWS[:0], tmp_path) == []
     assert not list(tmp_path.iterdir())
 
 
@@ -61,7 +61,7 @@ def test_batches_of_one_stream_must_fit_together(tmp_path):
     with pytest.raises(
         DataError, match=r"(?s)cannot be written as Parquet: .*Give all batches the same schema"
     ):
-        lay_down([ROWS, pa.table({"x": [1.0]})], tmp_path)
+        write_parquet([ROWS, pa.table({"x": [1.0]})], tmp_path)
     with pytest.raises(ContainerError, match="The stream holds a dict; expected record batches"):
-        lay_down([{"x": 1.0}], tmp_path)
+        write_parquet([{"x": 1.0}], tmp_path)
     assert not list(tmp_path.iterdir())

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sklearn.utils.class_weight import compute_sample_weight
 
 from hornbeam.data.labels import read_labels
-from hornbeam.data.weights import Weights, fixed_point, in_steps, read_weights, steer
+from hornbeam.data.weights import Weights, apply_class_weight, fixed_point_weights, read_weights, to_steps
 from hornbeam.errors import DataError, ParameterError
 
 positive = st.floats(min_value=0, exclude_min=True, allow_infinity=False)
@@ -28,7 +28,7 @@ def steered(sample_weight, y, class_weight):
     if read.of_class is None:
         return read
     codes = labels.codes if read.kept is None else labels.codes[read.kept]
-    return Weights(*steer(read.steps, read.unit, read.of_class, codes), read.kept, read.of_class)
+    return Weights(*apply_class_weight(read.steps, read.unit, read.of_class, codes), read.kept, read.of_class)
 
 
 @given(st.lists(positive, min_size=1, max_size=30))
@@ -36,7 +36,7 @@ def test_fixed_point_is_the_contract(values):
     weight = np.array(values)
     n_times_largest = len(values) * Fraction(max(values))
     try:
-        steps, unit = fixed_point(weight)
+        steps, unit = fixed_point_weights(weight)
     except DataError as error:
         if "too large" in str(error):
             assert n_times_largest >= Fraction(1e150) * (1 - Fraction(1, 2**50))
@@ -62,7 +62,7 @@ def test_fixed_point_is_the_contract(values):
 
 @given(st.lists(st.integers(1, 2**20), min_size=1, max_size=30).filter(lambda w: set(w) != {1}))
 def test_whole_weights_are_themselves(values):
-    steps, unit = fixed_point(np.array(values, dtype=np.float64))
+    steps, unit = fixed_point_weights(np.array(values, dtype=np.float64))
     assert unit == 1.0
     assert steps.tolist() == values
 
@@ -72,8 +72,8 @@ def test_whole_weights_are_themselves(values):
 )
 def test_scaling_by_a_power_of_two_scales_the_unit_alone(values, power):
     weight = np.array(values)
-    steps, unit = fixed_point(weight)
-    scaled, scaled_unit = fixed_point(np.ldexp(weight, power))
+    steps, unit = fixed_point_weights(weight)
+    scaled, scaled_unit = fixed_point_weights(np.ldexp(weight, power))
     assert scaled_unit == math.ldexp(unit, power)
     assert scaled.tolist() == steps.tolist()
 
@@ -247,13 +247,13 @@ def test_class_weight_zero_drops_the_class():
 
 
 def test_weights_in_the_steps_of_a_tree():
-    assert in_steps(None, 2, 0.25).tolist() == [4, 4]
-    assert in_steps([3, 0, 1], 3, 1.0).tolist() == [3, 0, 1]
-    assert in_steps(2, 3, 0.5).tolist() == [4, 4, 4]
+    assert to_steps(None, 2, 0.25).tolist() == [4, 4]
+    assert to_steps([3, 0, 1], 3, 1.0).tolist() == [3, 0, 1]
+    assert to_steps(2, 3, 0.5).tolist() == [4, 4, 4]
     # As in training, the nearest step; a weight that is none still gets one.
-    assert in_steps([0.3, 0.01, 0], 3, 0.125).tolist() == [2, 1, 0]
+    assert to_steps([0.3, 0.01, 0], 3, 0.125).tolist() == [2, 1, 0]
     # No shares: all rows together may weigh less than one.
-    assert in_steps([0.25, 0.25], 2, 0.25).tolist() == [1, 1]
+    assert to_steps([0.25, 0.25], 2, 0.25).tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("kind", ["whole", "real"])
@@ -261,13 +261,13 @@ def test_a_weight_has_the_steps_it_had_in_training(kind):
     rng = np.random.default_rng(3)
     weight = rng.integers(1, 9, 50) if kind == "whole" else rng.exponential(size=50)
     steps, unit, _, _ = read_weights(weight, 50)
-    assert in_steps(weight, 50, unit).tolist() == steps.tolist()
+    assert to_steps(weight, 50, unit).tolist() == steps.tolist()
 
 
 def test_parts_of_rows_do_not_fit_whole_steps():
     with pytest.raises(
         DataError, match=r"0\.5 in row 1, but the tree counts whole rows: expected whole numbers"
     ):
-        in_steps([1, 0.5], 2, 1.0)
+        to_steps([1, 0.5], 2, 1.0)
     with pytest.raises(DataError, match=r"which is 4\.61e\+18 steps of 2\.17e-19: expected below 2\*\*50"):
-        in_steps([1.0], 1, 2.0**-62)
+        to_steps([1.0], 1, 2.0**-62)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hornbeam import DaskTreeClassifier
-from hornbeam.data.coded import MemoryRows
+from hornbeam.data.encoded_rows import EncodedRows
 from hornbeam.engines import DaskEngine
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Grower
@@ -54,7 +54,7 @@ def test_workers_killed_while_a_tree_is_grown(dask_processes):
     """While nodes are counted, and while the rows of small ones are brought together."""
     table = random_table(5, n_rows=3000, n_classes=3, n_values=1000)
     bins, grower = bins_of(table, max_bins=50), Grower(max_depth=6)
-    source = MemoryRows(Rows(bins.encode(table), table.target.astype(np.uint16), None), block=100)
+    source = EncodedRows(Rows(bins.encode(table), table.target.astype(np.uint16), None), block=100)
     engine = Killer(dask_processes, at=[3, 7])
     grown = grower.grow_by_level(source, bins, table.schema, engine, home_rows=400)
     assert grown.digest == grower.grow(table, bins).digest

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hornbeam.data.coded import MemoryRows
+from hornbeam.data.encoded_rows import EncodedRows
 from hornbeam.growing import Grower
 from hornbeam.kernels.subtree import Rows
 from strategies_growing import bins_of, random_table
@@ -19,7 +19,7 @@ def digest(engine, *, reverse=False, **settings):
     order = slice(None, None, -1) if reverse else slice(None)
     codes, label, weight, _ = ROWS
     rows = Rows(*(np.ascontiguousarray(array[order]) for array in (codes, label, weight)))
-    source = MemoryRows(rows, block=25)
+    source = EncodedRows(rows, block=25)
     grown = GROWER.grow_by_level(source, BINS, TABLE.schema, engine, unit=TABLE.unit, **settings)
     return grown.digest
 

@@ -14,13 +14,13 @@ from hornbeam.data.schema import Kind
 from hornbeam.ensembles import (
     BinaryLogLoss,
     Boosting,
+    EarlyStopping,
     Poisson,
     QuantileLoss,
     SoftmaxLoss,
     SquaredError,
-    Stopping,
-    boosting,
 )
+from hornbeam.ensembles.boosting.trainer import trainer
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing.leafwise import Leafwise
 from strategies_growing import random_table
@@ -41,7 +41,7 @@ def classes(seed=0, n=400, n_classes=2, **kinds):
 
 
 def loss_of(table):
-    if table.measured is not None:
+    if table.numeric_target is not None:
         return SquaredError()
     return BinaryLogLoss() if table.schema.n_classes == 2 else SoftmaxLoss(table.schema.n_classes)
 
@@ -94,7 +94,7 @@ def test_leaves_of_quantiles_are_quantiles_of_what_is_left(quantile, expected):
 @pytest.mark.parametrize("loss", ["squared_error", "poisson"])
 def test_trees_of_numbers_are_scikit_learns(loss):
     table = numbers(missing=0.0)
-    X, y = np.column_stack(table.columns), table.measured.values
+    X, y = np.column_stack(table.columns), table.numeric_target.values
     peer = HistGradientBoostingRegressor(loss=loss, max_iter=15, max_leaf_nodes=8, early_stopping=False)
     with threadpool_limits(1):
         peer.fit(X, y)
@@ -137,7 +137,7 @@ def test_neither_threads_nor_the_order_of_rows_change_a_bit(data):
         grower,
         4,
         subsample=data.draw(st.sampled_from([1.0, 0.6])),
-        stopping=data.draw(st.sampled_from([None, Stopping(0.25, 2)])),
+        stopping=data.draw(st.sampled_from([None, EarlyStopping(0.25, 2)])),
         seed=seed,
     )
     order = np.random.default_rng(seed).permutation(table.n_rows)
@@ -172,10 +172,12 @@ def test_a_row_of_weight_two_is_a_row_given_twice(loss):
 def test_scores_kept_while_boosting_are_those_of_the_trees(kind):
     """Rows out of the sample, held out, of unseen categories or without a value: all end where the tree sends them."""
     table = numbers(4) if kind == "numbers" else classes(4, n_classes=2 if kind == "two" else 3, n_nominal=2)
-    run = boosting._Run(Boosting(loss_of(table), SMALL, 6, subsample=0.3, stopping=Stopping(0.3)), table, 1)
+    run = trainer._Run(
+        Boosting(loss_of(table), SMALL, 6, subsample=0.3, stopping=EarlyStopping(0.3)), table, 1
+    )
     for _ in range(6):
         run.advance()
-    fitted = boosting.Boosted(table.schema, run._start, tuple(run.rounds))
+    fitted = trainer.Boosted(table.schema, run._start, tuple(run.rounds))
     np.testing.assert_allclose(fitted.scores(table), run._scores, atol=1e-12)
 
 
@@ -207,7 +209,9 @@ def test_leaves_keep_to_their_budget_depth_and_size():
 
 def test_early_stopping_keeps_the_rounds_of_the_least_loss():
     table = classes(7, 300)
-    result = Boosting(BinaryLogLoss(), SMALL, 200, learning_rate=0.5, stopping=Stopping(0.3, 5)).fit(table)
+    result = Boosting(BinaryLogLoss(), SMALL, 200, learning_rate=0.5, stopping=EarlyStopping(0.3, 5)).fit(
+        table
+    )
     best = int(np.argmin(result.losses))
     assert len(result.boosted.rounds) == best
     assert len(result.losses) == best + 1 + 5

@@ -9,20 +9,19 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeRegressor
 
 from hornbeam.data import Table
-from hornbeam.data.bins import Bins
+from hornbeam.data.binning.bins import Bins
 from hornbeam.data.engine import LocalEngine
-from hornbeam.data.units import MemorySource
-from hornbeam.ensembles import distillation
-from hornbeam.ensembles.distillation import Distillation
-from hornbeam.ensembles.mixing import Mixing
+from hornbeam.data.sources import MemorySource
+from hornbeam.ensembles.distillation.distillation import Distillation, distillation
+from hornbeam.ensembles.distillation.synthetic_rows import SyntheticRows
 from hornbeam.ensembles.temperature import apply_temperature
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing import Criterion, Grower
-from hornbeam.tree.edit import count
-from hornbeam.tree.route import answer, decision_path
+from hornbeam.tree.edit import count_rows
+from hornbeam.tree.route import decision_path, predict_rows
 from strategies_growing import random_table
 
-FEW = Mixing(least=600, most=2000)
+FEW = SyntheticRows(least=600, most=2000)
 
 
 def smooth(seed=0, n=200):
@@ -63,7 +62,7 @@ def test_new_rows_have_the_values_of_two_old_ones(seed, n):
 
 def test_rows_exchange_the_share_that_was_asked_for():
     table = smooth(n=500)
-    turns = np.array(list(Mixing(exchange=0.25).mix(table)))
+    turns = np.array(list(SyntheticRows(exchange=0.25).mix(table)))
     assert (turns != np.arange(500)[:, None]).mean() == pytest.approx(0.25, abs=0.01)
 
 
@@ -71,7 +70,7 @@ def test_neighbours_are_alike_in_what_matters():
     rng = np.random.default_rng(1)
     X = np.c_[rng.normal(size=300) + np.repeat([-50, 50], 150), rng.normal(size=300)]
     table = Table.read(X, np.repeat([0, 1], 150))
-    for rows in Mixing(per_row=3, least=0).mix(table):
+    for rows in SyntheticRows(per_row=3, least=0).mix(table):
         same = (table.columns[0] > 0) == (table.columns[0][rows.max(axis=1)] > 0)
         assert same.mean() > 0.95  # those on the border of two leaves look across
 
@@ -90,7 +89,7 @@ def test_rows_of_several_classes_grow_the_tree_of_squared_distances():
     ours = Grower(Criterion.GINI, min_weight_leaf=4.999, max_depth=4).grow(soft, bins)
     theirs = DecisionTreeRegressor(min_samples_leaf=5, max_depth=4, random_state=0).fit(X, p)
     assert ours.n_leaves == theirs.get_n_leaves()
-    np.testing.assert_allclose(answer(ours, rows), theirs.predict(X), atol=1e-5)
+    np.testing.assert_allclose(predict_rows(ours, rows), theirs.predict(X), atol=1e-5)
 
 
 def test_a_tree_comes_near_its_teacher():
@@ -98,7 +97,7 @@ def test_a_tree_comes_near_its_teacher():
     tree = Distillation().fit(table, oracle(table))
     new = smooth(seed=9, n=2000)
     truth = oracle(new)(np.repeat(np.arange(2000)[:, None], 2, axis=1))
-    assert np.sqrt(((answer(tree, new) - truth) ** 2).mean()) < 0.08
+    assert np.sqrt(((predict_rows(tree, new) - truth) ** 2).mean()) < 0.08
 
 
 @pytest.mark.parametrize("weight", [None, "whole"])
@@ -107,7 +106,7 @@ def test_real_rows_are_the_evidence_and_the_teacher_weighs_thirty(weight):
     if weight is not None:
         table = replace(table, weight=np.arange(1, 201))
     tree = Distillation(mixing=FEW).fit(table, oracle(table))
-    assert (tree.evidence == count(tree.skeleton, table).evidence).all()
+    assert (tree.evidence == count_rows(tree.skeleton, table).evidence).all()
     assert (tree.borrowed == 30).all()
     raw = tree.evidence.sum(axis=1, keepdims=True)
     teacher = (tree.belief * (raw + 30) - tree.evidence) / 30
@@ -118,7 +117,7 @@ def test_real_rows_are_the_evidence_and_the_teacher_weighs_thirty(weight):
 
 def test_the_teacher_speaks_with_the_mean_of_the_leaf_and_a_row_of_each_ancestor():
     table = smooth(n=60)
-    ask, mixing = oracle(table), Mixing(least=300, most=300)
+    ask, mixing = oracle(table), SyntheticRows(least=300, most=300)
     tree = Distillation(mixing=mixing).fit(table, ask)
     turns = [np.repeat(np.arange(60)[:, None], 2, axis=1), *mixing.mix(table)]
     rows = Table(

@@ -5,7 +5,7 @@ import pytest
 
 from hornbeam.data import Table
 from hornbeam.data.schema import Kind
-from hornbeam.ensembles import Encoded
+from hornbeam.ensembles import EncodedTable
 from hornbeam.errors import DataError
 from hornbeam.recipe import Recipe
 from strategies_growing import random_table
@@ -14,7 +14,7 @@ from strategies_growing import random_table
 def test_the_order_depends_on_the_rows_alone():
     table = random_table(1, n_rows=80, n_values=3, weights="real")
     order = np.random.default_rng(0).permutation(80)
-    one, other = Encoded.of(table, Recipe()), Encoded.of(table.take(order), Recipe())
+    one, other = EncodedTable.of(table, Recipe()), EncodedTable.of(table.take(order), Recipe())
     np.testing.assert_array_equal(one.codes, other.codes)
     np.testing.assert_array_equal(one.table.target, other.table.target)
     np.testing.assert_array_equal(one.table.weight, other.table.weight)
@@ -22,7 +22,7 @@ def test_the_order_depends_on_the_rows_alone():
 
 
 def test_rows_that_are_alike_stand_side_by_side():
-    rows = Encoded.of(random_table(2, n_rows=200, n_numeric=1, n_values=2), Recipe())
+    rows = EncodedTable.of(random_table(2, n_rows=200, n_numeric=1, n_values=2), Recipe())
     seen = np.column_stack([rows.codes, rows.table.target])
     new = np.append(True, (seen[1:] != seen[:-1]).any(axis=1))
     np.testing.assert_array_equal(new, np.append(True, rows.number[1:] != rows.number[:-1]))
@@ -31,17 +31,17 @@ def test_rows_that_are_alike_stand_side_by_side():
 
 def test_codes_are_those_of_the_rows():
     table = random_table(3, n_rows=50)
-    rows = Encoded.of(table, Recipe())
+    rows = EncodedTable.of(table, Recipe())
     np.testing.assert_array_equal(rows.codes, rows.bins.encode(table)[rows.origin])
 
 
 def test_taken_numbers_are_held_in_steps_that_fit_their_weights():
     table = Table.read([[1.0], [2.0]], [3.0, -0.0], target=Kind.NUMERIC)
-    some = Encoded.of(table, Recipe()).take(np.array([0, 1]), np.array([2**40, 1]))
-    assert some.table.measured.values.tolist() == table.take(some.origin).measured.values.tolist()
-    assert abs(int(some.table.measured.numerators(some.table.weight).sum())) < 2**62
+    some = EncodedTable.of(table, Recipe()).take(np.array([0, 1]), np.array([2**40, 1]))
+    assert some.table.numeric_target.values.tolist() == table.take(some.origin).numeric_target.values.tolist()
+    assert abs(int(some.table.numeric_target.numerators(some.table.weight).sum())) < 2**62
 
 
 def test_rows_without_a_target_are_refused():
     with pytest.raises(DataError, match="no target"):
-        Encoded.of(Table.read([[1.0], [2.0]]), Recipe())
+        EncodedTable.of(Table.read([[1.0], [2.0]]), Recipe())

@@ -8,34 +8,38 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from hornbeam.data import Table
-from hornbeam.ensembles import Forest, Planting, answers, importance, mean_answer, sum_answers
+from hornbeam.ensembles import Forest, ForestTrainer, importance, mean_prediction, prediction, sum_predictions
 from hornbeam.errors import TreeError
 from hornbeam.growing import Grower
 from hornbeam.recipe import Recipe
 from hornbeam.tree import Skeleton, Tree
-from hornbeam.tree.route import answer
+from hornbeam.tree.route import predict_rows
 from strategies_growing import random_table
 
 TABLE = random_table(3, n_rows=500, n_classes=3, n_numeric=4, n_values=40)
-FOREST = Planting(Recipe(grower=Grower(max_features=2)), 9).fit(TABLE).forest
+FOREST = ForestTrainer(Recipe(grower=Grower(max_features=2)), 9).fit(TABLE).forest
 
 
 def test_the_answer_is_the_mean_of_the_trees():
-    said = [answer(tree, TABLE) for tree in FOREST.trees]
+    said = [predict_rows(tree, TABLE) for tree in FOREST.trees]
     np.testing.assert_allclose(FOREST.answer(TABLE), np.mean(said, axis=0), rtol=1e-13)
-    np.testing.assert_array_equal(mean_answer(FOREST.trees, TABLE), sum_answers(FOREST.trees, TABLE) / 9)
+    np.testing.assert_array_equal(
+        mean_prediction(FOREST.trees, TABLE), sum_predictions(FOREST.trees, TABLE) / 9
+    )
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 8])
 @pytest.mark.parametrize("block", [1, 7, 500])
 def test_neither_threads_nor_blocks_change_a_bit_of_it(n_jobs, block, monkeypatch):
     whole = FOREST.answer(TABLE)
-    monkeypatch.setattr(answers, "_BLOCK", block)
+    monkeypatch.setattr(prediction, "_BLOCK", block)
     np.testing.assert_array_equal(FOREST.answer(TABLE, n_jobs), whole)
 
 
 def test_at_temperature_one_the_mean_keeps_its_bits():
-    np.testing.assert_array_equal(Forest(FOREST.trees, 1.0).answer(TABLE), mean_answer(FOREST.trees, TABLE))
+    np.testing.assert_array_equal(
+        Forest(FOREST.trees, 1.0).answer(TABLE), mean_prediction(FOREST.trees, TABLE)
+    )
     assert Forest(FOREST.trees, 1.0).digest == FOREST.digest
 
 
@@ -102,5 +106,5 @@ def test_leaves_have_no_importance():
 
 def test_every_platform_grows_the_same_forest():
     X, y = load_breast_cancer(return_X_y=True)
-    forest = Planting(Recipe(255, Grower(max_features=5)), 5, seed=2026).fit(Table.read(X, y)).forest
+    forest = ForestTrainer(Recipe(255, Grower(max_features=5)), 5, seed=2026).fit(Table.read(X, y)).forest
     assert forest.digest == "25a79802f684cd27754d3b0bf0bc971f252716a2cf52b6988d6c866f9af7fc22"

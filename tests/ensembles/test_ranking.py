@@ -7,7 +7,7 @@ import pytest
 
 from hornbeam.data import Table
 from hornbeam.data.schema import Kind
-from hornbeam.ensembles.ranking import LambdaLoss, Queries
+from hornbeam.ensembles.boosting.lambdamart import LambdaLoss, Queries
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.evaluation import ndcg
 from hornbeam.kernels.lambdas import lambdas

@@ -5,7 +5,7 @@ import pytest
 
 from hornbeam import Table, TreeClassifier
 from hornbeam.recipe import PRESETS
-from hornbeam.tree.edit import count
+from hornbeam.tree.edit import count_rows
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def test_probabilities_are_those_of_the_same_tests_counted_without(noisy, sample
     weight = {None: None, "whole": np.arange(len(y)) % 3 + 1.0, "shares": np.linspace(1, 2, len(y)) / 9000}
     clf = TreeClassifier(class_weight="balanced", max_depth=5, smoothing=None)
     tree = clf.fit(X, y, sample_weight=weight[sample_weight]).tree_
-    again = count(tree.skeleton, Table.read(X, y, sample_weight=weight[sample_weight]))
+    again = count_rows(tree.skeleton, Table.read(X, y, sample_weight=weight[sample_weight]))
     np.testing.assert_array_equal(tree.evidence, again.evidence)
     np.testing.assert_array_equal(tree.belief, again.belief)
 

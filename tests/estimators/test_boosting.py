@@ -9,7 +9,7 @@ from sklearn import config_context
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.model_selection import GroupKFold, cross_val_score, train_test_split
 
-from hornbeam import BoostedTreesClassifier, BoostedTreesRegressor, LambdaMARTRanker
+from hornbeam import BoostedTreesClassifier, BoostedTreesRanker, BoostedTreesRegressor
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.evaluation import ndcg
 
@@ -104,14 +104,14 @@ def queries(n_queries=80, size=12):
 def test_a_ranker_orders_the_rows_of_new_queries():
     X, relevance, query = queries()
     for train, test in GroupKFold(2).split(X, relevance, query):
-        ranker = LambdaMARTRanker(n_estimators=40).fit(X[train], relevance[train], group=query[train])
+        ranker = BoostedTreesRanker(n_estimators=40).fit(X[train], relevance[train], group=query[train])
         found = ranker.score(X[test], relevance[test], group=query[test])
         assert found > 0.85 > ndcg(relevance[test], np.zeros(len(test)), query[test])
 
 
 def test_folds_of_whole_queries_are_scikit_learns():
     X, relevance, query = queries()
-    ranker, folds = LambdaMARTRanker(n_estimators=5), GroupKFold(3)
+    ranker, folds = BoostedTreesRanker(n_estimators=5), GroupKFold(3)
     by_hand = [
         ranker.fit(X[a], relevance[a], group=query[a]).score(X[b], relevance[b], group=query[b])
         for a, b in folds.split(X, relevance, query)
@@ -126,7 +126,9 @@ def test_folds_of_whole_queries_are_scikit_learns():
 
 def test_threads_do_not_change_a_ranking():
     X, relevance, query = queries(400)
-    models = [LambdaMARTRanker(n_estimators=5, n_jobs=n).fit(X, relevance, group=query) for n in (1, 2, 3, 8)]
+    models = [
+        BoostedTreesRanker(n_estimators=5, n_jobs=n).fit(X, relevance, group=query) for n in (1, 2, 3, 8)
+    ]
     assert len({model.boosted_.digest for model in models}) == 1
 
 
@@ -135,8 +137,8 @@ def test_queries_need_not_stand_together():
     order = np.argsort(
         np.tile(np.arange(12), 20), kind="stable"
     )  # the first row of each query, then the second
-    one = LambdaMARTRanker(n_estimators=5).fit(X, relevance, group=query)
-    other = LambdaMARTRanker(n_estimators=5).fit(X[order], relevance[order], group=query[order].astype(str))
+    one = BoostedTreesRanker(n_estimators=5).fit(X, relevance, group=query)
+    other = BoostedTreesRanker(n_estimators=5).fit(X[order], relevance[order], group=query[order].astype(str))
     np.testing.assert_allclose(one.predict(X), other.predict(X), atol=1e-9)
 
 
@@ -144,7 +146,7 @@ def test_normalisation_ranks_noisy_grades_better():
     X, relevance, query = queries(200)
     train, test = query < 120, query >= 120
     found = [
-        LambdaMARTRanker(normalize=normalize)
+        BoostedTreesRanker(normalize=normalize)
         .fit(X[train], relevance[train], group=query[train])
         .score(X[test], relevance[test], group=query[test])
         for normalize in (False, True)
@@ -155,13 +157,13 @@ def test_normalisation_ranks_noisy_grades_better():
 def test_a_flag_is_no_number():
     X, relevance, query = queries(20)
     with pytest.raises(ParameterError, match="normalize=1: expected True or False"):
-        LambdaMARTRanker(normalize=1).fit(X, relevance, group=query)
+        BoostedTreesRanker(normalize=1).fit(X, relevance, group=query)
 
 
 def test_sizes_are_no_queries():
     X, relevance, _ = queries(20)
     with pytest.raises(DataError, match="expected the query of each row"):
-        LambdaMARTRanker().fit(X, relevance, group=np.full(20, 12))
+        BoostedTreesRanker().fit(X, relevance, group=np.full(20, 12))
 
 
 def test_held_out_rows_are_no_worse_than_scikit_learns():

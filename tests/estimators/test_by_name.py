@@ -8,10 +8,10 @@ import pytest
 
 from hornbeam import (
     BoostedTreesClassifier,
+    BoostedTreesRanker,
     BoostedTreesRegressor,
     ForestClassifier,
     ForestRegressor,
-    LambdaMARTRanker,
     RuleClassifier,
     SmoothedClassifier,
     Table,
@@ -41,7 +41,7 @@ ESTIMATORS = [
     ForestRegressor(3),
     BoostedTreesClassifier(n_estimators=3),
     BoostedTreesRegressor(n_estimators=3),
-    LambdaMARTRanker(n_estimators=3),
+    BoostedTreesRanker(n_estimators=3),
     RuleClassifier(),
     SmoothedClassifier(),
 ]

@@ -29,7 +29,7 @@ ESTIMATORS = [
     (hornbeam.BoostedTreesClassifier(n_estimators=3), LABEL),
     (hornbeam.BoostedTreesRegressor(n_estimators=3), NUMBER),
     (hornbeam.RuleClassifier(), LABEL),
-    (hornbeam.LambdaMARTRanker(n_estimators=3), GRADE),
+    (hornbeam.BoostedTreesRanker(n_estimators=3), GRADE),
 ]
 
 

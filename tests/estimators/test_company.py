@@ -54,7 +54,7 @@ def test_a_pipeline_fits_and_answers_as_its_parts_do():
 
 
 def test_a_grid_search_finds_presets_criteria_and_depths():
-    grid = {"preset": ["pet", "cart"], "criterion": ["auto", "hellinger"], "max_depth": [1, 3]}
+    grid = {"preset": ["default", "cart"], "criterion": ["auto", "hellinger"], "max_depth": [1, 3]}
     search = GridSearchCV(TreeClassifier(), grid, cv=3, error_score="raise").fit(*IRIS)
     assert len(search.cv_results_["params"]) == 8
     assert search.best_params_["max_depth"] == 3  # three classes need more than one test
@@ -96,7 +96,7 @@ def test_bags_hold_it(preset):
 def test_boosting_starts_with_the_plain_tree_and_gets_better(preset):
     X, y = CANCER
     stump = {"preset": preset, "max_depth": 1}
-    if preset == "pet":
+    if preset == "default":
         stump["pruning"] = None  # alone it may see that one test more makes no difference
     boosted = AdaBoostClassifier(TreeClassifier(**stump), n_estimators=20, random_state=0).fit(X, y)
     seed = boosted.estimators_[0].random_state  # drawn by the booster
@@ -218,7 +218,7 @@ def test_apply_and_decision_path_agree():
 def test_the_lean_function_answers_as_the_estimator_does():
     X, y = IRIS
     classifier = TreeClassifier().fit(X, y)
-    ask = classifier.lean()
+    ask = classifier.row_predictor()
     answers = [ask(row) for row in X]
     assert answers == [ask(tuple(row.tolist())) for row in X]
     np.testing.assert_array_equal(answers, classifier.predict_proba(X))

@@ -12,8 +12,8 @@ from hornbeam import TreeClassifier
 from hornbeam.errors import ParameterError
 from hornbeam.pruning import BayesRisk
 from hornbeam.smoothing import HGS, Laplace
-from hornbeam.tree.decision import DecisionRule
-from hornbeam.tree.edit import decide_by
+from hornbeam.tree.decision.rule import DecisionRule
+from hornbeam.tree.edit import with_decision
 
 X, y = load_breast_cancer(return_X_y=True)
 TRIAGE = [[0, 20], [1, 0]]  # 0 is malignant: a tumour sent home costs 20 visits for nothing
@@ -30,7 +30,7 @@ def costly():
 
 
 def test_costs_move_decisions_and_no_probability(plain, costly):
-    assert decide_by(costly.tree_, plain.decision_).digest == plain.tree_.digest != costly.tree_.digest
+    assert with_decision(costly.tree_, plain.decision_).digest == plain.tree_.digest != costly.tree_.digest
     assert np.array_equal(costly.predict_proba(X), plain.predict_proba(X))
     # Benign is the answer where 20 * P(malignant) < P(benign).
     assert np.array_equal(costly.predict(X), (plain.predict_proba(X)[:, 1] > 20 / 21).astype(int))
@@ -44,7 +44,7 @@ def test_the_expected_cost_is_that_of_each_answer(plain, costly):
     assert plain.expected_cost(X) == pytest.approx(1 - belief)
 
 
-@pytest.mark.parametrize("preset", ["pet", "c4.5", "cart"])
+@pytest.mark.parametrize("preset", ["default", "c4.5", "cart"])
 def test_equal_costs_are_no_costs(preset):
     X, y = load_iris(return_X_y=True)
     classifier = TreeClassifier(preset, max_depth=3).fit(X, y)
@@ -89,13 +89,13 @@ def test_the_named_pruner_judges_by_these_costs_and_the_smoothed_belief():
         assert step["costs"] == ((0.0, 20.0), (1.0, 0.0))
         assert step["estimate"] == str(pruned.history[2])
         again = smoothing(BayesRisk(TRIAGE, estimate=smoothing)(full))
-        assert decide_by(again, pruned.decision).digest == pruned.digest
+        assert with_decision(again, pruned.decision).digest == pruned.digest
 
 
 def test_a_pruner_that_was_given_keeps_its_own_costs():
     given = TreeClassifier("c4.4", pruning=BayesRisk(TRIAGE, estimate=Laplace())).fit(X, y)
     named = TreeClassifier("c4.4", pruning="bayes-risk", costs=TRIAGE).fit(X, y)
-    assert given.tree_.digest == decide_by(named.tree_, DecisionRule()).digest
+    assert given.tree_.digest == with_decision(named.tree_, DecisionRule()).digest
     assert not np.array_equal(given.predict(X), named.predict(X))
 
 

@@ -79,7 +79,7 @@ def test_weights_as_a_series_or_by_name():
     assert series.tree_.digest == named.tree_.digest == alone.tree_.digest
 
 
-def test_honest_smoothing_of_rows_that_come_home():
+def test_cross_fitted_smoothing_of_rows_that_come_home():
     assert DaskTreeClassifier().fit(FRAME[FEATURES], FRAME["buys"]).tree_.digest == (
         TreeClassifier().fit(ROWS, LABELS).tree_.digest
     )

@@ -17,12 +17,12 @@ SETTINGS = [  # what was found, what was expected, what to do
     (
         {"preset": "cat"},
         "preset='cat'",
-        "one of 'pet', 'id3', 'c4.5', 'c4.4', 'cart'",
+        "one of 'default', 'id3', 'c4.5', 'c4.4', 'cart'",
         "Did you mean 'cart'?",
     ),
     ({"preset": "C4.5"}, "preset='C4.5'", "'c4.5'", "Did you mean 'c4.5'?"),
-    ({"preset": None}, "preset=None", "one of 'pet'", "Pass preset='pet'"),
-    ({"preset": ["pet"]}, "preset=['pet']", "one of 'pet'", "Pass preset='pet'"),
+    ({"preset": None}, "preset=None", "one of 'default'", "Pass preset='default'"),
+    ({"preset": ["default"]}, "preset=['default']", "one of 'default'", "Pass preset='default'"),
     ({"criterion": "gin"}, "criterion='gin'", "'entropy', 'gain_ratio', 'gini'", "Did you mean 'gini'?"),
     ({"criterion": 3}, "criterion=3", "one of 'auto', 'entropy'", "Pass criterion='auto'"),
     ({"nominal": "multi"}, "nominal='multi'", "'multiway', 'subset'", "Did you mean 'multiway'?"),
@@ -179,7 +179,7 @@ def test_nothing_can_be_asked_before_fitting(method):
     with pytest.raises(NotFittedError, match="This TreeClassifier instance is not fitted yet"):
         getattr(TreeClassifier(), method)(X)
     with pytest.raises(NotFittedError):
-        TreeClassifier().lean()
+        TreeClassifier().row_predictor()
 
 
 def test_one_class_is_enough():

@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 
 from hornbeam import Table, TreeClassifier, load, save
 from hornbeam.data import LocalEngine, MemorySource
-from hornbeam.data.parquet import ParquetSource
+from hornbeam.data.files.parquet import ParquetSource
 from hornbeam.errors import HornbeamError, ParameterError
 
 FEATURES = ["dose", "visits", "ward"]

@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from hornbeam import ForestClassifier, ForestRegressor
 from hornbeam.data import Table
-from hornbeam.ensembles import choose_temperature, mean_answer
+from hornbeam.ensembles import choose_temperature, mean_prediction
 from hornbeam.errors import ParameterError, TreeError
 from hornbeam.evaluation import log_loss, rmse
 from hornbeam.smoothing import HGS, Laplace
@@ -150,7 +150,7 @@ def test_numbers_have_no_temperature():
 def test_without_a_choice_out_of_bag_the_temperature_is_one(settings):
     clf = ForestClassifier(5, **settings).fit(*IRIS)
     assert clf.temperature_ == 1.0
-    trees = mean_answer(clf.forest_.trees, Table.read(IRIS[0], schema=clf.forest_.schema))
+    trees = mean_prediction(clf.forest_.trees, Table.read(IRIS[0], schema=clf.forest_.schema))
     np.testing.assert_array_equal(clf.predict_proba(IRIS[0]), trees)
 
 
@@ -245,7 +245,7 @@ def test_nothing_is_answered_before_fit():
         ({"max_features": 1.5}, "max_features=1.5: expected"),
         ({"max_samples": "half"}, "max_samples='half': expected a whole number of rows"),
         ({"max_samples": 1.5}, "max_samples=1.5: expected"),
-        ({"smoothing": "honest"}, "smoothing='honest': expected one of 'auto', 'out-of-bag'"),
+        ({"smoothing": "cross-fitted"}, "smoothing='cross-fitted': expected one of 'auto', 'out-of-bag'"),
         ({"smoothing": "out-of-bag", "bootstrap": False}, "without bootstrap every tree has seen all"),
         ({"oob_score": True, "bootstrap": False}, "without bootstrap every tree has seen all"),
         ({"criterion": "squared_error"}, "criterion='squared_error': expected one of"),

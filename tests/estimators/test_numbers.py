@@ -12,7 +12,7 @@ from hornbeam import TreeClassifier, TreeRegressor, distill
 from hornbeam.errors import DataError, HornbeamError, ParameterError
 
 WEIGHT = np.random.default_rng(5).choice([0.5, 1.0, 1.5, 2.75], 60)
-HONEST = ("smoothing", "pruning", "simplicity", "random_state")  # of no use without honest smoothing
+HONEST = ("smoothing", "pruning", "simplicity", "random_state")  # of no use without cross-fitted smoothing
 ODD = [
     2**31,
     2**63 - 1,

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from hornbeam import TreeClassifier
-from hornbeam.estimators.plain import Settings, decide, fit
-from hornbeam.estimators.shelf import pack
+from hornbeam.estimators.headless import Settings, decide, fit
+from hornbeam.estimators.persistence.files import pack
 from hornbeam.storage.file import encode
 
 RNG = np.random.default_rng(0)

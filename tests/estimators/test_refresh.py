@@ -13,11 +13,11 @@ from sklearn.exceptions import DataConversionWarning, NotFittedError
 import hornbeam
 from hornbeam import Table, Tree, TreeClassifier
 from hornbeam.errors import DataError, ParameterError, SchemaError, TreeError
-from hornbeam.estimators.shelf import pack, unpack
+from hornbeam.estimators.persistence.files import pack, unpack
 from hornbeam.smoothing import HGS, MEstimate, replay, smoothers_of
 from hornbeam.storage.file import decode, encode
-from hornbeam.tree import believe
-from hornbeam.tree.edit import tally
+from hornbeam.tree import with_belief
+from hornbeam.tree.edit import count_evidence
 
 nan = float("nan")
 X = [[0.0], [0.0], [0.0], [1.0], [1.0], [1.0], [1.0]]
@@ -40,7 +40,7 @@ def fitted(draw):
     """An estimator of any kind with its training rows, and weights that its unit can hold."""
     missing = draw(st.sampled_from(["own", "learned", "fractional"]))
     clf = TreeClassifier(
-        draw(st.sampled_from(["pet", "cart", "c4.5", "c4.4"])),
+        draw(st.sampled_from(["default", "cart", "c4.5", "c4.4"])),
         missing=missing,
         nominal=draw(st.sampled_from(["multiway", "subset"])),
         smoothing=draw(st.sampled_from(["auto", "auto", None, "laplace", "hgs", "hgs-gradient", "m-branch"])),
@@ -112,7 +112,7 @@ def test_an_update_counts_all_rows_on_the_same_tests_and_smooths_as_before(model
         table = Table.read(some, labels, schema=tree.schema)
         table = Table(tree.schema, table.columns, table.target, steps.astype(np.int64), unit)
         for row in range(table.n_rows):
-            counted = tally(tree.skeleton, table.take([row]), unit, shares)
+            counted = count_evidence(tree.skeleton, table.take([row]), unit, shares)
             evidence, came = evidence + counted[0], came + counted[1]
     again = Tree.raw(tree.schema, tree.skeleton, evidence, unit=unit, rows=came, decision=tree.decision)
     assert clf.tree_.digest == replay(smoothers_of(tree.history), again).digest
@@ -136,11 +136,11 @@ def test_what_follows_from_the_evidence_follows():
     np.testing.assert_allclose(clf.leaves().raw[1], [1 / 12, 11 / 12])
 
 
-def test_the_strengths_of_honest_smoothing_and_what_rows_are_worth_stay():
+def test_the_strengths_of_cross_fitted_smoothing_and_what_rows_are_worth_stay():
     X, y = load_breast_cancer(return_X_y=True)
     clf = TreeClassifier().fit(X[::2], y[::2])
     steps = smoothers_of(clf.tree_.history)
-    assert [type(step).__name__ for step in steps] == ["Borrowing", "Appraisal"]
+    assert [type(step).__name__ for step in steps] == ["Borrowing", "IntervalCalibration"]
     assert smoothers_of(clf.update(X[1::2], y[1::2]).tree_.history) == steps
     assert [step.name for step in clf.tree_.history[-3:]] == ["add-rows", "borrowing", "appraisal"]
 
@@ -217,7 +217,7 @@ def test_light_rows_beside_a_heavy_one_go_as_they_came():
 
 
 @pytest.mark.parametrize("suffix", ["hornbeam", "safetensors"])
-@pytest.mark.parametrize("preset", ["pet", "c4.5"])
+@pytest.mark.parametrize("preset", ["default", "c4.5"])
 def test_a_loaded_model_updates_and_forgets(preset, suffix, tmp_path):
     clf = TreeClassifier(preset).fit([*X, [nan]], [*y, "no"])
     hornbeam.save(clf, tmp_path / f"model.{suffix}")
@@ -314,7 +314,7 @@ def test_a_column_of_labels_is_taken_with_a_word():
 
 def doubtful(tree):
     """A smoother that signs nothing."""
-    return believe(tree, (tree.belief + 1 / tree.n_classes) / 2, np.ones(tree.n_nodes))
+    return with_belief(tree, (tree.belief + 1 / tree.n_classes) / 2, np.ones(tree.n_nodes))
 
 
 def wrapped(tree):

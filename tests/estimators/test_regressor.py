@@ -15,7 +15,7 @@ import hornbeam
 from hornbeam import TreeRegressor
 from hornbeam.data import Table
 from hornbeam.errors import DataError, ExportError, ParameterError, StorageError
-from hornbeam.export import text, to_c, to_python, to_sql
+from hornbeam.export import to_c, to_python, to_sql, to_text
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,9 @@ def mixed():
 
 def test_honest_means_beat_raw_ones(diabetes):
     X, y = diabetes
-    errors = [((cross_val_predict(TreeRegressor(p), X, y, cv=5) - y) ** 2).mean() for p in ("honest", "cart")]
+    errors = [
+        ((cross_val_predict(TreeRegressor(p), X, y, cv=5) - y) ** 2).mean() for p in ("default", "cart")
+    ]
     assert errors[0] < 0.75 * errors[1]
 
 
@@ -138,7 +140,7 @@ def test_targets_that_cannot_be(y, words):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"preset": "pet"}, "preset='pet': expected one of 'honest', 'cart'"),
+        ({"preset": "default"}, "preset='default': expected one of 'default', 'cart'"),
         ({"missing": "fractional"}, "missing='fractional' shares out rows of classes"),
         ({"smoothing": "laplace"}, "smoothing='laplace': expected one of"),
         ({"pruning": "error-based"}, "pruning='error-based': expected one of 'auto'"),
@@ -192,8 +194,8 @@ def test_a_file_that_was_put_together_is_refused(diabetes, tmp_path):
     hornbeam.save(TreeRegressor("cart", max_depth=1).fit(*diabetes), path)
     text_of = re.sub(r'  "sha256": "[0-9a-f]*",\n', "", path.read_text())
     for old, new, words in (
-        ('"kind": "measured tree"', '"kind": "tree"', "no classes"),
-        ('"kind": "measured tree"', '"kind": "forest"', "kind is 'forest'"),
+        ('"kind": "regression tree"', '"kind": "tree"', "no classes"),
+        ('"kind": "regression tree"', '"kind": "forest"', "kind is 'forest'"),
         ('"n_classes": 0', '"n_classes": 2', "expected 0: the target"),
         ('"name": "TreeRegressor"', '"name": "TreeClassifier"', "has no such tree|no parameter"),
     ):
@@ -204,7 +206,7 @@ def test_a_file_that_was_put_together_is_refused(diabetes, tmp_path):
 
 def test_text_says_means(diabetes):
     X, y = diabetes
-    words = text(TreeRegressor("cart", max_depth=1).fit(X, y).tree_)
+    words = to_text(TreeRegressor("cart", max_depth=1).fit(X, y).tree_)
     assert len(words.splitlines()) == 3
     assert f"{y.std():.4g}" not in words
     assert "rows, deviation" in words

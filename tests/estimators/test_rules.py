@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 from hornbeam import RuleClassifier, Table, TreeClassifier
 from hornbeam.errors import HornbeamError, ParameterError
 from hornbeam.interop import from_sklearn
-from hornbeam.rules import choose, extract, simplify
+from hornbeam.rules import choose_rules, extract, simplify
 from hornbeam.tree.bounds import rate_bounds
 
 IRIS = load_iris(return_X_y=True)
@@ -33,7 +33,9 @@ def test_it_is_the_three_steps():
     clf = RuleClassifier(confidence=0.1, alpha=2.0, random_state=3).fit(X, y)
     table = Table.read(X, y)
     tree = TreeClassifier("c4.5").fit(X, y).tree_
-    rules = choose(simplify(extract(tree, merge=False), table, confidence=0.1), table, alpha=2.0, seed=3)
+    rules = choose_rules(
+        simplify(extract(tree, merge=False), table, confidence=0.1), table, alpha=2.0, seed=3
+    )
     assert clf.tree_.digest == tree.digest
     assert [rule.conditions for rule in clf.rules_] == [rule.conditions for rule in rules]
     assert (clf.predict_proba(X) == rules.answer(table)).all()

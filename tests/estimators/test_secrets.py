@@ -11,10 +11,10 @@ from sklearn.base import is_regressor
 
 from hornbeam import (
     BoostedTreesClassifier,
+    BoostedTreesRanker,
     BoostedTreesRegressor,
     ForestClassifier,
     ForestRegressor,
-    LambdaMARTRanker,
     RuleClassifier,
     SmoothedClassifier,
     TreeClassifier,
@@ -31,7 +31,7 @@ ESTIMATORS = [
     ForestRegressor(2),
     BoostedTreesClassifier(n_estimators=2),
     BoostedTreesRegressor(n_estimators=2),
-    LambdaMARTRanker(n_estimators=2),
+    BoostedTreesRanker(n_estimators=2),
     RuleClassifier(),
     SmoothedClassifier(),
 ]
@@ -98,7 +98,7 @@ def test_wrong_targets_and_weights_are_not_repeated(estimator):
         messages.append(told(lambda: estimator.fit(GOOD, [NAME, NUMBER] * 6)))
     if is_regressor(estimator):
         messages.append(told(lambda: estimator.fit(GOOD, [NAME] * 12)))
-    if not isinstance(estimator, (LambdaMARTRanker, SmoothedClassifier)):
+    if not isinstance(estimator, (BoostedTreesRanker, SmoothedClassifier)):
         messages.append(told(lambda: estimator.fit(GOOD, TARGET, sample_weight=[NAME] * 12)))
     for message in messages:
         assert message is not None

@@ -14,9 +14,9 @@ from hornbeam.data import Table
 from hornbeam.growing import Criterion
 from hornbeam.recipe import PRESETS
 from hornbeam.smoothing import HGS, Laplace
-from hornbeam.tree.costs import Costs
-from hornbeam.tree.decision import DecisionRule
-from hornbeam.tree.edit import decide_by
+from hornbeam.tree.decision.costs import Costs
+from hornbeam.tree.decision.rule import DecisionRule
+from hornbeam.tree.edit import with_decision
 from hornbeam.tuning import CrossValidated
 
 X, y = load_breast_cancer(return_X_y=True)
@@ -34,7 +34,7 @@ def test_auto_is_what_the_preset_says(preset):
     assert grown(classifier)["criterion"] == recipe.grower.criterion
     assert grown(classifier)["min_weight_leaf"] == (2.0 if preset.startswith("c4") else 0.0)
     steps = [type(step).__name__.lower() for step in (recipe.pruner, recipe.smoother) if step is not None]
-    if preset == "pet":  # size and intervals are chosen on the held-out rows, too
+    if preset == "default":  # size and intervals are chosen on the held-out rows, too
         steps += ["leaf-price", "borrowing", "appraisal"]
     assert [step.name for step in classifier.tree_.history] == ["grow", *steps]
 
@@ -133,14 +133,14 @@ def test_cost_complexity_is_chosen_within_one_standard_error():
     dear = TreeClassifier("cart", smoothing="hgs", pruning="cost-complexity", costs=costs).fit(X, y).tree_
     recipe = replace(PRESETS["cart"], smoother=HGS())
     paid = CrossValidated(recipe, score=Costs(costs), simplicity=1.0)
-    assert dear.digest == decide_by(paid.fit(table), DecisionRule(Costs(costs))).digest
+    assert dear.digest == with_decision(paid.fit(table), DecisionRule(Costs(costs))).digest
     honest = TreeClassifier(pruning="cost-complexity").fit(X, y).tree_
     assert [step.name for step in honest.history] == ["grow", "cost-complexity", "borrowing", "appraisal"]
 
 
 @settings(max_examples=40)
 @given(st.data())
-@pytest.mark.parametrize("smoothing", ["honest", None, "laplace", "hgs", HGS(alpha=5.0, prior=0.1)])
+@pytest.mark.parametrize("smoothing", ["cross-fitted", None, "laplace", "hgs", HGS(alpha=5.0, prior=0.1)])
 @pytest.mark.parametrize("missing", ["own", "learned"])
 def test_probabilities_keep_monotone_constraints(missing, smoothing, data):
     n = data.draw(st.integers(4, 60))

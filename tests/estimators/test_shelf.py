@@ -13,18 +13,18 @@ from sklearn.frozen import FrozenEstimator
 import hornbeam
 from hornbeam import (
     BoostedTreesClassifier,
+    BoostedTreesRanker,
     BoostedTreesRegressor,
     ForestClassifier,
     ForestRegressor,
-    LambdaMARTRanker,
     RuleClassifier,
     TreeClassifier,
 )
 from hornbeam.errors import ExportError, StorageError
-from hornbeam.estimators.shelf import pack, unpack
+from hornbeam.estimators.persistence.files import pack, unpack
 from hornbeam.export import rules_dict, to_c, to_onnx
 from hornbeam.smoothing import HGS
-from hornbeam.storage import Grove
+from hornbeam.storage import TreeCollection
 from hornbeam.storage.file import decode, encode
 
 RNG = np.random.default_rng(0)
@@ -140,7 +140,7 @@ def test_boosted_trees_of_a_number(parameters, loss):
 @given(st.fixed_dictionaries({}, optional=BOOSTED))
 @settings(max_examples=6, deadline=None)
 def test_rankers(parameters):
-    ranker = LambdaMARTRanker(**{"n_estimators": 3} | parameters)
+    ranker = BoostedTreesRanker(**{"n_estimators": 3} | parameters)
     ranker.fit(ROWS, np.clip(AMOUNT.round(), 0, 4), group=np.arange(N) // 9)
     again = kept(ranker)
     check(again, ranker)
@@ -308,7 +308,7 @@ def test_a_wrong_ensemble_is_refused_by_name(which, part, changes, message):
     packed = PACKED[which]
     parts = {"settings": dict(packed.settings), "learned": dict(packed.learned)}
     parts[part] |= changes
-    forged = Grove(packed.schema, packed.trees, packed.estimator, **parts)
+    forged = TreeCollection(packed.schema, packed.trees, packed.estimator, **parts)
     if message is None:  # large, but a number
         assert unpack(decode(encode(forged))).boosted_.start == 1e308
         return
@@ -320,11 +320,11 @@ def test_trees_that_make_no_ensemble_are_refused():
     forest, boosted = PACKED["forest"], PACKED["boosted"]
     shell = (forest.estimator, forest.settings, forest.learned)
     with pytest.raises(StorageError, match="a forest of no trees cannot answer"):
-        unpack(decode(encode(Grove(forest.schema, (), *shell))))
+        unpack(decode(encode(TreeCollection(forest.schema, (), *shell))))
     shell = (boosted.estimator, boosted.settings, boosted.learned)
     with pytest.raises(StorageError, match="there are 5 trees; expected a multiple of 3"):
-        unpack(decode(encode(Grove(boosted.schema, boosted.trees[:5], *shell))))
-    empty = unpack(decode(encode(Grove(boosted.schema, (), *shell))))
+        unpack(decode(encode(TreeCollection(boosted.schema, boosted.trees[:5], *shell))))
+    empty = unpack(decode(encode(TreeCollection(boosted.schema, (), *shell))))
     assert empty.predict_proba(ROWS).shape == (N, 3), "no round: the start alone answers"
 
 

@@ -161,7 +161,7 @@ def test_what_it_cannot_smooth_is_refused():
     X, y = data()
     with pytest.raises(ParameterError, match=r"smoothing='hsg'.*Did you mean 'hgs'"):
         SmoothedClassifier(smoothing="hsg").fit(X, y)
-    with pytest.raises(ParameterError, match="smoothing='honest'"):
-        SmoothedClassifier(smoothing="honest").fit(X, y)
+    with pytest.raises(ParameterError, match="smoothing='cross-fitted'"):
+        SmoothedClassifier(smoothing="cross-fitted").fit(X, y)
     with pytest.raises(InteropError, match="boosted regression trees"):
         SmoothedClassifier(GradientBoostingClassifier(n_estimators=1)).fit(np.nan_to_num(X), y)

@@ -23,7 +23,7 @@ ESTIMATORS = [
     (hornbeam.ForestRegressor(n_estimators=4), AMOUNT),
     (hornbeam.BoostedTreesClassifier(n_estimators=4), LABELS),
     (hornbeam.BoostedTreesRegressor(n_estimators=4), AMOUNT),
-    (hornbeam.LambdaMARTRanker(n_estimators=4), (AMOUNT > 0).astype(int)),
+    (hornbeam.BoostedTreesRanker(n_estimators=4), (AMOUNT > 0).astype(int)),
     (hornbeam.RuleClassifier(), LABELS),
     (hornbeam.SmoothedClassifier(), LABELS),
 ]

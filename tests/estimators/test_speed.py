@@ -34,7 +34,7 @@ def race(ours, theirs, rounds=50, calls=1):
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_small_fit_takes_no_longer_than_a_few_of_scikit_learns(preset, size):
     X, y = SETS[size]
-    smoothing = "hgs" if preset == "pet" else "auto"
+    smoothing = "hgs" if preset == "default" else "auto"
     ours, theirs = TreeClassifier(preset, smoothing=smoothing), DecisionTreeClassifier(random_state=0)
     assert race(lambda: ours.fit(X, y), lambda: theirs.fit(X, y)) < 3.0
 
@@ -57,5 +57,5 @@ def test_a_single_row_is_answered_faster_than_by_scikit_learn(method):
 def test_the_lean_function_is_another_ten_times_faster():
     X, y = SETS["1,000 x 10"]
     fitted = TreeClassifier().fit(X, y)
-    ask, row, alone = fitted.lean(), tuple(X[0].tolist()), X[:1].copy()
+    ask, row, alone = fitted.row_predictor(), tuple(X[0].tolist()), X[:1].copy()
     assert race(lambda: ask(row), lambda: fitted.predict_proba(alone), calls=20) < 0.2

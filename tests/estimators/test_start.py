@@ -22,5 +22,5 @@ def test_the_classifier_brings_nothing_but_itself():
     run = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
     window, shell = (set(line.split()) for line in run.stdout.splitlines())
     assert window == {"hornbeam"}
-    assert "hornbeam.estimators.classifier" in shell
+    assert "hornbeam.estimators.tree_classifier" in shell
     assert {name.partition(".")[0] for name in shell} - set(sys.stdlib_module_names) == {"hornbeam"}

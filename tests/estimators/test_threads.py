@@ -12,7 +12,7 @@ from sklearn.base import clone
 from every import ESTIMATORS, NUMBERS, X, Y, fitted
 from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.errors import BusyError, DataError
-from hornbeam.estimators import locks
+from hornbeam.estimators.methods import locks
 
 N_THREADS, N_UPDATES, N_ROWS = 4, 20, 50
 ROWS = np.random.default_rng(3).normal(size=(N_ROWS, 3))

@@ -10,9 +10,9 @@ from sklearn.preprocessing import MinMaxScaler
 import hornbeam
 from hornbeam import ForestClassifier, TreeClassifier
 from hornbeam.errors import DataError, ExportError, ParameterError, StorageError
-from hornbeam.export import text, to_markdown
-from hornbeam.plots.fitted import tree_of
-from hornbeam.tree.wrapped import unwrap
+from hornbeam.export import to_markdown, to_text
+from hornbeam.plots.estimator_access import fitted_tree
+from hornbeam.tree.unwrap import unwrap
 
 DRAW = np.random.default_rng(0)
 X = pd.DataFrame({"age": DRAW.integers(20, 70, 90).astype(float), "pay": DRAW.lognormal(3, 1, 90)})
@@ -29,9 +29,9 @@ SEARCHES = [
 def test_the_best_model_of_a_search_is_taken(search, tmp_path):
     best = unwrap(search.fit(X, Y)).model
     assert isinstance(best, TreeClassifier)
-    assert text(search) == text(best)
+    assert to_text(search) == to_text(best)
     assert to_markdown(search) == to_markdown(best)
-    assert tree_of(search) is best.tree_
+    assert fitted_tree(search) is best.tree_
     assert not hornbeam.diff(search, best)
     hornbeam.save(search, tmp_path / "m.hornbeam")
     assert hornbeam.load(tmp_path / "m.hornbeam").predict(X).tolist() == search.predict(X).tolist()
@@ -57,7 +57,7 @@ def test_a_pipeline_that_changes_rows_is_neither_saved_nor_exported(tmp_path):
     pipeline = make_pipeline(MinMaxScaler(), TreeClassifier()).fit(X, Y)
     for use, error in (
         (lambda: hornbeam.save(pipeline, tmp_path / "m.hornbeam"), StorageError),
-        (lambda: text(pipeline), ExportError),
+        (lambda: to_text(pipeline), ExportError),
     ):
         with pytest.raises(
             error, match=r"a Pipeline with the steps 'minmaxscaler' before .*Pass pipeline\[-1\]"
@@ -75,7 +75,7 @@ def test_a_pipeline_that_changes_rows_is_neither_saved_nor_exported(tmp_path):
         hornbeam.ForestRegressor(2),
         hornbeam.BoostedTreesClassifier(),
         hornbeam.BoostedTreesRegressor(),
-        hornbeam.LambdaMARTRanker(),
+        hornbeam.BoostedTreesRanker(),
         hornbeam.RuleClassifier(),
     ],
     ids=lambda estimator: type(estimator).__name__,

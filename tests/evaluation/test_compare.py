@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import chi2
 
 from hornbeam.errors import DataError
-from hornbeam.evaluation import Comparison, Record, nemenyi_distance, sign_test
+from hornbeam.evaluation import Comparison, WinDrawLoss, nemenyi_distance, sign_test
 
 METHODS = ("raw", "laplace", "hgs", "forest")
 
@@ -49,16 +49,16 @@ def test_sign_test_of_143_sets() -> None:
 def test_equal_to_four_decimals_is_a_draw() -> None:
     losses = [[0.20001, 0.20004], [0.2, 0.2001], [0.3, 0.1]]
     comparison = Comparison(("a", "b"), ("x", "y", "z"), losses)
-    assert comparison.record("a", "b") == Record(1, 1, 1)
-    assert comparison.record("b", "a") == Record(1, 1, 1)
+    assert comparison.record("a", "b") == WinDrawLoss(1, 1, 1)
+    assert comparison.record("b", "a") == WinDrawLoss(1, 1, 1)
     assert comparison.ranks().tolist() == [(1.5 + 1 + 2) / 3, (1.5 + 2 + 1) / 3]
 
 
 def test_gaps_are_left_out_pair_by_pair() -> None:
     losses = [[0.1, 0.2, np.nan], [0.1, np.nan, 0.3], [0.1, 0.2, 0.05], [0.2, 0.3, 0.3]]
     comparison = Comparison(("a", "b", "c"), "wxyz", losses)
-    assert comparison.record("a", "b") == Record(3, 0, 0)
-    assert comparison.record("a", "c") == Record(2, 0, 1)
+    assert comparison.record("a", "b") == WinDrawLoss(3, 0, 0)
+    assert comparison.record("a", "c") == WinDrawLoss(2, 0, 1)
     assert comparison.complete().sets == ("y", "z")
     assert comparison.means() == pytest.approx([0.15, 0.25, 0.175])
     assert comparison.among(["c", "a"]).complete().sets == ("x", "y", "z")
@@ -78,7 +78,7 @@ def test_nothing_in_common_is_no_answer() -> None:
     comparison = Comparison(("a", "b"), ("x",), [[0.1, np.nan]])
     assert np.isnan(comparison.means()).all()
     assert np.isnan(comparison.ranks()).all()
-    assert comparison.record("a", "b") == Record(0, 0, 0)
+    assert comparison.record("a", "b") == WinDrawLoss(0, 0, 0)
 
 
 def test_errors_say_what_there_is(four: Comparison) -> None:

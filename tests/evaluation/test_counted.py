@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from hornbeam.data import LocalEngine, MemorySource
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.evaluation import Tally, reliability_curve, tree_reliability, tree_tally
+from hornbeam.evaluation import ScoreSums, reliability_curve, score_tree, tree_reliability
 from hornbeam.growing import Missing
 from hornbeam.recipe import PRESETS
 from hornbeam.smoothing import Laplace
-from hornbeam.tree.route import answer
+from hornbeam.tree.route import predict_rows
 from strategies_growing import bins_of, growers, random_table, training_tables
 
 SCORES = ("log_loss", "brier_score", "rmse", "zero_one_loss", "calibration_error")
@@ -28,30 +28,30 @@ def test_counts_score_as_rows_do(data):
     some = table.slice(0, max(1, table.n_rows // 2))
     tree = Laplace()(data.draw(growers(table)).grow(some, bins_of(some)))
     source = MemorySource(table, data.draw(st.sampled_from([1, 7, 1000])))
-    expected = Tally.of(
-        table.target, answer(tree, table), labels=range(tree.n_classes), sample_weight=weight_of(table)
+    expected = ScoreSums.of(
+        table.target, predict_rows(tree, table), labels=range(tree.n_classes), sample_weight=weight_of(table)
     )
-    tally = tree_tally(tree, source)
+    tally = score_tree(tree, source)
     for name in SCORES:
         assert getattr(tally, name) == pytest.approx(getattr(expected, name), rel=1e-9, abs=1e-9)
     np.testing.assert_allclose(tally.bins, expected.bins, atol=1e-9 * table.n_rows)
-    again = tree_tally(tree, source, LocalEngine(2, 5, reverse=True))
+    again = score_tree(tree, source, LocalEngine(2, 5, reverse=True))
     for name in SCORES:  # the same bits
         assert getattr(again, name) == getattr(tally, name)
 
 
 def test_the_curve_of_counts_is_that_of_rows():
     table = random_table(2, n_rows=500, weights="none", n_classes=3)
-    tree = PRESETS["pet"].fit(table.slice(0, 300))
+    tree = PRESETS["default"].fit(table.slice(0, 300))
     curve = tree_reliability(tree, MemorySource(table, 90), 1, LocalEngine(2), n_bins=5, level=0.9)
-    expected = reliability_curve(table.target == 1, answer(tree, table)[:, 1], n_bins=5, level=0.9)
+    expected = reliability_curve(table.target == 1, predict_rows(tree, table)[:, 1], n_bins=5, level=0.9)
     for name in ("predicted", "observed", "lower", "upper", "weight"):
         np.testing.assert_allclose(getattr(curve, name), getattr(expected, name))
 
 
 def test_rows_of_the_same_weight_widen_no_band():
     table = random_table(2, n_rows=300, weights="none")
-    tree = PRESETS["pet"].fit(table)
+    tree = PRESETS["default"].fit(table)
     heavy = type(table)(table.schema, table.columns, table.target, np.full(300, 7), 1.0)
     one, other = (tree_reliability(tree, MemorySource(rows), 0) for rows in (table, heavy))
     np.testing.assert_allclose(one.lower, other.lower)
@@ -60,9 +60,9 @@ def test_rows_of_the_same_weight_widen_no_band():
 
 def test_what_cannot_be_scored():
     table = random_table(0, missing=0.3)
-    tree = PRESETS["pet"].fit(table)
+    tree = PRESETS["default"].fit(table)
     with pytest.raises(DataError, match="no rows"):
-        tree_tally(tree, MemorySource(table.slice(0, 0)))
+        score_tree(tree, MemorySource(table.slice(0, 0)))
     with pytest.raises(ParameterError, match="label=7: expected one of the classes"):
         tree_reliability(tree, MemorySource(table), 7)
     shared = PRESETS["c4.4"].fit(table)
@@ -70,4 +70,4 @@ def test_what_cannot_be_scored():
     with pytest.raises(ParameterError, match="every child"):
         tree_reliability(shared, MemorySource(table), 0)
     with pytest.raises(DataError, match="no rows"):
-        tree_tally(shared, MemorySource(table.slice(0, 0)))
+        score_tree(shared, MemorySource(table.slice(0, 0)))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from hornbeam.errors import DataError
-from hornbeam.evaluation import Tally, brier_score, calibration_error, log_loss, rmse, zero_one_loss
+from hornbeam.evaluation import ScoreSums, brier_score, calibration_error, log_loss, rmse, zero_one_loss
 
 
 def predictions(seed: int, n: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -47,9 +47,9 @@ def test_two_classes_need_one_column() -> None:
 @settings(max_examples=20, deadline=None)
 def test_folds_add_up_to_all_rows(seed: int, cut: int) -> None:
     y, p, weight = predictions(seed, 20, 3)
-    whole = Tally.of(y, p, labels=range(3), sample_weight=weight)
+    whole = ScoreSums.of(y, p, labels=range(3), sample_weight=weight)
     parts = [
-        Tally.of(y[rows], p[rows], labels=range(3), sample_weight=weight[rows])
+        ScoreSums.of(y[rows], p[rows], labels=range(3), sample_weight=weight[rows])
         for rows in (slice(None, cut), slice(cut, None))
     ]
     total = parts[0] + parts[1]
@@ -102,4 +102,4 @@ def test_errors_say_what_to_do(
 
 def test_tallies_of_other_classes_do_not_add_up() -> None:
     with pytest.raises(DataError, match="2 and 3 classes"):
-        Tally.of([0], [[1, 0]], labels=[0, 1]) + Tally.of([0], [[1, 0, 0]], labels=[0, 1, 2])
+        ScoreSums.of([0], [[1, 0]], labels=[0, 1]) + ScoreSums.of([0], [[1, 0, 0]], labels=[0, 1, 2])

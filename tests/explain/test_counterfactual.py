@@ -15,8 +15,8 @@ from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ParameterError
 from hornbeam.explain import counterfactuals
 from hornbeam.tree import Costs, DecisionRule, Skeleton, Tree
-from hornbeam.tree.edit import decide_by
-from hornbeam.tree.route import answer, route
+from hornbeam.tree.edit import with_decision
+from hornbeam.tree.route import predict_rows, route
 from strategies import schemas, tables, trees
 
 inf, nan = np.inf, np.nan
@@ -50,7 +50,7 @@ def asked(draw):
     k = schema.n_classes
     costs = draw(st.none() | st.lists(st.integers(0, 5), min_size=k * k, max_size=k * k))
     rule = DecisionRule(None if costs is None else Costs(np.reshape(costs, (k, k))))
-    tree = decide_by(draw(trees(st.just(schema), max_inner=8)), rule)
+    tree = with_decision(draw(trees(st.just(schema), max_inner=8)), rule)
     return tree, draw(tables(schema, max_rows=6))
 
 
@@ -63,7 +63,7 @@ def test_whatever_meets_it_is_answered_as_it_says(both, data):
     fixed = data.draw(st.sets(st.sampled_from(names)))
     wanted = data.draw(st.none() | st.sampled_from(classes))
     found = counterfactuals(tree, table, fixed=fixed, wanted=wanted, n=4)
-    now = tree.decision(answer(tree, table)).tolist()
+    now = tree.decision(predict_rows(tree, table)).tolist()
     for i, ways in enumerate(found):
         order = [(len(way.needed), way.distance) for way in ways]
         assert order == sorted(order)
@@ -78,7 +78,7 @@ def test_whatever_meets_it_is_answered_as_it_says(both, data):
             near = {names.index(n): code(c.feature, way.values[n]) for n, c in way.needed.items()}
             choices = [some_that_meet(c, near[names.index(n)])[:4] for n, c in way.needed.items()]
             for values in [list(near.values()), *product(*choices)][:12]:
-                then = answer(tree, with_values(table, i, dict(zip(near, values, strict=True))))
+                then = predict_rows(tree, with_values(table, i, dict(zip(near, values, strict=True))))
                 assert classes[tree.decision(then)[0]] == way.label
                 assert then[0, classes.index(way.label)] == way.probability
             json.dumps(way.to_dict(), allow_nan=False)
@@ -111,7 +111,7 @@ def test_no_other_answer_needs_fewer_changes(both):
     tree, table = both
     assume(not (tree.skeleton.missing_slot == -2).any())
     grid = list(told_apart(tree))
-    now = tree.decision(answer(tree, table)).tolist()
+    now = tree.decision(predict_rows(tree, table)).tolist()
     for i, ways in enumerate(counterfactuals(tree, table)):
         least = len(ways[0].needed) if ways else inf
         others = set()
@@ -119,7 +119,7 @@ def test_no_other_answer_needs_fewer_changes(both):
             for features in combinations(range(tree.schema.n_features), size):
                 rows = every_change(table, i, features, grid)
                 known = ~np.isin(tree.skeleton.feature[route(tree.skeleton, rows)], features)
-                others |= set(tree.decision(answer(tree, rows))[known].tolist())
+                others |= set(tree.decision(predict_rows(tree, rows))[known].tolist())
             assert (len(others - {now[i]}) > 0) == (least <= size)
 
 
@@ -218,7 +218,7 @@ def test_predict_agrees_on_frames_with_costs():
     X.loc[rng.random(n) < 0.1, "late"] = nan
     risk = X["late"].fillna(1) - 0.05 * X["income"] + (X["home"] == "rents")
     y = np.where(rng.random(n) < 1 / (1 + np.exp(-risk)), "bad", "good")
-    for preset in ("pet", "c4.5", "cart"):
+    for preset in ("default", "c4.5", "cart"):
         costs = {("bad", "good"): 3}
         clf = TreeClassifier(preset, costs=costs, smoothing="hgs", max_depth=5).fit(X, y)
         rows = X[:60]

@@ -14,7 +14,7 @@ from hornbeam.errors import ParameterError
 from hornbeam.explain import explain, predict_interval
 from hornbeam.smoothing import HGS
 from hornbeam.tree import Skeleton, Tree
-from hornbeam.tree.route import answer, decision_path
+from hornbeam.tree.route import decision_path, predict_rows
 from strategies import schemas, tables, trees
 from worked_trees import worked_tree
 
@@ -31,7 +31,7 @@ def test_laws(both):
     tree, table = both
     told = explain(tree, table, 0.8)
     indptr, nodes = decision_path(tree.skeleton, table)
-    probability = answer(tree, table)
+    probability = predict_rows(tree, table)
     low, high = predict_interval(tree, table, 0.8)
     assert len(told) == table.n_rows
     for i, row in enumerate(told):

@@ -9,8 +9,8 @@ from scipy.stats import beta
 from hornbeam import Table, TreeClassifier
 from hornbeam.errors import ParameterError
 from hornbeam.explain import interval, leaves, predict_interval
-from hornbeam.smoothing import HGS, Appraisal
-from hornbeam.tree.route import answer
+from hornbeam.smoothing import HGS, IntervalCalibration
+from hornbeam.tree.route import predict_rows
 from strategies import trees
 from worked_trees import star, worked_tree
 
@@ -33,7 +33,7 @@ def test_a_pure_leaf_proves_nothing():
 
 def test_appraised_rows_narrow_the_interval():
     smoothed = HGS()(worked_tree())
-    low, high = interval(Appraisal(1.0)(smoothed))
+    low, high = interval(IntervalCalibration(1.0)(smoothed))
     own_low, own_high = interval(smoothed)
     p, size = smoothed.belief[4, 0], 3 + 3
     np.testing.assert_allclose(low[4, 0], beta.ppf(0.05, size * p, size * (1 - p) + 0.5), rtol=1e-10)
@@ -142,4 +142,4 @@ def test_answers_may_say_something_else():
     tree = worked_tree()
     table = Table.read([[0.0], [2.0]], schema=tree.schema)
     ids = np.arange(5.0)[:, None]
-    assert answer(tree, table, said=ids).tolist() == [[3.0], [2.0]]
+    assert predict_rows(tree, table, said=ids).tolist() == [[3.0], [2.0]]

@@ -13,8 +13,8 @@ from hornbeam import Table, TreeClassifier, TreeRegressor
 from hornbeam.explain import shap_values
 from hornbeam.explain.shapley import _parts_of_training, _taken
 from hornbeam.export import to_matrix, to_shap
-from hornbeam.export.shares import shares
-from hornbeam.tree.route import answer
+from hornbeam.export.missing_shares import missing_shares
+from hornbeam.tree.route import predict_rows
 from strategies import schemas, tables, trees
 
 
@@ -32,7 +32,7 @@ def prediction(tree, table, row, known, node=0):
     feature, first = skeleton.feature.item(node), skeleton.first_child.item(node)
     parts = _parts_of_training(tree)[node]
     if feature in known:
-        taken = _taken(tree, node, table.columns[feature][row : row + 1], shares(tree).get(node))
+        taken = _taken(tree, node, table.columns[feature][row : row + 1], missing_shares(tree).get(node))
         parts = [part.item() for part in taken]
     below = [prediction(tree, table, row, known, first + slot) for slot in range(len(parts) - 1)]
     return sum(part * one for part, one in zip(parts, [*below, tree.belief[node]], strict=True))
@@ -68,7 +68,7 @@ def test_values_are_those_of_the_definition(asked):
 def test_base_and_values_add_up_to_the_prediction(asked):
     tree, table = asked
     found = shap_values(tree, table)
-    np.testing.assert_allclose(found.base + found.values.sum(axis=1), answer(tree, table), atol=1e-12)
+    np.testing.assert_allclose(found.base + found.values.sum(axis=1), predict_rows(tree, table), atol=1e-12)
 
 
 def clients(n, seed, n_towns=4):

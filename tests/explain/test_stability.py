@@ -9,8 +9,8 @@ from scipy.stats import chi2, chi2_contingency
 from hornbeam import Table, TreeClassifier
 from hornbeam.errors import SchemaError
 from hornbeam.explain import drift
-from hornbeam.explain.stability import _holm, _two_samples
-from hornbeam.smoothing import HGS, Appraisal, effective_size
+from hornbeam.explain.drift import _holm, _two_samples
+from hornbeam.smoothing import HGS, IntervalCalibration, effective_size
 from strategies import tables, trees
 from worked_trees import rows_at, worked_tree
 
@@ -40,7 +40,7 @@ def test_worked_example():
 
 
 def test_as_many_rows_count_as_speak_for_the_belief():
-    tree = Appraisal(0.5, 0.8)(HGS()(worked_tree()))
+    tree = IntervalCalibration(0.5, 0.8)(HGS()(worked_tree()))
     found = drift(tree, rows_at(tree, {2.0: [20, 4]}))
     counts = [tree.belief[2] * effective_size(tree)[2], [20, 4]]
     assert found.p_value[0] == pytest.approx(chi2_contingency(counts, correction=False).pvalue)

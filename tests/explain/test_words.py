@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hornbeam.data.schema import Feature, Kind
-from hornbeam.explain.words import condition_dict, rule_words
-from hornbeam.export import condition_words
+from hornbeam.explain.wording import condition_dict, rule_text
+from hornbeam.export import condition_text
 from hornbeam.tree import Condition
 from worked import T0
 
@@ -33,10 +33,10 @@ inf = np.inf
     ],
 )
 def test_words(condition, words):
-    assert condition_words(condition) == words
+    assert condition_text(condition) == words
     assert condition_dict(condition)["words"] == words
     json.dumps(condition_dict(condition), allow_nan=False)
 
 
 def test_every_row_comes_to_the_root_alone():
-    assert [rule_words(T0, node) == "every row" for node in range(T0.n_nodes)] == [True] + [False] * 4
+    assert [rule_text(T0, node) == "every row" for node in range(T0.n_nodes)] == [True] + [False] * 4

@@ -10,7 +10,7 @@ from hornbeam.data import Table
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.export import to_sql
 from hornbeam.tree import Tree
-from hornbeam.tree.route import answer, route
+from hornbeam.tree.route import predict_rows, route
 from parity import UNSEEN, values
 
 __all__ = ["DATABASES", "ask", "ask_sql", "assert_same", "codes", "rows_of", "run"]
@@ -105,7 +105,7 @@ def _type(feature: Feature) -> str:
 
 def assert_same(tree: Tree, table: Table, leaf, label, p, dtype=np.float64) -> None:
     """Nodes, labels and probabilities are the tree's own."""
-    expected = answer(tree, table)
+    expected = predict_rows(tree, table)
     assert (leaf == route(tree.skeleton, table)).all()
     assert list(label) == [tree.schema.classes[k] for k in tree.decision(expected)]
     assert (p == expected.astype(dtype)).all()

@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 import numpy as np
 from markdown_it import MarkdownIt
 
-from hornbeam.export import text, to_dot, to_markdown, to_svg
-from hornbeam.export.words import feature_name
+from hornbeam.export import to_dot, to_markdown, to_svg, to_text
+from hornbeam.export.wording import feature_name
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import path
 
@@ -97,7 +97,7 @@ def _counted(evidence: str) -> list[str]:
 
 def _from_text(tree: Tree) -> Drawing:
     drawn = Drawing(tree)
-    lines = text(tree, max_categories=None).split("\n")
+    lines = to_text(tree, max_categories=None).split("\n")
     assert len(lines) == tree.n_nodes
     assert all(line.isprintable() for line in lines)
     first, n_children = tree.skeleton.first_child, tree.skeleton.n_children

@@ -12,7 +12,7 @@ import pytest
 from tally import Answers
 
 from hornbeam.data import Table
-from hornbeam.export import Vectors, to_c, to_javascript, to_json, to_python
+from hornbeam.export import TestVectors, to_c, to_javascript, to_json, to_python
 from hornbeam.tree import Tree
 from parity import values
 
@@ -76,7 +76,7 @@ def ask_c(models: list[tuple[Tree, Table]], folder: Path, **options: Any) -> Ans
 def _ask(
     many: Any, tree: Tree, table: Table, options: dict[str, Any]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    numbers = Vectors.of(tree, table).numbers()
+    numbers = TestVectors.of(tree, table).numbers()
     dtype = TYPES[options.get("input", "double")]
     missing = np.iinfo(dtype).min if np.issubdtype(dtype, np.integer) else np.nan
     x = np.ascontiguousarray(np.where(np.isnan(numbers), missing, numbers).astype(dtype))

@@ -22,7 +22,7 @@ from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.growing import Grower, Missing, Nominal
 from hornbeam.smoothing import HGS, Laplace
 from hornbeam.tree import Costs, DecisionRule, Skeleton, Tree
-from hornbeam.tree.edit import decide_by
+from hornbeam.tree.edit import with_decision
 from hornbeam.tree.walk import path, slots
 from hornbeam.typing import Indices
 from strategies_growing import OF_CLASSES
@@ -74,7 +74,7 @@ def random_model(seed: int, max_rows: int = 250) -> Tree:
     bins = Bins.fit(MemorySource(table), LocalEngine(), max_bins=[None, 7, 255][rng.integers(3)])
     tree = grower.grow(table, bins)
     smoother = [None, HGS(), Laplace()][seed // 2 % 3]
-    return decide_by(tree if smoother is None else smoother(tree), random_rule(seed, tree.n_classes))
+    return with_decision(tree if smoother is None else smoother(tree), random_rule(seed, tree.n_classes))
 
 
 def random_rule(seed: int, n_classes: int) -> DecisionRule:

@@ -12,7 +12,7 @@ import numpy as np
 
 from hornbeam.data import Table
 from hornbeam.tree import Tree
-from hornbeam.tree.route import answer, route
+from hornbeam.tree.route import predict_rows, route
 
 __all__ = ["Answers", "Tally", "quoted", "table", "tally", "version"]
 
@@ -61,7 +61,7 @@ def tally(start: Tally, asked: Iterable[tuple[Tree, Table]], answers: Answers, o
     """Count how answers differ from the trees' own; probabilities are in parts of `one`."""
     found = start
     for (tree, rows), (node, best, p) in zip(asked, answers, strict=True):
-        expected = answer(tree, rows)
+        expected = predict_rows(tree, rows)
         error = np.abs(p.astype(np.float64) / one - expected).max()
         found += replace(
             start,

@@ -13,10 +13,10 @@ from hornbeam.data import Table
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ExportError, ParameterError, SchemaError
 from hornbeam.export import to_c
-from hornbeam.export.c.answers import fixed_point
-from hornbeam.export.c.numbers import NUMBERS
+from hornbeam.export.source.c.answers import fixed_point
+from hornbeam.export.source.c.numbers import NUMBERS
 from hornbeam.tree import Skeleton, Tree
-from hornbeam.tree.route import answer, route
+from hornbeam.tree.route import predict_rows, route
 from hornbeam.tree.walk import pull_up
 from parity import random_model, random_rows
 from strategies import chain
@@ -158,7 +158,7 @@ def test_a_single_leaf_and_a_deep_chain(layout, tmp_path):
     asked = [(leaf, rows), (deep, rows)]
     for (tree, table), (node, best, p) in zip(asked, ask_c(asked, tmp_path, layout=layout), strict=True):
         assert (node == route(tree.skeleton, table)).all()
-        assert (p == answer(tree, table)).all()
+        assert (p == predict_rows(tree, table)).all()
         assert (best == tree.decision(p)).all()
 
 

@@ -12,7 +12,7 @@ from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ExportError, ParameterError
 from hornbeam.explain import interval
 from hornbeam.export import to_html
-from hornbeam.export.words import feature_name
+from hornbeam.export.wording import feature_name
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.walk import pull_up
 from strategies import trees

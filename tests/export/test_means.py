@@ -29,30 +29,30 @@ from hornbeam.export import (
 )
 from hornbeam.interop import to_sklearn
 from hornbeam.tree import Tree
-from hornbeam.tree.edit import believe
-from hornbeam.tree.route import answer, route
-from hornbeam.tree.walk import pull_up, stopped
+from hornbeam.tree.edit import with_belief
+from hornbeam.tree.route import predict_rows, route
+from hornbeam.tree.walk import evidence_stopping, pull_up
 from parity import models, values
 
 
 def of_numbers(tree, seed):
     """The same tests over numbers: each node has some of its own, and believes what no decimal can say in short."""
     rng = np.random.default_rng([seed, 7])
-    own = stopped(tree.skeleton, tree.weight)
+    own = evidence_stopping(tree.skeleton, tree.weight)
     value = rng.integers(-1000, 1000, tree.n_nodes)
     evidence = pull_up(tree.skeleton, np.stack([own, own * value, own * value**2], axis=1))
     schema = Schema(tree.schema.features, (), Kind.NUMERIC)
     unit = np.array([tree.unit[0], 2.0**-20, 2.0**-20])
     made = Tree.raw(schema, tree.skeleton, evidence, unit=unit, rows=tree.rows)
     belief = rng.normal(size=(tree.n_nodes, 1)) * 10.0 ** rng.integers(-9, 9, (tree.n_nodes, 1))
-    return believe(made, belief, made.borrowed, None)
+    return with_belief(made, belief, made.borrowed, None)
 
 
 def asked(pairs):
     """Trees of numbers with rows, where each row stops, and its mean."""
     for seed, (tree, table) in enumerate(pairs):
         made = of_numbers(tree, seed)
-        yield made, table, route(made.skeleton, table), answer(made, table)[:, 0]
+        yield made, table, route(made.skeleton, table), predict_rows(made, table)[:, 0]
 
 
 def some(allowed="every"):

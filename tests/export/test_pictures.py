@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ParameterError
 from hornbeam.export import to_dot, to_markdown, to_svg
-from hornbeam.export.tidy import tidy
+from hornbeam.export.people.tree_layout import tree_layout
 from hornbeam.tree import Skeleton, Tree
-from hornbeam.tree.walk import links
+from hornbeam.tree.walk import parents_and_children
 from strategies import chain, schemas, skeletons, trees
 
 nan = np.nan
@@ -93,7 +93,7 @@ def test_every_tree_is_drawn_inside_its_frame(tree):
 @given(schemas().flatmap(skeletons), st.integers(0, 2**32 - 1))
 def test_no_two_nodes_overlap_and_parents_stand_in_the_middle(skeleton, seed):
     width = np.random.default_rng(seed).uniform(1, 50, skeleton.n_nodes)
-    x = tidy(skeleton.first_child, skeleton.n_children, width)
+    x = tree_layout(skeleton.first_child, skeleton.n_children, width)
     assert (x - width / 2 >= -1e-9).all()
     for begin, end in zip(skeleton.levels, skeleton.levels[1:], strict=False):
         apart = np.diff(x[begin:end])
@@ -105,13 +105,13 @@ def test_no_two_nodes_overlap_and_parents_stand_in_the_middle(skeleton, seed):
 
 def test_equal_subtrees_are_drawn_alike_and_pushed_together():
     n_children = np.array([2, 2, 2, 0, 2, 0, 2, 0, 0, 0, 0], np.int32)
-    x = tidy(links(n_children)[1], n_children, np.full(11, 2.0))
+    x = tree_layout(parents_and_children(n_children)[1], n_children, np.full(11, 2.0))
     assert x.tolist() == [4, 2, 6, 1, 3, 5, 7, 2, 4, 6, 8]
 
 
 def test_a_deep_chain_is_placed_without_recursion():
     deep = chain(5_000)
-    x = tidy(deep.first_child, deep.n_children, np.ones(deep.n_nodes))
+    x = tree_layout(deep.first_child, deep.n_children, np.ones(deep.n_nodes))
     assert np.isfinite(x).all()
 
 

@@ -10,7 +10,7 @@ from hostile import SURROGATES, hostile_trees, spoken
 from hornbeam import RuleClassifier, Table
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import ParameterError
-from hornbeam.export import condition_words, rules_dict, rules_markdown, rules_text, rules_where
+from hornbeam.export import condition_text, rules_dict, rules_markdown, rules_text, rules_where
 from hornbeam.recipe import PRESETS
 from hornbeam.rules import extract
 from hornbeam.tree import Condition
@@ -39,14 +39,14 @@ SIZES = Feature("size", Kind.ORDINAL, ("S", "M", "L"))
     ],
 )
 def test_a_condition_in_words(condition, words):
-    assert condition_words(condition) == words
+    assert condition_text(condition) == words
 
 
 def test_rules_name_every_category():
     many = Feature("town", Kind.NOMINAL, tuple(f"t{code:02}" for code in range(60)))
-    told = condition_words(Condition(0, many, among=tuple(range(30))))
+    told = condition_text(Condition(0, many, among=tuple(range(30))))
     assert told == f"town in {{{', '.join(many.categories[:30])}}}"
-    told = condition_words(Condition(0, many, among=tuple(range(1, 59)), missing=True))
+    told = condition_text(Condition(0, many, among=tuple(range(1, 59)), missing=True))
     assert told == "town not in {t00, t59} or missing"
 
 
@@ -61,7 +61,7 @@ def test_rules_of_a_class_of_interest():
 
 
 def test_long_sets_are_cut():
-    assert condition_words(Condition(1, COLOURS, among=(0, 1, 2)), 2) == "colour in {blue, green, … 1 more}"
+    assert condition_text(Condition(1, COLOURS, among=(0, 1, 2)), 2) == "colour in {blue, green, … 1 more}"
     with pytest.raises(ParameterError, match="max_categories is 0"):
         rules_text(extract(models(0)[0][0]), max_categories=0)
 

@@ -10,7 +10,7 @@ from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ExportError
 from hornbeam.export import to_matrix, to_shap
 from hornbeam.tree import Skeleton, Tree
-from hornbeam.tree.route import answer
+from hornbeam.tree.route import predict_rows
 from strategies import schemas, tables, trees
 
 shap = pytest.importorskip("shap", reason="the extra 'test' brings shap")
@@ -39,7 +39,7 @@ def answered(draw):
 def test_values_add_up_to_belief(asked):
     """Numeric, ordinal, nominal; own branches, stops, unseen categories, leaves that nobody reached."""
     tree, table = asked
-    np.testing.assert_allclose(added_up(tree, codes(table, unseen=-2)), answer(tree, table), atol=1e-6)
+    np.testing.assert_allclose(added_up(tree, codes(table, unseen=-2)), predict_rows(tree, table), atol=1e-6)
 
 
 def test_unseen_categories_may_be_any_number_below_or_above():

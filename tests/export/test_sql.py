@@ -15,9 +15,9 @@ from hornbeam.data import Table  # noqa: E402
 from hornbeam.data.schema import Feature, Kind, Schema  # noqa: E402
 from hornbeam.errors import ExportError, ParameterError  # noqa: E402
 from hornbeam.export import to_sql  # noqa: E402
-from hornbeam.export.dialect import DIALECTS  # noqa: E402
+from hornbeam.export.sql.dialect import DIALECTS  # noqa: E402
 from hornbeam.tree import Skeleton, Tree  # noqa: E402
-from hornbeam.tree.route import answer  # noqa: E402
+from hornbeam.tree.route import predict_rows  # noqa: E402
 from hornbeam.tree.walk import pull_up  # noqa: E402
 from parity import batches, models, random_model  # noqa: E402
 from strategies import chain  # noqa: E402
@@ -180,7 +180,7 @@ def test_a_long_chain_that_shares_missing_values(database, left):
 
 
 def test_missing_values_that_spread_too_far(monkeypatch):
-    monkeypatch.setattr("hornbeam.export.spread._MOST_WAITING", 50)
+    monkeypatch.setattr("hornbeam.export.sql.fractional._MOST_WAITING", 50)
     with pytest.raises(
         ExportError, match="Missing values spread on 100 levels at a time, expected 50 at most"
     ):
@@ -241,4 +241,6 @@ def test_labels_keep_their_type():
         assert ask("duckdb", tree, [(0.0,), (1.0,)])[1] == list(classes)
     odd = Tree.raw(Schema((), (1, "one")), Skeleton.leaf(), np.array([[1, 0]]))
     assert "'1'" in to_sql(odd)
-    assert answer(odd, Table(Schema((Feature("x"),), (1, "one")), (np.zeros(1),))).tolist() == [[1.0, 0.0]]
+    assert predict_rows(odd, Table(Schema((Feature("x"),), (1, "one")), (np.zeros(1),))).tolist() == [
+        [1.0, 0.0]
+    ]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ParameterError
-from hornbeam.export import text
-from hornbeam.export.words import conditions, conditions_within, digits_apart, number
+from hornbeam.export import to_text
+from hornbeam.export.wording import conditions, conditions_within, digits_apart, number_text
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.walk import pull_up
 from strategies import chain, trees
@@ -32,7 +32,7 @@ def split(feature, *, slots=(), threshold=nan, n_children=2, missing_slot=-1):
 
 
 def branches(tree, **options):
-    return [re.sub(r"^.─ \d\) | ··.*", "", line) for line in text(tree, **options).splitlines()[1:]]
+    return [re.sub(r"^.─ \d\) | ··.*", "", line) for line in to_text(tree, **options).splitlines()[1:]]
 
 
 def test_iris_as_everybody_knows_it():
@@ -43,7 +43,7 @@ def test_iris_as_everybody_knows_it():
         [2, 0, 2, 2, 0, 0, 0], [0, -1, 1, 0, -1, -1, -1], [2.45, nan, 1.75, 4.95, nan, nan, nan]
     )
     leaves = np.array([[0] * 3, [50, 0, 0], [0] * 3, [0] * 3, [0, 1, 45], [0, 47, 1], [0, 2, 4]])
-    assert text(Tree.raw(schema, skeleton, pull_up(skeleton, leaves))).splitlines() == [
+    assert to_text(Tree.raw(schema, skeleton, pull_up(skeleton, leaves))).splitlines() == [
         "0) every row",
         "├─ 1) petal length (cm) ≤ 2.45 ········ setosa      1.000  50 setosa",
         "└─ 2) petal length (cm) > 2.45",
@@ -56,10 +56,10 @@ def test_iris_as_everybody_knows_it():
 
 def test_a_single_leaf():
     tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[1, 3]]))
-    assert text(tree) == "0) every row ·· yes  0.750  3 yes, 1 no"
-    assert text(tree, positive="no") == "0) every row ·· yes  no 0.250  3 yes, 1 no"
+    assert to_text(tree) == "0) every row ·· yes  0.750  3 yes, 1 no"
+    assert to_text(tree, positive="no") == "0) every row ·· yes  no 0.250  3 yes, 1 no"
     with pytest.raises(ParameterError, match=r"positive='No': expected one of the classes \['no', 'yes'\]"):
-        text(tree, positive="No")
+        to_text(tree, positive="No")
 
 
 @pytest.mark.parametrize(
@@ -178,14 +178,14 @@ def test_control_characters_in_names_are_escaped():
 
 def test_almost_certain_is_not_certain():
     tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[99_999, 1]]))
-    assert "  0.999  " in text(tree)
+    assert "  0.999  " in to_text(tree)
 
 
 def test_evidence_is_told_in_rows_and_the_rest_in_sum():
     schema = Schema((), tuple("abcdef"))
     tree = Tree.raw(schema, Skeleton.leaf(), np.array([[1, 2, 4, 8, 16, 32]]), unit=0.25)
-    assert text(tree).endswith("8 f, 4 e, 2 d, 1 c, 0.75 of 2 more classes")
-    assert text(Tree.raw(schema, Skeleton.leaf(), np.zeros((1, 6), np.int64))).endswith(
+    assert to_text(tree).endswith("8 f, 4 e, 2 d, 1 c, 0.75 of 2 more classes")
+    assert to_text(Tree.raw(schema, Skeleton.leaf(), np.zeros((1, 6), np.int64))).endswith(
         "a  0.167  no evidence"
     )
 
@@ -194,16 +194,16 @@ def test_cutting_at_a_depth_counts_the_leaves_left_out():
     deep = chain(4)
     evidence = pull_up(deep, np.where(deep.is_leaf, 1, 0)[:, None])
     tree = Tree.raw(Schema((Feature("x"),), ("a",)), deep, evidence)
-    assert text(tree, max_depth=0) == "0) every row ·· a  1.000  5 a (5 leaves below)"
-    last = text(tree, max_depth=2).splitlines()[-1]
+    assert to_text(tree, max_depth=0) == "0) every row ·· a  1.000  5 a (5 leaves below)"
+    last = to_text(tree, max_depth=2).splitlines()[-1]
     assert last == "   └─ 4) x > 1 ·· a  1.000  3 a (3 leaves below)"
-    assert text(tree, max_depth=4) == text(tree)
+    assert to_text(tree, max_depth=4) == to_text(tree)
 
 
 def test_a_very_deep_tree_is_written_without_recursion_and_in_narrow_lines():
     deep = chain(10_000)
     tree = Tree.raw(Schema((Feature("x"),), ("a",)), deep, np.zeros((deep.n_nodes, 1), np.int64))
-    lines = text(tree).splitlines()
+    lines = to_text(tree).splitlines()
     assert len(lines) == deep.n_nodes
     assert max(map(len, lines)) < 200
     assert lines[-1].startswith("⋯9968 ")
@@ -211,7 +211,7 @@ def test_a_very_deep_tree_is_written_without_recursion_and_in_narrow_lines():
 
 @given(trees())
 def test_every_node_has_its_line_and_nothing_else_breaks_one(tree):
-    lines = text(tree).split("\n")
+    lines = to_text(tree).split("\n")
     assert len(lines) == tree.n_nodes
     assert all(line.isprintable() for line in lines)
     assert sum(" ··" in line for line in lines) >= tree.n_leaves
@@ -220,18 +220,18 @@ def test_every_node_has_its_line_and_nothing_else_breaks_one(tree):
 def test_limits_make_sense():
     tree = Tree.raw(Schema((), ("a",)), Skeleton.leaf(), np.array([[1]]))
     with pytest.raises(ParameterError, match="max_depth is -1"):
-        text(tree, -1)
+        to_text(tree, -1)
     with pytest.raises(ParameterError, match="max_categories is 0"):
-        text(tree, max_categories=0)
+        to_text(tree, max_categories=0)
 
 
 @given(st.floats(allow_nan=False), st.integers(3, 9))
 @example(1.795e308, 3)
 def test_a_short_number_is_short_and_near(value, digits):
-    told = number(value, digits)
+    told = number_text(value, digits)
     assert len(told) <= max(digits, 9) + 7  # sign, point, and an exponent or leading zeros
     assert float(told) == pytest.approx(value, rel=10.0 ** (1 - digits))
-    assert float(number(value)) == value
+    assert float(number_text(value)) == value
 
 
 @given(st.lists(st.floats(1.0, 1.001), min_size=1, max_size=8, unique=True))
@@ -242,6 +242,6 @@ def test_thresholds_of_a_feature_are_told_apart(thresholds):
     )
     tree = Tree.raw(Schema((Feature("x"),), ("a",)), skeleton, np.zeros((2 * n + 1, 1), np.int64))
     (digits,) = digits_apart(tree)
-    told = {number(threshold, digits) for threshold in thresholds}
+    told = {number_text(threshold, digits) for threshold in thresholds}
     assert digits == 9 or len(told) == n
-    assert digits == 4 or len({number(threshold, digits - 1) for threshold in thresholds}) < n
+    assert digits == 4 or len({number_text(threshold, digits - 1) for threshold in thresholds}) < n

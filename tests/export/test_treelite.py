@@ -12,9 +12,9 @@ from hornbeam.data import Table  # noqa: E402
 from hornbeam.data.schema import Feature, Schema  # noqa: E402
 from hornbeam.errors import ExportError, MissingExtraError  # noqa: E402
 from hornbeam.export import to_treelite  # noqa: E402
-from hornbeam.export.extra import need  # noqa: E402
+from hornbeam.export.optional_import import import_extra  # noqa: E402
 from hornbeam.tree import Skeleton, Tree  # noqa: E402
-from hornbeam.tree.route import answer  # noqa: E402
+from hornbeam.tree.route import predict_rows  # noqa: E402
 from parity import batches, models  # noqa: E402
 from strategies import chain  # noqa: E402
 
@@ -36,7 +36,7 @@ def test_a_single_leaf_a_single_class_and_a_long_chain():
     evidence = np.zeros((deep.n_nodes, 1), np.int64)
     tree = Tree.raw(Schema((Feature("x"),), ("a",)), deep, evidence)
     table = Table(tree.schema, (np.array([-1.0, 500.0, 1e9, np.nan]),))
-    assert (predict(tree, codes(table)) == answer(tree, table)).all()
+    assert (predict(tree, codes(table)) == predict_rows(tree, table)).all()
 
 
 def test_what_treelite_cannot_say():
@@ -49,4 +49,4 @@ def test_what_treelite_cannot_say():
 
 def test_a_library_that_is_not_there_is_named_with_its_extra():
     with pytest.raises(MissingExtraError, match=r"needs vellum. Install it: pip install 'hornbeam\[books\]'"):
-        need("vellum", "books")
+        import_extra("vellum", "books")

@@ -16,7 +16,7 @@ import pytest
 
 from hornbeam.data import Table
 from hornbeam.data.schema import Feature, Kind, Schema
-from hornbeam.data.weights import fixed_point
+from hornbeam.data.weights import fixed_point_weights
 from hornbeam.growing import Criterion
 from hornbeam.recipe import PRESETS
 
@@ -62,7 +62,7 @@ def make(
     if holes:
         for column in columns:
             column[draw(holes) == 0] = np.nan if column.dtype == np.float64 else -1
-    weight, unit = fixed_point((draw(weights) + 1) / 7) if weights else (None, 1.0)
+    weight, unit = fixed_point_weights((draw(weights) + 1) / 7) if weights else (None, 1.0)
     return Table(Schema(tuple(features), tuple(range(n_classes))), tuple(columns), target, weight, unit, None)
 
 
@@ -83,7 +83,7 @@ DATA: dict[str, Callable[[], Table]] = {
 # Smoothing is left to its own tests: here is what was grown.
 RECIPES = {name: replace(recipe, smoother=None) for name, recipe in PRESETS.items()}
 RECIPES["hellinger"] = replace(
-    RECIPES["pet"], grower=replace(RECIPES["pet"].grower, criterion=Criterion.HELLINGER)
+    RECIPES["default"], grower=replace(RECIPES["default"].grower, criterion=Criterion.HELLINGER)
 )
 
 

@@ -6,7 +6,7 @@ import time
 import numpy as np
 
 from hornbeam.data import LocalEngine
-from hornbeam.data.coded import MemoryRows
+from hornbeam.data.encoded_rows import EncodedRows
 from hornbeam.growing import Grower
 from hornbeam.kernels.subtree import Rows
 from strategies_growing import bins_of, random_table
@@ -14,7 +14,7 @@ from strategies_growing import bins_of, random_table
 __all__ = ["SlowRows", "main"]
 
 
-class SlowRows(MemoryRows):
+class SlowRows(EncodedRows):
     """Rows that take their time, so that there is a moment to die in."""
 
     __slots__ = ()

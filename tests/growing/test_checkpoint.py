@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import hornbeam
-from hornbeam.data import Bins, CodedCache, EncodedSource, LocalEngine, MemorySource
-from hornbeam.data.coded import MemoryRows
+from hornbeam.data import Bins, EncodedCache, EncodingSource, LocalEngine, MemorySource
+from hornbeam.data.encoded_rows import EncodedRows
 from hornbeam.errors import DataError, ParameterError, StorageError
 from hornbeam.growing import Criterion, Grower
-from hornbeam.growing.checkpoint import _ARRAYS
+from hornbeam.growing.levelwise.checkpoint import _ARRAYS
 from hornbeam.kernels.subtree import Rows
 from strategies_growing import bins_of, random_table
 
@@ -39,7 +39,7 @@ def grow(table, path, grower=MONOTONE, engine=None, max_bins=None, block=20, **o
     rows = Rows(bins.encode(table), table.target.astype(np.uint16), table.weight)
     options = {"home_rows": 20, "unit": table.unit, "checkpoint": path} | options
     engine = LocalEngine() if engine is None else engine
-    return grower.grow_by_level(MemoryRows(rows, block), bins, table.schema, engine, **options)
+    return grower.grow_by_level(EncodedRows(rows, block), bins, table.schema, engine, **options)
 
 
 def stop_after(n):
@@ -94,12 +94,12 @@ def test_begun_with_a_cache_and_ended_without(table, path):
     pytest.importorskip("pyarrow")
     source, engine = MemorySource(table, block=30), LocalEngine()
     bins = Bins.fit(source, engine)
-    cache = CodedCache.write(source, bins, path.parent / "cache", engine)
+    cache = EncodedCache.write(source, bins, path.parent / "cache", engine)
     given = {"bins": bins, "schema": table.schema, "engine": engine, "checkpoint": path, "home_rows": 0}
     with pytest.raises(KeyboardInterrupt):
         MONOTONE.grow_by_level(cache, on_progress=stop_after(3), **given)
     cache.remove()
-    grown = MONOTONE.grow_by_level(EncodedSource(source, bins), **given)
+    grown = MONOTONE.grow_by_level(EncodingSource(source, bins), **given)
     assert grown.digest == MONOTONE.grow(table, bins).digest
 
 

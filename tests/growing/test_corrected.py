@@ -204,7 +204,7 @@ def test_the_published_presets_keep_their_rules():
     from hornbeam.recipe import PRESETS
 
     assert {name: recipe.grower.corrected for name, recipe in PRESETS.items()} == {
-        "pet": True,
+        "default": True,
         "id3": False,
         "c4.5": False,
         "c4.4": False,

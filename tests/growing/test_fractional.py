@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from hornbeam.growing import Grower, Missing
 from hornbeam.recipe import PRESETS
-from hornbeam.tree.edit import count
+from hornbeam.tree.edit import count_rows
 from strategies_growing import bins_of, growers, random_table, training_tables
 
 
@@ -16,7 +16,7 @@ def test_evidence_is_that_of_the_rows_counted_again(data):
     """For every way to treat missing values, fractional rows among them."""
     table = data.draw(training_tables(max_rows=60))
     tree = data.draw(growers(table)).grow(table, bins_of(table))
-    again = count(tree.skeleton, table, unit=float(tree.unit[0]))
+    again = count_rows(tree.skeleton, table, unit=float(tree.unit[0]))
     np.testing.assert_array_equal(tree.evidence, again.evidence)
     np.testing.assert_array_equal(tree.rows, again.rows)
 

@@ -151,9 +151,9 @@ def test_infinity_is_a_number_where_known_values_part_from_missing_ones():
 def test_missing_values_have_their_own_child_if_there_are_enough():
     x = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 1.0, np.nan, np.nan])[:, None]
     y = [0, 0, 0, 1, 1, 1, 2, 2]
-    own = TreeClassifier("pet", smoothing=None).fit(x, y).tree_
+    own = TreeClassifier("default", smoothing=None).fit(x, y).tree_
     assert (own.skeleton.n_children[0], own.skeleton.missing_slot[0]) == (3, 2)
-    few = TreeClassifier("pet", smoothing=None, min_samples_leaf=3).fit(x, y).tree_
+    few = TreeClassifier("default", smoothing=None, min_samples_leaf=3).fit(x, y).tree_
     assert (few.skeleton.n_children[0], few.skeleton.missing_slot[0]) == (2, 1)
 
 

@@ -13,21 +13,21 @@ from hypothesis import strategies as st
 
 from hornbeam import _native
 from hornbeam.data import Bins, LocalEngine, MemorySource, Table
-from hornbeam.data.measured import Measured
+from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Kind
-from hornbeam.ensembles.gradients import Weighting
+from hornbeam.ensembles.boosting.gradients import GradientScale
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Criterion, Grower, Missing
-from hornbeam.growing.leafwise import Field, Leafwise
+from hornbeam.growing.leafwise import EncodedColumns, Leafwise
 from hornbeam.tree.route import route
-from strategies_growing import measured_tables
+from strategies_growing import regression_tables
 
 ARRAYS = ("n_children", "feature", "threshold", "slot_start", "slot_of", "missing_slot")
 
 
 def grow(table, bins, grower, n_jobs=1):
-    ground = Field.of(table.schema, bins, bins.encode(table))
-    pulls = Weighting.of(table).pulls(table.measured.values, None)
+    ground = EncodedColumns.of(table.schema, bins, bins.encode(table))
+    pulls = GradientScale.of(table).pulls(table.numeric_target.values, None)
     order = np.arange(table.n_rows, dtype=np.int32)
     return grower.grow(ground, grower.terms(ground), pulls, order, len(order), key=0, n_jobs=n_jobs), ground
 
@@ -36,9 +36,11 @@ def grow(table, bins, grower, n_jobs=1):
 @settings(max_examples=60, deadline=None)
 def test_the_tree_is_the_one_of_rows_that_move(data):
     """Of values added up with hessians of 1 a Newton step is a mean: both kernels grow the regression tree."""
-    table = data.draw(measured_tables(max_rows=80))
+    table = data.draw(regression_tables(max_rows=80))
     if table.weight is not None and table.unit != 1.0:
-        table = replace(table, weight=None, unit=1.0, measured=Measured.of(table.measured.values))
+        table = replace(
+            table, weight=None, unit=1.0, numeric_target=NumericTarget.of(table.numeric_target.values)
+        )
     bins = Bins.fit(MemorySource(table), LocalEngine(), max_bins=16)
     leaves, depth = data.draw(st.sampled_from([None, 2, 5])), data.draw(st.sampled_from([None, 3]))
     mine, ground = grow(table, bins, Leafwise(leaves, depth, min_samples_leaf=1, corrected=False))

@@ -4,22 +4,23 @@ import numpy as np
 import pytest
 
 from hornbeam.data import LocalEngine
-from hornbeam.data.coded import MemoryRows
+from hornbeam.data.encoded_rows import EncodedRows
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.growing import Grower, Missing, counting, frontier
-from hornbeam.growing import level as level_phase
-from hornbeam.growing.frontier import Means
-from hornbeam.growing.gather import deal_round
-from hornbeam.growing.sprout import Sprout
-from hornbeam.growing.survey import Survey
-from hornbeam.growing.whereabouts import Whereabouts
-from hornbeam.kernels.subtree import Block, Rows
+from hornbeam.growing import Grower, Missing
+from hornbeam.growing.levelwise import counting, frontier
+from hornbeam.growing.levelwise import phase as level_phase
+from hornbeam.growing.levelwise.first_pass import RowSummary
+from hornbeam.growing.levelwise.frontier import PassBudget
+from hornbeam.growing.levelwise.gather import next_round
+from hornbeam.growing.levelwise.node_of_row import NodeOfRowCache
+from hornbeam.growing.levelwise.open_node import OpenNode
+from hornbeam.kernels.subtree import NodeRange, Rows
 from onlookers import Counting, Measuring, Travelling, sent
 from strategies_growing import OF_CLASSES, bins_of, random_table
 
 
 def coded(table, bins, block=10):
-    return MemoryRows(Rows(bins.encode(table), table.target.astype(np.uint16), table.weight), block)
+    return EncodedRows(Rows(bins.encode(table), table.target.astype(np.uint16), table.weight), block)
 
 
 def grow(grower, table, engine=None, **options):
@@ -93,8 +94,8 @@ def test_a_task_holds_no_more_cells_than_it_may(table):
     passes, engine, budget = [], Measuring(LocalEngine(groups=3)), 8_000
     grow(Grower(), table, engine, budget=budget, on_progress=passes.append)
     assert any(p.blocks > 1 for p in passes)
-    assert len(passes) == len(engine.measured)
-    for done, sizes in zip(passes[1:], engine.measured[1:], strict=True):
+    assert len(passes) == len(engine.numeric_target)
+    for done, sizes in zip(passes[1:], engine.numeric_target[1:], strict=True):
         assert done.phase == "count"
         assert set(sizes) == {done.task_bytes}
         assert sum(sizes) == done.predicted_bytes(n_tasks=3)
@@ -147,7 +148,7 @@ def test_more_rows_than_32_bits_can_count(table, monkeypatch, limit):
 
 
 def test_rows_are_remembered_as_long_as_there_is_room():
-    memory, node = Whereabouts(room=24), np.arange(4, dtype=np.int32)
+    memory, node = NodeOfRowCache(room=24), np.arange(4, dtype=np.int32)
     memory.keep("a", node, 5)
     memory.keep("b", node, 5)  # 16 bytes more: no room
     assert memory.recall("a", 4, 7)[1] == 5
@@ -163,7 +164,7 @@ def test_rows_are_remembered_as_long_as_there_is_room():
 
 @pytest.mark.parametrize("room", [0, 500])
 def test_a_short_memory_changes_nothing(table, monkeypatch, room):
-    monkeypatch.setattr(level_phase, "Whereabouts", lambda _: Whereabouts(room))
+    monkeypatch.setattr(level_phase, "NodeOfRowCache", lambda _: NodeOfRowCache(room))
     for options in ({}, {"home_rows": 30}):
         assert grow(Grower(), table, **options).digest == Grower().grow(table, bins_of(table)).digest
 
@@ -178,7 +179,7 @@ def test_small_nodes_are_dealt_into_even_blocks_and_rounds(table):
     tree = grow(Grower(), table, engine, **options)
     assert tree.digest == Grower().grow(table, bins_of(table)).digest
     rounds = [
-        (p, sum(sizes)) for p, sizes in zip(passes, engine.measured, strict=True) if p.phase == "gather"
+        (p, sum(sizes)) for p, sizes in zip(passes, engine.numeric_target, strict=True) if p.phase == "gather"
     ]
     assert len(rounds) > 1
     for done, measured in rounds:
@@ -191,9 +192,9 @@ def test_small_nodes_are_dealt_into_even_blocks_and_rounds(table):
 def test_a_block_is_a_single_node_or_takes_what_it_may(parallelism):
     """Rows take 10 bytes; 1,000 are the budget of each place, and 250 travel as one."""
     sizes = [50, 40, 30, 30, 20, 10, 10, 5, 5]
-    small = [Sprout(at, Block(0, n), np.array([n])) for at, n in enumerate(sizes)]
-    means = Means(Survey(np.array([200]), 200, False, 8, np.dtype(np.uint8)), 1000, None)
-    blocks = deal_round(small, means, parallelism)
+    small = [OpenNode(at, NodeRange(0, n), np.array([n])) for at, n in enumerate(sizes)]
+    means = PassBudget(RowSummary(np.array([200]), 200, False, 8, np.dtype(np.uint8)), 1000, None)
+    blocks = next_round(small, means, parallelism)
     dealt = [[s.n_rows for s in block] for block in blocks]
     assert sum(map(sum, dealt)) + sum(s.n_rows for s in small) == 200
     assert sum(map(sum, dealt)) <= 100 * parallelism
@@ -228,7 +229,7 @@ def test_rows_out_of_range_are_refused():
 def test_no_rows_no_tree():
     table = random_table(0)
     bins = bins_of(table)
-    nobody = MemoryRows(Rows(np.empty((0, 3), np.uint8), np.empty(0, np.uint16), None))
+    nobody = EncodedRows(Rows(np.empty((0, 3), np.uint8), np.empty(0, np.uint16), None))
     with pytest.raises(DataError, match="the source has no rows"):
         Grower().grow_by_level(nobody, bins, table.schema, LocalEngine())
 

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hornbeam.data import Table
-from hornbeam.data.measured import Measured
+from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Kind
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.tree.route import decision_path
-from strategies_growing import bins_of, growers, measured_tables
+from strategies_growing import bins_of, growers, regression_tables
 
 MEAN = Grower(Criterion.SQUARED_ERROR)
 
@@ -65,8 +65,8 @@ def divisions(column, rows, nominal: bool, grower: Grower):
 
 def best_gain(table: Table, rows, grower: Grower) -> Fraction | None:
     """The largest decrease of the squared error, in squared steps of the numerator a step of weight."""
-    assert table.measured is not None
-    numerator = table.measured.numerators(table.weight, table.unit)
+    assert table.numeric_target is not None
+    numerator = table.numeric_target.numerators(table.weight, table.unit)
     weight = np.ones(table.n_rows, np.int64) if table.weight is None else table.weight
     pair = {row: (int(weight[row]), Fraction(int(numerator[row]))) for row in rows}
     least_weight = grower.min_weight_leaf / table.unit
@@ -90,7 +90,7 @@ def best_gain(table: Table, rows, grower: Grower) -> Fraction | None:
 @given(st.data())
 def test_every_split_is_the_best_there_is(data):
     """Numeric cuts, and among all subsets of categories the one the order of their means finds."""
-    table = data.draw(measured_tables(max_rows=24))
+    table = data.draw(regression_tables(max_rows=24))
     grower = replace(data.draw(growers(table)), corrected=False)
     if grower.monotone is not None or grower.min_weight_leaf:
         return
@@ -99,8 +99,8 @@ def test_every_split_is_the_best_there_is(data):
     ):  # an order finds the best of all subsets, not the best of the large ones
         grower = replace(grower, min_samples_leaf=1)
     tree = grower.grow(table, bins_of(table))
-    assert table.measured is not None
-    scale = (table.measured.unit / table.unit) ** 2
+    assert table.numeric_target is not None
+    scale = (table.numeric_target.unit / table.unit) ** 2
     indptr, nodes = decision_path(tree.skeleton, table)
     row_of = np.repeat(np.arange(table.n_rows), np.diff(indptr))
     for node in range(tree.n_nodes):
@@ -115,7 +115,7 @@ def test_every_split_is_the_best_there_is(data):
             and not grower.min_impurity_decrease
         ):
             found = best_gain(table, rows, grower)
-            values = table.measured.values[rows]
+            values = table.numeric_target.values[rows]
             tiny = (
                 1e-9 * np.ptp(values) ** 2 + (1e-15 * np.abs(values).max()) ** 2
             )  # weight times value is rounded
@@ -125,10 +125,10 @@ def test_every_split_is_the_best_there_is(data):
 @settings(max_examples=100)
 @given(st.data())
 def test_evidence_is_weight_sum_and_squares(data):
-    table = data.draw(measured_tables(max_rows=60))
+    table = data.draw(regression_tables(max_rows=60))
     tree = data.draw(growers(table)).grow(table, bins_of(table))
-    assert table.measured is not None
-    values, indptr_nodes = table.measured.values, decision_path(tree.skeleton, table)
+    assert table.numeric_target is not None
+    values, indptr_nodes = table.numeric_target.values, decision_path(tree.skeleton, table)
     weight = np.ones(table.n_rows) if table.weight is None else table.weight * table.unit
     indptr, nodes = indptr_nodes
     row_of = np.repeat(np.arange(table.n_rows), np.diff(indptr))
@@ -185,7 +185,7 @@ def test_sums_of_the_largest_tables_fit_64_bits():
     """Bounds, not rows: a value at the limit in every row, at the largest weight."""
     for n, largest in ((1, 1e140), (2**20, 1e140), (7, 1e-300), (2**20, 3.0)):
         weight = np.full(1, n)
-        measured = Measured.of(np.array([largest]), weight)
+        measured = NumericTarget.of(np.array([largest]), weight)
         assert abs(int(measured.numerators()[0]) * n) <= 2**61 + n
         assert int(measured.squares()[0]) * n <= 2**61 + n
         assert measured.unit > 0
@@ -198,11 +198,11 @@ def test_constraints_hold_for_means():
     y = X[:, 0] + rng.normal(size=600)
     tree = tree_of(X, y, Grower(Criterion.SQUARED_ERROR, monotone=(1, 0), min_samples_leaf=5))
     grid = np.linspace(0, 1, 101)
-    from hornbeam.tree.route import answer
+    from hornbeam.tree.route import predict_rows
 
     for other in (0.1, 0.5, 0.9):
         rows = Table.read(np.c_[grid, np.full(101, other)], schema=tree.schema)
-        assert (np.diff(answer(tree, rows)[:, 0]) >= 0).all()
+        assert (np.diff(predict_rows(tree, rows)[:, 0]) >= 0).all()
     assert tree.n_leaves > 5
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from hornbeam.data.table import Table
 from hornbeam.growing import Grower, Missing, Nominal
-from hornbeam.tree.route import answer
+from hornbeam.tree.route import predict_rows
 from strategies_growing import OF_CLASSES, bins_of, random_table
 
 # Three numeric features, and a nominal one, which has no order to keep.
@@ -36,7 +36,7 @@ def test_probability_never_moves_against_a_constraint(seed, sign, criterion, nom
         columns = [np.repeat(column, len(grid)) for column in table.columns]
         columns[feature] = np.tile(grid, table.n_rows)
         swept = Table(table.schema, tuple(columns), None, None, 1.0, None)
-        second = answer(tree, swept)[:, 1].reshape(table.n_rows, len(grid))
+        second = predict_rows(tree, swept)[:, 1].reshape(table.n_rows, len(grid))
         assert (sign[feature] * np.diff(second, axis=1) >= 0).all()
 
 
@@ -53,5 +53,5 @@ def test_known_against_missing_binds_nobody(missing):
     x = np.array([np.nan] * 8 + [0.0] * 8 + [1.0] * 8)[:, None]
     y = [0] * 8 + [0] * 4 + [1] * 4 + [1] * 8
     tree = Grower(missing=missing, monotone=(1,)).grow(table := Table.read(x, y), bins_of(table))
-    probability = answer(tree, Table.read(np.array([[np.nan], [0.0], [1.0]]), schema=tree.schema))[:, 1]
+    probability = predict_rows(tree, Table.read(np.array([[np.nan], [0.0], [1.0]]), schema=tree.schema))[:, 1]
     assert probability.tolist() == [0.0, 0.5, 1.0]

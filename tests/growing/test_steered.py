@@ -8,18 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hornbeam.data import LocalEngine
-from hornbeam.data.coded import MemoryRows
+from hornbeam.data.encoded_rows import EncodedRows
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Grower, Missing
-from hornbeam.growing.evidence import count_coded
+from hornbeam.growing.recount import count_encoded
 from hornbeam.kernels.subtree import Rows
-from hornbeam.tree.edit import count
+from hornbeam.tree.edit import count_rows
 from onlookers import Travelling
 from strategies_growing import bins_of, growers, random_table, training_tables
 
 
 def coded(table, bins, block=7):
-    return MemoryRows(Rows(bins.encode(table), table.target.astype(np.uint16), table.weight), block)
+    return EncodedRows(Rows(bins.encode(table), table.target.astype(np.uint16), table.weight), block)
 
 
 @settings(max_examples=150)
@@ -62,8 +62,8 @@ def test_coded_rows_are_counted_as_the_table_is(data):
     rng = np.random.default_rng(table.n_rows)
     target = rng.permutation(table.target)
     other = replace(table, target=target, weight=None, unit=1.0)
-    counted = count_coded(tree, coded(other, bins), bins, LocalEngine(groups=2))
-    expected = count(tree.skeleton, other)
+    counted = count_encoded(tree, coded(other, bins), bins, LocalEngine(groups=2))
+    expected = count_rows(tree.skeleton, other)
     np.testing.assert_array_equal(counted.evidence, expected.evidence)
     np.testing.assert_array_equal(counted.rows, expected.rows)
 
@@ -75,8 +75,8 @@ def test_rows_that_were_not_there_when_the_tree_grew(max_bins):
     bins = bins_of(table, max_bins)
     some = replace(table, columns=tuple(c[:60] for c in table.columns), target=table.target[:60], weight=None)
     tree = Grower().grow(some, bins)
-    counted = count_coded(tree, coded(table, bins), bins, LocalEngine())
-    expected = count(tree.skeleton, table)
+    counted = count_encoded(tree, coded(table, bins), bins, LocalEngine())
+    expected = count_rows(tree.skeleton, table)
     np.testing.assert_array_equal(counted.evidence, expected.evidence)
 
 
@@ -85,4 +85,4 @@ def test_shared_rows_are_counted_on_tables_only():
     bins = bins_of(table)
     tree = Grower(missing=Missing.FRACTIONAL).grow(table, bins)
     with pytest.raises(ParameterError, match="sends missing values to every child"):
-        count_coded(tree, coded(table, bins), bins, LocalEngine())
+        count_encoded(tree, coded(table, bins), bins, LocalEngine())

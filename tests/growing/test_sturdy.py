@@ -9,7 +9,7 @@ from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import DataError
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.recipe import PRESETS
-from hornbeam.tree.edit import count
+from hornbeam.tree.edit import count_rows
 from strategies_growing import OF_CLASSES, bins_of
 
 presets = pytest.mark.parametrize("preset", PRESETS)
@@ -74,7 +74,7 @@ def test_every_row_goes_where_it_was_counted(preset, values):
     X = rng.choice([*values, np.nan], (200, 2))
     y = (X[:, 0] > values[1]).astype(int) + rng.integers(0, 2, 200)
     tree = fit(preset, X, y)
-    again = count(tree.skeleton, Table.read(X, y), unit=float(tree.unit[0]))
+    again = count_rows(tree.skeleton, Table.read(X, y), unit=float(tree.unit[0]))
     np.testing.assert_array_equal(again.evidence, tree.evidence)
     if preset not in ("c4.5", "c4.4"):  # those do not cut between values closer than 1e-5
         assert tree.n_leaves > 1

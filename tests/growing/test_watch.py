@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from hornbeam.data import Table
-from hornbeam.growing import Grower, home, trunk
-from hornbeam.growing.watch import Watch
+from hornbeam.growing import Grower, in_memory, parallel
+from hornbeam.growing.progress import Watch
 from strategies_growing import bins_of, random_table
 
 # Someone else's load on the machine is not our delay: the seconds are those of the growing process.
@@ -61,10 +61,10 @@ def test_an_interrupt_is_heard_within_a_second(n_rows, n_features, n_jobs, missi
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_progress_never_falls_and_ends_within_the_rows(n_jobs, monkeypatch):
-    monkeypatch.setattr(home, "_QUICK_CODES", 0)
-    monkeypatch.setattr(home, "_SERIAL_ROWS", 0)
-    monkeypatch.setattr(trunk, "_SMALLEST_GRAIN", 1)
-    monkeypatch.setattr("hornbeam.growing.watch._TICK_SECONDS", 1e-4)
+    monkeypatch.setattr(in_memory, "_QUICK_CODES", 0)
+    monkeypatch.setattr(in_memory, "_SERIAL_ROWS", 0)
+    monkeypatch.setattr(parallel, "_SMALLEST_GRAIN", 1)
+    monkeypatch.setattr("hornbeam.growing.progress._TICK_SECONDS", 1e-4)
     rng = np.random.default_rng(0)
     table = Table.read(rng.integers(0, 50, (20_000, 8)).astype(float), rng.integers(0, 3, 20_000))
     heard: list[int] = []
@@ -77,9 +77,9 @@ def test_progress_never_falls_and_ends_within_the_rows(n_jobs, monkeypatch):
 @pytest.mark.parametrize("max_depth", [1, 3, None])
 def test_all_rows_are_settled_at_the_end(max_depth, monkeypatch):
     """Leaves of the trunk are counted like those of the subtrees."""
-    monkeypatch.setattr(home, "_QUICK_CODES", 0)
-    monkeypatch.setattr(home, "_SERIAL_ROWS", 0)
-    monkeypatch.setattr(trunk, "_SMALLEST_GRAIN", 1)
+    monkeypatch.setattr(in_memory, "_QUICK_CODES", 0)
+    monkeypatch.setattr(in_memory, "_SERIAL_ROWS", 0)
+    monkeypatch.setattr(parallel, "_SMALLEST_GRAIN", 1)
     watches = []
     monkeypatch.setattr(
         "hornbeam.growing.grower.Watch", lambda listener: watches.append(Watch(listener)) or watches[-1]

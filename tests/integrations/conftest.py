@@ -30,7 +30,7 @@ NUMBERS = ROWS[["dose", "visits"]]
 
 
 def ranker():
-    return hornbeam.LambdaMARTRanker(n_estimators=4).fit(ROWS, GRADES, group=np.arange(N) // 9)
+    return hornbeam.BoostedTreesRanker(n_estimators=4).fit(ROWS, GRADES, group=np.arange(N) // 9)
 
 
 def rules_of_a_fitted_tree():
@@ -59,7 +59,7 @@ MAKERS = {
     "ForestRegressor": lambda: hornbeam.ForestRegressor(n_estimators=5).fit(ROWS, AMOUNT),
     "BoostedTreesClassifier": lambda: hornbeam.BoostedTreesClassifier(n_estimators=4).fit(ROWS, GRADES),
     "BoostedTreesRegressor": lambda: hornbeam.BoostedTreesRegressor(n_estimators=4).fit(ROWS, AMOUNT),
-    "LambdaMARTRanker": ranker,
+    "BoostedTreesRanker": ranker,
     "RuleClassifier": lambda: hornbeam.RuleClassifier(costs={("ill", "well"): 5.0}).fit(ROWS, LABELS),
     "RuleClassifier, of a fitted tree": rules_of_a_fitted_tree,
     "SmoothedClassifier": lambda: hornbeam.SmoothedClassifier(

@@ -13,7 +13,7 @@ from sklearn.preprocessing import FunctionTransformer
 import hornbeam
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import SchemaError, StorageError
-from hornbeam.interop.reading import Reading
+from hornbeam.interop.input_conventions import InputConventions
 
 sio = pytest.importorskip("skops.io")
 
@@ -122,7 +122,9 @@ def test_a_damaged_model_in_a_state_is_refused():
 
 def test_a_forged_reading_makes_no_numbers_of_categories():
     """A state is anybody's; what it says of zeros must not reach the codes of a nominal feature."""
-    reading = Reading(Schema((Feature("ward", "nominal", ("east", "west")),)), zero_is_missing=frozenset({0}))
+    reading = InputConventions(
+        Schema((Feature("ward", "nominal", ("east", "west")),)), zero_is_missing=frozenset({0})
+    )
     [codes] = reading.read([["east"], ["west"]]).columns
     assert codes.dtype == np.int32
 
@@ -130,7 +132,7 @@ def test_a_forged_reading_makes_no_numbers_of_categories():
 def test_a_kind_may_be_spelled_out():
     feature = Feature("age", "ordinal", ("young", "old"))
     assert feature.kind is Kind.ORDINAL
-    assert Schema((feature,), target="numeric").is_measured
+    assert Schema((feature,), target="numeric").is_regression
     with pytest.raises(SchemaError, match=r"'age' has the kind 'real'; expected one of \['numeric'"):
         Feature("age", "real")
     with pytest.raises(SchemaError, match="target has the kind 'real'"):

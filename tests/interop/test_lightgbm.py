@@ -5,7 +5,7 @@ import pytest
 
 from foreign import N_MODELS, labels, numbers, probes
 from hornbeam.errors import InteropError
-from hornbeam.interop import OTHER, from_lightgbm
+from hornbeam.interop import OTHER_CATEGORY, from_lightgbm
 from hornbeam.smoothing import HGS
 
 lightgbm = pytest.importorskip("lightgbm", reason="the extra 'interop' brings LightGBM")
@@ -93,7 +93,7 @@ def test_categories_of_a_frame_are_known_by_value(seed):
         n_estimators=1, min_child_samples=3, min_data_per_group=1, cat_smooth=1, verbose=-1
     )
     graft = from_lightgbm(clf.fit(data, y))
-    assert graft.schema.features[2].categories == ("blue", "green", "red", OTHER)
+    assert graft.schema.features[2].categories == ("blue", "green", "red", OTHER_CATEGORY)
     assert graft.schema.classes == ("ill", "well")
     asked = data.copy()
     asked["colour"] = pd.Categorical(np.where(data.index % 3 == 0, "mauve", data["colour"].astype(object)))

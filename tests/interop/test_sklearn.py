@@ -8,9 +8,9 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTre
 from foreign import LARGEST, N_MODELS, labels, numbers, probes
 from hornbeam import Skeleton, Table, Tree, TreeClassifier
 from hornbeam.errors import InteropError, ParameterError
-from hornbeam.interop import from_sklearn, from_sklearn_forest, graft_sklearn, to_sklearn
+from hornbeam.interop import from_sklearn, from_sklearn_forest, import_sklearn, to_sklearn
 from hornbeam.smoothing import HGS, HierarchicalShrinkage
-from hornbeam.tree.route import answer, route
+from hornbeam.tree.route import predict_rows, route
 
 
 def model(seed):
@@ -34,11 +34,11 @@ def model(seed):
 @pytest.mark.parametrize("seed", range(N_MODELS))
 def test_every_row_ends_in_the_same_leaf_with_the_same_probabilities(seed):
     rng, clf, X, _, _ = model(seed)
-    graft = graft_sklearn(clf)
+    graft = import_sklearn(clf)
     rows = probes(rng, X, graft.skeleton, specials=[np.nan, 0.0, -0.0, 3e38], largest=LARGEST)
     assert (graft.apply(rows) == clf.apply(rows)).all()
     assert (graft.apply(rows.astype(np.float32)) == clf.apply(rows.astype(np.float32))).all()
-    believed = answer(graft.tree, graft.read(rows))
+    believed = predict_rows(graft.tree, graft.read(rows))
     if graft.tree.unit[0] == 1.0:
         assert (believed == clf.predict_proba(rows)).all()
     else:  # weights are held in fixed point
@@ -49,7 +49,7 @@ def test_every_row_ends_in_the_same_leaf_with_the_same_probabilities(seed):
 @pytest.mark.parametrize("seed", range(N_MODELS // 5))
 def test_infinities_go_where_scikit_learns_arrays_send_them(seed):
     rng, clf, X, _, _ = model(seed)
-    graft = graft_sklearn(clf)
+    graft = import_sklearn(clf)
     rows = probes(rng, X, graft.skeleton, specials=[np.inf, -np.inf])
     with np.errstate(over="ignore"):
         assert (graft.apply(rows) == clf.tree_.apply(rows.astype(np.float32))).all()
@@ -58,12 +58,12 @@ def test_infinities_go_where_scikit_learns_arrays_send_them(seed):
 @pytest.mark.parametrize("seed", range(N_MODELS))
 def test_a_tree_there_and_back_is_the_same(seed):
     rng, clf, X, _, _ = model(seed)
-    graft = graft_sklearn(clf)
+    graft = import_sklearn(clf)
     back = to_sklearn(HGS()(graft.tree))
     rows = probes(rng, X, graft.skeleton, specials=[np.nan], largest=LARGEST)
     assert (graft.nodes[back.apply(rows)] == clf.apply(rows)).all()
     table = graft.read(rows)
-    assert (back.predict_proba(rows) == answer(HGS()(graft.tree), table)).all()
+    assert (back.predict_proba(rows) == predict_rows(HGS()(graft.tree), table)).all()
     assert (back.apply(rows) == route(graft.skeleton, table)).all()
     assert back.get_depth() == clf.get_depth()
     assert back.get_n_leaves() == clf.get_n_leaves()
@@ -72,7 +72,7 @@ def test_a_tree_there_and_back_is_the_same(seed):
 @pytest.mark.parametrize("seed", range(N_MODELS // 5))
 def test_the_counts_are_those_of_counting_the_rows(seed):
     _, clf, X, y, weight = model(seed)
-    graft = graft_sklearn(clf)
+    graft = import_sklearn(clf)
     counted = graft.count(X, y, sample_weight=weight)
     assert (counted.rows == graft.tree.rows).all()
     np.testing.assert_allclose(
@@ -95,7 +95,7 @@ def test_a_forest_is_the_average_of_its_trees(forest):
     forest.fit(X, y)
     trees = from_sklearn_forest(forest)
     table = Table.read(X, schema=trees[0].schema)
-    mean = np.mean([answer(tree, table) for tree in trees], axis=0)
+    mean = np.mean([predict_rows(tree, table) for tree in trees], axis=0)
     np.testing.assert_allclose(mean, forest.predict_proba(X), rtol=0, atol=1e-12)
 
 
@@ -135,8 +135,8 @@ def test_a_test_that_stops_missing_values_goes_back_only_if_told_how():
 @pytest.mark.parametrize(
     ("rows", "preset", "what"),
     [
-        ([["a"], ["b"], ["b"]], "pet", "asks for a category"),
-        ([[0.0], [1.0], [np.nan]], "pet", "a child for missing values"),
+        ([["a"], ["b"], ["b"]], "default", "asks for a category"),
+        ([[0.0], [1.0], [np.nan]], "default", "a child for missing values"),
         ([[0.0], [1.0], [np.nan], [0.0], [1.0]] * 4, "c4.5", "to every child"),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 
 from foreign import LARGEST, N_MODELS, around, labels, numbers
 from hornbeam.errors import InteropError
-from hornbeam.interop import OTHER, from_ydf
+from hornbeam.interop import OTHER_CATEGORY, from_ydf
 from hornbeam.smoothing import HGS
 
 ydf = pytest.importorskip("ydf", reason="the extra 'interop' brings YDF")
@@ -72,7 +72,7 @@ def probes(rng, data, skeleton):
     """The rows, and for each column some with one value replaced."""
     rows = [data]
     values = {
-        "word": [*WORDS, "never seen", None, OTHER],
+        "word": [*WORDS, "never seen", None, OTHER_CATEGORY],
         "code": [*range(-3, 10), 1000],
         "flag": [False, True],
     }
@@ -128,7 +128,7 @@ def test_words_outside_the_dictionary_are_one_category():
     data = pd.DataFrame({"word": ["a"] * 30 + ["b"] * 30 + list("cdefgh")})
     y = ["no"] * 30 + ["yes"] * 30 + ["no"] * 6
     graft = from_ydf(cart(data, y, min_vocab_frequency=10))
-    assert graft.schema.features[0].categories == ("a", "b", OTHER)
+    assert graft.schema.features[0].categories == ("a", "b", OTHER_CATEGORY)
     assert graft.read([["b"], ["c"], ["zzz"], [None]]).columns[0].tolist() == [1, 2, 2, -1]
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam.kernels.cuts import CELL_SHIFT, Census, floats_of, share, tally
+from hornbeam.kernels.census import CELL_SHIFT, Census, floats_of, share, tally
 from hornbeam.kernels.encode import encode
 from reference_encode import SPECIAL, codes_of, distinct, key_of
 from reference_encode import share as slow_share

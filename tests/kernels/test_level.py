@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hornbeam.growing import Grower, Missing
-from hornbeam.kernels import level, subtree
-from hornbeam.kernels.level import Guide
-from hornbeam.kernels.subtree import CRITERIA, Rows, Rules, Terms
+from hornbeam.kernels import levelwise, subtree
+from hornbeam.kernels.levelwise import CodeTree
+from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, Rows, Rules
 from strategies_growing import OF_CLASSES, bins_of, growers, random_table, training_tables
 
 N_CODES, NOMINAL = 4, np.array([0, 0, 1], np.uint8)
@@ -22,12 +22,12 @@ codings = st.sampled_from([np.uint8, np.uint16])
 def plain_terms(n_classes=2):
     n_codes, rules = np.full(3, N_CODES, np.int32), Rules()
     rules.total_weight = 1000
-    return Terms.of(n_codes, NOMINAL, None, None, n_classes, CRITERIA["entropy"], rules)
+    return GrowthSpec.of(n_codes, NOMINAL, None, None, n_classes, CRITERIA["entropy"], rules)
 
 
 def random_tests(rng):
     """A tree grown at random: one leaf after the other is opened, and some tests let a row stop."""
-    columns = {name: [-1] for name in Guide._fields if name != "map"}
+    columns = {name: [-1] for name in CodeTree._fields if name != "map"}
     slot_map = []
     for node in range(14):
         if node >= len(columns["feature"]) or rng.random() < 0.2:
@@ -45,7 +45,7 @@ def random_tests(rng):
             column += [-1] * n_children
     arrays = {name: np.array(column, np.int32) for name, column in columns.items()}
     arrays["map_start"] = arrays["map_start"].astype(np.int64)
-    return Guide(**arrays, map=np.array(slot_map, np.int32))
+    return CodeTree(**arrays, map=np.array(slot_map, np.int32))
 
 
 def stop_of(row, guide):
@@ -70,7 +70,7 @@ def test_every_row_stops_where_the_tests_lead_it(seed, dtype, n_rows):
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, N_CODES + 1, (n_rows, 3)).astype(dtype)
     guide = random_tests(rng)
-    found = level.descend(codes, plain_terms(), guide)
+    found = levelwise.descend(codes, plain_terms(), guide)
     checked = slice(None, None, max(1, n_rows // 40))
     assert found[checked].tolist() == [stop_of(row, guide) for row in codes[checked].tolist()]
 
@@ -88,9 +88,9 @@ def test_open_nodes_are_counted_as_if_one_by_one(seed, dtype, weighted):
             array.flags.writeable = False
     slot_of_node = rng.integers(-1, 3, len(guide.feature), dtype=np.int32)
     cells = subtree.zero_cells(terms, 3, weighted=weighted)
-    level.count_open(rows, terms, guide, slot_of_node, cells)
+    levelwise.count_open(rows, terms, guide, slot_of_node, cells)
     expected = subtree.zero_cells(terms, 3, weighted=weighted)
-    slots = slot_of_node[level.descend(rows.codes, terms, guide)]
+    slots = slot_of_node[levelwise.descend(rows.codes, terms, guide)]
     subtree.histogram(rows, terms, 0, n_rows, expected, slots)
     np.testing.assert_array_equal(cells, expected)
 
@@ -104,14 +104,14 @@ def test_rows_go_on_from_where_they_were(seed, dtype):
     guide, terms = random_tests(rng), plain_terms()
     inner = np.flatnonzero(guide.feature >= 0)
     for seen in [1, *(guide.first_child[inner]).tolist(), len(guide.feature)]:
-        young = Guide(*(array[:seen].copy() for array in guide[:5]), guide.map)
+        young = CodeTree(*(array[:seen].copy() for array in guide[:5]), guide.map)
         young.feature[young.first_child >= seen] = -1
-        node = level.descend(codes, terms, young)
+        node = levelwise.descend(codes, terms, young)
         assert node.max() < seen
-        expected = level.descend(codes, terms, guide)
-        np.testing.assert_array_equal(level.descend(codes, terms, guide, node, seen), expected)
+        expected = levelwise.descend(codes, terms, guide)
+        np.testing.assert_array_equal(levelwise.descend(codes, terms, guide, node, seen), expected)
     with pytest.raises(ValueError, match="nodes seen before expected"):
-        level.descend(codes, terms, guide, np.full(200, 1, np.int32), 1)
+        levelwise.descend(codes, terms, guide, np.full(200, 1, np.int32), 1)
 
 
 @settings(max_examples=300)
@@ -135,10 +135,12 @@ def test_offers_of_any_blocks_of_features_give_the_split_of_all(data):
     numbers, likely = [], {}
     for first, last in pairwise(cuts):
         part = cells.reshape(terms.n_cells, -1)[terms.offsets[first] : terms.offsets[last]].reshape(-1)
-        offers = level.offers(part.copy(), terms.some(first, last), counts, table.n_rows, 0.0, 1.0)
+        offers = levelwise.best_per_feature(
+            part.copy(), terms.some(first, last), counts, table.n_rows, 0.0, 1.0
+        )
         numbers.append(offers.numbers)
         likely |= {split.feature + first: split for split in offers.splits}
-    winner = level.choose(np.concatenate(numbers), terms, counts, table.n_rows)
+    winner = levelwise.choose_split(np.concatenate(numbers), terms, counts, table.n_rows)
     if whole is None:
         assert winner == -1
         return
@@ -152,8 +154,8 @@ def test_a_chain_of_near_ties_is_settled_in_the_order_of_all_features():
     terms, counts = plain_terms(), np.array([500, 500])
     tie = 2.0**-36
     gain = np.array([0.5, 0.5 + 0.7 * tie, 0.5 + 1.4 * tie])
-    assert level.choose(offers_of(gain), terms, counts, 1000) == 2
-    assert level.choose(offers_of(gain[[1, 0, 2]]), terms, counts, 1000) == 0
+    assert levelwise.choose_split(offers_of(gain), terms, counts, 1000) == 2
+    assert levelwise.choose_split(offers_of(gain[[1, 0, 2]]), terms, counts, 1000) == 0
 
 
 def offers_of(gain):
@@ -163,7 +165,7 @@ def offers_of(gain):
 
 def test_nobody_wins_where_nothing_is_offered():
     nothing = offers_of(np.full(3, np.nan))
-    assert level.choose(nothing, plain_terms(), np.array([5, 5]), 10) == -1
+    assert levelwise.choose_split(nothing, plain_terms(), np.array([5, 5]), 10) == -1
 
 
 @pytest.mark.parametrize("criterion", OF_CLASSES)
@@ -174,7 +176,7 @@ def test_terms_travel(criterion):
     grower = Grower(criterion, min_samples_leaf=2, monotone=(1, 0, 0))
     terms = grower._terms(table.schema, bins, grower._rules(Missing.OWN, 1.0, 80, 80))
     there = pickle.loads(pickle.dumps(terms))
-    for name in Terms._fields[3:]:
+    for name in GrowthSpec._fields[3:]:
         np.testing.assert_array_equal(getattr(there, name), getattr(terms, name))
     for name in ("nominal", "missing", "gain_ratio", "min_rows_leaf", "unit", "total_weight", "max_depth"):
         assert getattr(there.rules, name) == getattr(terms.rules, name)
@@ -195,7 +197,7 @@ def stump(**changed):
         "map_start": [-1, -1, -1],
         "map": [],
     } | changed
-    return Guide(
+    return CodeTree(
         **{name: np.array(a, np.int64 if name == "map_start" else np.int32) for name, a in arrays.items()}
     )
 
@@ -219,9 +221,9 @@ def stump(**changed):
 )
 def test_a_tree_that_leads_nowhere_is_refused(changed):
     codes = np.zeros((2, 3), np.uint8)
-    assert level.descend(codes, plain_terms(), stump()).tolist() == [1, 1]
+    assert levelwise.descend(codes, plain_terms(), stump()).tolist() == [1, 1]
     with pytest.raises(ValueError, match="a tree over these codes expected"):
-        level.descend(codes, plain_terms(), stump(**changed))
+        levelwise.descend(codes, plain_terms(), stump(**changed))
 
 
 def test_slots_outside_the_cells_are_refused():
@@ -229,8 +231,8 @@ def test_slots_outside_the_cells_are_refused():
     rows = Rows(np.zeros((2, 3), np.uint8), np.zeros(2, np.uint16), None)
     cells = subtree.zero_cells(terms, 1, weighted=False)
     with pytest.raises(ValueError, match="slots within the cells expected"):
-        level.count_open(rows, terms, stump(), np.array([-1, 0, 1], np.int32), cells)
+        levelwise.count_open(rows, terms, stump(), np.array([-1, 0, 1], np.int32), cells)
     with pytest.raises(ValueError, match="one slot a node expected"):
-        level.count_open(rows, terms, stump(), np.array([0, 0], np.int32), cells)
+        levelwise.count_open(rows, terms, stump(), np.array([0, 0], np.int32), cells)
     with pytest.raises(ValueError, match="four numbers a feature expected"):
-        level.choose(np.zeros(8), terms, np.array([1, 1]), 2)
+        levelwise.choose_split(np.zeros(8), terms, np.array([1, 1]), 2)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hornbeam.growing import Grower, Missing
 from hornbeam.kernels import subtree
-from hornbeam.kernels.subtree import Block, Columns, Rows, Split, Terms
+from hornbeam.kernels.subtree import Columns, GrowthSpec, NodeRange, Rows, Split
 from strategies_growing import OF_CLASSES, bins_of, growers, random_table, training_tables
 
 CODES = (np.uint8, np.uint16)
@@ -23,7 +23,7 @@ def coded(table, dtype=np.uint16):
     return Rows(bins.encode(table).astype(dtype), table.target.astype(np.uint16), weight), bins
 
 
-def terms_of(grower: Grower, table, bins) -> Terms:
+def terms_of(grower: Grower, table, bins) -> GrowthSpec:
     total = table.n_rows if table.weight is None else int(table.weight.sum())
     rules = grower._rules(grower.missing, table.unit, total, table.n_rows)
     return grower._terms(table.schema, bins, rules)
@@ -98,7 +98,7 @@ def test_cells_and_rows_give_the_same_split(data):
     terms = terms_of(replace(grower, max_depth=1, min_samples_split=2), table, bins)
     cells = subtree.empty_cells(rows, terms)
     subtree.histogram(rows, terms, 0, n_rows, cells)
-    nodes = subtree.grow(copy(rows), terms, Block(0, n_rows), np.zeros(2, np.int64))
+    nodes = subtree.grow(copy(rows), terms, NodeRange(0, n_rows), np.zeros(2, np.int64))
     split = subtree.best_split(cells, terms, nodes.evidence[0], n_rows)
     if len(nodes.parent) == 1:
         may = n_rows >= 2 * grower.min_samples_leaf and np.count_nonzero(nodes.evidence[0]) > 1
@@ -139,7 +139,7 @@ def test_partition_brings_each_slots_rows_together(seed, n, n_slots, dtype, weig
     label = rng.integers(0, 3, n).astype(np.uint16)
     rows = Rows(codes, label, rng.integers(1, 99, n) if weighted else None)
     columns = Columns(np.full(3, n_codes, np.int32), np.zeros(3, np.uint8), None, None, 3)
-    terms = Terms(columns, 0, subtree.Rules(), np.zeros(3, np.uint8), None, np.zeros(1, np.int64), 30, 3)
+    terms = GrowthSpec(columns, 0, subtree.Rules(), np.zeros(3, np.uint8), None, np.zeros(1, np.int64), 30, 3)
     slot_of = rng.integers(0, n_slots, n_codes + 1, dtype=np.int32)
     begin, end = n // 5, n - n // 7
     before = copy(rows)
@@ -160,7 +160,9 @@ def test_rows_stand_by_leaf_after_growing(data):
     grower = data.draw(growers(table, missing=[Missing.OWN, Missing.LEARNED]))
     rows, bins = coded(table)
     moved = copy(rows)
-    nodes = subtree.grow(moved, terms_of(grower, table, bins), Block(0, table.n_rows), np.zeros(2, np.int64))
+    nodes = subtree.grow(
+        moved, terms_of(grower, table, bins), NodeRange(0, table.n_rows), np.zeros(2, np.int64)
+    )
     np.testing.assert_array_equal(as_set(moved, 0, table.n_rows), as_set(rows, 0, table.n_rows))
     weight = np.ones(table.n_rows, int) if moved.weight is None else moved.weight
     begin = {0: 0}
@@ -182,14 +184,14 @@ def test_settled_rows_are_all_rows_in_the_end():
     table = random_table(0, n_rows=3000, noise=1.0)
     rows, bins = coded(table)
     slip = np.zeros(2, np.int64)
-    subtree.grow(rows, terms_of(Grower(), table, bins), Block(0, 3000), slip)
+    subtree.grow(rows, terms_of(Grower(), table, bins), NodeRange(0, 3000), slip)
     assert slip.tolist() == [3000, 0]
 
 
 def test_a_kernel_told_to_stop_does():
     table = random_table(0, n_rows=3000, noise=1.0)
     rows, bins = coded(table)
-    nodes = subtree.grow(rows, terms_of(Grower(), table, bins), Block(0, 3000), np.array([0, 1]))
+    nodes = subtree.grow(rows, terms_of(Grower(), table, bins), NodeRange(0, 3000), np.array([0, 1]))
     assert len(nodes.parent) == 1
 
 
@@ -204,14 +206,14 @@ def test_blocks_outside_the_table_are_refused(small):
     rows, terms = small
     for begin, end in ((-1, 5), (6, 5), (0, 11)):
         with pytest.raises(ValueError, match="rows within the table expected"):
-            subtree.grow(rows, terms, Block(begin, end), np.zeros(2, np.int64))
+            subtree.grow(rows, terms, NodeRange(begin, end), np.zeros(2, np.int64))
         with pytest.raises(ValueError, match="rows within the table expected"):
             subtree.histogram(rows, terms, begin, end, subtree.empty_cells(rows, terms))
 
 
 def test_arrays_that_do_not_fit_are_refused(small):
     rows, terms = small
-    slip, block = np.zeros(2, np.int64), Block(0, 10)
+    slip, block = np.zeros(2, np.int64), NodeRange(0, 10)
     with pytest.raises(ValueError, match="one label and one weight a row expected"):
         subtree.grow(rows._replace(label=rows.label[:-1].copy()), terms, block, slip)
     with pytest.raises(ValueError, match="one code a feature expected"):
@@ -238,7 +240,7 @@ def test_fractional_rows_need_weights():
         subtree.grow(
             rows,
             terms_of(Grower(missing=Missing.FRACTIONAL), table, bins),
-            Block(0, 10),
+            NodeRange(0, 10),
             np.zeros(2, np.int64),
         )
 
@@ -275,4 +277,4 @@ def test_every_criterion_has_a_kernel(criterion):
 def test_an_unknown_criterion_is_refused(small):
     rows, terms = small
     with pytest.raises(ValueError, match=r"criterion 0 \(entropy\), 1 \(gini\) or 2 \(hellinger\) expected"):
-        subtree.grow(rows, terms._replace(criterion=9), Block(0, 10), np.zeros(2, np.int64))
+        subtree.grow(rows, terms._replace(criterion=9), NodeRange(0, 10), np.zeros(2, np.int64))

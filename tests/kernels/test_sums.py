@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbeam.data.measured import Measured
+from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Kind
 from hornbeam.growing import Criterion, Grower
-from hornbeam.kernels import level, subtree
-from hornbeam.kernels.subtree import CRITERIA, Block, Rows, Rules, Terms
+from hornbeam.kernels import levelwise, subtree
+from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, NodeRange, Rows, Rules
 from strategies_growing import bins_of, growers, random_table
 
 NOBODY = np.empty(0, np.uint16)
@@ -21,7 +21,7 @@ def measured_table(seed: int, **kwargs):
     table = random_table(seed, **kwargs)
     values = np.random.default_rng(seed).normal(size=table.n_rows) + table.target
     schema = replace(table.schema, classes=(), target=Kind.NUMERIC)
-    measured = Measured.of(values, table.weight, table.unit)
+    measured = NumericTarget.of(values, table.weight, table.unit)
     return replace(table, schema=schema, target=None, measured=measured)
 
 
@@ -29,9 +29,12 @@ def coded(table, grower):
     bins = bins_of(table)
     weight = None if table.weight is None else table.weight.copy()
     rows = Rows(
-        bins.encode(table).astype(np.uint16), NOBODY, weight, table.measured.numerators(weight, table.unit)
+        bins.encode(table).astype(np.uint16),
+        NOBODY,
+        weight,
+        table.numeric_target.numerators(weight, table.unit),
     )
-    return rows, grower._terms(table.schema, bins, grower._sum_rules(table, table.measured))
+    return rows, grower._terms(table.schema, bins, grower._sum_rules(table, table.numeric_target))
 
 
 def copy(rows: Rows) -> Rows:
@@ -70,11 +73,11 @@ def test_cells_and_rows_give_the_same_split(data):
     rows, terms = coded(table, grower)
     cells = subtree.empty_cells(rows, terms)
     subtree.histogram(rows, terms, 0, n_rows, cells)
-    nodes = subtree.grow(copy(rows), terms, Block.root(n_rows, terms), np.zeros(2, np.int64))
-    spread = subtree.spread(rows, terms, Block.root(n_rows, terms))
+    nodes = subtree.grow(copy(rows), terms, NodeRange.root(n_rows, terms), np.zeros(2, np.int64))
+    spread = subtree.spread(rows, terms, NodeRange.root(n_rows, terms))
     split = subtree.best_split(cells, terms, nodes.evidence[0], n_rows, spread=spread)
-    offers = level.offers(cells, terms, nodes.evidence[0], n_rows, *terms.bounds, spread)
-    chosen = level.choose(offers.numbers, terms, nodes.evidence[0], n_rows, spread)
+    offers = levelwise.best_per_feature(cells, terms, nodes.evidence[0], n_rows, *terms.bounds, spread)
+    chosen = levelwise.choose_split(offers.numbers, terms, nodes.evidence[0], n_rows, spread)
     if len(nodes.parent) == 1:
         enough = n_rows >= 2 * grower.min_samples_leaf
         assert split is None or not enough or nodes.evidence[0, 0] < 2 * terms.rules.min_weight_leaf
@@ -99,11 +102,11 @@ def test_newtons_gain(ridge):
     rules.ridge, rules.unit, rules.numerator_unit = ridge, 1 / 256, 1 / 1024
     rules.total_weight, rules.total_rows, rules.max_depth = int(hessian.sum()), 300, 1
     n_codes = np.full(2, 40, np.int32)
-    terms = Terms.of(n_codes, np.zeros(2, np.uint8), None, None, 1, CRITERIA["squared_error"], rules)
+    terms = GrowthSpec.of(n_codes, np.zeros(2, np.uint8), None, None, 1, CRITERIA["squared_error"], rules)
     nodes = subtree.grow(
         Rows(codes.copy(), NOBODY, hessian.copy(), pull.copy()),
         terms,
-        Block.root(300, terms),
+        NodeRange.root(300, terms),
         np.zeros(2, np.int64),
     )
 
@@ -124,7 +127,7 @@ def test_newtons_gain(ridge):
 def test_shapes_that_do_not_fit_are_refused():
     table = measured_table(0, n_rows=10)
     rows, terms = coded(table, Grower(Criterion.SQUARED_ERROR))
-    block, slip = Block.root(10, terms), np.zeros(2, np.int64)
+    block, slip = NodeRange.root(10, terms), np.zeros(2, np.int64)
     with pytest.raises(ValueError, match="one numerator a row expected"):
         subtree.grow(rows._replace(numerator=np.zeros(9, np.int64)), terms, block, slip)
     with pytest.raises(ValueError, match="no label where there are numerators"):

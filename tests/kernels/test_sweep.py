@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import reference_sweep as reference
-from hornbeam.kernels.sweep import Expected, Given, Settler, frontiers, least_costs, rest
+from hornbeam.kernels.sweep import ExpectedCosts, GivenCosts, PruneSweep, frontiers, least_costs, prune_shape
 from hornbeam.tree import Skeleton
 from hornbeam.tree.walk import pull_up
 from strategies import chain, trees
@@ -49,14 +49,14 @@ def risky(skeleton, seed):
     belief[:, 0] += 1
     costs = [rng.random((k, k)), rng.integers(-2, 4, (k, k)).astype(float), 1.0 - np.eye(k)][rng.integers(3)]
     evidence = pull_up(skeleton, own)
-    return Expected(
+    return ExpectedCosts(
         evidence, float(rng.choice([1.0, 2.0**-20])), belief / belief.sum(1, keepdims=True), costs
     )
 
 
 def settled(skeleton, costs, orders=None, **margin):
     """The verdicts and the values, all nodes settled at once or in the orders given, one after the other."""
-    settler = Settler(skeleton.first_child, skeleton.n_children, costs, **margin)
+    settler = PruneSweep(skeleton.first_child, skeleton.n_children, costs, **margin)
     if orders is None:
         settler.settle_all()
     for order in orders or ():
@@ -70,13 +70,13 @@ def test_expected_costs_are_settled_as_the_twin_does(skeleton, seed, margin):
     as_leaf, staying = reference.expected_costs(skeleton, *costs)
     twin = reference.settle(skeleton, as_leaf, staying, **margin)
     assert settled(skeleton, costs, **margin) == twin
-    assert settled(skeleton, Given(np.array(as_leaf), np.array(staying)), **margin) == twin
+    assert settled(skeleton, GivenCosts(np.array(as_leaf), np.array(staying)), **margin) == twin
 
 
 @given(trees(), seeds)
 def test_trees_of_every_kind_are_settled_as_the_twin_does(tree, seed):
     k = tree.n_classes
-    costs = Expected(
+    costs = ExpectedCosts(
         tree.evidence, tree.unit.item(0), tree.belief, np.random.default_rng(seed).random((k, k))
     )
     assert settled(tree.skeleton, costs) == reference.settle(
@@ -91,7 +91,7 @@ def test_the_order_within_a_frontier_does_not_matter(skeleton, seed):
     order, begin = frontiers(skeleton.first_child, skeleton.n_children)
     rounds = [rng.permutation(order[here:end]) for here, end in pairwise(begin)]
     alone = np.concatenate(rounds)[:, None]
-    given_costs = Given(*rng.integers(0, 5, (2, skeleton.n_nodes)).astype(float))
+    given_costs = GivenCosts(*rng.integers(0, 5, (2, skeleton.n_nodes)).astype(float))
     for costs in (risky(skeleton, seed), given_costs):
         at_once = settled(skeleton, costs)
         assert settled(skeleton, costs, rounds) == at_once
@@ -102,7 +102,7 @@ def test_rows_and_costs_worked_by_hand():
     """A root of ten rows over leaves of five and four: one row stops at the root, which answers class 0."""
     stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan])
     evidence, belief = np.array([[6, 4], [5, 0], [1, 3]]), np.array([[0.6, 0.4], [1.0, 0.0], [0.25, 0.75]])
-    costs = Expected(evidence, 0.5, belief, np.array([[0.0, 1.0], [2.0, 0.0]]))
+    costs = ExpectedCosts(evidence, 0.5, belief, np.array([[0.0, 1.0], [2.0, 0.0]]))
     # As a leaf min(0.8, 0.6) * 5; staying 0.6 / 2; the leaves 0 and min(1.5, 0.25) * 2.
     assert settled(stump, costs) == ([False] * 3, [0.3 + 0.5, 0.0, 0.5])
 
@@ -111,7 +111,7 @@ def test_rows_and_costs_worked_by_hand():
 @example(Skeleton.leaf(), 0, 1.0)
 def test_the_rest_is_what_the_twin_finds(skeleton, seed, share):
     cut = np.random.default_rng(seed).random(skeleton.n_nodes) < share
-    left = rest(skeleton.first_child, skeleton.n_children, cut)
+    left = prune_shape(skeleton.first_child, skeleton.n_children, cut)
     assert list(zip(*(array.tolist() for array in left), strict=True)) == reference.rest(skeleton, cut)
     assert all(array.base is None for array in left), "no larger array is kept alive"
 
@@ -133,30 +133,30 @@ def test_the_rest_is_what_the_twin_finds(skeleton, seed, share):
 )
 def test_shapes_that_would_leave_the_arrays(first_child, n_children, n_cut):
     with pytest.raises(ValueError, match=r"expected|differ"):
-        rest(np.array(first_child, np.int32), np.array(n_children, np.int32), np.zeros(n_cut, bool))
+        prune_shape(np.array(first_child, np.int32), np.array(n_children, np.int32), np.zeros(n_cut, bool))
 
 
 @pytest.mark.parametrize(
     "costs",
     [
-        Given(np.zeros(2), np.zeros(3)),
-        Given(np.zeros(3), np.zeros(2)),
-        Expected(np.zeros((2, 2), np.int64), 1.0, np.ones((3, 2)), np.zeros((2, 2))),
-        Expected(np.zeros((3, 2), np.int64), 1.0, np.ones((2, 2)), np.zeros((2, 2))),
-        Expected(np.zeros((3, 2), np.int64), 1.0, np.ones((3, 3)), np.zeros((2, 2))),
-        Expected(np.zeros((3, 2), np.int64), 1.0, np.ones((3, 2)), np.zeros((3, 3))),
-        Expected(np.zeros((3, 0), np.int64), 1.0, np.ones((3, 0)), np.zeros((0, 0))),
+        GivenCosts(np.zeros(2), np.zeros(3)),
+        GivenCosts(np.zeros(3), np.zeros(2)),
+        ExpectedCosts(np.zeros((2, 2), np.int64), 1.0, np.ones((3, 2)), np.zeros((2, 2))),
+        ExpectedCosts(np.zeros((3, 2), np.int64), 1.0, np.ones((2, 2)), np.zeros((2, 2))),
+        ExpectedCosts(np.zeros((3, 2), np.int64), 1.0, np.ones((3, 3)), np.zeros((2, 2))),
+        ExpectedCosts(np.zeros((3, 2), np.int64), 1.0, np.ones((3, 2)), np.zeros((3, 3))),
+        ExpectedCosts(np.zeros((3, 0), np.int64), 1.0, np.ones((3, 0)), np.zeros((0, 0))),
     ],
 )
 def test_costs_of_other_nodes_or_classes(costs):
     with pytest.raises(ValueError, match="expected"):
-        Settler(np.array([1, -1, -1], np.int32), np.array([2, 0, 0], np.int32), costs)
+        PruneSweep(np.array([1, -1, -1], np.int32), np.array([2, 0, 0], np.int32), costs)
 
 
 @pytest.mark.parametrize("node", [-1, 3])
 def test_nodes_of_another_tree(node):
     stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan])
-    settler = Settler(stump.first_child, stump.n_children, Given(np.zeros(3), np.zeros(3)))
+    settler = PruneSweep(stump.first_child, stump.n_children, GivenCosts(np.zeros(3), np.zeros(3)))
     with pytest.raises(ValueError, match="nodes of the tree"):
         settler.settle(np.array([1, node], np.int32))
 
@@ -165,7 +165,9 @@ def test_a_settler_holds_what_it_reads():
     """Arrays that nobody else holds stay until the settler goes."""
     skeleton = chain(30_000)
     n = skeleton.n_nodes
-    settler = Settler(skeleton.first_child.copy(), skeleton.n_children.copy(), Given(np.ones(n), np.zeros(n)))
+    settler = PruneSweep(
+        skeleton.first_child.copy(), skeleton.n_children.copy(), GivenCosts(np.ones(n), np.zeros(n))
+    )
     gc.collect()
     _others = [np.full(n, np.nan) for _ in range(8)], [np.full(n, 2**30, np.int32) for _ in range(8)]
     settler.settle_all()

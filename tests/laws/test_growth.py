@@ -15,7 +15,6 @@ from hornbeam.data.table import Table
 from hornbeam.errors import ExportError, HornbeamWarning, ParameterError
 from hornbeam.explain import explain, leaves, shap_values
 from hornbeam.export import (
-    text,
     to_c,
     to_dot,
     to_html,
@@ -24,13 +23,14 @@ from hornbeam.export import (
     to_markdown,
     to_python,
     to_svg,
+    to_text,
 )
 from hornbeam.recipe import PRESETS
 from hornbeam.rules import extract
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import pull_up
-from hornbeam.tuning import Honest
-from hornbeam.tuning.folds import stops
+from hornbeam.tuning import CrossFitted
+from hornbeam.tuning.folds import end_nodes
 from strategies import chain
 
 
@@ -64,7 +64,7 @@ def n_calls(call: Callable[[Any], object], given: Any) -> int:
 
 
 LINEAR: dict[str, Callable[[Tree], object]] = {
-    "text": text,
+    "text": to_text,
     "to_c": to_c,
     "to_dot": to_dot,
     "to_html": to_html,
@@ -122,7 +122,7 @@ def test_the_first_cut_on_every_path_is_found_in_time_that_grows_like_the_depth(
     cut = np.zeros(skeleton.n_nodes, np.bool_)
     cut[0] = True
     begin = time.process_time()
-    assert not stops(skeleton, cut).any()
+    assert not end_nodes(skeleton, cut).any()
     assert time.process_time() - begin < 0.4
 
 
@@ -139,7 +139,7 @@ def test_with_many_classes_fewer_trees_are_regrown(cells, n_trees):
     table = Table.read(np.arange(60.0)[:, None], np.arange(60))
     recipe = PRESETS["cart"]
     bins = recipe.bin(table)
-    lesson = Honest(recipe, cells=cells).learn(recipe, table, bins, bins.encode(table))
+    lesson = CrossFitted(recipe, cells=cells).learn(recipe, table, bins, bins.encode(table))
     assert len(lesson.regrown) == n_trees
 
 
@@ -147,7 +147,7 @@ def test_with_many_classes_fewer_rows_take_part():
     table = Table.read(np.arange(200.0)[:, None], np.arange(200))
     recipe = PRESETS["cart"]
     bins = recipe.bin(table)
-    lesson = Honest(recipe, cells=4 * 200 * 150).learn(recipe, table, bins, bins.encode(table))
+    lesson = CrossFitted(recipe, cells=4 * 200 * 150).learn(recipe, table, bins, bins.encode(table))
     assert lesson.table.n_rows == 150
 
 

@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 
 from hornbeam import TreeRegressor
 from hornbeam.data import LocalEngine, MemorySource, Table
-from hornbeam.data.measured import Measured
+from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Kind
-from hornbeam.growing import Criterion, Grower, home, trunk
+from hornbeam.growing import Criterion, Grower, in_memory, parallel
 from hornbeam.kernels.subtree import child_key
+from hornbeam.out_of_core import fit
 from hornbeam.recipe import REGRESSION_PRESETS
-from hornbeam.scale import fit
 from hornbeam.tree import Tree
 from hornbeam.tree.edit import recount
-from hornbeam.tuning import Honest
-from strategies_growing import bins_of, growers, measured_tables, random_table
+from hornbeam.tuning import CrossFitted
+from strategies_growing import bins_of, growers, random_table, regression_tables
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -30,23 +30,25 @@ def assert_same(one: Tree, other: Tree) -> None:
 
 def taken(table: Table, rows: np.ndarray) -> Table:
     """Some rows of a table in some order, read anew: their units are chosen by themselves."""
-    assert table.measured is not None
+    assert table.numeric_target is not None
     some = table.take(rows)
-    return replace(some, measured=Measured.of(table.measured.values[rows], some.weight, some.unit))
+    return replace(
+        some, numeric_target=NumericTarget.of(table.numeric_target.values[rows], some.weight, some.unit)
+    )
 
 
 @settings(max_examples=100)
 @given(st.data())
 def test_any_number_of_threads(data):
-    table = data.draw(measured_tables(max_rows=120))
+    table = data.draw(regression_tables(max_rows=120))
     grower, bins = data.draw(growers(table)), bins_of(table)
     grower = replace(grower, max_features=data.draw(st.sampled_from([None, 1, 2])))
     key = data.draw(seeds)
     alone = grower.grow(table, bins, key=key)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(home, "_QUICK_CODES", 0)
-        patch.setattr(home, "_SERIAL_ROWS", 0)
-        patch.setattr(trunk, "_SMALLEST_GRAIN", 1)
+        patch.setattr(in_memory, "_QUICK_CODES", 0)
+        patch.setattr(in_memory, "_SERIAL_ROWS", 0)
+        patch.setattr(parallel, "_SMALLEST_GRAIN", 1)
         for n_jobs in (1, 2, 3, 8):
             assert_same(grower.grow(table, bins, n_jobs=n_jobs, key=key), alone)
 
@@ -54,7 +56,7 @@ def test_any_number_of_threads(data):
 @settings(max_examples=100)
 @given(st.data(), seeds)
 def test_any_order_of_rows(data, seed):
-    table = data.draw(measured_tables(max_rows=120))
+    table = data.draw(regression_tables(max_rows=120))
     grower = replace(data.draw(growers(table)), max_features=data.draw(st.sampled_from([None, 1])))
     shuffled = taken(table, np.random.default_rng(seed).permutation(table.n_rows))
     assert_same(
@@ -65,13 +67,15 @@ def test_any_order_of_rows(data, seed):
 @settings(max_examples=100)
 @given(st.data(), seeds)
 def test_a_row_of_weight_two_is_two_rows(data, seed):
-    table = data.draw(measured_tables(max_rows=60))
-    assert table.measured is not None
+    table = data.draw(regression_tables(max_rows=60))
+    assert table.numeric_target is not None
     grower = replace(data.draw(growers(table)), min_samples_leaf=1, min_samples_split=2)
     times = np.random.default_rng(seed).integers(1, 4, table.n_rows)
     plain = replace(table, weight=None, unit=1.0)
     copies = taken(plain, np.repeat(np.arange(table.n_rows), times))
-    weighted = replace(plain, weight=times, measured=Measured.of(table.measured.values, times))
+    weighted = replace(
+        plain, weight=times, numeric_target=NumericTarget.of(table.numeric_target.values, times)
+    )
     assert_same(grower.grow(copies, bins_of(copies)), grower.grow(weighted, bins_of(weighted)))
 
 
@@ -79,11 +83,11 @@ def test_a_row_of_weight_two_is_two_rows(data, seed):
 @given(st.data())
 def test_powers_of_two_only_move_the_answers(data):
     """Targets times 2**k give the same tests, and answers times 2**k."""
-    table = data.draw(measured_tables(max_rows=60))
-    assert table.measured is not None
+    table = data.draw(regression_tables(max_rows=60))
+    assert table.numeric_target is not None
     grower, k = replace(data.draw(growers(table)), min_impurity_decrease=0.0), data.draw(st.integers(-40, 40))
-    values = np.ldexp(table.measured.values, k)
-    moved = replace(table, measured=Measured.of(values, table.weight, table.unit))
+    values = np.ldexp(table.numeric_target.values, k)
+    moved = replace(table, numeric_target=NumericTarget.of(values, table.weight, table.unit))
     one, other = grower.grow(table, bins_of(table)), grower.grow(moved, bins_of(moved))
     np.testing.assert_array_equal(one.skeleton.feature, other.skeleton.feature)
     np.testing.assert_array_equal(one.skeleton.threshold, other.skeleton.threshold)
@@ -99,9 +103,9 @@ def test_classes_draw_features_alike_on_any_number_of_threads(criterion):
     bins, grower = bins_of(table), Grower(criterion, max_features=2)
     alone = grower.grow(table, bins, key=9)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(home, "_QUICK_CODES", 0)
-        patch.setattr(home, "_SERIAL_ROWS", 0)
-        patch.setattr(trunk, "_SMALLEST_GRAIN", 1)
+        patch.setattr(in_memory, "_QUICK_CODES", 0)
+        patch.setattr(in_memory, "_SERIAL_ROWS", 0)
+        patch.setattr(parallel, "_SMALLEST_GRAIN", 1)
         assert_same(grower.grow(table, bins, n_jobs=3, key=9), alone)
     assert grower.grow(table, bins, key=10).digest != alone.digest
 
@@ -147,14 +151,14 @@ def rows_of(n_rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("preset", ["honest", "cart"])
+@pytest.mark.parametrize("preset", ["default", "cart"])
 def test_the_digest_depends_on_neither_threads_nor_order(preset, weighted):
     X, y, weight = rows_of(1500)
     weight = weight if weighted else None
     alone = TreeRegressor(preset, n_jobs=1).fit(X, y, sample_weight=weight).tree_
     with pytest.MonkeyPatch.context() as patch:  # or so few rows would be one thread's
-        patch.setattr(home, "_QUICK_CODES", 0)
-        patch.setattr(home, "_SERIAL_ROWS", 0)
+        patch.setattr(in_memory, "_QUICK_CODES", 0)
+        patch.setattr(in_memory, "_SERIAL_ROWS", 0)
         for n_jobs in (2, 3, 8):
             order = np.random.default_rng(n_jobs).permutation(len(y))
             shuffled = None if weight is None else weight[order]
@@ -170,7 +174,7 @@ GROUPINGS = [
 ]
 
 
-@pytest.mark.parametrize("recipe", [REGRESSION_PRESETS["cart"], Honest(REGRESSION_PRESETS["honest"])])
+@pytest.mark.parametrize("recipe", [REGRESSION_PRESETS["cart"], CrossFitted(REGRESSION_PRESETS["default"])])
 def test_any_grouping_of_units_through_the_engine(recipe):
     X, y, weight = rows_of(400)
     table = Table.read(X, y, sample_weight=weight, target=Kind.NUMERIC)

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from hornbeam import TreeClassifier
 from hornbeam.data import LocalEngine, Table
-from hornbeam.data.coded import MemoryRows
-from hornbeam.growing import Criterion, Grower, Missing, Nominal, home, trunk
+from hornbeam.data.encoded_rows import EncodedRows
+from hornbeam.growing import Criterion, Grower, Missing, Nominal, in_memory, parallel
 from hornbeam.kernels.subtree import Rows
 from hornbeam.recipe import PRESETS
-from hornbeam.tree import Tree, count
+from hornbeam.tree import Tree, count_rows
 from strategies_growing import OF_CLASSES, bins_of, growers, random_table, training_tables
 
 at_home = (Missing.OWN, Missing.LEARNED)
@@ -35,9 +35,9 @@ def assert_same(one: Tree, other: Tree) -> None:
 def trunk_for_all() -> Iterator[None]:
     """Let small data go through the threads' trunk, down to nodes of a single row."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(home, "_QUICK_CODES", 0)
-        patch.setattr(home, "_SERIAL_ROWS", 0)
-        patch.setattr(trunk, "_SMALLEST_GRAIN", 1)
+        patch.setattr(in_memory, "_QUICK_CODES", 0)
+        patch.setattr(in_memory, "_SERIAL_ROWS", 0)
+        patch.setattr(parallel, "_SMALLEST_GRAIN", 1)
         yield
 
 
@@ -73,7 +73,7 @@ def test_any_partition_and_any_hand_over(data):
     grower, bins = data.draw(growers(table, missing=at_home)), bins_of(table)
     assert table.target is not None
     rows = Rows(bins.encode(table), table.target.astype(np.uint16), table.weight)
-    source = MemoryRows(rows, block=data.draw(st.sampled_from([1, 3, 1000])))
+    source = EncodedRows(rows, block=data.draw(st.sampled_from([1, 3, 1000])))
     alone = grower.grow(table, bins)
     for home_rows in (0, 5, 50):
         groups = data.draw(st.sampled_from([1, 2, 7, 31]))
@@ -145,7 +145,7 @@ def test_class_weights_steer_as_sample_weights_do_and_count_nothing(seed, n_clas
     np.testing.assert_array_equal(one.gain, other.gain)
     for name in ("n_children", "feature", "threshold", "missing_slot", "slot_of"):
         np.testing.assert_array_equal(getattr(one.skeleton, name), getattr(other.skeleton, name))
-    plain = count(one.skeleton, Table.read(X, y))
+    plain = count_rows(one.skeleton, Table.read(X, y))
     np.testing.assert_array_equal(one.evidence, plain.evidence)
     np.testing.assert_array_equal(one.rows, plain.rows)
 
@@ -185,7 +185,7 @@ def test_big_nodes_and_small_ones(seed, n_rows, n_classes, n_values, weights, cr
     bins = bins_of(table)
     grower = Grower(criterion, nominal, max_depth=3)
     assert table.target is not None
-    source = MemoryRows(Rows(bins.encode(table), table.target.astype(np.uint16), table.weight))
+    source = EncodedRows(Rows(bins.encode(table), table.target.astype(np.uint16), table.weight))
     by_level = grower.grow_by_level(source, bins, table.schema, LocalEngine(), unit=table.unit, home_rows=0)
     assert_same(by_level, grower.grow(table, bins))
 

@@ -19,7 +19,7 @@ from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
 from hornbeam.pruning import ErrorBased, ReducedError
 from hornbeam.recipe import PRESETS
-from hornbeam.tree import Skeleton, Tree, count
+from hornbeam.tree import Skeleton, Tree, count_rows
 
 MOST_CELLS = 12_000  # what the twin, which grows the trees for reduced-error pruning, can afford
 MOST_ROWS = 1_500  # all 131 sets of up to 12,000 rows were compared once: no difference
@@ -113,7 +113,7 @@ def reduced_error(data: Dataset, held: list[int]) -> Tree:
     table = table_of(data)
     rest = np.setdiff1d(np.arange(data.n_rows), held)
     grown = as_arrays(Grower(data, 2).grow(rest, np.ones(len(rest))))
-    tree = count(skeleton_of(grown, data, table.schema), take(table, rest), unit=2.0**-30)
+    tree = count_rows(skeleton_of(grown, data, table.schema), take(table, rest), unit=2.0**-30)
     return ReducedError(take(table, np.array(held)))(tree)
 
 

@@ -19,7 +19,7 @@ from matplotlib import pyplot  # noqa: E402
 @pytest.fixture
 def comparison() -> Comparison:
     noise = np.random.default_rng(0).random((40, 5))
-    methods = ("honest", "hgs", "laplace", "raw", "a method with a rather long name")
+    methods = ("cross-fitted", "hgs", "laplace", "raw", "a method with a rather long name")
     return Comparison(
         methods, tuple(map(str, range(40))), noise + np.array([0, 0.05, 0.3, 2.0, 2.02]), "RMSE"
     )
@@ -58,9 +58,9 @@ def test_bars_join_exactly_the_methods_that_do_not_differ(comparison: Comparison
 
 
 def test_differences_above_the_line_are_wins(comparison: Comparison) -> None:
-    ax = plot_difference(comparison, "honest", "laplace", np.geomspace(100, 1e5, 40))
+    ax = plot_difference(comparison, "cross-fitted", "laplace", np.geomspace(100, 1e5, 40))
     won, lost = (np.asarray(marks.get_offsets()) for marks in ax.collections)
-    record = comparison.record("honest", "laplace")
+    record = comparison.record("cross-fitted", "laplace")
     assert (len(won), len(lost)) == (record.wins, record.losses)
     assert (won[:, 1] > 0).all()
     assert (lost[:, 1] < 0).all()

@@ -10,7 +10,7 @@ from hornbeam.evaluation import brier_score, log_loss
 from hornbeam.plots import PruningPathDisplay
 from hornbeam.pruning import CostComplexity, ErrorBased
 from hornbeam.recipe import PRESETS
-from hornbeam.tree.route import answer
+from hornbeam.tree.route import predict_rows
 from hornbeam.tuning import CrossValidated
 
 mpl = pytest.importorskip("matplotlib", reason="pictures need the extra plots")
@@ -33,7 +33,7 @@ def test_points_are_the_losses_of_pruned_trees(rows, score, twin):
     for i in range(0, len(display.alphas), 7):
         pruned = CostComplexity(display.alphas[i])(clf.tree_)
         assert display.n_leaves[i] == pruned.n_leaves
-        assert display.loss[i] == pytest.approx(twin(y[300:], answer(pruned, held)))
+        assert display.loss[i] == pytest.approx(twin(y[300:], predict_rows(pruned, held)))
     assert display.line_.get_xdata().tolist() == display.n_leaves.tolist()
     assert display.line_.get_ydata().tolist() == display.loss.tolist()
     assert display.chosen == display.loss.argmin()

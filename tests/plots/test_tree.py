@@ -9,8 +9,8 @@ import pytest
 from hornbeam import TreeClassifier
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.export.palette import CLASS_COLOURS
-from hornbeam.export.words import feature_name, word
+from hornbeam.export.people.palette import CLASS_COLOURS
+from hornbeam.export.wording import feature_name, label_text
 from hornbeam.plots import TreeDisplay
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.walk import path
@@ -168,7 +168,7 @@ def test_hostile_names_are_drawn_as_they_are(name):
     extents = boxes(display)
     assert len(overlapping(extents)) == 0
     assert any(text.get_text().startswith(feature_name(name)[:20]) for text in display.words_)
-    assert any(text.get_text().startswith(word(name)[:20]) for text in display.legend_)
+    assert any(text.get_text().startswith(label_text(name)[:20]) for text in display.legend_)
     assert not any(text.get_parse_math() for text in texts(display))
 
 

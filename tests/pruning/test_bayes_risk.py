@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hornbeam import Costs
 from hornbeam.data.schema import Feature, Schema
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.kernels.sweep import Settler
+from hornbeam.kernels.sweep import PruneSweep
 from hornbeam.pruning import BayesRisk, MinimumError, ReducedError
 from hornbeam.pruning.bottom_up import bottom_up, stopped
 from hornbeam.smoothing import Laplace
@@ -26,7 +26,7 @@ def risks(tree, **parameters):
     """The risk of every node as a leaf: what is kept if there are leaves alone."""
     pruner = BayesRisk(**parameters)
     first_child, n_children = np.full(tree.n_nodes, -1, np.int32), np.zeros(tree.n_nodes, np.int32)
-    settler = Settler(first_child, n_children, pruner._risks(tree, pruner._costs_for(tree)))
+    settler = PruneSweep(first_child, n_children, pruner._risks(tree, pruner._costs_for(tree)))
     settler.settle_all()
     return settler.value
 

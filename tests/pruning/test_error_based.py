@@ -10,7 +10,7 @@ from hornbeam import TreeClassifier
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.pruning import ErrorBased, expected_errors
-from hornbeam.tree import Skeleton, count
+from hornbeam.tree import Skeleton, count_rows
 from strategies import trees
 from worked_trees import over_leaves, rows_at, worked_tree
 
@@ -77,7 +77,7 @@ def raisable():
     y = np.r_[0, 1, [0] * 20, [1] * 20].astype(np.int32)
     table = Table.read(x, y)
     skeleton = Skeleton.of([2, 0, 2, 0, 0], [0, -1, 1, -1, -1], [0.5, np.nan, 0.5, np.nan, np.nan])
-    return count(skeleton, table, gain=np.array([0.1, np.nan, 0.9, np.nan, np.nan])), table
+    return count_rows(skeleton, table, gain=np.array([0.1, np.nan, 0.9, np.nan, np.nan])), table
 
 
 def test_a_branch_is_raised_with_all_rows_of_its_parent():
@@ -111,7 +111,7 @@ def test_categories_that_come_to_a_raised_test_get_leaves():
         slot_start=[0, 0, 0, 3, 3, 3],
         slot_of=[0, -1, 1],
     )
-    pruned = ErrorBased(table=table)(count(skeleton, table))
+    pruned = ErrorBased(table=table)(count_rows(skeleton, table))
     assert pruned.skeleton.feature.tolist() == [1, -1, -1, -1]
     assert pruned.skeleton.slot_of.tolist() == [0, 2, 1]
     assert pruned.evidence.tolist() == [[22, 21], [0, 20], [20, 0], [2, 1]]
@@ -126,7 +126,7 @@ def test_the_evidence_is_that_of_a_recount():
     tree = TreeClassifier("c4.5").fit(X, y).tree_
     pruned = ErrorBased(table=table)(tree)
     assert 1 < pruned.n_leaves < tree.n_leaves
-    again = count(pruned.skeleton, table, unit=float(tree.unit[0]))
+    again = count_rows(pruned.skeleton, table, unit=float(tree.unit[0]))
     assert np.array_equal(again.evidence, pruned.evidence)
     assert np.array_equal(again.rows, pruned.rows)
 

@@ -10,13 +10,13 @@ from hornbeam.errors import ParameterError
 from hornbeam.pruning import LeafPrice
 from hornbeam.smoothing import HGS
 from hornbeam.tree.edit import collapse
-from hornbeam.tree.walk import descendants, stopped
+from hornbeam.tree.walk import descendants, evidence_stopping
 from strategies import trees
 
 
 def costs(tree, price, cut=None):
     """What the tree costs if these nodes are cut; without a choice, what the cheapest of its subtrees does."""
-    weight = stopped(tree.skeleton, tree.evidence).sum(axis=1) * tree.unit[0]
+    weight = evidence_stopping(tree.skeleton, tree.evidence).sum(axis=1) * tree.unit[0]
     skeleton, belief = tree.skeleton, tree.belief
 
     def answered(node, by):

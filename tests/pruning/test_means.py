@@ -21,10 +21,10 @@ from hornbeam.pruning import (
     cost_complexity_pruners,
 )
 from hornbeam.recipe import REGRESSION_PRESETS
-from hornbeam.tree.route import answer
-from hornbeam.tree.standard import Standard
+from hornbeam.tree.evidence.standardised import StandardisedTarget
+from hornbeam.tree.route import predict_rows
 from hornbeam.tuning import CrossValidated
-from hornbeam.tuning.folds import Deal, regrow
+from hornbeam.tuning.folds import FoldAssignment, grow_without_fold
 
 
 @pytest.fixture(scope="module")
@@ -60,15 +60,17 @@ def test_the_alpha_is_found_on_held_out_rows(diabetes):
     recipe = REGRESSION_PRESETS["cart"]
     bins = recipe.bin(table)
     codes = bins.encode(table)
-    regrown = regrow(recipe, table, bins, codes, Deal.of(table, codes, 5))
+    regrown = grow_without_fold(recipe, table, bins, codes, FoldAssignment.of(table, codes, 5))
     candidates = cost_complexity_pruners(recipe.grower.grow(table, bins))
     lost, scale = (
         np.zeros((2, len(candidates))),
-        2 * Standard.of(*(one.tree for one in regrown)).deviation ** 2,
+        2 * StandardisedTarget.of(*(one.tree for one in regrown)).deviation ** 2,
     )
     for one in regrown:
         for at, candidate in enumerate(candidates):
-            off = (answer(candidate(one.tree), one.table)[:, 0] - one.table.measured.values) ** 2 / scale
+            off = (
+                predict_rows(candidate(one.tree), one.table)[:, 0] - one.table.numeric_target.values
+            ) ** 2 / scale
             lost[:, at] += off.sum(), (off**2).sum()
     mean, square = lost / len(y)
     error = np.sqrt((square - mean**2) / len(y))
@@ -89,7 +91,7 @@ def test_reduced_error_counts_squares(diabetes):
     rows = Table.read(X[1::2], y[1::2], schema=tree.schema)
     for search in ("bottom-up", "greedy"):
         pruned = ReducedError(rows, search)(tree)
-        before, after = (((answer(t, rows)[:, 0] - y[1::2]) ** 2).sum() for t in (tree, pruned))
+        before, after = (((predict_rows(t, rows)[:, 0] - y[1::2]) ** 2).sum() for t in (tree, pruned))
         assert after <= before
         assert pruned.n_leaves < tree.n_leaves
 

@@ -9,8 +9,8 @@ from hornbeam.data.schema import Feature, Schema
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.pruning import ReducedError
-from hornbeam.pruning.held_out import answers, held_out
-from hornbeam.tree import Skeleton, count
+from hornbeam.pruning.held_out import held_out, predictions
+from hornbeam.tree import Skeleton, count_rows
 from strategies import tables, trees
 from worked_trees import over_leaves, rows_at, worked_tree
 
@@ -23,14 +23,14 @@ def errors(tree, table):
     for node in inner:
         first = tree.skeleton.first_child[node]
         own[node] -= held[first : first + tree.skeleton.n_children[node]].sum(axis=0)
-    right = np.take_along_axis(own, answers(tree.belief)[:, None], axis=1)
+    right = np.take_along_axis(own, predictions(tree.belief)[:, None], axis=1)
     return own.sum() - right.sum()
 
 
 def test_worked_example():
     tree = worked_tree()
     table = rows_at(tree, {0: [2, 1], 1: [0, 2], 2: [1, 3]})
-    held, answer = held_out(tree, table), answers(tree.belief)
+    held, answer = held_out(tree, table), predictions(tree.belief)
     wrong = held.sum(axis=1) - held[np.arange(5), answer]
     assert (wrong[1], wrong[3] + wrong[4]) == (3, 1 + 2)  # A as a leaf, its leaves: a tie, cut
     assert (wrong[0], wrong[1] + wrong[2]) == (6, 3 + 1)  # the root is kept
@@ -73,7 +73,7 @@ def test_missing_values_are_shared_as_the_tree_answers_them():
     schema = Schema((Feature("x"),), ("a", "b"))
     skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan], missing_slot=[-2, -1, -1])
     grown = Table(schema, (np.array([0.0, 0, 0, 1]),), np.array([0, 0, 0, 1], np.int32))
-    tree = count(skeleton, grown, unit=2.0**-30)
+    tree = count_rows(skeleton, grown, unit=2.0**-30)
     # Three quarters of the training rows went left, whatever the pruning rows do.
     held = held_out(tree, Table(schema, (np.array([1.0, np.nan]),), np.array([1, 0], np.int32)))
     assert held == pytest.approx(np.array([[1, 1], [0.75, 0], [0.25, 1]]))

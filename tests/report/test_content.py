@@ -14,19 +14,19 @@ from sklearn.metrics import log_loss, roc_auc_score
 import hornbeam
 from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.page.earlier import Earlier, earlier_grids, earlier_words
-from hornbeam.page.features import feature_grid
-from hornbeam.page.groups import Groups, group_grid
-from hornbeam.page.ranking import class_grid, decile_grid
-from hornbeam.page.scores import wilson
-from hornbeam.page.subject import Subject
-from hornbeam.page.trial import Trial
+from hornbeam.reporting.reported_model import ReportedModel
+from hornbeam.reporting.sections.discrimination import class_grid, decile_grid
+from hornbeam.reporting.sections.earlier import Earlier, earlier_grids, earlier_words
+from hornbeam.reporting.sections.features import feature_grid
+from hornbeam.reporting.sections.groups import Groups, group_grid
+from hornbeam.reporting.sections.scores import wilson
+from hornbeam.reporting.test_results import TestResults
 
 
 def tried(positive="default"):
     clf, X, y, _ = lending()
-    subject = Subject.of(clf, positive)
-    return clf, X, y, subject, Trial.of(subject, X, y)
+    subject = ReportedModel.of(clf, positive)
+    return clf, X, y, subject, TestResults.of(subject, X, y)
 
 
 def first_number(cell):
@@ -96,8 +96,8 @@ def test_groups_that_cannot_be_used_are_refused():
 
 def test_groups_of_many_classes_and_of_numbers():
     X, y, X_test, y_test = halves_of_iris()
-    subject = Subject.of(TreeClassifier().fit(X, y))
-    trial = Trial.of(subject, X_test, y_test)
+    subject = ReportedModel.of(TreeClassifier().fit(X, y))
+    trial = TestResults.of(subject, X_test, y_test)
     half = np.arange(len(X_test)) % 2
     found = columns_of(group_grid(subject, trial, Groups.of(half, subject, trial)))
     p = subject.tree.decision
@@ -105,8 +105,8 @@ def test_groups_of_many_classes_and_of_numbers():
     wanted = log_loss(trial.target[half == 1], trial.said[half == 1], labels=[0, 1, 2])
     assert found["1"]["Log loss"] == pytest.approx(wanted, abs=6e-4)
     X, y = load_diabetes(return_X_y=True)
-    subject = Subject.of(TreeRegressor(max_depth=3).fit(X[::2], y[::2]))
-    trial = Trial.of(subject, X[1::2], y[1::2])
+    subject = ReportedModel.of(TreeRegressor(max_depth=3).fit(X[::2], y[::2]))
+    trial = TestResults.of(subject, X[1::2], y[1::2])
     found = columns_of(group_grid(subject, trial, Groups.of(X[1::2, 1] > 0, subject, trial)))
     error = (trial.target - trial.said[:, 0])[X[1::2, 1] > 0]
     assert found["True"]["Seen − predicted"] == pytest.approx(error.mean(), abs=6e-4)
@@ -115,8 +115,8 @@ def test_groups_of_many_classes_and_of_numbers():
 
 def test_an_earlier_model_is_compared_row_by_row():
     clf, X, y, then = lending()
-    subject = Subject.of(clf, "default")
-    trial = Trial.of(subject, X, y)
+    subject = ReportedModel.of(clf, "default")
+    trial = TestResults.of(subject, X, y)
     earlier = Earlier.of(then, subject, X, y)
     scores, changes, nodes = earlier_grids(subject, trial, earlier)
     found = {row[0]: row for row in scores.rows}
@@ -139,9 +139,9 @@ def test_an_earlier_model_is_compared_row_by_row():
 
 def test_the_same_model_changes_nothing():
     clf, X, y, _ = lending()
-    subject = Subject.of(clf)
+    subject = ReportedModel.of(clf)
     earlier = Earlier.of(clf, subject, X, y)
-    trial = Trial.of(subject, X, y)
+    trial = TestResults.of(subject, X, y)
     assert len(earlier_grids(subject, trial, earlier)) == 1
     assert "changes for 0 of them" in earlier_words(subject, trial, earlier)[1]
 
@@ -161,8 +161,8 @@ def test_an_earlier_model_may_have_fewer_columns_but_not_another_target():
 def test_an_earlier_model_of_numbers():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     now, then = (TreeRegressor(max_depth=depth).fit(X[::2], y[::2]) for depth in (4, 2))
-    subject = Subject.of(now)
-    trial = Trial.of(subject, X[1::2], y[1::2])
+    subject = ReportedModel.of(now)
+    trial = TestResults.of(subject, X[1::2], y[1::2])
     scores, nodes = earlier_grids(subject, trial, Earlier.of(then, subject, X[1::2], y[1::2]))
     wanted = np.abs(y[1::2] - then.predict(X[1::2])).mean()
     assert float(scores.rows[1][1]) == pytest.approx(wanted, rel=1e-3)
@@ -185,10 +185,10 @@ def test_deciles_are_a_sort_and_a_cut():
 def test_classes_one_by_one():
     X, y, X_test, y_test = halves_of_iris()
     clf = TreeClassifier().fit(X, y)
-    subject = Subject.of(clf)
+    subject = ReportedModel.of(clf)
     named = clf.predict(X_test)
     for label, row in zip(
-        clf.classes_, class_grid(subject, Trial.of(subject, X_test, y_test)).rows, strict=True
+        clf.classes_, class_grid(subject, TestResults.of(subject, X_test, y_test)).rows, strict=True
     ):
         came, said = (y_test == label).to_numpy(), named == label
         wanted = [came.sum(), said.sum(), said[came].mean(), came[said].mean()]

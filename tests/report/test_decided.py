@@ -36,7 +36,7 @@ def noisy(n_classes):
         {"class_weight": "balanced", "costs": {("bee", "ant"): 4}},
     ],
 )
-@pytest.mark.parametrize("preset", ["pet", "c4.5"])
+@pytest.mark.parametrize("preset", ["default", "c4.5"])
 def test_the_headline_of_a_row_is_what_predict_names(preset, settings, n_classes, browser, tmp_path):
     X, y = noisy(n_classes)
     if n_classes > 2 and isinstance(settings.get("class_weight"), dict):

@@ -6,9 +6,9 @@ from sklearn.datasets import load_diabetes
 from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 
 import hornbeam
-from hornbeam.page.numbers import headline_of_numbers, round_scale, seen_curve
-from hornbeam.page.subject import Subject
-from hornbeam.page.trial import Trial
+from hornbeam.reporting.reported_model import ReportedModel
+from hornbeam.reporting.sections.regression import headline_of_numbers, round_scale, seen_curve
+from hornbeam.reporting.test_results import TestResults
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def tried():
 
 def test_scores_are_scikit_learns(tried):
     reg, X, y = tried
-    found = {s.name: s for s in headline_of_numbers(Trial.of(Subject.of(reg), X, y), y.mean())}
+    found = {s.name: s for s in headline_of_numbers(TestResults.of(ReportedModel.of(reg), X, y), y.mean())}
     said = reg.predict(X)
     assert found["root mean squared error"].value == pytest.approx(root_mean_squared_error(y, said))
     assert found["mean absolute error"].value == pytest.approx(mean_absolute_error(y, said))
@@ -35,12 +35,12 @@ def test_intervals_hold_what_more_rows_would_show():
     """Of rows drawn again and again, nine in ten samples or more have the true scores within their intervals."""
     rng = np.random.default_rng(0)
     reg = hornbeam.TreeRegressor("cart").fit([[0.0], [1.0]], [0.0, 2.0])
-    subject, inside = Subject.of(reg), []
+    subject, inside = ReportedModel.of(reg), []
     truth = {"root mean squared error": 1.0, "mean absolute error": np.sqrt(2 / np.pi), "R²": 0.5}
     gains = {"root mean squared error": np.sqrt(2) - 1, "R²": 0.5}
     for _ in range(300):
         X = rng.integers(0, 2, (200, 1)).astype(float)
-        trial = Trial.of(subject, X, 2 * X[:, 0] + rng.normal(size=200))
+        trial = TestResults.of(subject, X, 2 * X[:, 0] + rng.normal(size=200))
         scores = {score.name: score for score in headline_of_numbers(trial, 1.0)}
         inside.append(
             [scores[name].low <= value <= scores[name].high for name, value in truth.items()]
@@ -51,14 +51,14 @@ def test_intervals_hold_what_more_rows_would_show():
 
 def test_a_target_that_never_changes_has_no_r2():
     reg = hornbeam.TreeRegressor("cart").fit([[0.0], [1.0]], [3.0, 3.0])
-    trial = Trial.of(Subject.of(reg), [[0.0], [1.0]], [3.0, 3.0])
+    trial = TestResults.of(ReportedModel.of(reg), [[0.0], [1.0]], [3.0, 3.0])
     assert np.isnan(headline_of_numbers(trial, 3.0)[-1].value)
     assert "Predicted and seen" in hornbeam.report(reg, [[0.0], [1.0]], [3.0, 3.0]).html
 
 
 def test_the_curve_groups_rows_by_what_was_said(tried):
     reg, X, y = tried
-    curve = seen_curve(Trial.of(Subject.of(reg), X, y))
+    curve = seen_curve(TestResults.of(ReportedModel.of(reg), X, y))
     assert curve.weight.sum() == len(y)
     assert (curve.weight @ curve.observed) / len(y) == pytest.approx(y.mean())
     assert (np.diff(curve.predicted) > 0).all()

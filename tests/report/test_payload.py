@@ -7,15 +7,15 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam.page.payload import payload, safe_json
-from hornbeam.page.subject import Subject
+from hornbeam.reporting.payload import payload, safe_json
+from hornbeam.reporting.reported_model import ReportedModel
 from parity import random_model
 
 
 def test_probabilities_come_back_bit_for_bit_and_evidence_adds_up():
     for seed in range(12):
         tree = random_model(seed)
-        nodes = json.loads(safe_json(payload(Subject.of(tree), 0.9)))["nodes"]
+        nodes = json.loads(safe_json(payload(ReportedModel.of(tree), 0.9)))["nodes"]
         belief = np.frombuffer(b64decode(nodes["belief"]), "<f8").reshape(tree.belief.shape)
         assert np.array_equal(belief, tree.belief)
         total = sum(sum(own[1::2]) for own in nodes["own"])

@@ -8,10 +8,10 @@ from sklearn.metrics import brier_score_loss, roc_auc_score
 
 from hornbeam import TreeClassifier
 from hornbeam.evaluation import brier_score, log_loss
-from hornbeam.page.scores import area_under_curve, headline
-from hornbeam.page.subject import Subject
-from hornbeam.page.trial import Trial
-from hornbeam.tree.base_rate import base_rate
+from hornbeam.reporting.reported_model import ReportedModel
+from hornbeam.reporting.sections.scores import area_under_curve, headline
+from hornbeam.reporting.test_results import TestResults
+from hornbeam.tree.decision.base_rate import base_rate
 
 
 def noisy(n, n_classes, seed=0):
@@ -24,8 +24,8 @@ def noisy(n, n_classes, seed=0):
 def trial_of(n_classes, **settings):
     X, y = noisy(600, n_classes)
     clf = TreeClassifier(smoothing="hgs", pruning=None, min_samples_leaf=20, **settings).fit(X[:300], y[:300])
-    subject = Subject.of(clf)
-    return clf, subject, Trial.of(subject, X[300:], y[300:]), X[300:], y[300:]
+    subject = ReportedModel.of(clf)
+    return clf, subject, TestResults.of(subject, X[300:], y[300:]), X[300:], y[300:]
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -63,7 +63,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say():
     inside = 0
     for _ in range(1000):
         target = (rng.random(300) < said).astype(np.int32)
-        trial = Trial(target, np.column_stack([1 - said, said]), target.astype(np.intp), None, None)
+        trial = TestResults(target, np.column_stack([1 - said, said]), target.astype(np.intp), None, None)
         score = headline(trial, np.array([0.6, 0.4]))[0]
         inside += score.low <= truth <= score.high
     assert 930 <= inside <= 970
@@ -101,7 +101,7 @@ def test_gini_and_ks_are_those_of_other_hands():
 
 def test_one_class_alone_has_no_area():
     X, y, X_test, y_test = halves_of_iris()
-    subject = Subject.of(TreeClassifier().fit(X, y))
-    trial = Trial.of(subject, X_test[:3], y_test[:3])
+    subject = ReportedModel.of(TreeClassifier().fit(X, y))
+    trial = TestResults.of(subject, X_test[:3], y_test[:3])
     area = headline(trial, base_rate(subject.tree))[-1]
     assert np.isnan(area.value)

@@ -8,7 +8,7 @@ from hornbeam import TreeClassifier
 from hornbeam.explain import interval
 from hornbeam.rules import extract
 from hornbeam.tree import Tree
-from hornbeam.tree.route import answer, route
+from hornbeam.tree.route import predict_rows, route
 from hornbeam.tree.walk import pull_up
 from strategies import schemas, skeletons, tables, trees
 from worked import T0
@@ -34,7 +34,7 @@ def asked_whole(draw):
 @given(asked_whole())
 def test_with_inner_nodes_every_row_gets_the_trees_answer(pair):
     tree, table = pair
-    assert (extract(tree, inner=True).answer(table) == answer(tree, table)).all()
+    assert (extract(tree, inner=True).answer(table) == predict_rows(tree, table)).all()
 
 
 @given(asked())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from golf import GOLF, TREE, asked
 
-from hornbeam.rules import choose, extract, simplify
+from hornbeam.rules import choose_rules, extract, simplify
 from hornbeam.rules.code_length import CodeBook, exception_bits
 from hornbeam.rules.coverage import Coverage
 
@@ -69,7 +69,7 @@ def test_the_code_of_exceptions(fires, wrong, missed, bits):
 
 def test_the_list():
     """Rules for no are never wrong, so they come first; within a class by their expected errors."""
-    rules = choose(simplify(extract(TREE), GOLF), GOLF)
+    rules = choose_rules(simplify(extract(TREE), GOLF), GOLF)
     assert [asked(rule) for rule in rules] == [
         ({"outlook": "sunny", "humidity": "high"}, "no"),
         ({"outlook": "rainy", "windy": "true"}, "no"),
@@ -84,7 +84,7 @@ def test_the_list():
 
 def test_the_probabilities():
     """Of the first rule, without outlook 4 of 7 days are no, of all 5 of 14: 3 + 1 + 4/7 + 5/14 + 1/2 of 7 rows."""
-    rules = choose(simplify(extract(TREE), GOLF), GOLF)
+    rules = choose_rules(simplify(extract(TREE), GOLF), GOLF)
     assert rules[0].belief[0] == pytest.approx((3 + 1 + 4 / 7 + 5 / 14 + 1 / 2) / 7)
     # Normal humidity decides 4 days, all yes; 6 of its 7 are, and 9 of 14.
     assert rules[3].belief[1] == pytest.approx((4 + 6 / 7 + 9 / 14 + 1 / 2) / 7)

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hornbeam.data import LocalEngine, MemorySource, Table
 from hornbeam.errors import DataError
 from hornbeam.growing import Missing
+from hornbeam.out_of_core.count import HeldOutSource, count_on_all
 from hornbeam.pruning import BayesRisk, ReducedError
 from hornbeam.pruning.held_out import held_out
 from hornbeam.recipe import PRESETS
-from hornbeam.scale.count import HeldOutSource, count_on_all
 from hornbeam.smoothing import Laplace
 from hornbeam.tree.edit import recount
 from strategies_growing import bins_of, growers, random_table, training_tables
@@ -40,7 +40,7 @@ def test_counting_on_all_is_recounting_in_memory(data, engine, block):
 @pytest.mark.parametrize("weights", ["none", "whole", "real"])
 def test_rows_shared_out_over_many_levels(weights):
     table = random_table(3, n_rows=300, n_numeric=4, missing=0.1, weights=weights, n_values=40)
-    grower = replace(PRESETS["pet"].grower, missing=Missing.FRACTIONAL)
+    grower = replace(PRESETS["default"].grower, missing=Missing.FRACTIONAL)
     some = table.slice(0, 200)
     tree = grower.grow(some, bins_of(some))
     assert (tree.skeleton.missing_slot == -2).any()
@@ -107,7 +107,7 @@ class Pickling(LocalEngine):
 
 def test_what_a_task_needs_can_travel():
     table = random_table(1)
-    tree = PRESETS["pet"].fit(table)
+    tree = PRESETS["default"].fit(table)
     counted = count_on_all(tree, MemorySource(table), Pickling())
     assert counted.digest == recount(tree, table).digest
 

@@ -12,15 +12,15 @@ from hornbeam.data import LocalEngine, MemorySource, Table
 from hornbeam.errors import ParameterError
 from hornbeam.evaluation import rmse
 from hornbeam.growing import Missing
+from hornbeam.out_of_core import Plan, count_on_all, draw_sample, fit
+from hornbeam.out_of_core import plan as planning
 from hornbeam.pruning import CostComplexity
 from hornbeam.recipe import PRESETS, Recipe
-from hornbeam.scale import Plan, count_on_all, draw_sample, fit
-from hornbeam.scale import plan as planning
-from hornbeam.tree.route import answer
-from hornbeam.tuning import CrossValidated, Honest
+from hornbeam.tree.route import predict_rows
+from hornbeam.tuning import CrossFitted, CrossValidated
 from strategies_growing import growers, random_table, training_tables
 
-PET, CART = PRESETS["pet"], PRESETS["cart"]
+PET, CART = PRESETS["default"], PRESETS["cart"]
 CANCER = Table.read(*load_breast_cancer(return_X_y=True))
 NOWHERE = 5_000  # bytes: so few that hardly a row comes home
 
@@ -31,7 +31,7 @@ def noisy(n, seed=0):
 
 
 def loss(tree, table):
-    return rmse(table.target, answer(tree, table))
+    return rmse(table.target, predict_rows(tree, table))
 
 
 # ---- on all rows ---------------------------------------------------------------------------------------
@@ -50,7 +50,8 @@ def test_all_rows_give_the_tree_of_memory(data):
 
 
 @pytest.mark.parametrize(
-    "recipe", [CART, Honest(PET), CrossValidated(CART), Honest(CrossValidated(PET)), PRESETS["c4.5"]]
+    "recipe",
+    [CART, CrossFitted(PET), CrossValidated(CART), CrossFitted(CrossValidated(PET)), PRESETS["c4.5"]],
 )
 def test_rows_that_fit_memory_come_home(recipe):
     assert fit(MemorySource(CANCER, 50), recipe).digest == recipe.fit(CANCER).digest
@@ -63,8 +64,8 @@ def test_a_cache_changes_nothing(tmp_path):
 
 
 def test_few_rows_teach_the_same_lesson_wherever_they_are():
-    """Up to `Honest.rows` rows the sample is all of them."""
-    honest = Honest(PET, simplicity=0.5)
+    """Up to `CrossFitted.rows` rows the sample is all of them."""
+    honest = CrossFitted(PET, simplicity=0.5)
     tree, expected = fit(MemorySource(CANCER, 50), honest, memory=NOWHERE), honest.fit(CANCER)
     assert tree.digest == expected.digest
     assert tree.history == expected.history
@@ -73,7 +74,7 @@ def test_few_rows_teach_the_same_lesson_wherever_they_are():
 def test_a_lesson_of_some_rows_serves_a_tree_of_all():
     table = noisy(6000)
     train, test = table.slice(0, 4000), table.slice(4000, 6000)
-    honest = Honest(replace(PET, max_bins=32), rows=1500)
+    honest = CrossFitted(replace(PET, max_bins=32), rows=1500)
     tree = fit(MemorySource(train, 512), honest, memory=10_000)
     assert tree.rows[0] == 4000
     assert loss(tree, test) == pytest.approx(loss(honest.fit(train), test), abs=0.01)
@@ -87,7 +88,7 @@ def test_a_lesson_of_some_rows_serves_a_tree_of_all():
 
 @pytest.mark.parametrize(
     "recipe",
-    [CART, PRESETS["c4.5"], Honest(PET), CrossValidated(CART, simplicity=1.0)],
+    [CART, PRESETS["c4.5"], CrossFitted(PET), CrossValidated(CART, simplicity=1.0)],
     ids=lambda r: type(r).__name__,
 )
 def test_a_sample_is_grown_on_and_every_row_counted(recipe):
@@ -116,15 +117,15 @@ def test_counting_all_rows_makes_a_sample_better():
     """The tests are those of 1,000 rows; the probabilities know 20,000."""
     table = noisy(24_000)
     train, test = table.slice(0, 20_000), table.slice(20_000, 24_000)
-    source, honest = MemorySource(train), Honest(PET)
+    source, honest = MemorySource(train), CrossFitted(PET)
     sampled = honest.fit(draw_sample(source, LocalEngine(), 1000))
     counted = fit(source, honest, grow_rows=1000)
     assert loss(counted, test) < loss(sampled, test) - 0.005
 
 
 def test_a_sample_of_all_rows_is_all_rows():
-    tree = fit(MemorySource(CANCER), Honest(PET), grow_rows=10_000)
-    assert tree.digest == Honest(PET).fit(CANCER).digest
+    tree = fit(MemorySource(CANCER), CrossFitted(PET), grow_rows=10_000)
+    assert tree.digest == CrossFitted(PET).fit(CANCER).digest
 
 
 def test_rows_shared_out_are_counted_too():
@@ -163,7 +164,7 @@ def test_the_plan_goes_by_size(monkeypatch):
     ("recipe", "what"),
     [
         (CrossValidated(CART), "choosing a pruner"),
-        (Honest(CrossValidated(PET)), "choosing a pruner"),
+        (CrossFitted(CrossValidated(PET)), "choosing a pruner"),
         (PRESETS["c4.5"], "fractional"),
     ],
 )

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hornbeam.data import LocalEngine, MemorySource, Table
-from hornbeam.data.parquet import ParquetSource
+from hornbeam.data.files.parquet import ParquetSource
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.scale import sample
-from hornbeam.scale.sample import draw_numbers, draw_sample
+from hornbeam.out_of_core import sample
+from hornbeam.out_of_core.sample import draw_numbers, draw_sample
 from strategies_growing import random_table
 
 

@@ -6,8 +6,8 @@ import pytest
 from hornbeam import TreeRegressor
 from hornbeam.errors import ParameterError
 from hornbeam.explain import interval
-from hornbeam.smoothing import HGS, Appraisal, appraise, effective_size
-from hornbeam.tree import believe
+from hornbeam.smoothing import HGS, IntervalCalibration, calibrate_tree, effective_size
+from hornbeam.tree import with_belief
 from worked_trees import star, worked_tree
 
 
@@ -16,7 +16,7 @@ def leaves_of_many_sizes(lent):
     rows = 1 + np.arange(400) % 80
     tree = star(np.column_stack([rows // 2, rows - rows // 2]))
     belief = np.full(tree.belief.shape, 0.5)
-    return believe(tree, belief, np.full(tree.n_nodes, float(lent)))
+    return with_belief(tree, belief, np.full(tree.n_nodes, float(lent)))
 
 
 def truths(tree, size):
@@ -33,14 +33,14 @@ def truths(tree, size):
 def test_the_worth_that_made_the_errors_is_found(own):
     """92 % are to be held instead of 90 %: (1.645 / 1.751)**2 = 0.88 of the rows."""
     tree = leaves_of_many_sizes(0)
-    found = appraise([tree], [truths(tree, own * tree.rows)])
+    found = calibrate_tree([tree], [truths(tree, own * tree.rows)])
     assert found.borrowed == 0.0
     assert found.own == pytest.approx(0.88 * own, rel=0.12)
 
 
 def test_borrowed_rows_that_tell_as_much_are_counted():
     tree = leaves_of_many_sizes(40)
-    found = appraise([tree], [truths(tree, 0.5 * (tree.rows + 40))])
+    found = calibrate_tree([tree], [truths(tree, 0.5 * (tree.rows + 40))])
     assert found.borrowed == pytest.approx(0.44, abs=0.07)
     assert found.own == found.borrowed
 
@@ -56,7 +56,7 @@ def test_intervals_hold_the_truths_they_were_fitted_to_in_92_of_100_leaves(kind)
         tree = TreeRegressor("cart", min_samples_leaf=20).fit(X, rng.normal(size=6000) + X[:, 0]).tree_
         truth = tree.belief + rng.normal(size=tree.belief.shape) * 0.5
     leaf = tree.skeleton.is_leaf
-    low, high = interval(appraise([tree], [truth])(tree))
+    low, high = interval(calibrate_tree([tree], [truth])(tree))
     held = ((low <= truth) & (truth <= high))[leaf].mean()
     assert held == pytest.approx(0.92, abs=0.02)
 
@@ -66,22 +66,22 @@ def test_truths_of_inner_nodes_are_not_read():
     truth = np.clip(tree.belief + np.array([-0.2, 0.2]), 0.0, 1.0)
     elsewhere = truth.copy()
     elsewhere[:2] = np.nan
-    assert appraise([tree], [elsewhere]) == appraise([tree], [truth])
+    assert calibrate_tree([tree], [elsewhere]) == calibrate_tree([tree], [truth])
 
 
 def test_loans_are_capped_by_the_rows_there_are():
     tree = HGS(alpha=1000.0)(worked_tree())
-    assert Appraisal(1.0)(tree).borrowed is tree.borrowed  # what was borrowed stays on the books
-    assert effective_size(Appraisal(1.0)(tree)).tolist() == [10.0] * 5
+    assert IntervalCalibration(1.0)(tree).borrowed is tree.borrowed  # what was borrowed stays on the books
+    assert effective_size(IntervalCalibration(1.0)(tree)).tolist() == [10.0] * 5
 
 
 def test_own_rows_alone_are_certain():
     tree = HGS()(worked_tree())
     assert effective_size(tree).tolist() == tree.rows.tolist()
-    appraised = Appraisal(0.5)(tree)
+    appraised = IntervalCalibration(0.5)(tree)
     np.testing.assert_allclose(effective_size(appraised), [10, 7, 5, 4.5, 4.5])
     assert str(appraised.history[-1]) == "appraisal(borrowed=0.5, own=1.0)"
-    np.testing.assert_allclose(effective_size(Appraisal(0.0, own=0.5)(tree)), tree.rows / 2)
+    np.testing.assert_allclose(effective_size(IntervalCalibration(0.0, own=0.5)(tree)), tree.rows / 2)
     # Smoothed again, loans are new and nobody has said what they are worth.
     assert effective_size(HGS()(appraised)).tolist() == tree.rows.tolist()
 
@@ -89,12 +89,12 @@ def test_own_rows_alone_are_certain():
 @pytest.mark.parametrize("worth", [-0.1, 1.1, float("nan")])
 def test_a_worth_is_a_share(worth):
     with pytest.raises(ParameterError, match="from 0 to 1"):
-        Appraisal(worth)
+        IntervalCalibration(worth)
     with pytest.raises(ParameterError, match="above 0, at most 1"):
-        Appraisal(0.5, own=worth)
+        IntervalCalibration(0.5, own=worth)
 
 
 def test_rows_that_do_not_vary_make_no_warning():
     tree = TreeRegressor("cart").fit([[0.0], [1.0]], [3.0, 3.0]).tree_
-    assert appraise([tree], [tree.belief]).own == 1.0
-    assert appraise([tree], [tree.belief + 1.0]).own == 0.05
+    assert calibrate_tree([tree], [tree.belief]).own == 1.0
+    assert calibrate_tree([tree], [tree.belief + 1.0]).own == 0.05

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 import reference_smoothing
 from hornbeam.errors import ParameterError
-from hornbeam.kernels.borrowing import STRENGTHS, Forest
+from hornbeam.kernels.stacked_trees import N_STRENGTHS, StackedTrees
 from hornbeam.smoothing import HGS, Borrowing
 from strategies import trees
 from worked import T0
@@ -38,7 +38,7 @@ def test_without_strengths_it_is_hgs(tree):
 def test_derivatives_are_those_of_the_loss(tree, values, seed):
     held = np.random.default_rng(seed).integers(0, 4, tree.evidence.shape).astype(float)
     evidence = tree.evidence * tree.unit
-    forest = Forest(tree.skeleton.parent, evidence, held)
+    forest = StackedTrees(tree.skeleton.parent, evidence, held)
     at = np.array(values)
     size = np.log(np.maximum(evidence.sum(axis=1), 1))
     assume(np.abs(at[5] * size).max() < 9)  # beyond, strengths are cut off, and a loss has corners
@@ -59,8 +59,8 @@ def test_trees_one_behind_the_other_do_not_meet():
     twice = np.concatenate((parent, np.where(parent < 0, -1, parent + len(parent)))).astype(np.int32)
     at, held = np.array([1.0, 0.2, -0.3, 0.5, 0.1, -0.2]), np.ones(evidence.shape)
     once, alone = (
-        Forest(parent, evidence, held),
-        Forest(twice, np.tile(evidence, (2, 1)), np.tile(held, (2, 1))),
+        StackedTrees(parent, evidence, held),
+        StackedTrees(twice, np.tile(evidence, (2, 1)), np.tile(held, (2, 1))),
     )
     assert_allclose(alone.believe(at)[0], np.tile(once.believe(at)[0], (2, 1)), rtol=0)
     assert alone.loss(at)[0] == pytest.approx(2 * once.loss(at)[0])
@@ -70,7 +70,7 @@ def test_trees_one_behind_the_other_do_not_meet():
 def test_the_history_names_every_strength():
     step = Borrowing(own=-0.5)(T0).history[-1]
     assert step.name == "borrowing"
-    assert dict(step.parameters) == {**dict.fromkeys(STRENGTHS, 0.0), "scale": 1.0, "own": -0.5}
+    assert dict(step.parameters) == {**dict.fromkeys(N_STRENGTHS, 0.0), "scale": 1.0, "own": -0.5}
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
@@ -91,6 +91,6 @@ def test_a_strength_is_finite(value):
 )
 def test_the_kernel_refuses_what_would_lead_it_astray(parent, shape, held, at, message):
     with pytest.raises(ValueError, match=message):
-        Forest(np.array(parent, np.int32), np.ones(shape), None if held is None else np.ones(held)).believe(
-            np.zeros(at)
-        )
+        StackedTrees(
+            np.array(parent, np.int32), np.ones(shape), None if held is None else np.ones(held)
+        ).believe(np.zeros(at))

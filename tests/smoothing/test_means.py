@@ -21,10 +21,10 @@ from hornbeam.smoothing import (
     Monotone,
     Raw,
 )
-from hornbeam.tree import Tree, count
-from hornbeam.tree.mean import variances
-from hornbeam.tree.standard import Standard
-from strategies_growing import bins_of, measured_tables
+from hornbeam.tree import Tree, count_rows
+from hornbeam.tree.evidence.means import variances
+from hornbeam.tree.evidence.standardised import StandardisedTarget
+from strategies_growing import bins_of, regression_tables
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_borrowing_by_hand(tree):
 
 
 @settings(max_examples=40)
-@given(measured_tables(max_rows=40), st.lists(st.floats(-1, 1), min_size=6, max_size=6))
+@given(regression_tables(max_rows=40), st.lists(st.floats(-1, 1), min_size=6, max_size=6))
 def test_borrowing_is_its_formula(table, strengths):
     """Node by node, from the docstring."""
     tree = Grower(Criterion.SQUARED_ERROR).grow(table, bins_of(table))
@@ -94,7 +94,7 @@ def test_means_of_zeros_and_ones_are_probabilities(smoother):
     means = Grower(Criterion.SQUARED_ERROR, max_depth=4)
     numbers = Table.read(X, y, target=Kind.NUMERIC)
     grown = means.grow(numbers, bins_of(numbers))
-    classes = count(grown.skeleton, Table.read(X, y.astype(int)))
+    classes = count_rows(grown.skeleton, Table.read(X, y.astype(int)))
     np.testing.assert_allclose(smoother(grown).belief[:, 0], smoother(classes).belief[:, 1], atol=1e-12)
     np.testing.assert_allclose(smoother(grown).borrowed, smoother(classes).borrowed)
 
@@ -122,5 +122,5 @@ def test_smoothers_of_classes_refuse_numbers(tree, smoother):
 
 def test_the_standard_of_a_coin():
     tree = TreeRegressor("cart").fit([[0], [1]], [0.0, 1.0]).tree_
-    assert Standard.of(tree) == Standard(0.5, 0.5)
-    np.testing.assert_allclose(Standard.of(tree).of_tree(tree), [[1, 1], [1, 0], [0, 1]])
+    assert StandardisedTarget.of(tree) == StandardisedTarget(0.5, 0.5)
+    np.testing.assert_allclose(StandardisedTarget.of(tree).of_tree(tree), [[1, 1], [1, 0], [0, 1]])

@@ -39,7 +39,7 @@ def test_the_rows_of_the_fit_give_the_tree_of_the_fit(settings):
     assert str(again.history[len(tree.history)]) == "recount(rows=200)"
 
 
-@pytest.mark.parametrize("preset", ["honest", "cart"])
+@pytest.mark.parametrize("preset", ["default", "cart"])
 def test_so_do_rows_with_numbers(preset):
     tree = TreeRegressor(preset).fit(X, NUMBER).tree_
     assert recount(tree, X, NUMBER).digest == tree.digest

@@ -6,15 +6,15 @@ from sklearn.datasets import load_breast_cancer
 
 from hornbeam import TreeClassifier
 from hornbeam.errors import TreeError
-from hornbeam.estimators.shelf import pack
+from hornbeam.estimators.persistence.files import pack
 from hornbeam.pruning import LeafBudget
 from hornbeam.smoothing import (
     HDP,
     HGS,
-    Appraisal,
     Borrowing,
     GradientHGS,
     HierarchicalShrinkage,
+    IntervalCalibration,
     Laplace,
     LeaveOneOutHGS,
     MBranch,
@@ -58,14 +58,14 @@ def test_nobody_smoothed_a_raw_tree():
 
 def test_order_and_appraisal_belong_to_it():
     ordered = Monotone((1,))(HGS()(worked_tree()))
-    appraised = Appraisal(0.5, 0.9)(ordered)
-    assert smoothers_of(appraised.history) == (HGS(), Monotone((1,)), Appraisal(0.5, 0.9))
+    appraised = IntervalCalibration(0.5, 0.9)(ordered)
+    assert smoothers_of(appraised.history) == (HGS(), Monotone((1,)), IntervalCalibration(0.5, 0.9))
     # A later smoother speaks alone, and rows are worth what they were only if nothing came after.
     assert smoothers_of(Laplace()(appraised).history) == (Laplace(),)
     assert smoothers_of(LeafBudget(2)(appraised).history) == (HGS(), Monotone((1,)))
 
 
-def test_honest_smoothing_of_a_pruned_tree_is_repeated_bit_for_bit():
+def test_cross_fitted_smoothing_of_a_pruned_tree_is_repeated_bit_for_bit():
     X, y = load_breast_cancer(return_X_y=True)
     for settings in ({}, {"simplicity": 1.0}, {"monotonic_cst": np.ones(30, int)}, {"pruning": "bayes-risk"}):
         tree = TreeClassifier(**settings).fit(X, y).tree_

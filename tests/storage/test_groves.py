@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import StorageError, TreeError
-from hornbeam.estimators.shelf import unpack
+from hornbeam.estimators.persistence.files import unpack
 from hornbeam.smoothing import Laplace
-from hornbeam.storage import Grove, Model, compare, read, read_any, write
+from hornbeam.storage import Model, TreeCollection, compare, read, read_any, write
 from hornbeam.storage.file import decode, encode
 from hornbeam.tree import Skeleton, Tree
 from strategies import trees
@@ -28,7 +28,9 @@ DEEP = Skeleton.of(
 STUMP = Skeleton.of([2, 0, 0], [0, -1, -1], [25.0, np.nan, np.nan])
 ONE = Tree.raw(SCHEMA, DEEP, np.array([[5, 5], [4, 1], [1, 4], [4, 0], [0, 1]]))
 TWO = Tree.raw(SCHEMA, STUMP, np.array([[6, 4], [5, 1], [1, 3]]), unit=0.5)
-GROVE = Grove(SCHEMA, (ONE, TWO, Laplace()(ONE)), "ForestClassifier", {"n_estimators": 3}, {"named": True})
+GROVE = TreeCollection(
+    SCHEMA, (ONE, TWO, Laplace()(ONE)), "ForestClassifier", {"n_estimators": 3}, {"named": True}
+)
 
 
 def digests(model):
@@ -38,8 +40,10 @@ def digests(model):
 @given(trees(), st.integers(0, 3), st.randoms(use_true_random=False))
 @settings(max_examples=40)
 def test_every_grove_comes_back(tree, n, random):
-    smoothed = tree if tree.is_measured else Laplace()(tree)
-    grove = Grove(tree.schema, tuple(random.choice([tree, smoothed]) for _ in range(n)), "F", {"a": 1})
+    smoothed = tree if tree.is_regression else Laplace()(tree)
+    grove = TreeCollection(
+        tree.schema, tuple(random.choice([tree, smoothed]) for _ in range(n)), "F", {"a": 1}
+    )
     data = encode(grove)
     again = decode(data)
     assert digests(again) == digests(grove)
@@ -72,7 +76,7 @@ def test_any_reader_of_safetensors_opens_the_arrays():
 def test_a_tree_of_another_schema_is_refused():
     other = Tree.raw(Schema((Feature("age"),), ("no", "yes")), STUMP, np.array([[6, 4], [5, 1], [1, 3]]))
     with pytest.raises(TreeError, match="tree 1 has another schema than the others"):
-        Grove(SCHEMA, (ONE, other))
+        TreeCollection(SCHEMA, (ONE, other))
 
 
 def test_who_wants_one_tree_is_told_what_the_file_is(tmp_path):
@@ -86,7 +90,7 @@ def test_who_wants_one_tree_is_told_what_the_file_is(tmp_path):
 
 
 def test_groves_are_compared_tree_by_tree():
-    fewer = Grove(SCHEMA, (ONE, ONE), "ForestClassifier", {"n_estimators": 2}, {"named": True})
+    fewer = TreeCollection(SCHEMA, (ONE, ONE), "ForestClassifier", {"n_estimators": 2}, {"named": True})
     found = compare(GROVE, fewer)
     assert found.settings == ("n_estimators: 3, now 2",)
     assert found.structure[0] == "3 trees, now 2 trees"
@@ -134,10 +138,10 @@ CHILDREN = [2, 2, 0, 0, 0, 2, 0, 0, 2, 2, 0, 0, 0]
 @pytest.mark.parametrize(
     ("header", "arrays", "message"),
     [
-        ({"kind": "forest"}, {}, "kind is 'forest'; expected 'tree', 'measured tree', 'rules', 'trees'"),
+        ({"kind": "forest"}, {}, "kind is 'forest'; expected 'tree', 'regression tree', 'rules', 'trees'"),
         ({"kind": None}, {}, "kind is None; expected 'tree'"),
         ({"kind": "tree"}, {}, "'n_trees' is no key of version 1.2"),
-        ({"kind": "measured trees"}, {}, "n_classes is 2; expected 0: the target of a measured tree"),
+        ({"kind": "regression trees"}, {}, "n_classes is 2; expected 0: the target of a regression tree"),
         ({"n_trees": 10**9}, {}, "n_trees is 1000000000; expected a whole number from 0 to 65,536"),
         ({"n_trees": 4}, {}, "tree_nodes is {'dtype': 'I32', 'shape': [3]} in 12 bytes"),
         ({"n_nodes": 2**26 + 1}, {}, "n_nodes is 67108865; expected a whole number"),
@@ -221,8 +225,8 @@ def test_trees_that_say_not_what_they_are_together_are_refused():
     for estimator, message in (
         (None, "the estimator is a None; expected TreeClassifier"),
         ("TreeClassifier", "the kind is 'trees', expected 'tree'"),
-        ("ForestRegressor", "the kind is 'trees', expected 'measured trees'"),
+        ("ForestRegressor", "the kind is 'trees', expected 'regression trees'"),
         ("os.system", "the estimator is a 'os.system'; expected TreeClassifier"),
     ):
         with pytest.raises(StorageError, match=re.escape(message)):
-            unpack(Grove(SCHEMA, GROVE.trees, estimator))
+            unpack(TreeCollection(SCHEMA, GROVE.trees, estimator))

@@ -16,13 +16,13 @@ import pytest
 import hornbeam
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import SchemaError, StorageError, TreeError
-from hornbeam.estimators.shelf import pack, unpack
+from hornbeam.estimators.persistence.files import pack, unpack
 from hornbeam.smoothing import HGS, smoothers_of
 from hornbeam.storage import Model
 from hornbeam.storage.file import decode, encode
 from hornbeam.storage.text import parse
 from hornbeam.tree import Skeleton, Step, Tree
-from hornbeam.tree.edit import believe
+from hornbeam.tree.edit import with_belief
 
 SANITIZED = "asan" in os.environ.get("LD_PRELOAD", "")
 
@@ -253,7 +253,7 @@ def test_a_newer_minor_version_may_add_parameters_to_a_step():
 
 @pytest.mark.parametrize("as_tensors", [False, True])
 def test_a_step_that_has_the_name_of_a_smoother_by_accident_is_not_saved(as_tensors):
-    tree = believe(TREE, TREE.belief, TREE.borrowed, Step.of("shrinkage", lam=3.0))
+    tree = with_belief(TREE, TREE.belief, TREE.borrowed, Step.of("shrinkage", lam=3.0))
     with pytest.raises(StorageError, match=r"'shrinkage' with 'lam', .* choose another name for a step"):
         encode(Model(tree), as_tensors=as_tensors)
 

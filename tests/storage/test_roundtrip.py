@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 import hornbeam
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import StorageError
-from hornbeam.estimators.shelf import pack, unpack
+from hornbeam.estimators.persistence.files import pack, unpack
 from hornbeam.pruning import BayesRisk, ReducedError
 from hornbeam.smoothing import HDP, HGS
 from hornbeam.storage import Model
 from hornbeam.storage.assembly import model_of
 from hornbeam.storage.file import decode, encode
 from hornbeam.storage.layout import arrays_of, fingerprint, header_of
-from hornbeam.storage.sizes import VERSION
+from hornbeam.storage.limits import VERSION
 from hornbeam.tree import Skeleton, Step, Tree
 from strategies import chain, trees
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import hornbeam
-from hornbeam.estimators.shelf import pack
+from hornbeam.estimators.persistence.files import pack
 from hornbeam.storage.file import encode
 from hornbeam.storage.layout import ARRAYS, OF_GROVE
-from hornbeam.storage.sizes import VERSION
+from hornbeam.storage.limits import VERSION
 
 PAGE = Path(__file__).parents[2] / "docs" / "guide" / "storage.md"
 SCHEMA = json.loads(resources.files("hornbeam.storage").joinpath("model-1.schema.json").read_text())

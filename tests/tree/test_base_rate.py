@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from hornbeam import TreeClassifier
 from hornbeam.errors import ParameterError
-from hornbeam.tree.base_rate import base_rate, prior_factors, shift, shift_bound
+from hornbeam.tree.decision.base_rate import base_rate, prior_factors, shift, shift_bound
 
 rates = st.lists(st.integers(1, 50), min_size=2, max_size=5).map(lambda n: np.array(n) / sum(n))
 

@@ -17,10 +17,10 @@ import hornbeam
 from hornbeam import TreeClassifier
 from hornbeam.errors import HornbeamWarning, ParameterError, StorageError, TreeError
 from hornbeam.explain import leaves
-from hornbeam.export import rules_text, text, to_html, to_json, to_markdown, to_python
+from hornbeam.export import rules_text, to_html, to_json, to_markdown, to_python, to_text
 from hornbeam.interop import to_sklearn
 from hornbeam.tree import Costs, DecisionRule
-from hornbeam.tree.edit import decide_by
+from hornbeam.tree.edit import with_decision
 
 NUMBERS = st.floats(0, 100, allow_subnormal=False)
 X, codes = make_classification(600, n_features=5, n_informative=3, flip_y=0.25, weights=[0.7], random_state=1)
@@ -67,7 +67,7 @@ def test_wrong_rules_are_refused():
         DecisionRule(Costs([[0, 1], [1, 0]]), np.array([1.0, 2.0, 3.0]))
     tree = TreeClassifier().fit(X, y).tree_
     with pytest.raises(TreeError, match=r"costs of shape \(3, 3\), expected \(2, 2\)"):
-        decide_by(tree, DecisionRule(class_weight=np.array([1.0, 2.0, 3.0])))
+        with_decision(tree, DecisionRule(class_weight=np.array([1.0, 2.0, 3.0])))
 
 
 def test_a_tree_decides_as_predict_does(clf):
@@ -78,7 +78,7 @@ def test_a_tree_decides_as_predict_does(clf):
 def test_every_view_names_the_class_that_predict_names(clf):
     tree, leaf = clf.tree_, np.flatnonzero(clf.tree_.skeleton.is_leaf)
     named = [tree.schema.classes[code] for code in tree.decided[leaf]]
-    assert sorted(re.findall(r" ·+ (bad|good) ", text(clf))) == sorted(named)
+    assert sorted(re.findall(r" ·+ (bad|good) ", to_text(clf))) == sorted(named)
     assert re.findall(r"  (bad|good)  ", str(leaves(tree))) == named
     rules = clf.rules()
     assert sorted(rules.label(rule) for rule in rules) == sorted(named)
@@ -142,7 +142,7 @@ def test_with_a_class_of_interest_the_decision_is_named_too():
     assert re.findall(r"then (bad|good); good 0", shown.as_rules()) == named
     assert shown.to_dict()["decided"][::2] == named
     assert re.findall(r"\d  (bad|good) +[01]\.", str(shown)) == named
-    assert sorted(re.findall(r" ·+ (bad|good) +good 0", text(clf, positive="good"))) == sorted(named)
+    assert sorted(re.findall(r" ·+ (bad|good) +good 0", to_text(clf, positive="good"))) == sorted(named)
 
 
 def test_a_file_from_before_the_rule_decides_by_its_settings(clf, tmp_path):

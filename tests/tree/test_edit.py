@@ -13,9 +13,9 @@ from hypothesis.extra import numpy as npst
 from hornbeam.data.schema import Feature, Schema
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError, TreeError
-from hornbeam.tree import Skeleton, Step, believe, collapse, count, raise_child, raw_belief, walk
+from hornbeam.tree import Skeleton, Step, collapse, count_rows, raise_child, raw_belief, walk, with_belief
 from hornbeam.tree.check import check_skeleton, check_tree
-from hornbeam.tree.share import _floor_of_product
+from hornbeam.tree.evidence.fractional import _floor_of_product
 from reference import count_nodes, route_nodes
 from strategies import schemas, skeletons, tables, trees
 
@@ -38,7 +38,7 @@ def weights(table):
 @given(counted())
 def test_count_agrees_with_one_row_at_a_time(given_pair):
     skeleton, table = given_pair
-    tree = count(skeleton, table)
+    tree = count_rows(skeleton, table)
     evidence, rows = count_nodes(
         skeleton, table.columns, table.target, weights(table), table.schema.n_classes
     )
@@ -54,7 +54,7 @@ def test_rows_are_counted_where_they_stop(given_pair):
     skeleton, table = given_pair
     stop = route_nodes(skeleton, table.columns)
     own = np.bincount(stop, minlength=skeleton.n_nodes)
-    assert count(skeleton, table).rows.tolist() == walk.pull_up(skeleton, own).tolist()
+    assert count_rows(skeleton, table).rows.tolist() == walk.pull_up(skeleton, own).tolist()
 
 
 @given(counted())
@@ -68,8 +68,10 @@ def test_a_row_given_twice_is_a_row_of_weight_two(given_pair):
     )
     heavy = replace(unweighted, weight=np.full(table.n_rows, 2))
     if (skeleton.missing_slot != -2).all():
-        assert count(skeleton, heavy).digest == count(skeleton, twice).digest
-    assert count(skeleton, heavy).evidence[0].tolist() == count(skeleton, twice).evidence[0].tolist()
+        assert count_rows(skeleton, heavy).digest == count_rows(skeleton, twice).digest
+    assert (
+        count_rows(skeleton, heavy).evidence[0].tolist() == count_rows(skeleton, twice).evidence[0].tolist()
+    )
 
 
 @given(counted(), st.randoms(use_true_random=False))
@@ -82,7 +84,7 @@ def test_the_order_of_rows_does_not_matter(given_pair, random):
         target=table.target[order],
         weight=None if table.weight is None else table.weight[order],
     )
-    assert count(skeleton, shuffled).digest == count(skeleton, table).digest
+    assert count_rows(skeleton, shuffled).digest == count_rows(skeleton, table).digest
 
 
 def shared_table(weight=None):
@@ -97,21 +99,21 @@ SHARING = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, nan, nan], missing_slot=[-2,
 
 def test_a_missing_value_is_shared_in_whole_steps():
     # Known 20 : 10, so of 10 missing steps floor(6.67) go left, floor(3.33) right, the one left over right.
-    tree = count(SHARING, shared_table(np.full(4, 10)))
+    tree = count_rows(SHARING, shared_table(np.full(4, 10)))
     assert tree.evidence.tolist() == [[30, 10], [26, 0], [4, 10]]
     assert tree.rows.tolist() == [4, 3, 2]
 
 
 def test_a_finer_unit_shares_more_finely():
-    assert count(SHARING, shared_table()).evidence.tolist() == [[3, 1], [2, 0], [1, 1]]
-    fine = count(SHARING, shared_table(), unit=2.0**-30)
+    assert count_rows(SHARING, shared_table()).evidence.tolist() == [[3, 1], [2, 0], [1, 1]]
+    fine = count_rows(SHARING, shared_table(), unit=2.0**-30)
     np.testing.assert_allclose(fine.evidence * fine.unit, [[3, 1], [8 / 3, 0], [1 / 3, 1]], atol=1e-8)
 
 
 def test_a_missing_value_stops_where_no_known_row_shows_the_way():
     table = shared_table()
     lost = replace(table, columns=(np.full(4, nan),))
-    assert count(SHARING, lost).evidence.tolist() == [[3, 1], [0, 0], [0, 0]]
+    assert count_rows(SHARING, lost).evidence.tolist() == [[3, 1], [0, 0], [0, 0]]
 
 
 @given(st.integers(0, 2**50 - 1), st.integers(0, 2**50 - 1), st.integers(1, 2**50 - 1))
@@ -123,12 +125,12 @@ def test_shares_are_exact_beyond_64_bits(a, b, d):
 def test_count_says_what_it_needs():
     table = shared_table()
     with pytest.raises(DataError, match="no target"):
-        count(SHARING, replace(table, target=None))
+        count_rows(SHARING, replace(table, target=None))
     for unit in (0.3, 2.0):
         with pytest.raises(ParameterError, match=re.escape(f"unit is {unit}")):
-            count(SHARING, table, unit=unit)
+            count_rows(SHARING, table, unit=unit)
     with pytest.raises(DataError, match=r"weigh 4503599627370496 steps, expected below 2\*\*50"):
-        count(SHARING, table, unit=2.0**-50)
+        count_rows(SHARING, table, unit=2.0**-50)
 
 
 # ------------------------------------------------------------------------------------------------- collapse
@@ -163,7 +165,7 @@ def test_collapse_keeps_exactly_the_nodes_with_no_leaf_above(tree, data):
 def test_edits_that_are_not_checked_would_pass(tree, data):
     """Edits of a checked tree check only what they could break: here everything is checked, and made anew."""
     small = collapse(tree, data.draw(npst.arrays(np.bool_, tree.n_nodes)))
-    doubtful = believe(small, np.full(small.belief.shape, 1 / small.n_classes), np.ones(small.n_nodes))
+    doubtful = with_belief(small, np.full(small.belief.shape, 1 / small.n_classes), np.ones(small.n_nodes))
     for edited in (small, doubtful):
         check_skeleton(edited.skeleton)
         check_tree(edited)
@@ -180,8 +182,8 @@ def test_edits_that_are_not_checked_would_pass(tree, data):
 def test_collapse_sends_rows_to_the_nearest_kept_node(given_pair, data):
     skeleton, table = given_pair
     mask = data.draw(npst.arrays(np.bool_, skeleton.n_nodes))
-    tree = count(skeleton, table)
-    assert collapse(tree, mask).digest == count(collapse(tree, mask).skeleton, table).digest
+    tree = count_rows(skeleton, table)
+    assert collapse(tree, mask).digest == count_rows(collapse(tree, mask).skeleton, table).digest
 
 
 @given(trees())
@@ -191,7 +193,7 @@ def test_collapsing_nothing_or_leaves_changes_nothing(tree):
 
 
 def test_collapse_takes_a_mask():
-    tree = count(SHARING, shared_table())
+    tree = count_rows(SHARING, shared_table())
     for mask in (np.array([0, 1, 2]), np.array([True])):
         with pytest.raises(TreeError, match="expected bool of shape"):
             collapse(tree, mask)
@@ -210,7 +212,7 @@ def test_a_raised_child_answers_for_its_parent(given_pair, data):
     slot = data.draw(st.integers(0, int(skeleton.n_children[node]) - 1))
     child = int(skeleton.first_child[node]) + slot
     gain = np.where(skeleton.is_leaf, nan, 1.0)
-    tree = raise_child(count(skeleton, table, gain=gain), node, slot, table, Step.of("raise"))
+    tree = raise_child(count_rows(skeleton, table, gain=gain), node, slot, table, Step.of("raise"))
 
     # Walk old and new tree side by side: the child stands where its parent stood, all else is where it was.
     pairs = [(child if node == 0 else 0, 0)]
@@ -224,13 +226,13 @@ def test_a_raised_child_answers_for_its_parent(given_pair, data):
             branch = int(skeleton.first_child[old]) + i
             pairs.append((child if branch == node else branch, int(tree.skeleton.first_child[new]) + i))
     assert len(pairs) == tree.n_nodes
-    assert tree.evidence.tolist() == count(tree.skeleton, table).evidence.tolist()
+    assert tree.evidence.tolist() == count_rows(tree.skeleton, table).evidence.tolist()
     assert tree.history == (Step("raise"),)
 
 
 def test_only_a_child_can_be_raised():
     table = shared_table()
-    tree = count(SHARING, table)
+    tree = count_rows(SHARING, table)
     for node, slot in ((0, 2), (0, -1), (1, 0), (3, 0), (-3, 0)):
         with pytest.raises(TreeError, match=f"node {node} has no slot {slot}"):
             raise_child(tree, node, slot, table)
@@ -242,7 +244,7 @@ def test_only_a_child_can_be_raised():
 @given(trees())
 def test_believe_changes_belief_alone(tree):
     uniform = np.full((tree.n_nodes, tree.n_classes), 1 / tree.n_classes)
-    smooth = believe(tree, uniform, np.ones(tree.n_nodes), Step.of("uniform"))
+    smooth = with_belief(tree, uniform, np.ones(tree.n_nodes), Step.of("uniform"))
     assert smooth.belief.tolist() == uniform.tolist()
     assert smooth.borrowed.tolist() == [1.0] * tree.n_nodes
     assert smooth.evidence.tolist() == tree.evidence.tolist()
@@ -252,6 +254,6 @@ def test_believe_changes_belief_alone(tree):
 
 
 def test_a_step_left_out_leaves_the_history():
-    tree = count(SHARING, shared_table(), history=(Step("grow"),))
-    assert believe(tree, tree.belief, tree.borrowed).history == (Step("grow"),)
+    tree = count_rows(SHARING, shared_table(), history=(Step("grow"),))
+    assert with_belief(tree, tree.belief, tree.borrowed).history == (Step("grow"),)
     assert collapse(tree, np.array([True, False, False])).history == (Step("grow"),)

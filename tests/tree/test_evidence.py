@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from hornbeam.data.schema import Feature, Schema
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.tree import Skeleton, Tree, add_rows, count, decay, remove_rows
+from hornbeam.tree import Skeleton, Tree, add_rows, count_rows, decay, remove_rows
 from hornbeam.tree.check import check_tree
-from hornbeam.tree.edit import tally
-from hornbeam.tree.share import known_weight
-from hornbeam.tree.walk import stopped
+from hornbeam.tree.edit import count_evidence
+from hornbeam.tree.evidence.fractional import known_weight
+from hornbeam.tree.walk import evidence_stopping
 from reference import count_nodes
 from strategies import schemas, skeletons, tables, trees
 
@@ -38,7 +38,7 @@ def _light(table):
 
 
 def counted(skeleton, table, shares):
-    evidence, rows = tally(skeleton, table, table.unit, shares)
+    evidence, rows = count_evidence(skeleton, table, table.unit, shares)
     return Tree.raw(table.schema, skeleton, evidence, unit=table.unit, rows=rows)
 
 
@@ -74,7 +74,7 @@ def test_the_sum_is_that_of_one_row_at_a_time(drawn):
     evidence, rows = count_nodes(
         skeleton, both.columns, both.target, both.weight.tolist(), both.schema.n_classes
     )
-    tree = add_rows(count(skeleton, one), other)
+    tree = add_rows(count_rows(skeleton, one), other)
     assert tree.evidence.tolist() == evidence
     assert tree.rows.tolist() == rows
 
@@ -111,7 +111,7 @@ def table(values, codes, weight=None, unit=1.0):
 
 def test_missing_values_go_on_being_shared_as_they_were():
     rows = table([0.0, 0.0, 1.0, nan], [0, 0, 1, 0], np.full(4, 30))
-    tree = count(SHARING, rows)
+    tree = count_rows(SHARING, rows)
     assert tree.evidence.tolist() == [[90, 30], [80, 0], [10, 30]]
     shares = known_weight(SHARING, rows, rows.weight)
     assert shares.tolist() == [120, 60, 30]
@@ -133,7 +133,7 @@ def test_unless_they_are_told_missing_values_are_shared_by_the_evidence():
 
 
 def test_blocks_of_heavy_rows_are_counted_one_by_one():
-    light = count(STUMP, table([0.0], [0]), unit=2.0**-48)
+    light = count_rows(STUMP, table([0.0], [0]), unit=2.0**-48)
     tree = add_rows(light, table([1.0] * 9, [0, 1, 1] * 3))
     assert (tree.evidence * tree.unit).tolist() == [[4, 6], [1, 0], [3, 6]]
     assert str(tree.history[-1]) == "add-rows(rows=9, weight=9.0)"
@@ -144,11 +144,11 @@ def test_blocks_of_heavy_rows_are_counted_one_by_one():
 def test_what_fades_fades_everywhere_alike(tree, factor):
     faded = decay(tree, factor)
     check_tree(faded)
-    own = stopped(tree.skeleton, tree.evidence) * tree.unit
+    own = evidence_stopping(tree.skeleton, tree.evidence) * tree.unit
     # Half a step, and what the product of two floats may lose, for each class of each node.
     slack = 0.5 * faded.unit[0] + 1e-15 * own.max()
     np.testing.assert_allclose(
-        stopped(faded.skeleton, faded.evidence) * faded.unit, own * factor, rtol=0, atol=slack
+        evidence_stopping(faded.skeleton, faded.evidence) * faded.unit, own * factor, rtol=0, atol=slack
     )
     assert faded.rows is tree.rows
     total = int(tree.evidence[0].sum())
@@ -156,7 +156,7 @@ def test_what_fades_fades_everywhere_alike(tree, factor):
 
 
 def test_nothing_fades_by_a_factor_of_one():
-    tree = count(STUMP, table([0.0, 1.0], [0, 1]))
+    tree = count_rows(STUMP, table([0.0, 1.0], [0, 1]))
     assert decay(tree, 1.0) is tree
 
 
@@ -170,7 +170,7 @@ def test_the_nearest_step_is_taken_and_of_two_the_even_one():
 
 
 def test_what_cannot_be_counted_is_refused():
-    tree = count(STUMP, table([0.0, 1.0], [0, 1]))
+    tree = count_rows(STUMP, table([0.0, 1.0], [0, 1]))
     with pytest.raises(DataError, match="schema is not the tree's"):
         add_rows(tree, Table.read([[0.0]], ["c"]))
     with pytest.raises(DataError, match="no target"):
@@ -184,16 +184,16 @@ def test_what_cannot_be_counted_is_refused():
 
 
 def test_who_never_came_is_named_by_leaf_and_class():
-    tree = count(STUMP, table([0.0, 1.0, nan], [0, 1, 0]))
+    tree = count_rows(STUMP, table([0.0, 1.0, nan], [0, 1, 0]))
     for row, message in (
         ((1.0, 0), "leaf 2 has 0 rows of the class 'a', but 1 are to be forgotten"),
         ((nan, 1), "node 0 has 0 rows of the class 'b', but 1 are to be forgotten"),
     ):
         with pytest.raises(DataError, match=message):
             remove_rows(tree, table([row[0]], [row[1]]))
-    heavy = count(STUMP, table([0.0, 1.0], [0, 1], np.array([2, 1])))
+    heavy = count_rows(STUMP, table([0.0, 1.0], [0, 1], np.array([2, 1])))
     with pytest.raises(DataError, match="leaf 1 has fewer rows than are to be forgotten"):
         remove_rows(heavy, table([0.0, 0.0], [0, 0]))
-    shared = count(SHARING, table([0.0, 1.0, nan, nan], [0, 0, 0, 0], np.full(4, 10)))
+    shared = count_rows(SHARING, table([0.0, 1.0, nan, nan], [0, 0, 0, 0], np.full(4, 10)))
     with pytest.raises(DataError, match="leaf 2 has fewer rows than are to be forgotten"):
         remove_rows(shared, table([0.0, 0.0], [0, 0], np.full(2, 10)))

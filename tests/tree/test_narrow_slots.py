@@ -13,7 +13,7 @@ from hornbeam import Schema, Skeleton, TreeClassifier
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import TreeError
 from hornbeam.tree import Tree, walk
-from hornbeam.tree.walk import node_blocks, runs, take_runs
+from hornbeam.tree.walk import concat_ranges, node_blocks, take_ranges
 
 
 def star(n_children: int, dtype: type) -> Skeleton:
@@ -78,10 +78,10 @@ def test_runs_are_taken_as_by_one_index(length, block, data):
     values = np.arange(100, 120)
     before, walk._BLOCK = walk._BLOCK, block
     try:
-        starts, taken = take_runs(values, begin, length)
+        starts, taken = take_ranges(values, begin, length)
         blocks = list(node_blocks(starts))
     finally:
         walk._BLOCK = before
-    assert_array_equal(taken, values[runs(begin, length)])
+    assert_array_equal(taken, values[concat_ranges(begin, length)])
     assert [at for first, last in blocks for at in range(first, last)] == list(range(len(length)))
     assert all(last == first + 1 or starts[last] - starts[first] <= block for first, last in blocks)

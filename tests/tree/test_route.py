@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import reference_route as twin
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
-from hornbeam.tree.route import answer, decision_path, lean, route
+from hornbeam.tree.route import decision_path, predict_rows, route, row_predictor
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import path
@@ -55,7 +55,7 @@ def test_rows_stop_at_leaves_and_where_a_category_was_never_seen(table):
 
 
 def test_answers_are_the_beliefs_where_rows_stop(tree, table):
-    assert answer(tree, table).tolist() == tree.belief[STOPS].tolist()
+    assert predict_rows(tree, table).tolist() == tree.belief[STOPS].tolist()
 
 
 def test_a_row_passes_its_stop_and_all_that_is_above_it(table):
@@ -68,14 +68,14 @@ def test_a_row_passes_its_stop_and_all_that_is_above_it(table):
 def test_no_rows(tree, table):
     nobody = table.slice(0, 0)
     assert route(SKELETON, nobody).tolist() == []
-    assert answer(tree, nobody).shape == (0, 2)
+    assert predict_rows(tree, nobody).shape == (0, 2)
     indptr, indices = decision_path(SKELETON, nobody)
     assert (indptr.tolist(), indices.tolist()) == ([0], [])
 
 
 def test_one_row_at_a_time(tree, table):
-    ask = lean(tree)
-    together = answer(tree, table)
+    ask = row_predictor(tree)
+    together = predict_rows(tree, table)
     for i, (age, colour) in enumerate(zip(*table.columns, strict=True)):
         for row in ((float(age), int(colour)), [age, colour], np.array([age, colour])):
             assert ask(row) == tuple(together[i])
@@ -89,8 +89,8 @@ def test_missing_values_go_to_every_child_by_evidence():
     left, right = tree.belief[1:]
     assert route(skeleton, rows).tolist() == [1, 0]
     expected = 0.0 + 5 / 12 * left + 7 / 12 * right
-    assert answer(tree, rows).tolist() == [left.tolist(), expected.tolist()]
-    assert lean(tree)((np.nan,)) == tuple(expected)
+    assert predict_rows(tree, rows).tolist() == [left.tolist(), expected.tolist()]
+    assert row_predictor(tree)((np.nan,)) == tuple(expected)
 
 
 def random_skeleton(arrays):
@@ -128,7 +128,7 @@ def test_threads_do_not_change_an_answer(n_jobs, order):
     X[rng.random(X.shape) < 0.05] = np.nan
     table = Table.read(X, schema=tree.schema)
     assert route(skeleton, table, n_jobs).tobytes() == route(skeleton, table).tobytes()
-    assert answer(tree, table, n_jobs).tobytes() == answer(tree, table).tobytes()
+    assert predict_rows(tree, table, n_jobs).tobytes() == predict_rows(tree, table).tobytes()
 
 
 def test_a_router_is_made_once_and_stays_at_home():

@@ -14,11 +14,11 @@ from hornbeam.growing import Missing
 from hornbeam.pruning import CostComplexity, ErrorBased, LeafBudget, MinimumError, cost_complexity_pruners
 from hornbeam.recipe import PRESETS
 from hornbeam.smoothing import HGS, Borrowing, HierarchicalShrinkage, Laplace, MBranch, MEstimate, Raw
-from hornbeam.tree.costs import Costs
-from hornbeam.tree.route import answer
-from hornbeam.tuning import CrossValidated, Honest
-from hornbeam.tuning.folds import Deal, regrow
-from hornbeam.tuning.trial import Trial, losses, try_alphas, try_each
+from hornbeam.tree.decision.costs import Costs
+from hornbeam.tree.route import predict_rows
+from hornbeam.tuning import CrossFitted, CrossValidated
+from hornbeam.tuning.candidate_losses import CandidateLosses, evaluate_alphas, evaluate_pruners, losses
+from hornbeam.tuning.folds import FoldAssignment, grow_without_fold
 
 CART = PRESETS["cart"]
 CANCER = Table.read(*load_breast_cancer(return_X_y=True))
@@ -39,7 +39,7 @@ def noisy(n, seed, n_classes=3, missing=0.0):
 def regrown(recipe, table, n_folds=5, seed=0):
     bins = recipe.bin(table)
     codes = bins.encode(table)
-    return regrow(recipe, table, bins, codes, Deal.of(table, codes, n_folds, seed))
+    return grow_without_fold(recipe, table, bins, codes, FoldAssignment.of(table, codes, n_folds, seed))
 
 
 def row_loss(said, true, score):
@@ -64,7 +64,7 @@ def slow_choice(recipe, candidates, table, score, simplicity, n_folds=5, seed=0)
             tree = one.tree if candidate is None else candidate(one.tree)
             tree = tree if recipe.smoother is None else recipe.smoother(tree)
             leaves[i] += tree.n_leaves
-            said = answer(tree, rows)
+            said = predict_rows(tree, rows)
             lost[i] += [row_loss(*each, score) for each in zip(said, rows.target, strict=True)]
     lost = np.array(lost)
     mean, error = lost.mean(axis=1), lost.std(axis=1) / lost.shape[1] ** 0.5
@@ -78,7 +78,9 @@ def slow_choice(recipe, candidates, table, score, simplicity, n_folds=5, seed=0)
 @pytest.mark.parametrize("score", SCORES, ids=str)
 def test_listed_candidates_are_judged_as_a_slow_twin_judges_them(score, simplicity):
     chosen = set()
-    for seed, recipe in enumerate([CART, PRESETS["c4.4"], replace(CART, smoother=MBranch()), PRESETS["pet"]]):
+    for seed, recipe in enumerate(
+        [CART, PRESETS["c4.4"], replace(CART, smoother=MBranch()), PRESETS["default"]]
+    ):
         table = noisy(90, seed)
         cv = CrossValidated(recipe, PRUNERS, score, 3, simplicity, seed)
         found = cv.choose(table).pruner
@@ -124,8 +126,8 @@ def test_one_sweep_over_a_tree_is_every_alpha_by_itself(smoother, missing):
         alphas = np.array([each.alpha for each in pruners])
         for one in regrown(recipe, table, 2):
             lost = losses(recipe.finish(one.tree).belief, "log")
-            fast = try_alphas(alphas, one.tree, one.held, lost, impurity)
-            slow = try_each(recipe, pruners, one, "log")
+            fast = evaluate_alphas(alphas, one.tree, one.held, lost, impurity)
+            slow = evaluate_pruners(recipe, pruners, one, "log")
             np.testing.assert_array_equal(fast.n_leaves, slow.n_leaves)
             np.testing.assert_allclose(fast.loss, slow.loss, rtol=1e-9)
             np.testing.assert_allclose(fast.square, slow.square, rtol=1e-9)
@@ -135,23 +137,23 @@ def test_one_sweep_over_a_tree_is_every_alpha_by_itself(smoother, missing):
 def test_the_rule_of_one_standard_error_by_hand():
     # Ten rows, answered wrong 5, 2, 3, 3 and 4 times: 0.2 with a standard error of sqrt(0.2 * 0.8 / 10) = 0.126.
     wrong = np.array([5.0, 2.0, 3.0, 3.0, 4.0])
-    trial = Trial(np.array([9.0, 7.0, 4.0, 3.0, 1.0]), wrong, wrong, 10.0)
+    trial = CandidateLosses(np.array([9.0, 7.0, 4.0, 3.0, 1.0]), wrong, wrong, 10.0)
     assert trial.winner() == 1
     assert trial.winner(0.5) == 1  # up to 0.263
     assert trial.winner(1.0) == 3  # up to 0.326
     # The same by the order of listing: it is leaves that count.
-    turned = Trial(trial.n_leaves[::-1], wrong[::-1], wrong[::-1], 10.0)
+    turned = CandidateLosses(trial.n_leaves[::-1], wrong[::-1], wrong[::-1], 10.0)
     assert (turned.winner(), turned.winner(1.0)) == (3, 1)
 
 
 def test_of_equals_the_smallest_wins_and_then_the_last():
     lost = np.array([2.0, 2.0 + 1e-15, 2.0, 3.0])
-    assert Trial(np.array([5.0, 3.0, 4.0, 1.0]), lost, lost, 10.0).winner() == 1
-    assert Trial(np.array([5.0, 5.0, 5.0, 1.0]), lost[[0, 0, 0, 3]], lost, 10.0).winner() == 2
+    assert CandidateLosses(np.array([5.0, 3.0, 4.0, 1.0]), lost, lost, 10.0).winner() == 1
+    assert CandidateLosses(np.array([5.0, 5.0, 5.0, 1.0]), lost[[0, 0, 0, 3]], lost, 10.0).winner() == 2
 
 
 def test_trials_add_up_over_folds():
-    one, other = (try_each(CART, PRUNERS, fold) for fold in regrown(CART, noisy(60, 0), 2))
+    one, other = (evaluate_pruners(CART, PRUNERS, fold) for fold in regrown(CART, noisy(60, 0), 2))
     both = one + other
     assert both.rows == 60
     np.testing.assert_array_equal(both.loss, one.loss + other.loss)
@@ -198,11 +200,11 @@ def test_noise_is_cut_away():
     assert CART.fit(table).n_leaves > 40
 
 
-def test_honest_smoothing_takes_a_pruner_that_is_chosen():
-    cv = CrossValidated(PRESETS["pet"], simplicity=1.0)
-    tree = Honest(cv, simplicity=None).fit(CANCER)
+def test_cross_fitted_smoothing_takes_a_pruner_that_is_chosen():
+    cv = CrossValidated(PRESETS["default"], simplicity=1.0)
+    tree = CrossFitted(cv, simplicity=None).fit(CANCER)
     assert [step.name for step in tree.history] == ["grow", "cost-complexity", "borrowing", "appraisal"]
-    assert tree.digest == Honest(cv.choose(CANCER), simplicity=None).fit(CANCER).digest
+    assert tree.digest == CrossFitted(cv.choose(CANCER), simplicity=None).fit(CANCER).digest
 
 
 def test_the_pruner_of_the_recipe_gives_way():

@@ -10,7 +10,14 @@ from hornbeam.growing import Grower
 from hornbeam.recipe import PRESETS
 from hornbeam.tree.route import route
 from hornbeam.tree.walk import path
-from hornbeam.tuning.folds import Deal, draw, regrow, scatter, send, stops
+from hornbeam.tuning.folds import (
+    FoldAssignment,
+    break_ties,
+    end_nodes,
+    grow_without_fold,
+    route_held_out,
+    row_hash,
+)
 from strategies import trees
 from strategies_growing import bins_of
 
@@ -30,7 +37,7 @@ def table_of(rows, labels, weight=None):
 
 def times_held(table, coded, n_folds):
     """Which rows are in which fold, as a multiset of (row, class, copies)."""
-    cards = Deal.of(table, coded, n_folds)
+    cards = FoldAssignment.of(table, coded, n_folds)
     found = []
     for fold in range(n_folds):
         held = cards.held(fold)
@@ -64,7 +71,7 @@ def test_a_row_of_weight_two_is_dealt_twice(drawn, n_folds):
 def test_every_copy_is_held_once_and_folds_are_even(drawn, n_folds, weighted):
     rows, labels, weight, _ = drawn
     table = table_of(rows, labels, weight if weighted else None)
-    cards = Deal.of(table, np.array(rows, np.uint8), n_folds)
+    cards = FoldAssignment.of(table, np.array(rows, np.uint8), n_folds)
     held = np.array([cards.held(fold) for fold in range(n_folds)])
     np.testing.assert_array_equal(held.sum(axis=0), 1 if table.weight is None else table.weight)
     assert np.ptp(held.sum(axis=1)) <= 1
@@ -74,11 +81,11 @@ def test_every_copy_is_held_once_and_folds_are_even(drawn, n_folds, weighted):
 
 def test_numbers_are_of_the_row_and_scattered_ones_of_the_copy():
     coded, target = np.zeros((1000, 2), np.uint8), np.zeros(1000, np.int32)
-    numbers = draw(coded, target)
+    numbers = row_hash(coded, target)
     assert len(set(numbers.tolist())) == 1
-    assert len(set(scatter(numbers).tolist())) == 1000
-    assert draw(coded, target, seed=1)[0] != numbers[0]
-    half = scatter(numbers) < 2**63
+    assert len(set(break_ties(numbers).tolist())) == 1000
+    assert row_hash(coded, target, seed=1)[0] != numbers[0]
+    half = break_ties(numbers) < 2**63
     assert 400 < half.sum() < 600
 
 
@@ -90,8 +97,8 @@ def test_trees_are_grown_without_the_rows_they_are_asked_about(drawn):
     recipe = PRESETS["cart"]
     bins = recipe.bin(table)
     coded = bins.encode(table)
-    cards = Deal.of(table, coded, 2)
-    for fold, one in enumerate(regrow(recipe, table, bins, coded, cards)):
+    cards = FoldAssignment.of(table, coded, 2)
+    for fold, one in enumerate(grow_without_fold(recipe, table, bins, coded, cards)):
         others = np.flatnonzero(cards.held(fold) == 0)
         # The same rows, coded by the same bins, and nothing else.
         alone = recipe.grower.grow(table.take(others), bins)
@@ -108,7 +115,7 @@ def test_a_row_of_an_unseen_category_tests_the_leaves_below():
     frame = pd.DataFrame({"x": pd.Categorical(["a"] * 6 + ["b"] * 2, categories=["a", "b", "c"])})
     tree = Grower(corrected=False).grow(table := Table.read(frame, ["no"] * 6 + ["yes"] * 2), bins_of(table))
     new = pd.DataFrame({"x": pd.Categorical(["c", "c", "b"], categories=["a", "b", "c"])})
-    node, held = send(tree, Table.read(new, ["yes", "no", "yes"], schema=tree.schema))
+    node, held = route_held_out(tree, Table.read(new, ["yes", "no", "yes"], schema=tree.schema))
     b = int(tree.skeleton.slot_of[1]) + 1
     a = 3 - b
     assert node.tolist() == [0, 0, b]
@@ -128,13 +135,13 @@ def test_the_leaves_below_may_be_below_other_tests():
     tree = Grower().grow(table := Table.read(frame, y), bins_of(table))
     assert tree.skeleton.feature[[0, 1]].tolist() == [0, 1]  # leaves: 3 (z is 0), 4 (z is 1) and 2 (x is b)
     new = pd.DataFrame({"x": pd.Categorical(["c"], categories=["a", "b", "c"]), "z": [0.0]})
-    _, held = send(tree, Table.read(new, ["yes"], schema=tree.schema))
+    _, held = route_held_out(tree, Table.read(new, ["yes"], schema=tree.schema))
     assert held[:, 1].tolist() == [0, 0, 0.5, 0.375, 0.125]
 
 
 def test_a_missing_value_that_training_never_saw_tests_the_node_where_it_stops():
     tree = Grower().grow(table := Table.read([[1.0], [2.0], [3.0]], ["no", "yes", "yes"]), bins_of(table))
-    _, held = send(tree, Table.read([[np.nan]], ["yes"], schema=tree.schema))
+    _, held = route_held_out(tree, Table.read([[np.nan]], ["yes"], schema=tree.schema))
     assert held[0].tolist() == [0, 1]
 
 
@@ -142,5 +149,5 @@ def test_a_missing_value_that_training_never_saw_tests_the_node_where_it_stops()
 @given(trees(), st.randoms(use_true_random=False))
 def test_the_first_cut_on_the_way_answers_for_a_node(tree, random):
     cut = np.array([random.random() < 0.3 for _ in range(tree.n_nodes)])
-    for node, found in enumerate(stops(tree.skeleton, cut).tolist()):
+    for node, found in enumerate(end_nodes(tree.skeleton, cut).tolist()):
         assert found == next((above for above in path(tree.skeleton, node) if cut[above]), node)

@@ -1,4 +1,4 @@
-"""Honest tuning."""
+"""Cross-fitting."""
 
 from dataclasses import replace
 
@@ -12,10 +12,10 @@ from hornbeam.evaluation import rmse
 from hornbeam.growing import Missing
 from hornbeam.recipe import PRESETS
 from hornbeam.smoothing import HGS, LeaveOneOutHGS, Raw
-from hornbeam.tree.route import answer
-from hornbeam.tuning import Honest
+from hornbeam.tree.route import predict_rows
+from hornbeam.tuning import CrossFitted
 
-PET = PRESETS["pet"]
+PET = PRESETS["default"]
 CANCER = Table.read(*load_breast_cancer(return_X_y=True))
 
 
@@ -25,19 +25,19 @@ def noisy(n, seed, noise=0.3):
 
 
 def loss(tree, table):
-    return rmse(table.target, answer(tree, table))
+    return rmse(table.target, predict_rows(tree, table))
 
 
 def test_on_noisy_rows_it_beats_every_fixed_way_and_the_optimum_in_hindsight():
     both = noisy(3000, 0)
     train, test = both.slice(0, 600), both.slice(600, 3000)
-    honest = loss(Honest(PET, simplicity=None).fit(train), test)
+    honest = loss(CrossFitted(PET, simplicity=None).fit(train), test)
     for other in (Raw(), HGS(), LeaveOneOutHGS()):
         assert honest < loss(replace(PET, smoother=other).fit(train), test) - 0.005
 
 
 def test_it_borrows_more_where_there_is_more_noise():
-    clean, dirty = (Honest(PET).fit(noisy(500, 1, noise)) for noise in (0.0, 0.6))
+    clean, dirty = (CrossFitted(PET).fit(noisy(500, 1, noise)) for noise in (0.0, 0.6))
 
     def most_sure(tree):
         return tree.belief[tree.skeleton.is_leaf].max(axis=1).mean()
@@ -46,16 +46,16 @@ def test_it_borrows_more_where_there_is_more_noise():
 
 
 def test_the_order_of_rows_and_threads_change_nothing():
-    tree = Honest(PET).fit(CANCER)
+    tree = CrossFitted(PET).fit(CANCER)
     order = np.random.default_rng(0).permutation(CANCER.n_rows)
-    assert Honest(PET).fit(CANCER.take(order)).digest == tree.digest
-    assert Honest(PET).fit(CANCER, n_jobs=3).digest == tree.digest
-    assert Honest(PET, seed=1).fit(CANCER).digest != tree.digest
+    assert CrossFitted(PET).fit(CANCER.take(order)).digest == tree.digest
+    assert CrossFitted(PET).fit(CANCER, n_jobs=3).digest == tree.digest
+    assert CrossFitted(PET, seed=1).fit(CANCER).digest != tree.digest
 
 
 def test_a_sample_serves_a_larger_table():
     table = noisy(6000, 2)
-    all_rows, some = Honest(PET, simplicity=None), Honest(PET, rows=1500, simplicity=None)
+    all_rows, some = CrossFitted(PET, simplicity=None), CrossFitted(PET, rows=1500, simplicity=None)
     train, test = table.slice(0, 4000), table.slice(4000, 6000)
     whole, part = all_rows.fit(train), some.fit(train)
     np.testing.assert_array_equal(part.evidence, whole.evidence)  # only the strengths are from the sample
@@ -65,7 +65,7 @@ def test_a_sample_serves_a_larger_table():
 
 
 def test_a_recipe_that_prunes_is_asked_with_its_pruner():
-    pruned = Honest(replace(PET, pruner=PRESETS["c4.5"].pruner), simplicity=None).fit(CANCER)
+    pruned = CrossFitted(replace(PET, pruner=PRESETS["c4.5"].pruner), simplicity=None).fit(CANCER)
     assert [step.name for step in pruned.history] == ["grow", "collapse", "borrowing", "appraisal"]
 
 
@@ -79,14 +79,14 @@ def test_rows_that_are_shared_out_are_asked_too():
         table = Table.read(X, y).take(rng.permutation(len(y)))
         train, test = table.slice(0, 400), table.slice(400, 569)
         raw = loss(replace(recipe, smoother=None).fit(train), test)
-        saved.append(raw - loss(Honest(recipe).fit(train), test))
+        saved.append(raw - loss(CrossFitted(recipe).fit(train), test))
     assert min(saved) > 0.005
     assert np.mean(saved) > 0.015
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_a_handful_of_rows_will_do(n):
-    tree = Honest(PET).fit(Table.read(np.arange(n)[:, None] * 1.0, np.arange(n) % 2))
+    tree = CrossFitted(PET).fit(Table.read(np.arange(n)[:, None] * 1.0, np.arange(n) % 2))
     assert ((tree.belief > 0) & (tree.belief < 1)).all() or n == 1
     np.testing.assert_allclose(tree.belief.sum(axis=1), 1)
 
@@ -102,7 +102,7 @@ def test_a_handful_of_rows_will_do(n):
 )
 def test_settings_out_of_range(setting, message):
     with pytest.raises(ParameterError, match=message):
-        Honest(PET, **setting)
+        CrossFitted(PET, **setting)
 
 
 def test_rows_that_took_no_part_do_not_make_the_others_worth_less():
@@ -110,7 +110,7 @@ def test_rows_that_took_no_part_do_not_make_the_others_worth_less():
     X = rng.integers(0, 6, (6_000, 4)).astype(float)
     table = Table.read(X, rng.random(6_000) < 1 / (1 + np.exp(X.sum(axis=1) - 10)))
     worth = [
-        dict(Honest(PRESETS["pet"], rows=rows).fit(table).history[-1].parameters)["own"]
+        dict(CrossFitted(PRESETS["default"], rows=rows).fit(table).history[-1].parameters)["own"]
         for rows in (1_000, 6_000)
     ]
     assert worth[0] > worth[1] / 2  # once it was the least there is
@@ -120,15 +120,21 @@ def test_below_a_thousand_rows_repeated_folds_steady_the_probabilities():
     table = Table.read(*load_breast_cancer(return_X_y=True)).take(np.arange(200))
 
     def deviation(repeats):
-        trees = [Honest(PRESETS["pet"], repeats=repeats, seed=seed).fit(table) for seed in range(6)]
-        said = np.array([answer(tree, table)[:, 1] for tree in trees])
+        trees = [CrossFitted(PRESETS["default"], repeats=repeats, seed=seed).fit(table) for seed in range(6)]
+        said = np.array([predict_rows(tree, table)[:, 1] for tree in trees])
         return float(np.sqrt(said.var(axis=0).mean()))
 
     assert deviation(5) < 0.8 * deviation(1)
-    assert Honest(PRESETS["pet"]).fit(table).digest == Honest(PRESETS["pet"], repeats=5).fit(table).digest
+    assert (
+        CrossFitted(PRESETS["default"]).fit(table).digest
+        == CrossFitted(PRESETS["default"], repeats=5).fit(table).digest
+    )
 
 
 def test_at_a_thousand_rows_folds_are_dealt_once():
     rng = np.random.default_rng(0)
     table = Table.read(rng.normal(size=(1000, 3)), rng.integers(0, 2, 1000))
-    assert Honest(PRESETS["pet"]).fit(table).digest == Honest(PRESETS["pet"], repeats=1).fit(table).digest
+    assert (
+        CrossFitted(PRESETS["default"]).fit(table).digest
+        == CrossFitted(PRESETS["default"], repeats=1).fit(table).digest
+    )

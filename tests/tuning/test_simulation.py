@@ -12,10 +12,10 @@ from hornbeam.data.schema import Kind
 from hornbeam.errors import ParameterError
 from hornbeam.explain import interval
 from hornbeam.recipe import PRESETS, REGRESSION_PRESETS
-from hornbeam.tuning import Honest, calibrate_intervals
+from hornbeam.tuning import CrossFitted, calibrate_intervals
 from hornbeam.tuning.simulation import Simulation
 
-PET = PRESETS["pet"]
+PET = PRESETS["default"]
 
 
 def loans(n, seed):
@@ -29,7 +29,7 @@ def loans(n, seed):
 
 def simulation_of(table, recipe):
     bins = recipe.bin(table)
-    lesson = Honest(recipe).learn(recipe, table, bins, bins.encode(table))
+    lesson = CrossFitted(recipe).learn(recipe, table, bins, bins.encode(table))
     return Simulation.of(table, bins, lesson.regrown, lesson.beliefs)
 
 
@@ -69,10 +69,10 @@ def test_classes_are_drawn_as_often_as_they_are_predicted():
 
 def test_residuals_keep_their_size():
     table = Table.read(*load_diabetes(return_X_y=True), target=Kind.NUMERIC)
-    world = simulation_of(table, REGRESSION_PRESETS["honest"])
-    mean, drawn = world.truth[:, 0], world.draw(0).measured.values
-    np.testing.assert_allclose(np.abs(drawn - mean), np.abs(world.table.measured.values - mean))
-    assert 0.4 < (np.sign(drawn - mean) == np.sign(world.table.measured.values - mean)).mean() < 0.6
+    world = simulation_of(table, REGRESSION_PRESETS["default"])
+    mean, drawn = world.truth[:, 0], world.draw(0).numeric_target.values
+    np.testing.assert_allclose(np.abs(drawn - mean), np.abs(world.table.numeric_target.values - mean))
+    assert 0.4 < (np.sign(drawn - mean) == np.sign(world.table.numeric_target.values - mean)).mean() < 0.6
 
 
 @pytest.mark.parametrize("smoothing", ["auto", "hgs", None])

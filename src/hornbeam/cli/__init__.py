@@ -12,6 +12,6 @@ def main() -> None:
     except ImportError:
         sys.stderr.write("hornbeam: the command line needs click. Install it: pip install 'hornbeam[cli]'.\n")
         sys.exit(3)
-    from hornbeam.cli.commands import hornbeam
+    from hornbeam.cli.group import hornbeam
 
     hornbeam()

@@ -9,7 +9,7 @@ from hornbeam.errors import DataError
 
 if TYPE_CHECKING:
     from hornbeam.data.column_checks import Finding
-    from hornbeam.data.profile import Profile
+    from hornbeam.data.files.profile import Profile
 
 __all__ = ["Roles", "doubt", "no_such_column"]
 
@@ -31,7 +31,7 @@ class Roles:
 
     Examples
     --------
-    >>> from hornbeam.data.profile import Profile
+    >>> from hornbeam.data.files.profile import Profile
     >>> columns = [Profile("age", "number", 90, 0, 50), Profile("site", "text", 90, 0, 1)]
     >>> roles = Roles.of(columns, target="y")
     >>> roles.numeric, roles.nominal, roles.left_out

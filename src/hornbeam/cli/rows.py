@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import click
 
+from hornbeam.cli.console import progress, warn
 from hornbeam.cli.roles import no_such_column
-from hornbeam.cli.screen import progress, warn
 from hornbeam.errors import DataError
 
 __all__ = [
@@ -103,11 +103,11 @@ def rows_for(
     keep: Sequence[str] | None = None,
 ) -> Rows:
     """Read the columns a tree was made with, as it knows them, the labels, and the columns to `keep`: None for all."""
-    from hornbeam.data.rows_file import read_rows
+    from hornbeam.data.files.tabular import read_table
 
     types = _types_for(tree, target)
     columns = None if keep is None else [*types, *keep]
-    table = read_rows(path, types=types, columns=columns, **text)
+    table = read_table(path, types=types, columns=columns, **text)
     rows = _rows_of(table, tree, path, target, columns or types)
     if target is not None:
         rows = _with_labels(rows, target)
@@ -123,7 +123,7 @@ def parts_for(
     keep: Sequence[str] | None = None,
 ) -> Iterator[Rows]:
     """Read the same rows part by part; progress is shown on a terminal where there are several parts."""
-    from hornbeam.data.rows_file import parquet_files, parquet_shape, read_parts
+    from hornbeam.data.files.tabular import parquet_files, parquet_shape, read_parts
 
     types, files = _types_for(tree, target), parquet_files(path)
     columns = None if keep is None else [*types, *keep]
@@ -150,13 +150,13 @@ def sample_for(
     tree: Any, path: str, text: dict[str, Any], target: str, most_rows: int
 ) -> tuple[Rows, int | None]:
     """Read all rows, or a sample of about `most_rows` of larger Parquet files, with the number of all rows."""
-    from hornbeam.data.rows_file import joined, parquet_files, parquet_shape
+    from hornbeam.data.files.tabular import joined, parquet_files, parquet_shape
 
     files = parquet_files(path)
     n_all = 0 if files is None else parquet_shape(files)[0]
     if n_all <= most_rows:
         return rows_for(tree, path, text, target), None
-    from hornbeam.scale.sample import draw_numbers
+    from hornbeam.out_of_core.sample import draw_numbers
 
     bound, begin, drawn = int(most_rows / n_all * 2**64), 0, []
     for part in parts_for(tree, path, text, target):
@@ -169,13 +169,13 @@ def sample_for(
 
 def _types_for(tree: Any, target: str | None) -> dict[str, str]:
     """The columns that a tree was made with, and its target, with what they must hold."""
-    from hornbeam.data.rows_file import type_of
+    from hornbeam.data.files.tabular import type_of
     from hornbeam.data.schema import Feature, Kind
 
     schema = tree.schema
     types = {feature.name: type_of(feature) for feature in schema.features}
     if target is not None:
-        kind = Feature(target) if schema.is_measured else Feature(target, Kind.NOMINAL, schema.classes)
+        kind = Feature(target) if schema.is_regression else Feature(target, Kind.NOMINAL, schema.classes)
         types[target] = type_of(kind)
     return types
 
@@ -183,7 +183,7 @@ def _types_for(tree: Any, target: str | None) -> dict[str, str]:
 def _rows_of(table: Any, tree: Any, path: str, target: str | None, names: Iterable[str]) -> Rows:
     for name in names:
         if name not in table.column_names:
-            from hornbeam.data.rows_file import parquet_files, parquet_shape
+            from hornbeam.data.files.tabular import parquet_files, parquet_shape
 
             files = parquet_files(path)
             raise no_such_column(name, parquet_shape(files)[1] if files else table.column_names, path)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from hornbeam.cli.screen import warn
+from hornbeam.cli.console import warn
 from hornbeam.errors import StorageError
 
 __all__ = ["check_output", "save_model"]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from hornbeam.cli.screen import laid_out
+from hornbeam.cli.console import format_table
 
 __all__ = ["scores_of", "scores_shown"]
 
@@ -22,12 +22,12 @@ def scores_of(model: Any, parts: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
     from hornbeam.data.table import Table
 
     tree, sums = model.tree, None
-    tally = _of_numbers if tree.is_measured else _of_classes
+    tally = _of_numbers if tree.is_regression else _of_classes
     for X, y in parts:
         found = tally(model, Table.read(X, y, schema=tree.schema))
         sums = found if sums is None else {name: _added(sums[name], one) for name, one in found.items()}
     assert sums is not None  # there are rows
-    return _scores_of_numbers(sums) if tree.is_measured else _scores_of_classes(sums)
+    return _scores_of_numbers(sums) if tree.is_regression else _scores_of_classes(sums)
 
 
 def _added(one: Any, other: Any) -> Any:
@@ -38,17 +38,17 @@ def _of_classes(model: Any, table: Any) -> dict[str, Any]:
     """Sums over rows, of the model and of the base rate: a tally, wrong decisions, and costs if there are any."""
     import numpy as np
 
-    from hornbeam.evaluation import Tally
-    from hornbeam.tree.route import answer
+    from hornbeam.evaluation import ScoreSums
+    from hornbeam.tree.route import predict_rows
 
     tree = model.tree
     classes, costs = tree.schema.classes, tree.decision.costs
     base = np.tile(tree.evidence[0] / tree.evidence[0].sum(), (table.n_rows, 1))
     sums: dict[str, Any] = {"rows": table.n_rows}
-    for name, said in (("model", answer(tree, table)), ("base_rate", base)):
+    for name, said in (("model", predict_rows(tree, table)), ("base_rate", base)):
         decided = tree.decision(said)
         wrong = float((decided != table.target).sum())
-        sums[name] = [Tally.of(table.target, said, labels=range(len(classes))), wrong]
+        sums[name] = [ScoreSums.of(table.target, said, labels=range(len(classes))), wrong]
         if costs is not None:
             sums[name].append(float(costs.matrix[table.target, decided].sum()))
     return sums
@@ -69,11 +69,14 @@ def _of_numbers(model: Any, table: Any) -> dict[str, Any]:
     """The sums of squared and of absolute errors, of the model and of the mean of training."""
     import numpy as np
 
-    from hornbeam.tree.route import answer
+    from hornbeam.tree.route import predict_rows
     from hornbeam.tree.tree import unsmoothed
 
-    y, sums = table.measured.values, {"rows": table.n_rows}
-    for name, said in (("model", answer(model.tree, table)[:, 0]), ("mean", unsmoothed(model.tree).item(0))):
+    y, sums = table.numeric_target.values, {"rows": table.n_rows}
+    for name, said in (
+        ("model", predict_rows(model.tree, table)[:, 0]),
+        ("mean", unsmoothed(model.tree).item(0)),
+    ):
         off = y - said
         sums[name] = [float((off**2).sum()), float(np.abs(off).sum())]
     return sums
@@ -98,4 +101,4 @@ def scores_shown(scores: dict[str, Any]) -> str:
         for name, words in measures.items()
         if name in scores["model"]
     ]
-    return laid_out([f"{scores['rows']:,} rows", "model", base.replace("_", " ")], rows)
+    return format_table([f"{scores['rows']:,} rows", "model", base.replace("_", " ")], rows)

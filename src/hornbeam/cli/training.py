@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import click
 
-from hornbeam.cli.large import LargeFiles, judge_columns, large_files
+from hornbeam.cli.console import message, warn
+from hornbeam.cli.large_files import LargeFiles, judge_columns, large_files
 from hornbeam.cli.roles import Roles, doubt, no_such_column
 from hornbeam.cli.rows import labelled, tell_unlabelled
-from hornbeam.cli.screen import say, warn
 
 __all__ = ["Training", "copies_of_target", "read_training", "training", "with_doubts"]
 
@@ -109,10 +109,10 @@ def read_training(
         asked = {"nominal": nominal, "numeric": numeric, "drop": drop, "weight": weight}
         return read_training(data, target, text, kind=kind, **asked)  # type: ignore[arg-type]
     roles = Roles.of(profiles, target=target, weight=weight, forced=types, dropped=drop)
-    say(f"data      {data}: {n_rows:,} rows, {len(names)} columns")
-    say(f"target    {target}: {_numbers(labels) if measures else _classes(labels)}")
+    message(f"data      {data}: {n_rows:,} rows, {len(names)} columns")
+    message(f"target    {target}: {_numbers(labels) if measures else _classes(labels)}")
     if measures and kind is None:
-        say(
+        message(
             f"          {profile.n_distinct:,} values: taken for a number; --kind classification makes them classes"
         )
     _tell_features(roles, profiles, drop)
@@ -123,10 +123,10 @@ def _read_all(
     data: str, target: str, text: dict[str, Any], named: Sequence[str], types: dict[str, str]
 ) -> tuple[Any, list[Any], Any]:
     """The rows with a label in memory, the profiles of their columns, and the labels."""
-    from hornbeam.data.profile import Profile
-    from hornbeam.data.rows_file import read_rows
+    from hornbeam.data.files.profile import Profile
+    from hornbeam.data.files.tabular import read_table
 
-    table = read_rows(data, types=types, **text)
+    table = read_table(data, types=types, **text)
     columns = set(table.column_names)
     for name in named:
         if name not in columns:
@@ -148,16 +148,16 @@ def _why_at_once(
 
 
 def _tell_features(roles: Roles, profiles: list[Any], drop: Sequence[str]) -> None:
-    say(f"features  {len(roles.numeric)} numeric, {len(roles.nominal)} nominal")
+    message(f"features  {len(roles.numeric)} numeric, {len(roles.nominal)} nominal")
     used = {*roles.numeric, *roles.nominal}
     gaps = [f"{one.name} {one.n_missing:,}" for one in profiles if one.n_missing and one.name in used]
     if gaps:
-        say(f"missing   {_listed(gaps)}")
+        message(f"missing   {_listed(gaps)}")
     unasked = {name: why for name, why in roles.left_out.items() if name not in drop}
     for name, why in unasked.items():
         warn(f"{name!r} {why}: left out")
     if unasked:
-        say(
+        message(
             "          --nominal COL or --numeric COL keeps a column, --drop COL leaves it out without a word"
         )
 
@@ -189,14 +189,14 @@ def _measures(column: Any) -> bool:
 
 def _numbers(column: Any) -> str:
     """The mean and the range of a numeric target."""
-    from hornbeam.data.profile import Profile
+    from hornbeam.data.files.profile import Profile
     from hornbeam.errors import DataError
-    from hornbeam.export.answers import mean
+    from hornbeam.export.prediction_text import mean_text
 
     if Profile.of("", column).holds != "number":
         raise DataError("--kind regression: the target holds no numbers; expected numbers.")
     values = column.to_numpy()
-    middle, low, high = (mean(float(value), 2) for value in (values.mean(), values.min(), values.max()))
+    middle, low, high = (mean_text(float(value), 2) for value in (values.mean(), values.min(), values.max()))
     return f"a number, mean {middle}, from {low} to {high}"
 
 

@@ -2,41 +2,41 @@
 
 from typing import TYPE_CHECKING, Any
 
-from hornbeam.data.bins import Bins
-from hornbeam.data.coded import CodedSource, EncodedSource, MemoryRows
+from hornbeam.data.binning.bins import Bins
+from hornbeam.data.encoded_rows import EncodedRows, EncodedSource, EncodingSource
 from hornbeam.data.engine import Engine, LocalEngine
 from hornbeam.data.labels import Labels, read_labels
 from hornbeam.data.schema import Feature, Kind, Schema
+from hornbeam.data.sources import MemorySource, Source, Unit
 from hornbeam.data.table import Table
-from hornbeam.data.units import MemorySource, Source, Unit
 
 if TYPE_CHECKING:
-    from hornbeam.data.cache import CodedCache
-    from hornbeam.data.parquet import ParquetSource
-    from hornbeam.data.spool import lay_down
+    from hornbeam.data.files.cache import EncodedCache
+    from hornbeam.data.files.parquet import ParquetSource
+    from hornbeam.data.files.parquet_writer import write_parquet
 
 __all__ = [
     "Bins",
-    "CodedCache",
-    "CodedSource",
+    "EncodedCache",
+    "EncodedRows",
     "EncodedSource",
+    "EncodingSource",
     "Engine",
     "Feature",
     "Kind",
     "Labels",
     "LocalEngine",
-    "MemoryRows",
     "MemorySource",
     "ParquetSource",
     "Schema",
     "Source",
     "Table",
     "Unit",
-    "lay_down",
     "read_labels",
+    "write_parquet",
 ]
 
-_OF_FILES = {"CodedCache": "cache", "ParquetSource": "parquet", "lay_down": "spool"}
+_OF_FILES = {"EncodedCache": "cache", "ParquetSource": "parquet", "write_parquet": "parquet_writer"}
 
 
 def __getattr__(name: str) -> Any:
@@ -45,4 +45,4 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"{__name__}.{_OF_FILES[name]}"), name)
+    return getattr(import_module(f"{__name__}.files.{_OF_FILES[name]}"), name)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.profile import Profile
+from hornbeam.data.files.profile import Profile
 from hornbeam.data.schema import Kind, Schema
 from hornbeam.data.table import Table
 from hornbeam.data.target_copies import copied

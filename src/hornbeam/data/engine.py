@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from hornbeam.errors import EngineError, ParameterError
 from hornbeam.kernels.pool import Pool
 
-__all__ = ["Engine", "LocalEngine", "Task", "deal", "fold"]
+__all__ = ["Engine", "LocalEngine", "Task", "fold_units", "group_units"]
 
 type Task = Callable[[Sequence[Any], Any], Sequence[Any]]
 
@@ -114,9 +114,9 @@ class LocalEngine:
         finish: Callable[[int, Any, Any], Any] | None = None,
     ) -> list[Any]:
         """Fold units into parts, combine the parts, finish each block; see `Engine.reduce`."""
-        groups = deal(units[::-1] if self.reverse else units, self.groups or self.n_jobs)
+        groups = group_units(units[::-1] if self.reverse else units, self.groups or self.n_jobs)
         totals: list[Any] | None = None
-        for parts in self._run(partial(fold, task, shared=shared, blocks=blocks), groups):
+        for parts in self._run(partial(fold_units, task, shared=shared, blocks=blocks), groups):
             totals = list(parts) if totals is None else list(map(combine, totals, parts))
         assert totals is not None  # there is always a group, if only an empty one
         if finish is None:
@@ -139,14 +139,14 @@ class LocalEngine:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def deal(units: Sequence[Any], n_groups: int) -> list[Sequence[Any]]:
+def group_units(units: Sequence[Any], n_groups: int) -> list[Sequence[Any]]:
     """Deal units into groups of neighbours, as even as can be and never more than there are units.
 
     Examples
     --------
-    >>> deal("abcde", 3)
+    >>> group_units("abcde", 3)
     ['a', 'bc', 'de']
-    >>> deal([], 3)
+    >>> group_units([], 3)
     [[]]
     """
     n_groups = max(1, min(n_groups, len(units)))
@@ -154,12 +154,12 @@ def deal(units: Sequence[Any], n_groups: int) -> list[Sequence[Any]]:
     return [units[begin:end] for begin, end in pairwise(bounds)]
 
 
-def fold(task: Task, units: Sequence[Any], shared: Any, blocks: int) -> Sequence[Any]:
+def fold_units(task: Task, units: Sequence[Any], shared: Any, blocks: int) -> Sequence[Any]:
     """Run a task on its group of units, and see that a part for each block comes back.
 
     Examples
     --------
-    >>> fold(lambda units, power: [sum(unit**power for unit in units)], [3, 4], 2, blocks=1)
+    >>> fold_units(lambda units, power: [sum(unit**power for unit in units)], [3, 4], 2, blocks=1)
     [25]
     """
     parts = task(units, shared)

@@ -9,7 +9,7 @@ import numpy as np
 from hornbeam.errors import DataError
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["Spread", "are_shares", "fixed_point", "step_of", "steps_of"]
+__all__ = ["WeightSummary", "are_normalised", "choose_unit", "fixed_point_weights", "to_fixed_point"]
 
 # Sums of weights stay below 2**50, so that they are exact in float64 too.
 WHOLE_LIMIT = 2.0**50
@@ -21,7 +21,7 @@ LARGEST_TOTAL = 1e150  # of all rows at the largest weight, so that squares of s
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class WeightSummary:
     """All that must be known of some positive weights to hold them in fixed point.
 
     Parameters
@@ -35,8 +35,8 @@ class Spread:
 
     Examples
     --------
-    >>> Spread.of(np.array([1.0, 4.0])).absorb(Spread.of(np.array([0.5])))
-    Spread(n_rows=3, smallest=0.5, largest=4.0, whole=False)
+    >>> WeightSummary.of(np.array([1.0, 4.0])).absorb(WeightSummary.of(np.array([0.5])))
+    WeightSummary(n_rows=3, smallest=0.5, largest=4.0, whole=False)
     """
 
     n_rows: int = 0
@@ -52,9 +52,9 @@ class Spread:
         whole = bool((np.rint(weight) == weight).all())
         return cls(len(weight), float(weight.min()), float(weight.max()), whole)
 
-    def absorb(self, other: "Spread") -> "Spread":
+    def absorb(self, other: "WeightSummary") -> "WeightSummary":
         """The spread of both together."""
-        return Spread(
+        return WeightSummary(
             self.n_rows + other.n_rows,
             min(self.smallest, other.smallest),
             max(self.largest, other.largest),
@@ -72,7 +72,7 @@ class Spread:
         return self.smallest == self.largest == 1.0
 
 
-def step_of(spread: Spread) -> float:
+def choose_unit(spread: WeightSummary) -> float:
     """The power of two that weights of this spread are counted in.
 
     1 for whole weights, so that weight 2 is exactly a row given twice. For others it is the one by which all
@@ -85,7 +85,7 @@ def step_of(spread: Spread) -> float:
 
     Examples
     --------
-    >>> step_of(Spread(2, 1.0, 3.0, True)), step_of(Spread(2, 0.25, 0.5, False)) == 2.0**-49
+    >>> choose_unit(WeightSummary(2, 1.0, 3.0, True)), choose_unit(WeightSummary(2, 0.25, 0.5, False)) == 2.0**-49
     (1.0, True)
     """
     if spread.stays_whole:
@@ -103,7 +103,7 @@ def step_of(spread: Spread) -> float:
     return math.ldexp(1.0, max(exponent + carry - bits, SMALLEST_EXPONENT))
 
 
-def steps_of(weight: Floats, step: float) -> Counts:
+def to_fixed_point(weight: Floats, step: float) -> Counts:
     """The weights in steps; one too small for a step gets one.
 
     Raises
@@ -113,7 +113,7 @@ def steps_of(weight: Floats, step: float) -> Counts:
 
     Examples
     --------
-    >>> steps_of(np.array([0.5, 2.0, 1e-9]), 0.25)
+    >>> to_fixed_point(np.array([0.5, 2.0, 1e-9]), 0.25)
     array([2, 8, 1])
     """
     power = math.frexp(step)[1] - 1
@@ -127,34 +127,34 @@ def steps_of(weight: Floats, step: float) -> Counts:
     return np.maximum(steps, 1)
 
 
-def fixed_point(weight: Floats, n_rows: int | None = None) -> tuple[Counts | None, float]:
+def fixed_point_weights(weight: Floats, n_rows: int | None = None) -> tuple[Counts | None, float]:
     """Hold positive weights as integer steps of one unit that the order of rows cannot change.
 
     There are as many rows as weights unless `n_rows` says so. No steps: every row counts 1.
 
     Examples
     --------
-    >>> fixed_point(np.array([3.0, 1.0]))
+    >>> fixed_point_weights(np.array([3.0, 1.0]))
     (array([3, 1]), 1.0)
-    >>> steps, unit = fixed_point(np.array([0.5, 0.25]))
+    >>> steps, unit = fixed_point_weights(np.array([0.5, 0.25]))
     >>> (steps * unit).tolist()
     [0.5, 0.25]
-    >>> fixed_point(np.array([1.0, 1.0]))
+    >>> fixed_point_weights(np.array([1.0, 1.0]))
     (None, 1.0)
     """
-    spread = Spread.of(weight)
+    spread = WeightSummary.of(weight)
     if n_rows is not None:
-        spread = Spread(n_rows, spread.smallest, spread.largest, spread.whole)
-    step = step_of(spread)
-    return (None if spread.stays_whole and spread.is_even else steps_of(weight, step)), step
+        spread = WeightSummary(n_rows, spread.smallest, spread.largest, spread.whole)
+    step = choose_unit(spread)
+    return (None if spread.stays_whole and spread.is_even else to_fixed_point(weight, step)), step
 
 
-def are_shares(total: int, step: float) -> bool:
+def are_normalised(total: int, step: float) -> bool:
     """Whether weights that add up to so many steps are shares of one row.
 
     Examples
     --------
-    >>> are_shares(4, 0.25), are_shares(5, 0.25)
+    >>> are_normalised(4, 0.25), are_normalised(5, 0.25)
     (True, False)
     """
     return total * step <= SHARES

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.arrow import check_arrow
-from hornbeam.data.foreign import reading
+from hornbeam.data.reading.arrow import check_arrow
+from hornbeam.data.reading.library_errors import reading
 from hornbeam.errors import DataError, SchemaError
 from hornbeam.typing import Indices, Label
 

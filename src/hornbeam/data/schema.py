@@ -135,7 +135,7 @@ class Schema:
         if len(set(self.classes)) < len(self.classes):
             repeated = _first_repeated(self.classes)
             raise SchemaError(f"The class {repeated!r} is listed twice. List each label once.")
-        if self.target is Kind.ORDINAL or (self.is_measured and self.classes):
+        if self.target is Kind.ORDINAL or (self.is_regression and self.classes):
             raise SchemaError(
                 f"The target is {self.target} and has {len(self.classes)} classes; expected a nominal target with "
                 "classes, or a numeric one without."
@@ -160,19 +160,19 @@ class Schema:
         return len(self.classes)
 
     @property
-    def is_measured(self) -> bool:
+    def is_regression(self) -> bool:
         """Whether the target is a number."""
         return self.target is Kind.NUMERIC
 
     @property
     def n_channels(self) -> int:
         """Columns of a tree's evidence: the classes; or weight, sum and sum of squares."""
-        return 3 if self.is_measured else len(self.classes)
+        return 3 if self.is_regression else len(self.classes)
 
     @property
     def n_answers(self) -> int:
         """Columns of a tree's belief: the classes; or the mean."""
-        return 1 if self.is_measured else len(self.classes)
+        return 1 if self.is_regression else len(self.classes)
 
     @property
     def is_numeric(self) -> bool:

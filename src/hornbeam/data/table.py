@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.foreign import reading
-from hornbeam.data.frame import lay_open
 from hornbeam.data.labels import Labels, match_labels, read_labels
-from hornbeam.data.measured import Measured, read_numbers
+from hornbeam.data.numeric_target import NumericTarget, read_numeric_target
+from hornbeam.data.reading.frame import read_features
+from hornbeam.data.reading.library_errors import reading
 from hornbeam.data.schema import Kind, Schema
 from hornbeam.data.weights import read_weights
 from hornbeam.errors import DataError
@@ -43,7 +43,7 @@ class Table:
     class_weight : ndarray of float64 or None
         How much the rows of each class weigh in the search for tests, beside their weight. It steers and
         counts nothing: evidence is of `weight` alone.
-    measured : Measured or None
+    measured : NumericTarget or None
         The numeric target of every row.
     rounded : tuple of str
         Names of the columns that `read` had to round: whole numbers beyond 2**53.
@@ -66,7 +66,7 @@ class Table:
     matrix: Floats | None = None
     names: tuple[str, ...] | None = None
     class_weight: Floats | None = None
-    measured: Measured | None = None
+    numeric_target: NumericTarget | None = None
     rounded: tuple[str, ...] = ()
 
     @property
@@ -91,7 +91,7 @@ class Table:
             None if self.matrix is None else self.matrix[begin:end],
             self.names,
             self.class_weight,
-            None if self.measured is None else self.measured.take(slice(begin, end)),
+            None if self.numeric_target is None else self.numeric_target.take(slice(begin, end)),
         )
 
     def take(self, rows: NDArray[Any]) -> "Table":
@@ -112,7 +112,7 @@ class Table:
             matrix,
             self.names,
             self.class_weight,
-            None if self.measured is None else self.measured.take(rows),
+            None if self.numeric_target is None else self.numeric_target.take(rows),
         )
 
     def select(self, features: Sequence[int]) -> "Table":
@@ -134,7 +134,7 @@ class Table:
             None,
             None if self.names is None else tuple([self.names[feature] for feature in features]),
             self.class_weight,
-            self.measured,
+            self.numeric_target,
         )
 
     @classmethod
@@ -197,7 +197,7 @@ class Table:
         """
         names = feature_names if schema is None or feature_names is not None else schema.names
         with reading("X"):
-            sheet = lay_open(X, names, schema, needed)
+            sheet = read_features(X, names, schema, needed)
         if feature_names is not None:
             sheet = sheet.named(feature_names)
         if schema is not None:
@@ -205,7 +205,7 @@ class Table:
         kind = target or (Kind.NOMINAL if schema is None else schema.target)
         labels, values = None, None
         if y is not None and kind is Kind.NUMERIC:
-            values = read_numbers(y)
+            values = read_numeric_target(y)
         elif y is not None:
             labels = y if isinstance(y, Labels) else read_labels(y)
         for given in (values, None if labels is None else labels.codes):
@@ -233,6 +233,6 @@ class Table:
                 by_label, of_class = of_class[labels.codes], np.ones(schema.n_classes)
                 of_class[codes] = by_label
         columns, matrix = sheet.encode(schema)
-        measured = None if values is None else Measured.of(values, weight, unit)
+        measured = None if values is None else NumericTarget.of(values, weight, unit)
         rounded = tuple([schema.names[at] for at in sheet.rounded])
         return cls(schema, columns, codes, weight, unit, matrix, sheet.names, of_class, measured, rounded)

@@ -58,8 +58,8 @@ def copied(table: Table, features: Sequence[int]) -> Iterator[tuple[int, str]]:
     """
     if table.n_rows < _FEWEST_ROWS:
         return
-    if table.measured is not None:
-        yield from _correlated(table, table.measured.values, features)
+    if table.numeric_target is not None:
+        yield from _correlated(table, table.numeric_target.values, features)
     elif table.target is not None:
         yield from _renamed(table, table.target, features)
 

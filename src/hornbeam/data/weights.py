@@ -5,22 +5,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hornbeam.data.fixed_point import WHOLE_LIMIT, are_shares, fixed_point
-from hornbeam.data.foreign import reading
+from hornbeam.data.fixed_point import WHOLE_LIMIT, are_normalised, fixed_point_weights
 from hornbeam.data.labels import Labels
+from hornbeam.data.reading.library_errors import reading
 from hornbeam.errors import DataError, ParameterError, shown
 from hornbeam.typing import Bools, Counts, Floats, Indices, Label
 
 __all__ = [
     "Weights",
+    "apply_class_weight",
     "class_factors",
-    "fixed_point",
-    "in_steps",
-    "nothing_counts",
+    "fixed_point_weights",
+    "no_weight_error",
     "products",
     "read_sample_weight",
     "read_weights",
-    "steer",
+    "to_steps",
 ]
 
 
@@ -67,7 +67,7 @@ def read_weights(
 
     Notes
     -----
-    The two are not multiplied: sample weights are evidence, class weights only steer (`steer`).
+    The two are not multiplied: sample weights are evidence, class weights only steer (`apply_class_weight`).
 
     Sample weights that add up to 1 at most are shares, as boosting hands them out: they count as if they
     added up to the number of rows. Taken at their word, all rows together would be worth a single one: too
@@ -94,16 +94,16 @@ def read_weights(
         counts &= of_class[labels.codes] > 0
         of_class = None if (of_class == 1).all() else of_class
     if not counts.any():
-        raise nothing_counts()
+        raise no_weight_error()
     kept = None if counts.all() else counts
-    steps, unit = fixed_point(weight[counts])
-    if steps is not None and are_shares(int(steps.sum()), unit):
+    steps, unit = fixed_point_weights(weight[counts])
+    if steps is not None and are_normalised(int(steps.sum()), unit):
         even = steps.min() == steps.max()
         steps, unit = (None, 1.0) if even else (steps, len(steps) / int(steps.sum()))
     return Weights(steps, unit, kept, of_class)
 
 
-def in_steps(sample_weight: Any, n_rows: int, unit: float) -> Counts | None:
+def to_steps(sample_weight: Any, n_rows: int, unit: float) -> Counts | None:
     """Hold weights in steps of a unit that is settled: that of a tree which is to count them.
 
     Parameters
@@ -127,9 +127,9 @@ def in_steps(sample_weight: Any, n_rows: int, unit: float) -> Counts | None:
 
     Examples
     --------
-    >>> in_steps([0.5, 0.3, 0], 3, 0.125).tolist()
+    >>> to_steps([0.5, 0.3, 0], 3, 0.125).tolist()
     [4, 2, 0]
-    >>> in_steps(None, 3, 1.0) is None
+    >>> to_steps(None, 3, 1.0) is None
     True
     """
     if sample_weight is None and unit == 1.0:
@@ -151,7 +151,9 @@ def in_steps(sample_weight: Any, n_rows: int, unit: float) -> Counts | None:
     return steps.astype(np.int64)
 
 
-def steer(steps: Counts | None, unit: float, factors: Floats, codes: Indices) -> tuple[Counts | None, float]:
+def apply_class_weight(
+    steps: Counts | None, unit: float, factors: Floats, codes: Indices
+) -> tuple[Counts | None, float]:
     """Multiply weights by the factors of their classes, for the search alone.
 
     Parameters
@@ -172,17 +174,17 @@ def steer(steps: Counts | None, unit: float, factors: Floats, codes: Indices) ->
 
     Examples
     --------
-    >>> steer(None, 1.0, np.array([5.0, 1.0]), np.array([0, 1, 0]))
+    >>> apply_class_weight(None, 1.0, np.array([5.0, 1.0]), np.array([0, 1, 0]))
     (array([5, 1, 5]), 1.0)
     """
     if unit != 1.0:
         assert steps is not None  # rows that count 1 each have the unit 1
-        return fixed_point(products(steps, unit, factors, codes))
+        return fixed_point_weights(products(steps, unit, factors, codes))
     # A class's factor is rounded once, for a row of weight 1, so that weight 2 is exactly a row given twice.
     present = np.bincount(codes, minlength=len(factors)) > 0
     of_class = np.zeros(len(factors), dtype=np.int64)
     total = len(codes) if steps is None else int(steps.sum())
-    rounded, unit = fixed_point(factors[present], total)
+    rounded, unit = fixed_point_weights(factors[present], total)
     of_class[present] = 1 if rounded is None else rounded
     steered = of_class[codes] if steps is None else steps * of_class[codes]
     return (None if unit == 1.0 and steered.max() == 1 else steered), unit
@@ -241,12 +243,12 @@ def read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
     return weight
 
 
-def nothing_counts() -> DataError:
+def no_weight_error() -> DataError:
     """Return the error of weights that are all zero.
 
     Examples
     --------
-    >>> print(nothing_counts())
+    >>> print(no_weight_error())
     Every row has weight 0. Sample weights must contain at least one non-zero number.
     """
     return DataError("Every row has weight 0. Sample weights must contain at least one non-zero number.")
@@ -294,7 +296,7 @@ def _class_totals(labels: Labels, weight: Floats) -> Counts:
     """What each class weighs, in fixed point: a sum of floats would depend on the order of the rows."""
     codes, steps = labels.codes, None
     if (counted := weight > 0).any():
-        codes, steps = codes[counted], fixed_point(weight[counted])[0]
+        codes, steps = codes[counted], fixed_point_weights(weight[counted])[0]
     return np.bincount(codes, weights=steps, minlength=len(labels.classes)).astype(np.int64)
 
 

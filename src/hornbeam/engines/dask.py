@@ -15,7 +15,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from hornbeam.data.engine import Task, deal, fold
+from hornbeam.data.engine import Task, fold_units, group_units
 from hornbeam.engines.dask_checks import WHEN_LATE, check_cluster, explained
 from hornbeam.errors import EngineError, ParameterError
 
@@ -117,7 +117,9 @@ class DaskEngine:
                 key = (f"{verb}-{name}", next(numbers))
                 return delayed(function, pure=False)(*arguments, dask_key_name=key)
 
-            groups = deal(units, self.groups or self.parallelism * (_GROUPS_A_THREAD if blocks == 1 else 1))
+            groups = group_units(
+                units, self.groups or self.parallelism * (_GROUPS_A_THREAD if blocks == 1 else 1)
+            )
             folded = [ask("fold", partial(_fold, task, group, shared, blocks)) for group in groups]
             totals = []
             for block in range(blocks):
@@ -172,7 +174,7 @@ class DaskEngine:
 
 
 def _fold(task: Task, units: Sequence[Any], shared: Any, blocks: int) -> Any:
-    parts = fold(task, units, shared, blocks)
+    parts = fold_units(task, units, shared, blocks)
     return parts if blocks > 1 else parts[0]
 
 

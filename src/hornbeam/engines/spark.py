@@ -14,7 +14,7 @@ from operator import iadd
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from hornbeam.data.engine import Task, deal, fold
+from hornbeam.data.engine import Task, fold_units, group_units
 from hornbeam.errors import EngineError, HornbeamError, MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class SparkEngine:
         """Fold units into parts, combine the parts, finish each block; see `hornbeam.data.engine.Engine`."""
         with _explained(self.spark):
             n_tasks = _GROUPS_A_CORE * self.parallelism
-            groups = deal(units, self.groups or n_tasks)
+            groups = group_units(units, self.groups or n_tasks)
             tell = partial(partial, _tell)
             parts = self._context.parallelize(list(enumerate(groups)), len(groups)).flatMap(
                 tell(partial(_fold, task, shared, blocks))
@@ -121,7 +121,7 @@ class SparkEngine:
 
 def _fold(task: Task, shared: Any, blocks: int, numbered: tuple[int, Sequence[Any]]) -> list[tuple[int, Any]]:
     number, units = numbered
-    return list(enumerate(fold(task, units, shared, blocks), start=number * blocks))
+    return list(enumerate(fold_units(task, units, shared, blocks), start=number * blocks))
 
 
 def _narrow(n_keys: int, pair: tuple[int, Any]) -> tuple[int, Any]:

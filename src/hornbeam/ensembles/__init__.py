@@ -1,49 +1,49 @@
 """Many trees that answer together."""
 
-from hornbeam.ensembles.answers import mean_answer, sum_answers
-from hornbeam.ensembles.boosted import Boosted
-from hornbeam.ensembles.boosting import Boosting, BoostingResult
-from hornbeam.ensembles.bootstrap import Bootstrap
-from hornbeam.ensembles.distillation import Distillation
-from hornbeam.ensembles.drawing import Drawing
-from hornbeam.ensembles.encoded import Encoded
-from hornbeam.ensembles.forest import Forest
+from hornbeam.ensembles.boosting.boosted_trees import BoostedTrees
+from hornbeam.ensembles.boosting.early_stopping import EarlyStopping
+from hornbeam.ensembles.boosting.lambdamart import LambdaLoss, Queries
+from hornbeam.ensembles.boosting.losses import BinaryLogLoss, Loss, Poisson, SoftmaxLoss, SquaredError
+from hornbeam.ensembles.boosting.quantile_loss import QuantileLoss
+from hornbeam.ensembles.boosting.row_sampler import RowSampler
+from hornbeam.ensembles.boosting.trainer import Boosting, BoostingResult
+from hornbeam.ensembles.distillation.distillation import Distillation
+from hornbeam.ensembles.distillation.synthetic_rows import SyntheticRows
+from hornbeam.ensembles.encoded_table import EncodedTable
+from hornbeam.ensembles.forest.bootstrap import Bootstrap
+from hornbeam.ensembles.forest.forest import Forest
+from hornbeam.ensembles.forest.out_of_bag import OutOfBag
+from hornbeam.ensembles.forest.trainer import SMOOTHING_CANDIDATES, ForestResult, ForestTrainer
 from hornbeam.ensembles.importance import importance
-from hornbeam.ensembles.losses import BinaryLogLoss, Loss, Poisson, SoftmaxLoss, SquaredError
-from hornbeam.ensembles.mixing import Mixing
-from hornbeam.ensembles.out_of_bag import OutOfBag
-from hornbeam.ensembles.planting import STRENGTHS, Planted, Planting
-from hornbeam.ensembles.quantile_loss import QuantileLoss
-from hornbeam.ensembles.ranking import LambdaLoss, Queries
-from hornbeam.ensembles.stopping import Stopping
+from hornbeam.ensembles.prediction import mean_prediction, sum_predictions
 from hornbeam.ensembles.temperature import apply_temperature, choose_temperature
 
 __all__ = [
-    "STRENGTHS",
+    "SMOOTHING_CANDIDATES",
     "BinaryLogLoss",
-    "Boosted",
+    "BoostedTrees",
     "Boosting",
     "BoostingResult",
     "Bootstrap",
     "Distillation",
-    "Drawing",
-    "Encoded",
+    "EarlyStopping",
+    "EncodedTable",
     "Forest",
+    "ForestResult",
+    "ForestTrainer",
     "LambdaLoss",
     "Loss",
-    "Mixing",
     "OutOfBag",
-    "Planted",
-    "Planting",
     "Poisson",
     "QuantileLoss",
     "Queries",
+    "RowSampler",
     "SoftmaxLoss",
     "SquaredError",
-    "Stopping",
+    "SyntheticRows",
     "apply_temperature",
     "choose_temperature",
     "importance",
-    "mean_answer",
-    "sum_answers",
+    "mean_prediction",
+    "sum_predictions",
 ]

@@ -5,19 +5,19 @@ from typing import Any, Self
 from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
-from hornbeam.ensembles.losses import BinaryLogLoss, Loss, SoftmaxLoss
-from hornbeam.estimators.additive import Additive
-from hornbeam.estimators.locks import alone
-from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
-from hornbeam.estimators.rows import by_unit, in_memory
-from hornbeam.estimators.shell import Shell
-from hornbeam.estimators.targets import labels_of
+from hornbeam.ensembles.boosting.losses import BinaryLogLoss, Loss, SoftmaxLoss
+from hornbeam.estimators.inputs.sources import accepts_source, in_memory
+from hornbeam.estimators.inputs.targets import read_classes
+from hornbeam.estimators.methods.boosting_methods import BoostingMethods
+from hornbeam.estimators.methods.estimator import ClassifierMethods
+from hornbeam.estimators.methods.locks import exclusive
+from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.typing import Floats
 
 __all__ = ["BoostedTreesClassifier"]
 
 
-class BoostedTreesClassifier(CallbackSupportMixin, Additive, Shell):
+class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMethods):
     """Gradient boosted trees with class probabilities, for numeric and nominal features with missing values.
 
     Parameters
@@ -128,7 +128,7 @@ class BoostedTreesClassifier(CallbackSupportMixin, Additive, Shell):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @alone
+    @exclusive
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Boost the trees.
@@ -149,14 +149,14 @@ class BoostedTreesClassifier(CallbackSupportMixin, Additive, Shell):
         """
         in_memory(self, X)
         with Progress(self, X, y, sample_weight) as progress:
-            labels = labels_of(self, y)
+            labels = read_classes(self, y)
             table = Table.read(X, labels, sample_weight=sample_weight)
             self._boost(table, _loss(len(labels.classes)), progress)
             self.classes_ = labels.classes
             self.n_classes_ = len(labels.classes)
         return self
 
-    @by_unit
+    @accepts_source
     def decision_function(self, X: Any) -> Floats:
         """Add up the scores of each row.
 
@@ -173,7 +173,7 @@ class BoostedTreesClassifier(CallbackSupportMixin, Additive, Shell):
         scores = self._scores(X)
         return scores[0] if self.n_classes_ == 2 else scores.T
 
-    @by_unit
+    @accepts_source
     def predict_proba(self, X: Any) -> Floats:
         """Estimate class probabilities.
 
@@ -190,7 +190,7 @@ class BoostedTreesClassifier(CallbackSupportMixin, Additive, Shell):
         scores = self._scores(X)
         return _loss(self.n_classes_).answer(scores)
 
-    @by_unit
+    @accepts_source
     def predict(self, X: Any) -> NDArray[Any]:
         """Name the most probable class of each row.
 

@@ -6,21 +6,21 @@ from sklearn.base import RegressorMixin
 
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
-from hornbeam.ensembles.losses import Loss, Poisson, SquaredError
-from hornbeam.ensembles.quantile_loss import QuantileLoss
-from hornbeam.estimators.additive import Additive
-from hornbeam.estimators.locks import alone
-from hornbeam.estimators.parameters import named, number
-from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
-from hornbeam.estimators.rows import by_unit, in_memory
-from hornbeam.estimators.shell import Estimator
-from hornbeam.estimators.targets import numbers_of
+from hornbeam.ensembles.boosting.losses import Loss, Poisson, SquaredError
+from hornbeam.ensembles.boosting.quantile_loss import QuantileLoss
+from hornbeam.estimators.inputs.sources import accepts_source, in_memory
+from hornbeam.estimators.inputs.targets import read_numeric
+from hornbeam.estimators.methods.boosting_methods import BoostingMethods
+from hornbeam.estimators.methods.estimator import HornbeamEstimator
+from hornbeam.estimators.methods.locks import exclusive
+from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
+from hornbeam.estimators.parameters.validators import lookup, number
 from hornbeam.typing import Floats
 
 __all__ = ["BoostedTreesRegressor"]
 
 
-class BoostedTreesRegressor(CallbackSupportMixin, Additive, RegressorMixin, Estimator):
+class BoostedTreesRegressor(CallbackSupportMixin, BoostingMethods, RegressorMixin, HornbeamEstimator):
     """Gradient boosted trees for a number, for numeric and nominal features with missing values.
 
     Parameters
@@ -135,7 +135,7 @@ class BoostedTreesRegressor(CallbackSupportMixin, Additive, RegressorMixin, Esti
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @alone
+    @exclusive
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Boost the trees.
@@ -156,12 +156,12 @@ class BoostedTreesRegressor(CallbackSupportMixin, Additive, RegressorMixin, Esti
         """
         in_memory(self, X)
         with Progress(self, X, y, sample_weight) as progress:
-            numbers = numbers_of(self, y)
+            numbers = read_numeric(self, y)
             table = Table.read(X, numbers, sample_weight=sample_weight, target=Kind.NUMERIC)
             self._boost(table, self._loss(), progress)
         return self
 
-    @by_unit
+    @accepts_source
     def predict(self, X: Any) -> Floats:
         """Answer each row with a mean, or a quantile.
 
@@ -184,5 +184,5 @@ class BoostedTreesRegressor(CallbackSupportMixin, Additive, RegressorMixin, Esti
             "quantile": None,
             "poisson": Poisson(),
         }
-        loss = named("loss", self.loss, known)
+        loss = lookup("loss", self.loss, known)
         return QuantileLoss(number("quantile", self.quantile, 0.5)) if loss is None else loss

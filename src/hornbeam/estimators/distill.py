@@ -9,17 +9,17 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_predict
 from sklearn.utils.validation import check_is_fitted
 
-from hornbeam.data.frame import dense, mixed
+from hornbeam.data.reading.frame import dense, recombine_rows
 from hornbeam.data.table import Table
-from hornbeam.ensembles.distillation import Distillation
-from hornbeam.ensembles.encoded import Encoded
-from hornbeam.ensembles.mixing import Mixing
+from hornbeam.ensembles.distillation.distillation import Distillation
+from hornbeam.ensembles.distillation.synthetic_rows import SyntheticRows
+from hornbeam.ensembles.encoded_table import EncodedTable
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.estimators.classifier import TreeClassifier
 from hornbeam.estimators.forest_classifier import ForestClassifier
-from hornbeam.estimators.parameters import is_number, limit, refuse, seed_of
-from hornbeam.estimators.targets import labels_of
-from hornbeam.estimators.threads import n_threads
+from hornbeam.estimators.inputs.targets import read_classes
+from hornbeam.estimators.parameters.threads import n_threads
+from hornbeam.estimators.parameters.validators import is_number, limit, parameter_error, seed_of
+from hornbeam.estimators.tree_classifier import TreeClassifier
 from hornbeam.recipe import Recipe
 from hornbeam.typing import Floats
 
@@ -90,14 +90,16 @@ def distill(
     True
     """
     if not is_number(fidelity):
-        raise refuse("fidelity", fidelity, "a number above 0, and 1 at most", "Pass fidelity=0.98, say.")
+        raise parameter_error(
+            "fidelity", fidelity, "a number above 0, and 1 at most", "Pass fidelity=0.98, say."
+        )
     distillation = Distillation(
         fidelity,
-        mixing=Mixing(seed=seed_of(random_state)),
+        mixing=SyntheticRows(seed=seed_of(random_state)),
         max_leaf_nodes=limit("max_leaf_nodes", max_leaf_nodes),
     )
     student = TreeClassifier(random_state=random_state, n_jobs=n_jobs)
-    X, labels = dense(X), labels_of(student, y)
+    X, labels = dense(X), read_classes(student, y)
     table = Table.read(X, labels, sample_weight=sample_weight)
     if table.n_rows != len(labels.codes):
         raise DataError("some rows weigh 0; expected weights above 0. Leave these rows out.")
@@ -119,10 +121,10 @@ def distill(
             "fitted to."
         )
     # In an order that they themselves decide, so that the tree does not depend on the one they came in.
-    ordered = Encoded.of(table, Recipe(), threads)
+    ordered = EncodedTable.of(table, Recipe(), threads)
 
     def ask(rows: NDArray[np.intp]) -> Floats:
-        return np.array(teacher.predict_proba(mixed(X, ordered.origin[rows])), dtype=np.float64)
+        return np.array(teacher.predict_proba(recombine_rows(X, ordered.origin[rows])), dtype=np.float64)
 
     folds = min(_FOLDS, int(np.bincount(labels.codes).max()))  # more than rows of a class cannot be made
     honest = _held_out(teacher, X, y, held_out, folds, (table.n_rows, len(labels.classes)))

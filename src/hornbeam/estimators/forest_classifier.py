@@ -7,20 +7,20 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.table import Table
-from hornbeam.estimators.forested import Forested
-from hornbeam.estimators.locks import alone
-from hornbeam.estimators.out_of_bag import heard_rows
-from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
-from hornbeam.estimators.rows import by_unit, in_memory
-from hornbeam.estimators.shell import Shell
-from hornbeam.estimators.targets import labels_of
-from hornbeam.estimators.threads import n_threads
+from hornbeam.estimators.inputs.sources import accepts_source, in_memory
+from hornbeam.estimators.inputs.targets import read_classes
+from hornbeam.estimators.methods.estimator import ClassifierMethods
+from hornbeam.estimators.methods.forest_methods import ForestMethods
+from hornbeam.estimators.methods.locks import exclusive
+from hornbeam.estimators.methods.out_of_bag import oob_mask
+from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
+from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.typing import Floats
 
 __all__ = ["ForestClassifier"]
 
 
-class ForestClassifier(CallbackSupportMixin, Forested, Shell):
+class ForestClassifier(CallbackSupportMixin, ForestMethods, ClassifierMethods):
     """A random forest with class probabilities, for numeric and nominal features with missing values.
 
     Parameters
@@ -61,7 +61,7 @@ class ForestClassifier(CallbackSupportMixin, Forested, Shell):
         How the trees estimate their probabilities, before these are averaged. "out-of-bag": raw, or with few or many
         rows borrowed from the ancestors, whichever has the least squared error on rows that the trees have not seen;
         then a temperature of the averaged probabilities is chosen by the same rows. None: raw frequencies. Or a name
-        that `TreeClassifier` knows, but for "honest", or a step of `hornbeam.smoothing`. With None or one of these the
+        that `TreeClassifier` knows, but for "cross-fitted", or a step of `hornbeam.smoothing`. With None or one of these the
         temperature is 1. "auto": "out-of-bag", or None without `bootstrap`.
     class_weight : dict, "balanced" or None, default=None
         What a mistake about each class costs beside the others. It steers the choice of tests, and `predict` names
@@ -158,7 +158,7 @@ class ForestClassifier(CallbackSupportMixin, Forested, Shell):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @alone
+    @exclusive
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the trees.
@@ -179,7 +179,7 @@ class ForestClassifier(CallbackSupportMixin, Forested, Shell):
         """
         in_memory(self, X)
         with Progress(self, X, y, sample_weight) as progress:
-            labels = labels_of(self, y)
+            labels = read_classes(self, y)
             table = Table.read(X, labels, sample_weight=sample_weight, class_weight=self.class_weight)
             planted = self._plant(table, progress)
             self.classes_ = labels.classes
@@ -197,7 +197,7 @@ class ForestClassifier(CallbackSupportMixin, Forested, Shell):
         check_is_fitted(self, "forest_")
         return self.forest_.temperature
 
-    @by_unit
+    @accepts_source
     def predict_proba(self, X: Any) -> Floats:
         """Estimate class probabilities: the mean of the trees', scaled by the temperature.
 
@@ -214,7 +214,7 @@ class ForestClassifier(CallbackSupportMixin, Forested, Shell):
         table = self._read(X)
         return self.forest_.answer(table, n_threads(self.n_jobs))
 
-    @by_unit
+    @accepts_source
     def predict(self, X: Any) -> NDArray[Any]:
         """Name the most probable class of each row, each class counting by its weight.
 
@@ -236,7 +236,7 @@ class ForestClassifier(CallbackSupportMixin, Forested, Shell):
     def _score_out_of_bag(self, answers: Floats, table: Table) -> None:
         self.oob_decision_function_ = answers
         assert table.target is not None
-        heard = heard_rows(answers)
+        heard = oob_mask(answers)
         right = (answers * self.class_weight_)[heard].argmax(axis=1) == table.target[heard]
         weight = None if table.weight is None else table.weight[heard]
         self.oob_score_ = float(np.average(right, weights=weight)) if heard.any() else np.nan

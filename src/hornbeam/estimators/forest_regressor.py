@@ -8,20 +8,20 @@ from sklearn.metrics import r2_score
 
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
-from hornbeam.estimators.forested import Forested
-from hornbeam.estimators.locks import alone
-from hornbeam.estimators.out_of_bag import heard_rows
-from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
-from hornbeam.estimators.rows import by_unit, in_memory
-from hornbeam.estimators.shell import Estimator
-from hornbeam.estimators.targets import numbers_of
-from hornbeam.estimators.threads import n_threads
+from hornbeam.estimators.inputs.sources import accepts_source, in_memory
+from hornbeam.estimators.inputs.targets import read_numeric
+from hornbeam.estimators.methods.estimator import HornbeamEstimator
+from hornbeam.estimators.methods.forest_methods import ForestMethods
+from hornbeam.estimators.methods.locks import exclusive
+from hornbeam.estimators.methods.out_of_bag import oob_mask
+from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
+from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.typing import Floats
 
 __all__ = ["ForestRegressor"]
 
 
-class ForestRegressor(CallbackSupportMixin, Forested, RegressorMixin, Estimator):
+class ForestRegressor(CallbackSupportMixin, ForestMethods, RegressorMixin, HornbeamEstimator):
     """A random forest for a number, for numeric and nominal features with missing values.
 
     Parameters
@@ -139,7 +139,7 @@ class ForestRegressor(CallbackSupportMixin, Forested, RegressorMixin, Estimator)
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @alone
+    @exclusive
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the trees.
@@ -160,14 +160,14 @@ class ForestRegressor(CallbackSupportMixin, Forested, RegressorMixin, Estimator)
         """
         in_memory(self, X)
         with Progress(self, X, y, sample_weight) as progress:
-            numbers = numbers_of(self, y)
+            numbers = read_numeric(self, y)
             table = Table.read(X, numbers, sample_weight=sample_weight, target=Kind.NUMERIC)
             planted = self._plant(table, progress)
             if planted.out_of_bag is not None:
                 self._score_out_of_bag(planted.out_of_bag, table)
         return self
 
-    @by_unit
+    @accepts_source
     def predict(self, X: Any) -> Floats:
         """Answer each row with the mean of the trees' answers.
 
@@ -184,12 +184,12 @@ class ForestRegressor(CallbackSupportMixin, Forested, RegressorMixin, Estimator)
         return self.forest_.answer(table, n_threads(self.n_jobs))[:, 0]
 
     def _score_out_of_bag(self, answers: Floats, table: Table) -> None:
-        assert table.measured is not None
-        heard = heard_rows(answers)
+        assert table.numeric_target is not None
+        heard = oob_mask(answers)
         self.oob_prediction_ = answers[:, 0]
         self.oob_score_ = np.nan
         if heard.any():
             weight = None if table.weight is None else table.weight[heard]
             self.oob_score_ = float(
-                r2_score(table.measured.values[heard], answers[heard], sample_weight=weight)
+                r2_score(table.numeric_target.values[heard], answers[heard], sample_weight=weight)
             )

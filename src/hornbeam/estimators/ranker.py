@@ -4,25 +4,25 @@ from typing import Any, Self
 
 import numpy as np
 
-from hornbeam.data.foreign import reading
+from hornbeam.data.reading.library_errors import reading
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
-from hornbeam.ensembles.ranking import LambdaLoss, Queries
+from hornbeam.ensembles.boosting.lambdamart import LambdaLoss, Queries
 from hornbeam.errors import DataError
-from hornbeam.estimators.additive import Additive
-from hornbeam.estimators.locks import alone
-from hornbeam.estimators.parameters import flag, limit, number
-from hornbeam.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
-from hornbeam.estimators.rows import by_unit, in_memory
-from hornbeam.estimators.shell import Estimator
-from hornbeam.estimators.targets import numbers_of
+from hornbeam.estimators.inputs.sources import accepts_source, in_memory
+from hornbeam.estimators.inputs.targets import read_numeric
+from hornbeam.estimators.methods.boosting_methods import BoostingMethods
+from hornbeam.estimators.methods.estimator import HornbeamEstimator
+from hornbeam.estimators.methods.locks import exclusive
+from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
+from hornbeam.estimators.parameters.validators import boolean, limit, number
 from hornbeam.evaluation.ranking import ndcg
 from hornbeam.typing import Floats
 
-__all__ = ["LambdaMARTRanker"]
+__all__ = ["BoostedTreesRanker"]
 
 
-class LambdaMARTRanker(CallbackSupportMixin, Additive, Estimator):
+class BoostedTreesRanker(CallbackSupportMixin, BoostingMethods, HornbeamEstimator):
     """Boosted trees that order the rows of a query, most relevant first.
 
     Parameters
@@ -80,11 +80,11 @@ class LambdaMARTRanker(CallbackSupportMixin, Additive, Estimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from hornbeam import LambdaMARTRanker
+    >>> from hornbeam import BoostedTreesRanker
     >>> rng = np.random.default_rng(0)
     >>> X, query = rng.normal(size=(600, 3)), np.repeat(np.arange(60), 10)
     >>> relevance = np.clip(np.round(X[:, 0] + X[:, 1]), 0, 4)
-    >>> ranker = LambdaMARTRanker(n_estimators=30).fit(X[:300], relevance[:300], group=query[:300])
+    >>> ranker = BoostedTreesRanker(n_estimators=30).fit(X[:300], relevance[:300], group=query[:300])
     >>> round(ranker.score(X[300:], relevance[300:], group=query[300:]), 2)
     0.96
     """
@@ -124,7 +124,7 @@ class LambdaMARTRanker(CallbackSupportMixin, Additive, Estimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @alone
+    @exclusive
     @with_callbacks
     def fit(self, X: Any, y: Any, group: Any = None) -> Self:
         """Boost the trees.
@@ -140,23 +140,23 @@ class LambdaMARTRanker(CallbackSupportMixin, Additive, Estimator):
 
         Returns
         -------
-        LambdaMARTRanker
+        BoostedTreesRanker
             Itself, fitted.
         """
         in_memory(self, X)
         with Progress(self, X, y, None) as progress:
-            relevance = numbers_of(self, y)
+            relevance = read_numeric(self, y)
             table = Table.read(X, relevance, target=Kind.NUMERIC)
             loss = LambdaLoss(
                 _queries(group, table.n_rows),
                 number("sigma", self.sigma, 1.0),
                 limit("truncation", self.truncation),
-                flag("normalize", self.normalize),
+                boolean("normalize", self.normalize),
             )
             self._boost(table, loss, progress)
         return self
 
-    @by_unit
+    @accepts_source
     def predict(self, X: Any) -> Floats:
         """Score each row; of one query, higher scores come first.
 

@@ -1,8 +1,7 @@
 """How good probabilities are, and whether one method beats another."""
 
 from hornbeam.evaluation.calibration import ReliabilityCurve, reliability_curve
-from hornbeam.evaluation.compare import Comparison, Friedman, Record, nemenyi_distance, sign_test
-from hornbeam.evaluation.counted import tree_reliability, tree_tally
+from hornbeam.evaluation.comparison import Comparison, Friedman, WinDrawLoss, nemenyi_distance, sign_test
 from hornbeam.evaluation.discrimination import (
     KS,
     LiftTable,
@@ -15,23 +14,24 @@ from hornbeam.evaluation.discrimination import (
 )
 from hornbeam.evaluation.ranking import mean_average_precision, mean_reciprocal_rank, ndcg
 from hornbeam.evaluation.scores import (
-    Tally,
+    ScoreSums,
     brier_score,
     calibration_error,
     log_loss,
     rmse,
     zero_one_loss,
 )
+from hornbeam.evaluation.tree_scores import score_tree, tree_reliability
 
 __all__ = [
     "KS",
     "Comparison",
     "Friedman",
     "LiftTable",
-    "Record",
     "ReliabilityCurve",
     "RocCurve",
-    "Tally",
+    "ScoreSums",
+    "WinDrawLoss",
     "brier_score",
     "calibration_error",
     "gini",
@@ -46,8 +46,8 @@ __all__ = [
     "rmse",
     "roc_auc",
     "roc_curve",
+    "score_tree",
     "sign_test",
     "tree_reliability",
-    "tree_tally",
     "zero_one_loss",
 ]

@@ -1,6 +1,6 @@
 """Scores of class probabilities, as sums that add up over folds.
 
-Every score is a mean over rows, so a fold needs to keep its sums alone (`Tally`), and the scores of all folds
+Every score is a mean over rows, so a fold needs to keep its sums alone (`ScoreSums`), and the scores of all folds
 pooled are those of the sum of their tallies.
 """
 
@@ -13,14 +13,14 @@ import numpy as np
 from hornbeam.errors import DataError
 from hornbeam.typing import Counts, Floats, Label
 
-__all__ = ["Tally", "brier_score", "calibration_error", "log_loss", "rmse", "zero_one_loss"]
+__all__ = ["ScoreSums", "brier_score", "calibration_error", "log_loss", "rmse", "zero_one_loss"]
 
 LEAST_PROBABILITY = 1e-15  # in the log loss: what a class held impossible costs when it comes, 34.5 nats
 N_BINS = 15  # of equal width, for the calibration error
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tally:
+class ScoreSums:
     """What the predictions for some rows add up to; tallies of further rows add up in turn.
 
     Parameters
@@ -42,10 +42,10 @@ class Tally:
 
     Examples
     --------
-    >>> tally = Tally.of(["a", "b"], [[0.7, 0.3], [0.6, 0.4]])
+    >>> tally = ScoreSums.of(["a", "b"], [[0.7, 0.3], [0.6, 0.4]])
     >>> tally.brier_score, tally.zero_one_loss
     (0.45, 0.5)
-    >>> (tally + Tally.of(["a"], [[1.0, 0.0]], labels=["a", "b"])).weight
+    >>> (tally + ScoreSums.of(["a"], [[1.0, 0.0]], labels=["a", "b"])).weight
     3.0
     """
 
@@ -75,7 +75,7 @@ class Tally:
 
         Returns
         -------
-        Tally
+        ScoreSums
         """
         p = _probabilities(probabilities)
         codes = _codes(y, labels, p.shape)
@@ -165,7 +165,7 @@ def rmse(y: Any, probabilities: Any, *, labels: Any = None, sample_weight: Any =
     >>> round(rmse([1], [[0.7, 0.2, 0.1]], labels=[1, 2, 3]), 4)
     0.216
     """
-    return Tally.of(y, probabilities, labels=labels, sample_weight=sample_weight).rmse
+    return ScoreSums.of(y, probabilities, labels=labels, sample_weight=sample_weight).rmse
 
 
 def brier_score(y: Any, probabilities: Any, *, labels: Any = None, sample_weight: Any = None) -> float:
@@ -176,7 +176,7 @@ def brier_score(y: Any, probabilities: Any, *, labels: Any = None, sample_weight
     >>> round(brier_score([1], [[0.7, 0.2, 0.1]], labels=[1, 2, 3]), 2)
     0.14
     """
-    return Tally.of(y, probabilities, labels=labels, sample_weight=sample_weight).brier_score
+    return ScoreSums.of(y, probabilities, labels=labels, sample_weight=sample_weight).brier_score
 
 
 def log_loss(y: Any, probabilities: Any, *, labels: Any = None, sample_weight: Any = None) -> float:
@@ -189,7 +189,7 @@ def log_loss(y: Any, probabilities: Any, *, labels: Any = None, sample_weight: A
     >>> round(log_loss(["no", "yes"], [[0.5, 0.5], [1.0, 0.0]]), 2)
     17.62
     """
-    return Tally.of(y, probabilities, labels=labels, sample_weight=sample_weight).log_loss
+    return ScoreSums.of(y, probabilities, labels=labels, sample_weight=sample_weight).log_loss
 
 
 def zero_one_loss(y: Any, probabilities: Any, *, labels: Any = None, sample_weight: Any = None) -> float:
@@ -200,7 +200,7 @@ def zero_one_loss(y: Any, probabilities: Any, *, labels: Any = None, sample_weig
     >>> zero_one_loss(["no", "yes"], [[0.8, 0.2], [0.6, 0.4]])
     0.5
     """
-    return Tally.of(y, probabilities, labels=labels, sample_weight=sample_weight).zero_one_loss
+    return ScoreSums.of(y, probabilities, labels=labels, sample_weight=sample_weight).zero_one_loss
 
 
 def calibration_error(y: Any, probabilities: Any, *, labels: Any = None, sample_weight: Any = None) -> float:
@@ -220,7 +220,7 @@ def calibration_error(y: Any, probabilities: Any, *, labels: Any = None, sample_
     >>> round(calibration_error(["no", "yes"], [[0.7, 0.3], [0.7, 0.3]]), 2)
     0.2
     """
-    return Tally.of(y, probabilities, labels=labels, sample_weight=sample_weight).calibration_error
+    return ScoreSums.of(y, probabilities, labels=labels, sample_weight=sample_weight).calibration_error
 
 
 def _probabilities(values: Any) -> Floats:

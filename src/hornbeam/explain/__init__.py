@@ -1,37 +1,37 @@
 """Numbers about a tree, for people: how sure it is, and why, and whether it is still right."""
 
+from hornbeam.explain.borrowed_rows import BorrowedRows, borrowed_rows
 from hornbeam.explain.counterfactual import Counterfactual, Counterfactuals, counterfactuals
+from hornbeam.explain.drift import Drift, drift
 from hornbeam.explain.explanation import Explanation, Explanations, explain
 from hornbeam.explain.importance import importance
 from hornbeam.explain.intervals import interval, predict_interval
 from hornbeam.explain.leaves import Leaves, leaves
-from hornbeam.explain.loans import Loan, loans
-from hornbeam.explain.path import Path, Visit
+from hornbeam.explain.path import DecisionPath, PathStep
 from hornbeam.explain.reasons import Reason
 from hornbeam.explain.shapley import ShapValues, shap_values
-from hornbeam.explain.stability import Drift, drift
 from hornbeam.explain.unseen import Unseen, unseen
 
 __all__ = [
+    "BorrowedRows",
     "Counterfactual",
     "Counterfactuals",
+    "DecisionPath",
     "Drift",
     "Explanation",
     "Explanations",
     "Leaves",
-    "Loan",
-    "Path",
+    "PathStep",
     "Reason",
     "ShapValues",
     "Unseen",
-    "Visit",
+    "borrowed_rows",
     "counterfactuals",
     "drift",
     "explain",
     "importance",
     "interval",
     "leaves",
-    "loans",
     "predict_interval",
     "shap_values",
     "unseen",

@@ -17,15 +17,15 @@ from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.explain.distance import Distance
 from hornbeam.explain.notebook import counterfactuals_html
-from hornbeam.explain.path import lead
-from hornbeam.explain.words import condition_dict, value_of, value_words
-from hornbeam.export.answers import mean
-from hornbeam.export.condition import condition_words
-from hornbeam.export.shares import shares
-from hornbeam.export.words import plain, probability, word
+from hornbeam.explain.path import follow
+from hornbeam.explain.wording import condition_dict, value_of, value_text
+from hornbeam.export.condition_text import condition_text
+from hornbeam.export.missing_shares import missing_shares
+from hornbeam.export.prediction_text import mean_text
+from hornbeam.export.wording import label_text, plain_label, probability_text
 from hornbeam.tree import Condition, Tree
 from hornbeam.tree.condition import branch
-from hornbeam.tree.route import answer
+from hornbeam.tree.route import predict_rows
 from hornbeam.tree.walk import descendants
 from hornbeam.typing import Category, Floats, Label
 
@@ -78,15 +78,15 @@ class Counterfactual:
     def changes(self) -> str:
         """What would have to change, in words."""
         return " and ".join(
-            f"{condition_words(asked)} (is {self.present[name]})" for name, asked in self.needed.items()
+            f"{condition_text(asked)} (is {self.present[name]})" for name, asked in self.needed.items()
         )
 
     @property
     def answer(self) -> str:
         """The class it would be taken for and its probability, or the mean, in words."""
         if self.label is None:
-            return mean(self.probability)
-        return f"{word(self.label)} {probability(self.probability)}"
+            return mean_text(self.probability)
+        return f"{label_text(self.label)} {probability_text(self.probability)}"
 
     def __str__(self) -> str:
         return f"{self.changes}: {self.answer}"
@@ -98,13 +98,13 @@ class Counterfactual:
         """Return plain values, for JSON."""
         said: dict[str, Any] = {"mean": self.probability}
         if self.label is not None:
-            said = {"class": plain(self.label), "probability": self.probability}
+            said = {"class": plain_label(self.label), "probability": self.probability}
         return {
             "words": str(self),
             **said,
             "node": self.node,
             "needed": {name: condition_dict(asked) for name, asked in self.needed.items()},
-            "values": {name: plain(value) for name, value in self.values.items()},
+            "values": {name: plain_label(value) for name, value in self.values.items()},
             "distance": self.distance,
         }
 
@@ -188,10 +188,10 @@ def counterfactuals(
     """
     if n < 1:
         raise ParameterError(f"n={n!r}: expected 1 or more.")
-    outcome: _Outcome = _within(wanted) if tree.is_measured else tree.decision
+    outcome: _Outcome = _within(wanted) if tree.is_regression else tree.decision
     search = _Search(tree, table, outcome, _codes(tree, fixed), Distance(tree, spread))
-    aim = 1 if tree.is_measured else _class(tree, wanted)
-    answers = outcome(answer(tree, table)).tolist()
+    aim = 1 if tree.is_regression else _class(tree, wanted)
+    answers = outcome(predict_rows(tree, table)).tolist()
     return Counterfactuals(
         () if now == aim else tuple(islice(search.ends(i, now, aim), n)) for i, now in enumerate(answers)
     )
@@ -235,7 +235,7 @@ class _Search:
         apart: Distance,
     ) -> None:
         self.tree, self.table, self.outcome, self.fixed, self.apart = tree, table, outcome, fixed, apart
-        self.shares = shares(tree)
+        self.shares = missing_shares(tree)
         self.branch = cache(lambda node: branch(tree, node))
 
     def ends(self, i: int, now: int, aim: int | None) -> Iterator[Counterfactual]:
@@ -276,13 +276,15 @@ class _Search:
         if asked < 0:
             return own
         changed = {feature for feature, (_, apart) in needs.items() if apart is not None}
-        slot = lead(skeleton, node, self.tree.schema.features[asked], row[asked])
+        slot = follow(skeleton, node, self.tree.schema.features[asked], row[asked])
         if asked in changed or slot >= 0:
             return None
         if slot == -1 or node not in self.shares:
             return own
         below = skeleton.feature[descendants(skeleton, node)].tolist()
-        return None if changed.intersection(below) else answer(self.tree, self.changed(i, row, needs))[0]
+        return (
+            None if changed.intersection(below) else predict_rows(self.tree, self.changed(i, row, needs))[0]
+        )
 
     def changed(self, i: int, row: list[float], needs: _Needs) -> Table:
         """Row i with every change that is needed."""
@@ -305,8 +307,8 @@ class _Search:
                 value = None if near is None else value_of(feature, near)
                 assert value is not None  # `onward` saw that there is one
                 needed[feature.name], values[feature.name] = replace(condition, missing=False), value
-                present[feature.name] = value_words(feature, row[asked])
-        k, label = (0, None) if self.tree.is_measured else (then, self.tree.schema.classes[then])
+                present[feature.name] = value_text(feature, row[asked])
+        k, label = (0, None) if self.tree.is_regression else (then, self.tree.schema.classes[then])
         return Counterfactual(label, belief.item(k), node, needed, values, present, distance)
 
 

@@ -12,14 +12,14 @@ from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.explain.intervals import interval, predict_interval
 from hornbeam.explain.notebook import explanations_html
-from hornbeam.explain.path import Path, paths
+from hornbeam.explain.path import DecisionPath, paths
+from hornbeam.explain.path_text import class_path_text, mean_path_text
 from hornbeam.explain.reasons import Reason, reasons
-from hornbeam.explain.ways import ways_of_class, ways_of_mean
-from hornbeam.export.answers import mean
-from hornbeam.export.shares import shares
-from hornbeam.export.words import plain, probability, word
+from hornbeam.export.missing_shares import missing_shares
+from hornbeam.export.prediction_text import mean_text
+from hornbeam.export.wording import label_text, plain_label, probability_text
 from hornbeam.tree import Tree
-from hornbeam.tree.route import answer
+from hornbeam.tree.route import predict_rows
 from hornbeam.typing import Label
 
 __all__ = ["Explanation", "Explanations", "explain"]
@@ -43,7 +43,7 @@ class Explanation:
         The bounds of the interval of each of them.
     level : float
         Of the intervals.
-    paths : tuple of Path
+    paths : tuple of DecisionPath
         The way of the row; several if missing values were shared out over the children, each with its share.
 
     See Also
@@ -70,7 +70,7 @@ class Explanation:
     low: tuple[float, ...]
     high: tuple[float, ...]
     level: float
-    paths: tuple[Path, ...]
+    paths: tuple[DecisionPath, ...]
 
     @property
     def mean(self) -> float:
@@ -142,13 +142,13 @@ class Explanation:
 
     def _lines(self, k: int) -> Iterator[str]:
         if not self.classes:
-            yield f"{mean(self.mean)}, {100 * self.level:g} % interval {mean(self.low[0])} to {mean(self.high[0])}"
-            yield from ways_of_mean(self.paths, self.level)
+            yield f"{mean_text(self.mean)}, {100 * self.level:g} % interval {mean_text(self.low[0])} to {mean_text(self.high[0])}"
+            yield from mean_path_text(self.paths, self.level)
             return
         bounds = f"{100 * self.level:g} % interval {self.low[k]:.3f} to {self.high[k]:.3f}"
-        taken = "" if self.classes[k] == self.label else f"; taken for {word(self.label)}"
-        yield f"{word(self.classes[k])} {probability(self.probability[k])}, {bounds}{taken}"
-        yield from ways_of_class(self.paths, k)
+        taken = "" if self.classes[k] == self.label else f"; taken for {label_text(self.label)}"
+        yield f"{label_text(self.classes[k])} {probability_text(self.probability[k])}, {bounds}{taken}"
+        yield from class_path_text(self.paths, k)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON.
@@ -164,8 +164,8 @@ class Explanation:
         said: dict[str, Any] = {"mean": self.probability[0]}
         if self.classes:
             said = {
-                "classes": [plain(label) for label in self.classes],
-                "class": plain(self.label),
+                "classes": [plain_label(label) for label in self.classes],
+                "class": plain_label(self.label),
                 "probability": list(self.probability),
             }
         return {
@@ -201,9 +201,9 @@ class Explanations(Sequence[Explanation]):
         self._table = table.take(np.arange(table.n_rows))  # who owns the rows may go on to change them
         self._low, self._high = predict_interval(tree, table, level)
         self._bounds = interval(tree, level)
-        self._probability = answer(tree, table)
-        self._code = None if tree.is_measured else tree.decision(self._probability)
-        self._spread = shares(tree)
+        self._probability = predict_rows(tree, table)
+        self._code = None if tree.is_regression else tree.decision(self._probability)
+        self._spread = missing_shares(tree)
 
     def __len__(self) -> int:
         return self._table.n_rows

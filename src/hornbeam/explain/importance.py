@@ -8,8 +8,8 @@ import numpy as np
 
 from hornbeam.errors import ParameterError
 from hornbeam.tree import Tree
+from hornbeam.tree.evidence.means import variances
 from hornbeam.tree.gains import gains
-from hornbeam.tree.mean import variances
 from hornbeam.typing import Counts, Floats
 
 __all__ = ["importance"]
@@ -66,7 +66,7 @@ def _impurity(name: str) -> Callable[[Floats], Floats]:
 
 def _mixed(tree: Tree, name: str | None) -> Callable[[Counts], Floats]:
     """The impurity of evidence, times its weight."""
-    if tree.is_measured:
+    if tree.is_regression:
         if name not in (None, "squared_error"):
             raise ParameterError(
                 f"impurity={name!r}, and the target is numeric: expected 'squared_error' or None."

@@ -3,11 +3,11 @@
 import numpy as np
 
 from hornbeam.data.table import Table
-from hornbeam.smoothing.appraisal import effective_size
-from hornbeam.smoothing.spread import spreads
-from hornbeam.tree.base_rate import shift_bound
+from hornbeam.smoothing.interval_calibration import effective_size
+from hornbeam.smoothing.node_variance import node_variances
 from hornbeam.tree.bounds import mean_bounds, rate_bounds
-from hornbeam.tree.route import answer
+from hornbeam.tree.decision.base_rate import shift_bound
+from hornbeam.tree.route import predict_rows
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
@@ -31,11 +31,11 @@ def interval(tree: Tree, level: float = 0.9) -> tuple[Floats, Floats]:
 
     Notes
     -----
-    A node that believes p and for which s rows speak (`hornbeam.smoothing.appraisal.effective_size`) has the
+    A node that believes p and for which s rows speak (`hornbeam.smoothing.interval_calibration.effective_size`) has the
     bounds of a beta distribution (`hornbeam.tree.bounds.rate_bounds`): of no rows among s the lower bound is 0
     and the upper one about 2 / s.
 
-    The interval of a mean is Student's, of s degrees of freedom, with the variance of `hornbeam.smoothing.spread`.
+    The interval of a mean is Student's, of s degrees of freedom, with the variance of `hornbeam.smoothing.node_variance`.
 
     The true rate is that of all rows that could come to the node, not of those that came. A tree grown on
     other rows would have other nodes: the interval is about this one.
@@ -49,8 +49,8 @@ def interval(tree: Tree, level: float = 0.9) -> tuple[Floats, Floats]:
     (array([0.   , 0.366]), array([0.179, 0.634]))
     """
     size = effective_size(tree)[:, None]
-    if tree.is_measured:
-        return mean_bounds(tree.belief, spreads(tree)[:, None], size, level)
+    if tree.is_regression:
+        return mean_bounds(tree.belief, node_variances(tree)[:, None], size, level)
     return rate_bounds(tree.belief, size, level)
 
 
@@ -66,7 +66,7 @@ def predict_interval(
     level : float, default 0.9
         How often the true rate is to be within.
     factors : float64 array of shape (n_classes,), optional
-        How much more common each class is where the rows come from (`hornbeam.tree.base_rate`).
+        How much more common each class is where the rows come from (`hornbeam.tree.decision.base_rate`).
     n_jobs : int, default 1
         Threads.
 
@@ -86,7 +86,7 @@ def predict_interval(
     ([[0.821, 0.0]], [[1.0, 0.179]])
     """
     bounds = np.hstack([*interval(tree, level), tree.belief])
-    low, high, belief = np.split(answer(tree, table, n_jobs, said=bounds), 3, axis=1)
+    low, high, belief = np.split(predict_rows(tree, table, n_jobs, said=bounds), 3, axis=1)
     if factors is None:
         return low, high
     return shift_bound(low, belief, factors), shift_bound(high, belief, factors)

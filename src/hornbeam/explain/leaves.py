@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from hornbeam.errors import ParameterError
 from hornbeam.explain.intervals import interval
 from hornbeam.explain.notebook import leaves_html
-from hornbeam.explain.words import rules_words
-from hornbeam.export.answers import answer_words, span_words
-from hornbeam.export.words import several
-from hornbeam.tree.positive import class_code
+from hornbeam.explain.wording import rule_texts
+from hornbeam.export.prediction_text import interval_text, prediction_text
+from hornbeam.export.wording import pluralise
+from hornbeam.tree.decision.positive import class_code
 from hornbeam.tree.tree import Tree, unsmoothed
 from hornbeam.typing import Counts, Floats, Label
 
@@ -35,7 +35,7 @@ class Leaves:
     rows : ndarray of int64
         Rows that came.
     borrowed : ndarray of float64
-        Rows lent by the ancestors; after honest smoothing, in what they are worth.
+        Rows lent by the ancestors; after cross-fitted smoothing, in what they are worth.
     raw, smoothed, low, high : ndarray of float64 of shape (n_leaves, n_classes)
         Frequencies, what the tree believes, and the bounds of the interval; of a numeric target, means, of shape
         (n_leaves, 1).
@@ -80,7 +80,7 @@ class Leaves:
         >>> TreeClassifier("cart").fit([[0], [1], [2]], ["a", "b", "a"]).leaves().rule
         ['x0 ≤ 0.5', '0.5 < x0 ≤ 1.5', 'x0 > 1.5']
         """
-        return rules_words(self.tree, self.node.tolist())
+        return rule_texts(self.tree, self.node.tolist())
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return columns with an entry for each leaf and class, as every frame library takes them.
@@ -125,19 +125,19 @@ class Leaves:
         low, high = interval(self.tree, self.level)
         lines = []
         for at, (rule, node) in enumerate(zip(self.rule, self.node.tolist(), strict=True)):
-            answer = ", ".join(filter(None, answer_words(self.tree, node)))
+            answer = ", ".join(filter(None, prediction_text(self.tree, node)))
             if self.code is not None:
-                answer = "; ".join([answer_words(self.tree, node)[0], self._interest(node)])
-            sure = span_words(self.tree, low, high, node, code=self.code)
+                answer = "; ".join([prediction_text(self.tree, node)[0], self._interest(node)])
+            sure = interval_text(self.tree, low, high, node, code=self.code)
             lines += [
                 f"{at + 1}. if {rule}",
-                f"{' ' * len(str(at + 1))}  then {answer} ({sure}); {several(self.rows.item(at), 'row')}",
+                f"{' ' * len(str(at + 1))}  then {answer} ({sure}); {pluralise(self.rows.item(at), 'row')}",
             ]
         return "\n".join(lines)
 
     def _interest(self, node: int) -> str:
         """The class of interest and its probability."""
-        return " ".join(answer_words(self.tree, node, code=self.code))
+        return " ".join(prediction_text(self.tree, node, code=self.code))
 
     def __repr__(self) -> str:
         return "\n".join(self._lines())
@@ -242,7 +242,7 @@ def leaves(
 
 def _risk(tree: Tree, code: int | None) -> Floats:
     """Of each node the probability of the class of interest, or the mean."""
-    if code is None and not tree.is_measured:
+    if code is None and not tree.is_regression:
         raise ParameterError(
             f"by='risk' needs positive=, the class whose probability is the risk: one of {list(tree.schema.classes)}."
         )

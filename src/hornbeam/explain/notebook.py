@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from hornbeam.export.answers import mean
-from hornbeam.export.condition import condition_words
-from hornbeam.export.words import probability, several, word
+from hornbeam.export.condition_text import condition_text
+from hornbeam.export.prediction_text import mean_text
+from hornbeam.export.wording import label_text, pluralise, probability_text
 from hornbeam.html_table import html_table
 from hornbeam.rules import RuleSet
 
 if TYPE_CHECKING:
     from hornbeam.explain.counterfactual import Counterfactual
+    from hornbeam.explain.drift import Drift
     from hornbeam.explain.explanation import Explanation
     from hornbeam.explain.leaves import Leaves
-    from hornbeam.explain.stability import Drift
 
 __all__ = ["ShownRules", "counterfactuals_html", "drift_html", "explanations_html", "leaves_html"]
 
@@ -33,10 +33,10 @@ def leaves_html(leaves: Leaves) -> str:
     if leaves.classes:
         decided = leaves.tree.decided[leaves.node].tolist()
         shown = decided if leaves.code is None else [leaves.code] * len(leaves)
-        named, names = ["decided"], [[word(leaves.classes[k]) for k in decided]]
+        named, names = ["decided"], [[label_text(leaves.classes[k]) for k in decided]]
     else:
         shown, named, names = [0] * len(leaves), [], []
-    said = probability if leaves.classes else mean
+    said = probability_text if leaves.classes else mean_text
     raw, smoothed, low, high = (
         [said(values.item(at, k)) for at, k in enumerate(shown)]
         for values in (leaves.raw, leaves.smoothed, leaves.low, leaves.high)
@@ -45,9 +45,9 @@ def leaves_html(leaves: Leaves) -> str:
     columns = [*counted, *names, raw, smoothed, spans, leaves.rule]
     header = ["node", "rows", "borrowed", *named, "raw", "smoothed", sure, "rule"]
     rows = zip(*columns, strict=True)
-    caption = several(len(leaves), "leaf", "leaves")
+    caption = pluralise(len(leaves), "leaf", "leaves")
     if leaves.code is not None:
-        caption += f", rates of {word(leaves.classes[leaves.code])}"
+        caption += f", rates of {label_text(leaves.classes[leaves.code])}"
     return html_table(caption, header, rows, text=("decided", "rule"))
 
 
@@ -55,13 +55,13 @@ def explanations_html(told: Sequence[Explanation]) -> str:
     """Write a table for each explanation, of ten rows at most."""
     more = len(told) - _MOST_ROWS
     tables = [_explained(row) for row in told[:_MOST_ROWS]]
-    return "".join([*tables, f"<p>… and {several(more, 'row')} more</p>"] if more > 0 else tables)
+    return "".join([*tables, f"<p>… and {pluralise(more, 'row')} more</p>"] if more > 0 else tables)
 
 
 def _explained(told: Explanation) -> str:
     k = told.classes.index(told.label) if told.classes else 0
-    said = probability if told.classes else mean
-    answer = f"{word(told.label)} {said(told.probability[k])}" if told.classes else said(told.mean)
+    said = probability_text if told.classes else mean_text
+    answer = f"{label_text(told.label)} {said(told.probability[k])}" if told.classes else said(told.mean)
     caption = f"{answer}, {100 * told.level:g} % interval {said(told.low[k])} to {said(told.high[k])}"
     tables = []
     for way in sorted(told.paths, key=lambda way: -way.share):
@@ -86,9 +86,9 @@ def drift_html(drift: Drift) -> str:
     columns = [drift.node.tolist(), rows, *shares, [f"{psi:.3f}" for psi in drift.psi.tolist()]]
     header = ["node", "rows", "expected", "found", "psi"]
     if drift.observed is not None and drift.p_value is not None:
-        shown, said = drift.decided.tolist(), probability if drift.classes else mean
+        shown, said = drift.decided.tolist(), probability_text if drift.classes else mean_text
         if drift.classes:
-            columns.append([word(drift.classes[k]) for k in shown])
+            columns.append([label_text(drift.classes[k]) for k in shown])
             header.append("class")
         columns += [
             [said(values.item(at, k)) for at, k in enumerate(shown)]
@@ -123,10 +123,10 @@ class ShownRules(RuleSet):
     def _repr_html_(self) -> str:
         rows = []
         for at, rule in enumerate((*self.rules, self.default), start=1):
-            tests = " and ".join(map(condition_words, rule.conditions)) or "otherwise"
+            tests = " and ".join(map(condition_text, rule.conditions)) or "otherwise"
             low, high = (bound.item(rule.target) for bound in rule.interval())
-            sure = f"{probability(low)} to {probability(high)}"
-            label = word(self.label(rule))
-            rows.append((at, tests, label, probability(rule.probability), sure, f"{rule.support:.6g}"))
+            sure = f"{probability_text(low)} to {probability_text(high)}"
+            label = label_text(self.label(rule))
+            rows.append((at, tests, label, probability_text(rule.probability), sure, f"{rule.support:.6g}"))
         header = ("", "if", "then", "probability", "90 % interval", "rows")
-        return html_table(several(len(self), "rule"), header, rows, text=("if", "then"))
+        return html_table(pluralise(len(self), "rule"), header, rows, text=("if", "then"))

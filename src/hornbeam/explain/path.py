@@ -8,20 +8,20 @@ from math import inf, isnan, nan
 from typing import Any
 
 from hornbeam.data.schema import Feature
-from hornbeam.explain.loans import Loan, loans
-from hornbeam.explain.words import condition_dict, known_words, value_of, value_words
-from hornbeam.export.condition import condition_words
-from hornbeam.export.words import feature_name, plain
+from hornbeam.explain.borrowed_rows import BorrowedRows, borrowed_rows
+from hornbeam.explain.wording import condition_dict, known_text, value_of, value_text
+from hornbeam.export.condition_text import condition_text
+from hornbeam.export.wording import feature_name, plain_label
 from hornbeam.tree import Condition, Skeleton, Tree
 from hornbeam.tree.condition import branch, is_missing
 from hornbeam.tree.walk import path
 from hornbeam.typing import Category, Floats
 
-__all__ = ["Path", "Visit", "lead", "paths", "stops"]
+__all__ = ["DecisionPath", "PathStep", "end_nodes", "follow", "paths"]
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class PathStep:
     """One node that a row passes.
 
     Parameters
@@ -78,14 +78,14 @@ class Visit:
     def __str__(self) -> str:
         if self.condition is None:
             return "every row"
-        is_now = known_words(self.condition.feature, self.value)
-        return f"{condition_words(self.condition)} (is {is_now})"
+        is_now = known_text(self.condition.feature, self.value)
+        return f"{condition_text(self.condition)} (is {is_now})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
         told: dict[str, Any] = {"node": self.node, "words": str(self)}
         if self.condition is not None:
-            value = None if self.value is None else plain(self.value)
+            value = None if self.value is None else plain_label(self.value)
             told |= {
                 "feature": self.condition.feature.name,
                 "value": repr(value) if value in (inf, -inf) else value,
@@ -97,16 +97,16 @@ class Visit:
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
+class DecisionPath:
     """The way of a row, or of a part of it, from the root to where it stops.
 
     Parameters
     ----------
-    visits : tuple of Visit
+    visits : tuple of PathStep
         The nodes passed, the root first.
     end : str
         Where it stops, and if that is no leaf, why.
-    loans : tuple of Loan
+    loans : tuple of BorrowedRows
         Who lent that one the rows it borrowed, where the smoother lets one say it.
     share : float, default 1.0
         The part of the row that went this way: below 1 if a missing value was shared out over the children.
@@ -120,9 +120,9 @@ class Path:
     (2, 'a leaf', ['1.0 from node 0', '1.0 from nobody'])
     """
 
-    visits: tuple[Visit, ...]
+    visits: tuple[PathStep, ...]
     end: str
-    loans: tuple[Loan, ...]
+    loans: tuple[BorrowedRows, ...]
     share: float = 1.0
 
     @property
@@ -140,14 +140,14 @@ class Path:
         }
 
 
-def lead(skeleton: Skeleton, node: int, feature: Feature, value: float) -> int:
+def follow(skeleton: Skeleton, node: int, feature: Feature, value: float) -> int:
     """Say to which slot of a node a value leads; -1 if it stops there, -2 if it goes to every child.
 
     Examples
     --------
     >>> import numpy as np
     >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan])
-    >>> [lead(stump, 0, Feature("dose"), value) for value in (0.5, 0.6, np.nan)]
+    >>> [follow(stump, 0, Feature("dose"), value) for value in (0.5, 0.6, np.nan)]
     [0, 1, -1]
     """
     if is_missing(feature, value):
@@ -158,7 +158,7 @@ def lead(skeleton: Skeleton, node: int, feature: Feature, value: float) -> int:
     return -1 if value < 0 else skeleton.slot_of.item(skeleton.slot_start.item(node) + int(value))
 
 
-def stops(
+def end_nodes(
     tree: Tree, row: Sequence[float], spread: dict[int, dict[int, float]]
 ) -> Iterator[tuple[int, float]]:
     """Walk a row down to every node where a part of it stops, with that part, depth first.
@@ -169,14 +169,14 @@ def stops(
     row : sequence of float
         A value for each feature, as a table holds it.
     spread : dict
-        What each child gets of a missing value that goes to all of them (`hornbeam.export.shares`).
+        What each child gets of a missing value that goes to all of them (`hornbeam.export.missing_shares`).
     """
     skeleton, features = tree.skeleton, tree.schema.features
     todo = [(0, 1.0)]
     while todo:
         node, part = todo.pop()
         feature = skeleton.feature.item(node)
-        slot = -1 if feature < 0 else lead(skeleton, node, features[feature], row[feature])
+        slot = -1 if feature < 0 else follow(skeleton, node, features[feature], row[feature])
         if slot >= 0:
             todo.append((skeleton.first_child.item(node) + slot, part))
         elif slot == -2 and node in spread:
@@ -190,7 +190,7 @@ def paths(
     row: Sequence[float],
     spread: dict[int, dict[int, float]],
     bounds: tuple[Floats, Floats] | None = None,
-) -> tuple[Path, ...]:
+) -> tuple[DecisionPath, ...]:
     """Tell every way that a row takes; there are several only if a missing value was shared out.
 
     Parameters
@@ -199,30 +199,30 @@ def paths(
     row : sequence of float
         A value for each feature, as a table holds it.
     spread : dict
-        As of `stops`.
+        As of `end_nodes`.
     bounds : pair of float64 arrays of shape (n_nodes, n_classes), optional
         Of the intervals (`hornbeam.explain.interval`).
 
     Examples
     --------
     >>> from hornbeam import TreeClassifier
-    >>> from hornbeam.export.shares import shares
+    >>> from hornbeam.export.missing_shares import missing_shares
     >>> tree = TreeClassifier("c4.5").fit([[0]] * 6 + [[1]] * 3 + [[None]], ["a"] * 6 + ["b"] * 4).tree_
-    >>> [(way.node, round(way.share, 3)) for way in paths(tree, [float("nan")], shares(tree))]
+    >>> [(way.node, round(way.share, 3)) for way in paths(tree, [float("nan")], missing_shares(tree))]
     [(1, 0.667), (2, 0.333)]
     """
     return tuple(
-        Path(
-            tuple(_visit(tree, at, row, bounds) for at in path(tree.skeleton, node)),
+        DecisionPath(
+            tuple(_path_step(tree, at, row, bounds) for at in path(tree.skeleton, node)),
             _end(tree, node, row),
-            loans(tree, node),
+            borrowed_rows(tree, node),
             part,
         )
-        for node, part in stops(tree, row, spread)
+        for node, part in end_nodes(tree, row, spread)
     )
 
 
-def _visit(tree: Tree, node: int, row: Sequence[float], bounds: tuple[Floats, Floats] | None) -> Visit:
+def _path_step(tree: Tree, node: int, row: Sequence[float], bounds: tuple[Floats, Floats] | None) -> PathStep:
     parent = tree.skeleton.parent.item(node)
     value, condition = None, None
     if parent >= 0:
@@ -231,7 +231,7 @@ def _visit(tree: Tree, node: int, row: Sequence[float], bounds: tuple[Floats, Fl
         # That a missing value would have come here too is no news about one that is known.
         condition = replace(condition, missing=condition.missing and value is None)
     low, high = ((), ()) if bounds is None else (tuple(bound[node].tolist()) for bound in bounds)
-    return Visit(
+    return PathStep(
         node=node,
         condition=condition,
         value=value,
@@ -252,4 +252,4 @@ def _end(tree: Tree, node: int, row: Sequence[float]) -> str:
     feature = tree.schema.features[asked]
     name = feature_name(feature.name)
     why = "no row shows where to go" if tree.skeleton.missing_slot[node] == -2 else "no branch is for that"
-    return f"node {node}: {name} is {value_words(feature, row[asked])}, and {why}"
+    return f"node {node}: {name} is {value_text(feature, row[asked])}, and {why}"

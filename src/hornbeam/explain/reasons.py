@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from hornbeam.explain.path import Path
-from hornbeam.explain.words import condition_dict
-from hornbeam.export.answers import mean
-from hornbeam.export.condition import condition_words
-from hornbeam.export.words import plain, word
+from hornbeam.explain.path import DecisionPath
+from hornbeam.explain.wording import condition_dict
+from hornbeam.export.condition_text import condition_text
+from hornbeam.export.prediction_text import mean_text
+from hornbeam.export.wording import label_text, plain_label
 from hornbeam.tree import Condition
 from hornbeam.typing import Label
 
@@ -56,11 +56,11 @@ class Reason:
         return self.conditions[0].feature.name
 
     def __str__(self) -> str:
-        found = ", or ".join(map(condition_words, self.conditions))
+        found = ", or ".join(map(condition_text, self.conditions))
         if self.label is None:
-            what, said = "the mean", mean
+            what, said = "the mean", mean_text
         else:
-            what, said = word(self.label), "{:.3f}".format
+            what, said = label_text(self.label), "{:.3f}".format
         if self.before is None or self.after is None:
             return f"{found} moved {what} by {'+' * (self.change >= 0)}{said(self.change)}"
         return f"{found} moved {what} from {said(self.before)} to {said(self.after)}"
@@ -70,7 +70,7 @@ class Reason:
         return {
             "feature": self.feature,
             "words": str(self),
-            **({} if self.label is None else {"class": plain(self.label)}),
+            **({} if self.label is None else {"class": plain_label(self.label)}),
             "change": self.change,
             "before": self.before,
             "after": self.after,
@@ -78,12 +78,12 @@ class Reason:
         }
 
 
-def reasons(ways: Iterable[Path], label: Label | None, k: int) -> tuple[Reason, ...]:
+def reasons(ways: Iterable[DecisionPath], label: Label | None, k: int) -> tuple[Reason, ...]:
     """Find which features moved the probability of a class, or the mean, on the ways of a row.
 
     Parameters
     ----------
-    ways : iterable of Path
+    ways : iterable of DecisionPath
         All ways of one row.
     label : hashable or None
         The class; None if the target is numeric.
@@ -131,5 +131,5 @@ def reasons(ways: Iterable[Path], label: Label | None, k: int) -> tuple[Reason, 
     return tuple(sorted(made, key=lambda reason: -abs(reason.change)))
 
 
-def _once(ways: tuple[Path, ...], ends: list[tuple[float, float]]) -> bool:
+def _once(ways: tuple[DecisionPath, ...], ends: list[tuple[float, float]]) -> bool:
     return len(ways) == 1 and len(ends) == 1

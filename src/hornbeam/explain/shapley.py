@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
-from hornbeam.export.shares import shares
+from hornbeam.export.missing_shares import missing_shares
 from hornbeam.tree import Tree
-from hornbeam.tree.walk import stopped
+from hornbeam.tree.walk import evidence_stopping
 from hornbeam.typing import Floats
 
 __all__ = ["ShapValues", "shap_values"]
@@ -101,7 +101,7 @@ type _Players = dict[int, _Player]
 
 def _add_leaves(tree: Tree, columns: list[NDArray[np.generic]], values: Floats) -> Floats:
     """Add what every leaf, and every node where rows stop, gives to the features on its path; return the base."""
-    skeleton, spread, parts = tree.skeleton, shares(tree), _parts_of_training(tree)
+    skeleton, spread, parts = tree.skeleton, missing_shares(tree), _parts_of_training(tree)
     base, is_leaf = np.zeros(tree.belief.shape[1]), skeleton.is_leaf.tolist()
     todo: list[tuple[int, bool, _Players]] = [(0, False, {})]
     while todo:
@@ -124,7 +124,7 @@ def _add_leaves(tree: Tree, columns: list[NDArray[np.generic]], values: Floats) 
 def _parts_of_training(tree: Tree) -> dict[int, Floats]:
     """Return, for each inner node, the part of its rows that goes to each child, and last the part that stops there."""
     skeleton, weight = tree.skeleton, tree.weight.astype(np.float64)
-    stop = stopped(skeleton, tree.weight).astype(np.float64)
+    stop = evidence_stopping(skeleton, tree.weight).astype(np.float64)
     parts = {}
     for node in np.flatnonzero(skeleton.n_children).tolist():
         first, n_children = skeleton.first_child.item(node), skeleton.n_children.item(node)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hornbeam.data.columns import MISSING, UNSEEN
+from hornbeam.data.reading.columns import MISSING, UNSEEN
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.html_table import html_table

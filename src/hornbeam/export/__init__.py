@@ -2,35 +2,34 @@
 
 from typing import TYPE_CHECKING, Any
 
-from hornbeam.export.text import text
+from hornbeam.export.people.text import to_text
 
 if TYPE_CHECKING:
-    from hornbeam.export.c import to_c
-    from hornbeam.export.condition import condition_words
-    from hornbeam.export.dot import to_dot
-    from hornbeam.export.html import to_html
-    from hornbeam.export.javascript import to_javascript
+    from hornbeam.export.condition_text import condition_text
     from hornbeam.export.json_rules import to_json
-    from hornbeam.export.markdown import to_markdown
-    from hornbeam.export.matrix import to_matrix
-    from hornbeam.export.onnx import to_onnx
-    from hornbeam.export.pmml import to_pmml
-    from hornbeam.export.python import to_python
+    from hornbeam.export.people.dot import to_dot
+    from hornbeam.export.people.html import to_html
+    from hornbeam.export.people.markdown import to_markdown
+    from hornbeam.export.people.svg import to_svg
     from hornbeam.export.rule_list import rules_dict, rules_markdown, rules_text
-    from hornbeam.export.shap import to_shap
-    from hornbeam.export.sql import rules_where, to_sql
-    from hornbeam.export.svg import to_svg
-    from hornbeam.export.treelite import to_treelite
-    from hornbeam.export.vectors import Vectors
+    from hornbeam.export.runtime.matrix import to_matrix
+    from hornbeam.export.runtime.onnx import to_onnx
+    from hornbeam.export.runtime.pmml import to_pmml
+    from hornbeam.export.runtime.shap import to_shap
+    from hornbeam.export.runtime.treelite import to_treelite
+    from hornbeam.export.source.c import to_c
+    from hornbeam.export.source.javascript import to_javascript
+    from hornbeam.export.source.python import to_python
+    from hornbeam.export.source.test_vectors import TestVectors
+    from hornbeam.export.sql.queries import rules_where, to_sql
 
 __all__ = [
-    "Vectors",
-    "condition_words",
+    "TestVectors",
+    "condition_text",
     "rules_dict",
     "rules_markdown",
     "rules_text",
     "rules_where",
-    "text",
     "to_c",
     "to_dot",
     "to_html",
@@ -44,30 +43,31 @@ __all__ = [
     "to_shap",
     "to_sql",
     "to_svg",
+    "to_text",
     "to_treelite",
 ]
 
 _HOMES = {
-    "Vectors": "vectors",
-    "condition_words": "condition",
+    "TestVectors": "source.test_vectors",
+    "condition_text": "condition_text",
     "rules_dict": "rule_list",
     "rules_markdown": "rule_list",
     "rules_text": "rule_list",
-    "rules_where": "sql",
-    "to_c": "c",
-    "to_dot": "dot",
-    "to_html": "html",
-    "to_javascript": "javascript",
+    "rules_where": "sql.queries",
+    "to_c": "source.c",
+    "to_dot": "people.dot",
+    "to_html": "people.html",
+    "to_javascript": "source.javascript",
     "to_json": "json_rules",
-    "to_markdown": "markdown",
-    "to_matrix": "matrix",
-    "to_onnx": "onnx",
-    "to_pmml": "pmml",
-    "to_python": "python",
-    "to_shap": "shap",
-    "to_sql": "sql",
-    "to_svg": "svg",
-    "to_treelite": "treelite",
+    "to_markdown": "people.markdown",
+    "to_matrix": "runtime.matrix",
+    "to_onnx": "runtime.onnx",
+    "to_pmml": "runtime.pmml",
+    "to_python": "source.python",
+    "to_shap": "runtime.shap",
+    "to_sql": "sql.queries",
+    "to_svg": "people.svg",
+    "to_treelite": "runtime.treelite",
 }
 
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.data.table import Table
-from hornbeam.export.flat import Flat
 from hornbeam.export.long_paths import refuse_long_paths
-from hornbeam.export.one_tree import HasTree, tree_of
-from hornbeam.export.vectors import Vectors
-from hornbeam.export.words import plain
+from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.export.source.lookup_tables import LookupTables
+from hornbeam.export.source.test_vectors import TestVectors
+from hornbeam.export.wording import plain_label
 from hornbeam.tree import Tree
 
 __all__ = ["json_value", "to_json"]
@@ -67,7 +67,7 @@ def to_json(tree: Tree | HasTree, *, indent: int | None = None, vectors: Table |
     [{'feature': 'dose', 'above': 0.5}] [0.2, 0.8]
     [{'feature': 'dose', 'missing': 1}] [0.5, 0.5]
     """
-    tree = tree_of(tree)
+    tree = single_tree(tree)
     refuse_long_paths(tree, "JSON")
     schema = tree.schema
     document: dict[str, Any] = {
@@ -79,11 +79,11 @@ def to_json(tree: Tree | HasTree, *, indent: int | None = None, vectors: Table |
             {"name": f.name, "kind": f.kind.value, "categories": [json_value(c) for c in f.categories]}
             for f in schema.features
         ],
-        **({} if tree.is_measured else {"classes": [json_value(label) for label in schema.classes]}),
+        **({} if tree.is_regression else {"classes": [json_value(label) for label in schema.classes]}),
         "rules": _rules(tree),
     }
     if vectors is not None:
-        asked = Vectors.of(tree, vectors)
+        asked = TestVectors.of(tree, vectors)
         rows = [[json_value(value) for value in row] for row in asked.values()]
         answers = zip(rows, asked.nodes.tolist(), asked.probabilities.tolist(), strict=True)
         document["vectors"] = [{"row": row, "node": node, **_said(tree, p)} for row, node, p in answers]
@@ -113,7 +113,7 @@ def _rules(tree: Tree) -> list[dict[str, Any]]:
 
 def _shares(tree: Tree) -> dict[int, dict[int, float]]:
     """The share of each child in the missing values of nodes that share them."""
-    flat = Flat.of(tree)
+    flat = LookupTables.of(tree)
     place = np.argsort(flat.node)
     found: dict[int, dict[int, float]] = {}
     for at, node in enumerate(flat.node[: flat.n_inner].tolist()):
@@ -178,7 +178,7 @@ def _rule(tree: Tree, node: int, path: _Conditions) -> dict[str, Any]:
 
 
 def _said(tree: Tree, belief: list[float]) -> dict[str, Any]:
-    return {"mean": belief[0]} if tree.is_measured else {"probabilities": belief}
+    return {"mean": belief[0]} if tree.is_regression else {"probabilities": belief}
 
 
 def json_value(value: object) -> Any:
@@ -191,5 +191,5 @@ def json_value(value: object) -> Any:
     """
     if value is None:
         return None
-    given = plain(value)
+    given = plain_label(value)
     return repr(given) if isinstance(given, float) and given - given != 0 else given

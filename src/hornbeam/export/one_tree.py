@@ -4,9 +4,9 @@ from typing import Any, Protocol
 
 from hornbeam.errors import ExportError
 from hornbeam.tree import Tree
-from hornbeam.tree.wrapped import unwrap
+from hornbeam.tree.unwrap import unwrap
 
-__all__ = ["HasTree", "tree_of"]
+__all__ = ["HasTree", "single_tree"]
 
 
 class HasTree(Protocol):
@@ -15,12 +15,12 @@ class HasTree(Protocol):
     tree_: Tree
 
 
-def tree_of(model: Any) -> Tree:
+def single_tree(model: Any) -> Tree:
     """Return a tree, or that of a fitted estimator; raise `ExportError` if a model does not predict with one tree.
 
     Examples
     --------
-    >>> tree_of([1, 2])
+    >>> single_tree([1, 2])
     Traceback (most recent call last):
         ...
     hornbeam.errors.ExportError: This is a list; expected a fitted TreeClassifier or TreeRegressor, or a Tree.

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Self
 
 from hornbeam.data.schema import Kind
-from hornbeam.export.condition import condition_words
+from hornbeam.export.condition_text import condition_text
 from hornbeam.export.json_rules import json_value
-from hornbeam.export.markdown import code_span
-from hornbeam.export.words import check_most, probability, word
+from hornbeam.export.people.markdown import code_span
+from hornbeam.export.wording import check_most, label_text, probability_text
 from hornbeam.rules import Rule, RuleSet
 from hornbeam.tree import Condition
-from hornbeam.tree.positive import class_code
+from hornbeam.tree.decision.positive import class_code
 from hornbeam.typing import Label
 
 __all__ = ["rules_dict", "rules_markdown", "rules_text"]
@@ -72,7 +72,7 @@ def rules_text(
     lines = []
     for at, rule in enumerate(rules, 1):
         said = _Said.of(rules, rule, level, code)
-        tests = " and ".join(condition_words(one, max_categories) for one in rule.conditions) or "anything"
+        tests = " and ".join(condition_text(one, max_categories) for one in rule.conditions) or "anything"
         lines += [f"{at}. if {tests}", f"{' ' * len(str(at))}  then {said.outcome}"]
     return "\n".join([*lines, f"otherwise {_Said.of(rules, rules.default, level, code).outcome}"])
 
@@ -116,7 +116,7 @@ def rules_markdown(
     """
     check_most(max_categories)
     code = None if positive is None else class_code(rules.schema.classes, positive)
-    likely = "probability" if code is None else f"probability of {code_span(word(positive))}"
+    likely = "probability" if code is None else f"probability of {code_span(label_text(positive))}"
     lines = [
         f"| rule | if | class | {likely} | {100 * level:g} % interval | covers | wrong | decides |",
         "|--:|---|---|--:|---|--:|--:|--:|",
@@ -124,7 +124,7 @@ def rules_markdown(
     for at, rule in enumerate((*rules, rules.default), 1):
         said = _Said.of(rules, rule, level, code)
         number = str(at) if at <= len(rules) else ""
-        asked = [code_span(condition_words(one, max_categories)) for one in rule.conditions]
+        asked = [code_span(condition_text(one, max_categories)) for one in rule.conditions]
         tests = " and ".join(asked) or ("anything" if number else "otherwise")
         lines.append(f"| {' | '.join([number, tests, code_span(said.label), *said.numbers])} |")
     return "\n".join(lines)
@@ -188,10 +188,10 @@ class _Said(NamedTuple):
     def of(cls, rules: RuleSet, rule: Rule, level: float, code: int | None) -> Self:
         at = rule.target if code is None else code
         low, high = (bound.item(at) for bound in rule.interval(level))
-        believed = probability(rule.belief.item(at)), f"{low:.3f} to {high:.3f}"
+        believed = probability_text(rule.belief.item(at)), f"{low:.3f} to {high:.3f}"
         rows = (f"{rows:.6g}" for rows in (rule.support, rule.errors, rule.decided.sum()))
-        named = "" if code is None else word(rules.schema.classes[code])
-        return cls(word(rules.label(rule)), named, *believed, *rows)
+        named = "" if code is None else label_text(rules.schema.classes[code])
+        return cls(label_text(rules.label(rule)), named, *believed, *rows)
 
     @property
     def numbers(self) -> tuple[str, ...]:

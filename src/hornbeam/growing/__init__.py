@@ -1,8 +1,8 @@
 """From binned rows to a tree."""
 
 from hornbeam.growing.criterion import Criterion, Missing, Nominal
-from hornbeam.growing.evidence import count_coded
 from hornbeam.growing.grower import Grower
-from hornbeam.growing.passes import Pass
+from hornbeam.growing.levelwise.pass_report import PassReport
+from hornbeam.growing.recount import count_encoded
 
-__all__ = ["Criterion", "Grower", "Missing", "Nominal", "Pass", "count_coded"]
+__all__ = ["Criterion", "Grower", "Missing", "Nominal", "PassReport", "count_encoded"]

@@ -9,23 +9,23 @@ from os import PathLike
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.bins import Bins
-from hornbeam.data.coded import CodedSource
+from hornbeam.data.binning.bins import Bins
+from hornbeam.data.encoded_rows import EncodedSource
 from hornbeam.data.engine import Engine
-from hornbeam.data.measured import Measured
+from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Kind, Schema
 from hornbeam.data.table import Table
-from hornbeam.data.weights import steer
+from hornbeam.data.weights import apply_class_weight
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.growing.builder import build_measured, build_tree
 from hornbeam.growing.criterion import Criterion, Missing, Nominal
-from hornbeam.growing.home import grow_home
-from hornbeam.growing.passes import Pass
-from hornbeam.growing.watch import Watch
+from hornbeam.growing.in_memory import grow_in_memory
+from hornbeam.growing.levelwise.pass_report import PassReport
+from hornbeam.growing.progress import Watch
+from hornbeam.growing.tree_builder import build_regression_tree, build_tree
 from hornbeam.kernels import subtree
-from hornbeam.kernels.subtree import CRITERIA, Nodes, Rows, Rules, Terms
-from hornbeam.tree.budget import keep_best_leaves
+from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, Nodes, Rows, Rules
 from hornbeam.tree.edit import recount
+from hornbeam.tree.leaf_budget import keep_best_leaves
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Codes, Floats
 
@@ -187,16 +187,16 @@ class Grower:
         if codes is None:
             codes = bins.encode(table, n_jobs)
         weight, unit = None if table.weight is None else table.weight.copy(), table.unit
-        if table.measured is not None:
-            rows = Rows(codes, np.empty(0, np.uint16), weight, table.measured.numerators(weight, unit))
-            terms = self._terms(table.schema, bins, self._sum_rules(table, table.measured))
+        if table.numeric_target is not None:
+            rows = Rows(codes, np.empty(0, np.uint16), weight, table.numeric_target.numerators(weight, unit))
+            terms = self._terms(table.schema, bins, self._sum_rules(table, table.numeric_target))
             if not known_good:
                 subtree.check_rows(rows, terms)
-            nodes = grow_home(rows, terms, n_jobs, Watch(on_progress), key)
-            return self._cut_back(build_measured(nodes, bins, table, self._step()))
+            nodes = grow_in_memory(rows, terms, n_jobs, Watch(on_progress), key)
+            return self._cut_back(build_regression_tree(nodes, bins, table, self._step()))
         assert table.target is not None
         if table.class_weight is not None:
-            weight, unit = steer(weight, unit, table.class_weight, table.target)
+            weight, unit = apply_class_weight(weight, unit, table.class_weight, table.target)
         rows, missing = Rows(codes, table.target.astype(np.uint16), weight), self.missing
         if missing is Missing.FRACTIONAL:
             if (codes == bins.n_codes).any():
@@ -209,7 +209,7 @@ class Grower:
         terms = self._terms(table.schema, bins, rules)
         if not known_good:
             subtree.check_rows(rows, terms)
-        nodes = grow_home(rows, terms, n_jobs, Watch(on_progress), key)
+        nodes = grow_in_memory(rows, terms, n_jobs, Watch(on_progress), key)
         tree = self._finish(nodes, bins, table.schema, unit)
         if table.class_weight is None:
             return tree
@@ -217,7 +217,7 @@ class Grower:
 
     def grow_by_level(
         self,
-        source: CodedSource,
+        source: EncodedSource,
         bins: Bins,
         schema: Schema,
         engine: Engine,
@@ -227,13 +227,13 @@ class Grower:
         home_rows: int | None = None,
         budget: int = 2**28,
         checkpoint: str | PathLike[str] | None = None,
-        on_progress: Callable[[Pass], None] | None = None,
+        on_progress: Callable[[PassReport], None] | None = None,
     ) -> Tree:
         """Grow the same tree from sums alone, through an engine.
 
         Parameters
         ----------
-        source : CodedSource
+        source : EncodedSource
             Units of coded rows.
         bins : Bins
             The bins the rows were coded with.
@@ -256,7 +256,7 @@ class Grower:
             Where the tree so far is kept after every pass. If the file is there, growing goes on from it; it is
             deleted when the tree is done.
         on_progress : callable, optional
-            Told about every `Pass` once it is over.
+            Told about every `PassReport` once it is over.
 
         Returns
         -------
@@ -271,44 +271,44 @@ class Grower:
             If the file is no sound checkpoint.
         """
         # Only those whose rows are elsewhere wait for it.
-        from hornbeam.growing.checkpoint import Checkpoint
-        from hornbeam.growing.evidence import count_coded
-        from hornbeam.growing.frontier import Means
-        from hornbeam.growing.level import LevelPhase
-        from hornbeam.growing.steered import Steered
-        from hornbeam.growing.survey import survey
+        from hornbeam.growing.levelwise.checkpoint import Checkpoint
+        from hornbeam.growing.levelwise.class_weighted import ClassWeightedSource
+        from hornbeam.growing.levelwise.first_pass import summarise_rows
+        from hornbeam.growing.levelwise.frontier import PassBudget
+        from hornbeam.growing.levelwise.phase import LevelPhase
+        from hornbeam.growing.recount import count_encoded
 
         self._check_level_phase(schema, budget, home_rows)
         terms = self._terms(schema, bins, Rules())
-        found, rows, worth = survey(source, terms, engine), source, unit
+        found, rows, worth = summarise_rows(source, terms, engine), source, unit
         copies = int(found.counts.sum()) if unit == 1.0 else None
         if class_weight is not None:
-            rows = Steered.of(source, unit, class_weight, found, engine)
-            found, worth = survey(rows, terms, engine), rows.unit
+            rows = ClassWeightedSource.of(source, unit, class_weight, found, engine)
+            found, worth = summarise_rows(rows, terms, engine), rows.unit
         total = int(found.counts.sum())
         terms = terms._replace(rules=self._rules(self.missing, worth, total, found.n_rows, copies))
         kept = None
         if checkpoint is not None:
             kept = Checkpoint.of(checkpoint, source, bins, schema, unit, class_weight, self._step())
-        phase = LevelPhase(rows, terms, engine, Means(found, budget, home_rows), kept, on_progress)
+        phase = LevelPhase(rows, terms, engine, PassBudget(found, budget, home_rows), kept, on_progress)
         tree = self._finish(phase.grow(), bins, schema, worth)
         if class_weight is not None:
             step = Step.of("recount", class_weight=tuple(class_weight.tolist()))
-            tree = count_coded(tree, source, bins, engine, unit=unit, step=step)
+            tree = count_encoded(tree, source, bins, engine, unit=unit, step=step)
         if kept is not None:
             kept.remove()
         return tree
 
     def _check_target(self, schema: Schema) -> None:
         """Refuse a criterion for classes where the target is a number, and the other way round."""
-        if schema.is_measured != (self.criterion is Criterion.SQUARED_ERROR):
+        if schema.is_regression != (self.criterion is Criterion.SQUARED_ERROR):
             target, expected = (
-                ("numeric", "'squared_error'") if schema.is_measured else ("of classes", "'entropy', say")
+                ("numeric", "'squared_error'") if schema.is_regression else ("of classes", "'entropy', say")
             )
             raise ParameterError(
                 f"criterion={self.criterion.value!r}, and the target is {target}; expected criterion={expected}."
             )
-        if schema.is_measured and self.missing is Missing.FRACTIONAL:
+        if schema.is_regression and self.missing is Missing.FRACTIONAL:
             raise ParameterError(
                 "missing='fractional' shares out rows of classes, and the target is numeric; expected 'own' or "
                 "'learned'. Choose one of these."
@@ -316,8 +316,8 @@ class Grower:
 
     def _check_level_phase(self, schema: Schema, budget: int, home_rows: int | None) -> None:
         self._check_target(schema)
-        if schema.is_measured or self.max_features is not None:
-            what = "a numeric target" if schema.is_measured else f"max_features={self.max_features}"
+        if schema.is_regression or self.max_features is not None:
+            what = "a numeric target" if schema.is_regression else f"max_features={self.max_features}"
             raise ParameterError(
                 f"growing level by level does not know {what}; expected classes, and all features. Grow at home, or on "
                 "a sample that fits memory."
@@ -342,7 +342,7 @@ class Grower:
                 "expected missing='own' or 'learned', or no constraints."
             )
 
-    def _terms(self, schema: Schema, bins: Bins, rules: Rules) -> Terms:
+    def _terms(self, schema: Schema, bins: Bins, rules: Rules) -> GrowthSpec:
         if schema.n_classes > _MOST_CLASSES:
             raise DataError(
                 f"The target has {schema.n_classes:,} classes; at most {_MOST_CLASSES:,} are supported. "
@@ -351,10 +351,10 @@ class Grower:
         nominal, monotone = bins.nominal.astype(np.uint8), self.signs(schema)
         gaps = bins.cell_values() if self.criterion is Criterion.GAIN_RATIO else None
         kind = "entropy" if self.criterion is Criterion.GAIN_RATIO else self.criterion.value
-        n_classes = 1 if schema.is_measured else schema.n_classes
-        return Terms.of(bins.n_codes, nominal, monotone, gaps, n_classes, CRITERIA[kind], rules)
+        n_classes = 1 if schema.is_regression else schema.n_classes
+        return GrowthSpec.of(bins.n_codes, nominal, monotone, gaps, n_classes, CRITERIA[kind], rules)
 
-    def _sum_rules(self, table: Table, measured: Measured) -> Rules:
+    def _sum_rules(self, table: Table, measured: NumericTarget) -> Rules:
         total = table.n_rows if table.weight is None else int(table.weight.sum())
         rules = self._rules(self.missing, table.unit, total, table.n_rows, _copies(table))
         rules.numerator_unit = measured.unit
@@ -391,7 +391,7 @@ class Grower:
         """The monotone constraints as the kernels want them; None if there are none."""
         if self.monotone is None or not any(self.monotone):
             return None
-        if schema.n_classes != 2 and not schema.is_measured:
+        if schema.n_classes != 2 and not schema.is_regression:
             raise ParameterError(
                 f"monotonic_cst is about the probability of the second of two classes; found "
                 f"{schema.n_classes} classes. Leave it out, or train a tree for each class against the rest."

@@ -7,18 +7,18 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.bins import Bins
+from hornbeam.data.binning.bins import Bins
 from hornbeam.data.schema import Kind, Schema
 from hornbeam.errors import ParameterError
-from hornbeam.growing.builder import build_skeleton
 from hornbeam.growing.grower import Grower
-from hornbeam.kernels.leafwise import Pulls, grow_leafwise
-from hornbeam.kernels.subtree import CRITERIA, Missing, Nodes, Nominal, Rules, Terms
+from hornbeam.growing.tree_builder import build_skeleton
+from hornbeam.kernels.leafwise import Gradients, grow_leafwise
+from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, Missing, Nodes, Nominal, Rules
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import level_order
 from hornbeam.typing import Codes, Counts, Floats, Indices
 
-__all__ = ["Field", "Grown", "Leafwise"]
+__all__ = ["EncodedColumns", "GrownTree", "Leafwise"]
 
 _UNLIMITED = np.iinfo(np.int32).max
 _LEAST = (("max_leaf_nodes", 2), ("max_depth", 1), ("max_features", 1), ("min_samples_leaf", 1))
@@ -27,7 +27,7 @@ _OUT_OF_REACH = 2.0**61  # steps: twice as many still fit 64 bits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Field:
+class EncodedColumns:
     """Rows encoded once, on which tree after tree is grown.
 
     Parameters
@@ -49,7 +49,7 @@ class Field:
         return cls(replace(schema, classes=(), target=Kind.NUMERIC), bins, codes)
 
 
-class Grown(NamedTuple):
+class GrownTree(NamedTuple):
     """A tree on its way: nodes whose tests are on codes, and the node that answers for every row.
 
     `sums` has the sum of pulls and of hessians of each node.
@@ -66,7 +66,7 @@ class Grown(NamedTuple):
         step: Floats = np.divide(pull, hessian + ridge, out=np.zeros(len(pull)), where=hessian > 0)
         return step
 
-    def tree(self, belief: Floats, field: Field) -> Tree:
+    def tree(self, belief: Floats, field: EncodedColumns) -> Tree:
         """Make the tree in which each node answers with this number."""
         nodes, n_nodes = self.nodes, len(belief)
         order = level_order(nodes.parent, nodes.slot)
@@ -127,7 +127,7 @@ class Leafwise:
         if not 0.0 <= self.ridge < np.inf:
             raise ParameterError(f"l2_regularization={self.ridge}: expected a number of at least 0.0.")
 
-    def terms(self, field: Field) -> Terms:
+    def terms(self, field: EncodedColumns) -> GrowthSpec:
         """Say what the columns are, and which rules hold for every tree; those of a tree add their units."""
         rules = Rules()
         rules.nominal, rules.missing = Nominal.subset, Missing.learned
@@ -140,18 +140,18 @@ class Leafwise:
         rules.rows_per_row = 1.0
         bins, signs = field.bins, Grower(monotone=self.monotone).signs(field.schema)
         criterion = CRITERIA["squared_error"]
-        return Terms.of(bins.n_codes, bins.nominal.astype(np.uint8), signs, None, 1, criterion, rules)
+        return GrowthSpec.of(bins.n_codes, bins.nominal.astype(np.uint8), signs, None, 1, criterion, rules)
 
     def grow(
         self,
-        field: Field,
-        terms: Terms,
-        pulls: Pulls,
+        field: EncodedColumns,
+        terms: GrowthSpec,
+        pulls: Gradients,
         order: NDArray[np.int32],
         n_added: int,
         key: int,
         n_jobs: int = 1,
-    ) -> Grown:
+    ) -> GrownTree:
         """Grow a tree; `order` lists first the rows that are added up, then those that look on, and is reordered."""
         rules = terms.rules
         rules.numerator_unit, rules.unit = 1 / pulls.numerator_scale, 1 / pulls.denominator_scale
@@ -162,10 +162,10 @@ class Leafwise:
             field.codes, pulls, order, n_added, terms, self.max_leaf_nodes, key, n_jobs
         )
         unit = np.array([rules.unit, rules.numerator_unit, 1.0])
-        return Grown(nodes, node, nodes.evidence[:, ::-1] * unit[1::-1], unit)
+        return GrownTree(nodes, node, nodes.evidence[:, ::-1] * unit[1::-1], unit)
 
 
-def _dispersion(pulls: Pulls, rows: NDArray[np.int32]) -> float:
+def _dispersion(pulls: Gradients, rows: NDArray[np.int32]) -> float:
     """Mean square of the gradients of some rows over their mean hessian: the variance that chance is measured in.
 
     Numbers are added up as whole steps, so that the order of the rows plays no part.

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from hornbeam.data.schema import Feature, Kind, Schema, generated_names
 from hornbeam.errors import InteropError
-from hornbeam.interop.graft import Graft, plant
-from hornbeam.interop.reading import OTHER, Reading
+from hornbeam.interop.imported_tree import ImportedTree, skeleton_from_binary
+from hornbeam.interop.input_conventions import OTHER_CATEGORY, InputConventions
 from hornbeam.typing import Bools, Category
 
 __all__ = ["from_lightgbm"]
@@ -23,7 +23,7 @@ _ZERO = float(np.float32(1e-35))
 type _Section = dict[str, str]
 
 
-def from_lightgbm(model: Any, tree: int = 0) -> Graft:
+def from_lightgbm(model: Any, tree: int = 0) -> ImportedTree:
     """Take one tree out of a LightGBM model.
 
     Parameters
@@ -35,10 +35,10 @@ def from_lightgbm(model: Any, tree: int = 0) -> Graft:
 
     Returns
     -------
-    Graft
+    ImportedTree
         It sends every row where the model does: missing values by the type LightGBM has for the feature
         (none, where they are 0; zero, where 0 is one of them; NaN), and categories that are negative, unseen
-        or missing to the right. LightGBM keeps no class counts: `Graft.count` makes a tree of it. Its
+        or missing to the right. LightGBM keeps no class counts: `ImportedTree.count` makes a tree of it. Its
         `nodes` are the numbers that ``predict(..., pred_leaf=True)`` gives, -1 on inner nodes.
 
     Raises
@@ -65,13 +65,13 @@ def from_lightgbm(model: Any, tree: int = 0) -> Graft:
     if not 0 <= tree < n_trees:
         raise InteropError(f"The model has no tree {tree}, expected one of its {n_trees}, counted from 0.")
     text = booster.model_to_string(num_iteration=1, start_iteration=tree // width)
-    return _grafts(model, booster, text)[tree % width]
+    return _imported_trees(model, booster, text)[tree % width]
 
 
-def grafts(model: Any) -> tuple[Graft, ...]:
+def imported_trees(model: Any) -> tuple[ImportedTree, ...]:
     """Take every tree out of a LightGBM model."""
     booster = _booster(model)
-    return _grafts(model, booster, booster.model_to_string())
+    return _imported_trees(model, booster, booster.model_to_string())
 
 
 def n_rounds(model: Any) -> int:
@@ -83,11 +83,11 @@ def _booster(model: Any) -> Any:
     return model if hasattr(model, "model_to_string") else model.booster_
 
 
-def _grafts(model: Any, booster: Any, text: str) -> tuple[Graft, ...]:
+def _imported_trees(model: Any, booster: Any, text: str) -> tuple[ImportedTree, ...]:
     head, *parts = text.partition("\nend of trees")[0].split("\nTree=")
     sections = [_section(part) for part in parts]
-    reading = _reading(model, booster, _section(head), text, sections)
-    return tuple(_graft(section, reading) for section in sections)
+    reading = _conventions(model, booster, _section(head), text, sections)
+    return tuple(_imported_tree(section, reading) for section in sections)
 
 
 def _section(text: str) -> _Section:
@@ -99,7 +99,9 @@ def _numbers[T: np.generic](section: _Section, key: str, dtype: type[T]) -> NDAr
     return np.array(section.get(key, "").split(), dtype)
 
 
-def _reading(model: Any, booster: Any, head: _Section, text: str, sections: list[_Section]) -> Reading:
+def _conventions(
+    model: Any, booster: Any, head: _Section, text: str, sections: list[_Section]
+) -> InputConventions:
     infos = head["feature_infos"].split(" ")
     names = tuple(booster.feature_name())
     if names == tuple(f"Column_{i}" for i in range(len(names))):
@@ -108,16 +110,16 @@ def _reading(model: Any, booster: Any, head: _Section, text: str, sections: list
     features, numbered = [], set()
     for i, (name, info) in enumerate(zip(names, infos, strict=True)):
         if i in framed:
-            features.append(Feature(name, Kind.NOMINAL, (*framed[i], OTHER)))
+            features.append(Feature(name, Kind.NOMINAL, (*framed[i], OTHER_CATEGORY)))
         elif info == "none" or info.startswith("["):
             features.append(Feature(name))
         else:
             known = sorted(code for code in map(int, info.split(":")) if code >= 0)
-            features.append(Feature(name, Kind.NOMINAL, (*known, OTHER)))
+            features.append(Feature(name, Kind.NOMINAL, (*known, OTHER_CATEGORY)))
             numbered.add(i)
     classes = tuple(np.asarray(getattr(model, "classes_", ())).tolist())
     zero = frozenset(_zero_is_missing(sections))
-    return Reading(Schema(tuple(features), classes), frozenset(numbered), np.trunc, zero, _ZERO)
+    return InputConventions(Schema(tuple(features), classes), frozenset(numbered), np.trunc, zero, _ZERO)
 
 
 def _framed_categories(booster: Any, text: str) -> dict[int, tuple[Category, ...]]:
@@ -154,7 +156,7 @@ def _zero_is_missing(sections: list[_Section]) -> set[int]:
     return zero
 
 
-def _graft(section: _Section, reading: Reading) -> Graft:
+def _imported_tree(section: _Section, reading: InputConventions) -> ImportedTree:
     kind = _numbers(section, "decision_type", np.uint8)
     n_inner, n_leaves = len(kind), int(section["num_leaves"])
     leaves = np.full(n_leaves, -1)
@@ -166,7 +168,7 @@ def _graft(section: _Section, reading: Reading) -> Graft:
 
     feature = _numbers(section, "split_feature", np.int64)
     threshold = _numbers(section, "threshold", np.float64)
-    skeleton, order = plant(
+    skeleton, order = skeleton_from_binary(
         numbered("left_child"),
         numbered("right_child"),
         np.concatenate((feature, leaves)),
@@ -178,7 +180,7 @@ def _graft(section: _Section, reading: Reading) -> Graft:
         },
     )
     nodes = np.where(order >= n_inner, order - n_inner, -1).astype(np.int32)
-    return Graft("lightgbm", reading, skeleton, nodes)
+    return ImportedTree("lightgbm", reading, skeleton, nodes)
 
 
 def _around_zero(threshold: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -194,7 +196,7 @@ def _missing_left(kind: NDArray[np.uint8], threshold: NDArray[np.float64]) -> Bo
     return left
 
 
-def _slots(section: _Section, at: int, reading: Reading, feature: int) -> NDArray[Any]:
+def _slots(section: _Section, at: int, reading: InputConventions, feature: int) -> NDArray[Any]:
     """The categories whose bit is set go left, all others right."""
     begin, end = _numbers(section, "cat_boundaries", np.intp)[at : at + 2]
     words = _numbers(section, "cat_threshold", np.uint32)[begin:end]

@@ -8,18 +8,18 @@ from warnings import warn
 import numpy as np
 
 from hornbeam.data.schema import Schema, generated_names, numeric_features
-from hornbeam.data.weights import fixed_point
+from hornbeam.data.weights import fixed_point_weights
 from hornbeam.errors import HornbeamWarning, InteropError, ParameterError
-from hornbeam.interop.graft import Graft, plant
-from hornbeam.interop.reading import Reading
+from hornbeam.interop.imported_tree import ImportedTree, skeleton_from_binary
+from hornbeam.interop.input_conventions import InputConventions
 from hornbeam.interop.rounding import at_most
-from hornbeam.tree.mean import variances
+from hornbeam.tree.evidence.means import variances
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import pull_up
 from hornbeam.typing import Bools, Counts, Floats
 
-__all__ = ["from_sklearn", "from_sklearn_forest", "graft_sklearn", "to_sklearn"]
+__all__ = ["from_sklearn", "from_sklearn_forest", "import_sklearn", "to_sklearn"]
 
 _WHOLE = 1e-9  # relative rounding of a fraction times a weight
 _SMOOTHED = 1e-6  # what rounding and fixed point may change at most
@@ -46,7 +46,7 @@ def from_sklearn(estimator: Any) -> Tree:
 
     See Also
     --------
-    graft_sklearn : the same with scikit-learn's numbers of the nodes.
+    import_sklearn : the same with scikit-learn's numbers of the nodes.
 
     Notes
     -----
@@ -64,7 +64,7 @@ def from_sklearn(estimator: Any) -> Tree:
     >>> HGS()(tree).belief[1].round(3).tolist()
     [0.812, 0.188]
     """
-    tree = graft_sklearn(estimator).tree
+    tree = import_sklearn(estimator).tree
     assert tree is not None
     return tree
 
@@ -89,10 +89,10 @@ def from_sklearn_forest(estimator: Any) -> tuple[Tree, ...]:
     >>> [tree.schema.classes for tree in from_sklearn_forest(forest)]
     [('no', 'yes'), ('no', 'yes'), ('no', 'yes')]
     """
-    return tuple(graft.tree for graft in grafts(estimator) if graft.tree is not None)
+    return tuple(graft.tree for graft in imported_trees(estimator) if graft.tree is not None)
 
 
-def graft_sklearn(estimator: Any) -> Graft:
+def import_sklearn(estimator: Any) -> ImportedTree:
     """Make a graft of a fitted scikit-learn tree: `from_sklearn` with scikit-learn's numbers of the nodes.
 
     Parameters
@@ -101,22 +101,22 @@ def graft_sklearn(estimator: Any) -> Graft:
 
     Returns
     -------
-    Graft
+    ImportedTree
 
     Examples
     --------
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 0]
-    >>> graft_sklearn(DecisionTreeClassifier(random_state=0).fit(X, y)).nodes.tolist()
+    >>> import_sklearn(DecisionTreeClassifier(random_state=0).fit(X, y)).nodes.tolist()
     [0, 1, 4, 2, 3]
     """
-    return _graft(estimator, _schema(estimator))
+    return _imported_tree(estimator, _schema(estimator))
 
 
-def grafts(estimator: Any) -> tuple[Graft, ...]:
+def imported_trees(estimator: Any) -> tuple[ImportedTree, ...]:
     """Make a graft of every tree of a fitted tree or forest."""
     if not hasattr(estimator, "estimators_"):
-        return (graft_sklearn(estimator),)
+        return (import_sklearn(estimator),)
     schema = _schema(estimator)
     for drawn in getattr(estimator, "estimators_features_", ()):
         if not np.array_equal(drawn, np.arange(schema.n_features)):
@@ -124,7 +124,7 @@ def grafts(estimator: Any) -> tuple[Graft, ...]:
                 f"A tree of {type(estimator).__name__} was given the features {np.asarray(drawn).tolist()} alone, "
                 "expected all, in order. Fit it with max_features=1.0 and bootstrap_features=False."
             )
-    return tuple(_graft(member, schema) for member in np.ravel(estimator.estimators_))
+    return tuple(_imported_tree(member, schema) for member in np.ravel(estimator.estimators_))
 
 
 def _schema(estimator: Any) -> Schema:
@@ -138,14 +138,14 @@ def _schema(estimator: Any) -> Schema:
     return Schema(numeric_features(tuple(map(str, names))), tuple(classes.tolist()))
 
 
-def _graft(estimator: Any, schema: Schema) -> Graft:
+def _imported_tree(estimator: Any, schema: Schema) -> ImportedTree:
     arrays = getattr(estimator, "tree_", None)
     if arrays is None or arrays.value.shape[1:] != (1, schema.n_classes):
         raise InteropError(
             f"{type(estimator).__name__} holds no fitted classification tree of {schema.n_classes} classes. "
             "Pass a tree, or a forest of classification trees; boosted regression trees have no class counts."
         )
-    skeleton, order = plant(
+    skeleton, order = skeleton_from_binary(
         arrays.children_left,
         arrays.children_right,
         arrays.feature,
@@ -158,7 +158,7 @@ def _graft(estimator: Any, schema: Schema) -> Graft:
     weighted = not np.array_equal(arrays.n_node_samples, arrays.weighted_n_node_samples)
     evidence, unit = _evidence(skeleton, weight, weighted=weighted)
     tree = Tree.raw(schema, skeleton, evidence, unit=unit, rows=rows, history=(Step.of("scikit-learn"),))
-    return Graft("scikit-learn", Reading(schema), skeleton, order.astype(np.int32), tree)
+    return ImportedTree("scikit-learn", InputConventions(schema), skeleton, order.astype(np.int32), tree)
 
 
 def _evidence(skeleton: Skeleton, weight: Floats, *, weighted: bool) -> tuple[Counts, float]:
@@ -171,7 +171,7 @@ def _evidence(skeleton: Skeleton, weight: Floats, *, weighted: bool) -> tuple[Co
         steps[leaf] = nearest[leaf]
     else:
         some = leaf[:, None] & (weight > 0)
-        held, unit = fixed_point(weight[some], int(np.ceil(total[0, 0] / weight[some].max())))
+        held, unit = fixed_point_weights(weight[some], int(np.ceil(total[0, 0] / weight[some].max())))
         steps[some] = 1 if held is None else held
     evidence = pull_up(skeleton, steps)
     # Rows that all count 1 have whole counts, and a node those of its children together.
@@ -232,7 +232,9 @@ def to_sklearn(tree: Tree, *, missing: str = "error") -> Any:
     nodes["right_child"] = np.where(leaf, -1, first + 1)
     nodes["feature"] = np.where(leaf, -2, tree.skeleton.feature)
     nodes["threshold"] = np.where(leaf, -2.0, tree.skeleton.threshold)
-    impurity = variances(tree.evidence, tree.unit) if tree.is_measured else 1.0 - (tree.belief**2).sum(axis=1)
+    impurity = (
+        variances(tree.evidence, tree.unit) if tree.is_regression else 1.0 - (tree.belief**2).sum(axis=1)
+    )
     nodes["impurity"] = impurity
     nodes["n_node_samples"] = tree.rows
     nodes["weighted_n_node_samples"] = tree.weight * tree.unit[0]
@@ -241,9 +243,9 @@ def to_sklearn(tree: Tree, *, missing: str = "error") -> Any:
     values = np.ascontiguousarray(tree.belief[:, None, :])
     arrays.__setstate__({"max_depth": tree.depth, "node_count": n, "nodes": nodes, "values": values})
 
-    made = DecisionTreeRegressor() if tree.is_measured else DecisionTreeClassifier()
+    made = DecisionTreeRegressor() if tree.is_regression else DecisionTreeClassifier()
     made.tree_, made.n_outputs_ = arrays, 1
-    if not tree.is_measured:
+    if not tree.is_regression:
         made.classes_, made.n_classes_ = np.array(schema.classes), schema.n_classes
     made.n_features_in_ = made.max_features_ = schema.n_features
     if not schema.has_generated_names:

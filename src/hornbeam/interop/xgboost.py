@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from hornbeam.data.schema import Feature, Kind, Schema, generated_names
 from hornbeam.errors import InteropError
-from hornbeam.interop.graft import Graft, plant
-from hornbeam.interop.reading import OTHER, Reading
+from hornbeam.interop.imported_tree import ImportedTree, skeleton_from_binary
+from hornbeam.interop.input_conventions import OTHER_CATEGORY, InputConventions
 from hornbeam.interop.rounding import below
 from hornbeam.typing import Category, Floats
 
@@ -21,7 +21,7 @@ __all__ = ["from_xgboost"]
 type _Json = dict[str, Any]
 
 
-def from_xgboost(model: Any, tree: int = 0) -> Graft:
+def from_xgboost(model: Any, tree: int = 0) -> ImportedTree:
     """Take one tree out of an XGBoost model.
 
     Parameters
@@ -33,10 +33,10 @@ def from_xgboost(model: Any, tree: int = 0) -> Graft:
 
     Returns
     -------
-    Graft
+    ImportedTree
         It sends every row where the model does: XGBoost rounds a value to float32 and asks whether it is
         below the threshold; missing values take the learned side; categories that are not in the set of a
-        test, never seen ones too, go left. XGBoost keeps no class counts: `Graft.count` makes a tree of it.
+        test, never seen ones too, go left. XGBoost keeps no class counts: `ImportedTree.count` makes a tree of it.
         Its `nodes` are the numbers that ``predict(..., pred_leaf=True)`` gives.
 
     Raises
@@ -61,14 +61,14 @@ def from_xgboost(model: Any, tree: int = 0) -> Graft:
     learner, trees = _read(model)
     if not 0 <= tree < len(trees):
         raise InteropError(f"The model has no tree {tree}, expected one of its {len(trees)}, counted from 0.")
-    return _graft(trees[tree], _reading(model, learner, trees))
+    return _imported_tree(trees[tree], _conventions(model, learner, trees))
 
 
-def grafts(model: Any) -> tuple[Graft, ...]:
+def imported_trees(model: Any) -> tuple[ImportedTree, ...]:
     """Take every tree out of an XGBoost model."""
     learner, trees = _read(model)
-    reading = _reading(model, learner, trees)
-    return tuple(_graft(tree, reading) for tree in trees)
+    reading = _conventions(model, learner, trees)
+    return tuple(_imported_tree(tree, reading) for tree in trees)
 
 
 def n_rounds(model: Any) -> int:
@@ -93,7 +93,7 @@ def _read(model: Any) -> tuple[_Json, list[_Json]]:
     return learner, booster["model"]["trees"]
 
 
-def _reading(model: Any, learner: _Json, trees: list[_Json]) -> Reading:
+def _conventions(model: Any, learner: _Json, trees: list[_Json]) -> InputConventions:
     n_features = int(learner["learner_model_param"]["num_feature"])
     names = tuple(learner["feature_names"]) or generated_names(n_features)
     features = [Feature(name) for name in names]
@@ -102,10 +102,10 @@ def _reading(model: Any, learner: _Json, trees: list[_Json]) -> Reading:
         features[i] = Feature(names[i], Kind.NOMINAL, known)
     for i, codes in _tested_categories(trees).items():
         if features[i].kind is Kind.NUMERIC:
-            features[i] = Feature(names[i], Kind.NOMINAL, (*sorted(codes), OTHER))
+            features[i] = Feature(names[i], Kind.NOMINAL, (*sorted(codes), OTHER_CATEGORY))
             numbered.add(i)
     classes = tuple(np.asarray(getattr(model, "classes_", ())).tolist())
-    return Reading(Schema(tuple(features), classes), frozenset(numbered), _whole)
+    return InputConventions(Schema(tuple(features), classes), frozenset(numbered), _whole)
 
 
 def _whole(values: Floats) -> Floats:
@@ -140,9 +140,9 @@ def _chosen(tree: _Json) -> dict[int, list[int]]:
     return {node: tree["categories"][begin : begin + size] for node, begin, size in runs}
 
 
-def _graft(tree: _Json, reading: Reading) -> Graft:
+def _imported_tree(tree: _Json, reading: InputConventions) -> ImportedTree:
     feature = np.array(tree["split_indices"])
-    skeleton, order = plant(
+    skeleton, order = skeleton_from_binary(
         np.array(tree["left_children"]),
         np.array(tree["right_children"]),
         feature,
@@ -150,10 +150,10 @@ def _graft(tree: _Json, reading: Reading) -> Graft:
         np.array(tree["default_left"], np.bool_),
         {node: _slots(chosen, reading, int(feature[node])) for node, chosen in _chosen(tree).items()},
     )
-    return Graft("xgboost", reading, skeleton, order.astype(np.int32))
+    return ImportedTree("xgboost", reading, skeleton, order.astype(np.int32))
 
 
-def _slots(chosen: list[int], reading: Reading, feature: int) -> NDArray[Any]:
+def _slots(chosen: list[int], reading: InputConventions, feature: int) -> NDArray[Any]:
     categories = reading.schema.features[feature].categories
     if feature in reading.numbered:
         return np.append(np.isin(np.array(categories[:-1]), chosen), False).astype(np.int32)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import InteropError
-from hornbeam.interop.graft import Graft, plant
-from hornbeam.interop.reading import OTHER, Reading
+from hornbeam.interop.imported_tree import ImportedTree, skeleton_from_binary
+from hornbeam.interop.input_conventions import OTHER_CATEGORY, InputConventions
 from hornbeam.interop.rounding import below
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
@@ -23,7 +23,7 @@ __all__ = ["from_ydf"]
 _WHOLE = 1e-6  # a count that far from a whole number is a sum of weights
 
 
-def from_ydf(model: Any, tree: int = 0) -> Graft:
+def from_ydf(model: Any, tree: int = 0) -> ImportedTree:
     """Take one tree out of a YDF model.
 
     Parameters
@@ -35,9 +35,9 @@ def from_ydf(model: Any, tree: int = 0) -> Graft:
 
     Returns
     -------
-    Graft
+    ImportedTree
         It sends every row where the model does; YDF rounds numbers to float32, sends missing values where
-        each test says, and takes values outside its dictionary for one category, here `OTHER`. Its `tree`
+        each test says, and takes values outside its dictionary for one category, here `OTHER_CATEGORY`. Its `tree`
         has the class counts of the leaves if they are whole numbers: of CART and random forests that were
         trained without weights. Its `nodes` are the numbers that ``predict_leaves`` gives, -1 on inner
         nodes. The schema has the model's input features, in its order.
@@ -60,13 +60,13 @@ def from_ydf(model: Any, tree: int = 0) -> Graft:
     n_trees = model.num_trees()
     if not 0 <= tree < n_trees:
         raise InteropError(f"The model has no tree {tree}, expected one of its {n_trees}, counted from 0.")
-    return _graft(model, model.get_tree(tree), _reading(model))
+    return _imported_tree(model, model.get_tree(tree), _conventions(model))
 
 
-def grafts(model: Any) -> tuple[Graft, ...]:
+def imported_trees(model: Any) -> tuple[ImportedTree, ...]:
     """Take every tree out of a YDF model."""
-    reading = _reading(model)
-    return tuple(_graft(model, tree, reading) for tree in model.iter_trees())
+    reading = _conventions(model)
+    return tuple(_imported_tree(model, tree, reading) for tree in model.iter_trees())
 
 
 def n_rounds(model: Any) -> int:
@@ -77,14 +77,14 @@ def n_rounds(model: Any) -> int:
     return int(model.num_trees()) // (n_classes if n_classes > 2 else 1)
 
 
-def _reading(model: Any) -> Reading:
+def _conventions(model: Any) -> InputConventions:
     columns = model.data_spec().columns
     features = tuple(_feature(columns[i.column_idx], i.semantic.name) for i in model.input_features())
     label = columns[model.label_col_idx()]
     classes: tuple[Category, ...] = ()
     if model.task().name == "CLASSIFICATION":
         classes = tuple(_value(label, text) for text in model.label_classes())
-    return Reading(Schema(features, classes))
+    return InputConventions(Schema(features, classes))
 
 
 def _feature(column: Any, semantic: str) -> Feature:
@@ -95,7 +95,9 @@ def _feature(column: Any, semantic: str) -> Feature:
     if semantic == "CATEGORICAL" and not column.categorical.is_already_integerized:
         known = sorted((entry.index, text) for text, entry in column.categorical.items.items())
         # The first of the dictionary is for all that are not in it; here it is the last.
-        return Feature(column.name, Kind.NOMINAL, (*(_value(column, text) for _, text in known[1:]), OTHER))
+        return Feature(
+            column.name, Kind.NOMINAL, (*(_value(column, text) for _, text in known[1:]), OTHER_CATEGORY)
+        )
     raise InteropError(
         f"Feature {column.name!r} is {semantic} to YDF; expected numbers, booleans or categories with a "
         "dictionary. Train the model without it."
@@ -127,7 +129,7 @@ def _nodes(root: Any) -> Iterator[_Node]:
         n += 1
 
 
-def _graft(model: Any, tree: Any, reading: Reading) -> Graft:
+def _imported_tree(model: Any, tree: Any, reading: InputConventions) -> ImportedTree:
     found = list(_nodes(tree.root))
     n = len(found)
     children = np.full((2, n), -1)  # negative, positive
@@ -145,14 +147,14 @@ def _graft(model: Any, tree: Any, reading: Reading) -> Graft:
             threshold[i] = test.threshold
         else:
             slots[i] = test.slots
-    skeleton, order = plant(children[0], children[1], feature, threshold, missing_left, slots)
+    skeleton, order = skeleton_from_binary(children[0], children[1], feature, threshold, missing_left, slots)
     leaf = np.array([node.is_leaf for node, _, _ in found])
     nodes = np.where(leaf, np.cumsum(leaf) - 1, -1)[order].astype(np.int32)
     evidence = _evidence(skeleton, [found[i].node for i in order], reading.schema.n_classes)
     made = None
     if evidence is not None:
         made = Tree.raw(reading.schema, skeleton, evidence, history=(Step.of("ydf"),))
-    return Graft("ydf", reading, skeleton, nodes, made)
+    return ImportedTree("ydf", reading, skeleton, nodes, made)
 
 
 class _Test(NamedTuple):

@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam import _native
-from hornbeam.kernels.subtree import Nodes, Terms
+from hornbeam.kernels.subtree import GrowthSpec, Nodes
 from hornbeam.typing import Codes, Floats, Indices
 
-__all__ = ["Pulls", "grow_leafwise"]
+__all__ = ["Gradients", "grow_leafwise"]
 
 
-class Pulls(NamedTuple):
+class Gradients(NamedTuple):
     """What rows are added up as, and the steps it is rounded to.
 
     A row's numerator times ``numerator_scale`` is rounded to a whole number, and so is its denominator (None: 1 for
@@ -29,10 +29,10 @@ class Pulls(NamedTuple):
 
 def grow_leafwise(
     codes: Codes,
-    pulls: Pulls,
+    pulls: Gradients,
     order: NDArray[np.int32],
     n_added: int,
-    terms: Terms,
+    terms: GrowthSpec,
     max_leaves: int | None,
     key: int,
     n_jobs: int = 1,

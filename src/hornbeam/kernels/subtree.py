@@ -22,17 +22,18 @@ from hornbeam.typing import Codes, Counts, Floats, Indices
 
 __all__ = [
     "CRITERIA",
-    "Block",
     "Cells",
     "Columns",
+    "GrowthSpec",
     "Missing",
+    "NodeRange",
     "Nodes",
     "Nominal",
     "Rows",
     "Rules",
     "Split",
-    "Terms",
     "best_split",
+    "cell_kind",
     "channels",
     "check_rows",
     "child_key",
@@ -40,7 +41,6 @@ __all__ = [
     "empty_cells",
     "grow",
     "histogram",
-    "holding",
     "partition",
     "refusing",
     "spread",
@@ -70,7 +70,7 @@ class Rows(NamedTuple):
         return len(self.codes)
 
 
-class Terms(NamedTuple):
+class GrowthSpec(NamedTuple):
     """What the columns are, what a split is worth, and which rules it must keep."""
 
     columns: Columns
@@ -132,7 +132,7 @@ class Terms(NamedTuple):
         return self.of, (*plain, self.criterion, self.rules)
 
 
-class Block(NamedTuple):
+class NodeRange(NamedTuple):
     """A node's rows [begin, end), its depth, the bounds monotone constraints put on it, the key of its draws."""
 
     begin: int
@@ -143,7 +143,7 @@ class Block(NamedTuple):
     key: int = 0
 
     @classmethod
-    def root(cls, n_rows: int, terms: Terms, key: int = 0) -> Self:
+    def root(cls, n_rows: int, terms: GrowthSpec, key: int = 0) -> Self:
         """Return the block of all rows."""
         return cls(0, n_rows, 0, *terms.bounds, key)
 
@@ -185,7 +185,7 @@ def refusing(what: str = _WRONG_ROWS, remedy: str = _DELETE) -> Iterator[None]:
         raise DataError(f"{what}: {error}. {remedy}") from error
 
 
-def check_rows(rows: Rows, terms: Terms) -> None:
+def check_rows(rows: Rows, terms: GrowthSpec) -> None:
     """Refuse codes and labels outside their ranges, once, before any kernel counts them.
 
     Raises
@@ -202,13 +202,13 @@ def check_rows(rows: Rows, terms: Terms) -> None:
         )
 
 
-def grow(rows: Rows, terms: Terms, block: Block, watch: Counts) -> Nodes:
+def grow(rows: Rows, terms: GrowthSpec, block: NodeRange, watch: Counts) -> Nodes:
     """Grow a whole subtree from a block of rows."""
     made = Nodes(*_native.grow(*rows, terms.columns, terms.criterion, terms.rules, *block, watch=watch))
     return made._replace(map=narrow_slots(made.map))
 
 
-def empty_cells(rows: Rows, terms: Terms, n_slots: int = 1) -> Cells:
+def empty_cells(rows: Rows, terms: GrowthSpec, n_slots: int = 1) -> Cells:
     """Zeroed cells [slot, feature x code x class]: counts, or pairs of weight and rows.
 
     Of sums [slot, feature x code]: sum and rows; with weights sum, weight and rows.
@@ -216,7 +216,7 @@ def empty_cells(rows: Rows, terms: Terms, n_slots: int = 1) -> Cells:
     return zero_cells(terms, n_slots, weighted=rows.weight is not None)
 
 
-def zero_cells(terms: Terms, n_slots: int, *, weighted: bool) -> Cells:
+def zero_cells(terms: GrowthSpec, n_slots: int, *, weighted: bool) -> Cells:
     """Zeroed cells of rows that have weights, or that count 1 each: then 32 bits a cell do below 2**31 rows."""
     if terms.sums:
         return np.zeros(n_slots * terms.n_cells * (3 if weighted else 2), dtype=np.int64)
@@ -226,13 +226,13 @@ def zero_cells(terms: Terms, n_slots: int, *, weighted: bool) -> Cells:
 
 
 def histogram(
-    rows: Rows, terms: Terms, begin: int, end: int, cells: Cells, slots: Indices | None = None
+    rows: Rows, terms: GrowthSpec, begin: int, end: int, cells: Cells, slots: Indices | None = None
 ) -> None:
     """Count rows [begin, end) into cells; ``slots`` names each row's block, -1 for none."""
     _native.histogram(*rows, terms.columns, slots, begin, end, cells)
 
 
-def spread(rows: Rows, terms: Terms, block: Block) -> float:
+def spread(rows: Rows, terms: GrowthSpec, block: NodeRange) -> float:
     """Variance of the numerators of a block, which corrected splits of sums are measured by; 0 where nobody asks."""
     if not (terms.sums and terms.rules.corrected):
         return 0.0
@@ -242,28 +242,28 @@ def spread(rows: Rows, terms: Terms, block: Block) -> float:
 
 def best_split(
     cells: Cells,
-    terms: Terms,
+    terms: GrowthSpec,
     evidence: Counts,
     n_rows: int,
-    block: Block | None = None,
+    block: NodeRange | None = None,
     spread: float = 0.0,
 ) -> Split | None:
     """Find the best split of one node from its cells, evidence, rows and spread, within the bounds of its block."""
-    block = Block.root(n_rows, terms) if block is None else block
+    block = NodeRange.root(n_rows, terms) if block is None else block
     bounds = (block.lower, block.upper, block.key)
-    what = (holding(terms, cells), terms.columns, terms.criterion, terms.rules)
+    what = (cell_kind(terms, cells), terms.columns, terms.criterion, terms.rules)
     found = _native.best_split(cells, *what, evidence, n_rows, *bounds, spread)
     return None if found is None else Split(*found)
 
 
-def holding(terms: Terms, cells: Cells | None = None) -> int:
+def cell_kind(terms: GrowthSpec, cells: Cells | None = None) -> int:
     """Tell the kernels what the cells of one node hold; without cells, what those of rows without weights would."""
     if terms.sums:
         return _RATIOS if cells is not None and cells.size == 3 * terms.n_cells else _SUMS
     return _WEIGHTS if cells is not None and cells.dtype == np.int64 else _COUNTS
 
 
-def channels(cells: Cells, terms: Terms) -> tuple[Counts, Counts]:
+def channels(cells: Cells, terms: GrowthSpec) -> tuple[Counts, Counts]:
     """Read the evidence and the rows of every code of every feature off the cells of one node."""
     if terms.sums:
         sums = cells.reshape(terms.n_cells, -1)
@@ -272,7 +272,7 @@ def channels(cells: Cells, terms: Terms) -> tuple[Counts, Counts]:
     return counts[:, :, 0].astype(np.int64), counts[:, :, -1].sum(axis=1, dtype=np.int64)
 
 
-def children_totals(cells: Cells, split: Split, terms: Terms) -> tuple[Counts, Counts]:
+def children_totals(cells: Cells, split: Split, terms: GrowthSpec) -> tuple[Counts, Counts]:
     """Evidence and rows of each child, read off the cells of the split's feature."""
     start = int(terms.offsets[split.feature])
     mine = slice(start, start + len(split.slot_of))
@@ -284,7 +284,7 @@ def children_totals(cells: Cells, split: Split, terms: Terms) -> tuple[Counts, C
     return evidence, n_rows
 
 
-def partition(rows: Rows, terms: Terms, begin: int, end: int, split: Split) -> Counts:
+def partition(rows: Rows, terms: GrowthSpec, begin: int, end: int, split: Split) -> Counts:
     """Move rows so that each slot's are contiguous; return where each begins, and the end."""
     starts: Counts = _native.partition(
         *rows, terms.columns, begin, end, split.feature, split.slot_of, split.n_slots

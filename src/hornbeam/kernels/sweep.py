@@ -8,14 +8,14 @@ from hornbeam import _native
 from hornbeam.typing import Bools, Counts, Floats, Indices
 
 __all__ = [
-    "Expected",
-    "Given",
-    "Rest",
-    "Settler",
+    "ExpectedCosts",
+    "GivenCosts",
+    "PruneSweep",
+    "PrunedShape",
     "WeakestLinks",
     "frontiers",
     "least_costs",
-    "rest",
+    "prune_shape",
     "weakest_links",
 ]
 
@@ -46,7 +46,7 @@ def least_costs(belief: Floats, costs: Floats) -> tuple[Floats, Indices]:
     return least, action
 
 
-class Rest(NamedTuple):
+class PrunedShape(NamedTuple):
     """The shape that is left when some nodes become leaves, in level order."""
 
     node: Counts  #: which node each one was
@@ -55,18 +55,18 @@ class Rest(NamedTuple):
     n_children: Indices
 
 
-def rest(first_child: Indices, n_children: Indices, cut: Bools) -> Rest:
+def prune_shape(first_child: Indices, n_children: Indices, cut: Bools) -> PrunedShape:
     """Make leaves of the nodes in `cut`, and number anew what is left.
 
     Examples
     --------
-    >>> left = rest(*np.array([[1, -1, 3, -1, -1], [2, 0, 2, 0, 0]], np.int32), np.arange(5) == 2)
+    >>> left = prune_shape(*np.array([[1, -1, 3, -1, -1], [2, 0, 2, 0, 0]], np.int32), np.arange(5) == 2)
     >>> left.node.tolist(), left.parent.tolist(), left.n_children.tolist()
     ([0, 1, 2], [-1, 0, 0], [2, 0, 0])
     """
     n = len(n_children)
     # Large arrays of NumPy's come in huge pages, where the kernel's own would not.
-    left = Rest(np.empty(n, np.int64), *(np.empty(n, np.int32) for _ in range(3)))
+    left = PrunedShape(np.empty(n, np.int64), *(np.empty(n, np.int32) for _ in range(3)))
     n_left = _native.rest(first_child, n_children, cut, *left)
     for array in left:
         array.resize(n_left, refcheck=False)  # in place: what was not filled is given back
@@ -92,14 +92,14 @@ def frontiers(first_child: Indices, n_children: Indices) -> tuple[Indices, Count
     return order, begin
 
 
-class Given(NamedTuple):
+class GivenCosts(NamedTuple):
     """Costs of n nodes, worked out before."""
 
     as_leaf: Floats  #: (n,): of a node that is a leaf
     staying: Floats  #: (n,): at an inner node, of the rows that stop there
 
 
-class Expected(NamedTuple):
+class ExpectedCosts(NamedTuple):
     """Costs of n nodes whose rows get the answer that is cheapest under what their node believes."""
 
     evidence: Counts  #: (n, K): rows of each class
@@ -108,20 +108,20 @@ class Expected(NamedTuple):
     costs: Floats  #: (K, K): ``costs[true, predicted]``
 
 
-class Settler:
+class PruneSweep:
     """What a node costs as a leaf against what its subtree costs, from the leaves up.
 
     Parameters
     ----------
     first_child, n_children : int32 arrays of shape (n,)
-    costs : Given or Expected
+    costs : GivenCosts or ExpectedCosts
     slack, relative : float, default 0
         A node is cut where ``as_leaf <= below + slack + relative * abs(below)``.
 
     Examples
     --------
     >>> shape = np.array([1, -1, -1], np.int32), np.array([2, 0, 0], np.int32)
-    >>> settler = Settler(*shape, Given(as_leaf=np.array([3.0, 1.0, 2.0]), staying=np.zeros(3)))
+    >>> settler = PruneSweep(*shape, GivenCosts(as_leaf=np.array([3.0, 1.0, 2.0]), staying=np.zeros(3)))
     >>> settler.settle_all()
     >>> settler.cut.tolist(), settler.value.tolist()
     ([True, False, False], [3.0, 1.0, 2.0])
@@ -133,7 +133,7 @@ class Settler:
         self,
         first_child: Indices,
         n_children: Indices,
-        costs: Given | Expected,
+        costs: GivenCosts | ExpectedCosts,
         *,
         slack: float = 0.0,
         relative: float = 0.0,

@@ -10,7 +10,7 @@ from hornbeam.plots.comparison import (
 from hornbeam.plots.leaves import LeafDisplay
 from hornbeam.plots.probabilities import ProbabilityDisplay
 from hornbeam.plots.pruning import PruningPathDisplay
-from hornbeam.plots.sizes import plot_sizes
+from hornbeam.plots.size_curve import plot_sizes
 from hornbeam.plots.tree import TreeDisplay
 
 __all__ = [

@@ -4,7 +4,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from hornbeam.errors import MissingExtraError
-from hornbeam.export.palette import CLASS_COLOURS
+from hornbeam.export.people.palette import CLASS_COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hornbeam.evaluation.compare import Comparison
+from hornbeam.evaluation.comparison import Comparison
 from hornbeam.plots.canvas import COLORS, GREY, MARKERS, axes
 from hornbeam.typing import Floats
 

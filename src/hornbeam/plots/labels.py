@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hornbeam.export.words import conditions_within, digits_apart, feature_name, several, shortened
+from hornbeam.export.wording import conditions_within, digits_apart, feature_name, pluralise, shortened
 from hornbeam.plots.canvas import text_width
-from hornbeam.plots.page import Page
+from hornbeam.plots.page_size import Page
 from hornbeam.tree import Tree
 from hornbeam.typing import Bools, Floats
 
@@ -46,13 +46,13 @@ def labels_of(tree: Tree, roomy: Bools, letters: int, page: Page) -> list[Label]
     """
     skeleton, digits = tree.skeleton, digits_apart(tree)
     labels = [
-        Label(several(tree.rows.item(0), "row")) if roomy[0] else Label(),
+        Label(pluralise(tree.rows.item(0), "row")) if roomy[0] else Label(),
         *[Label()] * (tree.n_nodes - 1),
     ]
     for node in np.flatnonzero(skeleton.n_children).tolist():
         feature, first = skeleton.feature.item(node), skeleton.first_child.item(node)
         if roomy[node]:
-            rows = several(tree.rows.item(node), "row") if node and page.counted else ""
+            rows = pluralise(tree.rows.item(node), "row") if node and page.counted else ""
             name = shortened(feature_name(tree.schema.features[feature].name), letters)
             labels[node] = replace(labels[node], rows=rows, name=name)
         children = first + np.flatnonzero(roomy[first : first + skeleton.n_children[node]])

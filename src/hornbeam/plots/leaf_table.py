@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from hornbeam.export.answers import answer_words, span_words
-from hornbeam.export.fold import Folded
-from hornbeam.export.palette import bar, bars, on_scale
+from hornbeam.export.people.display_subset import DisplaySubset
+from hornbeam.export.people.palette import bar, bars, on_scale
+from hornbeam.export.prediction_text import interval_text, prediction_text
 from hornbeam.plots.canvas import AS_IT_IS, DARK, GREY, text_width
 from hornbeam.typing import Bools, Floats
 
@@ -48,7 +48,7 @@ class LeafTable:
 
     Parameters
     ----------
-    folded : Folded
+    folded : DisplaySubset
     font : float
         Size of the letters.
     low, high : float64 arrays or None
@@ -59,7 +59,7 @@ class LeafTable:
         The class of interest, whose probability is said of every leaf; the class it decides for if not given.
     """
 
-    folded: Folded
+    folded: DisplaySubset
     font: float
     low: Floats | None
     high: Floats | None
@@ -71,7 +71,7 @@ class LeafTable:
         """What stands over the columns."""
         sure = "" if self.low is None else f"{100 * self.level:g} % interval"
         return (
-            ("", "mean", sure, "rows") if self.folded.tree.is_measured else ("class", "prob.", sure, "rows")
+            ("", "mean", sure, "rows") if self.folded.tree.is_regression else ("class", "prob.", sure, "rows")
         )
 
     def cells(self, leaf: int) -> tuple[str, str, str, str]:
@@ -79,8 +79,8 @@ class LeafTable:
         tree, hidden = self.folded.tree, self.folded.hidden.item(leaf)
         sure = f"+{hidden:,} leaves" if hidden else ""
         if not hidden and self.low is not None and self.high is not None:
-            sure = span_words(tree, self.low, self.high, leaf, 2, self.code)
-        return *answer_words(tree, leaf, 2, _LONGEST, self.code), sure, f"{tree.rows[leaf]:,}"
+            sure = interval_text(tree, self.low, self.high, leaf, 2, self.code)
+        return *prediction_text(tree, leaf, 2, _LONGEST, self.code), sure, f"{tree.rows[leaf]:,}"
 
     @property
     def bar_width(self) -> float:
@@ -127,9 +127,9 @@ class LeafTable:
             # What is folded is pale: an average of answers, and nobody's answer.
             drawn.add(left, middle, width, thickness, belief[leaf], 0.45 if hidden[leaf] else 1.0)
         drawn.draw(ax)
-        if (tree.is_measured or tree.n_classes == 2) and self.low is not None and self.high is not None:
+        if (tree.is_regression or tree.n_classes == 2) and self.low is not None and self.high is not None:
             sure = [leaf for leaf in y if not hidden[leaf]]
             bounds = (self.low[sure, 0], self.high[sure, 0])
-            begin, end = (left + width * (on_scale(tree, at) if tree.is_measured else at) for at in bounds)
+            begin, end = (left + width * (on_scale(tree, at) if tree.is_regression else at) for at in bounds)
             thin = max(0.6, 0.12 * self.font)
             ax.hlines([y[leaf] for leaf in sure], begin, end, color=DARK, linewidth=thin, zorder=4)

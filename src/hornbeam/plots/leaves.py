@@ -6,7 +6,7 @@ import numpy as np
 
 from hornbeam.explain.leaves import Leaves, leaves
 from hornbeam.plots.canvas import AS_IT_IS, COLORS, GREY, axes, legend
-from hornbeam.plots.fitted import class_number, tree_of
+from hornbeam.plots.estimator_access import class_number, fitted_tree
 from hornbeam.typing import Label
 
 __all__ = ["LeafDisplay"]
@@ -79,7 +79,7 @@ class LeafDisplay:
         -------
         LeafDisplay
         """
-        tree = tree_of(estimator)
+        tree = fitted_tree(estimator)
         counts = tree.evidence[0]
         rate = float(counts[class_number(tree.schema.classes, positive)] / max(1, counts.sum()))
         return cls(leaves(tree, level), base_rate=rate, positive=positive).plot(ax, **settings)

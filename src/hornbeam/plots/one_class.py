@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from hornbeam.plots.fitted import class_number
+from hornbeam.plots.estimator_access import class_number
 from hornbeam.typing import Label
 
 __all__ = ["OneClassDisplay"]

@@ -7,12 +7,12 @@ import numpy as np
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.plots.canvas import COLORS, GREY, axes, legend
-from hornbeam.plots.fitted import tree_of
+from hornbeam.plots.estimator_access import fitted_tree
 from hornbeam.pruning import CostComplexity, cost_complexity_path
-from hornbeam.tree.costs import Costs
+from hornbeam.tree.decision.costs import Costs
 from hornbeam.tuning import CrossValidated
-from hornbeam.tuning.folds import send
-from hornbeam.tuning.trial import Score, Trial, losses, try_alphas
+from hornbeam.tuning.candidate_losses import CandidateLosses, Score, evaluate_alphas, losses
+from hornbeam.tuning.folds import route_held_out
 from hornbeam.typing import Floats
 
 __all__ = ["PruningPathDisplay"]
@@ -29,7 +29,7 @@ class PruningPathDisplay:
     ----------
     alphas : float64 array of shape (n,)
         What a leaf must save (`hornbeam.pruning.CostComplexity`), increasing.
-    trial : Trial
+    trial : CandidateLosses
         What each of these trees lost.
     chosen : int
         Which of them is taken.
@@ -56,7 +56,7 @@ class PruningPathDisplay:
     ([12, 8, 6, 5, 3, 2, 1], '3 leaves')
     """
 
-    def __init__(self, alphas: Floats, trial: Trial, chosen: int, measure: str) -> None:
+    def __init__(self, alphas: Floats, trial: CandidateLosses, chosen: int, measure: str) -> None:
         self.alphas = alphas
         self.n_leaves = trial.n_leaves / trial.n_trees
         self.loss = trial.mean
@@ -102,10 +102,10 @@ class PruningPathDisplay:
         -------
         PruningPathDisplay
         """
-        tree = tree_of(estimator)
+        tree = fitted_tree(estimator)
         alphas = cost_complexity_path(tree, impurity).alphas
-        _, held = send(tree, Table.read(X, y, schema=tree.schema))
-        trial = try_alphas(alphas, tree, held, losses(tree.belief, score), impurity)
+        _, held = route_held_out(tree, Table.read(X, y, schema=tree.schema))
+        trial = evaluate_alphas(alphas, tree, held, losses(tree.belief, score), impurity)
         return cls(alphas, trial, trial.winner(simplicity), _named(score)).plot(ax, **settings)
 
     @classmethod

@@ -9,14 +9,14 @@ import numpy as np
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.explain.intervals import interval
-from hornbeam.export.answers import answer_words
-from hornbeam.export.words import several
+from hornbeam.export.prediction_text import prediction_text
+from hornbeam.export.wording import pluralise
 from hornbeam.plots.branches import draw_branches, draw_legend, draw_nodes, draw_words
 from hornbeam.plots.canvas import AS_IT_IS, GREY, PALE, axes
-from hornbeam.plots.fitted import tree_of
-from hornbeam.plots.sketch import Sketch, sketch
+from hornbeam.plots.estimator_access import fitted_tree
+from hornbeam.plots.figure_layout import Sketch, sketch
 from hornbeam.tree import Tree
-from hornbeam.tree.positive import class_code
+from hornbeam.tree.decision.positive import class_code
 from hornbeam.tree.route import route
 from hornbeam.tree.walk import path
 from hornbeam.typing import Floats, Label
@@ -105,7 +105,7 @@ class TreeDisplay:
         -------
         TreeDisplay
         """
-        return cls(tree_of(estimator), level=level, positive=positive).plot(ax, **settings)
+        return cls(fitted_tree(estimator), level=level, positive=positive).plot(ax, **settings)
 
     def plot(
         self,
@@ -212,11 +212,11 @@ def _points(ax: Any) -> tuple[float, float]:
 
 def _caption(tree: Tree, drawn: Sketch, passed: list[int]) -> str:
     """How much of the tree is shown, and where a row went."""
-    said = f"{several(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth}"
+    said = f"{pluralise(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth}"
     n_parts, n_hidden = int((drawn.folded.hidden > 0).sum()), int(drawn.folded.hidden.sum())
     if n_parts:
-        said += f"; {n_hidden:,} leaves are folded into {several(n_parts, 'part')} (triangles, pale bars)"
+        said += f"; {n_hidden:,} leaves are folded into {pluralise(n_parts, 'part')} (triangles, pale bars)"
     if passed:
-        answer = " ".join(filter(None, answer_words(tree, passed[-1], 2)))
+        answer = " ".join(filter(None, prediction_text(tree, passed[-1], 2)))
         said += f"; dark: the path of a row to node {passed[-1]}, which answers {answer}"
     return said

@@ -11,13 +11,13 @@ import numpy as np
 
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.sums import row_dots, row_sums
-from hornbeam.kernels.sweep import Expected, Given, Settler, least_costs
+from hornbeam.kernels.sweep import ExpectedCosts, GivenCosts, PruneSweep, least_costs
 from hornbeam.pruning.bottom_up import settled, stopped
 from hornbeam.pruning.held_out import PruningRows, held_out
-from hornbeam.tree.costs import Costs
+from hornbeam.tree.decision.costs import Costs
 from hornbeam.tree.edit import collapse
+from hornbeam.tree.evidence.standardised import expect_classes
 from hornbeam.tree.skeleton import Skeleton
-from hornbeam.tree.standard import expect_classes
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Bools, Floats
 
@@ -155,36 +155,36 @@ class BayesRisk:
     def _frontier(self, tree: Tree, costs: Floats) -> Bools:
         slack, relative = self._margin
         shape = tree.skeleton.first_child, tree.skeleton.n_children
-        settler = Settler(*shape, self._risks(tree, costs), slack=slack, relative=relative)
+        settler = PruneSweep(*shape, self._risks(tree, costs), slack=slack, relative=relative)
         return settled(tree.skeleton, settler, self.n_jobs)
 
-    def _risks(self, tree: Tree, costs: Floats) -> Given | Expected:
+    def _risks(self, tree: Tree, costs: Floats) -> GivenCosts | ExpectedCosts:
         """The risk of each node as a leaf, and of rows that stop there."""
         if self.reading == "per-example":
             return self._lots(tree, costs)
         if self.reading == "bayes" and self.table is None:
-            return Expected(tree.evidence, tree.unit.item(0), tree.belief, costs)
+            return ExpectedCosts(tree.evidence, tree.unit.item(0), tree.belief, costs)
         return self._least(tree, costs)
 
-    def _lots(self, tree: Tree, costs: Floats) -> Given:
+    def _lots(self, tree: Tree, costs: Floats) -> GivenCosts:
         """If each node answers by lot."""
         counts = self._counts(tree)
         others = costs * (1 - np.eye(len(costs)))
         lot = np.column_stack([row_dots(tree.belief, np.broadcast_to(row, counts.shape)) for row in others])
-        return Given(row_dots(counts, lot), row_dots(stopped(tree.skeleton, counts), lot))
+        return GivenCosts(row_dots(counts, lot), row_dots(stopped(tree.skeleton, counts), lot))
 
-    def _least(self, tree: Tree, costs: Floats) -> Given:
+    def _least(self, tree: Tree, costs: Floats) -> GivenCosts:
         """If each answers what is cheapest: rates, or what rows of a pruning set cost."""
         rate, action = least_costs(tree.belief, costs)
         none = np.zeros(tree.n_nodes)
         if self.table is None:
-            return Given(rate, none)
+            return GivenCosts(rate, none)
         counts, charged = self._counts(tree), costs.T[action]
         risk = row_dots(counts, charged)
         if self.reading == "bayes":
-            return Given(risk, row_dots(stopped(tree.skeleton, counts), charged))
+            return GivenCosts(risk, row_dots(stopped(tree.skeleton, counts), charged))
         total = row_sums(counts)
-        return Given(np.divide(risk, total, out=np.zeros_like(risk), where=total > 0), none)
+        return GivenCosts(np.divide(risk, total, out=np.zeros_like(risk), where=total > 0), none)
 
     # ------------------------------------------------------------------------------------- node after node
 

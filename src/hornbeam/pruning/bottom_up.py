@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.kernels.pool import Pool
-from hornbeam.kernels.sweep import Given, Settler
+from hornbeam.kernels.sweep import GivenCosts, PruneSweep
 from hornbeam.pruning.frontiers import frontiers
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.typing import Bools, Floats, Indices
@@ -55,18 +55,18 @@ def bottom_up(
     >>> bottom_up(stump, np.array([3.0, 1.0, 2.0]), np.zeros(3)).tolist()
     [True, False, False]
     """
-    costs = Given(as_leaf, staying)
-    settler = Settler(skeleton.first_child, skeleton.n_children, costs, slack=slack, relative=relative)
+    costs = GivenCosts(as_leaf, staying)
+    settler = PruneSweep(skeleton.first_child, skeleton.n_children, costs, slack=slack, relative=relative)
     return settled(skeleton, settler, n_jobs)
 
 
-def settled(skeleton: Skeleton, settler: Settler, n_jobs: int = 1) -> Bools:
+def settled(skeleton: Skeleton, settler: PruneSweep, n_jobs: int = 1) -> Bools:
     """Settle every node, and say which become leaves.
 
     Parameters
     ----------
     skeleton : Skeleton
-    settler : Settler
+    settler : PruneSweep
         Of the same nodes, none of them settled yet.
     n_jobs : int, default 1
         Threads that share each frontier; one thread walks the levels backwards instead.
@@ -79,8 +79,8 @@ def settled(skeleton: Skeleton, settler: Settler, n_jobs: int = 1) -> Bools:
     --------
     >>> import numpy as np
     >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan])
-    >>> costs = Given(as_leaf=np.array([3.0, 1.0, 2.0]), staying=np.zeros(3))
-    >>> settled(stump, Settler(stump.first_child, stump.n_children, costs)).tolist()
+    >>> costs = GivenCosts(as_leaf=np.array([3.0, 1.0, 2.0]), staying=np.zeros(3))
+    >>> settled(stump, PruneSweep(stump.first_child, stump.n_children, costs)).tolist()
     [True, False, False]
     """
     if n_jobs == 1 or skeleton.n_nodes < 2 * _SLICE:
@@ -91,7 +91,7 @@ def settled(skeleton: Skeleton, settler: Settler, n_jobs: int = 1) -> Bools:
     return settler.cut
 
 
-def _in_rounds(settler: Settler, order: Indices, begin: list[int], n_jobs: int) -> None:
+def _in_rounds(settler: PruneSweep, order: Indices, begin: list[int], n_jobs: int) -> None:
     """Settle wide frontiers in slices, one frontier after the other; runs of narrow ones in one go."""
     with Pool(n_jobs) as pool:
         waiting = 0

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hornbeam.tree.edit import collapse
-from hornbeam.tree.standard import expect_classes
+from hornbeam.tree.evidence.standardised import expect_classes
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import pull_up
 

@@ -10,8 +10,8 @@ from hornbeam.kernels.sums import row_dots, row_sums
 from hornbeam.kernels.sweep import WeakestLinks, weakest_links
 from hornbeam.pruning.bottom_up import stopped
 from hornbeam.tree.edit import collapse
-from hornbeam.tree.mean import variances
-from hornbeam.tree.standard import expect_classes
+from hornbeam.tree.evidence.means import variances
+from hornbeam.tree.evidence.standardised import expect_classes
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Counts, Floats
 
@@ -200,7 +200,7 @@ def _links(tree: Tree, impurity: str) -> tuple[WeakestLinks, float]:
 
 
 def _impurities(tree: Tree, impurity: str) -> Floats:
-    if tree.is_measured:
+    if tree.is_regression:
         if impurity != "gini":
             expect_classes(tree, f"impurity={impurity!r}")
         return variances(tree.evidence, tree.unit)

@@ -9,8 +9,8 @@ from hornbeam.kernels.sums import row_sums
 from hornbeam.pruning.bottom_up import bottom_up, stopped
 from hornbeam.pruning.raising import raise_branches
 from hornbeam.tree.edit import collapse
+from hornbeam.tree.evidence.standardised import expect_classes
 from hornbeam.tree.pessimism import pessimistic_errors
-from hornbeam.tree.standard import expect_classes
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Floats
 

@@ -6,12 +6,12 @@ import numpy as np
 
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
-from hornbeam.tree.edit import sharing_unit, tally
-from hornbeam.tree.measure import units_of
+from hornbeam.tree.edit import count_evidence, sharing_unit
+from hornbeam.tree.evidence.numeric import numeric_units
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats, Indices
 
-__all__ = ["PruningRows", "answers", "held_out"]
+__all__ = ["PruningRows", "held_out", "predictions"]
 
 _ROUNDING = 1e-9  # shares of rows are rounded to whole steps, so equal classes may differ by less than this
 
@@ -24,7 +24,7 @@ def held_out(tree: Tree, table: PruningRows) -> Floats:
     """Weigh the classes of a table's rows at every node of a tree.
 
     A missing value that goes to every child is shared as predictions are: by the evidence of the tree. Rows
-    that are not in memory come as a function that does all this: `hornbeam.scale.HeldOutSource`.
+    that are not in memory come as a function that does all this: `hornbeam.out_of_core.HeldOutSource`.
 
     Returns
     -------
@@ -51,17 +51,19 @@ def held_out(tree: Tree, table: PruningRows) -> Floats:
             "read it with Table.read(X, y, schema=tree.schema)"
         )
     unit = sharing_unit(tree.skeleton, table)
-    evidence, _ = tally(tree.skeleton, table, unit, shares=tree.weight)
-    return evidence.astype(np.float64) * (unit if table.measured is None else units_of(table.measured, unit))
+    evidence, _ = count_evidence(tree.skeleton, table, unit, shares=tree.weight)
+    return evidence.astype(np.float64) * (
+        unit if table.numeric_target is None else numeric_units(table.numeric_target, unit)
+    )
 
 
-def answers(belief: Floats) -> Indices:
+def predictions(belief: Floats) -> Indices:
     """Name the most probable class of every node, the first of equals.
 
     Examples
     --------
     >>> import numpy as np
-    >>> answers(np.array([[0.5, 0.5], [0.2, 0.8]])).tolist()
+    >>> predictions(np.array([[0.5, 0.5], [0.2, 0.8]])).tolist()
     [0, 1]
     """
     near = belief >= belief.max(axis=1, keepdims=True) - _ROUNDING

@@ -8,9 +8,9 @@ from hornbeam.errors import ParameterError
 from hornbeam.kernels.sums import row_dots
 from hornbeam.pruning.bottom_up import bottom_up
 from hornbeam.tree.edit import collapse
-from hornbeam.tree.standard import Standard
+from hornbeam.tree.evidence.standardised import StandardisedTarget
 from hornbeam.tree.tree import Step, Tree
-from hornbeam.tree.walk import pull_up, stopped
+from hornbeam.tree.walk import evidence_stopping, pull_up
 from hornbeam.typing import Bools
 
 __all__ = ["LeafPrice"]
@@ -60,9 +60,9 @@ class LeafPrice:
     def cuts(self, tree: Tree) -> Bools:
         """Find the nodes that become leaves."""
         skeleton, belief = tree.skeleton, tree.belief
-        if tree.is_measured:
-            belief = Standard.of(tree).seen(belief)
-        stay = stopped(skeleton, tree.weight) * tree.unit[0]
+        if tree.is_regression:
+            belief = StandardisedTarget.of(tree).seen(belief)
+        stay = evidence_stopping(skeleton, tree.weight) * tree.unit[0]
         length = row_dots(belief, belief)
         below = pull_up(skeleton, stay[:, None] * np.column_stack((belief, np.ones(len(stay)))))
         as_leaf = below[:, -1] * (1 + length) - 2 * row_dots(below[:, :-1], belief)

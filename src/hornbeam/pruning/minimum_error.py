@@ -8,7 +8,7 @@ from hornbeam.errors import ParameterError
 from hornbeam.kernels.sums import row_sums
 from hornbeam.pruning.bottom_up import bottom_up, stopped
 from hornbeam.tree.edit import collapse
-from hornbeam.tree.standard import expect_classes
+from hornbeam.tree.evidence.standardised import expect_classes
 from hornbeam.tree.tree import Step, Tree
 
 __all__ = ["MinimumError"]

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
-from hornbeam.tree.branches import open_branches, transplant
-from hornbeam.tree.edit import steps
-from hornbeam.tree.share import descend
+from hornbeam.pruning.branches import open_branches, transplant
+from hornbeam.tree.edit import integer_weights
+from hornbeam.tree.evidence.fractional import descend
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Counts, Floats
@@ -57,8 +57,8 @@ def raise_branches(
     --------
     >>> from hornbeam.pruning.error_based import expected_errors
     >>> table = Table.read([[1.0], [2.0], [3.0]], ["a", "a", "b"])
-    >>> from hornbeam.tree import Skeleton, count
-    >>> tree = count(Skeleton.of([2, 0, 0], [0, -1, -1], [1.5, np.nan, np.nan]), table)
+    >>> from hornbeam.tree import Skeleton, count_rows
+    >>> tree = count_rows(Skeleton.of([2, 0, 0], [0, -1, -1], [1.5, np.nan, np.nan]), table)
     >>> raise_branches(tree, table, expected_errors, 0.1, Step.of("example"))
     Tree(1 node, 1 leaf, depth 0, 2 classes)
     """
@@ -119,7 +119,7 @@ class _Raising:
         self.rows = np.zeros(n, np.int64)
         self.errors = np.zeros(n)  # expected of what stands in each place
         self.arrived: dict[int, _Rows] = {}  # the rows of places that have tests
-        weight = steps(table, self.unit)
+        weight = integer_weights(table, self.unit)
         self.arrived[0] = (
             np.arange(table.n_rows),
             np.ones(table.n_rows, np.int64) if weight is None else weight,

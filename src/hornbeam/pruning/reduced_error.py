@@ -6,7 +6,7 @@ import numpy as np
 
 from hornbeam.errors import ParameterError
 from hornbeam.pruning.bottom_up import bottom_up, stopped
-from hornbeam.pruning.held_out import PruningRows, answers, held_out
+from hornbeam.pruning.held_out import PruningRows, held_out, predictions
 from hornbeam.tree.edit import collapse
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
@@ -61,7 +61,7 @@ class ReducedError:
         """Return the pruned tree."""
         held = held_out(tree, self.table)
         as_leaf, staying = _errors(tree, held), _errors(tree, stopped(tree.skeleton, held))
-        slack = _TOLERANCE * (float(as_leaf[0]) if tree.is_measured else 1.0)
+        slack = _TOLERANCE * (float(as_leaf[0]) if tree.is_regression else 1.0)
         if self.search == "greedy":
             cut = _greedy(tree.skeleton, as_leaf, staying, slack)
         else:
@@ -71,11 +71,11 @@ class ReducedError:
 
 def _errors(tree: Tree, held: Floats) -> Floats:
     """Count the errors each node makes about some rows; of a numeric target, the squared ones."""
-    if tree.is_measured:
+    if tree.is_regression:
         mean = tree.belief[:, 0]
         squared: Floats = np.maximum(held[:, 2] - 2 * mean * held[:, 1] + mean * mean * held[:, 0], 0.0)
         return squared
-    answer = answers(tree.belief)[:, None]
+    answer = predictions(tree.belief)[:, None]
     wrong: Floats = held.sum(axis=1) - np.take_along_axis(held, answer, axis=1)[:, 0]
     return wrong
 

@@ -14,13 +14,13 @@ from hornbeam.rules.dropping import Dropping, least_missed
 from hornbeam.rules.rule import Rule, RuleSet
 from hornbeam.typing import Floats
 
-__all__ = ["believe"]
+__all__ = ["smooth_rules"]
 
 _MOST_LENT = 1e150  # rows; as many as all weights may add up to
 _PRIOR = 1.0  # rows of the uniform distribution, so that no probability is 0
 
 
-def believe(rules: RuleSet, table: Table, alpha: float = 1.0) -> RuleSet:
+def smooth_rules(rules: RuleSet, table: Table, alpha: float = 1.0) -> RuleSet:
     """Count the rows that each rule of a list decides, and smooth their frequencies.
 
     Parameters
@@ -51,7 +51,7 @@ def believe(rules: RuleSet, table: Table, alpha: float = 1.0) -> RuleSet:
     >>> from hornbeam.rules import extract
     >>> X, y = [[0.0], [1.0], [2.0]], ["no", "yes", "yes"]
     >>> tree = TreeClassifier("cart").fit(X, y).tree_
-    >>> rules = believe(extract(tree), Table.read(X, y, schema=tree.schema))
+    >>> rules = smooth_rules(extract(tree), Table.read(X, y, schema=tree.schema))
     >>> [rule.belief.round(3).tolist() for rule in rules]
     [[0.708, 0.292], [0.167, 0.833]]
     """

@@ -8,19 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
-from hornbeam.rules.belief import believe
+from hornbeam.rules.belief import smooth_rules
 from hornbeam.rules.code_length import CodeBook
 from hornbeam.rules.coverage import Coverage
 from hornbeam.rules.rule import RuleSet, default_rule
 from hornbeam.rules.subset import Pool
 from hornbeam.typing import Bools, Floats
 
-__all__ = ["choose"]
+__all__ = ["choose_rules"]
 
 type _Rows = NDArray[np.intp]
 
 
-def choose(rules: RuleSet, table: Table, *, alpha: float = 1.0, seed: int = 0) -> RuleSet:
+def choose_rules(rules: RuleSet, table: Table, *, alpha: float = 1.0, seed: int = 0) -> RuleSet:
     """Choose rules and put them in order.
 
     Parameters
@@ -30,7 +30,7 @@ def choose(rules: RuleSet, table: Table, *, alpha: float = 1.0, seed: int = 0) -
     table : Table
         The rows to judge by, usually those the tree was grown from.
     alpha : float, default 1.0
-        Rows that wider circles lend to the probabilities of a rule, each (`hornbeam.rules.believe`).
+        Rows that wider circles lend to the probabilities of a rule, each (`hornbeam.rules.smooth_rules`).
     seed : int, default 0
         Of the starts of the searches where a class has more than ten rules.
 
@@ -59,7 +59,7 @@ def choose(rules: RuleSet, table: Table, *, alpha: float = 1.0, seed: int = 0) -
     >>> X, y = load_iris(return_X_y=True)
     >>> tree = TreeClassifier("c4.5").fit(X, y).tree_
     >>> table = Table.read(X, y, schema=tree.schema)
-    >>> choose(simplify(extract(tree), table), table)
+    >>> choose_rules(simplify(extract(tree), table), table)
     RuleSet(5 rules, 8 conditions, default 0)
     """
     coverage = Coverage(table)
@@ -69,7 +69,7 @@ def choose(rules: RuleSet, table: Table, *, alpha: float = 1.0, seed: int = 0) -
     default = _default_class(coverage, [fires[at] for at in order])
     order = _dropped(rules, coverage, fires, order, default)
     chosen = tuple([rules[at] for at in order])
-    return believe(RuleSet(rules.schema, chosen, default_rule(coverage.classes, default)), table, alpha)
+    return smooth_rules(RuleSet(rules.schema, chosen, default_rule(coverage.classes, default)), table, alpha)
 
 
 def _worth_telling(rules: RuleSet, coverage: Coverage, fires: Sequence[_Rows], seed: int) -> list[int]:

@@ -11,7 +11,7 @@ from hornbeam.rules.rule import Rule, RuleSet
 from hornbeam.tree.condition import Condition, branch, merged_paths
 from hornbeam.tree.pessimism import pessimistic_errors
 from hornbeam.tree.tree import Tree
-from hornbeam.tree.walk import path_tests, stopped
+from hornbeam.tree.walk import evidence_stopping, path_tests
 from hornbeam.typing import Floats
 
 __all__ = ["extract"]
@@ -66,7 +66,7 @@ def extract(
     [(0.5, 2.5)] 1 2.0
     [(2.5, None)] 0 1.0
     """
-    if tree.is_measured:
+    if tree.is_regression:
         raise ParameterError(
             "the tree answers with a number, and rules name classes; expected a tree of classes. "
             "Write its leaves as rules: leaves(tree).as_rules()."
@@ -88,7 +88,7 @@ def extract(
     nodes = [node for node in led if node and leaf[node]]
     if inner:
         nodes += sorted((node for node in led if node and not leaf[node]), reverse=True)
-    decided = stopped(tree.skeleton, tree.evidence) * tree.unit
+    decided = evidence_stopping(tree.skeleton, tree.evidence) * tree.unit
     decided[0] = weight[0] - decided[nodes].sum(axis=0)
 
     def rule(node: int) -> Rule:

@@ -14,7 +14,7 @@ from hornbeam.errors import DataError
 from hornbeam.tree.bounds import rate_bounds
 from hornbeam.tree.check import read_only
 from hornbeam.tree.condition import Condition
-from hornbeam.tree.decision import DecisionRule
+from hornbeam.tree.decision.rule import DecisionRule
 from hornbeam.typing import Floats, Indices, Label
 
 __all__ = ["Rule", "RuleSet", "default_rule", "raw_rule"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hornbeam.kernels.elementary import log2
 from hornbeam.kernels.sums import row_sums
 from hornbeam.rules.code_length import exception_bits, log2_factorial
-from hornbeam.tree.walk import runs
+from hornbeam.tree.walk import concat_ranges
 from hornbeam.typing import Bools, Counts, Floats
 
 __all__ = ["Pool"]
@@ -182,7 +182,7 @@ class _Climb:
     def _spread(self, rows: _Rows, factor: NDArray[np.int8]) -> Floats:
         """Add up, for each rule and side, the weight of those rows it fires on."""
         n_rules, length = len(self.pool.bits), self.length[rows]
-        where = 2 * self.rule[runs(self.begin[rows], length)] + np.repeat(self.side[rows], length)
+        where = 2 * self.rule[concat_ranges(self.begin[rows], length)] + np.repeat(self.side[rows], length)
         weight = np.repeat(self.pool.weight[rows] * factor, length)
         spread: Floats = np.bincount(where, weight, minlength=2 * n_rules).reshape(n_rules, 2)
         return spread

@@ -1,10 +1,10 @@
 """Steps that change what a tree believes."""
 
-from hornbeam.smoothing.appraisal import Appraisal, appraise, effective_size
 from hornbeam.smoothing.borrowing import Borrowing
 from hornbeam.smoothing.estimates import Laplace, MEstimate, Raw
 from hornbeam.smoothing.hdp import HDP, Tying
 from hornbeam.smoothing.hgs import HGS, GradientHGS, LeaveOneOutHGS
+from hornbeam.smoothing.interval_calibration import IntervalCalibration, calibrate_tree, effective_size
 from hornbeam.smoothing.m_branch import MBranch
 from hornbeam.smoothing.monotone import Monotone
 from hornbeam.smoothing.replay import replay, smoothers_of
@@ -14,10 +14,10 @@ from hornbeam.smoothing.smoother import Smoother
 __all__ = [
     "HDP",
     "HGS",
-    "Appraisal",
     "Borrowing",
     "GradientHGS",
     "HierarchicalShrinkage",
+    "IntervalCalibration",
     "Laplace",
     "LeaveOneOutHGS",
     "MBranch",
@@ -26,7 +26,7 @@ __all__ = [
     "Raw",
     "Smoother",
     "Tying",
-    "appraise",
+    "calibrate_tree",
     "effective_size",
     "replay",
     "smoothers_of",

@@ -1,13 +1,13 @@
-"""Borrowing by a few strengths: the smoother that honest tuning fits."""
+"""Borrowing by a few strengths: the smoother that cross-fitting fits."""
 
 from dataclasses import astuple, dataclass
 
 import numpy as np
 
-from hornbeam.kernels.borrowing import STRENGTHS, Forest
+from hornbeam.kernels.stacked_trees import N_STRENGTHS, StackedTrees
 from hornbeam.smoothing.smoother import check_number
-from hornbeam.tree.edit import believe
-from hornbeam.tree.standard import Standard, impurities
+from hornbeam.tree.edit import with_belief
+from hornbeam.tree.evidence.standardised import StandardisedTarget, impurities
 from hornbeam.tree.tree import Step, Tree
 
 __all__ = ["Borrowing"]
@@ -43,11 +43,11 @@ class Borrowing:
         \log \alpha_p = scale + size \log n_p + depth \log(1 + d_p) + impurity\, H_p, \qquad
         \log \alpha_0 = prior
 
-    All strengths 0 are `HGS`. `hornbeam.tuning.Honest` finds the strengths on rows that were held out of
+    All strengths 0 are `HGS`. `hornbeam.tuning.CrossFitted` finds the strengths on rows that were held out of
     regrown trees; by hand they are rarely better than `HGS`.
 
     Of a numeric target, ancestors lend rows of their mean, nobody in particular those of the mean of all rows, and the
-    impurity of a node is its variance as a part of that of all rows (`hornbeam.tree.standard`).
+    impurity of a node is its variance as a part of that of all rows (`hornbeam.tree.evidence.standardised`).
 
     Examples
     --------
@@ -67,18 +67,18 @@ class Borrowing:
     own: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in STRENGTHS:
+        for name in N_STRENGTHS:
             check_number(name, getattr(self, name), -_MOST, _MOST)
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the smoothed tree."""
-        strengths = dict(zip(STRENGTHS, astuple(self), strict=True))
+        strengths = dict(zip(N_STRENGTHS, astuple(self), strict=True))
         values = np.array(list(strengths.values()), np.float64)
-        if tree.is_measured:
-            standard = Standard.of(tree)
+        if tree.is_regression:
+            standard = StandardisedTarget.of(tree)
             shares, impurity = standard.of_tree(tree), impurities(tree, standard)
-            share, borrowed = Forest(tree.skeleton.parent, shares, impurity=impurity).believe(values)
+            share, borrowed = StackedTrees(tree.skeleton.parent, shares, impurity=impurity).believe(values)
             belief = standard.means(share[:, 1:])
         else:
-            belief, borrowed = Forest(tree.skeleton.parent, tree.evidence * tree.unit).believe(values)
-        return believe(tree, belief, borrowed, Step.of("borrowing", **strengths))
+            belief, borrowed = StackedTrees(tree.skeleton.parent, tree.evidence * tree.unit).believe(values)
+        return with_belief(tree, belief, borrowed, Step.of("borrowing", **strengths))

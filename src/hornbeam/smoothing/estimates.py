@@ -8,8 +8,8 @@ import numpy as np
 
 from hornbeam.errors import ParameterError
 from hornbeam.smoothing.smoother import check_rows
-from hornbeam.tree.edit import believe
-from hornbeam.tree.standard import expect_classes
+from hornbeam.tree.edit import with_belief
+from hornbeam.tree.evidence.standardised import expect_classes
 from hornbeam.tree.tree import Step, Tree, raw_belief, unsmoothed
 from hornbeam.typing import Floats
 
@@ -33,7 +33,7 @@ class Raw:
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the tree with its raw frequencies; they may come from a smoothed one."""
-        return believe(tree, unsmoothed(tree), np.zeros(tree.n_nodes), Step.of("raw"))
+        return with_belief(tree, unsmoothed(tree), np.zeros(tree.n_nodes), Step.of("raw"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Laplace:
         weight = tree.evidence * tree.unit + 1.0
         belief = weight / weight.sum(axis=1, keepdims=True)
         borrowed = np.full(tree.n_nodes, float(tree.n_classes))
-        return believe(tree, belief, borrowed, Step.of("laplace"))
+        return with_belief(tree, belief, borrowed, Step.of("laplace"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class MEstimate:
             weight = tree.evidence * tree.unit + self.m * self._base_rate(raw[0])
             belief = weight / weight.sum(axis=1, keepdims=True)
         step = Step.of("m-estimate", m=self.m, base=self.base)
-        return believe(tree, belief, np.full(tree.n_nodes, float(self.m)), step)
+        return with_belief(tree, belief, np.full(tree.n_nodes, float(self.m)), step)
 
     def check_fits(self, n_classes: int) -> None:
         """Raise `ParameterError` if there is a base rate for each class, but not for so many."""

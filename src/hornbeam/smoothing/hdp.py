@@ -8,11 +8,11 @@ import numpy as np
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.hdp import Posterior, sample
 from hornbeam.smoothing.smoother import check_number, check_whole
-from hornbeam.tree.edit import believe
+from hornbeam.tree.edit import with_belief
+from hornbeam.tree.evidence.standardised import expect_classes
 from hornbeam.tree.skeleton import Skeleton
-from hornbeam.tree.standard import expect_classes
 from hornbeam.tree.tree import Step, Tree
-from hornbeam.tree.walk import depths, stopped
+from hornbeam.tree.walk import depths, evidence_stopping
 from hornbeam.typing import Counts, Indices
 
 __all__ = ["HDP", "Tying"]
@@ -128,14 +128,14 @@ class HDP:
         posterior = self.sample(tree)
         belief = posterior.belief / posterior.belief.sum(axis=1, keepdims=True)
         settings = {name: getattr(self, name) for name in self.__slots__} | {"tying": str(self.tying)}
-        return believe(tree, belief, posterior.concentration, Step.of("hdp", **settings))
+        return with_belief(tree, belief, posterior.concentration, Step.of("hdp", **settings))
 
     def sample(self, tree: Tree) -> Posterior:
         """Run the chain: means of belief, concentration and number of tables of every node."""
         fixed = self.concentration
         return sample(
             tree.skeleton.parent,
-            stopped(tree.skeleton, _whole_rows(tree)),
+            evidence_stopping(tree.skeleton, _whole_rows(tree)),
             self.tying.groups(tree.skeleton),
             sweeps=self.sweeps,
             burn_in=self.burn_in,

@@ -9,8 +9,8 @@ from hornbeam.kernels.sums import row_sums
 from hornbeam.smoothing.descent import minimise
 from hornbeam.smoothing.leave_one_out import LeaveOneOut
 from hornbeam.smoothing.smoother import check_number, check_rows
-from hornbeam.tree.edit import believe
-from hornbeam.tree.standard import expect_classes
+from hornbeam.tree.edit import with_belief
+from hornbeam.tree.evidence.standardised import expect_classes
 from hornbeam.tree.tree import Step, Tree, raw_belief
 from hornbeam.tree.walk import push_down
 from hornbeam.typing import Floats
@@ -196,4 +196,4 @@ def _lend(tree: Tree, alpha: Floats, prior: float, step: Step) -> Tree:
     total = row_sums(weight)[:, None]
     # Where nobody has or lends a row, raw belief is all there is.
     belief = np.divide(weight, total, out=raw, where=total > 0)
-    return believe(tree, belief, row_sums(lent), step)
+    return with_belief(tree, belief, row_sums(lent), step)

@@ -12,7 +12,7 @@ from hornbeam.kernels.elementary import log
 from hornbeam.kernels.sums import row_dots, row_sums
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Tree
-from hornbeam.tree.walk import pull_up, push_down, stopped
+from hornbeam.tree.walk import evidence_stopping, pull_up, push_down
 from hornbeam.typing import Floats
 
 __all__ = ["LeaveOneOut"]
@@ -78,7 +78,7 @@ class LeaveOneOut:
         rest = np.maximum(np.concatenate((weight, total), axis=1) - row, 0.0)
         lends = (rest[:, -1:] > 0) & ~skeleton.is_leaf[:, None]
         lent = np.divide(rest, rest[:, -1:], out=np.zeros_like(rest), where=lends)
-        own = stopped(skeleton, tree.evidence)
+        own = evidence_stopping(skeleton, tree.evidence)
         if prior == 0:
             own[:, rest[0, :-1] == 0] = 0
         node, column = np.nonzero(own)

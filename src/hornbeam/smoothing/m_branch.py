@@ -6,8 +6,8 @@ from itertools import pairwise
 import numpy as np
 
 from hornbeam.smoothing.smoother import check_rows
-from hornbeam.tree.edit import believe
-from hornbeam.tree.standard import Standard
+from hornbeam.tree.edit import with_belief
+from hornbeam.tree.evidence.standardised import StandardisedTarget
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import heights
 from hornbeam.typing import Floats
@@ -51,12 +51,12 @@ class MBranch:
     def __call__(self, tree: Tree) -> Tree:
         """Return the smoothed tree."""
         borrowed = np.full(tree.n_nodes, float(self.m))
-        if tree.is_measured:
-            standard = Standard.of(tree)
+        if tree.is_regression:
+            standard = StandardisedTarget.of(tree)
             belief = standard.means(self._belief(tree, standard.of_tree(tree))[:, 1:])
         else:
             belief = self._belief(tree, tree.evidence * tree.unit)
-        return believe(tree, belief, borrowed, Step.of("m-branch", m=self.m))
+        return with_belief(tree, belief, borrowed, Step.of("m-branch", m=self.m))
 
     def _belief(self, tree: Tree, weight: Floats) -> Floats:
         skeleton, k = tree.skeleton, weight.shape[1]

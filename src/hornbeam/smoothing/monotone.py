@@ -7,7 +7,7 @@ import numpy as np
 from hornbeam.data.schema import Schema
 from hornbeam.errors import ParameterError
 from hornbeam.smoothing.smoother import check_whole
-from hornbeam.tree.edit import believe
+from hornbeam.tree.edit import with_belief
 from hornbeam.tree.tree import Step, Tree
 
 __all__ = ["Monotone"]
@@ -79,6 +79,6 @@ class Monotone:
             upper[low] = lower[high] = (belief[low] + belief[high]) / 2
             belief[level] = belief[level].clip(lower[level], upper[level])
         moved = belief != tree.belief[:, -1]
-        told = belief[:, None] if tree.is_measured else np.stack((1 - belief, belief), axis=1)
+        told = belief[:, None] if tree.is_regression else np.stack((1 - belief, belief), axis=1)
         kept = np.where(moved[:, None], told, tree.belief)
-        return believe(tree, kept, tree.borrowed, Step.of("monotone", signs=self.signs))
+        return with_belief(tree, kept, tree.borrowed, Step.of("monotone", signs=self.signs))

@@ -7,11 +7,11 @@ from typing import Any
 
 from hornbeam.data.schema import Schema
 from hornbeam.errors import ParameterError, TreeError
-from hornbeam.smoothing.appraisal import Appraisal
 from hornbeam.smoothing.borrowing import Borrowing
 from hornbeam.smoothing.estimates import Laplace, MEstimate, Raw
 from hornbeam.smoothing.hdp import HDP
 from hornbeam.smoothing.hgs import HGS, GradientHGS, LeaveOneOutHGS
+from hornbeam.smoothing.interval_calibration import IntervalCalibration
 from hornbeam.smoothing.m_branch import MBranch
 from hornbeam.smoothing.monotone import Monotone
 from hornbeam.smoothing.shrinkage import HierarchicalShrinkage
@@ -34,8 +34,15 @@ _SMOOTHERS: dict[str, Any] = {
     "shrinkage": HierarchicalShrinkage,
 }
 
-_KINDS = _SMOOTHERS | {"appraisal": Appraisal, "monotone": Monotone}
-_OF_NUMBERS = (Appraisal, Borrowing, HierarchicalShrinkage, MBranch, Monotone, Raw)  # and of classes
+_KINDS = _SMOOTHERS | {"appraisal": IntervalCalibration, "monotone": Monotone}
+_OF_NUMBERS = (
+    IntervalCalibration,
+    Borrowing,
+    HierarchicalShrinkage,
+    MBranch,
+    Monotone,
+    Raw,
+)  # and of classes
 
 
 def smoothers_of(history: Sequence[Step]) -> tuple[Smoother, ...]:
@@ -50,7 +57,7 @@ def smoothers_of(history: Sequence[Step]) -> tuple[Smoother, ...]:
     -------
     tuple of Smoother
         The last smoother of the house with the strengths it had, fitted ones too; `Monotone` if it was
-        brought in order; `Appraisal` if its rows were appraised in the end. Empty for raw frequencies.
+        brought in order; `IntervalCalibration` if its rows were appraised in the end. Empty for raw frequencies.
 
     Examples
     --------
@@ -59,14 +66,14 @@ def smoothers_of(history: Sequence[Step]) -> tuple[Smoother, ...]:
     >>> smoothers_of(TreeClassifier(smoothing=HGS(2.0)).fit(X, y).tree_.history)
     (HGS(alpha=2.0, prior=1.0),)
     >>> [type(smoother).__name__ for smoother in smoothers_of(TreeClassifier().fit(X, y).tree_.history)]
-    ['Borrowing', 'Appraisal']
+    ['Borrowing', 'IntervalCalibration']
     """
     found: list[Smoother] = []
     last = next((at for at in reversed(range(len(history))) if history[at].name in _SMOOTHERS), None)
     if last is not None:
         found.append(_made(_SMOOTHERS[history[last].name], history[last]))
     found += [_made(Monotone, step) for step in history[last or 0 :] if step.name == "monotone"][-1:]
-    found += [_made(Appraisal, step) for step in history[-1:] if step.name == "appraisal"]
+    found += [_made(IntervalCalibration, step) for step in history[-1:] if step.name == "appraisal"]
     return tuple(found)
 
 
@@ -92,7 +99,7 @@ def check_history(history: Sequence[Step], schema: Schema) -> None:
         kind = _KINDS.get(step.name)
         if kind is None:
             continue
-        if schema.is_measured and kind not in _OF_NUMBERS:
+        if schema.is_regression and kind not in _OF_NUMBERS:
             raise TreeError(f"the history has the step {step.name!r}, which is for trees of classes alone")
         unknown = dict(step.parameters).keys() - _names(kind)
         if unknown:

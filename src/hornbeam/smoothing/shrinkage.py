@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hornbeam.smoothing.smoother import check_rows
-from hornbeam.tree.edit import believe
+from hornbeam.tree.edit import with_belief
 from hornbeam.tree.tree import Step, Tree, unsmoothed
 from hornbeam.tree.walk import push_down
 
@@ -54,9 +54,9 @@ class HierarchicalShrinkage:
         step *= (above / (above + self.strength))[:, None]
         step[0] = raw[0]  # there the path begins
         belief = push_down(skeleton, step)
-        if not tree.is_measured:
+        if not tree.is_regression:
             belief = np.maximum(belief, 0.0)  # rounding may go below 0
             belief /= belief.sum(axis=1, keepdims=True)
         borrowed = self.strength * total / above
         borrowed[0] = 0.0
-        return believe(tree, belief, borrowed, Step.of("shrinkage", strength=self.strength))
+        return with_belief(tree, belief, borrowed, Step.of("shrinkage", strength=self.strength))

@@ -2,6 +2,6 @@
 
 from hornbeam.storage.difference import Difference, compare
 from hornbeam.storage.file import read, read_any, write
-from hornbeam.storage.model import Grove, Model
+from hornbeam.storage.model import Model, TreeCollection
 
-__all__ = ["Difference", "Grove", "Model", "compare", "read", "read_any", "write"]
+__all__ = ["Difference", "Model", "TreeCollection", "compare", "read", "read_any", "write"]

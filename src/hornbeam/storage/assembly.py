@@ -18,16 +18,16 @@ from hornbeam.errors import DataError, SchemaError, StorageError, TreeError
 from hornbeam.smoothing.replay import check_history, known_part
 from hornbeam.storage.decision import decode_decision
 from hornbeam.storage.layout import ARRAYS, OF_SKELETON, fingerprint
-from hornbeam.storage.model import Grove, Model
-from hornbeam.storage.sizes import DEEPEST, MEASURED, MOST_NODES, SEVERAL, VERSION, Sizes, sizes_of
+from hornbeam.storage.limits import DEEPEST, MOST_NODES, REGRESSION, SEVERAL, VERSION, Sizes, sizes_of
+from hornbeam.storage.model import Model, TreeCollection
 from hornbeam.storage.values import decode, decode_scalar, decode_step, decode_text, show
 from hornbeam.tree import Skeleton, Step, Tree
-from hornbeam.tree.edit import decide_by
+from hornbeam.tree.edit import with_decision
 
 __all__ = ["model_of"]
 
 
-def model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Model | Grove:
+def model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Model | TreeCollection:
     """Make the model that a header and arrays describe; types and shapes of the arrays were checked.
 
     Raises
@@ -36,7 +36,7 @@ def model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> M
         Whatever is not sound; the message names it.
     """
     sizes, kind = sizes_of(header), header["kind"]
-    if "decision" in header and kind in (*SEVERAL, *MEASURED):
+    if "decision" in header and kind in (*SEVERAL, *REGRESSION):
         raise StorageError(
             f"there is a decision in a file of kind {kind!r}; expected it with one tree of classes"
         )
@@ -49,12 +49,12 @@ def model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> M
         trees = tuple(_trees(schema, sizes, native, header))
         if kind not in SEVERAL:
             decision = decode_decision(header.get("decision"), schema.classes, name, settings, learned)
-            trees = (decide_by(trees[0], decision),)
+            trees = (with_decision(trees[0], decision),)
     except (DataError, SchemaError, TreeError) as error:
         raise StorageError(str(error)) from error
-    model: Model | Grove
+    model: Model | TreeCollection
     if kind in SEVERAL:
-        model = Grove(schema, trees, name, settings, learned)
+        model = TreeCollection(schema, trees, name, settings, learned)
     else:
         model = Model(trees[0], name, settings, learned, by_rules=kind == "rules")
     stated = header.get("sha256")
@@ -72,7 +72,7 @@ def _schema(header: Mapping[str, Any], sizes: Sizes) -> Schema:
     return Schema(
         tuple(map(_read_feature, features)),
         tuple(decode_scalar(label, "a class") for label in classes),
-        Kind.NUMERIC if header["kind"] in MEASURED else Kind.NOMINAL,
+        Kind.NUMERIC if header["kind"] in REGRESSION else Kind.NOMINAL,
     )
 
 

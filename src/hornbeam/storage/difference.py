@@ -12,7 +12,7 @@ import numpy as np
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import StorageError
 from hornbeam.html_table import html_table
-from hornbeam.storage.model import Grove, Model
+from hornbeam.storage.model import Model, TreeCollection
 from hornbeam.tree import DecisionRule, Step, Tree
 
 __all__ = ["Difference", "compare"]
@@ -80,7 +80,7 @@ class Difference:
         return html_table(caption, ("part", "change"), rows, text=("part", "change"))
 
 
-def compare(old: Model | Grove, new: Model | Grove, tolerance: float = 1e-9) -> Difference:
+def compare(old: Model | TreeCollection, new: Model | TreeCollection, tolerance: float = 1e-9) -> Difference:
     """Compare two models part by part; of several trees, the first with the first, and so on.
 
     Raises
@@ -98,7 +98,7 @@ def compare(old: Model | Grove, new: Model | Grove, tolerance: float = 1e-9) -> 
     history   added laplace()
     belief    every row: [1, 0], now [0.8, 0.2]
     """
-    if isinstance(old, Grove) != isinstance(new, Grove):
+    if isinstance(old, TreeCollection) != isinstance(new, TreeCollection):
         found = " and ".join(f"a {one.estimator or 'Tree'} of {_counted(one.trees)}" for one in (old, new))
         raise StorageError(
             f"there are {found}; expected two of one tree, or two of several: compare like with like"
@@ -107,7 +107,7 @@ def compare(old: Model | Grove, new: Model | Grove, tolerance: float = 1e-9) -> 
     if len(old.trees) != len(new.trees):
         parts["structure"].append(f"{_counted(old.trees)}, now {_counted(new.trees)}")
     for at, (before, after) in enumerate(zip(old.trees, new.trees, strict=False)):
-        where = f"tree {at}, " if isinstance(old, Grove) else ""
+        where = f"tree {at}, " if isinstance(old, TreeCollection) else ""
         changes = (list(_of_history(before, after)), *_of_nodes(before, after, tolerance))
         for part, lines in zip(parts.values(), changes, strict=True):
             part += [where + line for line in lines]
@@ -153,7 +153,7 @@ def _listed(values: tuple[Any, ...]) -> str:
     return f"[{', '.join(map(repr, values))}]"
 
 
-def _of_decisions(old: Model | Grove, new: Model | Grove) -> Iterator[str]:
+def _of_decisions(old: Model | TreeCollection, new: Model | TreeCollection) -> Iterator[str]:
     """Compare the decision rules of two bare trees; those of estimators follow from what is compared already."""
     if isinstance(old, Model) and isinstance(new, Model) and old.estimator is None:
         before, after = old.tree.decision, new.tree.decision
@@ -169,7 +169,7 @@ def _rule(decision: DecisionRule) -> str:
     )
 
 
-def _of_settings(old: Model | Grove, new: Model | Grove) -> Iterator[str]:
+def _of_settings(old: Model | TreeCollection, new: Model | TreeCollection) -> Iterator[str]:
     if old.estimator != new.estimator:
         yield f"estimator: {old.estimator}, now {new.estimator}"
     for before, after in (

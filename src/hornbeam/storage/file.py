@@ -8,11 +8,11 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO
 
-from hornbeam.data.regular_file import open_regular
-from hornbeam.data.replacing import replace
+from hornbeam.data.files.atomic_write import replace
+from hornbeam.data.files.regular_file import open_regular
 from hornbeam.errors import StorageError
 from hornbeam.storage import tensors, text
-from hornbeam.storage.model import Grove, Model
+from hornbeam.storage.model import Model, TreeCollection
 from hornbeam.storage.pickles import refuse_pickle, refuse_pickle_name
 
 __all__ = [
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 
-def encode(model: Model | Grove, *, as_tensors: bool = False) -> bytes:
+def encode(model: Model | TreeCollection, *, as_tensors: bool = False) -> bytes:
     """Write a model as the bytes of a file; several trees are always tensors.
 
     Examples
@@ -40,14 +40,14 @@ def encode(model: Model | Grove, *, as_tensors: bool = False) -> bytes:
     return b"".join(_parts(model, as_tensors))
 
 
-def _parts(model: Model | Grove, as_tensors: bool) -> list[bytes | memoryview]:
+def _parts(model: Model | TreeCollection, as_tensors: bool) -> list[bytes | memoryview]:
     # Text is for trees that are read by people; nobody reads a hundred.
-    if as_tensors or isinstance(model, Grove):
+    if as_tensors or isinstance(model, TreeCollection):
         return tensors.write_tensors(model)
     return [text.write_text(model)]
 
 
-def decode(data: bytes) -> Model | Grove:
+def decode(data: bytes) -> Model | TreeCollection:
     """Read a model from the bytes of a file, text or tensors.
 
     Raises
@@ -65,7 +65,7 @@ def decode(data: bytes) -> Model | Grove:
     return tensors.read_tensors(data) if tensors.are_tensors(data) else text.read_text(data)
 
 
-def write(model: Model | Grove, path: str | PathLike[str]) -> None:
+def write(model: Model | TreeCollection, path: str | PathLike[str]) -> None:
     """Write a model to a file: as tensors if there are several trees or its name ends so, else as text.
 
     Until the new file is complete and on the disk, the old one stays.
@@ -91,7 +91,7 @@ def write(model: Model | Grove, path: str | PathLike[str]) -> None:
     replace(path, _parts(model, as_tensors=Path(path).suffix == ".safetensors"))
 
 
-def write_fitting(model: Model | Grove, path: str | PathLike[str]) -> Path:
+def write_fitting(model: Model | TreeCollection, path: str | PathLike[str]) -> Path:
     """Write a model to a file as `write` does; if it is too large for text, as tensors to ``<path>.safetensors``.
 
     Returns
@@ -156,14 +156,14 @@ def read(path: str | PathLike[str]) -> Model:
     model = read_any(path)
     if isinstance(model, Model) and not model.by_rules:
         return model
-    found = f"{len(model.trees):,} trees" if isinstance(model, Grove) else "rules"
+    found = f"{len(model.trees):,} trees" if isinstance(model, TreeCollection) else "rules"
     raise StorageError(
         f"{os.fspath(path)}: this is a {model.estimator or 'model'} that answers with {found}; expected one tree: "
         "hornbeam.load reads it"
     )
 
 
-def read_any(path: str | PathLike[str]) -> Model | Grove:
+def read_any(path: str | PathLike[str]) -> Model | TreeCollection:
     """Read a model from a file: a tree, rules, or several trees.
 
     Raises
@@ -178,7 +178,7 @@ def read_any(path: str | PathLike[str]) -> Model | Grove:
         raise StorageError(f"{os.fspath(path)}: {error}") from error
 
 
-def _read(file: BinaryIO) -> Model | Grove:
+def _read(file: BinaryIO) -> Model | TreeCollection:
     """Read a model; of a file that is too large, or whose header is not sound, no more than the header."""
     size = os.fstat(file.fileno()).st_size
     start = file.read(9)

@@ -21,8 +21,8 @@ from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import StorageError, TreeError
 from hornbeam.smoothing.replay import check_history
 from hornbeam.storage.decision import encode_decision
-from hornbeam.storage.model import Grove, Model
-from hornbeam.storage.sizes import DECISIONS, DEEPEST, KINDS, SEVERAL, Sizes, check_sizes, limits
+from hornbeam.storage.limits import DECISIONS, DEEPEST, KINDS, SEVERAL, Sizes, check_sizes, limits
+from hornbeam.storage.model import Model, TreeCollection
 from hornbeam.storage.values import encode, encode_scalar, encode_step, encode_text
 from hornbeam.tree import Tree
 
@@ -77,7 +77,7 @@ def arrays_for(kind: str) -> dict[str, Array]:
     return OF_GROVE if kind in SEVERAL else ARRAYS
 
 
-def arrays_of(model: Model | Grove) -> dict[str, NDArray[Any]]:
+def arrays_of(model: Model | TreeCollection) -> dict[str, NDArray[Any]]:
     """Collect the arrays of a model, in the order and the types of the file."""
     for tree in model.trees:
         if tree.depth > DEEPEST:
@@ -116,7 +116,7 @@ def _histories(trees: tuple[Tree, ...]) -> tuple[list[Any], list[int]]:
     return [json.loads(history) for history in place], [place[history] for history in said]
 
 
-def _check_histories(model: Model | Grove) -> None:
+def _check_histories(model: Model | TreeCollection) -> None:
     """Raise `StorageError` for a history that could not be loaded."""
     for tree in model.trees:
         try:
@@ -127,13 +127,13 @@ def _check_histories(model: Model | Grove) -> None:
             ) from error
 
 
-def _sizes(model: Model | Grove) -> Sizes:
+def _sizes(model: Model | TreeCollection) -> Sizes:
     n_nodes = sum(tree.n_nodes for tree in model.trees)
     n_slots = sum(len(tree.skeleton.slot_of) for tree in model.trees)
     return Sizes(n_nodes, model.schema.n_classes, model.schema.n_features, n_slots, len(model.trees))
 
 
-def header_of(model: Model | Grove, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+def header_of(model: Model | TreeCollection, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     """Write down everything but the arrays, in the order of the file."""
     schema, kind, sizes = model.schema, model.kind, _sizes(model)
     most = limits(kind)
@@ -165,7 +165,7 @@ def _feature(feature: Feature) -> dict[str, Any]:
     return said
 
 
-def _estimator(model: Model | Grove) -> dict[str, Any] | None:
+def _estimator(model: Model | TreeCollection) -> dict[str, Any] | None:
     if model.estimator is None:
         return None
     name = model.estimator

@@ -10,7 +10,7 @@ from hornbeam.data.schema import Schema
 from hornbeam.errors import TreeError
 from hornbeam.tree import Tree
 
-__all__ = ["Grove", "Model"]
+__all__ = ["Model", "TreeCollection"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +50,7 @@ class Model:
         """What the file is called in its header."""
         if self.by_rules:
             return "rules"
-        return "measured tree" if self.tree.is_measured else "tree"
+        return "regression tree" if self.tree.is_regression else "tree"
 
     @property
     def schema(self) -> Schema:
@@ -64,7 +64,7 @@ class Model:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Grove:
+class TreeCollection:
     """Several trees of one schema, and the estimator that says how they answer together.
 
     Parameters
@@ -86,7 +86,7 @@ class Grove:
     >>> import numpy as np
     >>> from hornbeam import Schema, Skeleton, Tree
     >>> tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]]))
-    >>> len(Grove(tree.schema, (tree, tree), "ForestClassifier").trees)
+    >>> len(TreeCollection(tree.schema, (tree, tree), "ForestClassifier").trees)
     2
     """
 
@@ -106,4 +106,4 @@ class Grove:
     @property
     def kind(self) -> str:
         """What the file is called in its header."""
-        return "measured trees" if self.schema.is_measured else "trees"
+        return "regression trees" if self.schema.is_regression else "trees"

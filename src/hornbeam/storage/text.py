@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from hornbeam.errors import StorageError
 from hornbeam.storage.assembly import model_of
 from hornbeam.storage.layout import ARRAYS, Array, arrays_of, header_of
-from hornbeam.storage.model import Grove, Model
-from hornbeam.storage.sizes import SEVERAL, VERSION, sizes_of
+from hornbeam.storage.limits import SEVERAL, VERSION, sizes_of
+from hornbeam.storage.model import Model, TreeCollection
 from hornbeam.storage.values import show
 from hornbeam.tree import Tree
 
@@ -122,7 +122,7 @@ def _starts(name: str, tree: Tree, length: int) -> list[int]:
     return [at for begin, end in levels for at in range(begin, end, _NODES_A_LINE)] + [length]
 
 
-def read_text(data: bytes) -> Model | Grove:
+def read_text(data: bytes) -> Model | TreeCollection:
     """Read a model from JSON, which holds one tree.
 
     Raises

@@ -1,10 +1,10 @@
 """The tree as data, and the makers of trees from trees."""
 
 from hornbeam.tree.condition import Condition
-from hornbeam.tree.costs import Costs
-from hornbeam.tree.decision import DecisionRule
-from hornbeam.tree.edit import believe, collapse, count, raise_child
-from hornbeam.tree.evidence import add_rows, decay, remove_rows
+from hornbeam.tree.decision.costs import Costs
+from hornbeam.tree.decision.rule import DecisionRule
+from hornbeam.tree.edit import collapse, count_rows, raise_child, with_belief
+from hornbeam.tree.evidence.update import add_rows, decay, remove_rows
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree, raw_belief
 from hornbeam.tree.walk import level_order
@@ -17,12 +17,12 @@ __all__ = [
     "Step",
     "Tree",
     "add_rows",
-    "believe",
     "collapse",
-    "count",
+    "count_rows",
     "decay",
     "level_order",
     "raise_child",
     "raw_belief",
     "remove_rows",
+    "with_belief",
 ]

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from hornbeam.data.schema import Kind
 from hornbeam.errors import TreeError
 from hornbeam.kernels.sums import row_sums
-from hornbeam.tree.walk import links, node_blocks
+from hornbeam.tree.walk import node_blocks, parents_and_children
 from hornbeam.typing import Bools, Floats
 
 if TYPE_CHECKING:
     from hornbeam.data.schema import Schema
-    from hornbeam.tree.decision import DecisionRule
+    from hornbeam.tree.decision.rule import DecisionRule
     from hornbeam.tree.skeleton import Skeleton
     from hornbeam.tree.tree import Tree
 
@@ -91,7 +91,7 @@ def _shape(s: Skeleton) -> None:
         raise TreeError(f"n_children adds up to {born[-1]}, expected {n - 1}, all nodes but the root")
     reached = born[:-1] > np.arange(n - 1)
     _expect(reached, "n_children", s.n_children, "children enough to reach the next node: number by level")
-    parent, first_child = links(s.n_children)
+    parent, first_child = parents_and_children(s.n_children)
     _expect(s.parent == parent, "parent", s.parent, parent)
     _expect(s.first_child == first_child, "first_child", s.first_child, first_child)
 
@@ -171,11 +171,11 @@ def check_tree(tree: Tree) -> None:
     _expect_array("gain", tree.gain, _FLOAT64, (n,))
     _features(tree)
     _numbers(tree)
-    check_belief(tree.belief, tree.borrowed, n, tree.schema.n_answers, measured=tree.is_measured)
+    check_belief(tree.belief, tree.borrowed, n, tree.schema.n_answers, measured=tree.is_regression)
     check_decision(tree.decision, tree.schema)
     if max(tree.evidence.max(), tree.rows.max(), -tree.evidence.min()) > _SURE:
         _sums(tree)
-    if tree.is_measured or tree.unit[0] > _LARGE_UNIT:
+    if tree.is_regression or tree.unit[0] > _LARGE_UNIT:
         _worth(tree)
     if n > 1:
         _families(tree)
@@ -245,7 +245,7 @@ def _features(tree: Tree) -> None:
 def _numbers(tree: Tree) -> None:
     """Check that counts are counts and gains are gains."""
     leaf, unit = tree.skeleton.n_children == 0, tree.unit
-    if tree.is_measured:
+    if tree.is_regression:
         if not ((unit > 0) & (unit < np.inf)).all():
             raise TreeError(f"unit is {unit.tolist()}, expected positive numbers: of weight, sum and squares")
         counts = tree.evidence[:, [0, 2]]
@@ -263,7 +263,7 @@ def _sums(tree: Tree) -> None:
     """Check that no sum over classes or siblings leaves 64 bits, where it would wrap around unseen."""
     first = tree.skeleton.first_child[tree.skeleton.n_children > 0] - 1
     evidence = np.abs(tree.evidence.astype(np.float64))
-    most = evidence.max(axis=1) if tree.is_measured else evidence.sum(axis=1)
+    most = evidence.max(axis=1) if tree.is_regression else evidence.sum(axis=1)
     for name, counts in (("evidence", most), ("rows", tree.rows)):
         sums = np.append(counts.astype(np.float64), 0.0)
         if len(first):
@@ -279,8 +279,8 @@ def _worth(tree: Tree) -> None:
     evidence = np.abs(tree.evidence.astype(np.float64))
     with np.errstate(over="ignore"):
         worth = evidence * tree.unit
-        finite = np.isfinite(worth if tree.is_measured else worth.sum(axis=1)).all()
-        if tree.is_measured and finite:
+        finite = np.isfinite(worth if tree.is_regression else worth.sum(axis=1)).all()
+        if tree.is_regression and finite:
             known = worth[worth[:, 0] > 0]
             finite = (known[:, 1:] / known[:, :1] <= (_MOST_MEAN, _MOST_MEAN * _MOST_MEAN)).all()
     if not finite:
@@ -302,7 +302,7 @@ def _families(tree: Tree) -> None:
     # Shares go nowhere if no known row showed the way: then all of the evidence stays.
     lost = shared & ~below.any(axis=1) if shared.any() else shared
     fine = (below == above) | ((below < above) & (~closed | lost)[:, None])
-    if tree.is_measured:  # the sum of rows that stop may have any sign
+    if tree.is_regression:  # the sum of rows that stop may have any sign
         fine[:, 1] |= ~closed
     _expect_family(fine, "evidence", inner, above, below, closed)
 

@@ -94,7 +94,7 @@ def _schema_bytes(schema: Schema) -> bytes:
         pieces += [_value_bytes(feature.name), _value_bytes(feature.kind.value)]
         pieces.append(_values_bytes(feature.categories))
     pieces.append(_values_bytes(schema.classes))
-    if schema.is_measured:
+    if schema.is_regression:
         pieces.append(_value_bytes(schema.target.value))
     return b"".join(pieces)
 

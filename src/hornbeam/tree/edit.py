@@ -1,7 +1,7 @@
 """The makers: the one place that makes trees from skeletons and trees.
 
-`count` fills a skeleton with the evidence of a table, `recount` that of a tree; `collapse` turns nodes into
-leaves, `raise_child` puts a child in the place of its parent, `believe` says what to think of the evidence.
+`count_rows` fills a skeleton with the evidence of a table, `recount` that of a tree; `collapse` turns nodes into
+leaves, `raise_child` puts a child in the place of its parent, `with_belief` says what to think of the evidence.
 Each returns a new tree.
 """
 
@@ -13,36 +13,36 @@ from numpy.typing import NDArray
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError, TreeError
 from hornbeam.kernels.sums import row_sums
-from hornbeam.kernels.sweep import Rest, rest
+from hornbeam.kernels.sweep import PrunedShape, prune_shape
 from hornbeam.tree.check import check_belief, check_decision
-from hornbeam.tree.decision import DecisionRule
-from hornbeam.tree.measure import count_measured, units_of
+from hornbeam.tree.decision.rule import DecisionRule
+from hornbeam.tree.evidence.fractional import count_shared
+from hornbeam.tree.evidence.numeric import count_numeric, numeric_units
 from hornbeam.tree.route import route
-from hornbeam.tree.share import count_shared
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
-from hornbeam.tree.walk import descendants, level_order, pull_up, slots, take_runs
+from hornbeam.tree.walk import descendants, level_order, pull_up, slots, take_ranges
 from hornbeam.typing import Bools, Counts, Floats
 
 __all__ = [
-    "believe",
     "collapse",
-    "count",
+    "count_evidence",
+    "count_rows",
     "count_stops",
-    "decide_by",
     "finer_unit",
+    "integer_weights",
     "raise_child",
     "recount",
     "sharing_unit",
-    "steps",
-    "tally",
+    "with_belief",
+    "with_decision",
 ]
 
 _SHARED_BITS = 48  # steps of all rows together that are fine enough to be shared out again and again
 _MOST_WEIGHT = 2**50  # sums and products of shares below it are exact in float64 and int64
 
 
-def count(
+def count_rows(
     skeleton: Skeleton,
     table: Table,
     *,
@@ -81,12 +81,12 @@ def count(
     >>> import numpy as np
     >>> from hornbeam.data.table import Table
     >>> table = Table.read(np.array([[20.0], [25.0], [40.0], [50.0]]), ["no", "yes", "yes", "yes"])
-    >>> count(Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan]), table).evidence.tolist()
+    >>> count_rows(Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan]), table).evidence.tolist()
     [[1, 3], [1, 1], [0, 2]]
     """
     unit = table.unit if unit is None else unit
-    evidence, rows = tally(skeleton, table, unit)
-    units = unit if table.measured is None else units_of(table.measured, unit)
+    evidence, rows = count_evidence(skeleton, table, unit)
+    units = unit if table.numeric_target is None else numeric_units(table.numeric_target, unit)
     return Tree.raw(table.schema, skeleton, evidence, unit=units, rows=rows, gain=gain, history=history)
 
 
@@ -111,11 +111,11 @@ def recount(tree: Tree, table: Table, step: Step | None = None) -> Tree:
     >>> import numpy as np
     >>> from hornbeam.data.table import Table
     >>> x, y = np.array([[20.0], [25.0], [40.0], [50.0]]), ["no", "yes", "yes", "yes"]
-    >>> tree = count(Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan]), Table.read(x, y))
+    >>> tree = count_rows(Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan]), Table.read(x, y))
     >>> recount(tree, Table.read(x, y, sample_weight=[5, 1, 1, 1])).evidence.tolist()
     [[5, 3], [5, 1], [0, 2]]
     """
-    return count(
+    return count_rows(
         tree.skeleton,
         table,
         unit=sharing_unit(tree.skeleton, table),
@@ -124,16 +124,16 @@ def recount(tree: Tree, table: Table, step: Step | None = None) -> Tree:
     )._edited(decision=tree.decision)
 
 
-def decide_by(tree: Tree, decision: DecisionRule) -> Tree:
+def with_decision(tree: Tree, decision: DecisionRule) -> Tree:
     """Give a tree another decision rule.
 
     Examples
     --------
     >>> import numpy as np
     >>> from hornbeam.data.schema import Schema
-    >>> from hornbeam.tree.costs import Costs
+    >>> from hornbeam.tree.decision.costs import Costs
     >>> leaf = Tree.raw(Schema((), ("ill", "well")), Skeleton.leaf(), np.array([[1, 9]]))
-    >>> leaf.decided, decide_by(leaf, DecisionRule(Costs([[0, 20], [1, 0]]))).decided
+    >>> leaf.decided, with_decision(leaf, DecisionRule(Costs([[0, 20], [1, 0]]))).decided
     (array([1]), array([0]))
     """
     check_decision(decision, tree.schema)
@@ -170,7 +170,7 @@ def finer_unit(unit: float, total: int) -> float:
     return 1.0 / (1 << max(0, _SHARED_BITS - total.bit_length()))
 
 
-def tally(
+def count_evidence(
     skeleton: Skeleton, table: Table, unit: float, shares: Counts | None = None
 ) -> tuple[Counts, Counts]:
     """Count the rows of a table at every node they pass, and make no tree of it.
@@ -178,7 +178,7 @@ def tally(
     Parameters
     ----------
     skeleton, table, unit
-        As of `count`.
+        As of `count_rows`.
     shares : int64 array of shape (n,), optional
         What missing values are shared by where they go to every child: the weight of each node in the rows
         the tree was grown from. Default: the rows of this table whose value is known.
@@ -190,14 +190,14 @@ def tally(
 
     Examples
     --------
-    >>> tally(Skeleton.leaf(), Table.read([[20.0], [25.0]], ["no", "yes"]), unit=0.5)
+    >>> count_evidence(Skeleton.leaf(), Table.read([[20.0], [25.0]], ["no", "yes"]), unit=0.5)
     (array([[2, 2]]), array([2]))
     """
-    if table.measured is not None:
-        return count_measured(skeleton, table, table.measured, unit)
+    if table.numeric_target is not None:
+        return count_numeric(skeleton, table, table.numeric_target, unit)
     if table.target is None:
         raise DataError("the table has no target, expected one to count: read it with y")
-    weight = steps(table, unit)
+    weight = integer_weights(table, unit)
     if (skeleton.missing_slot == -2).any():
         if shares is not None:  # proportions are all that counts of them, and products of them must be exact
             shares = shares >> max(0, int(shares.max()).bit_length() - _MOST_WEIGHT.bit_length() + 1)
@@ -205,12 +205,12 @@ def tally(
     return _count_whole(skeleton, table, table.target, weight)
 
 
-def steps(table: Table, unit: float) -> Counts | None:
+def integer_weights(table: Table, unit: float) -> Counts | None:
     """Weigh the rows of a table in steps of `unit`; None if each row is one step.
 
     Examples
     --------
-    >>> steps(Table.read([[1.0], [2.0]]), 0.25).tolist()
+    >>> integer_weights(Table.read([[1.0], [2.0]]), 0.25).tolist()
     [4, 4]
     """
     factor = table.unit / unit
@@ -283,7 +283,7 @@ def collapse(tree: Tree, mask: Bools, step: Step | None = None) -> Tree:
         )
     if not (mask & ~tree.skeleton.is_leaf).any():
         return tree._edited(history=_add(tree.history, step))
-    left = rest(tree.skeleton.first_child, tree.skeleton.n_children, np.ascontiguousarray(mask))
+    left = prune_shape(tree.skeleton.first_child, tree.skeleton.n_children, np.ascontiguousarray(mask))
     cut = np.flatnonzero(mask.take(left.node))
     # A node keeps all its children or none, and what it has: nothing of what was checked can break.
     return tree._edited(
@@ -297,14 +297,14 @@ def collapse(tree: Tree, mask: Bools, step: Step | None = None) -> Tree:
     )
 
 
-def _cut(skeleton: Skeleton, left: Rest, cut: Counts) -> Skeleton:
+def _cut(skeleton: Skeleton, left: PrunedShape, cut: Counts) -> Skeleton:
     """Copy what is left of a skeleton; nodes that were cut lose their tests."""
     slot_start, slot_of = np.zeros(len(left.node) + 1, np.int32), skeleton.slot_of
     if len(slot_of):
         begin = skeleton.slot_start[left.node]
         run = skeleton.slot_start[left.node + 1] - begin
         run[cut] = 0
-        starts, slot_of = take_runs(slot_of, begin, run)
+        starts, slot_of = take_ranges(slot_of, begin, run)
         slot_start = starts.astype(np.int32)
     return Skeleton._edited(
         parent=left.parent,
@@ -332,7 +332,7 @@ def _pick[T: np.generic](
 def _take(skeleton: Skeleton, nodes: NDArray[np.intp]) -> Skeleton:
     """Copy some nodes, given in their new level order."""
     begin = skeleton.slot_start[nodes]
-    slot_start, slot_of = take_runs(skeleton.slot_of, begin, skeleton.slot_start[nodes + 1] - begin)
+    slot_start, slot_of = take_ranges(skeleton.slot_of, begin, skeleton.slot_start[nodes + 1] - begin)
     return Skeleton.of(
         n_children=skeleton.n_children[nodes],
         feature=skeleton.feature[nodes],
@@ -367,7 +367,7 @@ def raise_child(tree: Tree, node: int, slot: int, table: Table, step: Step | Non
     >>> from hornbeam.data.table import Table
     >>> table = Table.read(np.array([[20.0], [25.0], [40.0], [50.0]]), ["no", "yes", "yes", "yes"])
     >>> skeleton = Skeleton.of([2, 0, 2, 0, 0], [0, -1, 0, -1, -1], [22.0, np.nan, 45.0, np.nan, np.nan])
-    >>> raised = raise_child(count(skeleton, table), node=0, slot=1, table=table)
+    >>> raised = raise_child(count_rows(skeleton, table), node=0, slot=1, table=table)
     >>> raised.skeleton.threshold[0], raised.evidence.tolist()
     (np.float64(45.0), [[1, 3], [1, 2], [0, 1]])
     """
@@ -388,7 +388,7 @@ def raise_child(tree: Tree, node: int, slot: int, table: Table, step: Step | Non
     order = kept[level_order(compact, rank[kept])]
     gain = tree.gain.copy()
     gain[raised] = np.nan
-    return count(
+    return count_rows(
         _take(skeleton, order),
         table,
         unit=float(tree.unit[0]),
@@ -397,7 +397,7 @@ def raise_child(tree: Tree, node: int, slot: int, table: Table, step: Step | Non
     )
 
 
-def believe(tree: Tree, belief: Floats, borrowed: Floats, step: Step | None = None) -> Tree:
+def with_belief(tree: Tree, belief: Floats, borrowed: Floats, step: Step | None = None) -> Tree:
     """Change what a tree thinks of its evidence.
 
     Parameters
@@ -415,11 +415,11 @@ def believe(tree: Tree, belief: Floats, borrowed: Floats, step: Step | None = No
     >>> import numpy as np
     >>> from hornbeam.data.schema import Schema
     >>> leaf = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 0]]))
-    >>> laplace = believe(leaf, (leaf.evidence + 1) / 5, np.array([2.0]), Step.of("laplace"))
+    >>> laplace = with_belief(leaf, (leaf.evidence + 1) / 5, np.array([2.0]), Step.of("laplace"))
     >>> laplace.belief.tolist(), [str(step) for step in laplace.history]
     ([[0.8, 0.2]], ['laplace()'])
     """
-    check_belief(belief, borrowed, tree.n_nodes, tree.schema.n_answers, measured=tree.is_measured)
+    check_belief(belief, borrowed, tree.n_nodes, tree.schema.n_answers, measured=tree.is_regression)
     return tree._edited(belief=belief, borrowed=borrowed, history=_add(tree.history, step))
 
 

@@ -9,10 +9,10 @@ from hornbeam.kernels.pool import Pool
 from hornbeam.kernels.route import Values
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Tree
-from hornbeam.tree.walk import depths, runs
+from hornbeam.tree.walk import concat_ranges, depths
 from hornbeam.typing import Counts, Floats, Indices
 
-__all__ = ["answer", "decision_path", "lean", "route"]
+__all__ = ["decision_path", "predict_rows", "route", "row_predictor"]
 
 # Below this many rows starting threads costs more than they save.
 SERIAL_ROWS = 50_000
@@ -56,7 +56,7 @@ def route(skeleton: Skeleton, table: Table, n_jobs: int = 1) -> Indices:
     return stops
 
 
-def answer(tree: Tree, table: Table, n_jobs: int = 1, *, said: Floats | None = None) -> Floats:
+def predict_rows(tree: Tree, table: Table, n_jobs: int = 1, *, said: Floats | None = None) -> Floats:
     """Give the tree's belief about each row of a table.
 
     Parameters
@@ -78,13 +78,13 @@ def answer(tree: Tree, table: Table, n_jobs: int = 1, *, said: Floats | None = N
     >>> import numpy as np
     >>> from hornbeam.data.schema import Feature, Schema
     >>> from hornbeam.data.table import Table
-    >>> from hornbeam.tree.route import answer
+    >>> from hornbeam.tree.route import predict_rows
     >>> from hornbeam.tree.skeleton import Skeleton
     >>> from hornbeam.tree.tree import Tree
     >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
     >>> schema = Schema((Feature("dose"),), ("ill", "well"))
     >>> tree = Tree.raw(schema, stump, np.array([[5, 5], [4, 1], [1, 4]]))
-    >>> answer(tree, Table.read([[0.1], [0.9], [np.nan]], schema=schema)).tolist()
+    >>> predict_rows(tree, Table.read([[0.1], [0.9], [np.nan]], schema=schema)).tolist()
     [[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]]
     """
     router = tree.skeleton.router
@@ -98,7 +98,7 @@ def answer(tree: Tree, table: Table, n_jobs: int = 1, *, said: Floats | None = N
     return answers
 
 
-def lean(tree: Tree) -> Callable[[Floats | Sequence[float]], tuple[float, ...]]:
+def row_predictor(tree: Tree) -> Callable[[Floats | Sequence[float]], tuple[float, ...]]:
     """Give a function that answers one row at a time, for those who serve rows as they come.
 
     Parameters
@@ -116,12 +116,12 @@ def lean(tree: Tree) -> Callable[[Floats | Sequence[float]], tuple[float, ...]]:
     --------
     >>> import numpy as np
     >>> from hornbeam.data.schema import Feature, Schema
-    >>> from hornbeam.tree.route import lean
+    >>> from hornbeam.tree.route import row_predictor
     >>> from hornbeam.tree.skeleton import Skeleton
     >>> from hornbeam.tree.tree import Tree
     >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
     >>> schema = Schema((Feature("dose"),), ("ill", "well"))
-    >>> ask = lean(Tree.raw(schema, stump, np.array([[5, 5], [4, 1], [1, 4]])))
+    >>> ask = row_predictor(Tree.raw(schema, stump, np.array([[5, 5], [4, 1], [1, 4]])))
     >>> ask((0.9,))
     (0.2, 0.8)
     """
@@ -156,7 +156,7 @@ def decision_path(skeleton: Skeleton, table: Table, n_jobs: int = 1) -> tuple[Co
     nodes = _climb(skeleton.parent, stops, begin + length - 1)
     indptr = np.zeros(table.n_rows + 1, np.int64)
     np.cumsum(length[stop_of_row], out=indptr[1:])
-    return indptr, nodes[runs(begin[stop_of_row], length[stop_of_row])]
+    return indptr, nodes[concat_ranges(begin[stop_of_row], length[stop_of_row])]
 
 
 def _climb(parent: Indices, stops: Indices, place: Counts) -> Indices:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hornbeam.kernels.route import Router
 from hornbeam.kernels.slots import Slots, narrow_slots
 from hornbeam.tree.check import check_skeleton, read_only
-from hornbeam.tree.walk import level_offsets, links
+from hornbeam.tree.walk import level_offsets, parents_and_children
 from hornbeam.typing import Bools, Floats, Indices
 
 __all__ = ["Skeleton"]
@@ -124,7 +124,7 @@ class Skeleton:
         missing_slot = np.full(n, -1) if missing_slot is None else missing_slot
         slot_start = np.zeros(n + 1) if slot_start is None else slot_start
         if int(n_children.sum()) == n - 1 and (n_children >= 0).all():
-            parent, first_child = links(n_children)
+            parent, first_child = parents_and_children(n_children)
         else:  # the check will say what is wrong with the numbers
             parent, first_child = np.empty((2, n), np.int32)
         return cls(

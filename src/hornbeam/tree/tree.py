@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from hornbeam.data.schema import Schema
 from hornbeam.kernels.sums import row_sums
 from hornbeam.tree.check import check_tree, read_only
-from hornbeam.tree.decision import DecisionRule
+from hornbeam.tree.decision.rule import DecisionRule
 from hornbeam.tree.digest import digest
-from hornbeam.tree.mean import means
+from hornbeam.tree.evidence.means import means
 from hornbeam.tree.skeleton import Skeleton, summary
 from hornbeam.tree.walk import nearest_with_rows
 from hornbeam.typing import Counts, Floats
@@ -207,9 +207,9 @@ class Tree:
         return self.schema.n_classes
 
     @property
-    def is_measured(self) -> bool:
+    def is_regression(self) -> bool:
         """Whether the target is a number, and belief a mean."""
-        return self.schema.is_measured
+        return self.schema.is_regression
 
     @property
     def weight(self) -> Counts:
@@ -220,7 +220,7 @@ class Tree:
     def decided(self) -> NDArray[np.intp]:
         """The class that the decision rule gives each node, by its code; 0, the column of the mean, if numeric."""
         if self._decided is None:
-            decided = np.zeros(self.n_nodes, np.intp) if self.is_measured else self.decision(self.belief)
+            decided = np.zeros(self.n_nodes, np.intp) if self.is_regression else self.decision(self.belief)
             object.__setattr__(self, "_decided", read_only(decided))
         return self._decided  # type: ignore[return-value]
 
@@ -233,7 +233,7 @@ class Tree:
 
     def __repr__(self) -> str:
         k = self.n_classes
-        target = "a number" if self.is_measured else f"{k} class{'es' * (k != 1)}"
+        target = "a number" if self.is_regression else f"{k} class{'es' * (k != 1)}"
         return f"Tree({summary(self.skeleton)}, {target})"
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
@@ -257,13 +257,13 @@ def unsmoothed(tree: Tree) -> Floats:
 
 
 def _unsmoothed(schema: Schema, skeleton: Skeleton, evidence: Counts, unit: Floats) -> Floats:
-    if schema.is_measured:
+    if schema.is_regression:
         return means(skeleton, evidence, unit)[:, None]
     return raw_belief(skeleton, evidence)
 
 
 def _weights(schema: Schema, evidence: Counts) -> Counts:
-    return evidence[:, 0] if schema.is_measured else row_sums(evidence)
+    return evidence[:, 0] if schema.is_regression else row_sums(evidence)
 
 
 def raw_belief(skeleton: Skeleton, evidence: Counts) -> Floats:

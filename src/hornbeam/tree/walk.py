@@ -21,35 +21,35 @@ if TYPE_CHECKING:
     from hornbeam.tree.skeleton import Skeleton
 
 __all__ = [
+    "concat_ranges",
     "depths",
     "descendants",
+    "evidence_stopping",
     "heights",
     "leaves_below",
     "level_offsets",
     "level_order",
-    "links",
     "nearest_with_rows",
     "node_blocks",
+    "parents_and_children",
     "path",
     "path_tests",
     "pull_up",
     "push_down",
-    "runs",
     "slots",
-    "stopped",
-    "take_runs",
+    "take_ranges",
 ]
 
 _BLOCK = 1 << 20
 
 
-def runs(begin: NDArray[Any], length: NDArray[Any]) -> NDArray[np.intp]:
+def concat_ranges(begin: NDArray[Any], length: NDArray[Any]) -> NDArray[np.intp]:
     """Concatenate the ranges ``begin[i], ..., begin[i] + length[i] - 1``.
 
     Examples
     --------
     >>> import numpy as np
-    >>> runs(np.array([5, 0, 9]), np.array([2, 3, 1])).tolist()
+    >>> concat_ranges(np.array([5, 0, 9]), np.array([2, 3, 1])).tolist()
     [5, 6, 0, 1, 2, 9]
     """
     length = np.asarray(length, np.intp)
@@ -57,7 +57,7 @@ def runs(begin: NDArray[Any], length: NDArray[Any]) -> NDArray[np.intp]:
     return np.repeat(begin - before, length) + np.arange(length.sum())
 
 
-def take_runs[T: np.generic](
+def take_ranges[T: np.generic](
     values: NDArray[T], begin: NDArray[Any], length: NDArray[Any]
 ) -> tuple[NDArray[np.int64], NDArray[T]]:
     """Copy some runs of an array one behind the other: where each begins, and the copy.
@@ -65,7 +65,7 @@ def take_runs[T: np.generic](
     Examples
     --------
     >>> import numpy as np
-    >>> starts, taken = take_runs(np.arange(10), np.array([5, 0, 9]), np.array([2, 3, 1]))
+    >>> starts, taken = take_ranges(np.arange(10), np.array([5, 0, 9]), np.array([2, 3, 1]))
     >>> starts.tolist(), taken.tolist()
     ([0, 2, 5, 6], [5, 6, 0, 1, 2, 9])
     """
@@ -73,7 +73,7 @@ def take_runs[T: np.generic](
     np.cumsum(length, out=starts[1:])
     taken = np.empty(starts[-1], values.dtype)
     for first, last in node_blocks(starts):
-        taken[starts[first] : starts[last]] = values[runs(begin[first:last], length[first:last])]
+        taken[starts[first] : starts[last]] = values[concat_ranges(begin[first:last], length[first:last])]
     return starts, taken
 
 
@@ -94,13 +94,13 @@ def node_blocks(starts: NDArray[Any]) -> Iterator[tuple[int, int]]:
         first = last
 
 
-def links(n_children: NDArray[Any]) -> tuple[Indices, Indices]:
+def parents_and_children(n_children: NDArray[Any]) -> tuple[Indices, Indices]:
     """Find parent and first child of every node; in level order the numbers of children say it all.
 
     Examples
     --------
     >>> import numpy as np
-    >>> parent, first_child = links(np.array([2, 0, 3, 0, 0, 0]))
+    >>> parent, first_child = parents_and_children(np.array([2, 0, 3, 0, 0, 0]))
     >>> parent.tolist(), first_child.tolist()
     ([-1, 0, 0, 2, 2, 2], [1, -1, 3, -1, -1, -1])
     """
@@ -333,7 +333,7 @@ def slots(skeleton: Skeleton) -> Indices:
     return slot
 
 
-def stopped(skeleton: Skeleton, evidence: Counts) -> Counts:
+def evidence_stopping(skeleton: Skeleton, evidence: Counts) -> Counts:
     """Count the evidence that goes no further than each node: all of it at a leaf.
 
     Examples
@@ -341,7 +341,7 @@ def stopped(skeleton: Skeleton, evidence: Counts) -> Counts:
     >>> import numpy as np
     >>> from hornbeam.tree import Skeleton
     >>> skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan])
-    >>> stopped(skeleton, np.array([[5, 5], [4, 1], [1, 3]])).tolist()
+    >>> evidence_stopping(skeleton, np.array([[5, 5], [4, 1], [1, 3]])).tolist()
     [[0, 1], [4, 1], [1, 3]]
     """
     own = evidence.copy()

@@ -1,7 +1,7 @@
 """Trees that choose their own settings, on rows they have not seen."""
 
-from hornbeam.tuning.calibrated import calibrate_intervals
+from hornbeam.tuning.cross_fitted import CrossFitted
 from hornbeam.tuning.cross_validated import CrossValidated
-from hornbeam.tuning.honest import Honest
+from hornbeam.tuning.interval_calibration import calibrate_intervals
 
-__all__ = ["CrossValidated", "Honest", "calibrate_intervals"]
+__all__ = ["CrossFitted", "CrossValidated", "calibrate_intervals"]

@@ -12,11 +12,19 @@ from hornbeam.errors import ParameterError
 from hornbeam.pruning import CostComplexity, Pruner, cost_complexity_pruners
 from hornbeam.recipe import Recipe
 from hornbeam.smoothing import HGS, Borrowing, HierarchicalShrinkage, Laplace, MEstimate, Raw
-from hornbeam.tree.costs import Costs
-from hornbeam.tree.standard import Standard
+from hornbeam.tree.decision.costs import Costs
+from hornbeam.tree.evidence.standardised import StandardisedTarget
 from hornbeam.tree.tree import Tree
-from hornbeam.tuning.folds import Deal, Regrown, n_copies, regrow
-from hornbeam.tuning.trial import Score, Trial, losses, powers, squared_losses, try_alphas, try_each
+from hornbeam.tuning.candidate_losses import (
+    CandidateLosses,
+    Score,
+    evaluate_alphas,
+    evaluate_pruners,
+    losses,
+    powers,
+    squared_losses,
+)
+from hornbeam.tuning.folds import FoldAssignment, FoldTree, grow_without_fold, n_copies
 from hornbeam.typing import Floats
 
 __all__ = ["CrossValidated"]
@@ -112,23 +120,31 @@ class CrossValidated:
         best = 0 if trial is None else trial.winner(self.simplicity)
         return replace(self.recipe, pruner=candidates[best])
 
-    def trial(self, table: Table, *, n_jobs: int = 1) -> tuple[tuple[Pruner | None, ...], Trial | None]:
+    def trial(
+        self, table: Table, *, n_jobs: int = 1
+    ) -> tuple[tuple[Pruner | None, ...], CandidateLosses | None]:
         """List the candidates, and what they lost on the rows held out; of a single row, nothing."""
         recipe = replace(self.recipe, pruner=None)
         bins = recipe.bin(table, n_jobs)
         codes = bins.encode(table, n_jobs)
-        cards = Deal.of(table, codes, min(self.folds, n_copies(table)), self.seed)
-        regrown = regrow(recipe, table, bins, codes, cards, n_jobs)
+        cards = FoldAssignment.of(table, codes, min(self.folds, n_copies(table)), self.seed)
+        regrown = grow_without_fold(recipe, table, bins, codes, cards, n_jobs)
         candidates = self.candidates
         if callable(candidates):
             candidates = candidates(recipe.grower.grow(table, bins, codes, n_jobs=n_jobs))
         listed = _listed(candidates)
         if not regrown:
             return listed, None
-        standard = Standard.of(*(one.tree for one in regrown)) if table.measured is not None else None
+        standard = (
+            StandardisedTarget.of(*(one.tree for one in regrown))
+            if table.numeric_target is not None
+            else None
+        )
         return listed, reduce(add, (self._try(recipe, listed, one, standard) for one in regrown))
 
-    def _try(self, recipe: Recipe, candidates: Candidates, one: Regrown, standard: Standard | None) -> Trial:
+    def _try(
+        self, recipe: Recipe, candidates: Candidates, one: FoldTree, standard: StandardisedTarget | None
+    ) -> CandidateLosses:
         """Try all candidates on one regrown tree, on a path all at once."""
         alphas = [each.alpha for each in candidates if isinstance(each, CostComplexity)]
         impurities = {each.impurity for each in candidates if isinstance(each, CostComplexity)}
@@ -137,13 +153,13 @@ class CrossValidated:
         if standard is not None:
             return self._try_measured(recipe, np.array(alphas), one, standard, at_once)
         if not at_once:
-            return try_each(recipe, candidates, one, self.score)
+            return evaluate_pruners(recipe, candidates, one, self.score)
         lost = losses(recipe.finish(one.tree).belief, self.score)
-        return try_alphas(np.array(alphas), one.tree, one.held, lost, *impurities)
+        return evaluate_alphas(np.array(alphas), one.tree, one.held, lost, *impurities)
 
     def _try_measured(
-        self, recipe: Recipe, alphas: Floats, one: Regrown, standard: Standard, at_once: bool
-    ) -> Trial:
+        self, recipe: Recipe, alphas: Floats, one: FoldTree, standard: StandardisedTarget, at_once: bool
+    ) -> CandidateLosses:
         """Try alphas by the squared error, in deviations of all rows."""
         if not at_once or self.score != "brier":
             raise ParameterError(
@@ -151,7 +167,7 @@ class CrossValidated:
                 "smoother that looks at a node and those above it. Choose among others by hand."
             )
         loss, square = squared_losses(standard.seen(recipe.finish(one.tree).belief[:, 0]))
-        return try_alphas(alphas, one.tree, powers(one, standard), loss, square=square)
+        return evaluate_alphas(alphas, one.tree, powers(one, standard), loss, square=square)
 
 
 def _listed(candidates: Candidates | Tree) -> tuple[Pruner | None, ...]:

@@ -8,30 +8,30 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.bins import Bins
+from hornbeam.data.binning.bins import Bins
 from hornbeam.data.table import Table
 from hornbeam.kernels.pool import Pool
 from hornbeam.recipe import Recipe
-from hornbeam.tree.edit import believe, sharing_unit, tally
-from hornbeam.tree.measure import measure_stops, units_of
+from hornbeam.tree.edit import count_evidence, sharing_unit, with_belief
+from hornbeam.tree.evidence.numeric import numeric_evidence_at, numeric_units
 from hornbeam.tree.route import route
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
-from hornbeam.tree.walk import push_down, stopped
+from hornbeam.tree.walk import evidence_stopping, push_down
 from hornbeam.typing import Bools, Codes, Counts, Floats, Indices
 
 __all__ = [
-    "Deal",
-    "Regrown",
-    "bits_of",
-    "draw",
-    "line_up",
-    "mix",
+    "FoldAssignment",
+    "FoldTree",
+    "break_ties",
+    "canonical_order",
+    "end_nodes",
+    "grow_without_fold",
     "n_copies",
-    "regrow",
-    "scatter",
-    "send",
-    "stops",
+    "route_held_out",
+    "row_hash",
+    "splitmix64",
+    "target_bits",
 ]
 
 type _Bits = NDArray[np.uint64]
@@ -40,26 +40,26 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _STRATA = 20  # parts of a numeric target of nearly equal weight, each dealt out for itself
 
 
-def bits_of(table: Table) -> Counts | Indices:
+def target_bits(table: Table) -> Counts | Indices:
     """Return the target as whole numbers that tell rows apart: class codes, or the bits of numbers.
 
     Examples
     --------
-    >>> bits_of(Table.read([[1.0], [2.0]], ["no", "yes"]))
+    >>> target_bits(Table.read([[1.0], [2.0]], ["no", "yes"]))
     array([0, 1], dtype=int32)
     """
-    if table.measured is not None:
-        return np.ascontiguousarray(table.measured.values + 0.0).view(np.int64)  # -0.0 is 0.0
+    if table.numeric_target is not None:
+        return np.ascontiguousarray(table.numeric_target.values + 0.0).view(np.int64)  # -0.0 is 0.0
     assert table.target is not None
     return table.target
 
 
 def _strata(table: Table) -> Counts | Indices:
     """Classes; or parts of a numeric target. Rows of one value are in one part, whatever their order and copies."""
-    if table.measured is None:
-        return bits_of(table)
+    if table.numeric_target is None:
+        return target_bits(table)
     weight = np.ones(table.n_rows, np.int64) if table.weight is None else table.weight
-    values, place = np.unique(table.measured.values, return_inverse=True)
+    values, place = np.unique(table.numeric_target.values, return_inverse=True)
     mine = np.zeros(len(values), np.int64)
     np.add.at(mine, place, weight)
     below = np.cumsum(mine) - mine
@@ -67,14 +67,14 @@ def _strata(table: Table) -> Counts | Indices:
     return stratum
 
 
-def draw(codes: Codes, target: Counts | Indices, seed: int = 0) -> _Bits:
+def row_hash(codes: Codes, target: Counts | Indices, seed: int = 0) -> _Bits:
     """Draw a number for every row by what it is, not by where it stands: rows that are alike get the same.
 
     Parameters
     ----------
     codes : array of shape (n_rows, n_features)
     target : int array of shape (n_rows,)
-        As of `bits_of`.
+        As of `target_bits`.
     seed : int, default 0
         Another seed, other numbers.
 
@@ -84,48 +84,50 @@ def draw(codes: Codes, target: Counts | Indices, seed: int = 0) -> _Bits:
 
     Examples
     --------
-    >>> numbers = draw(np.array([[0], [1], [0]], np.uint8), np.array([0, 1, 0]))
+    >>> numbers = row_hash(np.array([[0], [1], [0]], np.uint8), np.array([0, 1, 0]))
     >>> bool(numbers[0] == numbers[2]), bool(numbers[0] == numbers[1])
     (True, False)
     """
-    factor = mix(np.arange(1, codes.shape[1] + 2, dtype=np.uint64) * _GOLDEN + np.full(1, seed, np.uint64))
+    factor = splitmix64(
+        np.arange(1, codes.shape[1] + 2, dtype=np.uint64) * _GOLDEN + np.full(1, seed, np.uint64)
+    )
     bits = (target.astype(np.uint64) + np.uint64(1)) * factor[0]
     for feature in range(codes.shape[1]):
         bits += codes[:, feature] * factor[feature + 1]
-    return mix(bits)
+    return splitmix64(bits)
 
 
-def line_up(table: Table, codes: Codes) -> tuple[NDArray[np.intp], _Bits]:
+def canonical_order(table: Table, codes: Codes) -> tuple[NDArray[np.intp], _Bits]:
     """Find an order of rows that they themselves decide, and the number that each row of the table drew for it.
 
     Examples
     --------
-    >>> order, numbers = line_up(Table.read([[1.0], [2.0]], [0, 1]), np.array([[0], [1]], np.uint8))
+    >>> order, numbers = canonical_order(Table.read([[1.0], [2.0]], [0, 1]), np.array([[0], [1]], np.uint8))
     >>> bool(numbers[order[0]] < numbers[order[1]])
     True
     """
-    numbers = draw(codes, bits_of(table))
+    numbers = row_hash(codes, target_bits(table))
     return np.lexsort((numbers,) if table.weight is None else (table.weight, numbers)), numbers
 
 
-def scatter(numbers: _Bits) -> _Bits:
+def break_ties(numbers: _Bits) -> _Bits:
     """Give rows that drew the same number different ones, so that a sample does not take all or none of them.
 
     Examples
     --------
-    >>> len(set(scatter(np.array([7, 7, 7], np.uint64)).tolist()))
+    >>> len(set(break_ties(np.array([7, 7, 7], np.uint64)).tolist()))
     3
     """
     order = np.argsort(numbers, kind="stable")
     place, drawn = np.arange(len(numbers)), numbers[order]
     begin = np.maximum.accumulate(np.where(np.append(False, drawn[1:] == drawn[:-1]), 0, place))
     scattered = np.empty_like(numbers)
-    scattered[order] = mix(drawn + (place - begin).astype(np.uint64) * _GOLDEN)
+    scattered[order] = splitmix64(drawn + (place - begin).astype(np.uint64) * _GOLDEN)
     return scattered
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Deal:
+class FoldAssignment:
     """Rows dealt out to folds like cards, class by class, and copies of a row one after the other.
 
     A numeric target is cut into twenty parts of nearly equal weight, which are dealt out like classes.
@@ -141,7 +143,7 @@ class Deal:
     Examples
     --------
     >>> table = Table.read([[1.0], [2.0], [3.0]], [0, 0, 1], sample_weight=[1, 3, 1])
-    >>> cards = Deal.of(table, np.array([[0], [1], [2]], np.uint8), 2)
+    >>> cards = FoldAssignment.of(table, np.array([[0], [1], [2]], np.uint8), 2)
     >>> cards.held(0).tolist(), cards.held(1).tolist()
     ([1, 1, 1], [0, 2, 0])
     """
@@ -154,7 +156,7 @@ class Deal:
     def of(cls, table: Table, codes: Codes, n_folds: int, seed: int = 0) -> Self:
         """Deal the rows of a table; their order plays no part, and weight 2 is the row twice."""
         target, weight = _strata(table), table.weight
-        numbers = draw(codes, bits_of(table), seed)
+        numbers = row_hash(codes, target_bits(table), seed)
         order = np.lexsort((numbers, target) if weight is None else (weight, numbers, target))
         copies = weight if table.unit == 1.0 else None
         first = np.empty(len(target), np.int64)
@@ -187,7 +189,7 @@ def n_copies(table: Table) -> int:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Regrown:
+class FoldTree:
     """A tree regrown without some rows, and what became of them.
 
     Parameters
@@ -204,7 +206,7 @@ class Regrown:
         Where each of them stops; None if missing values go to every child.
     held : float64 array of shape (n_nodes, n_classes)
         The weight of each class at the node whose belief is tested by it: where the rows stop, or the leaves below
-        (`send`). Of a numeric target, of shape (n_nodes, 3): weight, sum and sum of squares of these rows.
+        (`route_held_out`). Of a numeric target, of shape (n_nodes, 3): weight, sum and sum of squares of these rows.
     """
 
     tree: Tree
@@ -216,23 +218,23 @@ class Regrown:
 
     def believing(self, belief: Floats) -> Tree:
         """Return the tree with a belief."""
-        return believe(self.tree, belief, np.zeros(self.tree.n_nodes), Step.of("borrowing"))
+        return with_belief(self.tree, belief, np.zeros(self.tree.n_nodes), Step.of("borrowing"))
 
     def stopping(self, cut: Bools) -> Self:
         """Let held-out rows stop where the tree is cut; it keeps its nodes, which then are asked no more."""
         held = np.zeros_like(self.held)
-        np.add.at(held, stops(self.tree.skeleton, cut), self.held)
+        np.add.at(held, end_nodes(self.tree.skeleton, cut), self.held)
         return replace(self, held=held)
 
 
-def stops(skeleton: Skeleton, cut: Bools) -> Indices:
+def end_nodes(skeleton: Skeleton, cut: Bools) -> Indices:
     """Find the node that answers for the rows of each, if some are made leaves: the first cut on the way.
 
     Examples
     --------
     >>> from hornbeam.recipe import PRESETS
     >>> tree = PRESETS["cart"].fit(Table.read([[1.0], [2.0], [3.0]], ["a", "b", "a"]))
-    >>> tree.skeleton.parent.tolist(), stops(tree.skeleton, np.array([False, False, True, False, False])).tolist()
+    >>> tree.skeleton.parent.tolist(), end_nodes(tree.skeleton, np.array([False, False, True, False, False])).tolist()
     ([-1, 0, 0, 2, 2], [0, 1, 2, 2, 2])
     """
     own = np.where(cut, np.arange(skeleton.n_nodes, dtype=np.int32), np.int32(-1))
@@ -240,9 +242,9 @@ def stops(skeleton: Skeleton, cut: Bools) -> Indices:
     return np.where(first >= 0, first, np.arange(skeleton.n_nodes, dtype=np.int32))
 
 
-def regrow(
-    recipe: Recipe, table: Table, bins: Bins, codes: Codes, cards: Deal, n_jobs: int = 1
-) -> Sequence[Regrown]:
+def grow_without_fold(
+    recipe: Recipe, table: Table, bins: Bins, codes: Codes, cards: FoldAssignment, n_jobs: int = 1
+) -> Sequence[FoldTree]:
     """Grow and prune a tree without the rows of each fold, and send them down.
 
     Parameters
@@ -252,7 +254,7 @@ def regrow(
     bins : Bins
     codes : array
         ``bins.encode(table)``.
-    cards : Deal
+    cards : FoldAssignment
         Its rows, dealt out.
     n_jobs : int, default 1
         Threads; each tree is grown by one of them.
@@ -265,14 +267,14 @@ def regrow(
     if cards.n_folds < 2:
         return []
 
-    def without(fold: int) -> Regrown:
+    def without(fold: int) -> FoldTree:
         held = cards.held(fold)
         others = (1 if cards.copies is None else cards.copies) - held
         kept = np.flatnonzero(others)
         tree = recipe.prune(recipe.grower.grow(_copies(table, kept, others, cards), bins, codes[kept]))
         asked = np.flatnonzero(held)
         rows = _copies(table, asked, held, cards)
-        return Regrown(tree, asked, rows, _weight(rows), *send(tree, rows))
+        return FoldTree(tree, asked, rows, _weight(rows), *route_held_out(tree, rows))
 
     if n_jobs == 1:
         return list(map(without, range(cards.n_folds)))
@@ -280,7 +282,7 @@ def regrow(
         return list(pool.map(without, range(cards.n_folds)))
 
 
-def send(tree: Tree, table: Table) -> tuple[Indices | None, Floats]:
+def route_held_out(tree: Tree, table: Table) -> tuple[Indices | None, Floats]:
     """Find where the rows of a table stop, and the nodes whose belief they test.
 
     A row whose category the tree has not seen stops at an inner node. It tells whether the split there holds for other
@@ -297,19 +299,19 @@ def send(tree: Tree, table: Table) -> tuple[Indices | None, Floats]:
     --------
     >>> from hornbeam.recipe import PRESETS
     >>> table = Table.read([[1.0], [2.0], [3.0]], ["a", "a", "b"])
-    >>> node, held = send(PRESETS["cart"].fit(table), table)
+    >>> node, held = route_held_out(PRESETS["cart"].fit(table), table)
     >>> node.tolist(), held.tolist()
     ([1, 1, 2], [[0.0, 0.0], [2.0, 0.0], [0.0, 1.0]])
     """
     skeleton, n_classes = tree.skeleton, tree.n_classes
     if (skeleton.missing_slot == -2).any():
         unit = sharing_unit(skeleton, table)
-        evidence, _ = tally(skeleton, table, unit, tree.weight)
-        return None, np.multiply(stopped(skeleton, evidence), unit)
+        evidence, _ = count_evidence(skeleton, table, unit, tree.weight)
+        return None, np.multiply(evidence_stopping(skeleton, evidence), unit)
     node = route(skeleton, table)
-    if table.measured is not None:
-        sums, _ = measure_stops(node, table, table.measured, tree.n_nodes)
-        return node, _test_leaves(tree, sums * units_of(table.measured, table.unit))
+    if table.numeric_target is not None:
+        sums, _ = numeric_evidence_at(node, table, table.numeric_target, tree.n_nodes)
+        return node, _test_leaves(tree, sums * numeric_units(table.numeric_target, table.unit))
     assert table.target is not None
     cell = node.astype(np.intp) * n_classes + table.target
     counts = np.bincount(cell, _weight(table), minlength=tree.n_nodes * n_classes)
@@ -331,7 +333,7 @@ def _test_leaves(tree: Tree, held: Floats) -> Floats:
     return np.where(nominal[:, None], 0.0, held) + at_leaves
 
 
-def _copies(table: Table, rows: NDArray[np.intp], copies: Counts, cards: Deal) -> Table:
+def _copies(table: Table, rows: NDArray[np.intp], copies: Counts, cards: FoldAssignment) -> Table:
     """Some rows of a table, as often as they are there."""
     taken = table.take(rows)
     return taken if cards.copies is None else replace(taken, weight=copies[rows])
@@ -342,12 +344,12 @@ def _weight(table: Table) -> Floats:
     return np.ones(table.n_rows) if table.weight is None else np.multiply(table.weight, table.unit)
 
 
-def mix(bits: _Bits) -> _Bits:
+def splitmix64(bits: _Bits) -> _Bits:
     """Scramble 64 bits (the finaliser of splitmix64, Steele, Lea and Flood, 2014); no two become one.
 
     Examples
     --------
-    >>> [hex(bits) for bits in mix(np.array([1, 2], np.uint64)).tolist()]
+    >>> [hex(bits) for bits in splitmix64(np.array([1, 2], np.uint64)).tolist()]
     ['0x5692161d100b05e5', '0xdbd238973a2b148a']
     """
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

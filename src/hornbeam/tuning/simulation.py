@@ -7,15 +7,15 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.bins import Bins
-from hornbeam.data.measured import Measured
+from hornbeam.data.binning.bins import Bins
+from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.table import Table
 from hornbeam.kernels.pool import Pool
-from hornbeam.smoothing import Appraisal, appraise
+from hornbeam.smoothing import IntervalCalibration, calibrate_tree
 from hornbeam.tree.route import route
 from hornbeam.tree.tree import Tree
-from hornbeam.tuning.cells import most_trees
-from hornbeam.tuning.folds import Regrown, bits_of, draw, mix, scatter
+from hornbeam.tuning.folds import FoldTree, break_ties, row_hash, splitmix64, target_bits
+from hornbeam.tuning.limits import max_trees
 from hornbeam.typing import Codes, Floats
 
 __all__ = ["Grow", "Simulation"]
@@ -55,10 +55,10 @@ class Simulation:
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> from hornbeam.recipe import PRESETS
-    >>> from hornbeam.tuning import Honest
-    >>> table, recipe = Table.read(*load_breast_cancer(return_X_y=True)), PRESETS["pet"]
+    >>> from hornbeam.tuning import CrossFitted
+    >>> table, recipe = Table.read(*load_breast_cancer(return_X_y=True)), PRESETS["default"]
     >>> bins = recipe.bin(table)
-    >>> lesson = Honest(recipe).learn(recipe, table, bins, bins.encode(table))
+    >>> lesson = CrossFitted(recipe).learn(recipe, table, bins, bins.encode(table))
     >>> world = Simulation.of(table, bins, lesson.regrown, lesson.beliefs)
     >>> world.draw(0).n_rows, bool((world.draw(0).target == world.draw(1).target).all())
     (569, False)
@@ -74,7 +74,7 @@ class Simulation:
         cls,
         table: Table,
         bins: Bins,
-        regrown: Sequence[Regrown],
+        regrown: Sequence[FoldTree],
         beliefs: Sequence[Floats],
         n_jobs: int = 1,
     ) -> Self:
@@ -91,8 +91,8 @@ class Simulation:
             truth.append(np.repeat(belief[one.node], copies, axis=0))
             fold.append(np.full(int(copies.sum()), number, np.uint64))
         row, codes = np.concatenate(rows), bins.encode(table, n_jobs)
-        numbers = draw(codes, bits_of(table))[row] + np.concatenate(fold) * np.uint64(_GOLDEN)
-        order = np.argsort(scatter(mix(numbers)), kind="stable")[:_MOST_ROWS]
+        numbers = row_hash(codes, target_bits(table))[row] + np.concatenate(fold) * np.uint64(_GOLDEN)
+        order = np.argsort(break_ties(splitmix64(numbers)), kind="stable")[:_MOST_ROWS]
         taken = table.take(row[order])
         if apart:
             taken = replace(taken, weight=None)
@@ -101,18 +101,20 @@ class Simulation:
     def draw(self, number: int) -> Table:
         """Return the rows with simulated targets; another number, other targets."""
         n = self.table.n_rows
-        seed = mix(np.array([number + 1], np.uint64))
-        bits = mix(np.arange(1, n + 1, dtype=np.uint64) * np.uint64(_GOLDEN) + seed)
+        seed = splitmix64(np.array([number + 1], np.uint64))
+        bits = splitmix64(np.arange(1, n + 1, dtype=np.uint64) * np.uint64(_GOLDEN) + seed)
         uniform = (bits >> np.uint64(11)) * 2.0**-53
-        measured = self.table.measured
+        measured = self.table.numeric_target
         if measured is None:
             target = (uniform[:, None] >= self.truth.cumsum(axis=1)[:, :-1]).sum(axis=1, dtype=np.int32)
             return replace(self.table, target=target)
         mean = self.truth[:, 0]
         values = mean + np.where(uniform < 0.5, -1.0, 1.0) * (measured.values - mean)
-        return replace(self.table, measured=Measured.of(values, self.table.weight, self.table.unit))
+        return replace(
+            self.table, numeric_target=NumericTarget.of(values, self.table.weight, self.table.unit)
+        )
 
-    def appraise(self, grow: Grow, n_leaves: int, n_jobs: int = 1) -> Appraisal:
+    def appraise(self, grow: Grow, n_leaves: int, n_jobs: int = 1) -> IntervalCalibration:
         """Grow trees from simulated targets, and find the worths of rows with which their intervals hold the truth.
 
         Parameters
@@ -136,11 +138,11 @@ class Simulation:
         else:
             with Pool(n_jobs) as pool:
                 grown = list(pool.map(simulate, trees))
-        return appraise([tree for tree, _ in grown], [truth for _, truth in grown])
+        return calibrate_tree([tree for tree, _ in grown], [truth for _, truth in grown])
 
     def _n_trees(self, n_leaves: int) -> int:
         wanted = min(-(-_LEAVES // n_leaves), _MOST_TREES)
-        affordable = most_trees(2 * self.table.n_rows, self.table.schema.n_channels)
+        affordable = max_trees(2 * self.table.n_rows, self.table.schema.n_channels)
         return min(wanted, max(_MOST_GROWN // self.table.n_rows, 2), affordable)
 
     def _truths(self, tree: Tree) -> Floats:

@@ -1,0 +1,46 @@
+"""``hornbeam card``: a model card in Markdown."""
+
+from typing import Any
+
+import click
+
+from hornbeam.cli.commands.report import ask, compared
+from hornbeam.cli.console import common_options, emit, message, write_output
+from hornbeam.cli.rows import data_argument, model_argument, reading, target_option
+
+__all__ = ["card"]
+
+
+@click.command(short_help="Write a model card in Markdown.")
+@model_argument
+@data_argument
+@target_option
+@click.option("-o", "--output", required=True, type=click.Path(), help="The card, for example CARD.md.")
+@click.option("--title", default="Model card", show_default=True, help="Its heading.")
+@compared
+@reading
+@common_options
+def card(
+    model: str,
+    data: str,
+    target: str,
+    output: str,
+    title: str,
+    positive: str | None,
+    groups: str | None,
+    earlier: str | None,
+    text: dict[str, Any],
+    **_: Any,
+) -> None:
+    """Write a model card about MODEL, with its scores on the rows of DATA.
+
+    \b
+    hornbeam card income.hornbeam test.csv --target income -o CARD.md
+    """
+    from hornbeam import model_card
+
+    asked = ask(model, data, target, text, positive, groups, earlier)
+    written = model_card(asked.model, asked.X, asked.y, title=title, **asked.compared)
+    write_output(written.encode(), output)
+    emit({"model": model, "rows": asked.X.num_rows, "output": output})
+    message(f"{asked.X.num_rows:,} rows, saved as {output}")

@@ -1,0 +1,32 @@
+"""``hornbeam diff``: what changed between two models."""
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from hornbeam.cli.console import common_options, emit
+
+__all__ = ["diff"]
+
+
+@click.command(short_help="Say what changed between two models.")
+@click.argument("old", type=click.Path())
+@click.argument("new", type=click.Path())
+@click.option(
+    "--tolerance", default=1e-9, show_default=True, help="Probabilities that differ by no more are equal."
+)
+@common_options
+def diff(old: str, new: str, tolerance: float, **_: Any) -> int:
+    """Say what changed from the model OLD to NEW: columns, settings, tests, counts, probabilities.
+
+    Ends with 1 if anything did, with 0 if nothing.
+
+    \b
+    hornbeam diff january.hornbeam february.hornbeam
+    """
+    from hornbeam.storage import compare, read_any
+
+    found = compare(read_any(old), read_any(new), tolerance)
+    emit({"differ": bool(found)} | asdict(found), str(found))
+    return int(bool(found))

@@ -1,0 +1,44 @@
+"""``hornbeam explain``: why rows got their probabilities."""
+
+from typing import Any
+
+import click
+
+from hornbeam.cli.console import common_options, emit
+from hornbeam.cli.rows import data_argument, model_argument, reading, rows_for
+from hornbeam.errors import DataError
+
+__all__ = ["explain"]
+
+
+@click.command(short_help="Say why a row gets its probabilities.")
+@model_argument
+@data_argument
+@click.option(
+    "--row",
+    "numbers",
+    multiple=True,
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Which row, counted from 1 below the names; repeatable. Default: the first.",
+)
+@reading
+@common_options
+def explain(model: str, data: str, numbers: tuple[int, ...], text: dict[str, Any], **_: Any) -> None:
+    """Say why rows of DATA get the probabilities they get: the tests they take, and what they rest on.
+
+    \b
+    hornbeam explain income.hornbeam new.csv --row 3
+    """
+    from hornbeam import load
+
+    estimator = load(model)
+    X = rows_for(getattr(estimator, "tree_", estimator), data, text, keep=()).X
+    numbers = numbers or (1,)
+    for number in numbers:
+        if number > X.num_rows:
+            raise DataError(f"There is no row {number} in {data!r}; it has {X.num_rows:,}.")
+    reasons = [estimator.explain(X.slice(number - 1, 1))[0] for number in numbers]
+    told = [{"row": number, **why.to_dict()} for number, why in zip(numbers, reasons, strict=True)]
+    words = [f"row {number}\n{why}" for number, why in zip(numbers, reasons, strict=True)]
+    emit({"explanations": told}, "\n\n".join(words))

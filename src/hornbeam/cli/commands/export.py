@@ -1,0 +1,92 @@
+"""``hornbeam export``: a model's tree in another language."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hornbeam.cli.console import common_options, emit, message, write_output
+from hornbeam.cli.rows import model_argument, reading, rows_for
+
+__all__ = ["export"]
+
+# The function of hornbeam.export, the usual end of a file's name, and the options it takes.
+_TARGETS: dict[str, tuple[str, str, frozenset[str]]] = {
+    "c": ("to_c", ".c", frozenset({"name", "layout", "vectors"})),
+    "dot": ("to_dot", ".dot", frozenset()),
+    "js": ("to_javascript", ".js", frozenset({"name", "vectors"})),
+    "json": ("to_json", ".json", frozenset({"vectors"})),
+    "markdown": ("to_markdown", ".md", frozenset()),
+    "onnx": ("to_onnx", ".onnx", frozenset()),
+    "pmml": ("to_pmml", ".pmml", frozenset()),
+    "python": ("to_python", ".py", frozenset({"vectors"})),
+    "sql": ("to_sql", ".sql", frozenset({"dialect", "table", "keep"})),
+    "svg": ("to_svg", ".svg", frozenset()),
+    "text": ("text", ".txt", frozenset()),
+}
+_MOST_VECTORS = 1_000
+
+
+@click.command(short_help="Write a model's tree as C, SQL, ONNX, JavaScript, ...")
+@model_argument
+@click.option(
+    "--to", type=click.Choice(list(_TARGETS)), help="The language; default: as the output's name ends."
+)
+@click.option("-o", "--output", default="-", type=click.Path(allow_dash=True), help="Default: stdout.")
+@click.option("--name", help="c, js: what names begin with, or the object's name.")
+@click.option("--layout", type=click.Choice(["if", "table", "bins"]), help="c: nested ifs, or tables.")
+@click.option(
+    "--dialect", metavar="NAME", help="sql: duckdb (default), sqlite, postgres, snowflake, spark, ..."
+)
+@click.option("--table", metavar="NAME", help="sql: the table to read; default rows.")
+@click.option("--keep", multiple=True, metavar="COL", help="sql: a column to carry over; repeatable.")
+@click.option(
+    "--vectors",
+    type=click.Path(),
+    metavar="DATA",
+    help=f"c, js, json, python: up to {_MOST_VECTORS:,} rows with their answers go along, as a test.",
+)
+@reading
+@common_options
+def export(model: str, to: str | None, output: str, text: dict[str, Any], **options: Any) -> None:
+    """Write the tree of MODEL in another language.
+
+    \b
+    hornbeam export income.hornbeam -o income.c --vectors test.csv
+    hornbeam export income.hornbeam --to sql --dialect sqlite --table people
+    hornbeam export income.hornbeam -o income.onnx
+    """
+    from hornbeam import export as exports
+    from hornbeam.export.wording import pluralise
+    from hornbeam.storage import read
+
+    to = _target(to, output)
+    function, _, takes = _TARGETS[to]
+    told = {name: value for name, value in options.items() if value and name not in ("quiet", "as_json")}
+    wrong = told.keys() - takes
+    if wrong:
+        raise click.UsageError(f"--{min(wrong)} says nothing to {to}.")
+    tree = read(model).tree
+    if "vectors" in told:
+        told["vectors"] = _vectors(tree, told["vectors"], text)
+    made = getattr(exports, function)(tree, **told)
+    data = made.SerializeToString() if to == "onnx" else made.encode().removesuffix(b"\n") + b"\n"
+    write_output(data, output)
+    emit({"model": model, "to": to, "output": output, "bytes": len(data)}, aside=output == "-")
+    if output != "-":
+        message(f"{pluralise(tree.n_leaves, 'leaf', 'leaves')} in {to}, saved as {output}")
+
+
+def _target(to: str | None, output: str) -> str:
+    ends = {end: name for name, (_, end, _) in _TARGETS.items()}
+    to = to or ends.get(Path(output).suffix.lower())
+    if to is None:
+        raise click.UsageError(f"Say the language with --to: {', '.join(_TARGETS)}.")
+    return to
+
+
+def _vectors(tree: Any, path: str, text: dict[str, Any]) -> Any:
+    from hornbeam.data.table import Table
+
+    X = rows_for(tree, path, text).X
+    return Table.read(X.slice(0, _MOST_VECTORS), schema=tree.schema)

@@ -1,0 +1,205 @@
+"""``hornbeam fit``: from a file of rows to a file with a model."""
+
+from typing import Any
+
+import click
+
+from hornbeam.cli.console import common_options, emit, message, progress
+from hornbeam.cli.large_files import copies_in, large_files, open_rows, read_numbers_of
+from hornbeam.cli.memory import memory_option
+from hornbeam.cli.rows import data_argument, reading, target_option
+from hornbeam.cli.saving import check_output, save_model
+from hornbeam.cli.training import Training, copies_of_target, read_training, training, with_doubts
+
+__all__ = ["fit"]
+
+_PRESETS = ("default", "cart", "c4.5", "c4.4", "id3")
+
+
+@click.command(short_help="Fit a tree to the rows of a file.")
+@data_argument
+@target_option
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(allow_dash=True),
+    help="The model file, model.hornbeam say.",
+)
+@training
+@click.option(
+    "--kind",
+    type=click.Choice(["classification", "regression"]),
+    help="What the target is; default: a number if it has more than 30 different ones, else classes.",
+)
+@click.option(
+    "--preset",
+    type=click.Choice(_PRESETS),
+    help="The recipe; default: default.",
+)
+@click.option("--smoothing", default="auto", metavar="NAME", help="cross-fitted, laplace, hgs, hdp, raw, ...")
+@click.option(
+    "--pruning", default="auto", metavar="NAME", help="bayes-risk, cost-complexity, error-based, none, ..."
+)
+@click.option(
+    "--simplicity", default=0.0, metavar="0..1", help="0 the most accurate tree, 1 the smallest as good."
+)
+@click.option("--max-depth", type=int, metavar="N", help="Tests on a path at most.")
+@click.option("--max-leaves", type=int, metavar="N", help="Leaves at most.")
+@click.option("--min-leaf", type=int, default=1, metavar="N", help="Rows each leaf must hold.")
+@click.option(
+    "--costs",
+    type=(str, str, float),
+    multiple=True,
+    metavar="TRUE PREDICTED COST",
+    help="What it costs to predict one class where another is true; repeatable, others cost 1.",
+)
+@click.option("--balanced", is_flag=True, help="Decide as if all classes were as common as each other.")
+@click.option(
+    "--holdout", type=click.FloatRange(0, 1, True, True), metavar="SHARE", help="Keep rows to score on."
+)
+@click.option("--seed", type=int, metavar="N", help="Deals the rows to folds and to the holdout.")
+@click.option(
+    "--jobs", type=int, default=-1, metavar="N", help="Threads; default all cores. The tree stays the same."
+)
+@memory_option
+@reading
+@common_options
+def fit(
+    data: str, target: str, output: str, text: dict[str, Any], asked: dict[str, Any], **options: Any
+) -> None:
+    """Fit one tree to the rows of DATA (CSV, TSV, Parquet, - for stdin) and save it.
+
+    Numbers are numeric features; texts and booleans are nominal ones. Dates, constants, row numbers and names
+    are left out, and told.
+
+    \b
+    hornbeam fit adult.csv --target income -o income.hornbeam
+    hornbeam fit adult.csv --target income -o income.hornbeam --holdout 0.2
+    hornbeam fit homes.csv --target price -o price.hornbeam --kind regression
+    hornbeam fit loans.tsv --target state -o m.hornbeam --nominal zip --drop id --costs bad good 5
+    """
+    from hornbeam.cli.scoring import scores_of, scores_shown
+    from hornbeam.export.wording import pluralise
+
+    check_output(output)
+    memory, forced = options["memory"], (*asked["nominal"], *asked["numeric"])
+    large = large_files(data, memory, None if options["holdout"] is None else "--holdout")
+    rows = read_training(data, target, text, kind=options["kind"], large=large, memory=memory, **asked)
+    held = None
+    if rows.large is None:
+        rows = rows._replace(roles=with_doubts(rows.roles, copies_of_target(rows), forced))
+        kept, held = _split(rows.table, options["holdout"], options["seed"])
+        model, n_rows = _fitted(kept, rows, options), kept.num_rows
+    else:
+        files, jobs = (rows.large, target, rows.weight, rows.features), options["jobs"]
+        _refuse_costs(rows, options)
+        large_rows = (
+            read_numbers_of(*files, jobs) if rows.measures else open_rows(*files, options["balanced"], jobs)
+        )
+        rows = rows._replace(roles=with_doubts(rows.roles, copies_in(large_rows, jobs), forced))
+        model, n_rows = _fitted_large(large_rows, rows.measures, options), large_rows.n_rows
+    tree, asked_for = model.tree, output
+    output = save_model(model, asked_for)
+    message(f"model     {pluralise(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth}, saved as {output}")
+    result = {
+        "model": output,
+        "digest": tree.digest,
+        "rows": n_rows,
+        "leaves": tree.n_leaves,
+        "depth": tree.depth,
+        "classes": tree.schema.classes,
+        "numeric": rows.roles.numeric,
+        "nominal": rows.roles.nominal,
+        "left_out": rows.roles.left_out,
+        "doubts": rows.roles.doubts,
+    }
+    if held is not None:
+        scores = scores_of(model, [(held.select(list(tree.schema.names)), held[target])])
+        emit(result | {"holdout": scores}, scores_shown(scores), aside=output == "-")
+    else:
+        emit(result, "", aside=output == "-")
+
+
+def _split(table: Any, share: float | None, seed: int | None) -> tuple[Any, Any]:
+    """Deal the rows to the fit and to the holdout, which is None unless it was asked for."""
+    if share is None:
+        return table, None
+    import numpy as np
+
+    n_held = max(1, round(share * table.num_rows))
+    order = np.random.default_rng(0 if seed is None else seed).permutation(table.num_rows)
+    return table.take(np.sort(order[n_held:])), table.take(np.sort(order[:n_held]))
+
+
+def _told(options: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of the estimator that the options say."""
+    told = {
+        "smoothing": _step(options["smoothing"]),
+        "pruning": _step(options["pruning"]),
+        "simplicity": options["simplicity"],
+        "max_depth": options["max_depth"],
+        "max_leaf_nodes": options["max_leaves"],
+        "min_samples_leaf": options["min_leaf"],
+        "random_state": options["seed"],
+    }
+    if options["preset"] is not None:
+        told["preset"] = options["preset"]
+    return told
+
+
+def _fitted_large(rows: Any, measures: bool, options: dict[str, Any]) -> Any:
+    """Fit a tree to rows that stay in their files, or to a table of a numeric target."""
+    from hornbeam.estimators import headless
+
+    with progress("growing", rows.n_rows) as listener:
+        ways = {"n_jobs": options["jobs"], "on_progress": listener}
+        if measures:
+            return headless.fit_regression(headless.RegressionSettings(**_told(options)), rows, **ways)
+        costs = _costs(options["costs"], list(rows.schema.classes))
+        settings = headless.Settings(
+            **_told(options), costs=costs, class_weight="balanced" if options["balanced"] else None
+        )
+        return headless.fit_rows(settings, rows, memory=options["memory"], **ways)
+
+
+def _refuse_costs(rows: Training, options: dict[str, Any]) -> None:
+    if rows.measures and (options["costs"] or options["balanced"]):
+        raise click.UsageError(
+            "--costs and --balanced are for classes, and the target is a number: --kind says which."
+        )
+
+
+def _fitted(table: Any, rows: Training, options: dict[str, Any]) -> Any:
+    """Fit a tree to rows in memory."""
+    from hornbeam.data.labels import read_labels
+    from hornbeam.estimators import headless
+
+    told = _told(options)
+    X, weight = table.select(rows.features), None if rows.weight is None else table[rows.weight].to_numpy()
+    _refuse_costs(rows, options)
+    with progress("growing", table.num_rows) as listener:
+        ways = {"n_jobs": options["jobs"], "on_progress": listener}
+        if rows.measures:
+            return headless.fit_regression_files(
+                headless.RegressionSettings(**told), X, table[rows.target], weight, **ways
+            )
+        labels = read_labels(table[rows.target])
+        costs = _costs(options["costs"], labels.classes.tolist())
+        settings = headless.Settings(
+            **told, costs=costs, class_weight="balanced" if options["balanced"] else None
+        )
+        return headless.fit(settings, X, labels, weight, **ways)
+
+
+def _step(name: str) -> str | None:
+    return None if name == "none" else name
+
+
+def _costs(told: tuple[tuple[str, str, float], ...], classes: list[Any]) -> dict[Any, float] | None:
+    """The costs by label; what the shell knows are texts."""
+    label_of = {str(label): label for label in classes}
+    pairs = {
+        (label_of.get(true, true), label_of.get(predicted, predicted)): cost for true, predicted, cost in told
+    }
+    return pairs or None

@@ -1,0 +1,103 @@
+"""``hornbeam report``: one page of HTML about a model."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import click
+
+from hornbeam.cli.console import common_options, emit, message
+from hornbeam.cli.rows import data_argument, model_argument, reading, sample_for, target_option
+from hornbeam.errors import DataError
+
+__all__ = ["Asked", "ask", "compared", "report"]
+
+_MOST_ROWS = 200_000  # of Parquet files with more, so many are drawn: scores have three digits then
+
+
+def compared(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of what is compared in a report or a card."""
+    for option in (
+        click.option(
+            "--earlier", metavar="MODEL", type=click.Path(), help="An earlier model to compare with."
+        ),
+        click.option("--groups", metavar="COL", help="A column of DATA whose groups are compared."),
+        click.option(
+            "--positive", metavar="CLASS", help="The class of interest; default: the second of two."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+class Asked(NamedTuple):
+    """A model, rows to score it on, and what is compared, as `hornbeam.report` takes them."""
+
+    model: Any
+    X: Any
+    y: Any
+    compared: dict[str, Any]
+
+
+def ask(
+    model: str,
+    data: str,
+    target: str,
+    text: dict[str, Any],
+    positive: str | None,
+    groups: str | None,
+    earlier: str | None,
+) -> Asked:
+    """Read a model, its rows, and what is compared."""
+    from hornbeam import load
+    from hornbeam.tree.decision.positive import spelled_class
+
+    estimator = load(model)
+    tree = getattr(estimator, "tree_", estimator)
+    rows, n_all = sample_for(tree, data, text, target, _MOST_ROWS)
+    if n_all is not None:
+        message(f"a sample of {rows.X.num_rows:,} of {n_all:,} rows is scored")
+    found: dict[str, Any] = {}
+    if positive is not None:
+        found["positive"] = spelled_class(tree.schema.classes, positive)
+    if groups is not None:
+        if groups not in rows.table.column_names:
+            raise DataError(
+                f"no column {groups!r} to group by; expected one of {', '.join(rows.table.column_names)}."
+            )
+        found["groups"] = groups if groups in rows.X.column_names else rows.table[groups].to_numpy()
+    if earlier is None:
+        return Asked(estimator, rows.X, rows.y, found)
+    # The table has the columns of both models.
+    return Asked(estimator, rows.table, rows.y, found | {"earlier": load(earlier)})
+
+
+@click.command(short_help="Write a page of HTML about a model.")
+@model_argument
+@data_argument
+@target_option
+@click.option("-o", "--output", required=True, type=click.Path(), help="The page, for example report.html.")
+@compared
+@reading
+@common_options
+def report(
+    model: str,
+    data: str,
+    target: str,
+    output: str,
+    positive: str | None,
+    groups: str | None,
+    earlier: str | None,
+    text: dict[str, Any],
+    **_: Any,
+) -> None:
+    """Write one self-contained page about MODEL, with its scores on the rows of DATA.
+
+    \b
+    hornbeam report income.hornbeam test.csv --target income -o report.html
+    """
+    from hornbeam import report as write_report
+
+    asked = ask(model, data, target, text, positive, groups, earlier)
+    write_report(asked.model, asked.X, asked.y, output, **asked.compared)
+    emit({"model": model, "rows": asked.X.num_rows, "output": output})
+    message(f"{asked.X.num_rows:,} rows, saved as {output}")

@@ -1,0 +1,139 @@
+"""``hornbeam rules``: a model as rules, one for each leaf, or a short list of them."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hornbeam.cli.console import common_options, message, write_output
+from hornbeam.cli.rows import model_argument, positive_option, reading, rows_for
+
+__all__ = ["rules"]
+
+_ENDS = {".txt": "text", ".md": "markdown", ".json": "json", ".sql": "sql"}
+
+
+@click.command(short_help="Write a model as rules.")
+@model_argument
+@click.option(
+    "--to",
+    type=click.Choice(list(_ENDS.values())),
+    help="The form; default: as the output's name ends, else text. sql: a WHERE clause for each rule.",
+)
+@click.option("-o", "--output", default="-", type=click.Path(allow_dash=True), help="Default: stdout.")
+@click.option(
+    "--simplify",
+    "data",
+    type=click.Path(allow_dash=True),
+    metavar="DATA",
+    help="Make few and short rules, as C4.5rules does, judged by these rows.",
+)
+@click.option("-t", "--target", metavar="COL", help="Their column of class labels.")
+@click.option(
+    "--dialect", metavar="NAME", help="sql: duckdb (default), sqlite, postgres, snowflake, spark, ..."
+)
+@positive_option
+@reading
+@common_options
+def rules(
+    model: str,
+    to: str | None,
+    output: str,
+    data: str | None,
+    target: str | None,
+    dialect: str | None,
+    positive: str | None,
+    text: dict[str, Any],
+    as_json: bool,
+    **_: Any,
+) -> None:
+    """Write the tree of MODEL as rules: what leads to each leaf, what it answers, and the rows that say so.
+
+    With --simplify rules overlap, and the first that fires decides. --json is --to json.
+
+    \b
+    hornbeam rules income.hornbeam
+    hornbeam rules income.hornbeam --simplify train.csv --target income
+    hornbeam rules income.hornbeam --to sql --dialect sqlite
+    """
+    from hornbeam.rules import extract
+    from hornbeam.smoothing import effective_size
+    from hornbeam.storage import read
+    from hornbeam.tree.decision.positive import spelled_class
+
+    form = "json" if as_json else to or _ENDS.get(Path(output).suffix.lower(), "text")
+    if (data is None) != (target is None):
+        raise click.UsageError("--simplify DATA and --target COL go together.")
+    if dialect is not None and form != "sql":
+        raise click.UsageError(f"--dialect says nothing to {form}.")
+    if positive is not None and form not in ("text", "markdown"):
+        raise click.UsageError(
+            f"--positive is for text and markdown: {form} has the probabilities of all classes."
+        )
+    tree = read(model).tree
+    label = None if positive is None else spelled_class(tree.schema.classes, positive)
+    if tree.is_regression:
+        write_output(f"{_of_numbers(tree, form, data)}\n".encode(), output)
+        return
+    if data is None or target is None:
+        found = extract(tree, size=effective_size(tree))
+    else:
+        found = _short_list(tree, data, text, target)
+    write_output(f"{_written(found, form, dialect or 'duckdb', label)}\n".encode(), output)
+    if output != "-":
+        message(f"{len(found):,} rules, saved as {output}")
+
+
+def _of_numbers(tree: Any, form: str, data: str | None) -> str:
+    """A rule for each leaf of a tree that answers with a number."""
+    from hornbeam.explain import leaves
+    from hornbeam.export import to_json, to_markdown
+
+    ways: dict[str, Any] = {"text": lambda: leaves(tree).as_rules(), "markdown": lambda: to_markdown(tree)}
+    ways["json"] = lambda: to_json(tree)
+    if data is not None or form not in ways:
+        raise click.UsageError(
+            f"The model answers with a number: its rules are one a leaf, as {', '.join(ways)}. "
+            "Leave out --simplify; for SQL, hornbeam export --to sql."
+        )
+    return str(ways[form]())
+
+
+def _short_list(tree: Any, data: str, text: dict[str, Any], target: str) -> Any:
+    """The rules of `RuleClassifier(tree)`, without scikit-learn."""
+    from hornbeam.data.table import Table
+    from hornbeam.rules import choose_rules, extract, simplify
+
+    rows = rows_for(tree, data, text, target)
+    table = Table.read(rows.X, rows.y, schema=tree.schema)
+    return choose_rules(simplify(extract(tree, merge=False), table), table)
+
+
+def _written(found: Any, form: str, dialect: str, positive: Any) -> str:
+    from hornbeam.export import rules_dict, rules_markdown, rules_text
+
+    match form:
+        case "json":
+            return json.dumps(rules_dict(found), indent=2, allow_nan=False)
+        case "sql":
+            return "\n".join(_clauses(found, dialect))
+        case "markdown":
+            return rules_markdown(found, positive=positive)
+        case _:
+            return rules_text(found, positive=positive)
+
+
+def _clauses(found: Any, dialect: str) -> Iterator[str]:
+    """A line for each rule, below a comment that says what it answers."""
+    from hornbeam.export import rules_where
+    from hornbeam.export.wording import label_text, probability_text
+
+    def answer(rule: Any) -> str:
+        return f"{label_text(found.label(rule))} {probability_text(rule.probability)}"
+
+    for at, clause in enumerate(rules_where(found, dialect=dialect)):
+        yield f"-- {at + 1}. {answer(found[at])}"
+        yield f"WHERE {clause}"
+    yield f"-- otherwise {answer(found.default)}"

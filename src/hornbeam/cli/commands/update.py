@@ -1,0 +1,40 @@
+"""``hornbeam update``: new rows for the evidence of an approved tree."""
+
+from typing import Any
+
+import click
+
+from hornbeam.cli.console import common_options, emit, message
+from hornbeam.cli.rows import data_argument, model_argument, reading, rows_for, target_option
+from hornbeam.cli.saving import check_output
+
+__all__ = ["update"]
+
+
+@click.command(short_help="Count new rows on a tree whose tests stay.")
+@model_argument
+@data_argument
+@target_option
+@click.option("-o", "--output", required=True, type=click.Path(), help="The new model file.")
+@click.option(
+    "--decay", default=1.0, show_default=True, help="What each row counted so far is worth from now on."
+)
+@reading
+@common_options
+def update(
+    model: str, data: str, target: str, output: str, decay: float, text: dict[str, Any], **_: Any
+) -> None:
+    """Add the rows of DATA to the evidence of MODEL, and save it; its tests stay as they are.
+
+    \b
+    hornbeam update income.hornbeam july.csv --target income -o july.hornbeam
+    """
+    from hornbeam import load, save
+
+    estimator = load(model)
+    check_output(output)
+    rows = rows_for(estimator.tree_, data, text, target, keep=())
+    estimator.update(rows.X, rows.y, decay=decay)
+    save(estimator, output)
+    emit({"model": output, "digest": estimator.tree_.digest, "added": rows.X.num_rows})
+    message(f"{rows.X.num_rows:,} rows counted, saved as {output}")

@@ -1,0 +1,109 @@
+"""The group of all commands: which there are, and what a process ends with."""
+
+import os
+import sys
+from importlib import import_module
+from typing import Any, NoReturn
+
+import click
+
+from hornbeam import __version__
+from hornbeam.errors import HornbeamError
+
+__all__ = ["Commands", "hornbeam"]
+
+# In the order of a working day.
+_COMMANDS = (
+    "fit",
+    "score",
+    "show",
+    "predict",
+    "explain",
+    "rules",
+    "report",
+    "card",
+    "export",
+    "study",
+    "diff",
+    "drift",
+    "update",
+)
+_INTERRUPTED = 130
+_UNREAD = 141
+_UNUSABLE = 3
+
+
+class Commands(click.Group):
+    """Commands that are imported when they are asked for, and errors of one line.
+
+    Exit codes: 0 all is well; 1 a negative answer; 2 a command line that cannot be understood; 3 data or a file
+    that cannot be used; 130 interrupted.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 click's signature
+        """Every command, in order."""
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import one command."""
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"hornbeam.cli.commands.{cmd_name}"), cmd_name)
+        return command
+
+    def main(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Run a command, and end with its exit code."""
+        kwargs["standalone_mode"] = False
+        try:
+            code = super().main(*args, **kwargs)
+        except click.ClickException as error:
+            error.show()
+            sys.exit(error.exit_code)
+        except click.Abort:
+            _end("interrupted", _INTERRUPTED)
+        except (HornbeamError, OSError, UnicodeError) as error:
+            _end(_usage_text(error), _UNUSABLE)
+        sys.exit(code if isinstance(code, int) else 0)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; end quietly if nobody reads to the end, as in ``hornbeam show model | head``."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # The interpreter would try once more to write what nobody reads.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(_UNREAD)
+        return result
+
+
+def _end(words: str, code: int) -> NoReturn:
+    click.echo(f"hornbeam: {words}", err=True)
+    sys.exit(code)
+
+
+def _usage_text(error: Exception) -> str:
+    """An error in one line."""
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename is not None else ""
+        return f"{where}{error.strerror}"
+    return " ".join(str(error).split())
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 all is well, 1 a negative answer, 2 usage, 3 data or a file that cannot be used, "
+    "130 interrupted. Results go to stdout (--json for programs), messages to stderr.",
+)
+@click.version_option(__version__, prog_name="hornbeam")
+def hornbeam() -> None:
+    """One decision tree a person can read, with class probabilities a person can trust.
+
+    \b
+    hornbeam fit train.csv --target y -o model.hornbeam
+    hornbeam score model.hornbeam test.csv --target y
+    hornbeam predict model.hornbeam new.csv -o answers.csv
+
+    'hornbeam COMMAND --help' shows examples of each. Data are CSV, TSV or Parquet; - is stdin or stdout.
+    """

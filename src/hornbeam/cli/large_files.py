@@ -1,0 +1,117 @@
+"""Training rows that stay in their Parquet files: columns are judged one at a time, and the fit streams the rows."""
+
+import sys
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from hornbeam.cli.console import progress
+from hornbeam.cli.memory import in_words
+from hornbeam.cli.roles import no_such_column
+from hornbeam.errors import DataError
+
+__all__ = ["LargeFiles", "copies_in", "judge_columns", "large_files", "open_rows", "read_numbers_of"]
+
+_SMALL_PART = 8  # rows that take less than this part of the memory are read at once
+_SAMPLE_ROWS = 100_000  # in which copies of the target are looked for
+
+
+class LargeFiles(NamedTuple):
+    """Parquet files with many rows."""
+
+    files: list[str]
+    n_rows: int
+    names: list[str]
+
+    @property
+    def n_bytes(self) -> int:
+        """What all rows would take in memory."""
+        return 8 * len(self.names) * self.n_rows
+
+
+def large_files(data: str, memory: int, why_at_once: str | None) -> LargeFiles | None:
+    """Return the Parquet files whose rows are better left there; None for all others, which are read at once.
+
+    `why_at_once` says what the fit needs all rows in memory for; rows that do not fit are then refused.
+    """
+    from hornbeam.data.files.tabular import parquet_files, parquet_shape
+
+    files = parquet_files(data)
+    if files is None:
+        return None
+    found = LargeFiles(files, *parquet_shape(files))
+    if why_at_once is None:
+        return found if found.n_bytes > memory // _SMALL_PART else None
+    if found.n_bytes > memory:
+        raise DataError(
+            f"{why_at_once} needs all rows in memory: the {found.n_rows:,} rows of {data!r} take about "
+            f"{in_words(found.n_bytes)}, and --memory is {in_words(memory)}. Pass a larger --memory, leave columns out "
+            "of the files, or fit to fewer rows."
+        )
+    return None
+
+
+def judge_columns(
+    large: LargeFiles, data: str, named: Sequence[str], target: str, memory: int
+) -> tuple[list[Any], Any]:
+    """Return the profiles of all columns, read one at a time, and the target.
+
+    They are those of all rows if a column fits the memory, else of the first ones.
+    """
+    from hornbeam.data.files.profile import Profile
+    from hornbeam.data.files.tabular import read_column
+
+    for name in named:
+        if name not in large.names:
+            raise no_such_column(name, large.names, data)
+    # A column takes 8 bytes a row, and its different values as much again, twice while they are looked for.
+    most_rows = min(large.n_rows, max(1, memory // 24))
+    profiles = []
+    with progress("reading columns", len(large.names)) as listener:
+        for name in large.names:
+            profiles.append(Profile.of(name, read_column(large.files, name, most_rows)))
+            if listener is not None:
+                listener(len(profiles))
+    return profiles, read_column(large.files, target, most_rows)
+
+
+def open_rows(
+    large: LargeFiles, target: str, weight: str | None, features: Sequence[str], balanced: bool, n_jobs: int
+) -> Any:
+    """Open the files as a source of the rows that have a label."""
+    from hornbeam.data.engine import LocalEngine
+    from hornbeam.data.files.parquet import ParquetSource
+    from hornbeam.estimators.parameters.threads import n_threads
+
+    return ParquetSource.open(
+        large.files,
+        target=target,
+        weight=weight,
+        features=features,
+        class_weight="balanced" if balanced else None,
+        engine=LocalEngine(n_threads(n_jobs)),
+        labelled=True,
+    )
+
+
+def read_numbers_of(
+    large: LargeFiles, target: str, weight: str | None, features: Sequence[str], n_jobs: int
+) -> Any:
+    """Read the rows of a numeric target into memory, as the fit wants them."""
+    from hornbeam.estimators.inputs.sources import read_regression
+    from hornbeam.estimators.parameters.threads import n_threads
+
+    # What all columns take was compared with --memory before.
+    return read_regression(large.files, target, weight, sys.maxsize, n_threads(n_jobs), features)
+
+
+def copies_in(rows: Any, n_jobs: int) -> Any:
+    """The features that look like copies of the target, in a sample of a source or of a table."""
+    from hornbeam.data.column_checks import target_copies
+    from hornbeam.data.engine import LocalEngine
+    from hornbeam.data.sources import MemorySource
+    from hornbeam.data.table import Table
+    from hornbeam.estimators.parameters.threads import n_threads
+    from hornbeam.out_of_core import draw_sample
+
+    source = MemorySource(rows) if isinstance(rows, Table) else rows
+    return target_copies(draw_sample(source, LocalEngine(n_threads(n_jobs)), _SAMPLE_ROWS))

@@ -1,0 +1,61 @@
+"""The methods that ``hornbeam study`` compares: from rows to learn from and rows to answer, to probabilities."""
+
+from collections.abc import Callable
+from functools import partial
+
+from hornbeam.data.schema import Kind
+from hornbeam.data.table import Table
+from hornbeam.estimators.headless import Settings
+from hornbeam.estimators.parameters.recipes import classification_fitter
+from hornbeam.estimators.parameters.threads import n_threads
+from hornbeam.tree.route import predict_rows
+from hornbeam.typing import Floats
+
+__all__ = ["methods"]
+
+type Method = Callable[[Table, Table], tuple[Floats, int]]
+
+
+def methods(seed: int, n_jobs: int) -> dict[str, Method]:
+    """Every method by its name, the default first; each returns probabilities and the number of leaves.
+
+    Examples
+    --------
+    >>> list(methods(0, 1))
+    ['hornbeam', 'CART, cost-complexity', 'C4.5', 'scikit-learn']
+    """
+    settings = {
+        "hornbeam": Settings(random_state=seed),
+        "CART, cost-complexity": Settings("cart", pruning="cost-complexity", random_state=seed),
+        "C4.5": Settings("c4.5", pruning="error-based"),
+    }
+    ours = {name: partial(_hornbeam, one, n_threads(n_jobs)) for name, one in settings.items()}
+    return {**ours, "scikit-learn": partial(_scikit_learn, seed)}
+
+
+def _hornbeam(settings: Settings, n_jobs: int, train: Table, test: Table) -> tuple[Floats, int]:
+    tree = classification_fitter(settings, train).fit(train, n_jobs=n_jobs)
+    return predict_rows(tree, test, n_jobs), tree.n_leaves
+
+
+def _scikit_learn(seed: int, train: Table, test: Table) -> tuple[Floats, int]:
+    """The other library's tree as it comes; it takes numbers alone, so categories are columns of 0 and 1."""
+    import numpy as np
+    from sklearn.tree import DecisionTreeClassifier
+
+    weight = None if train.weight is None else train.weight * train.unit
+    tree = DecisionTreeClassifier(random_state=seed).fit(_one_hot(train), train.target, weight)
+    belief = np.zeros((test.n_rows, test.schema.n_classes))
+    belief[:, tree.classes_] = tree.predict_proba(_one_hot(test))
+    return belief, int(tree.get_n_leaves())
+
+
+def _one_hot(table: Table) -> Floats:
+    """Numbers as they are, and for each category a column that says whether a row has it."""
+    import numpy as np
+
+    parts = []
+    for column, feature in zip(table.columns, table.schema.features, strict=True):
+        nominal = feature.kind is Kind.NOMINAL
+        parts.append(column[:, None] == np.arange(len(feature.categories)) if nominal else column[:, None])
+    return np.hstack(parts).astype(np.float32)

@@ -1,0 +1,209 @@
+"""Values as small codes: cut points and categories, there and back."""
+
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hornbeam.data.binning.cuts import fit_cuts
+from hornbeam.data.binning.edges import midpoint, shortest_between
+from hornbeam.data.engine import Engine
+from hornbeam.data.fingerprint import fingerprint
+from hornbeam.data.schema import Kind
+from hornbeam.data.sources import Source
+from hornbeam.data.table import Table
+from hornbeam.errors import DataError, ParameterError, SchemaError
+from hornbeam.kernels.encode import encode
+from hornbeam.typing import Bools, Codes, Counts, Floats, Indices
+
+__all__ = ["Bins"]
+
+MOST_BINS = 65_535
+NOTHING: Floats = np.empty(0)
+# Stands behind the last edge and value, so that a place beyond them is still a place.
+BEYOND: Floats = np.array([np.nan])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bins:
+    """Cut points and category codes of every feature.
+
+    Parameters
+    ----------
+    edges : tuple of arrays
+        Per numeric feature finite numbers, strictly increasing: the code of ``x`` is the number of edges
+        below it, so ``x <= edges[c]`` means ``code <= c``. Empty for a nominal feature, whose codes are those
+        of its categories.
+    values : tuple of arrays or None
+        Exact bins: the distinct values of each numeric feature, one more than its edges. Empty for a nominal
+        feature and for one with more than 65,535 values. None if the bins are quantiles.
+    n_codes : array of int32
+        Codes per feature, at least 1; a missing value has code ``n_codes[f]``. (A feature without any value
+        keeps the code 0, which no row has.)
+    nominal : array of bool
+        Which features are nominal.
+
+    Examples
+    --------
+    >>> from hornbeam.data.engine import LocalEngine
+    >>> from hornbeam.data.sources import MemorySource
+    >>> table = Table.read([[1.0], [2.0], [4.0], [float("nan")]])
+    >>> bins = Bins.fit(MemorySource(table), LocalEngine(), max_bins=None)
+    >>> bins.edges, bins.n_codes
+    ((array([1.5, 3. ]),), array([3], dtype=int32))
+    >>> bins.encode(table).ravel()
+    array([0, 1, 2, 3], dtype=uint8)
+    >>> float(bins.threshold(0, 0, 2))  # between 1 and 4, in a node without the value 2
+    2.0
+    """
+
+    edges: tuple[Floats, ...]
+    values: tuple[Floats, ...] | None
+    n_codes: Indices
+    nominal: Bools
+    _edges: Floats = field(init=False, repr=False)
+    _edge_starts: Counts = field(init=False, repr=False)
+    _values: Floats = field(init=False, repr=False)
+    _value_starts: Counts = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for name, runs in (("edges", self.edges), ("values", self.values or ())):
+            starts = [0]
+            for run in runs:
+                starts.append(starts[-1] + len(run))
+            object.__setattr__(self, f"_{name}", np.concatenate((*runs, BEYOND)))
+            object.__setattr__(self, f"_{name[:-1]}_starts", np.array(starts, np.int64))
+
+    @classmethod
+    def fit(cls, source: Source, engine: Engine, *, max_bins: int | None = 255) -> Self:
+        """Choose the bins from the rows of a source.
+
+        Parameters
+        ----------
+        source : Source
+            The rows. Each counts once: weights do not enter.
+        engine : Engine
+            Where they are counted; the bins do not depend on it.
+        max_bins : int or None
+            A numeric feature with no more distinct values gets a bin for each, any other so many bins of
+            nearly equal size, a value that fills more than an equal bin getting its own. None: exact, up to
+            65,535 values.
+
+        Returns
+        -------
+        Bins
+        """
+        if max_bins is not None and not 1 <= max_bins <= MOST_BINS:
+            raise ParameterError(
+                f"max_bins is {max_bins}; expected 1 to {MOST_BINS:,}, or None for exact bins"
+            )
+        exact = max_bins is None
+        features = source.schema.features
+        numeric = [at for at, feature in enumerate(features) if feature.kind != Kind.NOMINAL]
+        edges, values = [NOTHING] * len(features), [NOTHING] * len(features)
+        n_codes = [max(1, len(feature.categories)) for feature in features]
+        cuts = fit_cuts(source, engine, numeric, max_bins or MOST_BINS)
+        for at, found in zip(numeric, cuts, strict=True):
+            edges[at] = found.edges
+            n_codes[at] = len(found.edges) + 1
+            if found.values is not None:
+                values[at] = found.values
+        return cls(
+            tuple(edges),
+            tuple(values) if exact else None,
+            np.array(n_codes, np.int32),
+            np.array([feature.kind == Kind.NOMINAL for feature in features], np.bool_),
+        )
+
+    @property
+    def digest(self) -> str:
+        """The same bins, the same word."""
+        return fingerprint("bins", *self.edges, *(self.values or ()), self.n_codes, self.nominal)
+
+    def encode(self, table: Table, n_jobs: int = 1) -> Codes:
+        """Codes of the rows of a table.
+
+        Parameters
+        ----------
+        table : Table
+            Rows with the columns these bins were made for.
+        n_jobs : int
+            Threads that share the rows.
+
+        Returns
+        -------
+        array, C-contiguous (n_rows, n_features)
+            uint8 if every code fits, else uint16.
+        """
+        if len(table.columns) != len(self.n_codes):
+            raise SchemaError(
+                f"the table has {len(table.columns)} columns; these bins were made for {len(self.n_codes)}. "
+                "Read it with the schema of the training data"
+            )
+        codes, unknown = encode(
+            table.columns, self._edges, self._edge_starts, self.n_codes, self.nominal, table.n_rows, n_jobs
+        )
+        if unknown >= 0:
+            raise DataError(
+                f"feature {table.schema.features[unknown].name!r} holds a category that has no code; "
+                "only rows whose categories are all in the schema can be encoded. "
+                "Read the table without a schema to train on it"
+            )
+        return codes
+
+    def threshold(
+        self, feature: ArrayLike, left: ArrayLike, right: ArrayLike, *, at_values: bool = False
+    ) -> Floats:
+        """The number that parts two codes of a numeric feature, for each triple of the arrays.
+
+        Parameters
+        ----------
+        feature : array of int
+            Numeric features.
+        left, right : array of int
+            The highest code left of the cut and the lowest one right of it among the rows of a node.
+        at_values : bool
+            Exact bins: take the midpoint, lowered to the largest value of the feature that does not exceed it
+            (C4.5), a millionth more being forgiven.
+
+        Returns
+        -------
+        array of float64
+            Exact bins: the shortest decimal in the middle half between the two values, at least the left and
+            below the right one. Else the edge in the middle of those between the two codes.
+        """
+        at, lower, upper = np.broadcast_arrays(feature, left, right)
+        found: Floats = self._edges[self._edge_starts[at] + (lower + upper - 1) // 2]
+        if self.values is None:
+            return found
+        # A feature with too many values keeps none.
+        exact = self._value_starts[at + 1] > self._value_starts[at]
+        if exact.any():
+            found = np.array(found)
+            found[exact] = self._between(at[exact], lower[exact], upper[exact], at_values)
+        return found
+
+    def cell_values(self) -> Floats | None:
+        """Return the value behind each code, NaN for the missing one; None if bins hold several values."""
+        if self.values is None:
+            return None
+        cells = [
+            np.append(values if len(values) == n else np.arange(n, dtype=np.float64), np.nan)
+            for values, n in zip(self.values, self.n_codes.tolist(), strict=True)
+        ]
+        return np.concatenate(cells)
+
+    def _between(self, feature: Indices, left: Indices, right: Indices, at_values: bool) -> Floats:
+        begin = self._value_starts[feature]
+        ends = self._values[begin + left], self._values[begin + right]
+        if not at_values:
+            return shortest_between(*ends)
+        assert self.values is not None
+        between = midpoint(*ends)
+        for f in np.unique(feature).tolist():
+            mine = np.flatnonzero(feature == f)
+            place = np.searchsorted(self.values[f], between[mine] + 1e-6, side="left") - 1
+            # Among huge neighbours the midpoint is the left one, and a millionth more is no more.
+            between[mine] = self.values[f][np.maximum(place, left[mine])]
+        return between

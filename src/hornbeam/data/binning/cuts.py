@@ -1,0 +1,124 @@
+"""Where numeric features are cut.
+
+One pass (a *census*) finds a feature's distinct values if they are few; then each has a bin of its own.
+Otherwise it counts cells, and neighbouring cells are joined to bins of nearly equal size. The same rows give
+the same cuts in any order and grouping.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from hornbeam.data.binning.cells import LIGHT_CELL, Cells, cells_of, divide
+from hornbeam.data.binning.edges import shortest_between
+from hornbeam.data.engine import Engine
+from hornbeam.data.sources import Source, Unit
+from hornbeam.kernels.census import Census, Entries, Keys, floats_of, share
+from hornbeam.typing import Floats
+
+__all__ = ["Cut", "fit_cuts"]
+
+# Features one census may count.
+FEATURES_AT_ONCE = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cut:
+    """The edges of one numeric feature, and its distinct values if every one has its own bin."""
+
+    edges: Floats
+    values: Floats | None
+
+
+def fit_cuts(source: Source, engine: Engine, features: Sequence[int], max_bins: int) -> list[Cut]:
+    """Cut numeric features into at most `max_bins` bins each.
+
+    Parameters
+    ----------
+    source, engine
+        The rows, and where they are counted. Row counts alone decide; weights do not enter.
+    features : sequence of int
+        Positions of numeric or ordinal columns.
+    max_bins : int
+        A feature with no more distinct values gets a bin for each.
+
+    Returns
+    -------
+    list of Cut
+        One per feature, in the order of `features`. An edge between two values is the shortest decimal in the
+        middle half between them.
+
+    Examples
+    --------
+    >>> from hornbeam.data.engine import LocalEngine
+    >>> from hornbeam.data.table import Table
+    >>> from hornbeam.data.sources import MemorySource
+    >>> source = MemorySource(Table.read([[0.1], [0.2], [0.7]]))
+    >>> [found] = fit_cuts(source, LocalEngine(), [0], 255)
+    >>> found.edges, found.values
+    (array([0.15, 0.4 ]), array([0.1, 0.2, 0.7]))
+    """
+    cuts: list[Cut] = []
+    for begin in range(0, len(features), FEATURES_AT_ONCE):
+        some = tuple(features[begin : begin + FEATURES_AT_ONCE])
+        [census] = engine.reduce(census_of, source.units(), (source, some, max_bins), combine=Census.absorb)
+        entries = census.entries()
+        found = cuts_between_values(entries)
+        crowded = np.flatnonzero(entries.full).tolist()
+        cells = divide(source, engine, {some[at]: cells_of(entries, at) for at in crowded}, max_bins)
+        for at, joined in zip(crowded, cuts_between_cells(cells, max_bins), strict=True):
+            found[at] = joined
+        cuts += found
+    return cuts
+
+
+def census_of(units: Sequence[Unit], shared: tuple[Source, tuple[int, ...], int]) -> list[Census]:
+    """The census of some units: a task of the engine."""
+    source, features, limit = shared
+    census = Census(len(features), limit)
+    for unit in units:
+        census.add(source.read(unit, features).columns)
+    return [census]
+
+
+def cuts_between_values(entries: Entries) -> list[Cut]:
+    """An edge between any two neighbouring values of a feature; nothing where a feature is full."""
+    keys, starts = entries.keys, entries.starts
+    if entries.full.any():
+        lengths = np.diff(starts)
+        keys = keys[np.repeat(~entries.full, lengths)]
+        starts = np.cumsum([0, *np.where(entries.full, 0, lengths)])
+    values = floats_of(keys)
+    # All features at once; what comes out between the last value of one and the first of the next is left
+    # out.
+    edges = shortest_between(values[:-1], values[1:])
+    return [
+        Cut(edges[begin : max(begin, end - 1)], values[begin:end]) for begin, end in pairwise(starts.tolist())
+    ]
+
+
+def cuts_between_cells(features: list[Cells], max_bins: int) -> list[Cut]:
+    """The edges that join cells to bins of nearly equal size."""
+    if not features:
+        return []
+    gaps = [gaps_between_bins(cells, max_bins) for cells in features]
+    left, right = (np.concatenate(sides) for sides in zip(*gaps, strict=True))
+    edges = shortest_between(floats_of(left), floats_of(right))
+    ends = np.cumsum([len(left) for left, _ in gaps])
+    return [Cut(run, None) for run in np.split(edges, ends[:-1])]
+
+
+def gaps_between_bins(cells: Cells, max_bins: int) -> tuple[Keys, Keys]:
+    """Between which keys the edges of a feature may lie.
+
+    That is from the last key of a bin's last cell up to the first key of the next. A cell that is but a small
+    part of its bin may itself be cut, for the sake of a shorter number, unless a value with a bin of its own
+    follows.
+    """
+    last = share(cells.count, max_bins)
+    rows = np.cumsum(cells.count)
+    bins = np.diff(rows[last], prepend=0)
+    slides = (LIGHT_CELL * cells.count[last] <= bins) & (cells.count[last + 1] <= rows[-1] // max_bins)
+    return np.where(slides, cells.low[last], cells.high[last]), cells.low[last + 1]

@@ -1,0 +1,53 @@
+"""The number between two numbers: a midpoint, or a short decimal near it."""
+
+import numpy as np
+
+from hornbeam.typing import Floats
+
+__all__ = ["midpoint", "shortest_between"]
+
+LARGEST = np.finfo(np.float64).max
+# Powers of ten beyond 10**22 are not exact as floats.
+POWERS_OF_TEN = np.array([float(f"1e{exponent}") for exponent in range(-22, 23)])
+# 10**e as a factor and a divisor, both exact, for e from -24 to 23 (those beyond 22 as 22).
+FACTORS = np.array([float(10 ** min(max(exponent, 0), 22)) for exponent in range(-24, 24)])
+DIVISORS = np.array([float(10 ** min(max(-exponent, 0), 22)) for exponent in range(-24, 24)])
+
+
+def midpoint(left: Floats, right: Floats) -> Floats:
+    """The middle of each pair ``left < right``: finite, at least `left` and below `right`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> midpoint(np.array([1.0, 0.0, 5e-324]), np.array([2.0, np.inf, 1e-323]))
+    array([1.50000000e+000, 8.98846567e+307, 4.94065646e-324])
+    """
+    left = np.maximum(left, -LARGEST)
+    with np.errstate(invalid="ignore"):
+        middle = left / 2 + np.minimum(right, LARGEST) / 2
+    return np.where((left <= middle) & (middle < right), middle, left)
+
+
+def shortest_between(left: Floats, right: Floats) -> Floats:
+    """The shortest decimal in the middle half between each pair ``left < right``.
+
+    Finite, at least `left` and below `right`; the midpoint where two floats lie too close for a decimal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> shortest_between(np.array([0.1, 1.0, 1.0, 1234.5]), np.array([0.2, 2.0, np.pi, 1301.0]))
+    array([1.50e-01, 1.50e+00, 2.00e+00, 1.27e+03])
+    """
+    found = middle = midpoint(left, right)
+    low, high = midpoint(left, middle), midpoint(middle, right)
+    with np.errstate(over="ignore", invalid="ignore"):  # of floats too close for a decimal
+        # Of the power of ten above the width one multiple lies inside at most, of the one below one to ten.
+        power = np.searchsorted(POWERS_OF_TEN, high - low, side="right") + 1
+        for step, toward, rounded in ((-1, middle, np.rint), (0, middle, np.rint), (1, high, np.floor)):
+            # With factor and divisor exact, a decimal is rounded once and prints as short as it is.
+            factor, divisor = FACTORS[power + step], DIVISORS[power + step]
+            number = rounded(toward / factor * divisor) * factor / divisor
+            found = np.where((low <= number) & (number <= high), number, found)
+    return found + 0.0

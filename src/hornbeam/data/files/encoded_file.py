@@ -1,0 +1,160 @@
+"""One file of the cache: the coded rows of a unit as an Arrow file, with a checksum in its header."""
+
+import os
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.data.files.regular_file import open_regular
+from hornbeam.data.files.scratch import draft_of
+from hornbeam.errors import DataError
+from hornbeam.kernels.subtree import Rows
+
+__all__ = ["EncodedFile"]
+
+KEY, CHECKSUM = b"hornbeam.key", b"hornbeam.crc32"
+_HEADERS = 1 << 16  # bytes of a file that are no rows, at most
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedFile:
+    """Coded rows in an uncompressed Arrow file, as one record batch.
+
+    The columns are ``codes``, a list of F unsigned integers of 8 or 16 bits a row (so that they lie row after
+    row, as the kernels want them), ``label`` (uint16) and, if rows are weighted, ``weight`` (int64).
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    key : str
+        The word for its rows and bins, which its header must repeat.
+    n_rows : int
+        How many rows it must have.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> rows = Rows(np.array([[0, 3], [1, 2]], np.uint8), np.array([1, 0], np.uint16), None)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = EncodedFile(Path(folder, "rows.arrow"), "a key", 2)
+    ...     file.write(rows)
+    ...     file.is_sound(2), EncodedFile(file.path, "another key", 2).is_sound(2)
+    (True, False)
+    """
+
+    path: Path
+    key: str
+    n_rows: int
+
+    def write(self, rows: Rows) -> None:
+        """Write the rows under another name first, so that the file is there whole or not at all."""
+        import pyarrow as pa
+
+        codes = pa.array(rows.codes.reshape(-1))
+        columns = {
+            "codes": pa.FixedSizeListArray.from_arrays(codes, rows.codes.shape[1]),
+            "label": pa.array(rows.label),
+        }
+        if rows.weight is not None:
+            columns["weight"] = pa.array(rows.weight)
+        header = {KEY: self.key, CHECKSUM: str(_checksum(rows))}
+        batch = pa.record_batch(columns, metadata=header)
+        with draft_of(self.path) as file, pa.ipc.new_file(file, batch.schema) as writer:
+            writer.write_batch(batch)
+
+    def read(self, n_features: int) -> Rows:
+        """Read the rows; they may be written to, which leaves the file as it is.
+
+        Raises
+        ------
+        DataError
+            If the file is no sound one of these rows.
+        """
+        return self._read(n_features)[0]
+
+    def is_sound(self, n_features: int) -> bool:
+        """Whether the file is there and holds, bit for bit, what was written."""
+        try:
+            rows, checksum = self._read(n_features)
+        except DataError:
+            return False
+        return str(_checksum(rows)).encode() == checksum
+
+    def _read(self, n_features: int) -> tuple[Rows, bytes]:
+        """The rows, and the checksum that the header has for them."""
+        import pyarrow as pa
+
+        try:
+            memory = self._contents(n_features)
+            whole = pa.py_buffer(memory)
+            batch = pa.ipc.open_file(whole).get_batch(0)
+            header = batch.schema.metadata or {}
+            if header.get(KEY) != self.key.encode() or len(batch) != self.n_rows:
+                raise ValueError("it holds other rows")
+            _check_columns(batch, n_features)
+            begin = whole.address
+            codes = _view(memory, begin, batch.column("codes").values, n_features * self.n_rows)
+            rows = Rows(
+                codes.reshape(self.n_rows, n_features),
+                _view(memory, begin, batch.column("label"), self.n_rows),
+                _view(memory, begin, batch.column("weight"), self.n_rows)
+                if "weight" in batch.schema.names
+                else None,
+            )
+        except (pa.ArrowException, OSError, ValueError, KeyError, IndexError) as error:
+            raise DataError(
+                f"{str(self.path)!r} is no sound file of the cache: {error}. Write the cache again: what is "
+                "sound is kept."
+            ) from error
+        return rows, header.get(CHECKSUM, b"")
+
+    def _contents(self, n_features: int) -> NDArray[np.uint8]:
+        """The bytes of the file: read, not mapped, as a mapped file that is truncated ends the process."""
+        most = self.n_rows * (2 * n_features + 2 + 8) + _HEADERS
+        with open_regular(self.path) as opened:
+            size = os.fstat(opened.fileno()).st_size
+            if size > most:
+                raise ValueError(f"it has {size:,} bytes; expected at most {most:,}")
+            memory = np.empty(size, np.uint8)
+            if opened.readinto(memory.data) != size:
+                raise ValueError("it was truncated while it was read")
+        return memory
+
+
+def _check_columns(batch: Any, n_features: int) -> None:
+    import pyarrow as pa
+
+    names = batch.schema.names
+    if names not in (["codes", "label"], ["codes", "label", "weight"]):
+        raise ValueError("it has other columns")
+    of_codes = [pa.list_(width, n_features) for width in (pa.uint8(), pa.uint16())]
+    expected = [of_codes, [pa.uint16()], [pa.int64()]]
+    for name, found, known in zip(names, batch.schema.types, expected, strict=False):
+        if found not in known:
+            raise ValueError(f"the column {name} has the type {found}")
+
+
+def _view(memory: NDArray[np.uint8], begin: int, array: Any, length: int) -> NDArray[Any]:
+    """The values of an Arrow array where they lie in memory: writable, which Arrow's own views are not."""
+    values = array.buffers()[1]
+    if (
+        values is None
+        or len(array) != length
+        or array.offset
+        or array.null_count
+        or values.size < length * array.type.byte_width
+        or values.address % array.type.byte_width
+    ):
+        raise ValueError(f"it has {len(array)} values where {length} are expected")
+    return np.frombuffer(memory, array.type.to_pandas_dtype(), length, values.address - begin)
+
+
+def _checksum(rows: Rows) -> int:
+    checksum = zlib.crc32(rows.codes.data)
+    checksum = zlib.crc32(rows.label.data, checksum)
+    return checksum if rows.weight is None else zlib.crc32(rows.weight.data, checksum)

@@ -1,0 +1,179 @@
+"""What Parquet files say of themselves: their row groups, and what sort of values each column holds."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from hornbeam.data.engine import Engine
+from hornbeam.data.files.paths import open_file, stat
+from hornbeam.data.reading.columns import unusable_column_error
+from hornbeam.data.schema import Kind
+from hornbeam.data.sources import Unit
+from hornbeam.errors import DataError
+
+__all__ = ["TEXT", "Footer", "agreed", "kind_of", "read_footers", "units_of"]
+
+# Columns of one name must hold one sort in all files; one of nothing but nulls may be of any.
+NOTHING, NUMBERS, BOOLEANS, TEXT = "nothing", "numbers", "booleans", "text"
+CATEGORIES, ORDERED = "categories", "ordered categories"
+KINDS = {
+    NOTHING: Kind.NUMERIC,
+    NUMBERS: Kind.NUMERIC,
+    BOOLEANS: Kind.NOMINAL,
+    TEXT: Kind.NOMINAL,
+    CATEGORIES: Kind.NOMINAL,
+    ORDERED: Kind.ORDINAL,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Footer:
+    """One file: its size, when it was changed, the rows of its groups, and the sort of every column.
+
+    `index` names columns that hold the index of a pandas frame.
+
+    Examples
+    --------
+    >>> Footer("a.parquet", 1_000, 0, (50, 50), {"age": "numbers"}).groups
+    (50, 50)
+    """
+
+    file: str
+    size: int
+    changed: int
+    groups: tuple[int, ...]
+    sorts: dict[str, str]
+    index: tuple[str, ...] = ()
+
+
+def read_footers(files: Sequence[str], engine: Engine) -> list[Footer]:
+    """Read the footers of some files, in their order; no rows are read.
+
+    Examples
+    --------
+    >>> import tempfile, pyarrow as pa, pyarrow.parquet as pq
+    >>> from hornbeam.data.engine import LocalEngine
+    >>> with tempfile.NamedTemporaryFile(suffix=".parquet") as made:
+    ...     pq.write_table(pa.table({"age": [30, 41], "smokes": ["no", None]}), made.name)
+    ...     [footer] = read_footers([made.name], LocalEngine())
+    >>> footer.sorts, footer.groups
+    ({'age': 'numbers', 'smokes': 'text'}, (2,))
+    """
+    [footers] = engine.reduce(_read_footers, files, None)
+    place = dict(zip(files, count(), strict=False))
+    return sorted(footers, key=lambda footer: place[footer.file])
+
+
+def agreed(footers: Sequence[Footer], names: Iterable[str]) -> dict[str, str]:
+    """The sort of each named column, which all files must have and agree on.
+
+    Examples
+    --------
+    >>> one = Footer("a.parquet", 0, 0, (1,), {"age": "numbers"})
+    >>> agreed([one, Footer("b.parquet", 0, 0, (1,), {"age": "text"})], ["age"])
+    Traceback (most recent call last):
+    hornbeam.errors.DataError: Column 'age' holds numbers in 'a.parquet', but text in 'b.parquet'; ...
+    """
+    found: dict[str, str] = {}
+    for name in names:
+        first: Footer | None = None
+        for footer in footers:
+            sort = footer.sorts.get(name)
+            if sort is None:
+                raise DataError(
+                    f"{footer.file!r} has no column {name!r}; its columns are {list(footer.sorts)}. "
+                    "Name columns that every file has."
+                )
+            if sort == NOTHING:
+                continue
+            if first is None:
+                first = footer
+            elif sort != first.sorts[name]:
+                raise DataError(
+                    f"Column {name!r} holds {first.sorts[name]} in {first.file!r}, but {sort} in "
+                    f"{footer.file!r}; expected one type in all files. Write it with the same type in each."
+                )
+        found[name] = NOTHING if first is None else first.sorts[name]
+    return found
+
+
+def kind_of(name: str, sort: str) -> Kind:
+    """The kind of feature that a sort of values makes.
+
+    Examples
+    --------
+    >>> kind_of("colour", TEXT)
+    <Kind.NOMINAL: 'nominal'>
+    """
+    if sort not in KINDS:
+        raise unusable_column_error(name, sort, temporal=sort.startswith(("date", "time", "duration")))
+    return KINDS[sort]
+
+
+def units_of(footers: Sequence[Footer], most_rows: int) -> list[Unit]:
+    """Address all rows by file and row group; groups of more than `most_rows` rows in several parts.
+
+    Examples
+    --------
+    >>> units_of([Footer("a.parquet", 0, 0, (3, 0, 5), {})], 3)
+    [Unit(begin=0, end=3, file='a.parquet', group=0, part=0),
+     Unit(begin=3, end=5, file='a.parquet', group=2, part=0),
+     Unit(begin=5, end=8, file='a.parquet', group=2, part=1)]
+    """
+    units, begin = [], 0
+    for footer in footers:
+        for group, n_rows in enumerate(footer.groups):
+            n_parts = -(-n_rows // most_rows)
+            ends = [begin + n_rows * (part + 1) // n_parts for part in range(n_parts)]
+            for part, end in enumerate(ends):
+                units.append(Unit(begin, end, footer.file, group, part))
+                begin = end
+    if not units:
+        raise DataError(
+            f"The {len(footers)} files, {footers[0].file!r} first, have 0 rows while a minimum of 1 is required."
+        )
+    return units
+
+
+def _read_footers(files: Sequence[str], _: Any) -> list[list[Footer]]:
+    """Footers of some files: a task of the engine."""
+    from pyarrow.parquet import ParquetFile
+
+    footers = []
+    for file in files:
+        with open_file(file) as opened:
+            parquet = ParquetFile(opened)
+            groups, schema = parquet.metadata, parquet.schema_arrow
+        if len(set(schema.names)) < len(schema.names):
+            raise DataError(f"{file!r} has two columns of the same name among {schema.names}. Rename one.")
+        pandas = schema.pandas_metadata or {}
+        footers.append(
+            Footer(
+                file,
+                *stat(file),
+                tuple(groups.row_group(group).num_rows for group in range(groups.num_row_groups)),
+                dict(zip(schema.names, map(_sort, schema.types), strict=True)),
+                tuple(column for column in pandas.get("index_columns", ()) if isinstance(column, str)),
+            )
+        )
+    return [footers]
+
+
+def _sort(dtype: Any) -> str:
+    """What a column of some Arrow type holds; the name of the type where we cannot use it."""
+    from pyarrow import types
+
+    if types.is_dictionary(dtype):
+        if dtype.ordered:
+            return ORDERED
+        return TEXT if _sort(dtype.value_type) == TEXT else CATEGORIES
+    if types.is_null(dtype):
+        return NOTHING
+    if types.is_integer(dtype) or types.is_floating(dtype) or types.is_decimal(dtype):
+        return NUMBERS
+    if types.is_boolean(dtype):
+        return BOOLEANS
+    if types.is_string(dtype) or types.is_large_string(dtype) or types.is_string_view(dtype):
+        return TEXT
+    return str(dtype)

@@ -1,0 +1,78 @@
+"""The rows of a row group, or of a part of one, with as much memory as they need and no more."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from hornbeam.data.files.paths import is_remote, open_file
+from hornbeam.data.sources import Unit
+
+__all__ = ["part_rows", "read_rows"]
+
+# A part has at most so many rows, and so many values (of 8 bytes, once decoded) unless it is short already.
+MOST_ROWS = 1 << 20
+MOST_VALUES = 1 << 26
+SHORT_ROWS = 1 << 16
+# While rows before a part are skipped, so many are decoded at a time, from so many bytes of each column.
+BATCH_ROWS = 1 << 16
+BUFFER_BYTES = 1 << 20
+
+
+def part_rows(n_columns: int) -> int:
+    """How many rows are read at once when they have so many columns.
+
+    Examples
+    --------
+    >>> part_rows(20), part_rows(200), part_rows(20_000)
+    (1048576, 335544, 65536)
+    """
+    return min(MOST_ROWS, max(SHORT_ROWS, MOST_VALUES // max(1, n_columns)))
+
+
+def read_rows(unit: Unit, names: Sequence[str], text: Sequence[str], most_rows: int) -> Any:
+    """Read some columns of a unit as a pyarrow table.
+
+    Parameters
+    ----------
+    unit : Unit
+        A row group of a file, or one of the parts of a group with more than `most_rows` rows.
+    names : sequence of str
+        The columns, in the order wanted.
+    text : sequence of str
+        Those that hold text: each distinct value is decoded once.
+    most_rows : int
+        Rows of a part. To read the last part of a group all before it are decoded and thrown away, a batch at
+        a time: memory stays small, but files with small groups are read faster.
+
+    Returns
+    -------
+    pyarrow.Table
+    """
+    from pyarrow.parquet import ParquetFile
+
+    assert unit.file is not None
+    with open_file(unit.file) as opened:
+        # Reading ahead pays over a network; on a disk it would only hold whole column chunks in memory.
+        parquet = ParquetFile(
+            opened, read_dictionary=text, pre_buffer=is_remote(unit.file), buffer_size=BUFFER_BYTES
+        )
+        n_rows = parquet.metadata.row_group(unit.group).num_rows
+        if n_rows <= most_rows:
+            table = parquet.read_row_group(unit.group, columns=names, use_threads=False)
+        else:
+            n_parts = -(-n_rows // most_rows)
+            begin, end = (n_rows * part // n_parts for part in (unit.part, unit.part + 1))
+            table = _read_part(parquet, unit.group, names, begin, end)
+        return table.select(names)  # a column "a" comes with one named "a.b"
+
+
+def _read_part(parquet: Any, group: int, names: Sequence[str], begin: int, end: int) -> Any:
+    import pyarrow as pa
+
+    batches, at = [], 0
+    for batch in parquet.iter_batches(BATCH_ROWS, row_groups=[group], columns=names, use_threads=False):
+        if at + len(batch) > begin:
+            batches.append(batch[max(begin - at, 0) : end - at])
+        at += len(batch)
+        if at >= end:
+            break
+    return pa.Table.from_batches(batches)

@@ -1,0 +1,114 @@
+"""Temporary folders and drafts of files; what a killed process left is deleted by the next one on this machine."""
+
+import os
+import platform
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from os import PathLike
+from pathlib import Path
+from tempfile import gettempdir, mkdtemp
+from typing import BinaryIO
+from uuid import uuid4
+
+from hornbeam.data.files.atomic_write import created, is_abandoned, remove_abandoned, rename
+from hornbeam.errors import StorageError
+
+__all__ = ["draft_of", "remove_drafts", "scratch_folder"]
+
+_PREFIX = "hornbeam-"
+_IN_USE = "in-use"  # the file whose lock says that a folder has an owner; its name ends with the machine's
+
+
+@contextmanager
+def scratch_folder(parent: str | PathLike[str] | None = None) -> Iterator[str]:
+    """Make a temporary folder for the time of a block; delete those of killed processes first.
+
+    Parameters
+    ----------
+    parent : str or path, optional
+        Where to make it; default: where temporary files are.
+
+    Yields
+    ------
+    str
+        The folder.
+
+    Notes
+    -----
+    A file in the folder is locked as long as its owner lives. The machine is part of its name: in a folder that
+    several machines share, none decides about another's.
+
+    Examples
+    --------
+    >>> with scratch_folder() as folder:
+    ...     Path(folder).is_dir()
+    True
+    >>> Path(folder).exists()
+    False
+    """
+    place = Path(parent or gettempdir())
+    _remove_abandoned_folders(place)
+    folder = Path(mkdtemp(prefix=_PREFIX, dir=place))
+    try:
+        # Locked before it has the name that others look for.
+        with created(folder / ".locking", private=True) as file:
+            rename(file, folder / ".locking", folder / _mark())
+            yield str(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_abandoned_folders(place: Path) -> None:
+    if sys.platform == "win32":  # there are no such locks
+        return
+    for folder in place.glob(f"{_PREFIX}*"):
+        with suppress(OSError, StorageError):
+            mine = not folder.is_symlink() and folder.stat().st_uid == os.getuid()
+            if mine and is_abandoned(folder / _mark()):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def draft_of(path: Path) -> Iterator[BinaryIO]:
+    """Open a file under a name of its own; it gets its name when the block ends, and is deleted after an error.
+
+    Unlike `hornbeam.data.files.atomic_write` it needs no lock that several machines see: the last writer wins.
+
+    Examples
+    --------
+    >>> with scratch_folder() as folder:
+    ...     with draft_of(Path(folder, "rows")) as file:
+    ...         _ = file.write(b"abc")
+    ...     Path(folder, "rows").read_bytes()
+    b'abc'
+    """
+    draft = path.with_name(f".{path.name}.{_machine()}.{uuid4().hex}")
+    try:
+        with created(draft, private=False) as file:
+            yield file
+            file.flush()
+            rename(file, draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def remove_drafts(folder: Path, start: str) -> None:
+    """Delete the drafts of files whose names begin so, if the processes of this machine that wrote them are dead."""
+    if sys.platform == "win32":
+        return
+    name = re.compile(rf"\.{re.escape(start)}.*\.{re.escape(_machine())}\.[0-9a-f]{{32}}")
+    for path in folder.iterdir():
+        if name.fullmatch(path.name):
+            with suppress(OSError, StorageError):
+                remove_abandoned(path)
+
+
+def _mark() -> str:
+    return f".{_IN_USE}.{_machine()}"
+
+
+def _machine() -> str:
+    return re.sub("[^A-Za-z0-9-]", "-", platform.node())[:64]

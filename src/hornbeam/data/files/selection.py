@@ -1,0 +1,190 @@
+"""A selection: which columns of files are features, labels and weights, and which rows count."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hornbeam.data.files.footers import TEXT, Footer, agreed, kind_of
+from hornbeam.data.files.row_groups import part_rows, read_rows
+from hornbeam.data.labels import Labels, read_labels
+from hornbeam.data.reading.frame import read_features
+from hornbeam.data.reading.raw_columns import RawColumns
+from hornbeam.data.schema import Kind
+from hornbeam.data.sources import Unit
+from hornbeam.data.weights import read_sample_weight
+from hornbeam.errors import DataError, HornbeamError, ParameterError
+from hornbeam.typing import Bools, Counts, Floats, Label
+
+__all__ = ["Extract", "Selection", "select"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Extract:
+    """Some columns of the rows that count, as they came, with their labels and weights (above zero).
+
+    `sheet` is None when no columns were asked for.
+    """
+
+    n_rows: int
+    sheet: RawColumns | None
+    labels: Labels | None
+    weight: Floats | None
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which columns of the files are features, labels and weights, and which rows count.
+
+    Parameters
+    ----------
+    features : tuple of str
+        The columns that are features.
+    target, weight : str or None
+        The columns of labels and of weights.
+    text : tuple of str
+        Columns that hold text.
+    dropped : frozenset of labels
+        Classes whose rows do not count, as those of weight zero do not.
+    labelled : bool
+        Rows without a label do not count either; else they are an error.
+
+    Examples
+    --------
+    >>> import tempfile, pyarrow as pa, pyarrow.parquet as pq
+    >>> with tempfile.NamedTemporaryFile(suffix=".parquet") as made:
+    ...     pq.write_table(pa.table({"age": [30, 41], "y": ["ill", "well"], "times": [0.0, 2.0]}), made.name)
+    ...     extract = Selection(("age",), "y", "times").extract(Unit(0, 2, made.name), ["age"])
+    >>> extract.sheet.columns[0].values, extract.labels.classes.tolist(), extract.weight
+    (array([41.]), ['ill', 'well'], array([2.]))
+    """
+
+    features: tuple[str, ...]
+    target: str | None = None
+    weight: str | None = None
+    text: tuple[str, ...] = ()
+    dropped: frozenset[Label] = frozenset()
+    labelled: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All columns that are read."""
+        others = [name for name in (self.target, self.weight) if name is not None]
+        return *self.features, *others
+
+    @property
+    def most_rows(self) -> int:
+        """How many rows are read at once."""
+        return part_rows(len(self.names))
+
+    def extract(self, unit: Unit, features: Sequence[str], rows: Counts | None = None) -> Extract:
+        """Read some features, and the labels and weights, of the rows of a unit that count.
+
+        Of these only `rows`, in ascending order, if they are given; `n_rows` counts all.
+        """
+        others = [name for name in (self.target, self.weight) if name is not None]
+        with _told_where(unit):
+            table = read_rows(unit, [*features, *others], self.text, self.most_rows)
+            if self.labelled and self.target is not None and table[self.target].null_count:
+                table = table.filter(table[self.target].is_valid())
+            n_rows = len(table)
+            if rows is not None and self.weight is None and not self.dropped:
+                # All rows count: of most of them nothing need be converted.
+                table, rows = table.take(rows), None
+            sheet = read_features(table.select(list(features)), None) if features else None
+            labels = None if self.target is None else read_labels(table[self.target])
+            weight = None if self.weight is None else self._weights(table[self.weight])
+        kept = self._kept(labels, weight)
+        if kept is not None:
+            n_rows = int(np.count_nonzero(kept))
+        if rows is not None:
+            kept = np.ones(n_rows, np.bool_) if kept is None else kept
+            chosen = np.flatnonzero(kept)[rows]
+            kept = np.zeros(len(kept), np.bool_)
+            kept[chosen] = True
+        if kept is None:
+            return Extract(n_rows, sheet, labels, weight)
+        return Extract(
+            n_rows,
+            None if sheet is None else sheet.take(kept),
+            None if labels is None else Labels(labels.classes, labels.codes[kept]),
+            None if weight is None else weight[kept],
+        )
+
+    def _weights(self, column: Any) -> Floats:
+        return read_sample_weight(column.to_numpy(), len(column))
+
+    def _kept(self, labels: Labels | None, weight: Floats | None) -> Bools | None:
+        """Which rows count; None if all do."""
+        kept = None if weight is None else weight > 0
+        if self.dropped and labels is not None:
+            counts = np.array([label not in self.dropped for label in labels.classes.tolist()])
+            kept = counts[labels.codes] if kept is None else kept & counts[labels.codes]
+        return None if kept is None or kept.all() else kept
+
+
+def select(
+    footers: Sequence[Footer],
+    target: str | None,
+    weight: str | None,
+    features: Sequence[str] | None,
+    class_weight: Any,
+) -> tuple[Selection, dict[str, Kind]]:
+    """Choose columns that all files have, and tell what kind of feature each will be.
+
+    Examples
+    --------
+    >>> footer = Footer("a.parquet", 0, 0, (1,), {"age": "numbers", "smokes": "text", "y": "text"})
+    >>> selection, kinds = select([footer], "y", None, None, {"unknown": 0})
+    >>> kinds
+    {'age': <Kind.NUMERIC: 'numeric'>, 'smokes': <Kind.NOMINAL: 'nominal'>}
+    >>> selection.text, selection.dropped
+    (('smokes', 'y'), frozenset({'unknown'}))
+    """
+    dropped: frozenset[Label] = frozenset()
+    if class_weight is not None and target is None:
+        raise ParameterError(
+            "class_weight was given without a target. Name the column of labels, or leave class_weight out."
+        )
+    if isinstance(class_weight, Mapping):
+        dropped = frozenset(label for label, factor in class_weight.items() if factor == 0)
+    others = [name for name in (target, weight) if name is not None]
+    names = _features(footers[0], others, features)
+    sorts = agreed(footers, [*names, *others])
+    text = tuple([name for name, sort in sorts.items() if sort == TEXT])
+    return Selection(names, target, weight, text, dropped), {
+        name: kind_of(name, sorts[name]) for name in names
+    }
+
+
+def _features(footer: Footer, others: list[str], features: Sequence[str] | None) -> tuple[str, ...]:
+    """The features: those asked for, or all columns that are nothing else."""
+    if isinstance(features, str):
+        raise ParameterError(
+            f"features is {features!r}; expected a sequence of names, such as [{features!r}]."
+        )
+    if features is None:
+        features = [name for name in footer.sorts if name not in (*others, *footer.index)]
+    if not features:
+        raise DataError(
+            f"No column is left to learn from: {footer.file!r} has the columns {list(footer.sorts)}. "
+            "Name at least one feature."
+        )
+    roles = [*features, *others]
+    if len(set(roles)) < len(roles):
+        twice = next(name for at, name in enumerate(roles) if name in roles[:at])
+        raise ParameterError(
+            f"The column {twice!r} has two roles; expected it once among features, target and weight."
+        )
+    return tuple(features)
+
+
+@contextmanager
+def _told_where(unit: Unit) -> Iterator[None]:
+    """Add to what is said of some rows where they are."""
+    try:
+        yield
+    except HornbeamError as error:
+        raise type(error)(f"{error} (In row group {unit.group} of {unit.file!r}.)") from error

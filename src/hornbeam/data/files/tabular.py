@@ -1,0 +1,374 @@
+"""Rows as people keep them, in CSV, TSV or Parquet files: read whole or part by part, and written."""
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from hornbeam.data.files.delimited import read_delimited
+from hornbeam.data.files.paths import files_of, is_remote, need_arrow, open_file
+from hornbeam.data.schema import Feature, Kind
+from hornbeam.errors import DataError, SchemaError
+
+__all__ = [
+    "joined",
+    "parquet_files",
+    "parquet_shape",
+    "read_column",
+    "read_parts",
+    "read_table",
+    "type_of",
+    "write_parts",
+]
+
+_PARQUET = b"PAR1"  # the first bytes of such a file
+_PART_ROWS = 1 << 17
+_BUFFER_BYTES = 1 << 20
+_FORMULA = r"^[=+\-@\t\r]"  # how a text begins that a spreadsheet takes for a formula
+_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+
+
+def read_table(
+    path: str, *, types: Mapping[str, str] | None = None, columns: Sequence[str] | None = None, **text: Any
+) -> Any:
+    r"""Read all rows of a file.
+
+    Parameters
+    ----------
+    path : str
+        A text file with delimiters, plain or compressed, a Parquet file, a folder or a pattern of such, or the
+        address of either in a store; ``-`` is the standard input. What is in a file is seen from its first bytes,
+        not from its name.
+    types : mapping from column to {"number", "text", "boolean"}, optional
+        What some columns hold, whatever it looks like.
+    columns : sequence of str, optional
+        The columns to read of Parquet files, those among them that are there; default: all.
+    **text
+        How to read text: the other parameters of `read_delimited`.
+
+    Returns
+    -------
+    pyarrow.Table
+
+    Raises
+    ------
+    DataError
+        If there is no such file, or it cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "rows.csv").write_text("zip;age\n01067;30\n")
+    ...     read_table(f"{folder}/rows.csv", types={"zip": "text"}).to_pylist()
+    [{'zip': '01067', 'age': 30}]
+    """
+    need_arrow()
+    files = parquet_files(path)
+    data = None if files is not None else _contents(path)
+    if data is None or data[: len(_PARQUET)] == _PARQUET:
+        return _typed(_read_parquet(files or [data], columns), types or {})
+    return read_delimited(data, path, types=types, **text)
+
+
+def read_parts(
+    path: str, *, types: Mapping[str, str] | None = None, columns: Sequence[str] | None = None, **text: Any
+) -> Iterator[Any]:
+    """Read the rows of Parquet files part by part, with a part in memory at a time; a text file is one part.
+
+    Parameters
+    ----------
+    path, types, columns, **text
+        As of `read_table`.
+
+    Yields
+    ------
+    pyarrow.Table
+        At most 131,072 rows of a Parquet file, in the order of the files; never without a row.
+
+    Examples
+    --------
+    >>> import tempfile, pyarrow as pa, pyarrow.parquet as pq
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in "ab":
+    ...         pq.write_table(pa.table({"x": [1, 2]}), f"{folder}/{name}.parquet")
+    ...     [len(part) for part in read_parts(folder)]
+    [2, 2]
+    """
+    need_arrow()
+    files = parquet_files(path)
+    if files is None:
+        yield read_table(path, types=types, **text)
+        return
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
+
+    for file in files:
+        with open_file(file) as opened:
+            parquet = ParquetFile(opened, pre_buffer=is_remote(file), buffer_size=_BUFFER_BYTES)
+            for batch in parquet.iter_batches(_PART_ROWS, columns=_present(columns, parquet)):
+                if len(batch):
+                    yield _typed(pa.Table.from_batches([batch]), types or {})
+
+
+def read_column(files: Sequence[str], name: str, most_rows: int) -> Any:
+    """Read one column of Parquet files, of so many rows from the first on; texts as dictionaries.
+
+    Examples
+    --------
+    >>> import tempfile, pyarrow as pa, pyarrow.parquet as pq
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pq.write_table(pa.table({"x": [1, 2, 3]}), f"{folder}/rows.parquet")
+    ...     read_column([f"{folder}/rows.parquet"], "x", 2).to_pylist()
+    [1, 2]
+    """
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
+
+    tables, n_rows = [], 0
+    for file in files:
+        if n_rows >= most_rows:
+            break
+        with open_file(file) as opened:
+            parquet = ParquetFile(opened, read_dictionary=[name], pre_buffer=False)
+            if name not in parquet.schema_arrow.names:
+                raise DataError(f"{file!r} has no column {name!r}. Name columns that every file has.")
+            tables.append(parquet.read(columns=[name]).select([name])[: most_rows - n_rows])
+        n_rows += len(tables[-1])
+    return _joined(tables).unify_dictionaries()[name] if tables else pa.chunked_array([], pa.null())
+
+
+def parquet_files(path: str) -> list[str] | None:
+    """List the Parquet files at a path; None if there is something else, or a pipe.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "rows.csv").write_text("x")
+    ...     parquet_files(f"{folder}/rows.csv") is None
+    True
+    """
+    if path == "-":
+        return None
+    if is_remote(path) or Path(path).is_dir():
+        return files_of(path)
+    if not Path(path).exists() and any(mark in path for mark in "*?["):
+        return files_of(path)
+    if not Path(path).is_file():  # a pipe can be read once only
+        return None
+    with Path(path).open("rb") as file:
+        return files_of(path) if file.read(len(_PARQUET)) == _PARQUET else None
+
+
+def parquet_shape(files: Sequence[str]) -> tuple[int, list[str]]:
+    """Return the number of rows of Parquet files, and the columns of the first; only footers are read.
+
+    Examples
+    --------
+    >>> import tempfile, pyarrow as pa, pyarrow.parquet as pq
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pq.write_table(pa.table({"x": [1, 2, 3]}), f"{folder}/rows.parquet")
+    ...     parquet_shape([f"{folder}/rows.parquet"])
+    (3, ['x'])
+    """
+    need_arrow()
+    from pyarrow.parquet import ParquetFile
+
+    n_rows = 0
+    names: list[str] = []
+    for file in files:
+        with open_file(file) as opened:
+            parquet = ParquetFile(opened)
+            n_rows += parquet.metadata.num_rows
+            names = names or parquet.schema_arrow.names
+    return n_rows, names
+
+
+def write_parts(parts: Iterable[Mapping[str, Any]], sink: BinaryIO, *, as_parquet: bool) -> int:
+    """Write the columns of one part after the other as one Parquet file, or one CSV file; return the number of rows.
+
+    Examples
+    --------
+    >>> import io
+    >>> sink = io.BytesIO()
+    >>> write_parts([{"label": ["no"], "p": [0.25]}, {"label": ["yes"], "p": [0.75]}], sink, as_parquet=False)
+    2
+    >>> print(sink.getvalue().decode())
+    "label","p"
+    "no",0.25
+    "yes",0.75
+    <BLANKLINE>
+    """
+    import pyarrow as pa
+
+    n_rows, schema, write, close = 0, None, None, None
+    try:
+        for part in parts:
+            table = pa.table(dict(part))
+            if schema is None:
+                schema = table.schema
+                write, close = _parquet_sink(sink, schema) if as_parquet else _csv_sink(sink)
+            assert write is not None
+            write(_as_first(table, schema))
+            n_rows += len(table)
+    finally:
+        if close is not None:
+            close()
+    return n_rows
+
+
+def _parquet_sink(sink: BinaryIO, schema: Any) -> tuple[Callable[[Any], None], Callable[[], None]]:
+    from pyarrow.parquet import ParquetWriter
+
+    writer = ParquetWriter(sink, schema)
+    return writer.write_table, writer.close
+
+
+def _csv_sink(sink: BinaryIO) -> tuple[Callable[[Any], None], Callable[[], None]]:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    begun = False
+
+    def write(table: Any) -> None:
+        nonlocal begun
+        table = _without_formulas(table)
+        buffer = pa.BufferOutputStream()
+        csv.write_csv(table, buffer, csv.WriteOptions(include_header=not begun))
+        sink.write(buffer.getvalue().to_pybytes())
+        begun = True
+
+    return write, lambda: None
+
+
+def _without_formulas(table: Any) -> Any:
+    """Put an apostrophe before names and texts that a spreadsheet would take for a formula; numbers stay."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    for at, name in enumerate(table.column_names):
+        column = table[name]
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            risky = compute.and_not(
+                compute.match_substring_regex(column, _FORMULA),
+                compute.match_substring_regex(column, _NUMBER),
+            )
+            column = compute.if_else(risky, compute.binary_join_element_wise("'", column, ""), column)
+        table = table.set_column(at, name, column)
+    named = [
+        f"'{name}" if re.match(_FORMULA, name) and not re.match(_NUMBER, name) else name
+        for name in table.column_names
+    ]
+    return table.rename_columns(named)
+
+
+def _as_first(table: Any, schema: Any) -> Any:
+    """Cast the columns of a part to the types of the first part."""
+    import pyarrow as pa
+
+    if table.schema.equals(schema):
+        return table
+    try:
+        return table.cast(schema)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
+        raise DataError(f"The files differ in their columns: {' '.join(str(error).split())}") from error
+
+
+def type_of(feature: Feature) -> str:
+    """What a column must hold to be this feature.
+
+    Examples
+    --------
+    >>> type_of(Feature("age")), type_of(Feature("zip", Kind.NOMINAL, ("01067", "79098")))
+    ('number', 'text')
+    """
+    if feature.kind is Kind.NUMERIC:
+        return "number"
+    if all(isinstance(category, bool) for category in feature.categories):
+        return "boolean"
+    return "text" if any(isinstance(category, str) for category in feature.categories) else "number"
+
+
+def _contents(path: str) -> Any:
+    """All bytes of a text file, unpacked if it is compressed, or of the standard input."""
+    import pyarrow as pa
+
+    if path == "-":
+        return sys.stdin.buffer.read()
+    if not Path(path).is_file():
+        return Path(path).read_bytes()  # a pipe; or the error that tells what is wrong
+    try:
+        with pa.input_stream(path, compression="detect") as stream:
+            return stream.read()
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{path!r} cannot be read: {' '.join(str(error).split())}") from error
+
+
+def _read_parquet(files: list[Any], columns: Sequence[str] | None) -> Any:
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
+
+    tables = []
+    for file in files:
+        if isinstance(file, str):
+            with open_file(file) as opened:
+                parquet = ParquetFile(opened)
+                tables.append(parquet.read(columns=_present(columns, parquet)))
+        else:
+            tables.append(ParquetFile(pa.BufferReader(file)).read())
+    return _joined(tables)
+
+
+def _present(columns: Sequence[str] | None, parquet: Any) -> list[str] | None:
+    """The wanted columns that a file has; None: all."""
+    if columns is None:
+        return None
+    names = set(parquet.schema_arrow.names)
+    return [name for name in dict.fromkeys(columns) if name in names]
+
+
+def _joined(tables: list[Any]) -> Any:
+    import pyarrow as pa
+
+    try:
+        return pa.concat_tables(tables)
+    except pa.ArrowInvalid as error:
+        raise DataError(f"The files differ in their columns: {' '.join(str(error).split())}") from error
+
+
+def _typed(table: Any, types: Mapping[str, str]) -> Any:
+    """The columns cast to what they are said to hold."""
+    import pyarrow as pa
+
+    arrow = {"number": pa.float64(), "text": pa.string(), "boolean": pa.bool_()}
+    for name, word in types.items():
+        if name not in table.column_names:
+            continue
+        column = table[name]
+        try:
+            if pa.types.is_dictionary(column.type):
+                column = column.cast(column.type.value_type)
+            column = column.cast(arrow[word])
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            cause = " ".join(str(error).split())
+            raise SchemaError(f"Column {name!r} holds {column.type}, expected {word}s: {cause}") from error
+        table = table.set_column(table.column_names.index(name), name, column)
+    return table
+
+
+def joined(tables: Sequence[Any]) -> Any:
+    """Put Arrow tables of the same columns one behind the other.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> joined([pa.table({"x": [1]}), pa.table({"x": [2]})]).to_pydict()
+    {'x': [1, 2]}
+    """
+    import pyarrow as pa
+
+    return pa.concat_tables(tables)

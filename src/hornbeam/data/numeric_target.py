@@ -1,0 +1,177 @@
+"""Numeric targets: numbers as they came, and the integer steps in which they add up exactly."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.data.reading.library_errors import reading
+from hornbeam.errors import DataError
+from hornbeam.typing import Counts, Floats
+
+__all__ = ["NumericTarget", "read_numeric_target"]
+
+_SUM_BITS = (
+    61  # all rows together, at the largest value, stay below 2**61 steps: sums and differences fit 64 bits
+)
+_SMALLEST_EXPONENT = -1000
+_LARGEST = 1e140  # so that squares, and sums of them, are finite
+_LARGEST_SUM = 1e150  # of weight times value; its square is finite too
+_HEAVY = (
+    2**16
+)  # steps of a row that is multiplied before it is rounded, for its value alone would lose digits
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NumericTarget:
+    """The numeric target of some rows, and the units its sums are held in.
+
+    Parameters
+    ----------
+    values : float64 array of shape (n_rows,)
+        The target as it came.
+    unit : float
+        What one step of weight times value is worth: a power of two, small enough that rounding a value to it is no
+        loss, and large enough that the sum over all rows fits 64 bits.
+    square_unit : float
+        The same of weight times squared value.
+
+    Notes
+    -----
+    Where weights are whole and below 65,536, a row of weight 2 has twice the steps of a row of weight 1: it is
+    exactly a row given twice. Other weights are multiplied first and rounded then.
+
+    Examples
+    --------
+    >>> measured = NumericTarget.of(np.array([1.5, -2.0, 0.25]))
+    >>> (measured.numerators() * measured.unit).tolist()
+    [1.5, -2.0, 0.25]
+    >>> (measured.squares(np.array([1, 2, 4])) * measured.square_unit).tolist()
+    [2.25, 8.0, 0.25]
+    """
+
+    values: Floats
+    unit: float
+    square_unit: float
+
+    @classmethod
+    def of(cls, values: Floats, weight: Counts | None = None, step: float = 1.0) -> Self:
+        """Choose units for values whose weights are so many steps; the order of rows cannot change them.
+
+        Examples
+        --------
+        >>> NumericTarget.of(np.array([1.0, 3.0])).unit == 2.0**-58
+        True
+        """
+        total = len(values) if weight is None else int(weight.sum()) * step
+        largest = float(np.abs(values).max(initial=0.0))
+        if (excess := largest * total / _LARGEST_SUM) > 1.0:
+            raise DataError(
+                f"The target times the weights is too large to be added up: more than {_LARGEST_SUM:g} over "
+                f"{len(values):,} rows. Divide all weights by 1e{math.ceil(math.log10(excess))}, or measure the target "
+                "in a larger unit."
+            )
+        return cls(values, _choose_unit(largest * total), _choose_unit(largest * largest * total))
+
+    def numerators(self, weight: Counts | None = None, step: float = 1.0) -> Counts:
+        """Weight times value, in steps of `unit`.
+
+        Examples
+        --------
+        >>> NumericTarget(np.array([1.0, 2.5]), 0.5, 0.5).numerators(np.array([1, 3])).tolist()
+        [2, 15]
+        """
+        return _to_steps(self.values, weight, step, self.unit)
+
+    def squares(self, weight: Counts | None = None, step: float = 1.0) -> Counts:
+        """Weight times squared value, in steps of `square_unit`.
+
+        Examples
+        --------
+        >>> NumericTarget(np.array([1.0, 2.0]), 0.5, 0.5).squares().tolist()
+        [2, 8]
+        """
+        return _to_steps(self.values * self.values, weight, step, self.square_unit)
+
+    def take(self, rows: NDArray[Any] | slice) -> Self:
+        """Return some rows, in the same units.
+
+        Examples
+        --------
+        >>> NumericTarget.of(np.array([1.0, 3.0])).take(slice(1, 2)).values
+        array([3.])
+        """
+        return type(self)(self.values[rows], self.unit, self.square_unit)
+
+
+def read_numeric_target(y: Any) -> Floats:
+    """Read a numeric target from an array, a list or a series of any data frame library.
+
+    Raises
+    ------
+    DataError
+        Values that are missing, infinite, too large to be squared, or no numbers.
+
+    Examples
+    --------
+    >>> read_numeric_target([1, 2.5])
+    array([1. , 2.5])
+    """
+    with reading("y"):
+        return _read(y)
+
+
+def _read(y: Any) -> Floats:
+    if np.ma.is_masked(y):
+        raise DataError("Input y contains NaN: some values are missing. Leave out the rows without a target.")
+    values = np.asarray(y)
+    if values.dtype.kind == "c":
+        raise DataError("Complex data not supported: y holds complex numbers; expected real ones.")
+    try:
+        values = values.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise DataError(
+            f"y holds values that are no numbers, or too large for a float (its type is {values.dtype}); expected "
+            "numbers. Class labels need a classifier."
+        ) from None
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise DataError(
+            f"y should be a 1d array, got an array of shape {values.shape} instead. "
+            "Pass one number a row, and train one tree for each target."
+        )
+    if np.isnan(values).any():
+        raise DataError("Input y contains NaN: some values are missing. Leave out the rows without a target.")
+    if (np.abs(values) > _LARGEST).any():
+        raise DataError(
+            f"Input y contains infinity or a value too large for {values.dtype!r}: expected numbers up to "
+            f"{_LARGEST:g}. Leave out these rows, or measure in a larger unit."
+        )
+    return np.ascontiguousarray(values)
+
+
+def _choose_unit(total: float) -> float:
+    """The power of two in which `total` is between 2**60 and 2**61 steps."""
+    if total == 0:
+        return 1.0
+    return math.ldexp(1.0, max(math.frexp(total)[1] - _SUM_BITS, _SMALLEST_EXPONENT))
+
+
+def _to_steps(values: Floats, weight: Counts | None, step: float, unit: float) -> Counts:
+    power = 1 - math.frexp(unit)[1]
+    if weight is None:
+        return _rounded(values, power)
+    if step == 1.0 and weight.max(initial=0) < _HEAVY:
+        return _rounded(values, power) * weight
+    products = _rounded(values * (weight * step), power)
+    if step != 1.0:
+        return products
+    return np.where(weight < _HEAVY, _rounded(values, power) * weight, products)
+
+
+def _rounded(values: Floats, power: int) -> Counts:
+    steps: Counts = np.rint(np.ldexp(values, power)).astype(np.int64)
+    return steps

@@ -1,0 +1,268 @@
+"""One column on its way in: numbers, or codes into a dictionary of values."""
+
+import datetime
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from numbers import Complex, Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.data.schema import Feature, Kind, sorted_categories
+from hornbeam.errors import DataError, SchemaError
+from hornbeam.typing import Bools, Category
+
+__all__ = ["MISSING", "UNSEEN", "Column", "loses_digits", "unusable_column_error"]
+
+_EXACT = 2**53  # up to here a float64 holds every whole number
+MISSING = -1
+UNSEEN = -2
+
+# pandas' marks of a missing value, known by name because pandas need not be installed.
+PANDAS_MARKS = frozenset({"NAType", "NaTType"})
+TEMPORAL = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """One column as it came, before it is matched with a feature.
+
+    Parameters
+    ----------
+    values : ndarray
+        Without a dictionary float64 numbers, NaN where missing; with one, integer codes into it, -1 where
+        missing.
+    dictionary : tuple of str, int, float, bool or None
+        What the codes stand for. Entries may never occur, occur twice, or be None, which is missing too.
+    ordered : bool
+        Whether the order of the dictionary means something.
+    rounded : bool
+        Whether some whole numbers were rounded: beyond 2**53 a float64 cannot hold each.
+
+    Examples
+    --------
+    >>> column = Column.read(np.array(["red", None, "blue"], dtype=object), "colour")
+    >>> feature = column.feature("colour")
+    >>> feature.categories
+    ('blue', 'red')
+    >>> column.encode(feature)
+    array([ 1, -1,  0], dtype=int32)
+    """
+
+    values: NDArray[Any]
+    dictionary: tuple[Category | None, ...] | None = None
+    ordered: bool = False
+    rounded: bool = False
+
+    @classmethod
+    def read(cls, values: NDArray[Any], name: str) -> "Column":
+        """Read a 1-D array of numbers, booleans, strings or objects."""
+        kind = values.dtype.kind
+        if kind in "fiu":
+            return cls(np.require(values, np.float64, "A"), rounded=loses_digits(values))
+        if kind == "b":
+            return cls(values.view(np.int8), (False, True))
+        if kind in "OUT":
+            return _read_objects(values.tolist(), name)
+        raise unusable_column_error(name, values.dtype, temporal=kind in "mM", complex_=kind == "c")
+
+    @classmethod
+    def categorical(
+        cls, codes: NDArray[Any], values: Sequence[Any], name: str, *, ordered: bool = False
+    ) -> "Column":
+        """Read codes (-1 where missing) into a dictionary of values, as data frames hold categories."""
+        types = _Types.of(values, name)
+        return cls(codes, tuple(map(types.plain, values)), ordered)
+
+    def take(self, rows: Bools) -> "Column":
+        """Return the column of these rows alone."""
+        return replace(self, values=self.values[rows])
+
+    def feature(self, name: str) -> Feature:
+        """Return what training learns of this column: its kind and its categories.
+
+        A nominal feature has the values that occur, an ordinal one all that were declared.
+        """
+        if self.dictionary is None:
+            return Feature(name)
+        if self.ordered:
+            return Feature(name, Kind.ORDINAL, tuple([v for v in self.dictionary if v is not None]))
+        return Feature(name, Kind.NOMINAL, sorted_categories(self.occurring().values()))
+
+    def occurring(self) -> dict[int, Category]:
+        """Return the entries of the dictionary that some row has, by code."""
+        assert self.dictionary is not None
+        seen = np.zeros(len(self.dictionary) + 1, dtype=np.bool_)
+        seen[self.values] = True  # -1 marks the extra last entry
+        codes = np.flatnonzero(seen[:-1]).tolist()
+        return {code: value for code in codes if (value := self.dictionary[code]) is not None}
+
+    def encode(self, feature: Feature) -> NDArray[Any]:
+        """Return the column as a table holds it: matched with the feature by value.
+
+        Numbers for a numeric feature, positions as floats for an ordinal one (NaN where the value is missing
+        or was not declared), int32 codes for a nominal one (-1 where missing, -2 where the feature lacks it).
+        """
+        if feature.kind is Kind.NUMERIC:
+            return self.values if self.dictionary is None else self._numbers(feature)
+        column = self if self.dictionary is not None else self._factorised()
+        return column._positions(feature)
+
+    def _factorised(self) -> "Column":
+        """The numbers as codes into a dictionary of them."""
+        missing = np.isnan(self.values)
+        codes = np.full(len(self.values), MISSING, dtype=np.int32)
+        numbers, codes[~missing] = np.unique(self.values[~missing], return_inverse=True)
+        return Column(codes, tuple(numbers.tolist()))
+
+    def _numbers(self, feature: Feature) -> NDArray[np.float64]:
+        lookup = np.full(len(self.dictionary or ()) + 1, np.nan)
+        for code, value in self.occurring().items():
+            if isinstance(value, str):
+                row = int((self.values == code).argmax())
+                raise SchemaError(
+                    f"Column {feature.name!r} has text in row {row}, but the tree was made with numbers there. "
+                    "Pass the column as it was in training, or convert its values to numbers."
+                )
+            lookup[code] = value
+        return lookup.take(self.values)
+
+    def _positions(self, feature: Feature) -> NDArray[Any]:
+        occurring = self.occurring()
+        if occurring and feature.categories:
+            _check_comparable(tuple(occurring.values()), feature)
+        position = {category: i for i, category in enumerate(feature.categories)}
+        n_entries = len(self.dictionary or ()) + 1
+        lookup: NDArray[Any]
+        if feature.kind is Kind.ORDINAL:
+            lookup, unseen = np.full(n_entries, np.nan), np.nan
+        else:
+            lookup, unseen = np.full(n_entries, MISSING, dtype=np.int32), UNSEEN
+        for code, value in occurring.items():
+            lookup[code] = position.get(value, unseen)
+        return lookup.take(self.values)
+
+
+def loses_digits(values: NDArray[Any]) -> bool:
+    """Whether an array of whole numbers has some that a float64 would round.
+
+    Examples
+    --------
+    >>> loses_digits(np.array([2**53])), loses_digits(np.array([2**53 + 1])), loses_digits(np.array([0.1]))
+    (False, True, False)
+    """
+    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not values.size:
+        return False
+    if int(values.min()) >= -_EXACT and int(values.max()) <= _EXACT:
+        return False
+    numbers = values.astype(np.float64)
+    low, high = np.iinfo(values.dtype).min, np.iinfo(values.dtype).max + 1  # both are powers of two, or 0
+    fits = (numbers >= low) & (numbers < high)
+    return not fits.all() or bool((numbers.astype(values.dtype) != values).any())
+
+
+def _lost_digits(values: list[Any], numbers: NDArray[np.float64]) -> bool:
+    """Whether whole numbers among Python objects were rounded."""
+    large = np.flatnonzero(np.abs(numbers) >= _EXACT).tolist()
+    return any(isinstance(values[at], Integral) and int(values[at]) != numbers.item(at) for at in large)
+
+
+def unusable_column_error(
+    name: str, found: object, *, temporal: bool = False, complex_: bool = False
+) -> DataError:
+    """Return the error of a column that holds neither numbers nor categories.
+
+    Examples
+    --------
+    >>> print(unusable_column_error("when", "datetime64[s]", temporal=True))
+    Column 'when' holds dates or times (datetime64[s]); expected numbers or categories. ...
+    """
+    if complex_:
+        return DataError(
+            f"Complex data not supported: column {name!r} holds {found}. Pass real and imaginary parts apart."
+        )
+    if temporal:
+        return DataError(
+            f"Column {name!r} holds dates or times ({found}); expected numbers or categories. "
+            "Convert it to a number, such as days since a fixed date, or to its year, month and weekday."
+        )
+    return DataError(
+        f"Column {name!r} holds values of type {found}; every value given as an argument must be a string "
+        "or a number (or a boolean, a category, or missing). Convert the column or drop it."
+    )
+
+
+def _check_comparable(values: tuple[Category, ...], feature: Feature) -> None:
+    """Refuse text where every category is a number and numbers where every category is text."""
+    found, expected = ({isinstance(v, str) for v in group} for group in (values, feature.categories))
+    if found.isdisjoint(expected):
+        kinds = ("text", "numbers") if True in found else ("numbers", "text")
+        raise SchemaError(
+            f"Column {feature.name!r} holds {kinds[0]}, but the categories that the tree was made with are {kinds[1]} "
+            "there. Pass the column with the type it had in training."
+        )
+
+
+class _Types(NamedTuple):
+    """What is there among the values of a column of Python objects; a mark is None or pandas' NA or NaT."""
+
+    bools: bool
+    numbers: bool
+    texts: bool
+    marks: frozenset[type]
+    name: str
+
+    @classmethod
+    def of(cls, values: Iterable[Any], name: str) -> "_Types":
+        types = set(map(type, values))
+        marks = frozenset(t for t in types if t is type(None) or t.__name__ in PANDAS_MARKS)
+        bools = {t for t in types if t is bool or t is np.bool_}
+        numbers = {t for t in types - bools if issubclass(t, (Real, Decimal))}
+        texts = {t for t in types if issubclass(t, str)}
+        for t in types - bools - numbers - texts - marks:
+            raise unusable_column_error(
+                name, t.__name__, temporal=issubclass(t, TEMPORAL), complex_=issubclass(t, Complex)
+            )
+        return cls(bool(bools), bool(numbers), bool(texts), marks, name)
+
+    def plain(self, value: Any) -> Category | None:
+        """Return the value as a plain scalar, None if missing; 1, 1.0 and, among numbers, True are all 1."""
+        if type(value) in self.marks:
+            return None
+        if isinstance(value, str):
+            return str(value)
+        if isinstance(value, (bool, np.bool_)):
+            return int(value) if self.numbers else bool(value)
+        try:
+            number = float(value)
+        except (OverflowError, ValueError):
+            raise _too_large(self.name) from None
+        if math.isnan(number):
+            return None
+        return int(value) if number.is_integer() else number
+
+
+def _too_large(name: str) -> DataError:
+    return DataError(
+        f"Column {name!r} has a number that no float can hold; expected numbers up to 1.8e308. Measure it in a larger "
+        "unit, or pass the column as text if its values are names."
+    )
+
+
+def _read_objects(values: list[Any], name: str) -> Column:
+    """All numbers make a column of numbers; all booleans, and everything else, make categories."""
+    types = _Types.of(values, name)
+    if not types.texts and (types.numbers or not types.bools):
+        if types.marks:
+            values = [math.nan if type(value) in types.marks else value for value in values]
+        try:
+            numbers = np.array(values, dtype=np.float64)
+        except (OverflowError, ValueError):
+            raise _too_large(name) from None
+        return Column(numbers, rounded=_lost_digits(values, numbers))
+    code_of = {value: code for code, value in enumerate(dict.fromkeys(values))}
+    codes = np.fromiter(map(code_of.__getitem__, values), dtype=np.int32, count=len(values))
+    return Column(codes, tuple(map(types.plain, code_of)))

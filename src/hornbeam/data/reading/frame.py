@@ -1,0 +1,283 @@
+"""Data frames laid open: what each library calls a number, a category or nothing at all."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.data.reading.arrow import check_arrow
+from hornbeam.data.reading.columns import Column, loses_digits, unusable_column_error
+from hornbeam.data.reading.named_rows import is_named_rows, lacking, read_named_rows
+from hornbeam.data.reading.raw_columns import RawColumns, as_array, check_shape
+from hornbeam.data.schema import Schema, generated_names
+from hornbeam.errors import ContainerError, DataError, MissingExtraError
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
+
+__all__ = ["dense", "is_sparse", "read_features", "recombine_rows", "select_columns", "without_extras"]
+
+_MOST_BYTES = 2**32  # of a sparse matrix as dense data
+
+
+def read_features(
+    X: Any,
+    names: Sequence[str] | None,
+    schema: Schema | None = None,
+    needed: Collection[str] | None = None,
+) -> RawColumns:
+    """Lay X open, whatever it is.
+
+    Parameters
+    ----------
+    X : array-like, data frame, mapping or list of mapping
+    names : sequence of str or None
+        For messages about arrays.
+    schema : Schema, optional
+        The columns to find: of a frame that has all of them and others, and of dicts.
+    needed : collection of str, optional
+        Names that dicts must have; by default all of the schema.
+    """
+    if is_named_rows(X):
+        return read_named_rows(X, schema, needed)
+    if isinstance(X, (np.ndarray, list, tuple)):
+        return RawColumns.read(X, names)
+    if is_sparse(X):
+        return RawColumns.read(dense(X), names)
+    frame = _as_frame(X)
+    if frame is not None:
+        return _read_frame(frame if schema is None else _without_extras(frame, schema.names))
+    if hasattr(X, "__array__"):
+        return RawColumns.read(X, names)
+    raise ContainerError(
+        f"X is a {type(X).__name__}; expected a 2-D array, a list of rows or a data frame "
+        "(pandas, polars, pyarrow or another that speaks Arrow). Convert it to one of these."
+    )
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is a sparse matrix or array of SciPy, or like one.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> is_sparse(csr_array([[1, 0]])), is_sparse([[1, 0]])
+    (True, False)
+    """
+    return hasattr(X, "nnz") and hasattr(X, "toarray")
+
+
+def dense(X: Any) -> Any:
+    """Make an array of a sparse matrix, with zeros where it has no entry; leave anything else as it is.
+
+    Raises
+    ------
+    ContainerError
+        If the array would take more than 4 GiB.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> dense(csr_array([[1, 0]]))
+    array([[1., 0.]])
+    """
+    if not is_sparse(X):
+        return X
+    n_bytes = 8 * prod(X.shape)
+    if n_bytes > _MOST_BYTES:
+        raise ContainerError(
+            f"X is a sparse matrix of shape {X.shape}, which takes {n_bytes / 2**30:.1f} GiB as dense data; expected "
+            f"at most {_MOST_BYTES / 2**30:.0f} GiB. Pass categories as columns without one-hot encoding, select fewer "
+            "columns, or pass X.toarray() if it fits memory."
+        )
+    return (X.astype(np.float64) if X.dtype.kind in "fiu" else X).toarray()
+
+
+def recombine_rows(X: Any, rows: NDArray[np.intp]) -> Any:
+    """Make new rows of the values of X, in the kind of container it is.
+
+    Parameters
+    ----------
+    X : array-like or data frame
+    rows : intp array of shape (n, n_features)
+        The row of X that each value comes from.
+
+    Examples
+    --------
+    >>> recombine_rows(np.array([[1, 2], [3, 4]]), np.array([[0, 1]]))
+    array([[1, 4]])
+    """
+    frame = _frame_of(X)
+    if frame is None:
+        return as_array(X)[rows, np.arange(rows.shape[1])]
+    columns = [frame.get_column(name)[rows[:, at]] for at, name in enumerate(frame.columns)]
+    return frame[rows[:, 0]].with_columns(*columns).to_native()
+
+
+def select_columns(X: Any, names: Sequence[str], needed: Collection[str]) -> Any:
+    """Select the columns of a frame by name; other containers, which have no names, are returned as they are.
+
+    Parameters
+    ----------
+    X : data frame, or anything else
+    names : sequence of str
+        The columns to return, in this order.
+    needed : collection of str
+        Those that X must have; of the others, one that X lacks is filled with missing values.
+
+    Returns
+    -------
+    data frame of the same library
+
+    Raises
+    ------
+    SchemaError
+        If X lacks needed columns; it names all of them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> select_columns(pd.DataFrame({"b": [1.0], "c": [2.0], "a": [3.0]}), ["a", "b"], ["a"])
+         a    b
+    0  3.0  1.0
+    """
+    frame = _frame_of(X)
+    if frame is None or not any(isinstance(label, str) for label in frame.columns):
+        return X
+    import narwhals.stable.v2 as nw
+
+    found = set(frame.columns)
+    absent = [name for name in names if name not in found]
+    if tested := [name for name in absent if name in needed]:
+        raise lacking(tested)
+    empty = [nw.lit(None, dtype=nw.Float64).alias(name) for name in absent]
+    return frame.with_columns(*empty).select(names).to_native()
+
+
+def without_extras(X: Any, names: Sequence[str]) -> Any:
+    """Select these columns of a frame that has all of them and others; anything else is returned as it is.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> without_extras(pd.DataFrame({"a": [3.0], "id": [7]}), ["a"])
+         a
+    0  3.0
+    """
+    frame = _frame_of(X)
+    return X if frame is None else _without_extras(frame, names).to_native()
+
+
+def _lazy(X: Any) -> ContainerError:
+    """Return the error of a frame whose rows are not in memory."""
+    library = type(X).__module__.partition(".")[0]
+    if library in ("dask", "dask_expr"):
+        advice = "Call compute() first, or fit a hornbeam.DaskTreeClassifier"
+    else:
+        advice = "Call collect() first"
+    return ContainerError(f"X is a lazy frame of {library}; expected rows in memory. {advice}.")
+
+
+def _without_extras(frame: "nw.DataFrame[Any]", names: Sequence[str]) -> "nw.DataFrame[Any]":
+    return frame.select(names) if set(names) < set(frame.columns) else frame
+
+
+def _frame_of(X: Any) -> "nw.DataFrame[Any] | None":
+    """X as a narwhals frame; None for arrays, lists and dicts."""
+    return None if isinstance(X, (np.ndarray, list, tuple, dict)) else _as_frame(X)
+
+
+def _as_frame(X: Any) -> "nw.DataFrame[Any] | None":
+    """X as a narwhals frame; None if it is no frame."""
+    import narwhals.stable.v2 as nw
+
+    try:
+        frame = nw.from_native(X, pass_through=True, allow_series=True)
+    except nw.exceptions.DuplicateError as error:
+        raise DataError(f"X has two columns of the same name. {error}. Rename one of them.") from error
+    if isinstance(frame, nw.Series):
+        check_shape(frame.to_numpy())
+    if isinstance(frame, nw.LazyFrame):
+        raise _lazy(X)
+    if isinstance(frame, nw.DataFrame):
+        return frame
+    if not hasattr(X, "__arrow_c_stream__"):
+        return None
+    for backend in ("pyarrow", "polars"):
+        try:
+            return nw.from_arrow(X, backend=backend)
+        except ImportError:
+            continue
+    raise MissingExtraError(
+        f"Reading a {type(X).__name__} needs pyarrow or polars. Install one: pip install pyarrow."
+    )
+
+
+def _read_frame(frame: "nw.DataFrame[Any]") -> RawColumns:
+    shape = check_shape(frame)
+    labels = frame.columns
+    types = {type(label).__name__ for label in labels}
+    if "str" in types and len(types) > 1:
+        raise DataError(
+            f"The names of the columns are of the types {sorted(types)}; expected strings. Rename them."
+        )
+    names = tuple(labels) if types == {"str"} else None
+    pairs = zip(labels, names or generated_names(shape[1]), strict=True)
+    columns = [_read_series(frame.get_column(label), name) for label, name in pairs]
+    return RawColumns.of_columns(shape, columns, names)
+
+
+def _read_series(series: "nw.Series[Any]", name: str) -> Column:
+    """One column of a frame, by its type."""
+    import narwhals.stable.v2 as nw
+
+    dtype = series.dtype
+    if series.implementation.is_pandas_like() and series.to_native().dtype == object:
+        return Column.read(series.to_numpy(), name)
+    if dtype.is_numeric():
+        wide = dtype.is_decimal() or dtype in (nw.Int128, nw.UInt128)  # NumPy has no such types
+        values = (series.cast(nw.Float64) if wide else series).to_numpy()
+        column = Column.read(values, name)
+        if values.dtype.kind in "iu" or dtype not in (nw.Int64, nw.UInt64):
+            return column
+        return replace(
+            column, rounded=loses_digits(series.drop_nulls().to_numpy())
+        )  # nulls made floats of them
+    if dtype == nw.Boolean:
+        return Column(series.cast(nw.Int8).fill_null(-1).to_numpy(), (False, True))
+    if dtype in (nw.String, nw.Categorical, nw.Enum):
+        return _read_categories(series, name)
+    if dtype in (nw.Object, nw.Unknown):
+        return Column.read(series.to_numpy(), name)
+    raise unusable_column_error(name, dtype, temporal=dtype.is_temporal())
+
+
+def _read_categories(series: "nw.Series[Any]", name: str) -> Column:
+    """Text or categories as codes into a dictionary, made by the frame's own library.
+
+    narwhals has no word for codes yet, so each library is asked in its own.
+    """
+    import narwhals.stable.v2 as nw
+
+    native: Any = series.to_native()
+    if hasattr(getattr(native, "dtype", None), "pyarrow_dtype"):
+        native = native.array.__arrow_array__()  # pandas stumbles over nulls in Arrow dictionaries
+    if hasattr(native, "combine_chunks"):
+        check_arrow(native, f"Column {name!r}")
+        array = native.combine_chunks()
+        array = array if hasattr(array, "dictionary") else array.dictionary_encode()
+        codes = array.indices.cast("int32").fill_null(-1).to_numpy()
+        return Column.categorical(codes, array.dictionary.to_pylist(), name, ordered=array.type.ordered)
+    if series.implementation.is_polars():
+        series = series.cast(nw.Categorical) if series.dtype == nw.String else series
+        physical = nw.from_native(series.to_native().to_physical(), series_only=True)
+        codes = physical.cast(nw.Int32).fill_null(-1).to_numpy()
+        row_of = np.zeros(int(codes.max()) + 2, dtype=np.int64)
+        row_of[codes] = np.arange(len(codes))  # some row of each code; row 0 for codes that never occur
+        return Column.categorical(codes, series[row_of[:-1]].to_list(), name)
+    categories = native.astype("category").cat
+    codes = categories.codes.to_numpy()
+    return Column.categorical(codes, categories.categories.tolist(), name, ordered=categories.ordered)

@@ -1,0 +1,98 @@
+"""Rows as dicts: each value is found by the name of its column."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from hornbeam.data.reading.columns import Column
+from hornbeam.data.reading.raw_columns import RawColumns
+from hornbeam.data.schema import Schema
+from hornbeam.errors import ContainerError, SchemaError
+
+__all__ = ["is_named_rows", "lacking", "read_named_rows"]
+
+
+def is_named_rows(X: Any) -> bool:
+    """Whether X is a dict, or a list of dicts.
+
+    Examples
+    --------
+    >>> is_named_rows({"age": 27}), is_named_rows([{"age": 27}]), is_named_rows([[27]]), is_named_rows([])
+    (True, True, False, False)
+    """
+    if isinstance(X, (list, tuple)):
+        return len(X) > 0 and all(isinstance(row, Mapping) for row in X)
+    return isinstance(X, Mapping) and not hasattr(X, "toarray")  # some sparse matrices are dicts
+
+
+def read_named_rows(X: Any, schema: Schema | None, needed: Collection[str] | None = None) -> RawColumns:
+    """Read one dict, or a list of them, a row each; keys that the schema does not have are ignored.
+
+    Parameters
+    ----------
+    X : mapping or list of mapping
+        From the names of columns to values; None is a missing value.
+    schema : Schema or None
+        The columns to read. None is refused: without a schema the columns are not known.
+    needed : collection of str, optional
+        Names that every row must have; by default all names of the schema. A column that is not needed and not
+        there is missing.
+
+    Raises
+    ------
+    ContainerError
+        If there is no schema, or a single dict holds whole columns.
+    SchemaError
+        If a row lacks a needed name.
+
+    Examples
+    --------
+    >>> from hornbeam.data.schema import Feature
+    >>> schema = Schema((Feature("age"), Feature("dose")))
+    >>> sheet = read_named_rows({"dose": 2, "age": 27, "name": "Jo"}, schema)
+    >>> [column.values.tolist() for column in sheet.columns]
+    [[27.0], [2.0]]
+    """
+    rows: Sequence[Mapping[str, Any]] = [X] if isinstance(X, Mapping) else X
+    if schema is None or (isinstance(X, Mapping) and any(map(_is_column, X.values()))):
+        raise ContainerError(
+            f"X is a {'dict' if isinstance(X, Mapping) else 'list of dicts'}; expected a 2-D array, a list of rows "
+            "or a data frame. Convert it to a frame: pandas.DataFrame(X). A fitted model also takes one row as a "
+            "dict of single values, or a list of such dicts."
+        )
+    names = schema.names
+    for name in names if needed is None else needed:
+        at = next((at for at, row in enumerate(rows) if name not in row), None)
+        if at is not None:
+            raise lacking(
+                [other for other in names if other in (needed or names) and other not in rows[at]], at
+            )
+    columns = [_column([row.get(name) for row in rows], name) for name in names]
+    return RawColumns((len(rows), len(names)), None, tuple(columns), names)
+
+
+def lacking(names: Sequence[str], row: int | None = None) -> SchemaError:
+    """Return the error of rows without columns that the model tests.
+
+    Examples
+    --------
+    >>> print(lacking(["age"], 3))
+    X lacks 1 column that the model tests: 'age' (first in row 3). Add it, with None where a value is missing.
+    """
+    one = len(names) == 1
+    where = "" if row is None else f" (first in row {row})"
+    return SchemaError(
+        f"X lacks {len(names)} column{'s' * (not one)} that the model tests: {', '.join(map(repr, names))}{where}. "
+        f"Add {'it' if one else 'them'}, with None where a value is missing."
+    )
+
+
+def _is_column(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) > 0
+
+
+def _column(values: list[Any], name: str) -> Column:
+    boxed = np.empty(len(values), dtype=object)
+    boxed[:] = values
+    return Column.read(boxed, name)

@@ -1,0 +1,200 @@
+"""X laid open: one matrix of numbers, or a column each; what arrays and lists of rows become."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.data.reading.columns import Column, loses_digits, unusable_column_error
+from hornbeam.data.schema import Schema, generated_names, numeric_features
+from hornbeam.errors import DataError, SchemaError
+from hornbeam.typing import Bools, Floats, Label
+
+__all__ = ["RawColumns", "as_array", "check_shape", "renamed_columns_error"]
+
+RESHAPE = (
+    "Reshape your data either using array.reshape(-1, 1) if your data has a single feature "
+    "or array.reshape(1, -1) if it contains a single sample."
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawColumns:
+    """The features of all rows as they came: a float64 matrix if there is one, else a column each.
+
+    Examples
+    --------
+    >>> RawColumns.read(np.array([[1, 2], [3, 4]])).matrix
+    array([[1., 2.],
+           [3., 4.]])
+    >>> [column.dictionary for column in RawColumns.read([[1, "a"], [2, "b"]]).columns]
+    [None, ('a', 'b')]
+    """
+
+    shape: tuple[int, int]
+    matrix: Floats | None = None
+    columns: tuple[Column, ...] = ()
+    names: tuple[str, ...] | None = None  # None: X came without names
+    rounded: tuple[int, ...] = ()  # columns of which some whole numbers were rounded
+
+    @classmethod
+    def read(cls, X: Any, names: Sequence[str] | None = None) -> "RawColumns":
+        """Read a 2-D array or a list of rows; `names` are for messages only."""
+        array = X if isinstance(X, np.ndarray) else as_array(X)
+        if array.dtype.names is not None:
+            raise DataError(
+                f"X is a structured array with the fields {array.dtype.names}; expected a plain 2-D array or "
+                "a data frame. Pass pandas.DataFrame(X)."
+            )
+        shape = check_shape(array)
+        kind = array.dtype.kind
+        if isinstance(array, np.ma.MaskedArray):
+            array = _filled(array)
+        if kind in "fiu":
+            rounded: tuple[int, ...] = ()
+            if loses_digits(array):
+                rounded = tuple([at for at in range(shape[1]) if loses_digits(array[:, at])])
+            return cls(shape, np.require(array, np.float64, "A"), rounded=rounded)
+        if kind == "c":
+            raise unusable_column_error("X", array.dtype, complex_=True)
+        if names is None or len(names) != shape[1]:
+            names = generated_names(shape[1])
+        columns = [Column.read(column, name) for column, name in zip(np.asarray(array).T, names, strict=True)]
+        return cls.of_columns(shape, columns)
+
+    @classmethod
+    def of_columns(
+        cls, shape: tuple[int, int], columns: Sequence[Column], names: tuple[str, ...] | None = None
+    ) -> "RawColumns":
+        """Return the sheet of columns that were read one by one."""
+        rounded = tuple([at for at, column in enumerate(columns) if column.rounded])
+        return cls(shape, None, tuple(columns), names, rounded)
+
+    def take(self, rows: Bools) -> "RawColumns":
+        """Return the sheet of these rows alone."""
+        shape = (int(np.count_nonzero(rows)), self.shape[1])
+        matrix = None if self.matrix is None else self.matrix[rows]
+        return replace(self, shape=shape, matrix=matrix, columns=tuple([c.take(rows) for c in self.columns]))
+
+    def named(self, names: Sequence[str]) -> "RawColumns":
+        """Return the sheet with these names instead of its own."""
+        if len(names) != self.shape[1]:
+            raise DataError(
+                f"feature_names has {len(names)} names for {self.shape[1]} columns. Pass one name a column."
+            )
+        return replace(self, names=tuple(np.asarray(names, dtype=object).tolist()))
+
+    def schema(self, classes: tuple[Label, ...]) -> Schema:
+        """Return what training learns of the columns."""
+        names = self.names or generated_names(self.shape[1])
+        if self.matrix is not None:
+            return Schema(numeric_features(names), classes)
+        features = [column.feature(name) for column, name in zip(self.columns, names, strict=True)]
+        return Schema(tuple(features), classes)
+
+    def encode(self, schema: Schema) -> tuple[tuple[NDArray[Any], ...], Floats | None]:
+        """Return the columns as a table holds them, and the matrix they are views of if there is one."""
+        if self.matrix is None:
+            pairs = zip(self.columns, schema.features, strict=True)
+            return tuple([column.encode(feature) for column, feature in pairs]), None
+        columns = tuple(self.matrix.T)
+        if schema.is_numeric:
+            return columns, self.matrix
+        return tuple([Column(c).encode(f) for c, f in zip(columns, schema.features, strict=True)]), None
+
+    def check(self, schema: Schema) -> None:
+        """Refuse columns whose number or names differ from the schema's."""
+        if self.names is not None and not schema.has_generated_names and self.names != schema.names:
+            raise renamed_columns_error(self.names, schema.names)
+        if self.shape[1] != schema.n_features:
+            raise SchemaError(
+                f"X has {self.shape[1]} features, but Tree is expecting {schema.n_features} features as "
+                f"input: {_shortened(schema.names)}. Pass the columns of the training data."
+            )
+
+
+def check_shape(X: Any) -> tuple[int, int]:
+    """Return the shape of X, refusing all but two dimensions of at least one row and one column.
+
+    The messages are worded as scikit-learn's, which its users and its estimator checks know.
+
+    Examples
+    --------
+    >>> check_shape(np.zeros((3, 0)))
+    Traceback (most recent call last):
+    hornbeam.errors.DataError: Found array with 0 feature(s) (shape=(3, 0)) while a minimum of 1 is required.
+    """
+    shape = tuple(X.shape)
+    if len(shape) < 2:
+        found = "1D" if shape else "scalar"
+        raise DataError(f"Expected 2D array, got {found} array instead: its shape is {shape}. {RESHAPE}")
+    if len(shape) > 2:
+        raise DataError(f"Found array with dim {len(shape)}, while dim <= 2 is required. {RESHAPE}")
+    for size, thing in zip(shape, ("sample", "feature"), strict=True):
+        if size == 0:
+            raise DataError(
+                f"Found array with 0 {thing}(s) (shape={shape}) while a minimum of 1 is required."
+            )
+    return shape
+
+
+def renamed_columns_error(found: Sequence[str], expected: Sequence[str]) -> SchemaError:
+    """Return the error of columns whose names or order changed, worded as scikit-learn's.
+
+    Examples
+    --------
+    >>> print(renamed_columns_error(["age", "size"], ["age", "dose"]))
+    The feature names should match those that were passed during fit.
+    Feature names unseen at fit time:
+    - size
+    Feature names seen at fit time, yet now missing:
+    - dose
+    Pass X[model.feature_names_in_], or model.select_columns(X).
+    """
+    lines = ["The feature names should match those that were passed during fit."]
+    unexpected, missing = sorted(set(found) - set(expected)), sorted(set(expected) - set(found))
+    if unexpected:
+        lines += ["Feature names unseen at fit time:", *_listed(unexpected)]
+    if missing:
+        lines += ["Feature names seen at fit time, yet now missing:", *_listed(missing)]
+    if not unexpected and not missing:
+        lines += ["Feature names must be in the same order as they were in fit."]
+    return SchemaError("\n".join([*lines, "Pass X[model.feature_names_in_], or model.select_columns(X)."]))
+
+
+def _listed(names: Sequence[str]) -> list[str]:
+    return [f"- {name}" for name in names[:5]] + ["- ..."] * (len(names) > 5)
+
+
+def as_array(X: Any) -> NDArray[Any]:
+    """Make an array of rows, with columns that keep their types.
+
+    Examples
+    --------
+    >>> as_array([[1, "a"], [2, "b"]]).dtype
+    dtype('O')
+    """
+    if not isinstance(X, (list, tuple)):
+        return np.asarray(X)
+    try:
+        # As objects, so that each column decides: NumPy would write numbers among strings as text.
+        array = np.array(X, dtype=object)
+    except ValueError as error:
+        raise DataError(f"X is not a table: {error}. Give every row the same number of values.") from error
+    if array.ndim == 1 and any(isinstance(row, (list, tuple, np.ndarray)) for row in X):
+        raise DataError("The rows of X differ in length. Give every row the same number of values.")
+    return array
+
+
+def _filled(array: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+    """The masked values as missing ones."""
+    boxed = np.asarray(array.data).astype(np.float64 if array.dtype.kind in "fiu" else object)
+    boxed[np.ma.getmaskarray(array)] = None
+    return boxed
+
+
+def _shortened(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:5]))
+    return f"[{shown}, ... {len(names) - 5} more]" if len(names) > 5 else f"[{shown}]"

@@ -1,0 +1,85 @@
+"""When to stop boosting: rows that no tree is grown on say when trees no longer help."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.ensembles.boosting.losses import Loss
+from hornbeam.errors import ParameterError
+from hornbeam.typing import Floats
+
+__all__ = ["EarlyStopping", "Validation"]
+
+
+@dataclass(frozen=True, slots=True)
+class EarlyStopping:
+    """How many rows are held out, and how long boosting waits for their loss to fall.
+
+    Parameters
+    ----------
+    fraction : float, default 0.1
+        Share of the rows, the same of every class.
+    patience : int, default 10
+        Rounds without a loss that is less by `tolerance` than the least before.
+    tolerance : float, default 1e-7
+
+    Examples
+    --------
+    >>> EarlyStopping(fraction=1.5)
+    Traceback (most recent call last):
+        ...
+    hornbeam.errors.ParameterError: validation_fraction=1.5: expected a share of the rows above 0.0 and below 1.0.
+    """
+
+    fraction: float = 0.1
+    patience: int = 10
+    tolerance: float = 1e-7
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.fraction < 1.0:
+            expected = "a share of the rows above 0.0 and below 1.0"
+            raise ParameterError(f"validation_fraction={self.fraction}: expected {expected}.")
+        if self.patience < 1:
+            raise ParameterError(f"n_iter_no_change={self.patience}: expected a whole number of at least 1.")
+        if not self.tolerance >= 0.0:
+            raise ParameterError(f"tol={self.tolerance}: expected a number of at least 0.0.")
+
+
+@dataclass(slots=True, eq=False)
+class Validation:
+    """The loss of rows that are held out, round by round.
+
+    Parameters
+    ----------
+    stopping : EarlyStopping
+    loss : Loss
+    rows : array of int
+        Those held out.
+    target : array of shape (n_rows,)
+        Of all rows.
+    weight : float64 array of shape (n_rows,) or None
+        Of all rows.
+    losses : list of float
+        The mean loss before the first round and after each.
+    """
+
+    stopping: EarlyStopping
+    loss: Loss
+    rows: NDArray[np.intp]
+    target: NDArray[np.int32] | Floats
+    weight: Floats | None
+    losses: list[float] = field(default_factory=list)
+    best: int = 0
+
+    def hear(self, scores: Floats) -> bool:
+        """Take in the scores of all rows, and say whether boosting should stop."""
+        losses = self.loss.of_rows(scores[:, self.rows], self.target[self.rows])
+        weight = None if self.weight is None else self.weight[self.rows]
+        # Sorted: the sum, and so the number of rounds, must not depend on the order of the rows.
+        parts = losses if weight is None else losses * weight
+        total = len(losses) if weight is None else float(np.sort(weight).sum())
+        self.losses.append(float(np.sort(parts).sum()) / total)
+        if self.losses[-1] < self.losses[self.best] - self.stopping.tolerance:
+            self.best = len(self.losses) - 1
+        return len(self.losses) - 1 - self.best >= self.stopping.patience

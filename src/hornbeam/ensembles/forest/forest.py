@@ -1,0 +1,90 @@
+"""A forest as a value: trees whose predictions are averaged, and a temperature."""
+
+import hashlib
+import struct
+from dataclasses import dataclass
+from math import inf
+
+from hornbeam.data.schema import Schema
+from hornbeam.data.table import Table
+from hornbeam.ensembles.importance import importance
+from hornbeam.ensembles.prediction import mean_prediction
+from hornbeam.ensembles.temperature import apply_temperature
+from hornbeam.errors import TreeError
+from hornbeam.tree.tree import Tree
+from hornbeam.typing import Floats
+
+__all__ = ["Forest"]
+
+_TAG = b"hornbeam forest 1"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Forest:
+    """Trees of one schema whose predictions are averaged.
+
+    Parameters
+    ----------
+    trees : tuple of Tree
+        In the order in which their predictions are added up.
+    temperature : float, default 1.0
+        Of classes: the averaged probabilities are raised to the power 1 / temperature and scaled to a sum of 1.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> trees = [TreeClassifier("cart").fit([[0], [1]], y).tree_ for y in (["no", "yes"], ["yes", "no"])]
+    >>> forest = Forest(tuple(trees))
+    >>> forest
+    Forest(2 trees, 6 nodes, depth up to 1)
+    >>> forest.answer(Table.read([[1.0]], schema=forest.schema))
+    array([[0.5, 0.5]])
+    """
+
+    trees: tuple[Tree, ...]
+    temperature: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.trees:
+            raise TreeError("a forest of no trees cannot answer; expected at least one")
+        if any(tree.schema != self.schema for tree in self.trees):
+            raise TreeError(
+                "the trees have different schemas; expected trees of the same columns and classes"
+            )
+        if not 0 < self.temperature < inf:
+            raise TreeError(f"the temperature is {self.temperature}; expected a finite number above 0")
+        if self.schema.is_regression and self.temperature != 1.0:
+            raise TreeError(f"the temperature is {self.temperature}; expected 1 where the target is a number")
+
+    @property
+    def schema(self) -> Schema:
+        """Names, kinds and categories of the features, and the classes."""
+        return self.trees[0].schema
+
+    @property
+    def n_nodes(self) -> int:
+        """Nodes of all trees together."""
+        return sum(tree.n_nodes for tree in self.trees)
+
+    @property
+    def digest(self) -> str:
+        """Hash of the digests of the trees in their order, and of the temperature unless it is 1."""
+        sha = hashlib.sha256(_TAG)
+        for tree in self.trees:
+            sha.update(bytes.fromhex(tree.digest))
+        if self.temperature != 1.0:
+            sha.update(struct.pack("<d", self.temperature))
+        return sha.hexdigest()
+
+    def answer(self, table: Table, n_jobs: int = 1) -> Floats:
+        """Predict each row: the mean of the trees at the temperature; threads cannot change it."""
+        return apply_temperature(mean_prediction(self.trees, table, n_jobs), self.temperature)
+
+    def importance(self) -> Floats:
+        """Say how much of the trees' gain is due to tests of each feature."""
+        return importance(self.trees)
+
+    def __repr__(self) -> str:
+        n, depth = len(self.trees), max(tree.depth for tree in self.trees)
+        scaled = f", temperature {self.temperature}" if self.temperature != 1.0 else ""
+        return f"Forest({n} tree{'s' * (n != 1)}, {self.n_nodes:,} nodes, depth up to {depth}{scaled})"

@@ -1,0 +1,63 @@
+"""What trees answer together: sums in a fixed order, so that threads cannot change them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hornbeam.data.table import Table
+from hornbeam.ensembles.parallel_map import parallel_map
+from hornbeam.tree.route import predict_rows
+from hornbeam.tree.tree import Tree
+from hornbeam.typing import Floats
+
+__all__ = ["mean_prediction", "sum_predictions"]
+
+_BLOCK = 8192  # rows whose sums stay in the cache while tree after tree adds to them
+
+
+def sum_predictions(trees: Sequence[Tree], table: Table, n_jobs: int = 1) -> Floats:
+    """Add up what trees answer to each row, first tree first.
+
+    Parameters
+    ----------
+    trees : sequence of Tree
+        Of one schema.
+    table : Table
+    n_jobs : int, default=1
+        Threads, which share the rows; the sums do not depend on them.
+
+    Returns
+    -------
+    float64 array of shape (n_rows, n_answers)
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> clf = TreeClassifier("cart").fit([[0.0], [1.0]], ["no", "yes"])
+    >>> sum_predictions([clf.tree_] * 3, Table.read([[1.0]], schema=clf.tree_.schema))
+    array([[0., 3.]])
+    """
+    total = np.zeros((table.n_rows, trees[0].belief.shape[1]))
+
+    def add(number: int) -> None:
+        begin, end = number * _BLOCK, min((number + 1) * _BLOCK, table.n_rows)
+        rows = table.slice(begin, end)
+        for tree in trees:
+            total[begin:end] += predict_rows(tree, rows)
+
+    for _ in parallel_map(add, -(-table.n_rows // _BLOCK), n_jobs):
+        pass
+    return total
+
+
+def mean_prediction(trees: Sequence[Tree], table: Table, n_jobs: int = 1) -> Floats:
+    """Average what trees answer to each row: probabilities, or means.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> trees = [TreeClassifier("cart").fit([[0], [1]], y).tree_ for y in (["no", "yes"], ["yes", "no"])]
+    >>> mean_prediction(trees, Table.read([[1.0]], schema=trees[0].schema))
+    array([[0.5, 0.5]])
+    """
+    return sum_predictions(trees, table, n_jobs) / len(trees)

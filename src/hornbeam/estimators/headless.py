@@ -1,0 +1,276 @@
+"""What a TreeClassifier and a TreeRegressor do, without scikit-learn, whose import takes longer than most fits.
+
+For those who start anew for every answer, the command line above all. Models go from file to file, and are the same
+to the last byte as those of the estimators and `hornbeam.save`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from hornbeam.data.labels import Labels, read_labels
+from hornbeam.data.schema import Kind
+from hornbeam.data.sources import Source
+from hornbeam.data.table import Table
+from hornbeam.estimators.methods.update import known_shares
+from hornbeam.estimators.parameters.recipes import classification_fitter, regression_fitter
+from hornbeam.estimators.parameters.threads import n_threads
+from hornbeam.estimators.persistence.trees import model_of
+from hornbeam.storage import Model
+from hornbeam.tree.decision.rule import DecisionRule
+from hornbeam.tree.edit import with_decision
+from hornbeam.typing import Floats, Label
+
+__all__ = [
+    "RegressionSettings",
+    "Settings",
+    "decide",
+    "fit",
+    "fit_regression",
+    "fit_regression_files",
+    "fit_rows",
+]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Settings:
+    """The parameters of a `TreeClassifier`, of which it says more.
+
+    Examples
+    --------
+    >>> Settings(max_depth=3).smoothing
+    'auto'
+    """
+
+    preset: str = "default"
+    criterion: Any = "auto"
+    nominal: Any = "auto"
+    missing: Any = "auto"
+    max_depth: int | None = None
+    min_samples_split: float = 2
+    min_samples_leaf: float = 1
+    min_weight_fraction_leaf: float = 0.0
+    min_impurity_decrease: float = 0.0
+    max_leaf_nodes: int | None = None
+    max_bins: Any = "auto"
+    smoothing: Any = "auto"
+    pruning: Any = "auto"
+    simplicity: float = 0.0
+    costs: Any = None
+    class_weight: Any = None
+    monotonic_cst: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
+
+
+def fit(
+    settings: Settings,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    n_jobs: int | None = None,
+    on_progress: Callable[[int], None] | None = None,
+) -> Model:
+    """Fit a tree as `TreeClassifier.fit` does.
+
+    Parameters
+    ----------
+    settings : Settings
+    X : array-like or data frame of shape (n_rows, n_features)
+    y : array-like of shape (n_rows,) or Labels
+    sample_weight : array-like of shape (n_rows,), optional
+    n_jobs : int, optional
+        Threads of this fit alone: they belong to the machine, and those of the settings to the model.
+    on_progress : callable, optional
+        Hears how many rows are settled.
+
+    Returns
+    -------
+    Model
+        What `hornbeam.storage.write` takes.
+
+    Examples
+    --------
+    >>> fit(Settings(smoothing="laplace"), [[0.0], [1.0]], ["no", "yes"]).tree.n_leaves
+    2
+    """
+    labels = y if isinstance(y, Labels) else read_labels(y)
+    table = Table.read(X, labels, sample_weight=sample_weight, class_weight=settings.class_weight)
+    tree = classification_fitter(settings, table).fit(
+        table, n_jobs=n_threads(n_jobs), on_progress=on_progress
+    )
+    tree = with_decision(tree, DecisionRule.of(settings.costs, table.class_weight, labels.classes.tolist()))
+    named, shares = table.names is not None, known_shares(tree, table)
+    return model_of(
+        "TreeClassifier", _as_estimator(settings), tree, labels.classes, named, table.class_weight, shares
+    )
+
+
+def fit_rows(
+    settings: Settings,
+    source: Source,
+    *,
+    memory: int | None = None,
+    n_jobs: int | None = None,
+    on_progress: Callable[[int], None] | None = None,
+) -> Model:
+    """Fit a tree to rows that stay where they are, as `TreeClassifier.fit` does to files.
+
+    Parameters
+    ----------
+    settings : Settings
+        Its class weights are those that the source was opened with.
+    source : Source
+        Rows with their target.
+    memory : int, optional
+        Bytes that rows may take in this process; 2**29 by default.
+    n_jobs, on_progress
+        As of `fit`.
+
+    Returns
+    -------
+    Model
+
+    Examples
+    --------
+    >>> from hornbeam.data import MemorySource
+    >>> source = MemorySource(Table.read([[0.0], [1.0]], ["no", "yes"]))
+    >>> fit_rows(Settings(smoothing="laplace"), source).tree.n_leaves
+    2
+    """
+    from hornbeam import out_of_core
+
+    rows = out_of_core.Plan.of(source, classification_fitter(settings, source), memory=memory).rows
+    tree = out_of_core.fit(
+        source,
+        classification_fitter(settings, source, rows),
+        memory=memory,
+        on_progress=on_progress,
+        n_jobs=n_threads(n_jobs),
+    )
+    # Texts as objects, which is what columns of a file in memory hold: the model is the same to the last byte.
+    text = any(isinstance(label, str) for label in source.schema.classes)
+    classes = read_labels(np.array(source.schema.classes, dtype=object if text else None)).classes
+    tree = with_decision(tree, DecisionRule.of(settings.costs, source.class_weight, classes.tolist()))
+    return model_of("TreeClassifier", _as_estimator(settings), tree, classes, True, source.class_weight, None)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RegressionSettings:
+    """The parameters of a `TreeRegressor`, of which it says more.
+
+    Examples
+    --------
+    >>> RegressionSettings(max_depth=3).preset
+    'default'
+    """
+
+    preset: str = "default"
+    nominal: Any = "auto"
+    missing: Any = "auto"
+    max_depth: int | None = None
+    min_samples_split: float = 2
+    min_samples_leaf: float = 1
+    min_weight_fraction_leaf: float = 0.0
+    min_impurity_decrease: float = 0.0
+    max_leaf_nodes: int | None = None
+    max_bins: Any = "auto"
+    smoothing: Any = "auto"
+    pruning: Any = "auto"
+    simplicity: float = 0.0
+    monotonic_cst: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
+
+
+def fit_regression_files(
+    settings: RegressionSettings,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    n_jobs: int | None = None,
+    on_progress: Callable[[int], None] | None = None,
+) -> Model:
+    """Fit a tree as `TreeRegressor.fit` does.
+
+    Parameters
+    ----------
+    settings : RegressionSettings
+    X, y, sample_weight, n_jobs, on_progress
+        As of `fit`; y holds numbers.
+
+    Returns
+    -------
+    Model
+        What `hornbeam.storage.write` takes.
+
+    Examples
+    --------
+    >>> fit_regression_files(RegressionSettings("cart"), [[0.0], [1.0]], [2.0, 4.0]).tree.n_leaves
+    2
+    """
+    table = Table.read(X, y, sample_weight=sample_weight, target=Kind.NUMERIC)
+    return fit_regression(settings, table, n_jobs=n_jobs, on_progress=on_progress)
+
+
+def fit_regression(
+    settings: RegressionSettings,
+    table: Table,
+    *,
+    n_jobs: int | None = None,
+    on_progress: Callable[[int], None] | None = None,
+) -> Model:
+    """Fit a tree to a table with a numeric target.
+
+    Parameters
+    ----------
+    settings : RegressionSettings
+    table : Table
+    n_jobs, on_progress
+        As of `fit`.
+
+    Returns
+    -------
+    Model
+
+    Examples
+    --------
+    >>> table = Table.read([[0.0], [1.0]], [2.0, 4.0], target=Kind.NUMERIC)
+    >>> fit_regression(RegressionSettings("cart"), table).tree.n_leaves
+    2
+    """
+    recipe = regression_fitter(settings, table)
+    tree = recipe.fit(table, n_jobs=n_threads(n_jobs), on_progress=on_progress)
+    return Model(tree, "TreeRegressor", _as_estimator(settings), {"named": table.names is not None})
+
+
+def _as_estimator(settings: Settings | RegressionSettings) -> dict[str, Any]:
+    return {name: getattr(settings, name) for name in sorted(field.name for field in fields(settings))}
+
+
+def decide(model: Model, belief: Floats) -> list[Label]:
+    """Name the class each row is best taken for, as `TreeClassifier.predict` does.
+
+    Parameters
+    ----------
+    model : Model
+    belief : float64 array of shape (n_rows, n_classes)
+        What the model's tree answers.
+
+    Returns
+    -------
+    list of labels
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> model = fit(Settings(costs={("ill", "well"): 20}), [[0.0], [1.0]], ["ill", "well"])
+    >>> decide(model, np.array([[0.01, 0.99], [0.1, 0.9]]))
+    ['well', 'ill']
+    """
+    classes = model.tree.schema.classes
+    return [classes[code] for code in model.tree.decision(belief).tolist()]

@@ -1,0 +1,105 @@
+"""Rows of a dask collection, laid down as files for workers to read."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hornbeam.data.files.scratch import scratch_folder
+from hornbeam.data.schema import generated_names
+from hornbeam.engines.dask_checks import explained
+from hornbeam.errors import DataError, MissingExtraError, ParameterError
+
+__all__ = ["is_array", "is_lazy", "shared_folder", "write_collection"]
+
+
+def is_lazy(X: Any) -> bool:
+    """Whether X is a collection of dask's."""
+    try:
+        from dask.base import is_dask_collection
+    except ImportError as error:
+        message = "DaskTreeClassifier needs dask. Install it: pip install 'hornbeam[dask]'."
+        raise MissingExtraError(message) from error
+    return bool(is_dask_collection(X))
+
+
+def is_array(X: Any) -> bool:
+    """Whether a collection is an array, and not a frame."""
+    return hasattr(X, "map_blocks")
+
+
+def write_collection(X: Any, y: Any, sample_weight: Any, folder: str, client: Any) -> tuple[str, str | None]:
+    """Have dask write all columns as Parquet, a file a partition; the names of those with labels and weights."""
+    frame, target, weight = _frame(X, y, sample_weight)
+    frame = frame.map_partitions(_checked, list(frame.columns), meta=frame._meta)
+    written = frame.to_parquet(folder, write_index=False, name_function=_file_name, compute=False)
+    with explained(client):
+        client.compute(written, retries=3).result()
+    return target, weight
+
+
+def _frame(X: Any, y: Any, sample_weight: Any) -> tuple[Any, str, str | None]:
+    """One frame of all columns, and the names of those that hold labels and weights."""
+    if y is None:
+        raise DataError("DaskTreeClassifier requires y to be passed, but the target y is None.")
+    chunks = None
+    if is_array(X):
+        from dask.dataframe import from_dask_array
+
+        X = X.rechunk({1: -1})
+        chunks = X.chunks[0]
+        X = from_dask_array(X, columns=list(generated_names(X.shape[1])))
+    names = []
+    for role, column in (("y", y), ("sample_weight", sample_weight)):
+        name = column
+        if column is not None and not isinstance(column, str):
+            if not is_lazy(column):
+                raise ParameterError(
+                    f"X is a dask collection, and {role} is a {type(column).__name__}; expected one too, or the "
+                    f"name of its column. Make it a dask Series or Array of the same partitions."
+                )
+            if chunks is not None and is_array(column) and not np.isnan(chunks).any():
+                column = column.rechunk((chunks,))
+            name = role
+            while name in X.columns:
+                name += "_"
+            X = X.assign(**{name: column})
+        names.append(name)
+    return X, names[0], names[1]
+
+
+def _checked(part: Any, names: list[str]) -> Any:
+    """A partition with the columns that its frame says it has."""
+    lacking = [name for name in names if name not in part.columns]
+    if lacking:
+        raise DataError(
+            f"A partition of X lacks {len(lacking)} of the {len(names)} columns of the frame: "
+            f"{', '.join(map(repr, lacking[:5]))}. Expected all of them in every partition, as X.columns says. Look at "
+            "what made the partitions, with map_partitions or from_delayed."
+        )
+    return part[names]
+
+
+def _file_name(partition: int) -> str:
+    """Names whose order is that of the partitions."""
+    return f"{partition:08d}.parquet"
+
+
+@contextmanager
+def shared_folder(parent: Any, client: Any) -> Iterator[str]:
+    """A folder for as long as it is needed, that all workers have been seen to see; its parent is made if need be."""
+    if parent:
+        Path(parent).mkdir(parents=True, exist_ok=True)
+    with scratch_folder(parent) as folder:
+        with explained(client):
+            seen = client.run(os.path.isdir, folder, on_error="return")
+        blind = [worker for worker, sees in seen.items() if sees is False]  # an error: it has died just now
+        if blind:
+            raise ParameterError(
+                f"cache={parent!r}: {len(blind)} workers, such as {blind[0]}, do not see the folder {folder}; "
+                "expected one that all see under the same name. Pass cache='/a/shared/folder'."
+            )
+        yield folder

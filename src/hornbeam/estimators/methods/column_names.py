@@ -1,0 +1,78 @@
+"""Columns found by name, for models whose rows come from elsewhere than the training data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hornbeam.data.reading.frame import select_columns
+from hornbeam.data.schema import Schema
+
+__all__ = ["ColumnsByName", "required_columns"]
+
+
+class ColumnsByName:
+    """Selects the columns of the training data by name."""
+
+    @property
+    def _schema(self) -> Schema:
+        """The columns of the training data."""
+        raise NotImplementedError
+
+    def _tested(self) -> frozenset[str]:
+        """The names of the features that the model tests."""
+        raise NotImplementedError
+
+    def select_columns(self, X: Any) -> Any:
+        """Select the columns that the model was fitted to, by name.
+
+        Use it where rows come from elsewhere than the training data, such as in a service: the columns may be in
+        another order, there may be more of them, and one that the model never tests may be absent.
+
+        Parameters
+        ----------
+        X : data frame
+            Rows with at least the columns that the model tests. An array, which has no names, and dicts, which
+            are read by name anyway, are returned as they are.
+
+        Returns
+        -------
+        data frame of the same library
+            The columns of `fit` in their order; one that X lacks and the model never tests has missing values.
+
+        Raises
+        ------
+        SchemaError
+            If X lacks columns that the model tests; it names them.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from hornbeam import TreeClassifier
+        >>> X = pd.DataFrame({"heat": [36.6, 36.8, 39.0, 39.5], "room": [1, 2, 1, 2]})
+        >>> clf = TreeClassifier("cart").fit(X, ["well", "well", "ill", "ill"])
+        >>> arrived = pd.DataFrame({"ward": ["A"], "heat": [39.1]})
+        >>> clf.predict(clf.select_columns(arrived)).tolist()
+        ['ill']
+        """
+        return select_columns(X, self._schema.names, self._tested())
+
+
+def required_columns(fitted: Any) -> frozenset[str]:
+    """Find the names of the features that a tree, several trees or a list of rules test.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> clf = TreeClassifier("cart").fit([[0, 5], [0, 7], [1, 5], [1, 7]], ["no", "no", "yes", "yes"])
+    >>> sorted(required_columns(clf.tree_))
+    ['x0']
+    """
+    if hasattr(fitted, "rules"):
+        tested = {condition.feature.name for rule in fitted.rules for condition in rule.conditions}
+        return frozenset(tested)
+    trees = getattr(fitted, "trees", (fitted,))
+    names = np.array(fitted.schema.names, dtype=object)
+    used = np.unique(np.concatenate([tree.skeleton.feature for tree in trees])) if trees else np.zeros(0, int)
+    return frozenset(names[used[used >= 0]].tolist())

@@ -1,0 +1,87 @@
+"""One thread at a time changes an estimator.
+
+A lock belongs to the object and is no part of its state: copies, clones and pickles have their own.
+"""
+
+import os
+from collections.abc import Callable
+from functools import wraps
+from threading import Lock, RLock
+from typing import Any
+from weakref import finalize
+
+from hornbeam.errors import BusyError
+
+__all__ = ["exclusive", "serialised"]
+
+_ONE = Lock()  # of the table below
+_LOCKS: dict[int, Any] = {}  # from the id of an estimator to its RLock
+
+if hasattr(os, "register_at_fork"):  # a child process has no thread that would release them
+
+    def _forget_locks() -> None:
+        global _ONE  # noqa: PLW0603 (the old one may be held for ever)
+        _ONE = Lock()
+        _LOCKS.clear()
+
+    os.register_at_fork(after_in_child=_forget_locks)
+
+
+def _lock(estimator: Any) -> Any:
+    with _ONE:
+        key = id(estimator)  # estimators may be equal to others, or have no hash
+        if key not in _LOCKS:
+            _LOCKS[key] = RLock()
+            finalize(estimator, _LOCKS.pop, key, None)
+        return _LOCKS[key]
+
+
+def exclusive[Method: Callable[..., Any]](method: Method) -> Method:
+    """Refuse a call of `fit` while another thread fits or updates the same estimator.
+
+    Examples
+    --------
+    >>> class Estimator:
+    ...     @exclusive
+    ...     def fit(self):
+    ...         return "fitted"
+    >>> Estimator().fit()
+    'fitted'
+    """
+
+    @wraps(method)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        lock = _lock(self)
+        if not lock.acquire(blocking=False):
+            name = type(self).__name__
+            raise BusyError(
+                f"Another thread fits or updates this {name}; expected one at a time. Fit a copy, "
+                "sklearn.base.clone(estimator), in each thread, or wait until the other is done."
+            )
+        try:
+            return method(self, *args, **kwargs)
+        finally:
+            lock.release()
+
+    return call  # type: ignore[return-value]
+
+
+def serialised[Method: Callable[..., Any]](method: Method) -> Method:
+    """Let a call wait until no other thread fits or updates the same estimator.
+
+    Examples
+    --------
+    >>> class Estimator:
+    ...     @serialised
+    ...     def update(self):
+    ...         return "updated"
+    >>> Estimator().update()
+    'updated'
+    """
+
+    @wraps(method)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with _lock(self):
+            return method(self, *args, **kwargs)
+
+    return call  # type: ignore[return-value]

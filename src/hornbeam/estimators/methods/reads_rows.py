@@ -1,0 +1,102 @@
+"""What every fitted estimator does with rows like those it was fitted to: read them by its schema."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from hornbeam.data.reading.named_rows import is_named_rows
+from hornbeam.data.reading.raw_columns import renamed_columns_error
+from hornbeam.data.schema import Schema
+from hornbeam.data.table import Table
+from hornbeam.estimators.inputs.warning import warn
+from hornbeam.estimators.methods.column_names import ColumnsByName, required_columns
+
+if TYPE_CHECKING:
+    from hornbeam.explain.unseen import Unseen
+
+__all__ = ["ReadsRows"]
+
+
+class ReadsRows(ColumnsByName):
+    """Reads rows by the schema of what was fitted; names are handled as scikit-learn does."""
+
+    _fitted = "tree_"  # the attribute that has it
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that missing values, categories, strings and sparse matrices are accepted."""
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        return tags
+
+    @property
+    def _schema(self) -> Schema:
+        if not hasattr(self, self._fitted):
+            check_is_fitted(self, self._fitted)
+        return getattr(self, self._fitted).schema  # type: ignore[no-any-return]
+
+    def _tested(self) -> frozenset[str]:
+        return required_columns(getattr(self, self._fitted))
+
+    def unseen(self, X: Any) -> Unseen:
+        """Count the categories of rows that `fit` did not see, and their missing values, for each feature.
+
+        A row with an unseen category is answered by the node where it stops. Such rows raise no error and no
+        warning, so watch their number where a model is in service.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows like those of `fit`.
+
+        Returns
+        -------
+        Unseen
+            Counts alone, to print, to log, or to make a data frame of with its `to_dict`; it holds no values of
+            the rows.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier("cart").fit([["red"], ["blue"]] * 3, ["no", "yes"] * 3)
+        >>> found = clf.unseen([["red"], ["mauve"], [None]])
+        >>> found.n_affected, found.to_dict()
+        (1, {'feature': ['x0'], 'tested': [True], 'unseen': [1], 'missing': [1]})
+        """
+        table = self._read(X)
+        from hornbeam.explain.unseen import unseen  # loaded for those who ask
+
+        return unseen(table, self._tested())
+
+    def _read(self, X: Any, y: Any = None) -> Table:
+        schema = self._schema
+        if isinstance(X, Table):  # a unit of a source, read by its schema
+            return X
+        if is_named_rows(X):
+            return Table.read(X, y, schema=schema, needed=self._tested())
+        table = Table.read(X, y, schema=schema)
+        named = hasattr(self, "feature_names_in_")
+        if named != (table.names is not None):
+            own = type(self).__name__
+            warn(
+                f"X does not have valid feature names, but {own} was fitted with feature names"
+                if named
+                else f"X has feature names, but {own} was fitted without feature names"
+            )
+        elif named and table.names != schema.names:
+            raise renamed_columns_error(table.names or (), schema.names)
+        return table
+
+    def _remember(self, fitted: Any, names: tuple[str, ...] | None) -> None:
+        """Keep a fitted tree or forest, and the names its columns came with."""
+        setattr(self, self._fitted, fitted)
+        self.n_features_in_ = fitted.schema.n_features
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_

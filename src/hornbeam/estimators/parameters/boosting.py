@@ -1,0 +1,73 @@
+"""From the parameters of boosted trees to how they are boosted."""
+
+from typing import Any
+
+from hornbeam.data.table import Table
+from hornbeam.ensembles.boosting.early_stopping import EarlyStopping
+from hornbeam.ensembles.boosting.losses import Loss
+from hornbeam.ensembles.boosting.trainer import Boosting
+from hornbeam.estimators.parameters.validators import (
+    MOST_BINS,
+    integer,
+    is_whole,
+    limit,
+    monotone_signs,
+    number,
+    parameter_error,
+    resolve_features,
+    seed_of,
+    trees,
+)
+from hornbeam.growing.leafwise import Leafwise
+
+__all__ = ["boosting_trainer"]
+
+_MANY_ROWS = 10_000  # beyond, "auto" stops early, as scikit-learn does
+
+
+def boosting_trainer(estimator: Any, table: Table, loss: Loss) -> Boosting:
+    """Translate the parameters of boosted trees."""
+    grower = Leafwise(
+        max_leaf_nodes=limit("max_leaf_nodes", estimator.max_leaf_nodes),
+        max_depth=limit("max_depth", estimator.max_depth),
+        min_samples_leaf=integer("min_samples_leaf", estimator.min_samples_leaf, 20),
+        ridge=number("l2_regularization", estimator.l2_regularization),
+        max_features=resolve_features(estimator.max_features, table.schema.n_features),
+        monotone=monotone_signs(estimator.monotonic_cst, table.schema.names),
+    )
+    return Boosting(
+        loss,
+        grower,
+        n_rounds=trees(estimator.n_estimators),
+        learning_rate=number("learning_rate", estimator.learning_rate, 0.1),
+        subsample=number("subsample", estimator.subsample, 1.0),
+        max_bins=_bins(estimator.max_bins),
+        stopping=_stopping(estimator, table.n_rows),
+        seed=seed_of(estimator.random_state),
+    )
+
+
+def _bins(value: Any) -> int:
+    if is_whole(value) and 2 <= value <= MOST_BINS:
+        return int(value)
+    expected = f"a whole number from 2 to {MOST_BINS:,}"
+    raise parameter_error("max_bins", value, expected, "Pass max_bins=255, which is the default.")
+
+
+def _stopping(estimator: Any, n_rows: int) -> EarlyStopping | None:
+    if not hasattr(estimator, "early_stopping"):  # a ranker: rows of a query belong together
+        return None
+    wanted = estimator.early_stopping
+    if isinstance(wanted, str) and wanted == "auto":
+        wanted = n_rows > _MANY_ROWS
+    if not isinstance(wanted, bool):
+        expected = f"True, False, or 'auto' for more than {_MANY_ROWS:,} rows"
+        raise parameter_error(
+            "early_stopping", wanted, expected, "Pass early_stopping='auto', which is the default."
+        )
+    stopping = EarlyStopping(
+        fraction=number("validation_fraction", estimator.validation_fraction, 0.1),
+        patience=integer("n_iter_no_change", estimator.n_iter_no_change, 10),
+        tolerance=number("tol", estimator.tol, 1e-7),
+    )
+    return stopping if wanted else None

@@ -1,0 +1,214 @@
+"""Parameters of estimators, one at a time: words and numbers, read or refused."""
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from enum import StrEnum
+from math import ceil, isqrt
+from numbers import Integral, Real
+from typing import Any
+
+from hornbeam.errors import ParameterError, shown
+
+__all__ = [
+    "MOST_BINS",
+    "boolean",
+    "choice",
+    "integer",
+    "is_number",
+    "is_whole",
+    "limit",
+    "lookup",
+    "monotone_signs",
+    "number",
+    "parameter_error",
+    "resolve_bins",
+    "resolve_features",
+    "resolve_rows",
+    "seed_of",
+    "size",
+    "step",
+    "trees",
+    "unknown_name_error",
+]
+
+MOST_BINS = 65_535
+_MOST = 2**63 - 1  # what the kernels can count
+_MOST_TREES = 1_000_000
+
+
+def parameter_error(name: str, value: Any, expected: str, advice: str) -> ParameterError:
+    """Return the error of a wrong parameter: what was found, what was expected, what to do."""
+    if isinstance(value, Integral) and abs(int(value)) > _MOST:
+        expected += ", of at most 64 bits"
+    return ParameterError(f"{name}={shown(value)}: expected {expected}. {advice}")
+
+
+def unknown_name_error(name: str, value: Any, known: Iterable[str], others: str = "") -> ParameterError:
+    """Return the error of a word that is none of those known; it suggests one that is close."""
+    known = list(map(str, known))
+    close = get_close_matches(value.lower(), known, n=1) if isinstance(value, str) else []
+    advice = f"Did you mean {close[0]!r}?" if close else f"Pass {name}={known[0]!r}, say."
+    return parameter_error(name, value, f"one of {', '.join(map(repr, known))}{others}", advice)
+
+
+def lookup[T](name: str, value: Any, known: Mapping[str, T]) -> T:
+    """What a word stands for."""
+    if not isinstance(value, str) or str(value) not in known:
+        raise unknown_name_error(name, value, known)
+    return known[str(value)]
+
+
+def choice[E: StrEnum](name: str, value: Any, choices: Iterable[E], default: E) -> E:
+    """One of some words; "auto" is the default."""
+    if isinstance(value, str):
+        if value == "auto":
+            return default
+        for choice in choices:
+            if choice == value:
+                return choice
+    raise unknown_name_error(name, value, ["auto", *choices])
+
+
+def step(name: str, value: Any, known: Mapping[str, Any], default: Any) -> Any:
+    """A step by its name, or given as it is, or None; "auto" is the default."""
+    if isinstance(value, str):
+        if value == "auto":
+            return default
+        if str(value) in known:  # a subclass of str may have a hash of its own
+            return known[str(value)]
+    elif value is None or (callable(value) and not isinstance(value, type)):
+        return value
+    raise unknown_name_error(name, value, ["auto", *known], ", None for none, or a step from tree to tree")
+
+
+def is_whole(value: object) -> bool:
+    """Whether a value is a whole number that fits 64 bits; True and False are none."""
+    whole = type(value) is int or (not isinstance(value, bool) and isinstance(value, Integral))
+    return whole and -_MOST <= int(value) <= _MOST  # type: ignore[call-overload]
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is a number that a float can hold; True and False are none."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    try:
+        float(value)
+    except (OverflowError, ValueError):
+        return False
+    return True
+
+
+def boolean(name: str, value: Any) -> bool:
+    """True or False."""
+    if isinstance(value, bool):
+        return value
+    raise parameter_error(name, value, "True or False", f"Pass {name}=True, say.")
+
+
+def limit(name: str, value: Any, example: str = "5") -> int | None:
+    """A whole number, or None for no limit."""
+    if value is None or is_whole(value):
+        return value  # type: ignore[no-any-return]
+    hint = f"Pass {name}=None or {name}={example}, say."
+    raise parameter_error(name, value, "a whole number, or None for no limit", hint)
+
+
+def size(name: str, value: Any, example: str) -> int | None:
+    """A number of bytes or rows, also as a float, 2e9 say; None for the default."""
+    return limit(name, int(value) if isinstance(value, float) and value.is_integer() else value, example)
+
+
+def number(name: str, value: Any, default: float = 0.0) -> float:
+    """A number; whether it is in range, who uses it says."""
+    if is_number(value):
+        return float(value)
+    raise parameter_error(name, value, "a number", f"Pass {name}={default}, which is the default.")
+
+
+def integer(name: str, value: Any, default: int) -> int:
+    """A whole number; whether it is in range, who uses it says."""
+    if is_whole(value):
+        return int(value)
+    raise parameter_error(name, value, "a whole number", f"Pass {name}={default}, which is the default.")
+
+
+def trees(value: Any) -> int:
+    """How many trees an ensemble has at most."""
+    if is_whole(value) and 1 <= value <= _MOST_TREES:
+        return int(value)
+    expected = f"a whole number of trees from 1 to {_MOST_TREES:,}"
+    raise parameter_error("n_estimators", value, expected, "Pass n_estimators=100, which is the default.")
+
+
+def seed_of(value: Any) -> int:
+    """A seed from None, a number, or a generator of scikit-learn's manners.
+
+    Examples
+    --------
+    >>> seed_of(None), seed_of(7)
+    (0, 7)
+    """
+    if value is None:
+        return 0
+    if is_whole(value) and value >= 0:
+        return int(value)
+    if hasattr(value, "randint"):
+        return int(value.randint(2**31))
+    raise parameter_error(
+        "random_state", value, "a whole number from 0, or None", "Pass random_state=0, say."
+    )
+
+
+def resolve_rows(name: str, value: Any, least: int, n_rows: int) -> int:
+    """So many rows, or such a share of all rows, as in scikit-learn."""
+    if is_whole(value):
+        return int(value)
+    if is_number(value) and 0.0 < value < 1.0:
+        return max(least, ceil(float(value) * n_rows))
+    expected = "a whole number of rows, or a share of all rows between 0 and 1"
+    raise parameter_error(name, value, expected, f"Pass {name}={least}, say.")
+
+
+def resolve_bins(value: Any, default: Any) -> Any:
+    """Codes a numeric feature may have; None for every value."""
+    if isinstance(value, str) and value == "auto":
+        return default
+    if value is None or (is_whole(value) and 2 <= value <= MOST_BINS):
+        return value
+    expected = f"'auto', None for every value, or a whole number from 2 to {MOST_BINS:,}"
+    raise parameter_error("max_bins", value, expected, "Pass max_bins=255, say.")
+
+
+def resolve_features(value: Any, n_features: int) -> int | None:
+    """How many features a node looks at, in scikit-learn's words; None for all."""
+    if value is None:
+        return None
+    if isinstance(value, str) and value in ("sqrt", "log2"):
+        return max(1, isqrt(n_features) if value == "sqrt" else n_features.bit_length() - 1)
+    if is_whole(value) and value >= 1:
+        return min(int(value), n_features)
+    if is_number(value) and not is_whole(value) and 0.0 < value <= 1.0:
+        return max(1, int(value * n_features))
+    expected = "'sqrt', 'log2', a whole number from 1, a share of the features above 0.0 and up to 1.0, or None for all"
+    raise parameter_error("max_features", value, expected, "Pass max_features='sqrt', say.")
+
+
+def monotone_signs(value: Any, names: tuple[str, ...]) -> tuple[int, ...] | None:
+    """Monotone constraints, feature by feature."""
+    if value is None:
+        return None
+    expected = "for each feature 1 (rises), -1 (falls) or 0 (free), or a dict of these by feature name"
+    if isinstance(value, Mapping):
+        unknown = [name for name in value if name not in names]
+        if unknown:
+            first = ", ".join(map(repr, names[:5]))
+            advice = f"Name features: {unknown[0]!r} is none, the first ones are {first}."
+            raise parameter_error("monotonic_cst", value, expected, advice)
+        value = [value.get(name, 0) for name in names]
+    try:
+        signs = list(value)
+    except Exception:  # noqa: BLE001 (whatever the code of the value raises)
+        signs = [None]
+    if not all(isinstance(sign, Real) and sign in (-1, 0, 1) for sign in signs):
+        raise parameter_error("monotonic_cst", value, expected, "Pass None for no constraints.")
+    return tuple(map(int, signs))

@@ -1,0 +1,78 @@
+"""A ForestClassifier or a ForestRegressor on the shelf.
+
+What it answered to the rows of `fit` out of bag stays behind: it is as long as they are, and says something of each
+of them. Its score comes along.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hornbeam.ensembles import Forest
+from hornbeam.errors import StorageError, TreeError
+from hornbeam.estimators.persistence.labels import decode_class_weight, decode_classes, encode_classes
+from hornbeam.estimators.persistence.parameters import (
+    build_estimator,
+    check_predict_parameters,
+    decode_step,
+    encode_parameters,
+    encode_step,
+    unexpected_state_error,
+)
+from hornbeam.storage import TreeCollection
+from hornbeam.tree import Step, Tree
+
+__all__ = ["pack", "unpack"]
+
+
+def pack(estimator: Any) -> TreeCollection:
+    """Take a forest apart into its trees and plain values."""
+    forest = estimator.forest_
+    learned = {
+        "named": hasattr(estimator, "feature_names_in_"),
+        "smoother": encode_step(estimator.smoother_),
+    }
+    if not forest.schema.is_regression:
+        learned |= encode_classes(estimator.classes_, estimator.class_weight_)
+    if forest.temperature != 1.0:
+        learned["temperature"] = forest.temperature
+    if hasattr(estimator, "oob_score_"):
+        learned["oob_score"] = float(estimator.oob_score_)
+    settings = encode_parameters(estimator.get_params(deep=False))
+    return TreeCollection(forest.schema, forest.trees, type(estimator).__name__, settings, learned)
+
+
+def unpack(grove: TreeCollection, cls: type[Any]) -> Any:
+    """Put a forest together again."""
+    estimator, schema = build_estimator(cls, grove.settings), grove.schema
+    own = {"named", "smoother"} | (set() if schema.is_regression else {"classes"})
+    allowed = own | {"oob_score"} | (set() if schema.is_regression else {"class_weight", "temperature"})
+    match grove.learned:
+        case {"named": bool(named), "smoother": None | Step() as smoother, **rest} if (
+            own <= grove.learned.keys() <= allowed
+            and all(type(rest.get(name, 1.0)) is float for name in ("oob_score", "temperature"))
+        ):
+            forest = _forest(grove.trees, rest.get("temperature", 1.0))
+            estimator._remember(forest, schema.names if named else None)
+            estimator.smoother_ = decode_step(smoother)
+        case _:
+            raise unexpected_state_error(cls, grove.learned, allowed)
+    if not schema.is_regression:
+        labels = schema.classes
+        weight = decode_class_weight(rest.get("class_weight"), len(labels))
+        estimator.classes_ = decode_classes(labels, rest["classes"])
+        estimator.n_classes_ = len(labels)
+        estimator.class_weight_ = np.ones(len(labels)) if weight is None else weight
+    if "oob_score" in rest:
+        estimator.oob_score_ = rest["oob_score"]
+    check_predict_parameters(estimator)
+    return estimator
+
+
+def _forest(trees: tuple[Tree, ...], temperature: float) -> Forest:
+    try:
+        return Forest(trees, temperature)
+    except TreeError as error:
+        raise StorageError(str(error)) from error

@@ -1,0 +1,138 @@
+"""Parameters of estimators as plain values, and back: a smoother or a pruner is its name and its own parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from hornbeam import pruning, smoothing
+from hornbeam.errors import StorageError
+from hornbeam.estimators.parameters.threads import n_threads
+from hornbeam.tree import Step
+from hornbeam.tree.decision.costs import Costs
+from hornbeam.typing import Label
+
+__all__ = [
+    "build_estimator",
+    "check_predict_parameters",
+    "decode_step",
+    "encode_parameters",
+    "encode_step",
+    "unexpected_state_error",
+]
+
+
+def encode_parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Turn parameters into values that a file can hold.
+
+    Examples
+    --------
+    >>> print(encode_parameters({"smoothing": smoothing.HGS(2.0)})["smoothing"])
+    HGS(alpha=2.0, prior=1.0)
+    """
+    return {name: encode_step(value) for name, value in settings.items()}
+
+
+def build_estimator(cls: type[Any], settings: Mapping[str, Any]) -> Any:
+    """Make an estimator with the parameters of a file.
+
+    Raises
+    ------
+    StorageError
+        If it has no such parameter, or a step cannot be made.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> build_estimator(TreeClassifier, {"max_depth": 1})
+    TreeClassifier(max_depth=1)
+    """
+    unknown = settings.keys() - cls().get_params(deep=False).keys()
+    if unknown:
+        raise StorageError(f"{cls.__name__} has no parameter {min(unknown)!r}: a newer Hornbeam may know it")
+    return cls(**{name: decode_step(value) for name, value in settings.items()})
+
+
+def unexpected_state_error(
+    cls: type[Any], learned: Mapping[str, Any], expected: Iterable[str]
+) -> StorageError:
+    """Return the error of a file that says other things were learned than an estimator can learn.
+
+    Examples
+    --------
+    >>> from hornbeam import ForestRegressor
+    >>> print(unexpected_state_error(ForestRegressor, {"named": 1}, ["smoother", "named"]))
+    a ForestRegressor has learned ['named']; expected named, smoother
+    """
+    return StorageError(
+        f"a {cls.__name__} has learned {sorted(learned)!r:.80}; expected {', '.join(sorted(expected))}"
+    )
+
+
+def check_predict_parameters(estimator: Any, classes: tuple[Label, ...] = ()) -> None:
+    """Raise `StorageError` for parameters that `predict` could do nothing with.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> check_predict_parameters(TreeClassifier(n_jobs=2))
+    """
+    try:
+        n_threads(estimator.n_jobs)
+        if getattr(estimator, "costs", None) is not None:
+            Costs.of(estimator.costs, classes)
+    except (TypeError, ValueError) as error:
+        raise StorageError(str(error)) from error
+
+
+def _steps() -> Iterator[tuple[str, Any]]:
+    """Every smoother and pruner of the house, by its name."""
+    for family in (pruning, smoothing):
+        for name in family.__all__:
+            step = getattr(family, name)
+            if is_dataclass(step) and "__call__" in vars(step):
+                yield name, step
+
+
+_STEPS = dict(_steps()) | {"Costs": Costs}  # costs are written as a step is: a name and parameters
+
+
+def encode_step(value: Any) -> Any:
+    """Write a smoother or a pruner down as its name and parameters; leave anything else as it is.
+
+    Examples
+    --------
+    >>> print(encode_step(smoothing.HGS(2.0)))
+    HGS(alpha=2.0, prior=1.0)
+    """
+    name = type(value).__name__
+    if _STEPS.get(name) is not type(value):
+        return value
+    parameters = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+    if parameters.get("table") is not None:
+        raise StorageError(
+            f"{name} holds a table of rows, which a model file does not: save the tree alone, estimator.tree_"
+        )
+    parameters.pop("table", None)
+    if isinstance(parameters.get("costs"), Costs):
+        parameters["costs"] = parameters["costs"].matrix
+    return Step.of(name, **parameters)
+
+
+def decode_step(value: Any) -> Any:
+    """Make the smoother or the pruner that was written down; leave anything else as it is.
+
+    Examples
+    --------
+    >>> from_step(Step.of("HGS", alpha=2.0))
+    HGS(alpha=2.0, prior=1.0)
+    """
+    if not isinstance(value, Step):
+        return value
+    if value.name not in _STEPS:
+        raise StorageError(f"there is no step {value.name!r}; expected one of {', '.join(_STEPS)}")
+    try:
+        return _STEPS[value.name](**dict(value.parameters))
+    except (TypeError, ValueError) as error:
+        raise StorageError(f"{value} cannot be made: {error}") from error

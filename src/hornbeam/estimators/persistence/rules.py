@@ -1,0 +1,187 @@
+"""A RuleClassifier on the shelf: the tree that its rules were made from, and the rules."""
+
+from __future__ import annotations
+
+from math import inf, isnan
+from typing import Any
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+
+from hornbeam.data.schema import Schema
+from hornbeam.errors import StorageError, TreeError
+from hornbeam.estimators.persistence import trees
+from hornbeam.estimators.persistence.labels import decode_classes, encode_classes
+from hornbeam.estimators.persistence.parameters import (
+    build_estimator,
+    check_predict_parameters,
+    encode_parameters,
+    unexpected_state_error,
+)
+from hornbeam.estimators.tree_classifier import TreeClassifier
+from hornbeam.rules import Rule, RuleSet
+from hornbeam.storage import Model
+from hornbeam.tree import Step, Tree
+from hornbeam.tree.check import check_belief
+from hornbeam.tree.condition import Condition
+from hornbeam.typing import Floats
+
+__all__ = ["pack", "unpack"]
+
+
+def pack(estimator: Any) -> Model:
+    """Take a list of rules apart into its tree and plain values."""
+    rules, tree = estimator.rules_, estimator.tree_
+    given = {"estimator": _encode_settings(estimator.estimator, tree)}
+    learned = encode_classes(estimator.classes_) | {
+        "named": hasattr(estimator, "feature_names_in_"),
+        "rules": tuple(map(_encode_rule, rules)),
+        "default": _encode_rule(rules.default),
+    }
+    settings = encode_parameters(estimator.get_params(deep=False) | given)
+    return Model(tree, "RuleClassifier", settings, learned, by_rules=True)
+
+
+def unpack(model: Model, cls: type[Any]) -> Any:
+    """Put a list of rules together again."""
+    tree = model.tree
+    settings = dict(model.settings)
+    given = _decode_settings(settings.pop("estimator", None), tree)
+    estimator = build_estimator(cls, settings).set_params(estimator=given)
+    match model.learned:
+        case {
+            "classes": str(dtype),
+            "named": bool(named),
+            "rules": tuple(said),
+            "default": other,
+            **rest,
+        } if not rest:
+            rules = [_decode_rule(one, tree.schema) for one in said]
+            default = _decode_rule(other, tree.schema)
+        case _:
+            raise unexpected_state_error(cls, model.learned, ("classes", "default", "named", "rules"))
+    if default.conditions:
+        raise StorageError("the default rule has conditions; expected none: it is for every other row")
+    estimator._remember(RuleSet(tree.schema, tuple(rules), default), tree.schema.names if named else None)
+    estimator.tree_ = tree
+    estimator.classes_ = decode_classes(tree.schema.classes, dtype)
+    estimator.n_classes_ = len(estimator.classes_)
+    check_predict_parameters(estimator, tree.schema.classes)
+    return estimator
+
+
+def _encode_settings(given: Any, tree: Tree) -> Any:
+    """Write down what the rules were to be made from; a tree that was given is the one in the file."""
+    if type(given) is TreeClassifier:
+        return Step.of("TreeClassifier", **encode_parameters(given.get_params(deep=False)))
+    if isinstance(given, Tree) and given.digest == tree.digest:
+        return Step.of("Tree")
+    inner = given.estimator if isinstance(given, FrozenEstimator) else None
+    if type(inner) is TreeClassifier and inner.tree_.digest == tree.digest:
+        inside = trees.pack(inner)
+        return Step.of("FrozenEstimator", settings=dict(inside.settings), learned=dict(inside.learned))
+    return given  # None, or what no file can hold
+
+
+def _decode_settings(said: Any, tree: Tree) -> Any:
+    match said:
+        case None:
+            return None
+        case Step("Tree", ()):
+            return tree
+        case Step("TreeClassifier", parameters):
+            return build_estimator(TreeClassifier, dict(parameters))
+        case Step("FrozenEstimator", (("learned", dict(learned)), ("settings", dict(settings)))):
+            if all(isinstance(name, str) for name in settings):
+                inside = Model(tree, "TreeClassifier", settings, learned)
+                return FrozenEstimator(trees.unpack(inside, TreeClassifier))
+    raise StorageError(
+        f"estimator is {said!s:.80}; expected None, a Tree, a TreeClassifier or a FrozenEstimator"
+    )
+
+
+def _encode_rule(rule: Rule) -> Step:
+    conditions = tuple(
+        Step.of(
+            "condition",
+            column=one.column,
+            above=one.above,
+            at_most=one.at_most,
+            among=one.among,
+            missing=bool(one.missing),
+        )
+        for one in rule.conditions
+    )
+    return Step.of(
+        "rule",
+        conditions=conditions,
+        target=int(rule.target),
+        covered=rule.covered,
+        decided=rule.decided,
+        belief=rule.belief,
+        size=float(rule.size),
+        error=float(rule.error),
+    )
+
+
+def _decode_rule(said: Any, schema: Schema) -> Rule:
+    wanted = {"conditions", "target", "covered", "decided", "belief", "size", "error"}
+    found = dict(said.parameters) if isinstance(said, Step) and said.name == "rule" else {}
+    if found.keys() != wanted or type(found["conditions"]) is not tuple:
+        raise StorageError(f"a rule is {said!s:.80}; expected {', '.join(sorted(wanted))}")
+    if type(found["target"]) is not int or not 0 <= found["target"] < schema.n_classes:
+        raise StorageError(
+            f"a rule names the class {found['target']!r:.80}; expected 0 to {schema.n_classes - 1}"
+        )
+    for name, most in (("size", inf), ("error", 1.0)):
+        if type(found[name]) is not float or not 0 <= found[name] <= most or found[name] == inf:
+            raise StorageError(
+                f"the {name} of a rule is {found[name]!r:.80}; expected a number from 0, finite"
+            )
+    weights = {
+        name: _weights(name, found[name], schema.n_classes) for name in ("covered", "decided", "belief")
+    }
+    try:
+        check_belief(weights["belief"][None], np.zeros(1), 1, schema.n_classes)
+    except TreeError as error:
+        raise StorageError(f"a rule: {error}") from error
+    conditions = tuple(_condition(one, schema) for one in found["conditions"])
+    return Rule(**found | weights | {"conditions": conditions})
+
+
+def _weights(name: str, said: Any, n_classes: int) -> Floats:
+    fits = isinstance(said, np.ndarray) and said.dtype == np.float64 and said.shape == (n_classes,)
+    if fits and ((said >= 0) & (said < inf)).all():
+        weights: Floats = said
+        return weights
+    raise StorageError(
+        f"{name} of a rule is {said!r:.80}; expected {n_classes} numbers, 0 or more and finite"
+    )
+
+
+def _condition(said: Any, schema: Schema) -> Condition:
+    wanted = {"column", "above", "at_most", "among", "missing"}
+    found = dict(said.parameters) if isinstance(said, Step) and said.name == "condition" else {}
+    if found.keys() != wanted or type(found["missing"]) is not bool:
+        raise StorageError(f"a condition is {said!s:.80}; expected {', '.join(sorted(wanted))}")
+    column, among = found["column"], found["among"]
+    if type(column) is not int or not 0 <= column < schema.n_features:
+        raise StorageError(f"a condition asks column {column!r:.80}; expected 0 to {schema.n_features - 1}")
+    for name in ("above", "at_most"):
+        if found[name] is not None and (type(found[name]) is not float or isnan(found[name])):
+            raise StorageError(f"{name} of a condition is {found[name]!r:.80}; expected None or a number")
+    feature = schema.features[column]
+    if among is not None and not _are_codes(among, len(feature.categories)):
+        raise StorageError(
+            f"among of a condition is {among!r:.80}; expected None, or ascending codes of {len(feature.categories)} "
+            "categories"
+        )
+    return Condition(feature=feature, **found)
+
+
+def _are_codes(among: Any, n_categories: int) -> bool:
+    return (
+        type(among) is tuple
+        and all(type(code) is int and 0 <= code < n_categories for code in among)
+        and sorted(set(among)) == list(among)
+    )

@@ -1,0 +1,292 @@
+"""Any tree with smoothed probabilities, in scikit-learn's manners."""
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import column_or_1d
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from hornbeam.data.reading.frame import dense, without_extras
+from hornbeam.data.reading.named_rows import is_named_rows
+from hornbeam.data.reading.raw_columns import as_array, check_shape, renamed_columns_error
+from hornbeam.data.schema import Schema
+from hornbeam.data.table import Table
+from hornbeam.data.weights import read_weights
+from hornbeam.ensembles import mean_prediction
+from hornbeam.errors import ParameterError, shown
+from hornbeam.estimators.inputs.column_warnings import warn_of_columns
+from hornbeam.estimators.inputs.targets import read_classes
+from hornbeam.estimators.methods.column_names import ColumnsByName, required_columns
+from hornbeam.estimators.methods.estimator import ClassifierMethods
+from hornbeam.estimators.methods.locks import exclusive
+from hornbeam.estimators.parameters.recipes import make_smoother
+from hornbeam.estimators.parameters.threads import n_threads
+from hornbeam.explain import Explanations, explain, importance
+from hornbeam.interop.imported_trees import imported_trees
+from hornbeam.interop.input_conventions import InputConventions
+from hornbeam.storage import TreeCollection
+from hornbeam.storage.file import decode, encode
+from hornbeam.typing import Floats
+
+__all__ = ["SmoothedClassifier"]
+
+
+class SmoothedClassifier(MetaEstimatorMixin, ColumnsByName, ClassifierMethods):
+    """A tree of another library with smoothed probabilities.
+
+    The estimator grows the tree, or trees; the rows of `fit` are counted in its nodes, a smoother says what
+    to think of the counts, and that is the answer. Several trees answer with the mean of theirs.
+
+    Parameters
+    ----------
+    estimator : estimator, default=None
+        What grows the trees: scikit-learn's ``DecisionTreeClassifier`` (the default, with
+        ``random_state=0``) and forests, ``LGBMClassifier`` or ``XGBClassifier`` of a single round, or any of
+        them, a booster or a YDF model already fitted and inside a `sklearn.frozen.FrozenEstimator`. Then
+        `fit` counts rows alone, and rows that the tree was not grown from make more honest counts.
+    smoothing : str, a smoother or None, default="hgs"
+        As in `TreeClassifier`, but for "cross-fitted", which would have to regrow the trees.
+    n_jobs : int, default=None
+        Threads for predictions; -1 for all cores.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted estimator.
+    trees_ : tuple of Tree
+        The smoothed trees.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels.
+    n_classes_ : int
+        Number of classes.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if X had any.
+
+    See Also
+    --------
+    hornbeam.interop : the trees themselves.
+
+    Notes
+    -----
+    Rows go where the other library sends them, missing values and unseen categories too. Class weights of the
+    estimator steer which tests it chooses; probabilities are of the rows as they are.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from hornbeam import SmoothedClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = SmoothedClassifier(DecisionTreeClassifier(max_depth=2, random_state=0)).fit(X, y)
+    >>> clf.estimator_.predict_proba(X[:1])
+    array([[1., 0., 0.]])
+    >>> clf.predict_proba(X[:1]).round(3)
+    array([[0.974, 0.013, 0.013]])
+    """
+
+    def __init__(self, estimator: Any = None, smoothing: Any = "hgs", *, n_jobs: int | None = None) -> None:
+        self.estimator = estimator
+        self.smoothing = smoothing
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that missing values are welcome if the estimator, or the model of another library, says so."""
+        tags = super().__sklearn_tags__()
+        model = DecisionTreeClassifier() if self.estimator is None else _unwrapped(self.estimator)
+        inner = getattr(model, "__sklearn_tags__", None)
+        tags.input_tags.allow_nan = True if inner is None else inner().input_tags.allow_nan
+        tags.input_tags.sparse = True
+        return tags
+
+    @exclusive
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the estimator unless it is frozen, count the rows in its trees, and smooth.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Whatever the estimator takes. A sparse matrix is made dense: where it has no entry, the value is 0.
+        y : array-like of shape (n_rows,)
+            Class labels.
+        sample_weight : array-like of shape (n_rows,), default=None
+            For the estimator and for the counts.
+
+        Returns
+        -------
+        SmoothedClassifier
+            Itself, fitted.
+        """
+        X, smoother = dense(X), make_smoother(self.smoothing)
+        if isinstance(X, (list, tuple)) or len(getattr(X, "shape", (0, 0))) < 2:
+            check_shape(as_array(X))  # before the estimator does, whose message would hold the row
+        labels = read_classes(self, y)
+        read_weights(sample_weight, len(labels.codes))  # refused before the estimator adds them up
+        n_threads(self.n_jobs)  # and this before any rows are read
+        y = column_or_1d(y)
+        estimator = _unfitted(self.estimator)
+        if not isinstance(estimator, FrozenEstimator):
+            weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+            estimator.fit(X, y, **weights)
+        grafts = imported_trees(_unwrapped(estimator))
+        validate_data(self, X, skip_check_array=True)
+        reading = _named(grafts[0].reading, getattr(self, "feature_names_in_", None))
+        table = reading.read(X, labels, sample_weight=sample_weight)
+        if not isinstance(estimator, FrozenEstimator):
+            warn_of_columns(table)
+        trees = [graft.fill(table) for graft in grafts]
+        self.trees_ = tuple(trees) if smoother is None else tuple(map(smoother, trees))
+        self._reading = replace(reading, schema=table.schema)
+        self.estimator_ = estimator
+        self.classes_ = labels.widened(table.schema.classes)
+        self.n_classes_ = len(self.classes_)
+        return self
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Estimate class probabilities.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows like those of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities in the order of `classes_`.
+        """
+        table = self._read(X)
+        return mean_prediction(self.trees_, table, n_threads(self.n_jobs))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Name the most probable class of each row; the first in the order of `classes_` on a tie.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows like those of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Class labels.
+        """
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
+
+    def explain(self, X: Any, level: float = 0.9) -> Explanations:
+        """Say why each row gets its probabilities, if they are those of a single tree.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows like those of `fit`.
+        level : float, default=0.9
+            How often the true rate of the node that answers is to be within the interval.
+
+        Returns
+        -------
+        Explanations
+            As of `TreeClassifier.explain`.
+
+        Examples
+        --------
+        >>> from hornbeam import SmoothedClassifier
+        >>> clf = SmoothedClassifier().fit([[36.5], [37.0], [39.0], [39.5]], ["well", "well", "ill", "ill"])
+        >>> print(*clf.explain([[38.2]])[0].reasons())
+        x0 > 38.0... moved ill from 0.500 to 0.750
+        """
+        table = self._read(X)
+        if len(self.trees_) > 1:
+            raise ParameterError(
+                f"{len(self.trees_)} trees answer together; expected one, whose tests are the reasons. Ask them one "
+                "by one: hornbeam.explain.explain(clf.trees_[0], table)."
+            )
+        return explain(self.trees_[0], table, level)
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """How much each feature matters, as in scikit-learn: what its tests lowered the estimator's criterion by."""
+        check_is_fitted(self, "trees_")
+        criterion = getattr(_unwrapped(self.estimator_), "criterion", "gini")
+        impurity = "gini" if criterion == "gini" else "entropy"  # which scikit-learn also calls log_loss
+        total = np.mean([importance(tree, impurity) for tree in self.trees_], axis=0)
+        return total / (total.sum() or 1.0)
+
+    @property
+    def _schema(self) -> Schema:
+        check_is_fitted(self, "trees_")
+        return self._reading.schema
+
+    def _tested(self) -> frozenset[str]:
+        return frozenset().union(*map(required_columns, self.trees_))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return plain values beside the estimator, as other estimators do."""
+        state = super().__getstate__()
+        if "trees_" not in state:
+            return state
+        reading = {one.name: getattr(self._reading, one.name) for one in fields(InputConventions)}
+        del reading["schema"]  # the trees have it
+        sets = {name: sorted(one) for name, one in reading.items() if isinstance(one, frozenset)}
+        trees = encode(TreeCollection(self._reading.schema, self.trees_))
+        return state | {"trees_": trees, "_reading": reading | sets}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Take back what `__getstate__` returned."""
+        state = dict(state)
+        if isinstance(state.get("trees_"), bytes):
+            collection = decode(state["trees_"])
+            reading: dict[str, Any] = {
+                name: frozenset(one) if isinstance(one, list) else one
+                for name, one in state["_reading"].items()
+            }
+            state |= {"trees_": collection.trees, "_reading": InputConventions(collection.schema, **reading)}
+        super().__setstate__(state)
+
+    def _read(self, X: Any) -> Table:
+        names = self._schema.names
+        if is_named_rows(X):
+            return self._reading.read(X, needed=self._tested())
+        X = without_extras(dense(X), names)
+        table = self._reading.read(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return table
+
+
+def _unwrapped(estimator: Any) -> Any:
+    return estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator
+
+
+def _named(reading: InputConventions, names: NDArray[Any] | None) -> InputConventions:
+    """Give the features the names that X has; LightGBM knows them with underscores for spaces."""
+    schema = reading.schema
+    if names is None:
+        return reading
+    given = tuple(names.tolist())
+    underscored = tuple(name.replace(" ", "_") for name in given)
+    if not schema.has_generated_names and schema.names not in (given, underscored):
+        raise renamed_columns_error(given, schema.names)
+    features = tuple(
+        replace(feature, name=name) for feature, name in zip(schema.features, given, strict=True)
+    )
+    return replace(reading, schema=replace(schema, features=features))
+
+
+def _unfitted(estimator: Any) -> Any:
+    """A clone of the estimator, or scikit-learn's tree; a frozen one stays fitted."""
+    if estimator is None:
+        return DecisionTreeClassifier(random_state=0)
+    if isinstance(estimator, type) or not all(hasattr(estimator, name) for name in ("fit", "get_params")):
+        raise ParameterError(
+            f"estimator={shown(estimator)}: expected a classifier with methods fit and get_params, such as "
+            "sklearn.tree.DecisionTreeClassifier(), or None for that."
+        )
+    return clone(estimator)

@@ -1,0 +1,99 @@
+"""Conditions and values, for people and for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import isfinite, isnan
+from typing import Any
+
+from hornbeam.data.schema import Feature, Kind
+from hornbeam.export.condition_text import condition_text
+from hornbeam.export.wording import label_text, plain_label, shorten
+from hornbeam.tree import Condition, Tree
+from hornbeam.tree.condition import is_missing, merged, merged_paths, path_conditions
+from hornbeam.typing import Category
+
+__all__ = ["condition_dict", "known_text", "rule_text", "rule_texts", "value_of", "value_text"]
+
+
+def condition_dict(condition: Condition) -> dict[str, Any]:
+    """Give what a condition asks for as plain values, for JSON.
+
+    Examples
+    --------
+    >>> condition_dict(Condition(0, Feature("age"), at_most=30.5))
+    {'words': 'age ≤ 30.5', 'at_most': 30.5, 'missing': False}
+    """
+    bounds = {"above": condition.above, "at_most": condition.at_most}
+    asked: dict[str, Any] = {name: at for name, at in bounds.items() if at is not None and isfinite(at)}
+    if condition.among is not None:
+        asked["among"] = [plain_label(condition.feature.categories[code]) for code in condition.among]
+    return {"words": condition_text(condition), **asked, "missing": condition.missing}
+
+
+def rule_text(tree: Tree, node: int) -> str:
+    """Say what leads to a node from the root, in one line.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> tree = TreeClassifier("cart").fit([[0, 1], [1, 0], [1, 1]], ["a", "a", "b"]).tree_
+    >>> rule_text(tree, tree.n_nodes - 1), rule_text(tree, 0)
+    ('x0 > 0.5 and x1 > 0.5', 'every row')
+    """
+    return _all_of(merged(path_conditions(tree, node)))
+
+
+def rule_texts(tree: Tree, nodes: Sequence[int]) -> list[str]:
+    """Say what leads to each of many nodes, as `rule_text` does, in one walk over the tree.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> tree = TreeClassifier("cart").fit([[0, 1], [1, 0], [1, 1]], ["a", "a", "b"]).tree_
+    >>> rule_texts(tree, [tree.n_nodes - 1, 0])
+    ['x0 > 0.5 and x1 > 0.5', 'every row']
+    """
+    wanted = set(nodes)
+    words = {node: _all_of(conditions) for node, conditions in merged_paths(tree) if node in wanted}
+    return [words[node] for node in nodes]
+
+
+def _all_of(conditions: Iterable[Condition]) -> str:
+    return " and ".join(map(condition_text, conditions)) or "every row"
+
+
+def value_of(feature: Feature, value: float) -> Category | None:
+    """Give a value as it stood in the data, from what a table holds; None where it is missing, or unseen.
+
+    Examples
+    --------
+    >>> size = Feature("size", Kind.ORDINAL, ("S", "M", "L"))
+    >>> value_of(size, 2.0), value_of(size, float("nan")), value_of(Feature("age"), 30.0)
+    ('L', None, 30.0)
+    """
+    if feature.kind is Kind.NUMERIC:
+        return None if isnan(value) else value
+    return feature.categories[int(value)] if value >= 0 else None
+
+
+def value_text(feature: Feature, value: float) -> str:
+    """Say what a value is, from what a table holds.
+
+    Examples
+    --------
+    >>> colour = Feature("colour", Kind.NOMINAL, ("blue", "red"))
+    >>> value_text(colour, 1), value_text(colour, -1), value_text(colour, -2), value_text(Feature("age"), 30.0)
+    ('red', 'missing', 'a category never seen', '30')
+    """
+    known = value_of(feature, value)
+    if known is None and not is_missing(feature, value):
+        return "a category never seen"
+    return known_text(feature, known)
+
+
+def known_text(feature: Feature, value: Category | None) -> str:
+    """Say what a value is, as it stood in the data; None was missing."""
+    if value is None:
+        return "missing"
+    return shorten(feature, float(value)) if feature.kind is Kind.NUMERIC else label_text(value)

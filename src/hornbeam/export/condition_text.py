@@ -1,0 +1,52 @@
+"""A condition in words."""
+
+from __future__ import annotations
+
+from math import inf
+
+from hornbeam.export.wording import feature_name, membership, shorten
+from hornbeam.tree.condition import Condition
+
+__all__ = ["condition_text"]
+
+
+def condition_text(condition: Condition, most: int | None = None) -> str:
+    """Say what a condition asks for.
+
+    Parameters
+    ----------
+    condition : Condition
+    most : int, optional
+        Longer lists of categories are cut, with the number of those left out; whole lists if not given.
+
+    Returns
+    -------
+    str
+        A set of more than three categories is named by those it leaves out, if they are fewer. Either way it is
+        exact for the categories of the training data; one that is new meets no condition on that feature.
+
+    Examples
+    --------
+    >>> from hornbeam.data.schema import Feature, Kind
+    >>> condition_text(Condition(0, Feature("age"), above=18.0, at_most=65.0))
+    '18 < age ≤ 65'
+    >>> condition_text(Condition(1, Feature("colour", Kind.NOMINAL, ("blue", "red")), among=(1,), missing=True))
+    'colour = red or missing'
+    """
+    name = feature_name(condition.feature.name)
+    if not condition.known:
+        return f"{name} missing" if condition.missing else f"{name} impossible"
+    said = _known(condition, name, most)
+    return f"{said} or missing" if condition.missing else said
+
+
+def _known(condition: Condition, name: str, most: int | None) -> str:
+    """Say which known values will do."""
+    feature, above, at_most = condition.feature, condition.above, condition.at_most
+    if condition.among is not None:
+        return f"{name} {membership(feature, condition.among, most)}"
+    low = None if above is None else shorten(feature, above)
+    high = None if at_most in (None, inf) else shorten(feature, at_most)
+    if high is None:
+        return f"{name} known" if low is None else f"{name} > {low}"
+    return f"{name} ≤ {high}" if low is None else f"{low} < {name} ≤ {high}"

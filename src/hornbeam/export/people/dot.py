@@ -1,0 +1,78 @@
+"""A tree in DOT, the language of Graphviz."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hornbeam.errors import ParameterError
+from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.export.prediction_text import prediction_text
+from hornbeam.export.wording import conditions_within, evidence_text, feature_name, label_text, shortened
+from hornbeam.tree import Tree
+
+__all__ = ["to_dot"]
+
+
+def to_dot(tree: Tree | HasTree, *, max_width: int = 48) -> str:
+    r"""Write a tree as a DOT graph: inner nodes name what they ask, edges the answers, leaves the class, or the mean.
+
+    Parameters
+    ----------
+    tree : Tree or fitted TreeClassifier or TreeRegressor
+    max_width : int, default 48
+        Letters of a line. Longer lines are cut, lists of categories with the number of those left out.
+
+    Returns
+    -------
+    str
+        A graph whose nodes are ``n0``, ``n1``, ...: the numbers of the tree's nodes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam.tree import Skeleton, Tree
+    >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
+    >>> tree = Tree.raw(Schema((Feature("dose"),), ("ill", "well")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
+    >>> print(to_dot(tree))
+    digraph tree {
+      node [shape=box, style=rounded, fontname="Helvetica"];
+      edge [fontname="Helvetica"];
+      n0 [label="dose"];
+      n0 -> n1 [label="≤ 0.5"];
+      n0 -> n2 [label="> 0.5"];
+      n1 [label="ill 0.800\n4 ill, 1 well", style="rounded,bold"];
+      n2 [label="well 0.800\n4 well, 1 ill", style="rounded,bold"];
+    }
+    """
+    tree = single_tree(tree)
+    if max_width < 1:
+        raise ParameterError(f"max_width is {max_width}, expected 1 or more")
+    skeleton = tree.skeleton
+    classes = [label_text(label) for label in tree.schema.classes]
+
+    def quoted(*lines: str) -> str:
+        return '"' + "\\n".join(_escaped(shortened(line, max_width)) for line in lines) + '"'
+
+    out = [
+        "digraph tree {",
+        '  node [shape=box, style=rounded, fontname="Helvetica"];',
+        '  edge [fontname="Helvetica"];',
+    ]
+    for node in range(tree.n_nodes):
+        if skeleton.n_children[node] == 0:
+            answer = " ".join(filter(None, prediction_text(tree, node)))
+            label = quoted(answer, evidence_text(tree, node, classes))
+            out.append(f'  n{node} [label={label}, style="rounded,bold"];')
+            continue
+        name = feature_name(tree.schema.features[skeleton.feature[node]].name)
+        out.append(f"  n{node} [label={quoted(name)}];")
+        children = np.arange(skeleton.n_children[node]) + skeleton.first_child[node]
+        for child, test in zip(children, conditions_within(tree, node, max_width), strict=True):
+            out.append(f"  n{node} -> n{child} [label={quoted(test)}];")
+    return "\n".join([*out, "}"])
+
+
+def _escaped(words: str) -> str:
+    r"""Escape what DOT reads in a quoted label: quotes, its own escapes like \N, and entities like &amp;."""
+    return words.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")

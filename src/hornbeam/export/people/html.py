@@ -1,0 +1,192 @@
+"""A tree as a piece of a web page, to be opened branch by branch: for notebooks and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+
+from hornbeam.errors import ParameterError
+from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.export.people.display_subset import DisplaySubset, display_subset
+from hornbeam.export.people.palette import CLASS_COLOURS, bar, bars
+from hornbeam.export.prediction_text import interval_text, prediction_text, scale_text
+from hornbeam.export.wording import (
+    check_text,
+    conditions_within,
+    digits_apart,
+    evidence_text,
+    feature_name,
+    label_text,
+    pluralise,
+    shortened,
+)
+from hornbeam.tree import Tree
+from hornbeam.tree.walk import depths
+from hornbeam.typing import Floats
+
+__all__ = ["to_html"]
+
+_LONGEST = 72  # letters of a test
+_LONGEST_CLASS = 32
+_SMALL = 12  # leaves of a tree that is shown open
+# Text and lines take the colours around them, so the page may be light or dark; the colours of classes show on both.
+_STYLE = """
+.hornbeam-tree{font:13px/1.7 system-ui,sans-serif;overflow-x:auto;white-space:nowrap}
+.hornbeam-tree details>:not(summary){margin-left:.45em;padding-left:.9em;border-left:1px solid rgba(128,128,128,.4)}
+.hornbeam-tree summary{cursor:pointer}
+.hornbeam-tree .leaf::before{content:"•";display:inline-block;width:1.1em;opacity:.6}
+.hornbeam-tree i{display:inline-block;width:4.5em;height:.75em;margin:0 .6em;border-radius:2px;vertical-align:-.05em}
+.hornbeam-tree small{opacity:.7;font-size:12px}
+.hornbeam-tree .key{width:.75em;margin:0 .3em 0 1em}
+.hornbeam-tree code{font-size:12px;background:none;color:inherit}
+"""
+
+
+def to_html(
+    tree: Tree | HasTree,
+    *,
+    title: str = "Decision tree",
+    max_leaves: int | None = 60,
+    max_depth: int | None = None,
+    bounds: tuple[Floats, Floats] | None = None,
+    max_bytes: int = 60_000,
+) -> str:
+    """Write a tree as nested ``<details>``: every test can be opened and closed, without a script or network.
+
+    Parameters
+    ----------
+    tree : Tree or fitted TreeClassifier or TreeRegressor
+    title : str, default "Decision tree"
+        What the headline begins with.
+    max_leaves : int or None, default 60
+        Leaves and folded parts at most; the parts of fewest rows are folded, and say how many leaves and rows are
+        in them.
+    max_depth : int, optional
+        Tests above this depth are open at first; all of them in a small tree, else 3, if not given.
+    bounds : pair of float64 arrays of shape (n_nodes, n_classes), optional
+        Lower and upper bounds of the probabilities (`hornbeam.explain.interval`), said of the leaves.
+    max_bytes : int, default 60,000
+        More is folded until the page is no longer than this; there may be no words short enough for it.
+
+    Returns
+    -------
+    str
+        An element to put into a page. It takes the colours of text and background around it. Everything that
+        comes from the data is escaped.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam.tree import Skeleton, Tree
+    >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
+    >>> tree = Tree.raw(Schema((Feature("a<b"),), ("ill", "well")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
+    >>> page = to_html(tree)
+    >>> page[:27], "a&lt;b ≤ 0.5" in page, "a<b" in page
+    ('<div class="hornbeam-tree">', True, False)
+    """
+    tree = single_tree(tree)
+    check_text(title)
+    if min(max_depth or 0, 0 if max_leaves is None else max_leaves - 1) < 0:
+        raise ParameterError(
+            f"max_depth is {max_depth} and max_leaves {max_leaves}, expected 0 or more and 1 or more, or None"
+        )
+    n_leaves = tree.n_leaves if max_leaves is None else min(max_leaves, tree.n_leaves)
+    if max_depth is None:
+        max_depth = tree.depth if n_leaves <= _SMALL else 3
+    while True:
+        page = _Page(display_subset(tree, n_leaves), bounds).write(title, tree, max_depth)
+        if len(page.encode()) <= max_bytes or n_leaves <= 2:
+            return page
+        n_leaves = max(2, 3 * n_leaves // 4)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Page:
+    folded: DisplaySubset
+    bounds: tuple[Floats, Floats] | None
+
+    def write(self, title: str, tree: Tree, max_depth: int) -> str:
+        parts = [
+            '<div class="hornbeam-tree">',
+            f"<style>{_STYLE}</style>",
+            *self._head(title, tree),
+            *self._nodes(max_depth),
+            "</div>",
+        ]
+        return "\n".join(parts)
+
+    def _head(self, title: str, tree: Tree) -> Iterator[str]:
+        """Who this is: rows, leaves, depth, digest; and the colours of the classes."""
+        leaves = pluralise(tree.n_leaves, "leaf", "leaves")
+        facts = f"{pluralise(tree.rows.item(0), 'row')}, {leaves}, depth {tree.depth}"
+        yield (
+            f"<div><b>{escape(title)}</b>: {facts} "
+            f'<small title="{tree.digest}">digest <code>{tree.digest[:12]}</code></small></div>'
+        )
+        if tree.is_regression:
+            yield f"<div>{_key(CLASS_COLOURS[0])}{scale_text(tree)}</div>"
+        elif tree.n_classes <= len(CLASS_COLOURS):
+            keys = zip(CLASS_COLOURS, tree.schema.classes, strict=False)
+            yield "<div>" + "".join(f"{_key(colour)}{_class(label)}" for colour, label in keys) + "</div>"
+
+    def _nodes(self, max_depth: int) -> Iterator[str]:
+        """Every node in turn, each inner one as an element that holds those below it."""
+        tree = self.folded.tree
+        skeleton, depth, digits = tree.skeleton, depths(tree.skeleton), digits_apart(tree)
+        belief = bars(tree)
+        todo: list[tuple[int, str]] = [(0, "every row")]
+        while todo:
+            node, words = todo.pop()
+            if node < 0:
+                yield "</details>"
+            elif skeleton.n_children[node] == 0:
+                yield self._leaf(node, words, _bar(belief[node]))
+            else:
+                shown = " open" if depth[node] < max_depth else ""
+                rows = f"<small>{pluralise(tree.rows.item(node), 'row')}</small>"
+                yield f"<details{shown}><summary>{_test(words)}{_bar(belief[node])}{rows}</summary>"
+                tests = _tests(tree, node, digits[skeleton.feature[node]])
+                first = skeleton.first_child.item(node)
+                todo.append((-1, ""))
+                todo += [(first + slot, tests[slot]) for slot in range(len(tests) - 1, -1, -1)]
+
+    def _leaf(self, node: int, words: str, drawn: str) -> str:
+        tree = self.folded.tree
+        name, sure = prediction_text(tree, node, 2, _LONGEST_CLASS)
+        answer = f"<b>{escape(name)}</b> {sure}" if name else f"<b>{sure}</b>"
+        said = self.folded.summary(node)
+        if not said:
+            said = pluralise(tree.rows.item(node), "row")
+            if self.bounds is not None:
+                low, high = (bound[self.folded.node] for bound in self.bounds)
+                said = f"{interval_text(tree, low, high, node, 2)}, {said}"
+        classes = [shortened(label_text(label), _LONGEST_CLASS) for label in tree.schema.classes]
+        hint = escape(evidence_text(tree, node, classes))
+        return f'<div class="leaf" title="{hint}">{_test(words)}{drawn}{answer} <small>{said}</small></div>'
+
+
+def _tests(tree: Tree, node: int, digits: int) -> list[str]:
+    """Say what leads to each child, with as many categories as there is room for."""
+    name = feature_name(tree.schema.features[tree.skeleton.feature[node]].name)
+    room = max(_LONGEST - len(name) - 1, _LONGEST // 2)
+    return [f"{name} {test}" for test in conditions_within(tree, node, room, digits)]
+
+
+def _test(words: str) -> str:
+    return escape(shortened(words, _LONGEST))
+
+
+def _class(label: object) -> str:
+    return escape(shortened(label_text(label), _LONGEST_CLASS))
+
+
+def _key(colour: str) -> str:
+    return f'<i class="key" style="background:{colour}"></i>'
+
+
+def _bar(belief: Floats) -> str:
+    """Draw a bar of probabilities, as hard stops of a gradient."""
+    stops = ",".join(f"{colour} {100 * begin:.0f}% {100 * end:.0f}%" for colour, begin, end in bar(belief))
+    return f'<i style="background:linear-gradient(90deg,{stops})"></i>'

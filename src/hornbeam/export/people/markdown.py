@@ -1,0 +1,95 @@
+"""A tree as a Markdown table, for reviews and model cards."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+import numpy as np
+
+from hornbeam.export.long_paths import refuse_long_paths
+from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.export.prediction_text import prediction_text
+from hornbeam.export.wording import branches, check_most, evidence_text, label_text
+from hornbeam.tree import Tree
+from hornbeam.tree.walk import path, slots
+
+__all__ = ["code_span", "to_markdown"]
+
+
+def to_markdown(tree: Tree | HasTree, *, max_categories: int | None = None) -> str:
+    """Write a tree as a Markdown table of its leaves: what leads there, what it answers, the evidence.
+
+    Parameters
+    ----------
+    tree : Tree or fitted TreeClassifier or TreeRegressor
+    max_categories : int, optional
+        Longer lists of categories are cut, with the number of those left out; no list is cut if not given.
+
+    Returns
+    -------
+    str
+        A table as GitHub and MyST read it, leaves from left to right, each with its class and how probable that is,
+        or its mean. Everything that comes from the data
+        stands in code spans, where no markup or link can begin.
+
+    Raises
+    ------
+    ExportError
+        If the paths to the leaves have more than 2,000,000 tests together: each line repeats all tests of its path.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam.tree import Skeleton, Tree
+    >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
+    >>> tree = Tree.raw(Schema((Feature("dose"),), ("ill", "well")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
+    >>> print(to_markdown(tree))
+    | leaf | if | class | probability | evidence |
+    |--:|---|---|--:|---|
+    | 1 | `dose ≤ 0.5` | `ill` | 0.800 | `4 ill, 1 well` |
+    | 2 | `dose > 0.5` | `well` | 0.800 | `4 well, 1 ill` |
+    """
+    tree = single_tree(tree)
+    check_most(max_categories)
+    refuse_long_paths(tree, "a table")
+    skeleton = tree.skeleton
+    slot = slots(skeleton).tolist()
+    inner = np.flatnonzero(skeleton.n_children).tolist()
+    tests = {node: [code_span(test) for test in branches(tree, node, max_categories)] for node in inner}
+    classes = [label_text(label) for label in tree.schema.classes]
+    head, rule = ("mean", "--:") if tree.is_regression else ("class | probability", "---|--:")
+    lines = [f"| leaf | if | {head} | evidence |", f"|--:|---|{rule}|---|"]
+    for leaf in _left_to_right(tree):
+        steps = pairwise(path(skeleton, leaf))
+        led = " and ".join(tests[above][slot[below]] for above, below in steps) or "every row"
+        name, sure = prediction_text(tree, leaf)
+        answer = f"{code_span(name)} | {sure}" if name else sure
+        lines.append(f"| {leaf} | {led} | {answer} | {code_span(evidence_text(tree, leaf, classes))} |")
+    return "\n".join(lines)
+
+
+def _left_to_right(tree: Tree) -> list[int]:
+    """The leaves in the order of a drawing."""
+    first, n_children = tree.skeleton.first_child, tree.skeleton.n_children
+    leaves, todo = [], [0]
+    while todo:
+        node = todo.pop()
+        if n_children[node] == 0:
+            leaves.append(node)
+        todo += range(first.item(node) + n_children.item(node) - 1, first.item(node) - 1, -1)
+    return leaves
+
+
+def code_span(words: str) -> str:
+    r"""Put words into a code span that nothing inside can close; a table cell ends at a bare `|`.
+
+    Examples
+    --------
+    >>> print(code_span("a|b"), code_span("`"))
+    `a\|b` `` ` ``
+    """
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", words)), default=0))
+    pad = " " if words[0] in "` " or words[-1] in "` " else ""
+    return fence + pad + words.replace("|", "\\|") + pad + fence

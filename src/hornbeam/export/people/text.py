@@ -1,0 +1,134 @@
+"""A tree as text, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf
+
+from hornbeam.errors import ParameterError
+from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.export.prediction_text import prediction_text
+from hornbeam.export.wording import branches, check_most, evidence_text, label_text
+from hornbeam.tree import Tree
+from hornbeam.tree.decision.positive import class_code
+from hornbeam.tree.walk import leaves_below
+from hornbeam.typing import Label
+
+__all__ = ["to_text"]
+
+_DEEPEST = 32  # levels drawn by indentation; deeper lines say how many levels they leave out
+_WIDEST = 64  # answers stand in a column unless the tests before them are wider than this
+
+
+def to_text(
+    tree: Tree | HasTree,
+    max_depth: int | None = None,
+    *,
+    max_categories: int | None = 8,
+    positive: Label | None = None,
+) -> str:
+    """Write a tree as indented text: a line for each node, with its number and the test that leads to it.
+
+    A leaf also has its class, the probability of that class, and the evidence; where the target is numeric, its
+    mean, its rows and their standard deviation. Numbers are those of `leaves`, `explain` and `apply`.
+
+    Parameters
+    ----------
+    tree : Tree or fitted TreeClassifier or TreeRegressor
+    max_depth : int, optional
+        Nodes at this depth are written as if they were leaves, with the number of leaves they hide.
+    max_categories : int or None, default 8
+        Longer lists of categories are cut, with the number of those left out; None: no list is cut.
+    positive : label, optional
+        The class of interest: every leaf has the probability of this class, instead of its own.
+
+    Returns
+    -------
+    str
+        Lines of text, without a newline at the end. Thresholds are the shortest decimals that mean the same
+        number; names that hold control characters, or that could be mistaken, are quoted and escaped.
+
+    Notes
+    -----
+    A missing value takes the branch that says so. Where none does, the answer is that of the node where it stops.
+    So it is with a category that no branch names, and with every category that the training data did not have: it
+    takes no branch, not even one that says "not in".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Feature, Kind, Schema
+    >>> from hornbeam.tree import Skeleton, Tree
+    >>> features = (Feature("age"), Feature("colour", Kind.NOMINAL, ("blue", "green", "red")))
+    >>> nan = np.nan
+    >>> skeleton = Skeleton.of(
+    ...     n_children=[3, 2, 0, 0, 0, 0],
+    ...     feature=[0, 1, -1, -1, -1, -1],
+    ...     threshold=[30.5, nan, nan, nan, nan, nan],
+    ...     missing_slot=[2, 0, -1, -1, -1, -1],
+    ...     slot_start=[0, 0, 3, 3, 3, 3, 3],
+    ...     slot_of=[0, 1, 0],
+    ... )
+    >>> evidence = np.array([[70, 47, 3], [60, 10, 0], [9, 36, 0], [1, 1, 3], [58, 0, 0], [2, 10, 0]])
+    >>> tree = Tree.raw(Schema(features, ("no", "yes", "maybe")), skeleton, evidence_text)
+    >>> print(to_text(tree))
+    0) every row
+    ├─ 1) age ≤ 30.5
+    │  ├─ 4) colour in {blue, red} or missing ·· no     1.000  58 no
+    │  └─ 5) colour = green ···················· yes    0.833  10 yes, 2 no
+    ├─ 2) age > 30.5 ··························· yes    0.800  36 yes, 9 no
+    └─ 3) age missing ·························· maybe  0.600  3 maybe, 1 no, 1 yes
+    >>> print(to_text(tree, max_depth=1, positive="yes"))
+    0) every row
+    ├─ 1) age ≤ 30.5 ··· no     yes 0.143  60 no, 10 yes (2 leaves below)
+    ├─ 2) age > 30.5 ··· yes    yes 0.800  36 yes, 9 no
+    └─ 3) age missing ·· maybe  yes 0.200  3 maybe, 1 no, 1 yes
+    """
+    tree = single_tree(tree)
+    if max_depth is not None and max_depth < 0:
+        raise ParameterError(f"max_depth is {max_depth}, expected 0 or more, or None for the whole tree")
+    check_most(max_categories)
+    lines = list(_outline(tree, inf if max_depth is None else max_depth, max_categories))
+    answering = [(left, node) for left, node in lines if node >= 0]
+    classes = [label_text(label) for label in tree.schema.classes]
+    code = None if positive is None else class_code(tree.schema.classes, positive)
+    said = {node: prediction_text(tree, node) for _, node in answering}
+    if code is not None:
+        said = {node: (said[node][0], " ".join(prediction_text(tree, node, code=code))) for node in said}
+    class_width, sure_width = (max(map(len, parts)) for parts in zip(*said.values(), strict=True))
+    width = max((len(left) for left, _ in answering if len(left) <= _WIDEST), default=0)
+    hidden = leaves_below(tree.skeleton)
+
+    def line(left: str, node: int) -> str:
+        if node < 0:
+            return left
+        leader = "·" * max(2, width + 2 - len(left))
+        name, sure = said[node]
+        answer = f"{name:<{class_width}}  {sure}" if name else f"{sure:<{sure_width}}"
+        counts = evidence_text(tree, node, classes)
+        below = f" ({hidden[node]} leaves below)" if tree.skeleton.n_children[node] else ""
+        return f"{left} {leader} {answer}  {counts}{below}"
+
+    note = [] if tree.decision.is_default else ["Each line names the class of least expected cost."]
+    return "\n".join([*(line(left, node) for left, node in lines), *note])
+
+
+def _outline(tree: Tree, limit: float, most: int | None) -> Iterator[tuple[str, int]]:
+    """Draw the branches depth first; with each line the node that answers there, or -1 if its children do."""
+    n_children, first_child = tree.skeleton.n_children, tree.skeleton.first_child
+    # What is still to draw: node, depth, the guides left of it, those left of its children, its test.
+    todo = [(0, 0, "", "", "every row")]
+    while todo:
+        node, depth, guides, inner_guides, test = todo.pop()
+        folded = f"⋯{depth - _DEEPEST} " if depth > _DEEPEST else ""
+        answers = n_children[node] == 0 or depth >= limit
+        yield f"{folded}{guides}{node}) {test}", node if answers else -1
+        if answers:
+            continue
+        tests = branches(tree, node, most)
+        shown = inner_guides[-3 * (_DEEPEST - 1) :]
+        for slot in range(len(tests) - 1, -1, -1):
+            last = slot == len(tests) - 1
+            branch, guide = ("└─ ", "   ") if last else ("├─ ", "│  ")
+            child = first_child.item(node) + slot
+            todo.append((child, depth + 1, shown + branch, shown + guide, tests[slot]))

@@ -1,0 +1,76 @@
+"""The prediction of a node in words: the class it decides for and its probability, or the mean."""
+
+from __future__ import annotations
+
+from hornbeam.export.wording import label_text, number_text, probability_text, shortened
+from hornbeam.tree import Tree
+from hornbeam.typing import Floats
+
+__all__ = ["interval_text", "mean_text", "prediction_text", "scale_text"]
+
+
+def prediction_text(
+    tree: Tree, node: int, decimals: int = 3, most: int | None = None, code: int | None = None
+) -> tuple[str, str]:
+    """Say what a node predicts: the class it decides for and its probability, or the mean.
+
+    With `code`, that class is named instead. Of a numeric target the first part is empty. Fewer than three
+    decimals are for pictures.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier, TreeRegressor
+    >>> tree = TreeClassifier("cart").fit([[0], [1], [1]], ["no", "yes", "yes"]).tree_
+    >>> prediction_text(tree, 0), prediction_text(tree, 0, code=0)
+    (('yes', '0.667'), ('no', '0.333'))
+    >>> prediction_text(TreeRegressor("cart").fit([[0], [1], [1]], [1.0, 3.0, 3.0]).tree_, 0)
+    ('', '2.33333')
+    """
+    if tree.is_regression:
+        return "", mean_text(tree.belief.item(node), decimals)
+    named = tree.decided.item(node) if code is None else code
+    name = label_text(tree.schema.classes[named])
+    sure = probability_text(tree.belief.item(node, named), decimals)
+    return name if most is None else shortened(name, most), sure
+
+
+def mean_text(value: float, decimals: int = 3) -> str:
+    """Write a mean in six digits, or in four for those who glance; no digit before the point is rounded away.
+
+    Examples
+    --------
+    >>> mean_text(1234567.891), mean_text(2 / 3), mean_text(2 / 3, 2), mean_text(float("-inf"))
+    ('1234568', '0.666667', '0.6667', '-inf')
+    """
+    return number_text(value, 6 if decimals >= 3 else 4)
+
+
+def scale_text(tree: Tree) -> str:
+    """Say what the bars of a numeric target are drawn on.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeRegressor
+    >>> scale_text(TreeRegressor("cart").fit([[0], [1]], [1.0, 3.0]).tree_)
+    'mean, from 1 to 3'
+    """
+    low, high = tree.belief.min().item(), tree.belief.max().item()
+    return f"mean, from {mean_text(low, 2)} to {mean_text(high, 2)}"
+
+
+def interval_text(
+    tree: Tree, low: Floats, high: Floats, node: int, decimals: int = 3, code: int | None = None
+) -> str:
+    """Say the interval of what a node answers, or of the class with this code.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeRegressor
+    >>> tree = TreeRegressor("cart").fit([[0], [1]], [1.0, 3.0]).tree_
+    >>> import numpy as np
+    >>> interval_text(tree, np.array([[0.5]]), np.array([[3.5]]), 0)
+    '0.5 to 3.5'
+    """
+    named = tree.decided.item(node) if code is None else code
+    said = mean_text if tree.is_regression else probability_text
+    return " to ".join(said(bound.item(node, named), decimals) for bound in (low, high))

@@ -1,0 +1,255 @@
+"""A tree as an ONNX model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.data.schema import Feature, Kind
+from hornbeam.errors import ExportError, ParameterError
+from hornbeam.export.missing_shares import refuse_fractional
+from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.export.optional_import import import_extra
+from hornbeam.export.runtime.binary_splits import binary_splits
+from hornbeam.export.runtime.onnx_operators import tree_ensemble, tree_ensemble_regressor
+from hornbeam.export.wording import check_text
+from hornbeam.tree import Tree
+from hornbeam.typing import Label
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, NodeProto, ValueInfoProto
+
+__all__ = ["to_onnx"]
+
+# What came out together: the tree operators' set, the other operators' and the file format's version.
+_VERSIONS = {5: (18, 9), 3: (15, 8), 1: (9, 4)}
+_LARGEST_FLOAT32_ID = 2**24
+
+
+def to_onnx(
+    tree: Tree | HasTree,
+    *,
+    dtype: Literal["float64", "float32"] = "float64",
+    inputs: Literal["matrix", "columns"] = "matrix",
+    tree_operators: Literal[5, 3, 1] = 5,
+) -> ModelProto:
+    """Write a tree as an ONNX model with the outputs ``leaf``, ``label`` and ``probabilities``, or ``mean``.
+
+    Parameters
+    ----------
+    tree : Tree or fitted TreeClassifier or TreeRegressor
+    dtype : {"float64", "float32"}
+        The type of the numbers that go in and of the probabilities that come out.
+    inputs : {"matrix", "columns"}
+        ``"matrix"``: one input ``X`` of shape (rows, features); a category is its position among the feature's
+        categories, NaN is missing, any other number is an unseen category. ``"columns"``: one input of shape
+        (rows, 1) for each feature, by its name; features with text among their categories take strings, and
+        the empty string is missing unless it is a category.
+    tree_operators : {5, 3, 1}
+        The version of the operator set ``ai.onnx.ml``. 5 has ``TreeEnsemble`` with set membership; 3 and 1 are
+        for old runtimes and use ``TreeEnsembleRegressor``, 1 with float32 matrices alone.
+
+    Returns
+    -------
+    onnx.ModelProto
+        Save it with ``onnx.save``. ``leaf`` is the node where a row stops, ``label`` the class that
+        `predict` names, by costs and class weights too: text or whole numbers if all classes are, else its
+        position. Where the target is numeric, there are ``leaf`` and ``mean`` alone. The metadata hold names,
+        categories and classes as JSON.
+
+    Raises
+    ------
+    ExportError
+        If missing values go to every child, which ONNX cannot say, or if a name is not valid Unicode.
+    MissingExtraError
+        Without the package onnx: ``pip install 'hornbeam[onnx]'``.
+
+    Notes
+    -----
+    The operator finds the node alone, and a table gives the probabilities, so they are the tree's own to the
+    last bit, or in float32 their nearest. For float32 thresholds are rounded down: no float32 lies
+    between a threshold and the largest float32 not above it, so every float32 row goes where it went.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import onnxruntime
+    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam.export import to_onnx
+    >>> from hornbeam.tree import Skeleton, Tree
+    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan])
+    >>> tree = Tree.raw(Schema((Feature("age"),), ("no", "yes")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
+    >>> session = onnxruntime.InferenceSession(to_onnx(tree).SerializeToString())
+    >>> leaf, label, probabilities = session.run(None, {"X": np.array([[30.0], [31.0], [np.nan]])})
+    >>> leaf.tolist(), label.tolist(), probabilities.tolist()
+    ([1, 2, 0], ['no', 'yes', 'no'], [[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]])
+    """
+    tree = single_tree(tree)
+    import_extra("onnx", "onnx")
+    _check_settings(dtype, inputs, tree_operators)
+    refuse_fractional(tree, "ONNX")
+    for name in _text(tree, columns=inputs == "columns"):
+        check_text(name)
+    from onnx import helper
+
+    number = np.dtype(dtype)
+    if tree.n_nodes > _LARGEST_FLOAT32_ID and (number == np.float32 or tree_operators < 5):
+        raise ExportError(
+            f"The tree has {tree.n_nodes} nodes; a float32 counts to {_LARGEST_FLOAT32_ID} at most. "
+            "Use dtype='float64' and tree_operators=5, or prune the tree."
+        )
+    names = _Names(tree.schema.names if inputs == "columns" else ("X",))
+    graph_inputs, front, matrix = _front(tree, number, names, columns=inputs == "columns")
+    raw = names.new("raw leaf")
+    operator = tree_ensemble if tree_operators == 5 else tree_ensemble_regressor
+    back, outputs, tables = _back(tree, number, names, raw)
+    graph = helper.make_graph(
+        [*front, operator(binary_splits(tree.skeleton), number, matrix, raw), *back],
+        "hornbeam",
+        graph_inputs,
+        outputs,
+        tables,
+    )
+    opset, ir_version = _VERSIONS[tree_operators]
+    imports = [helper.make_opsetid("", opset), helper.make_opsetid("ai.onnx.ml", tree_operators)]
+    model = helper.make_model(graph, opset_imports=imports, ir_version=ir_version, producer_name="hornbeam")
+    helper.set_model_props(model, _metadata(tree))
+    return model
+
+
+def _check_settings(dtype: str, inputs: str, tree_operators: int) -> None:
+    if dtype not in ("float64", "float32"):
+        raise ParameterError(f"dtype is {dtype!r}, expected 'float64' or 'float32'")
+    if inputs not in ("matrix", "columns"):
+        raise ParameterError(f"inputs is {inputs!r}, expected 'matrix' or 'columns'")
+    if tree_operators not in _VERSIONS:
+        raise ParameterError(f"tree_operators is {tree_operators!r}, expected one of {sorted(_VERSIONS)}")
+    if tree_operators == 1 and (dtype, inputs) != ("float32", "matrix"):
+        raise ParameterError(
+            f"tree_operators is 1 with dtype={dtype!r} and inputs={inputs!r}; that operator set takes "
+            "dtype='float32' and inputs='matrix' alone. Use tree_operators=3."
+        )
+
+
+def _text(tree: Tree, *, columns: bool) -> Iterator[str]:
+    """All text that the model holds outside its metadata, which escape what they must."""
+    yield from (label for label in tree.schema.classes if isinstance(label, str))
+    for feature in tree.schema.features if columns else ():
+        yield feature.name
+        yield from (category for category in feature.categories if isinstance(category, str))
+
+
+class _Names:
+    """Names of tensors, none empty and all different; the inputs take theirs first."""
+
+    def __init__(self, inputs: Iterable[str]) -> None:
+        self.taken = {""}
+        self.inputs = [self.new(name) for name in inputs]
+
+    def new(self, name: str) -> str:
+        while name in self.taken:
+            name += "_"
+        self.taken.add(name)
+        return name
+
+
+def _front(
+    tree: Tree, number: np.dtype[Any], names: _Names, *, columns: bool
+) -> tuple[list[ValueInfoProto], list[NodeProto], str]:
+    """Make the inputs, and what turns them into one matrix."""
+    from onnx import TensorProto, helper
+
+    kind = helper.np_dtype_to_tensor_dtype(number)
+    if not columns:
+        shape: list[str | int | None] = ["rows", max(tree.schema.n_features, 1)]
+        return [helper.make_tensor_value_info("X", kind, shape)], [], "X"
+    inputs, nodes, parts = [], [], []
+    for feature, name in zip(tree.schema.features, names.inputs, strict=True):
+        text = any(isinstance(category, str) for category in feature.categories)
+        inputs.append(helper.make_tensor_value_info(name, TensorProto.STRING if text else kind, ["rows", 1]))
+        if text:
+            code, cast = names.new("code"), names.new("number")
+            nodes.append(_encoder(feature, name, code))
+            nodes.append(helper.make_node("Cast", [code], [cast], to=kind))
+            name = cast
+        parts.append(name)
+    matrix = names.new("matrix")
+    nodes.append(helper.make_node("Concat", parts, [matrix], axis=1))
+    return inputs, nodes, matrix
+
+
+def _encoder(feature: Feature, name: str, code: str) -> NodeProto:
+    """Text to positions; an ordinal value nobody declared is missing, as the tree takes it."""
+    from onnx import helper
+
+    words = [str(category) for category in feature.categories]
+    if len(set(words)) < len(words):
+        raise ExportError(
+            f"Feature {feature.name!r} has two categories that are the same as text. Use inputs='matrix'."
+        )
+    position = {"": np.nan} | {word: float(code) for code, word in enumerate(words)}
+    return helper.make_node(
+        "LabelEncoder",
+        [name],
+        [code],
+        domain="ai.onnx.ml",
+        keys_strings=list(position),
+        values_floats=list(position.values()),
+        default_float=np.nan if feature.kind is Kind.ORDINAL else -1.0,
+    )
+
+
+def _back(
+    tree: Tree, number: np.dtype[Any], names: _Names, raw: str
+) -> tuple[list[Any], list[Any], list[Any]]:
+    """Look the answers of a node up in tables."""
+    from onnx import TensorProto, helper, numpy_helper
+
+    leaf, whole, flat = (names.new(name) for name in ("leaf", "node", "flat"))
+    nodes = [
+        helper.make_node("Cast", [raw], [whole], to=TensorProto.INT64),
+        helper.make_node("Reshape", [whole, flat], [leaf]),
+    ]
+    outputs = [helper.make_tensor_value_info(leaf, TensorProto.INT64, ["rows"])]
+    tables = [numpy_helper.from_array(np.array([-1]), flat)]
+    for name, found, kind in _answers(tree, number):
+        table, answer = names.new(f"{name} of a node"), names.new(name)
+        nodes.append(helper.make_node("Gather", [table, leaf], [answer], axis=0))
+        outputs.append(helper.make_tensor_value_info(answer, kind, ["rows", *found.shape[1:]]))
+        tables.append(numpy_helper.from_array(found, table))
+    return nodes, outputs, tables
+
+
+def _answers(tree: Tree, number: np.dtype[Any]) -> Iterator[tuple[str, NDArray[Any], int]]:
+    """What comes out beside the leaf: the name, the answer of every node, and its type in ONNX."""
+    from onnx import helper
+
+    belief, kind = tree.belief.astype(number), helper.np_dtype_to_tensor_dtype(number)
+    if tree.is_regression:
+        yield "mean", belief[:, 0], kind
+        return
+    classes, text = _labels(tree.schema.classes)
+    yield "label", classes[tree.decided], text
+    yield "probabilities", belief, kind
+
+
+def _labels(classes: tuple[Label, ...]) -> tuple[NDArray[Any], int]:
+    from onnx import TensorProto
+
+    if all(isinstance(label, str) for label in classes):
+        return np.array(classes, object), TensorProto.STRING
+    whole = all(isinstance(label, int) and -(2**63) <= label < 2**63 for label in classes)
+    return np.array(classes if whole else range(len(classes)), np.int64), TensorProto.INT64
+
+
+def _metadata(tree: Tree) -> dict[str, str]:
+    features = [
+        {"name": feature.name, "kind": str(feature.kind), "categories": list(feature.categories)}
+        for feature in tree.schema.features
+    ]
+    classes = [label if isinstance(label, (str, int, float)) else str(label) for label in tree.schema.classes]
+    return {"features": json.dumps(features), "classes": json.dumps(classes), "digest": tree.digest}

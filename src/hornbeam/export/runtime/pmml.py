@@ -1,0 +1,243 @@
+"""A tree as PMML, the XML of the data mining group."""
+
+from __future__ import annotations
+
+import re
+from math import inf, isinf, isnan
+from sys import float_info
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+import numpy as np
+
+from hornbeam.data.schema import Feature, Kind
+from hornbeam.errors import ExportError
+from hornbeam.export.missing_shares import refuse_fractional
+from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.tree import Tree
+from hornbeam.typing import Category, Label
+
+__all__ = ["to_pmml"]
+
+_DEEPEST = 500  # readers and writers of XML go down by recursion
+_PLAIN = re.compile(r'[^\s"\\]+')  # words that need no quotes inside an Array
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # in XML 1.0, even escaped
+
+
+def to_pmml(tree: Tree | HasTree) -> str:
+    """Write a tree as a PMML 4.4 document.
+
+    Parameters
+    ----------
+    tree : Tree or fitted TreeClassifier or TreeRegressor
+
+    Returns
+    -------
+    str
+        An XML document with one ``TreeModel``. Its outputs are ``leaf``, the node where a row stops, and
+        ``p0``, ``p1``, ..., the probabilities in the order of the tree's classes; the target field is called
+        ``label``. Where the target is numeric, the outputs are ``leaf`` and ``mean``. A name that a feature has
+        already gets underscores behind it.
+
+    Raises
+    ------
+    ExportError
+        If missing values go to every child, if a name has a character that XML cannot hold, or if the tree is
+        deeper than 500 levels.
+
+    Notes
+    -----
+    Every branch says itself whether a missing value takes it, and where no branch is true the answer is the last
+    node's (``noTrueChildStrategy="returnLastPrediction"``): so unseen categories stop as they do in the tree.
+    Pass missing values as missing, not as NaN.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam.export import to_pmml
+    >>> from hornbeam.tree import Skeleton, Tree
+    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [30.5, np.nan, np.nan])
+    >>> tree = Tree.raw(Schema((Feature("age"),), ("no", "yes")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
+    >>> print(to_pmml(tree)[:98])
+    <?xml version='1.0' encoding='utf-8'?>
+    <PMML xmlns="http://www.dmg.org/PMML-4_4" version="4.4">
+    """
+    tree = single_tree(tree)
+    refuse_fractional(tree, "PMML")
+    if tree.depth > _DEEPEST:
+        raise ExportError(
+            f"The tree is {tree.depth} levels deep, expected {_DEEPEST} at most: few readers of XML go deeper. "
+            "Prune it, or export it to SQL."
+        )
+    taken = set(tree.schema.names)
+    document = Element("PMML", xmlns="http://www.dmg.org/PMML-4_4", version="4.4")
+    header = SubElement(document, "Header")
+    SubElement(header, "Application", name="Hornbeam")
+    label = _new("label", taken)
+    _dictionary(document, tree, label)
+    model = SubElement(
+        document,
+        "TreeModel",
+        functionName="regression" if tree.is_regression else "classification",
+        missingValueStrategy="none",
+        noTrueChildStrategy="returnLastPrediction",
+        splitCharacteristic="multiSplit",
+    )
+    _fields(model, tree, label, taken)
+    _nodes(model, tree)
+    indent(document)
+    return tostring(document, encoding="unicode", xml_declaration=True).replace(
+        "encoding='us-ascii'", "encoding='utf-8'"
+    )
+
+
+def _dictionary(document: Element, tree: Tree, label: str) -> None:
+    fields = SubElement(document, "DataDictionary", numberOfFields=str(tree.schema.n_features + 1))
+    for feature in tree.schema.features:
+        name = _name(feature.name)
+        if feature.kind is Kind.NUMERIC:
+            SubElement(fields, "DataField", name=name, optype="continuous", dataType="double")
+        else:
+            _categorical(fields, name, feature.categories)
+    if tree.is_regression:
+        SubElement(fields, "DataField", name=label, optype="continuous", dataType="double")
+    else:
+        _categorical(fields, label, tree.schema.classes)
+
+
+def _categorical(fields: Element, name: str, values: tuple[Label, ...]) -> None:
+    field = SubElement(fields, "DataField", name=name, optype="categorical", dataType=_type(values))
+    for value in values:
+        SubElement(field, "Value", value=_word(value))
+
+
+def _fields(model: Element, tree: Tree, label: str, taken: set[str]) -> None:
+    schema = SubElement(model, "MiningSchema")
+    for feature in tree.schema.features:
+        # An ordinal value nobody declared is missing; an unseen category is itself, and no branch takes it.
+        treatment = "asMissing" if feature.kind is Kind.ORDINAL else "asIs"
+        SubElement(schema, "MiningField", name=feature.name, invalidValueTreatment=treatment)
+    SubElement(schema, "MiningField", name=label, usageType="target")
+    output = SubElement(model, "Output")
+    leaf = {"optype": "categorical", "dataType": "string", "feature": "entityId"}
+    SubElement(output, "OutputField", leaf | {"name": _new("leaf", taken)})
+    if tree.is_regression:
+        mean = {"optype": "continuous", "dataType": "double", "feature": "predictedValue"}
+        SubElement(output, "OutputField", mean | {"name": _new("mean", taken)})
+    probability = {"optype": "continuous", "dataType": "double", "feature": "probability"}
+    for k, value in enumerate(tree.schema.classes):
+        SubElement(output, "OutputField", probability | {"name": _new(f"p{k}", taken), "value": _word(value)})
+
+
+def _nodes(model: Element, tree: Tree) -> None:
+    best, unit = tree.decided, tree.unit.item(0)
+    words = [_word(label) for label in tree.schema.classes]
+    made: list[Element] = []
+    for node in range(tree.n_nodes):
+        parent = tree.skeleton.parent.item(node)
+        counts, beliefs = tree.evidence[node].tolist(), tree.belief[node].tolist()
+        element = SubElement(
+            model if parent < 0 else made[parent],
+            "Node",
+            id=str(node),
+            score=repr(beliefs[0]) if tree.is_regression else words[best[node]],
+            recordCount=repr(tree.weight.item(node) * unit),
+        )
+        _predicate(element, tree, parent, node)
+        made.append(element)
+        if tree.is_regression:
+            continue
+        for word, count, belief in zip(words, counts, beliefs, strict=True):
+            answer = {"value": word, "recordCount": repr(count * unit), "probability": repr(belief)}
+            SubElement(element, "ScoreDistribution", answer)
+
+
+def _predicate(element: Element, tree: Tree, parent: int, node: int) -> None:
+    """Say when a row comes to a node from its parent."""
+    skeleton = tree.skeleton
+    if parent < 0:
+        SubElement(element, "True")
+        return
+    feature = tree.schema.features[skeleton.feature[parent]]
+    slot = node - skeleton.first_child.item(parent)
+    known = _known(tree, feature, parent, slot)
+    missing = skeleton.missing_slot[parent] == slot
+    absent = Element("SimplePredicate", field=feature.name, operator="isMissing")
+    if known is None:
+        element.append(absent if missing else Element("False"))
+    elif missing:
+        SubElement(element, "CompoundPredicate", booleanOperator="or").extend([absent, known])
+    else:
+        element.append(known)
+
+
+def _known(tree: Tree, feature: Feature, parent: int, slot: int) -> Element | None:
+    """When a value leads to a slot; None if no value does."""
+    skeleton, threshold = tree.skeleton, tree.skeleton.threshold.item(parent)
+    if slot > 1 and not isnan(threshold):
+        return None
+    if feature.kind is Kind.NUMERIC:
+        return _beside(feature.name, threshold, slot)
+    if isnan(threshold):
+        run = skeleton.slot_of[skeleton.slot_start[parent] : skeleton.slot_start[parent + 1]]
+    else:
+        run = np.where(np.arange(len(feature.categories)) <= threshold, 0, 1)
+    return _among(feature.name, [feature.categories[code] for code in np.flatnonzero(run == slot)], feature)
+
+
+def _beside(name: str, threshold: float, slot: int) -> Element | None:
+    """At most the threshold, or above it; infinities are told apart without writing one."""
+    if threshold == inf:
+        return None if slot else Element("SimplePredicate", field=name, operator="isNotMissing")
+    cut = repr(-float_info.max if isinf(threshold) else threshold)
+    operators = ("lessThan", "greaterOrEqual") if isinf(threshold) else ("lessOrEqual", "greaterThan")
+    return Element("SimplePredicate", field=name, operator=operators[slot], value=cut)
+
+
+def _among(name: str, categories: list[Category], feature: Feature) -> Element | None:
+    words = [_word(category) for category in categories]
+    if not words:
+        return None
+    if len(words) > 1 and all(map(_PLAIN.fullmatch, words)):
+        chosen = Element("SimpleSetPredicate", field=name, booleanOperator="isIn")
+        kind = {"string": "string", "integer": "int", "double": "real"}.get(
+            _type(feature.categories), "string"
+        )
+        SubElement(chosen, "Array", n=str(len(words)), type=kind).text = " ".join(words)
+        return chosen
+    equal = [Element("SimplePredicate", field=name, operator="equal", value=word) for word in words]
+    if len(words) == 1:
+        return equal[0]
+    either = Element("CompoundPredicate", booleanOperator="or")
+    either.extend(equal)
+    return either
+
+
+def _type(values: tuple[Label, ...]) -> str:
+    for kind, name in ((bool, "boolean"), (int, "integer"), ((int, float), "double")):
+        if values and all(
+            isinstance(value, kind) and (kind is bool) == isinstance(value, bool) for value in values
+        ):
+            return name
+    return "string"
+
+
+def _word(value: Label) -> str:
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    found = _FORBIDDEN.search(text)
+    if found:
+        raise ExportError(f"{text!r} has the character {found[0]!r}, which XML cannot hold. Rename it.")
+    return text
+
+
+def _name(name: str) -> str:
+    if not name:
+        raise ExportError("A feature has an empty name, expected one that PMML can refer to. Rename it.")
+    return _word(name)
+
+
+def _new(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name

@@ -1,0 +1,121 @@
+"""A tree as a treelite model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hornbeam.export.missing_shares import refuse_fractional
+from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.export.optional_import import import_extra
+from hornbeam.export.runtime.binary_splits import BinarySplit, binary_splits
+from hornbeam.tree import Tree
+
+if TYPE_CHECKING:
+    from treelite import Model
+    from treelite.model_builder import ModelBuilder
+
+__all__ = ["to_treelite"]
+
+
+def to_treelite(tree: Tree | HasTree) -> Model:
+    """Make a treelite model of a tree, for GTIL, the Forest Inference Library and all else that reads treelite.
+
+    Parameters
+    ----------
+    tree : Tree or fitted TreeClassifier or TreeRegressor
+
+    Returns
+    -------
+    treelite.Model
+        From a float64 matrix to the class probabilities, or the mean. A category is its position among the feature's
+        categories, NaN is missing, any other whole number is an unseen category. A treelite model names no class:
+        ``tree.decision(probabilities)`` gives the code of the class that `predict` names.
+
+    Raises
+    ------
+    ExportError
+        If missing values go to every child, which treelite cannot say.
+    MissingExtraError
+        Without the package treelite: ``pip install 'hornbeam[treelite]'``.
+
+    Notes
+    -----
+    Where a row may stop on its way, the model has a leaf with the belief of the node it stops at.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import treelite
+    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam.export import to_treelite
+    >>> from hornbeam.tree import Skeleton, Tree
+    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan])
+    >>> tree = Tree.raw(Schema((Feature("age"),), ("no", "yes")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
+    >>> rows = np.array([[30.0], [31.0], [np.nan]])
+    >>> treelite.gtil.predict(to_treelite(tree), rows)[:, 0].tolist()
+    [[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]]
+    """
+    tree = single_tree(tree)
+    import_extra("treelite", "treelite")
+    refuse_fractional(tree, "treelite")
+    asked = binary_splits(tree.skeleton)
+    builder = _builder(tree)
+    builder.start_tree()
+    # Leaves are numbered behind all questions, one for each way that ends.
+    leaves: list[int] = []
+    for key, question in enumerate(asked):
+        ways = []
+        for way in (question.yes, question.no):
+            ways.append(way if way >= 0 else len(asked) + len(leaves))
+            leaves.extend([~way] if way < 0 else [])
+        builder.start_node(key)
+        _ask(builder, question, *ways)
+        builder.end_node()
+    for key, node in enumerate(leaves if asked else [0], start=len(asked)):
+        builder.start_node(key)
+        builder.leaf(tree.belief.item(node) if tree.is_regression else tree.belief[node].tolist())
+        builder.end_node()
+    builder.end_tree()
+    return builder.commit()
+
+
+def _builder(tree: Tree) -> ModelBuilder:
+    from treelite.model_builder import Metadata, ModelBuilder, PostProcessorFunc, TreeAnnotation
+
+    n_answers = tree.schema.n_answers
+    return ModelBuilder(
+        threshold_type="float64",
+        leaf_output_type="float64",
+        metadata=Metadata(
+            num_feature=max(tree.schema.n_features, 1),
+            task_type="kRegressor" if tree.is_regression else "kMultiClf",
+            average_tree_output=False,
+            num_target=1,
+            num_class=[n_answers],
+            leaf_vector_shape=(1, n_answers),
+        ),
+        tree_annotation=TreeAnnotation(num_tree=1, target_id=[0], class_id=[0 if tree.is_regression else -1]),
+        postprocessor=PostProcessorFunc(name="identity" if tree.is_regression else "identity_multiclass"),
+        base_scores=[0.0] * n_answers,
+    )
+
+
+def _ask(builder: ModelBuilder, question: BinarySplit, yes: int, no: int) -> None:
+    if question.among:
+        builder.categorical_test(
+            question.feature,
+            default_left=question.missing,
+            category_list=list(question.among),
+            category_list_right_child=False,
+            left_child_key=yes,
+            right_child_key=no,
+        )
+    else:
+        builder.numerical_test(
+            question.feature,
+            question.at_most,
+            default_left=question.missing,
+            opname="<=",
+            left_child_key=yes,
+            right_child_key=no,
+        )

@@ -1,0 +1,129 @@
+"""What the parts of a C file agree on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from hornbeam.data.schema import Kind
+from hornbeam.export.source.c.names import Identifiers
+from hornbeam.export.source.c.numbers import Number
+from hornbeam.export.source.lookup_tables import LookupTables
+from hornbeam.export.wording import plain_label
+from hornbeam.tree import Tree
+from hornbeam.typing import Floats
+
+__all__ = ["OWN_NAMES", "Program"]
+
+OWN_NAMES = (
+    "CLASSES",
+    "DECLARATIONS_ONLY",
+    "DECLARED",
+    "FEATURES",
+    "MISSING",
+    "MISSING_CODE",
+    "NODES",
+    "ONE",
+    "TEST",
+    "UNKNOWN",
+    "UNKNOWN_CODE",
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Program:
+    """A tree on its way to C.
+
+    Parameters
+    ----------
+    name : str
+        Prefix of all names in the file; in capitals, of its constants.
+    tree : Tree
+    flat : LookupTables
+        Its stops are counted from the first place where a row can stop: small numbers make small code.
+    number : Number
+        The type of the numbers a row comes in.
+    layout : str
+        "if", "table" or "bins".
+    probability : str
+        "double", "float", "uint16" or "uint8".
+    complete : bool
+        Whether rows have no missing values.
+    features, classes : list of str
+        The identifier of each feature and class.
+    categories : list of list of str
+        The identifiers of the categories of each feature.
+    """
+
+    name: str
+    tree: Tree
+    flat: LookupTables
+    number: Number
+    layout: str
+    probability: str
+    complete: bool
+    features: list[str]
+    categories: list[list[str]]
+    classes: list[str]
+
+    @classmethod
+    def of(cls, tree: Tree, name: str, number: Number, layout: str, probability: str, complete: bool) -> Self:
+        """Give every feature, category and class an identifier of its own."""
+        names = Identifiers(name.upper(), [f"{name.upper()}_{own}" for own in OWN_NAMES])
+        features = [names.new(feature.name) for feature in tree.schema.features]
+        categories = [
+            [names.new(feature.name, str(plain_label(category))) for category in feature.categories]
+            for feature in tree.schema.features
+        ]
+        classes = [names.new("class", str(plain_label(label))) for label in tree.schema.classes]
+        flat = _where_rows_stop(LookupTables.of(tree), complete)
+        return cls(name, tree, flat, number, layout, probability, complete, features, categories, classes)
+
+    @property
+    def prefix(self) -> str:
+        """The name in capitals."""
+        return self.name.upper()
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many categories each nominal feature has; 0 for those that are compared."""
+        return [len(f.categories) if f.kind is Kind.NOMINAL else 0 for f in self.tree.schema.features]
+
+    @property
+    def nominal(self) -> bool:
+        """Whether some test asks for a category."""
+        return bool(np.isnan(self.flat.threshold).any())
+
+    @property
+    def measures(self) -> bool:
+        """Whether the answer is a number instead of probabilities of classes."""
+        return self.tree.is_regression
+
+    @property
+    def spreads(self) -> bool:
+        """Whether a missing value may be answered by several branches together."""
+        return self.flat.fractional and not self.complete
+
+    @property
+    def cuts(self) -> list[Floats]:
+        """The thresholds that each feature is compared with, in ascending order."""
+        flat = self.flat
+        asked = [(flat.feature == f) & ~np.isnan(flat.threshold) for f in range(len(self.features))]
+        return [np.unique(flat.threshold[here]) for here in asked]
+
+
+def _where_rows_stop(flat: LookupTables, complete: bool) -> LookupTables:
+    """Leave out the answers of inner nodes if no row stops at one, neither with a missing value nor unseen."""
+    missing = flat.lead[flat.start[1:] - 1]
+    inside = (missing < 0) & (~missing < flat.n_inner) & (not complete)
+    first = 0 if np.isnan(flat.threshold).any() or inside.any() else flat.n_inner
+    lead = np.where(flat.lead < -first, flat.lead + first, flat.lead)
+    return replace(
+        flat,
+        node=flat.node[first:],
+        belief=flat.belief[first:],
+        decided=flat.decided[first:],
+        lead=lead,
+    )

@@ -1,0 +1,264 @@
+"""The C file as a whole, and the test that goes with it."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+import numpy as np
+
+from hornbeam.data.schema import Kind
+from hornbeam.data.table import Table
+from hornbeam.errors import ExportError, ParameterError
+from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.export.source.c.answers import answers, stored
+from hornbeam.export.source.c.declarations import class_names, declarations
+from hornbeam.export.source.c.nested import nested
+from hornbeam.export.source.c.numbers import NUMBERS, Real
+from hornbeam.export.source.c.program import Program
+from hornbeam.export.source.c.tables import array, binned_walk, binning, flat_walk
+from hornbeam.export.source.test_vectors import TestVectors, need_table
+from hornbeam.export.wording import wrapped
+from hornbeam.tree import Tree
+
+__all__ = ["to_c"]
+
+_CHOICES = {
+    "layout": ("if", "table", "bins"),
+    "input": ("double", "float", "int32", "int16"),
+    "probability": ("double", "float", "uint16", "uint8"),
+}
+
+
+def to_c(
+    tree: Tree | HasTree,
+    *,
+    name: str = "tree",
+    layout: Literal["if", "table", "bins"] = "if",
+    input: Literal["double", "float", "int32", "int16"] = "double",  # noqa: A002 the word for it in C
+    probability: Literal["double", "float", "uint16", "uint8"] = "double",
+    complete: bool = False,
+    vectors: Table | None = None,
+) -> str:
+    """Write a tree as one file of C99 that needs no heap, no library and no header but ``<stdint.h>``.
+
+    Parameters
+    ----------
+    tree : Tree or fitted TreeClassifier or TreeRegressor
+    name : str, default "tree"
+        What every name in the file begins with.
+    layout : {"if", "table", "bins"}, default "if"
+        Nested ifs; flat tables and one loop; or tables over small integers, with a function that puts the
+        values of a row into such bins.
+    input : {"double", "float", "int32", "int16"}, default "double"
+        The type of a row's values. Decisions are the tree's for every value of the type: thresholds are
+        rounded down to it, never to nearest.
+    probability : {"double", "float", "uint16", "uint8"}, default "double"
+        The type of the probabilities: exact, rounded to float, or in parts of 65535 or 255 that add up, with
+        the largest error stated in the file. Where the target is numeric, of the means: "double" or "float".
+    complete : bool, default False
+        Leave out what only rows with missing values need. Smaller, for rows that have none.
+    vectors : Table, optional
+        Rows to ship with the code: compiled with ``NAME_TEST`` defined, the file is a program that fails
+        unless all of them get the tree's nodes, classes and probabilities.
+
+    Returns
+    -------
+    str
+        ASCII source. A file that defines ``NAME_DECLARATIONS_ONLY`` may include it as a header.
+
+    Raises
+    ------
+    ExportError
+        Missing values are shared by several branches, and the layout is "if" or the probabilities are not
+        doubles: their sum could not be the tree's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam.tree import Skeleton, Tree
+    >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
+    >>> tree = Tree.raw(Schema((Feature("dose"),), ("ill", "well")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
+    >>> source = to_c(tree, input="float", probability="uint8")
+    >>> print(source[source.index("static int32_t") : source.index("static int32_t tree_place")])
+    static int32_t tree_from_0(const tree_value *x)
+    {
+        if (x[TREE_DOSE] <= 0.5f) {
+            return 1;
+        } else if (x[TREE_DOSE] > 0.5f) {
+            return 2;
+        } else {
+            return 0;
+        }
+    }
+    <BLANKLINE>
+    """
+    tree = single_tree(tree)
+    _check_choices(name, layout=layout, input=input, probability=probability)
+    program = Program.of(tree, name, NUMBERS[input], layout, probability, complete)
+    if program.spreads and (layout == "if" or probability != "double"):
+        raise ExportError(
+            f"This tree shares missing values among branches, and their sum cannot be exact with layout={layout!r} and "
+            f"probability={probability!r}; expected layout='table' or 'bins' and probability='double'. Choose these, "
+            "pass complete=True if rows have no missing values, or grow the tree with missing='own'."
+        )
+    if program.measures and probability not in ("double", "float"):
+        raise ExportError(
+            f"The tree answers with a number, which probability={probability!r} cannot hold; expected 'double' or "
+            "'float'."
+        )
+    walk = _walk(program)
+    parts = [*_code_of_categories(program, "".join(walk)), *walk, answers(program)]
+    if not program.measures:
+        parts.append(class_names(program))
+    if isinstance(program.number, Real) and not complete:
+        parts.insert(0, _NO_FAST_MATH)
+    body = "\n".join(parts)
+    only = f"{program.prefix}_DECLARATIONS_ONLY"
+    test = "" if vectors is None else _test(program, vectors)
+    return f"{declarations(program)}\n#ifndef {only}\n\n{body}{test}\n#endif\n"
+
+
+def _check_choices(name: str, **given: str) -> None:
+    if not re.fullmatch("[a-z][a-z0-9_]{0,19}", name):
+        raise ParameterError(
+            f"name is {name!r}; expected at most 20 small letters, digits and underscores, a letter first: it "
+            "begins every name of the C file, e.g. 'tree'."
+        )
+    for setting, value in given.items():
+        if value not in _CHOICES[setting]:
+            raise ParameterError(
+                f"{setting}={value!r}: expected one of {', '.join(map(repr, _CHOICES[setting]))}."
+            )
+
+
+def _code_of_categories(program: Program, walk: str) -> list[str]:
+    """Write the functions that read the code of a category, those that are called."""
+    name, missing = program.name, program.number.missing("value")
+    written = {
+        "code_of": _CODE.format(
+            name=name, NAME=program.prefix, missing=missing, of="code_of", type=program.number.ctype
+        ),
+        "code": _CODE.format(
+            name=name, NAME=program.prefix, missing=missing, of="code", type=f"{name}_value"
+        ),
+    }
+    if program.layout == "bins":
+        written["code"] = _BIN_CODE.format(name=name, NAME=program.prefix)
+    return [function for called, function in written.items() if f"{name}_{called}(" in walk]
+
+
+def _walk(program: Program) -> list[str]:
+    """Write the way from a row to its place."""
+    row = f"const {program.name}_value *x"
+    place = f"static int32_t {program.name}_place({row})\n{{\n"
+    binned = [binning(program)] if program.layout == "bins" else []
+    if program.flat.n_inner == 0:
+        return [*binned, f"{place}    (void)x;\n    return 0;\n}}\n"]
+    if program.layout == "if":
+        return [nested(program)]
+    walk = binned_walk(program) if binned else flat_walk(program)
+    return [*binned, walk, f"{place}    return {program.name}_walk(x, 0);\n}}\n"]
+
+
+def _test(program: Program, table: Table) -> str:
+    """Write the rows with the tree's answers, and the program that compares."""
+    need_table(program.tree, table)
+    name, number, schema = program.name, program.number, program.tree.schema
+    features = zip(schema.features, table.columns, strict=True)
+    columns = [c if f.kind is Kind.NOMINAL else number.rounded(c) for f, c in features]
+    vectors = TestVectors.of(program.tree, Table(table.schema, tuple(columns)))
+    if program.complete and np.isnan(vectors.numbers()).any():
+        raise ExportError(
+            "The vectors have missing values; expected none with complete=True. Drop these rows."
+        )
+    rows = [f"{{{', '.join(map(number.literal, row))}}}" for row in vectors.numbers().tolist()]
+    literal = NUMBERS["float" if program.probability == "float" else "double"].literal
+    answer = stored(vectors.probabilities, program.probability).tolist()
+    return (_MEAN_TEST if program.measures else _TEST).format(
+        name=name,
+        NAME=program.prefix,
+        type=number.ctype,
+        n=len(rows),
+        rows=wrapped(rows),
+        nodes=array(f"{name}_test_node", vectors.nodes.tolist()),
+        classes=array(f"{name}_test_class", vectors.decided.tolist()),
+        answers=wrapped(
+            f"{{{', '.join(str(p) if isinstance(p, int) else literal(p) for p in row)}}}" for row in answer
+        ),
+        row=_BINNED_ROW.format(name=name, NAME=program.prefix)
+        if program.layout == "bins"
+        else f"{name}_test_x[i]",
+        bins=f"        {name}_value bins[{program.prefix}_FEATURES];\n" if program.layout == "bins" else "",
+    )
+
+
+_NO_FAST_MATH = """#ifdef __FAST_MATH__
+#error "NaN means a missing value here: compile without -ffast-math"
+#endif
+"""
+
+_CODE = """static int32_t {name}_{of}({type} value, int32_t size)
+{{
+    if ({missing} || value == -1)
+        return {NAME}_MISSING_CODE;
+    return value >= 0 && value < size ? (int32_t)value : {NAME}_UNKNOWN_CODE;
+}}
+"""
+
+_BIN_CODE = """static int32_t {name}_code({name}_value value, int32_t size)
+{{
+    if (value == {NAME}_MISSING)
+        return {NAME}_MISSING_CODE;
+    return (int32_t)value < size ? (int32_t)value : {NAME}_UNKNOWN_CODE;
+}}
+"""
+
+_BINNED_ROW = "({name}_bin({name}_test_x[i], bins), bins)"
+
+_MEAN_TEST = """
+#ifdef {NAME}_TEST
+static const {type} {name}_test_x[{n}][{NAME}_FEATURES] = {{
+{rows}
+}};
+{nodes}static const {name}_number {name}_test_mean[{n}][1] = {{
+{answers}
+}};
+
+int main(void)
+{{
+    int32_t wrong = 0;
+    for (int32_t i = 0; i < {n}; ++i) {{
+{bins}        const {name}_value *x = {row};
+        wrong |= {name}_node(x) != {name}_test_node[i] || {name}_mean(x) != {name}_test_mean[i][0];
+    }}
+    return wrong;
+}}
+#endif
+"""
+
+_TEST = """
+#ifdef {NAME}_TEST
+static const {type} {name}_test_x[{n}][{NAME}_FEATURES] = {{
+{rows}
+}};
+{nodes}{classes}static const {name}_probability {name}_test_p[{n}][{NAME}_CLASSES] = {{
+{answers}
+}};
+
+int main(void)
+{{
+    int32_t wrong = 0;
+    for (int32_t i = 0; i < {n}; ++i) {{
+{bins}        const {name}_value *x = {row};
+        {name}_probability p[{NAME}_CLASSES];
+        {name}_probabilities(x, p);
+        for (int32_t k = 0; k < {NAME}_CLASSES; ++k)
+            wrong |= p[k] != {name}_test_p[i][k];
+        wrong |= {name}_node(x) != {name}_test_node[i] || {name}_class(x) != {name}_test_class[i];
+    }}
+    return wrong;
+}}
+#endif
+"""

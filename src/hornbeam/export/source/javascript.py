@@ -1,0 +1,241 @@
+"""A tree as JavaScript for browsers and servers, without dependencies."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from hornbeam.data.schema import Kind
+from hornbeam.data.table import Table
+from hornbeam.errors import ExportError, ParameterError
+from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.export.source.lookup_tables import LookupTables
+from hornbeam.export.source.test_vectors import TestVectors
+from hornbeam.export.wording import plain_label, wrapped
+from hornbeam.tree import Tree
+from hornbeam.typing import Label
+
+__all__ = ["to_javascript"]
+
+_EXACT = 2**53  # JavaScript has no whole numbers beyond
+
+
+def to_javascript(tree: Tree | HasTree, *, name: str = "hornbeamTree", vectors: Table | None = None) -> str:
+    """Write a tree as a JavaScript file that makes one object.
+
+    Parameters
+    ----------
+    tree : Tree or fitted TreeClassifier or TreeRegressor
+    name : str, default "hornbeamTree"
+        The constant that holds the object in a page; in Node it is what the file exports.
+    vectors : Table, optional
+        Rows to ship with the code: ``check()`` counts those it answers otherwise than the tree.
+
+    Returns
+    -------
+    str
+        ASCII source of an object with ``node(row)``, ``probabilities(row)`` and ``predict(row)``. A row has
+        one value a feature, categories by value; null, undefined or NaN where missing. Nodes and
+        probabilities are the tree's, bit for bit, those of missing values that several branches share
+        included. Where the target is numeric, ``predict(row)`` is the mean, and there are no probabilities. It can
+        stand inside a script element of a page.
+
+    Raises
+    ------
+    ExportError
+        A category or class is a whole number that JavaScript cannot tell from its neighbours.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam.tree import Skeleton, Tree
+    >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
+    >>> tree = Tree.raw(Schema((Feature("dose"),), ("ill", "well")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
+    >>> source = to_javascript(tree, name="doses")
+    >>> print(source.splitlines()[-1])
+    if (typeof module !== "undefined") module.exports = doses;
+    """
+    tree = single_tree(tree)
+    if not re.fullmatch(r"[A-Za-z_$][A-Za-z0-9_$]*", name, re.ASCII) or name in _RESERVED:
+        raise ParameterError(
+            f"name is {name!r}; expected a JavaScript identifier of ASCII letters, digits, _ and $ that is no "
+            "reserved word, e.g. 'tree'."
+        )
+    flat, features = LookupTables.of(tree), tree.schema.features
+    codes = [_map(feature.categories) if feature.kind is not Kind.NUMERIC else "null" for feature in features]
+    classes = (
+        {}
+        if tree.is_regression
+        else {"CLASSES": [_literal(plain_label(label)) for label in tree.schema.classes]}
+    )
+    tables = {
+        **classes,
+        "FEATURES": [_literal(feature.name) for feature in features],
+        "CODES": codes,
+        "UNKNOWN": ["-1" if feature.kind is Kind.NOMINAL else "null" for feature in features],
+        "NODE": flat.node.tolist(),
+        "FEATURE": flat.feature.tolist(),
+        "THRESHOLD": [_literal(t) for t in flat.threshold.tolist()],
+        "START": flat.start.tolist(),
+        "LEAD": flat.lead.tolist(),
+        "SHARED": flat.spread_start.tolist(),
+        "SHARED_LEAD": flat.spread_lead.tolist(),
+        "SHARE": flat.spread_share.tolist(),
+        "BELIEF": flat.belief.tolist(),
+    }
+    loss = tree.decision.loss
+    if loss is not None:
+        tables["LOSS"] = loss.matrix.tolist()
+    written = "\n".join(f"  const {key} = [\n{wrapped(items)}\n  ];" for key, items in tables.items())
+    about, answer, said, public = _OF_MEANS if tree.is_regression else _OF_CLASSES
+    if loss is not None:
+        answer = _PROBABILITIES + _LEAST_COST.replace("$SLACK", repr(loss.slack))
+    labels = () if tree.is_regression else tree.schema.classes
+    check = "" if vectors is None else _check(TestVectors.of(tree, vectors), said, labels)
+    parts = {"NAME": name, "ROOT": "0" if flat.n_inner else "-1", "TABLES": written, "ABOUT": about}
+    parts |= {"CHECK": check, "PUBLIC": public + (", VECTORS, check" if check else "")}
+    # One pass: what a name brings along is never searched for places to fill.
+    source = _SOURCE.replace("$ANSWER", answer)
+    return re.sub(r"\$([A-Z]+)", lambda found: parts[found[1]], source)
+
+
+def _map(categories: tuple[object, ...]) -> str:
+    pairs = [f"[{_literal(plain_label(category))}, {code}]" for code, category in enumerate(categories)]
+    return f"new Map([\n{wrapped(pairs, indent='      ')}\n    ])"
+
+
+def _literal(value: str | float | bool | None) -> str:
+    if isinstance(value, int) and abs(value) > _EXACT:
+        raise ExportError(
+            f"The category or class {value} has no exact JavaScript number; expected at most 2**53. "
+            "Make these values strings before fitting."
+        )
+    # A script element ends at "</script", wherever it stands.
+    return json.dumps(value).replace("<", "\\u003c")
+
+
+def _check(vectors: TestVectors, said: str, classes: tuple[Label, ...]) -> str:
+    rows = [f"[{', '.join(map(_literal, row))}]" for row in vectors.values()]
+    decided = [
+        _literal(plain_label(classes[code])) if classes else "null" for code in vectors.decided.tolist()
+    ]
+    answers = zip(rows, vectors.nodes.tolist(), vectors.probabilities.tolist(), decided, strict=True)
+    table = wrapped(f"[{row}, {node}, {answer}, {label}]" for row, node, answer, label in answers)
+    label = " ||\n      predict(row) !== label" if classes else ""
+    return _CHECK.replace("$SAID", said).replace("$LABEL", label).replace("$VECTORS", table)
+
+
+_RESERVED = frozenset({
+    "arguments", "await", "break", "case", "catch", "class", "const", "continue", "debugger", "default",
+    "delete", "do", "else", "enum", "eval", "export", "extends", "false", "finally", "for", "function",
+    "if", "implements", "import", "in", "instanceof", "interface", "let", "module", "new", "null",
+    "package", "private", "protected", "public", "return", "static", "super", "switch", "this", "throw",
+    "true", "try", "typeof", "var", "void", "while", "with", "yield",
+})  # fmt: skip
+
+_SOURCE = """"use strict";
+// A decision tree, exported by Hornbeam.
+//
+$ABOUT A row has one value for each of FEATURES: a number, or
+// a category by value; null, undefined or NaN where it is missing.
+const $NAME = (() => {
+$TABLES
+
+  function read(row) {
+    if (row.length !== FEATURES.length) {
+      throw new RangeError(`a row has ${FEATURES.length} values, found ${row.length}`);
+    }
+    return Array.from(row, (value, f) => {
+      if (value === null || value === undefined || Number.isNaN(value)) return null;
+      if (CODES[f] === null) return Number(value);
+      const code = CODES[f].get(value);
+      return code === undefined ? UNKNOWN[f] : code;
+    });
+  }
+
+  function stop(values, at) {
+    while (at >= 0) {
+      const value = values[FEATURE[at]];
+      if (value === null) at = LEAD[START[at + 1] - 1];
+      else if (!Number.isNaN(THRESHOLD[at])) at = LEAD[START[at] + (value > THRESHOLD[at] ? 1 : 0)];
+      else at = value < 0 ? ~at : LEAD[START[at] + value];
+    }
+    return ~at;
+  }
+
+  function node(row) {
+    return NODE[stop(read(row), $ROOT)];
+  }
+
+$ANSWER$CHECK
+  return { $PUBLIC };
+})();
+if (typeof module !== "undefined") module.exports = $NAME;
+"""
+
+_PROBABILITIES = """  // A missing value may be shared by several branches; each answers for its share.
+  function probabilities(row) {
+    const values = read(row);
+    const answer = new Array(CLASSES.length).fill(0);
+    const waiting = [[$ROOT, 1]];
+    while (waiting.length > 0) {
+      const [at, share] = waiting.pop();
+      const place = stop(values, at);
+      const shared = place < FEATURE.length && values[FEATURE[place]] === null;
+      const first = shared ? SHARED[place] : 0;
+      const last = shared ? SHARED[place + 1] : 0;
+      for (let i = last - 1; i >= first; --i) waiting.push([SHARED_LEAD[i], share * SHARE[i]]);
+      if (first === last) BELIEF[place].forEach((p, k) => { answer[k] += share * p; });
+    }
+    return answer;
+  }
+"""
+
+_MOST_PROBABLE = """
+  function predict(row) {
+    const answer = probabilities(row);
+    return CLASSES[answer.indexOf(Math.max(...answer))];
+  }
+"""
+
+_LEAST_COST = """
+  // The class of least expected cost; costs that differ by $SLACK at most are equal, and the first class wins.
+  function predict(row) {
+    const costs = new Array(CLASSES.length).fill(0);
+    probabilities(row).forEach((p, k) => LOSS[k].forEach((loss, j) => { costs[j] += p * loss; }));
+    const least = Math.min(...costs) + $SLACK;
+    return CLASSES[costs.findIndex((cost) => cost <= least)];
+  }
+"""
+
+_MEAN = """  function predict(row) {
+    return BELIEF[stop(read(row), $ROOT)][0];
+  }
+"""
+
+_OF_CLASSES = (
+    """// node(row) is the node where a row stops, probabilities(row) what the tree answers there, one number for each
+// of CLASSES, and predict(row) the most probable class.""",
+    _PROBABILITIES + _MOST_PROBABLE,
+    "probabilities(row)",
+    "CLASSES, FEATURES, node, probabilities, predict",
+)
+_OF_MEANS = (
+    "// node(row) is the node where a row stops, and predict(row) its mean.",
+    _MEAN,
+    "[predict(row)]",
+    "FEATURES, node, predict",
+)
+
+_CHECK = """
+  const VECTORS = [
+$VECTORS
+  ];
+
+  // The number of rows of VECTORS with another node or another answer than the tree's.
+  function check() {
+    return VECTORS.filter(([row, stop, answer, label]) =>
+      node(row) !== stop || $SAID.some((p, k) => p !== answer[k])$LABEL).length;
+  }
+"""

@@ -1,0 +1,238 @@
+"""A tree as a Python module that needs nothing but Python."""
+
+from __future__ import annotations
+
+from hornbeam.data.schema import Kind
+from hornbeam.data.table import Table
+from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.export.source.lookup_tables import LookupTables
+from hornbeam.export.source.test_vectors import TestVectors
+from hornbeam.export.wording import plain_label, wrapped
+from hornbeam.tree import Tree
+from hornbeam.typing import Label
+
+__all__ = ["to_python"]
+
+
+def to_python(tree: Tree | HasTree, *, vectors: Table | None = None) -> str:
+    """Write a tree as the source of a Python module without imports.
+
+    Parameters
+    ----------
+    tree : Tree or fitted TreeClassifier or TreeRegressor
+    vectors : Table, optional
+        Rows to ship with the code: its function ``check()`` counts those it answers otherwise than the tree,
+        and running the module as a script fails if there are any.
+
+    Returns
+    -------
+    str
+        ASCII source with ``node(row)``, ``probabilities(row)`` and ``predict(row)``. A row has one value a
+        feature, categories by value, None or NaN where missing. Nodes and probabilities are the tree's, bit
+        for bit, those of missing values that several branches share included. Where the target is numeric,
+        ``predict(row)`` is the mean, and there are no probabilities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam.tree import Skeleton, Tree
+    >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
+    >>> tree = Tree.raw(Schema((Feature("dose"),), ("ill", "well")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
+    >>> module = {}
+    >>> exec(to_python(tree), module)
+    >>> module["probabilities"]([0.9]), module["predict"]([0.1]), module["node"]([None])
+    ([0.2, 0.8], 'ill', 0)
+    """
+    tree = single_tree(tree)
+    flat, features = LookupTables.of(tree), tree.schema.features
+    codes = [
+        _dictionary(feature.categories) if feature.kind is not Kind.NUMERIC else "None"
+        for feature in features
+    ]
+    unknown = ["UNKNOWN" if feature.kind is Kind.NOMINAL else "None" for feature in features]
+    tables = {
+        **(
+            {}
+            if tree.is_regression
+            else {"CLASSES": [_literal(plain_label(label)) for label in tree.schema.classes]}
+        ),
+        "FEATURES": [_literal(feature.name) for feature in features],
+        "_CODES": codes,
+        "_UNKNOWN": unknown,
+        "_NODE": flat.node.tolist(),
+        "_FEATURE": flat.feature.tolist(),
+        "_THRESHOLD": ["None" if t != t else _literal(t) for t in flat.threshold.tolist()],
+        "_START": flat.start.tolist(),
+        "_LEAD": flat.lead.tolist(),
+        "_BELIEF": flat.belief.tolist(),
+    }
+    loss = tree.decision.loss
+    if flat.fractional:
+        tables["_SHARED"] = flat.spread_start.tolist()
+        tables["_SHARED_LEAD"] = flat.spread_lead.tolist()
+        tables["_SHARE"] = flat.spread_share.tolist()
+        if loss is not None:
+            tables["_LOSS"] = loss.matrix.tolist()
+    elif not tree.is_regression:
+        tables["_DECIDED"] = flat.decided.tolist()
+    written = "\n".join(f"{name} = (\n{wrapped(items)}\n)" for name, items in tables.items())
+    about = _ABOUT_MEANS if tree.is_regression else _ABOUT
+    source = about + _SOURCE.replace("$ROOT", "0" if flat.n_inner else "-1").replace("$TABLES", written)
+    if tree.is_regression:
+        source += _MEAN
+    elif not flat.fractional:
+        source += _PREDICT + _ANSWER
+    else:
+        source += _SHARED_PREDICT if loss is None else _LEAST_COST.replace("$SLACK", repr(loss.slack))
+        source += _SHARED_ANSWER
+    if vectors is None:
+        return source
+    said = "[predict(row)]" if tree.is_regression else "probabilities(row)"
+    labels = () if tree.is_regression else tree.schema.classes
+    return source + _check(TestVectors.of(tree, vectors), said, labels)
+
+
+def _dictionary(categories: tuple[object, ...]) -> str:
+    pairs = [f"{_literal(plain_label(category))}: {code}" for code, category in enumerate(categories)]
+    return f"{{\n{wrapped(pairs, indent='        ')}\n    }}"
+
+
+def _literal(value: str | int | float | bool) -> str:
+    """Write a plain value; `repr` of infinity is a name that Python does not know."""
+    return f"float('{value}')" if isinstance(value, float) and value - value != 0 else ascii(value)
+
+
+def _check(vectors: TestVectors, said: str, classes: tuple[Label, ...]) -> str:
+    rows = [f"({', '.join(map(_cell, row))},)" for row in vectors.values()]
+    decided = [
+        _literal(plain_label(classes[code])) if classes else "None" for code in vectors.decided.tolist()
+    ]
+    answers = zip(rows, vectors.nodes.tolist(), vectors.probabilities.tolist(), decided, strict=True)
+    table = wrapped(f"({row}, {node}, {answer}, {label})" for row, node, answer, label in answers)
+    said += " != answer" if not classes else " != answer or predict(row) != label"
+    return _CHECK.replace("$SAID", said).replace("$VECTORS", table)  # in this order: a name may hold "$SAID"
+
+
+def _cell(value: str | float | None) -> str:
+    return "None" if value is None else _literal(value)
+
+
+_ABOUT_MEANS = '''"""A decision tree, exported by Hornbeam.
+
+node(row) is the node where a row stops, and predict(row) its mean. A row has one value for each of FEATURES: a
+number, or a category by value; None or NaN where it is missing.
+"""
+'''
+
+_ABOUT = '''"""A decision tree, exported by Hornbeam.
+
+node(row) is the node where a row stops, probabilities(row) what the tree answers there, one number for each
+of CLASSES, and predict(row) the class that the model decides for. A row has one value for each of FEATURES: a
+number, or a category by value; None or NaN where it is missing.
+"""
+'''
+
+_SOURCE = '''
+UNKNOWN = -1
+$TABLES
+
+
+def _read(row):
+    values = []
+    for value, codes, unknown in zip(row, _CODES, _UNKNOWN, strict=True):
+        if value is None or value != value:
+            values.append(None)
+        else:
+            values.append(float(value) if codes is None else codes.get(value, unknown))
+    return values
+
+
+def _stop(values, at=$ROOT):
+    while at >= 0:
+        value, threshold = values[_FEATURE[at]], _THRESHOLD[at]
+        if value is None:
+            at = _LEAD[_START[at + 1] - 1]
+        elif threshold is not None:
+            at = _LEAD[_START[at] + (value > threshold)]
+        else:
+            at = ~at if value == UNKNOWN else _LEAD[_START[at] + value]
+    return ~at
+
+
+def node(row):
+    """The node where a row stops."""
+    return _NODE[_stop(_read(row))]
+
+
+'''
+
+_PREDICT = '''def predict(row):
+    """The class that the model decides for."""
+    return CLASSES[_DECIDED[_stop(_read(row))]]
+
+
+'''
+
+_SHARED_PREDICT = '''def predict(row):
+    """The most probable class of a row."""
+    answer = probabilities(row)
+    return CLASSES[answer.index(max(answer))]
+
+
+'''
+
+_LEAST_COST = '''def predict(row):
+    """The class of least expected cost; costs that differ by $SLACK at most are equal, and the first class wins."""
+    costs = [0.0] * len(CLASSES)
+    for p, losses in zip(probabilities(row), _LOSS, strict=True):
+        costs = [cost + p * loss for cost, loss in zip(costs, losses, strict=True)]
+    least = min(costs) + $SLACK
+    return next(label for label, cost in zip(CLASSES, costs, strict=True) if cost <= least)
+
+
+'''
+
+_MEAN = '''def predict(row):
+    """The mean of the node where a row stops."""
+    return _BELIEF[_stop(_read(row))][0]
+'''
+
+_ANSWER = '''def probabilities(row):
+    """The probability of each class for a row."""
+    return list(_BELIEF[_stop(_read(row))])
+'''
+
+_SHARED_ANSWER = '''def probabilities(row):
+    """The probability of each class for a row; a missing value is shared by the branches that answer it."""
+    values = _read(row)
+    answer = [0.0] * len(CLASSES)
+    waiting = [(0, 1.0)]
+    while waiting:
+        at, share = waiting.pop()
+        place = _stop(values, at)
+        shared = ()
+        if place < len(_FEATURE) and values[_FEATURE[place]] is None:
+            shared = range(_SHARED[place + 1] - 1, _SHARED[place] - 1, -1)
+        if shared:
+            waiting += [(_SHARED_LEAD[i], share * _SHARE[i]) for i in shared]
+        else:
+            answer = [sum_ + share * p for sum_, p in zip(answer, _BELIEF[place], strict=True)]
+    return answer
+'''
+
+_CHECK = '''
+
+VECTORS = (
+$VECTORS
+)
+
+
+def check():
+    """The number of rows of VECTORS with another node or another answer than the tree's."""
+    return sum(node(row) != stop or $SAID for row, stop, answer, label in VECTORS)
+
+
+if __name__ == "__main__":
+    raise SystemExit(f"{check()} rows differ" if check() else 0)
+'''

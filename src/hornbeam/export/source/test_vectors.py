@@ -1,0 +1,102 @@
+"""Rows with the answers a tree gives them, to be shipped beside exported code as its test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.data.schema import Kind
+from hornbeam.data.table import Table
+from hornbeam.errors import SchemaError
+from hornbeam.export.wording import plain_label
+from hornbeam.tree import Tree
+from hornbeam.tree.route import predict_rows, route
+from hornbeam.typing import Floats, Indices
+
+__all__ = ["TestVectors", "need_table"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TestVectors:
+    """Rows, where each of them stops, and what the tree answers.
+
+    Parameters
+    ----------
+    table : Table
+    nodes : int32 array of shape (n_rows,)
+    probabilities : float64 array of shape (n_rows, n_classes)
+    decided : intp array of shape (n_rows,)
+        The class that the tree's decision rule gives, by its code; 0 where the target is numeric.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam.tree import Skeleton, Tree
+    >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
+    >>> schema = Schema((Feature("dose"),), ("ill", "well"))
+    >>> tree = Tree.raw(schema, stump, np.array([[5, 5], [4, 1], [1, 4]]))
+    >>> vectors = TestVectors.of(tree, Table.read([[0.1], [np.nan]], schema=schema))
+    >>> vectors.nodes.tolist(), vectors.probabilities.tolist(), vectors.values()
+    ([1, 0], [[0.8, 0.2], [0.5, 0.5]], [[0.1], [None]])
+    """
+
+    table: Table
+    nodes: Indices
+    probabilities: Floats
+    decided: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, tree: Tree, table: Table) -> Self:
+        """Ask the tree about every row of a table."""
+        need_table(tree, table)
+        said = predict_rows(tree, table)
+        decided = np.zeros(len(said), np.intp) if tree.is_regression else tree.decision(said)
+        return cls(table, route(tree.skeleton, table), said, decided)
+
+    def numbers(self) -> Floats:
+        """Give the rows as numbers: categories by their codes, NaN where missing, -2 where unknown."""
+        columns = []
+        for feature, column in zip(self.table.schema.features, self.table.columns, strict=True):
+            missing = (column == -1) & (feature.kind is Kind.NOMINAL)
+            columns.append(np.where(missing, np.nan, column.astype(np.float64)))
+        return np.stack(columns, axis=1) if columns else np.empty((len(self.nodes), 0))
+
+    def values(self) -> list[list[Any]]:
+        """Give the rows by value: categories themselves, None where missing, a new word where unknown."""
+        rows: list[list[Any]] = [[] for _ in self.nodes]
+        for feature, column in zip(self.table.schema.features, self.numbers().T, strict=True):
+            categories = [plain_label(category) for category in feature.categories]
+            unknown = _new_word({str(category) for category in categories})
+            for row, value in zip(rows, column.tolist(), strict=True):
+                if np.isnan(value):
+                    row.append(None)
+                elif feature.kind is Kind.NUMERIC:
+                    row.append(value)
+                else:
+                    row.append(categories[int(value)] if value >= 0 else unknown)
+        return rows
+
+
+def _new_word(known: set[str]) -> str:
+    word = "?"
+    while word in known:
+        word += "?"
+    return word
+
+
+def need_table(tree: Tree, table: Any) -> None:
+    """Raise `SchemaError` unless vectors are a table of the tree's features."""
+    if not isinstance(table, Table):
+        raise SchemaError(
+            f"The vectors are a {type(table).__name__}; expected a Table. Read rows X with "
+            "Table.read(X, schema=tree.schema)."
+        )
+    if table.schema.features != tree.schema.features:
+        raise SchemaError(
+            "The vectors' table has other features than the tree; expected the same names, kinds and "
+            "categories. Read it with Table.read(X, schema=tree.schema)."
+        )

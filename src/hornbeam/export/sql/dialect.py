@@ -1,0 +1,234 @@
+"""Columns and constants as databases write them, so that every one means what the tree means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from math import inf, isinf
+from sys import float_info
+from typing import Any
+
+from sqlglot import exp
+
+from hornbeam.data.schema import Feature
+from hornbeam.errors import ExportError, ParameterError
+from hornbeam.export.wording import check_text
+from hornbeam.typing import Category, Label
+
+__all__ = ["DIALECTS", "Dialect", "dialect_of", "name", "word"]
+
+_EXACT_INTEGERS = 2**53
+
+
+class Nan(Enum):
+    """How a database tells NaN, which is missing, from other numbers."""
+
+    NEVER = "the database has no NaN"
+    EQUAL = "NaN equals itself"
+    TESTED = "there is a function for it"
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """A database's way to write what a tree needs.
+
+    Parameters
+    ----------
+    name : str
+        As sqlglot calls it.
+    nan : Nan
+    folds_case : bool
+        Whether two columns may not differ in case alone.
+    materializes : bool
+        Whether a part of a query can be asked to be worked out once.
+    splits_names : bool
+        Whether a dot parts a quoted name in two.
+
+    Examples
+    --------
+    >>> DIALECTS["sqlite"].number(0.5).sql("sqlite"), DIALECTS["sqlite"].number(1 / 3).sql("sqlite")
+    ('0.5', '6004799503160661.0 / 18014398509481984.0')
+    >>> DIALECTS["duckdb"].number(1 / 3).sql("duckdb")
+    '0.3333333333333333e0'
+    """
+
+    name: str
+    nan: Nan
+    folds_case: bool = True
+    materializes: bool = False
+    splits_names: bool = False
+
+    def number(self, value: float) -> exp.Expression:
+        """Write a finite number such that the database reads the same float64."""
+        if value < 0:
+            return exp.Neg(this=self._positive(-value))
+        return self._positive(value)
+
+    def _positive(self, value: float) -> exp.Expression:
+        decimal = repr(float(value))
+        if self.name != "sqlite":
+            # With an exponent it is a float everywhere, not a decimal that may be rounded on its way.
+            return exp.Literal.number(decimal if "e" in decimal else f"{decimal}e0")
+        whole, _, part = decimal.partition(".")
+        if "e" not in decimal and len(part) <= 4 and len(whole) + len(part) <= 15:
+            return exp.Literal.number(decimal)
+        # SQLite reads long decimals wrong by a bit now and then; integers and powers of two it reads exactly.
+        top, bottom = value.as_integer_ratio()
+        if bottom == 1:
+            shift = max((top & -top).bit_length() - 1, 0)
+            return _scaled(top >> shift, 1 << shift, exp.Mul)
+        return _scaled(top, bottom, exp.Div)
+
+    def sides(self, x: exp.Expression, threshold: float) -> tuple[exp.Expression, exp.Expression | None]:
+        """Write that a number is at most the threshold, and that it is above, if one can be."""
+        if threshold == inf:
+            return exp.Not(this=x.is_(exp.null())), None
+        if isinf(threshold):  # no infinity is written
+            least = self.number(-float_info.max)
+            return exp.LT(this=x, expression=least), exp.GTE(this=x.copy(), expression=least.copy())
+        cut = self.number(threshold)
+        return exp.LTE(this=x, expression=cut), exp.GT(this=x.copy(), expression=cut.copy())
+
+    def literal(self, value: Category) -> exp.Expression:
+        """Write a category, a number or a truth value."""
+        if isinstance(value, str):
+            return word(value)
+        if isinstance(value, bool):
+            return exp.true() if value else exp.false()
+        if isinstance(value, int):
+            return exp.Neg(this=exp.Literal.number(-value)) if value < 0 else exp.Literal.number(value)
+        return self.number(value)
+
+    def source(self, column: str) -> exp.Column:
+        """Name a column of the table that is read."""
+        if self.splits_names and "." in column:
+            raise ExportError(
+                f"A column is named {column!r}; no column of {self.name} has a dot in its name. Say what the "
+                "feature's column is called there: columns={feature: column}."
+            )
+        return exp.Column(this=name(column), table=exp.to_identifier("source"))
+
+    def column(self, feature: Feature, column: exp.Expression) -> exp.Expression:
+        """Write a column such that NULL is missing, and the rest compares as the feature's values do."""
+        kinds = set(map(type, feature.categories))
+        if str in kinds:
+            if (
+                self.name == "sqlite"
+            ):  # a column's own collation might take 'a' for 'A'; an expression has none
+                return exp.DPipe(this=column, expression=exp.Literal.string(""))
+            return exp.cast(column, "text")
+        if kinds == {bool}:
+            return column
+        if any(isinstance(value, int) and abs(value) > _EXACT_INTEGERS for value in feature.categories):
+            return column
+        number = exp.cast(column, "double")
+        if self.nan is Nan.NEVER:
+            return number
+        if self.nan is Nan.EQUAL:
+            return exp.Nullif(this=number, expression=exp.cast(exp.Literal.string("NaN"), "double"))
+        missing = exp.If(this=exp.IsNan(this=number.copy()), true=exp.null())
+        return exp.Case(ifs=[missing], default=number)
+
+    def categories(self, feature: Feature) -> list[exp.Expression]:
+        """Write the categories as they compare with the feature's column."""
+        if not any(isinstance(category, str) for category in feature.categories):
+            return [self.literal(category) for category in feature.categories]
+        words = [_as_text(category) for category in feature.categories]
+        if len(set(words)) < len(words):
+            raise ExportError(
+                f"{feature.kind.capitalize()} feature {feature.name!r} has two categories that are the same as "
+                "text, which is all a column of text can tell. Merge them, or name one of them differently."
+            )
+        return [word(text) for text in words]
+
+    def labels(self, classes: tuple[Label, ...]) -> list[exp.Expression]:
+        """Write the classes: text, whole numbers or truth values if all of them are, else all as text."""
+        for kind in (str, bool, int):
+            if all(type(label) is kind for label in classes):
+                return [self.literal(label) for label in classes]  # type: ignore[arg-type]
+        return [word(str(label)) for label in classes]
+
+
+DIALECTS = {
+    dialect.name: dialect
+    for dialect in (
+        Dialect("bigquery", Nan.TESTED, splits_names=True),
+        Dialect("databricks", Nan.EQUAL),
+        Dialect("duckdb", Nan.EQUAL, materializes=True),
+        Dialect("postgres", Nan.EQUAL, folds_case=False, materializes=True),
+        Dialect("snowflake", Nan.EQUAL, folds_case=False),
+        Dialect("spark", Nan.EQUAL),
+        Dialect("sqlite", Nan.NEVER, materializes=True),
+        Dialect("trino", Nan.TESTED),
+    )
+}
+
+
+def dialect_of(known_as: str) -> Dialect:
+    """Find a dialect by its name.
+
+    Examples
+    --------
+    >>> dialect_of("mysql")
+    Traceback (most recent call last):
+        ...
+    hornbeam.errors.ParameterError: dialect is 'mysql', expected one of bigquery, databricks, duckdb, ...
+    """
+    if known_as not in DIALECTS:
+        raise ParameterError(
+            f"dialect is {known_as!r}, expected one of {', '.join(DIALECTS)}. Databases that compare text "
+            "without regard to case, or without NULL, would take one category for another."
+        )
+    return DIALECTS[known_as]
+
+
+def name(text: str) -> exp.Identifier:
+    """Write a name, always quoted.
+
+    Examples
+    --------
+    >>> print(name('a "b" c').sql("duckdb"))
+    "a ""b"" c"
+    """
+    if not text or "\0" in text:
+        raise ExportError(
+            f"A column or table is named {text!r}; no database has such a name. Say what the feature's column is "
+            "called there: columns={feature: column}."
+        )
+    check_text(text)
+    return exp.to_identifier(text, quoted=True)
+
+
+def word(text: str) -> exp.Expression:
+    r"""Write text; a zero character, which would end it in some databases, by its number.
+
+    Examples
+    --------
+    >>> word("it's").sql("duckdb"), word("a\0b").sql("duckdb")
+    ("'it''s'", "'a' || CHR(0) || 'b'")
+    """
+    check_text(text)
+    first, *rest = text.split("\0")
+    written: exp.Expression = exp.Literal.string(first)
+    for part in rest:
+        zero = exp.Chr(expressions=[exp.Literal.number(0)])
+        written = exp.DPipe(this=written, expression=zero)
+        if part:
+            written = exp.DPipe(this=written, expression=exp.Literal.string(part))
+    return written
+
+
+def _as_text(category: Category) -> str:
+    return str(category).lower() if isinstance(category, bool) else str(category)
+
+
+def _scaled(top: int, power: int, by: type[exp.Mul] | type[exp.Div]) -> exp.Expression:
+    """Multiply or divide by a power of two, in steps that fit 62 bits."""
+    typed = {"typed": True} if by is exp.Div else {}  # or sqlglot would cast, for fear of whole division
+    written: Any = exp.Literal.number(f"{top}.0")
+    while power > 1:
+        step = min(power, 1 << 62)
+        written = by(this=written, expression=exp.Literal.number(f"{step}.0"), **typed)
+        power //= step
+    made: exp.Expression = written
+    return made

@@ -1,0 +1,177 @@
+"""A tree as an SQL query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from hornbeam.errors import ParameterError
+from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.export.optional_import import import_extra
+from hornbeam.rules import RuleSet
+from hornbeam.tree import Tree
+
+__all__ = ["rules_where", "to_sql"]
+
+
+def to_sql(
+    tree: Tree | HasTree,
+    *,
+    table: str | Sequence[str] = "rows",
+    dialect: str = "duckdb",
+    keep: Sequence[str] = (),
+    columns: Mapping[str, str] | None = None,
+) -> str:
+    """Write a tree as one SELECT that scores the rows of a table.
+
+    Parameters
+    ----------
+    tree : Tree or fitted TreeClassifier or TreeRegressor
+    table : str or sequence of str, default "rows"
+        The table to read, or its schema and name: ``("main", "rows")``.
+    dialect : str, default "duckdb"
+        One of bigquery, databricks, duckdb, postgres, snowflake, spark, sqlite and trino.
+    keep : sequence of str
+        Columns of the table to carry over into the result, such as its key.
+    columns : mapping from feature to column, optional
+        What the column of a feature is called, if not as the feature.
+
+    Returns
+    -------
+    str
+        A query whose result has the kept columns, ``leaf``, the node where the row stops; ``label``, the class
+        that `predict` names, by costs and class weights too; and ``p0``, ``p1``, ..., the probabilities in the
+        order of the tree's classes. Where the target is numeric, ``mean`` stands in the place of label and
+        probabilities.
+
+    Raises
+    ------
+    ExportError
+        If two tested columns differ in case alone and the database cannot tell, if a name is empty, or if
+        missing values spread on more than 1,500 levels at a time.
+    MissingExtraError
+        Without the package sqlglot: ``pip install 'hornbeam[sql]'``.
+
+    Notes
+    -----
+    NULL and NaN are missing, and categories compare by value, so a missing or unseen value does what it does in
+    the tree. Numeric columns are read as float64 and numbers are written such that the database reads the
+    same bits; in SQLite that takes fractions of integers, because it misreads some long decimals. Where a
+    missing value goes to every child, the probabilities are sums in the tree's own order. So SQLite and
+    DuckDB give the tree's probabilities to the last bit.
+
+    Names and categories are quoted and escaped. Each column is named once, with its table: SQLite would take a
+    misspelt name alone for text.
+
+    Examples
+    --------
+    >>> import sqlite3
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Feature, Schema
+    >>> from hornbeam.export import to_sql
+    >>> from hornbeam.tree import Skeleton, Tree
+    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [30.5, np.nan, np.nan])
+    >>> tree = Tree.raw(Schema((Feature("age"),), ("no", "yes")), stump, np.array([[5, 5], [4, 1], [1, 4]]))
+    >>> query = to_sql(tree, table="people", dialect="sqlite", keep=["name"])
+    >>> print(query)
+    WITH hornbeam_inputs AS (
+      SELECT
+        source."name" AS k0,
+        CAST(source."age" AS REAL) AS x0
+      FROM "people" AS source
+    ), hornbeam_routed AS (
+      SELECT
+        k0,
+        CASE WHEN x0 > 30.5 THEN 2 WHEN x0 IS NULL THEN 0 ELSE 1 END AS leaf
+      FROM hornbeam_inputs
+    ), hornbeam_answers(leaf, label, p0, p1) AS (
+      VALUES
+        (0, 'no', 0.5, 0.5),
+        (1, 'no', 0.8, 0.2),
+        (2, 'yes', 0.2, 0.8)
+    )
+    SELECT
+      hornbeam_routed.k0 AS "name",
+      hornbeam_answers.leaf AS leaf,
+      hornbeam_answers.label AS label,
+      CAST(hornbeam_answers.p0 AS REAL) AS p0,
+      CAST(hornbeam_answers.p1 AS REAL) AS p1
+    FROM hornbeam_routed
+    LEFT JOIN hornbeam_answers
+      ON hornbeam_answers.leaf = hornbeam_routed.leaf
+    >>> people = sqlite3.connect(":memory:")
+    >>> _ = people.execute("CREATE TABLE people (name, age)")
+    >>> _ = people.execute("INSERT INTO people VALUES ('Ada', 36), ('Bob', 30.5), ('Cid', NULL)")
+    >>> people.execute(query).fetchall()
+    [('Ada', 2, 'yes', 0.2, 0.8), ('Bob', 1, 'no', 0.8, 0.2), ('Cid', 0, 'no', 0.5, 0.5)]
+    >>> people.close()
+    """
+    tree = single_tree(tree)
+    import_extra("sqlglot", "sql")
+    from hornbeam.export.sql.dialect import dialect_of
+    from hornbeam.export.sql.expressions import SplitExpressions
+    from hornbeam.export.sql.select import select_statement
+
+    query = SplitExpressions(tree, dialect_of(dialect))
+    parts = (table,) if isinstance(table, str) else tuple(table)
+    if not 1 <= len(parts) <= 3:
+        raise ParameterError(f"table is {table!r}, expected a name, or up to three: catalog, schema, table")
+    if isinstance(keep, str):
+        raise ParameterError(f"keep is {keep!r}, expected a list of columns: keep=[{keep!r}]")
+    return select_statement(query, parts, keep, columns or {}).sql(dialect=dialect, pretty=True, copy=False)
+
+
+def rules_where(
+    rules: RuleSet,
+    *,
+    dialect: str = "duckdb",
+    table: str | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> list[str]:
+    """Write the conditions of each rule as SQL, to be put behind WHERE.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    dialect : str, default "duckdb"
+        As in `to_sql`.
+    table : str, optional
+        The table, or its alias in the query, to name before each column. SQLite would take a misspelt column
+        for text if it stood alone.
+    columns : mapping from feature to column, optional
+        What the column of a feature is called, if not as the feature.
+
+    Returns
+    -------
+    list of str
+        For each rule an expression that is true for the rows it covers: those that meet its conditions, also
+        where an earlier rule decides. NULL and NaN are missing, as in `to_sql`.
+
+    Raises
+    ------
+    ExportError
+        If a name is empty, or two categories are the same as text.
+    MissingExtraError
+        Without the package sqlglot: ``pip install 'hornbeam[sql]'``.
+
+    Examples
+    --------
+    >>> import sqlite3
+    >>> from hornbeam import TreeClassifier
+    >>> from hornbeam.export import rules_where
+    >>> clf = TreeClassifier("cart").fit([[36.5], [36.9], [38.0]], ["well", "well", "ill"])
+    >>> clauses = rules_where(clf.rules(), dialect="sqlite", columns={"x0": "fever"})
+    >>> clauses[1]
+    'CAST("fever" AS REAL) > 37.4'
+    >>> people = sqlite3.connect(":memory:")
+    >>> _ = people.execute("CREATE TABLE people (name, fever)")
+    >>> _ = people.execute("INSERT INTO people VALUES ('Ada', 36.6), ('Bob', 39.5), ('Cid', NULL)")
+    >>> people.execute(f"SELECT name FROM people WHERE {clauses[1]}").fetchall()
+    [('Bob',)]
+    >>> people.close()
+    """
+    import_extra("sqlglot", "sql")
+    from hornbeam.export.sql.dialect import dialect_of
+    from hornbeam.export.sql.rule_conditions import rule_condition
+
+    spoken = dialect_of(dialect)
+    return [rule_condition(rule, spoken, table, columns or {}).sql(dialect=dialect) for rule in rules]

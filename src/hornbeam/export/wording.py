@@ -1,0 +1,370 @@
+"""What people read of a tree: its tests, names, probabilities and evidence in words.
+
+Every word that comes from the data leaves here printable, on one line, and not to be mistaken for another or for
+a part of a drawing. What is special to a target (HTML, DOT, Markdown) is escaped by that target's own file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import floor, isinf, isnan
+
+import numpy as np
+
+from hornbeam.data.schema import Feature, Kind
+from hornbeam.errors import ExportError, ParameterError
+from hornbeam.tree import Tree
+from hornbeam.tree.categories import shorter_side
+from hornbeam.tree.evidence.means import variances
+
+__all__ = [
+    "branches",
+    "check_most",
+    "check_text",
+    "conditions",
+    "conditions_within",
+    "digits_apart",
+    "evidence_text",
+    "feature_name",
+    "label_text",
+    "membership",
+    "number_text",
+    "plain_label",
+    "pluralise",
+    "probability_text",
+    "shorten",
+    "shortened",
+    "wrapped",
+]
+
+_MOST_CLASSES = 4  # listed of a node's evidence
+_MOST_DIGITS = 9  # of a threshold that is not written exactly
+_EXPONENT = 1e9  # from here on numbers that are not written exactly have an exponent
+
+
+def branches(tree: Tree, node: int, most: int | None = None, digits: int | None = None) -> list[str]:
+    """Say in words what leads to each child of a node."""
+    name = feature_name(tree.schema.features[tree.skeleton.feature[node]].name)
+    return [f"{name} {condition}" for condition in conditions(tree, node, most, digits)]
+
+
+def conditions(tree: Tree, node: int, most: int | None = None, digits: int | None = None) -> list[str]:
+    """Say what the tested value must be for each child of a node.
+
+    Parameters
+    ----------
+    tree : Tree
+    node : int
+        A node with children.
+    most : int, optional
+        Lists of more categories are cut, with the number of those left out; whole lists if not given.
+    digits : int, optional
+        So many digits of a threshold are enough (`number_text`); exact if not given.
+
+    Returns
+    -------
+    list of str
+        In the order of the children.
+    """
+    skeleton = tree.skeleton
+    feature = tree.schema.features[skeleton.feature[node]]
+    threshold, missing = skeleton.threshold.item(node), skeleton.missing_slot.item(node)
+    if isnan(threshold):
+        run = skeleton.slot_of[skeleton.slot_start[node] : skeleton.slot_start[node + 1]]
+        slots = range(skeleton.n_children[node])
+        tests = [membership(feature, np.flatnonzero(run == slot).tolist(), most) for slot in slots]
+    else:
+        at = shorten(feature, threshold, digits)
+        tests = [f"≤ {at}", f"> {at}", ""][: skeleton.n_children[node]]
+    if missing == -2:
+        return [f"{test}, or missing in part" for test in tests]
+    if missing >= 0:
+        tests[missing] += " or missing" if tests[missing] else "missing"
+    return tests
+
+
+def conditions_within(tree: Tree, node: int, letters: int, digits: int | None = None) -> list[str]:
+    """Say what the tested value must be for each child of a node, in so many letters.
+
+    Lists of categories are as long as there is room; what is still too long is cut.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> X = [["red"], ["blue"], ["green"], ["grey"]]
+    >>> tree = TreeClassifier("cart").fit(X, [1, 0, 1, 0]).tree_
+    >>> conditions_within(tree, 0, 16), conditions_within(tree, 0, 12)
+    (['in {blue, grey}', 'in {green, red}'], ['in {blue…', 'in {green…'])
+    """
+    told = conditions(tree, node, None, digits)
+    n_categories = len(tree.schema.features[tree.skeleton.feature[node]].categories)
+    # A category takes three letters or more, with its comma and space.
+    for most in range(min(letters // 3, n_categories), 0, -1):
+        if all(len(test) <= letters for test in told):
+            return told
+        fewer = conditions(tree, node, most, digits)
+        told = [test if len(test) <= letters else less for test, less in zip(told, fewer, strict=True)]
+    return [test if len(test) <= letters else _cut_short(test, letters) for test in told]
+
+
+def _cut_short(test: str, letters: int) -> str:
+    """Cut the category that is named, and if that is not enough, the number of those that are not."""
+    named, comma, others = test.rpartition(", … ")
+    if not comma:
+        return shortened(test, letters)
+    kept = letters - len(comma + others)
+    if kept >= len("in {abc…"):
+        return shortened(named, kept) + comma + others
+    return f"{named[: letters - 1]}…"
+
+
+def membership(feature: Feature, codes: Sequence[int], most: int | None = None) -> str:
+    """Say that a value is one of some categories; where that is shorter, that it is none of the others.
+
+    Parameters
+    ----------
+    feature : Feature
+        A feature with categories.
+    codes : sequence of int
+        The categories that will do, ascending.
+    most : int, optional
+        Longer lists are cut, with the number of those left out; whole lists if not given.
+
+    Returns
+    -------
+    str
+        Exact for every category of the feature. A category that the training data did not have is in no set,
+        not even in one that is written by what it leaves out.
+
+    Examples
+    --------
+    >>> colour = Feature("colour", Kind.NOMINAL, ("blue", "green", "grey", "pink", "red", "teal"))
+    >>> membership(colour, [4]), membership(colour, [0, 1, 4]), membership(colour, [0, 1, 4], 2)
+    ('= red', 'in {blue, green, red}', 'in {blue, green, … 1 more}')
+    >>> membership(colour, [0, 1, 2, 3]), membership(colour, [0, 1, 2, 3, 5]), membership(colour, range(6))
+    ('not in {red, teal}', '≠ red', 'known')
+    """
+    listed, left_out = shorter_side(codes, len(feature.categories))
+    words = [label_text(feature.categories[code]) for code in listed[:most]]
+    if len(listed) > len(words):
+        words.append(f"… {len(listed) - len(words)} more")
+    elif len(listed) == 1:
+        return f"≠ {words[0]}" if left_out else f"= {words[0]}"
+    if not listed:
+        return "known" if left_out else ""
+    return f"{'not in' if left_out else 'in'} {{{', '.join(words)}}}"
+
+
+def shorten(feature: Feature, threshold: float, digits: int | None = None) -> str:
+    """Write a threshold: on an ordinal feature the last category on the left, else as a number.
+
+    Examples
+    --------
+    >>> shorten(Feature("age"), 30.0), shorten(Feature("size", Kind.ORDINAL, ("S", "M", "L")), 1.5)
+    ('30', 'M')
+    """
+    if feature.kind is Kind.ORDINAL and 0 <= threshold < len(feature.categories):
+        return label_text(feature.categories[floor(threshold)])
+    return number_text(threshold, digits)
+
+
+def number_text(value: float, digits: int | None = None) -> str:
+    """Write a number as the shortest decimal that means it, or in about so many digits for those who glance.
+
+    What is short already stays exact, and no digit before the point is rounded away.
+
+    Examples
+    --------
+    >>> number_text(2.449999988079071), number_text(2.449999988079071, 4), number_text(7073.5, 4), number_text(1234567.891, 4)
+    ('2.449999988079071', '2.45', '7073.5', '1234568')
+    """
+    exact = repr(value + 0.0).removesuffix(".0")
+    if digits is None or len(exact) <= digits + 2:
+        return exact
+    whole = len(str(int(abs(value)))) if 1 <= abs(value) < _EXPONENT else 1
+    short = f"{value:.{max(digits, whole)}g}"
+    # The largest of all numbers, rounded up, would be infinite.
+    return short if isinf(float(short)) == isinf(value) else number_text(value, digits + 1)
+
+
+def digits_apart(tree: Tree, digits: int = 4) -> list[int]:
+    """Find for every feature how many digits keep its thresholds apart: `digits`, or a few more.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> X = [[1.0000101, 5], [1.0000202, 5], [1.0000404, 5]]
+    >>> digits_apart(TreeClassifier("cart").fit(X, list("aba")).tree_)
+    [5, 4]
+    """
+    skeleton = tree.skeleton
+    found = []
+    for feature in range(tree.schema.n_features):
+        values = np.unique(skeleton.threshold[skeleton.feature == feature]).tolist()
+        enough = (
+            n for n in range(digits, _MOST_DIGITS) if len({number_text(v, n) for v in values}) == len(values)
+        )
+        found.append(next(enough, _MOST_DIGITS))
+    return found
+
+
+def probability_text(p: float, decimals: int = 3) -> str:
+    """Write a probability with three decimals, or fewer.
+
+    Examples
+    --------
+    >>> probability_text(0.99999), probability_text(1.0), probability_text(0.996, 2)
+    ('0.999', '1.000', '0.99')
+    """
+    # A probability that is not 1 must not look like it.
+    return f"{min(p, 1 - 10**-decimals) if p < 1 else p:.{decimals}f}"
+
+
+def evidence_text(tree: Tree, node: int, classes: list[str]) -> str:
+    """Tell the evidence of a node, most frequent class first; of a numeric target, its rows and their spread."""
+    counts, unit = tree.evidence[node], tree.unit.item(0)
+    if tree.is_regression:
+        spread = variances(tree.evidence[node : node + 1], tree.unit).item() ** 0.5
+        amount = _amount(counts[0], unit)
+        return f"{amount} row{'s' * (amount != '1')}, deviation {spread:.4g}" if counts[0] else "no evidence"
+    order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)].tolist()
+    if not order:
+        return "no evidence"
+    listed = [f"{_amount(counts[k], unit)} {classes[k]}" for k in order[:_MOST_CLASSES]]
+    rest = order[_MOST_CLASSES:]
+    if rest:
+        listed.append(f"{_amount(counts[rest].sum(), unit)} of {len(rest)} more classes")
+    return ", ".join(listed)
+
+
+def _amount(steps: np.int64, unit: float) -> str:
+    return str(steps) if unit == 1 else f"{steps * unit:.6g}"
+
+
+def feature_name(name: str) -> str:
+    r"""Write the name of a feature on one line, quoted where it would not show.
+
+    Examples
+    --------
+    >>> print(feature_name("age (years)"), feature_name(""), feature_name("a\nb"))
+    age (years) '' 'a\nb'
+    """
+    clear = name.isprintable() and name and name == name.strip() and name[0] not in "'\""
+    return name if clear else repr(name)
+
+
+def label_text(value: object) -> str:
+    """Write a category or label so that it cannot be taken for another, nor for a part of the drawing.
+
+    Examples
+    --------
+    >>> print(label_text("red"), label_text("1"), label_text(1), label_text("missing"))
+    red '1' 1 'missing'
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str):
+        clear = value.isprintable() and value and value == value.strip() and not set(value) & set("{},'\"\\")
+        return value if clear and not _mistakable(value) else repr(value)
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in repr(value))
+
+
+def plain_label(value: object) -> str | int | float | bool:
+    """Give a category or label as a plain value that source code can write; others as words.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plain_label(np.int64(3)), plain_label("a"), plain_label(("a", 1))
+    (3, 'a', "('a', 1)")
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    # Subclasses may write themselves as they like: only the plain types are trusted.
+    for kind in (bool, int, float, str):
+        if isinstance(value, kind):
+            return kind(value)
+    return repr(value)
+
+
+def check_most(most: int | None) -> None:
+    """Raise `ParameterError` unless a limit on categories is 1 or more, or None for no limit.
+
+    Examples
+    --------
+    >>> check_most(0)
+    Traceback (most recent call last):
+        ...
+    hornbeam.errors.ParameterError: max_categories is 0, expected 1 or more, or None for whole lists
+    """
+    if most is not None and most < 1:
+        raise ParameterError(f"max_categories is {most}, expected 1 or more, or None for whole lists")
+
+
+def check_text(words: str) -> None:
+    r"""Raise `ExportError` if words cannot be written to a file: half of a surrogate pair is no character.
+
+    Examples
+    --------
+    >>> check_text("\ud800")
+    Traceback (most recent call last):
+        ...
+    hornbeam.errors.ExportError: '\ud800' is not valid Unicode, expected text a file can hold. Rename it.
+    """
+    try:
+        words.encode()
+    except UnicodeEncodeError as error:
+        raise ExportError(
+            f"{words!r} is not valid Unicode, expected text a file can hold. Rename it."
+        ) from error
+
+
+def pluralise(n: int, one: str, many: str | None = None) -> str:
+    """Say how many there are.
+
+    Examples
+    --------
+    >>> pluralise(1, "row"), pluralise(1200, "row"), pluralise(2, "leaf", "leaves")
+    ('1 row', '1,200 rows', '2 leaves')
+    """
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def shortened(words: str, most: int) -> str:
+    """Cut words that are too long.
+
+    Examples
+    --------
+    >>> shortened("petal width (cm)", 9)
+    'petal wi…'
+    """
+    return words if len(words) <= most else f"{words[: most - 1]}…"
+
+
+def wrapped(items: Iterable[object], width: int = 100, indent: str = "    ") -> str:
+    """Write the items of a table in source code, with commas, in lines of about this width.
+
+    Examples
+    --------
+    >>> print(wrapped([10, 20, 30, 40], width=12))
+        10, 20,
+        30, 40,
+    """
+    lines, line = [], indent
+    for item in items:
+        cell = f"{item}, "
+        if len(line) + len(cell) > width + 1 and line != indent:
+            lines.append(line.rstrip())
+            line = indent
+        line += cell
+    return "\n".join([*lines, line.rstrip()])
+
+
+def _mistakable(word: str) -> bool:
+    if word in {"missing", "True", "False", "None"} or word.startswith(("… ", "of ")) or "or missing" in word:
+        return True
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True

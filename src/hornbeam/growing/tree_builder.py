@@ -1,0 +1,81 @@
+"""From nodes as the kernels make them to a tree: level order, thresholds for codes, slot maps in a row."""
+
+import numpy as np
+
+from hornbeam.data.binning.bins import Bins
+from hornbeam.data.schema import Schema
+from hornbeam.data.table import Table
+from hornbeam.kernels.slots import Slots
+from hornbeam.kernels.subtree import Nodes
+from hornbeam.tree.edit import count_rows
+from hornbeam.tree.skeleton import Skeleton
+from hornbeam.tree.tree import Step, Tree
+from hornbeam.tree.walk import level_order, take_ranges
+from hornbeam.typing import Floats, Indices
+
+__all__ = ["build_regression_tree", "build_skeleton", "build_tree"]
+
+
+def build_tree(
+    nodes: Nodes, bins: Bins, schema: Schema, unit: float, step: Step, *, at_values: bool = False
+) -> Tree:
+    """Make a tree of nodes whose tests are still on codes.
+
+    Thresholds lie midway between the node's neighbouring values; with ``at_values`` they are then lowered to
+    a value of the training set, as C4.5 does.
+    """
+    order = level_order(nodes.parent, nodes.slot)
+    return Tree.raw(
+        schema,
+        build_skeleton(nodes, bins, order, at_values=at_values),
+        nodes.evidence[order],
+        unit=unit,
+        rows=nodes.rows[order],
+        gain=nodes.gain[order],
+        history=(step,),
+    )
+
+
+def build_skeleton(nodes: Nodes, bins: Bins, order: np.ndarray, *, at_values: bool = False) -> Skeleton:
+    """Make a skeleton of nodes whose tests are still on codes, given in level order."""
+    feature = nodes.feature[order]
+    slot_start, slot_of = _slot_maps(nodes, order, bins, feature)
+    return Skeleton.of(
+        n_children=np.bincount(nodes.parent[1:], minlength=len(order))[order],
+        feature=feature,
+        threshold=_thresholds(feature, nodes.left[order], nodes.right[order], bins, at_values),
+        slot_start=slot_start,
+        slot_of=slot_of,
+        missing_slot=nodes.missing_slot[order],
+    )
+
+
+def build_regression_tree(nodes: Nodes, bins: Bins, table: Table, step: Step) -> Tree:
+    """Make a tree of a numeric target, whose squares the kernels do not count: they choose by sums alone."""
+    order = level_order(nodes.parent, nodes.slot)
+    return count_rows(build_skeleton(nodes, bins, order), table, gain=nodes.gain[order], history=(step,))
+
+
+def _thresholds(feature: Indices, left: Indices, right: Indices, bins: Bins, at_values: bool) -> Floats:
+    """Cut points of the numeric tests; one that parts known from missing values lets all numbers pass."""
+    threshold = np.full(len(feature), np.nan)
+    numeric = np.flatnonzero(left >= 0)
+    if len(numeric) == 0:
+        return threshold
+    known = right[numeric] < bins.n_codes[feature[numeric]]
+    if not known.all():
+        threshold[numeric[~known]] = np.inf
+        numeric = numeric[known]
+    threshold[numeric] = bins.threshold(feature[numeric], left[numeric], right[numeric], at_values=at_values)
+    return threshold
+
+
+def _slot_maps(nodes: Nodes, order: np.ndarray, bins: Bins, feature: Indices) -> tuple[Indices, Slots]:
+    start = nodes.map_start[order]
+    nominal = start >= 0
+    if not nominal.any():
+        return np.zeros(len(order) + 1, dtype=np.int32), np.empty(0, dtype=np.int32)
+    length = np.where(nominal, bins.n_codes[feature], 0).astype(np.int64)
+    slot_start, slot_of = take_ranges(nodes.map, start, length)
+    slot_of.flags.writeable = False  # or the skeleton would copy it
+    return slot_start.astype(np.int32), slot_of

@@ -1,0 +1,8 @@
+"""Whole fits on rows that do not fit memory, or that stay with an engine."""
+
+from hornbeam.out_of_core.count import HeldOutSource, count_on_all
+from hornbeam.out_of_core.fit import fit
+from hornbeam.out_of_core.plan import Plan
+from hornbeam.out_of_core.sample import draw_sample
+
+__all__ = ["HeldOutSource", "Plan", "count_on_all", "draw_sample", "fit"]

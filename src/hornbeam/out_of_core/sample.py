@@ -1,0 +1,136 @@
+"""A sample of rows that no engine, grouping or order of units can change."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.data.engine import Engine
+from hornbeam.data.sources import Source, Unit
+from hornbeam.data.table import Table
+from hornbeam.errors import DataError, ParameterError
+from hornbeam.tuning.folds import splitmix64
+from hornbeam.typing import Counts
+
+__all__ = ["draw_numbers", "draw_sample"]
+
+type _Numbers = NDArray[np.uint64]
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_LARGEST = 2**64 - 1
+_SPARE = 8  # standard deviations of the number of rows within a bound
+
+
+def draw_sample(source: Source, engine: Engine, n_rows: int, seed: int = 0) -> Table:
+    """Bring some rows of a source into memory: those that drew the smallest numbers.
+
+    Parameters
+    ----------
+    source : Source
+    engine : Engine
+        Where the rows are read; the sample does not depend on it.
+    n_rows : int
+        How many rows; all of them if there are no more.
+    seed : int, default 0
+        Another seed, another sample.
+
+    Returns
+    -------
+    Table
+        In the order of the source.
+
+    Notes
+    -----
+    A row draws its number by its place in the source, so nothing is read to know it. Tasks read and give back
+    only rows that are likely to be chosen: those within a bound that a few more than `n_rows` are expected to
+    meet. Should too few meet it, a chance of 1 in 10**15, it is doubled.
+
+    Examples
+    --------
+    >>> from hornbeam.data import LocalEngine, MemorySource
+    >>> source = MemorySource(Table.read(np.arange(100.0)[:, None]), block=7)
+    >>> draw_sample(source, LocalEngine(), 3).columns
+    (array([33., 53., 94.]),)
+    >>> draw_sample(source, LocalEngine(n_jobs=2, reverse=True), 3).columns
+    (array([33., 53., 94.]),)
+    """
+    if n_rows < 1:
+        raise ParameterError(f"n_rows={n_rows}: expected a sample of at least 1 row.")
+    enough = (n_rows + _SPARE * (sqrt(n_rows) + 8)) / max(source.n_rows, 1)
+    bound = _LARGEST if enough >= 1 else int(enough * _LARGEST)
+    while True:
+        [drawn] = engine.reduce(_draw, source.units(), (source, seed, bound))
+        if bound == _LARGEST or sum(len(some.number) for some in drawn) >= n_rows:
+            return _join(drawn, n_rows, source)
+        bound = min(2 * bound, _LARGEST)
+
+
+def draw_numbers(begin: int, end: int, seed: int = 0) -> _Numbers:
+    """Draw a number for each row from `begin` up to `end`, by its place; no two are the same.
+
+    Examples
+    --------
+    >>> bool((draw_numbers(0, 5)[2:] == draw_numbers(2, 5)).all())
+    True
+    """
+    place = np.arange(begin + 1, end + 1, dtype=np.uint64)
+    return splitmix64(place * _GOLDEN + splitmix64(np.full(1, seed, np.uint64)))
+
+
+@dataclass(slots=True)
+class _Drawn:
+    """Rows of one unit that may be chosen. Columns are a list: they leave it as they are put together."""
+
+    place: Counts
+    number: _Numbers
+    columns: list[NDArray[Any]]
+    rest: Table
+
+
+def _draw(units: Sequence[Unit], shared: tuple[Source, int, int]) -> list[list[_Drawn]]:
+    """Rows whose numbers are within the bound: a task of the engine."""
+    source, seed, bound = shared
+    drawn = []
+    for unit in units:
+        number = draw_numbers(unit.begin, unit.end, seed)
+        chosen = np.flatnonzero(number <= np.uint64(bound))
+        if len(chosen):
+            some = source.read(unit, rows=chosen)
+            drawn.append(
+                _Drawn(unit.begin + chosen, number[chosen], list(some.columns), replace(some, columns=()))
+            )
+    return [drawn]
+
+
+def _join(drawn: list[_Drawn], n_rows: int, source: Source) -> Table:
+    """Put the rows of the smallest numbers into one table, column by column."""
+    if not drawn:
+        raise DataError("the source has no rows that count, expected some to draw a sample from")
+    number, place = (np.concatenate([getattr(some, name) for some in drawn]) for name in ("number", "place"))
+    chosen = np.argpartition(number, n_rows - 1)[:n_rows] if len(number) > n_rows else np.arange(len(number))
+    chosen = chosen[np.argsort(place[chosen])]
+    columns = []
+    for feature in range(source.schema.n_features):
+        columns.append(np.concatenate([some.columns[feature] for some in drawn])[chosen])
+        for some in drawn:
+            some.columns[feature] = columns[-1][:0]
+    first = drawn[0].rest
+    target = [some.rest.target for some in drawn if some.rest.target is not None]
+    weight = [some.rest.weight for some in drawn if some.rest.weight is not None]
+    values = [some.rest.numeric_target.values for some in drawn if some.rest.numeric_target is not None]
+    return Table(
+        source.schema,
+        tuple(columns),
+        np.concatenate(target)[chosen] if target else None,
+        np.concatenate(weight)[chosen] if weight else None,
+        first.unit,
+        None,
+        first.names,
+        first.class_weight,
+        None
+        if first.numeric_target is None
+        else replace(first.numeric_target, values=np.concatenate(values)[chosen]),
+    )

@@ -1,0 +1,224 @@
+"""The model card: what a report says, as Markdown, with marked places for what only the author knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import hornbeam
+from hornbeam.export.wording import label_text, pluralise, probability_text
+from hornbeam.reporting.grid import Grid, markdown_text
+from hornbeam.reporting.reported_model import ReportedModel
+from hornbeam.reporting.sections.all_scores import scores_of
+from hornbeam.reporting.sections.classification import rule_sentence
+from hornbeam.reporting.sections.discrimination import class_grid
+from hornbeam.reporting.sections.earlier import Earlier, earlier_grids, earlier_words
+from hornbeam.reporting.sections.features import feature_grid
+from hornbeam.reporting.sections.groups import Groups, group_grid, group_words
+from hornbeam.reporting.sections.provenance import setting_words
+from hornbeam.reporting.sections.scores import Score
+from hornbeam.reporting.summary import shown, summary_sentences
+from hornbeam.reporting.test_results import TestResults
+from hornbeam.tree import Tree
+from hornbeam.tree.decision.base_rate import base_rate
+from hornbeam.tree.decision.costs import Costs
+
+__all__ = ["model_card"]
+
+_MOST_CLASSES, _FEW_ROWS = 60, 30
+
+
+def model_card(
+    model: Any,
+    X_test: Any = None,
+    y_test: Any = None,
+    *,
+    title: str = "Model card",
+    date: Any = None,
+    positive: Any = None,
+    groups: Any = None,
+    earlier: Any = None,
+) -> str:
+    """Write a model card in Markdown.
+
+    Purpose, origin of the data and the like are left as lines that begin with "TODO (author)".
+
+    Parameters
+    ----------
+    model : TreeClassifier, TreeRegressor, SmoothedClassifier of one tree, or Tree
+        What the card is about.
+    X_test : array-like or data frame of shape (n_rows, n_features), default=None
+        Rows that were not used for training. None: the card has no scores.
+    y_test : array-like of shape (n_rows,), default=None
+        Their labels, or numbers.
+    title : str, default="Model card"
+        The heading.
+    date : str or date, default=None
+        Printed as it is; None prints none.
+    positive : label, default=None
+        The class of interest; None: the second of two classes.
+    groups : str or array-like of shape (n_rows,), default=None
+        A feature, or a value for each test row, to compare groups by.
+    earlier : TreeClassifier, TreeRegressor, SmoothedClassifier of one tree, or Tree, default=None
+        An earlier model of the same target to compare with.
+
+    Returns
+    -------
+    str
+        Markdown. The same model and rows give the same text.
+
+    See Also
+    --------
+    hornbeam.report : The same facts as a page of HTML, with the tree.
+
+    Notes
+    -----
+    The sections follow Mitchell and others, "Model Cards for Model Reporting" (FAT* 2019).
+
+    Examples
+    --------
+    >>> import hornbeam
+    >>> clf = hornbeam.TreeClassifier().fit([[0], [1]] * 20, ["no", "yes"] * 20)
+    >>> card = hornbeam.model_card(clf, [[0], [1]], ["no", "yes"], title="Does it rain?")
+    >>> print(card.splitlines()[0], card.count("TODO (author)"))
+    # Does it rain? 5
+    """
+    subject = ReportedModel.of(model, positive)
+    trial = None if X_test is None and y_test is None else TestResults.of(subject, X_test, y_test)
+    scores = [] if trial is None else scores_of(subject, trial)
+    parts = None if groups is None else Groups.of(groups, subject, trial)
+    before = None if earlier is None else Earlier.of(earlier, subject, X_test, y_test)
+    blocks = [
+        f"# {markdown_text(title)}",
+        *([] if date is None else [markdown_text(str(date))]),
+        *map(markdown_text, summary_sentences(subject, trial, scores)),
+        *_purpose(),
+        *_data(subject, trial),
+        *_scores(subject, trial, scores),
+        *_decision(subject),
+    ]
+    if trial is not None and parts is not None:
+        words, grid = group_words(subject, trial, parts), group_grid(subject, trial, parts)
+        blocks += [
+            f"## Groups by {markdown_text(shown(parts.name))}",
+            *map(markdown_text, words),
+            grid.markdown(),
+        ]
+    if trial is not None and before is not None:
+        blocks += ["## Beside the earlier model", *map(markdown_text, earlier_words(subject, trial, before))]
+        blocks += _titled(earlier_grids(subject, trial, before))
+    return "\n\n".join([*blocks, *_limits(subject.tree), *_model(subject)]) + "\n"
+
+
+def _purpose() -> list[str]:
+    return [
+        "## Purpose",
+        "**TODO (author):** what the model is used for, by whom, and which decisions follow from it.",
+        "**TODO (author):** what it must not be used for.",
+        "**TODO (author):** who is responsible, and how to reach them.",
+    ]
+
+
+def _data(subject: ReportedModel, trial: TestResults | None) -> list[str]:
+    tree = subject.tree
+    rows = f"The model was trained on {pluralise(tree.rows.item(0), 'row')}"
+    rows += "." if trial is None else f" and tested on {pluralise(trial.n_rows, 'row')}."
+    blocks = [
+        "## Data",
+        rows,
+        "**TODO (author):** where the rows come from, from which time, and how test rows were set apart.",
+    ]
+    if not tree.is_regression:
+        blocks.append(_classes(tree).markdown())
+    return [*blocks, feature_grid(tree, None if trial is None else trial.table).markdown()]
+
+
+def _classes(tree: Tree) -> Grid:
+    counts, rates = tree.evidence[0] * tree.unit, base_rate(tree)
+    listed = list(enumerate(tree.schema.classes[:_MOST_CLASSES]))
+    rows = [
+        [shown(label_text(label)), f"{counts[k]:,.6g}", probability_text(rates[k])] for k, label in listed
+    ]
+    return Grid("Classes", ["Class", "Training rows", "Share"], rows)
+
+
+def _scores(subject: ReportedModel, trial: TestResults | None, scores: list[Score]) -> list[str]:
+    if trial is None:
+        return ["## Scores", "No test rows were given, so there are no scores."]
+    heads = ["Score", "This model", "Mean" if subject.tree.is_regression else "Base rate", "Better by"]
+    rows = [
+        [
+            score.name[:1].upper() + score.name[1:],
+            _interval(score, score.value, score.low, score.high),
+            score.words(score.base),
+            _interval(score, score.gain, score.gain_low, score.gain_high),
+        ]
+        for score in scores
+        if score.value == score.value
+    ]
+    blocks = ["## Scores", f"On {pluralise(trial.n_rows, 'test row')}, with 95 % intervals."]
+    blocks.append(Grid("Scores", heads, rows).markdown())
+    if subject.tree.n_classes > 2:
+        blocks.append(class_grid(subject, trial).markdown())
+    return blocks
+
+
+def _interval(score: Score, value: float, low: float, high: float) -> str:
+    return (
+        f"{score.words(value)} ({score.words(low)} to {score.words(high)})"
+        if high < float("inf")
+        else score.words(value)
+    )
+
+
+def _decision(subject: ReportedModel) -> list[str]:
+    if subject.tree.is_regression:
+        return []
+    blocks = ["## Decision rule", rule_sentence(subject)]
+    classes = subject.tree.schema.classes
+    names = [shown(label_text(label)) for label in classes]
+    weight = subject.tree.decision.class_weight
+    if weight is not None and len(classes) <= _MOST_CLASSES:
+        rows = [[name, f"{value:g}"] for name, value in zip(names, weight.tolist(), strict=True)]
+        blocks.append(Grid("Class weights", ["Class", "Weight"], rows).markdown())
+    if subject.costs is not None and len(classes) <= _MOST_CLASSES:
+        matrix = Costs.of(subject.costs, classes).matrix.tolist()
+        rows = [[name, *(f"{cost:g}" for cost in row)] for name, row in zip(names, matrix, strict=True)]
+        blocks.append(Grid("Costs", ["True class \\ decision", *names], rows).markdown())
+    return blocks
+
+
+def _titled(grids: list[Grid]) -> list[str]:
+    return [block for grid in grids for block in (f"### {markdown_text(grid.title)}", grid.markdown())]
+
+
+def _limits(tree: Tree) -> list[str]:
+    rows = tree.rows[tree.skeleton.is_leaf]
+    few = int((rows < _FEW_ROWS).sum())
+    small = (
+        f"{few:,} of {pluralise(tree.n_leaves, 'leaf', 'leaves')} have fewer than {_FEW_ROWS} training rows; their "
+        "predictions are the least certain."
+    )
+    return [
+        "## Limits",
+        "Scores and intervals hold for rows like the test rows. If new rows differ, measure again (`hornbeam drift`).",
+        *([small] if few else []),
+        "A row with a category that is not in the training rows is predicted by the node that tests this category.",
+        "**TODO (author):** known weaknesses, groups that are not in the data, legal and ethical limits.",
+    ]
+
+
+def _model(subject: ReportedModel) -> list[str]:
+    tree = subject.tree
+    facts = {
+        "Kind": subject.kind,
+        "Leaves": f"{tree.n_leaves:,}",
+        "Depth": f"{tree.depth}",
+        "Digest": tree.digest,
+        "Hornbeam": hornbeam.__version__,
+    }
+    settings = {name: setting_words(value) for name, value in subject.settings.items()}
+    grids = [Grid("Model", ["Fact", "Value"], [list(pair) for pair in facts.items()], text=(1,)).markdown()]
+    if settings:
+        rows = [list(pair) for pair in settings.items()]
+        grids += ["### Settings", Grid("Settings", ["Setting", "Value"], rows, text=(1,)).markdown()]
+    return ["## Model", *grids]

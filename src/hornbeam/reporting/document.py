@@ -1,0 +1,131 @@
+"""The whole page around its sections: one file, which may load and run nothing but what is in it."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterable, Mapping
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+
+from hornbeam.reporting.markup import Markup, element, joined
+
+__all__ = ["document"]
+
+_SCRIPTS = ("model", "words", "drawing", "tree", "tree_tools", "leaves", "row", "threshold", "start")
+_WORDS = {
+    "scores": "Scores",
+    "tree": "Tree",
+    "row": "Try a row",
+    "ranking": "ROC and deciles",
+    "calibration": "Calibration",
+    "decisions": "Decisions",
+    "groups": "Groups",
+    "earlier": "Earlier model",
+    "leaves": "Leaves",
+    "rules": "Rules",
+    "features": "Features",
+    "facts": "Data and settings",
+}
+
+
+def document(
+    title: str,
+    byline: str,
+    summary: Iterable[str],
+    sections: Mapping[str, Markup],
+    data: str,
+) -> str:
+    """Put a page together.
+
+    Parameters
+    ----------
+    title, byline : str
+        What stands above it all.
+    summary : iterable of str
+        The sentences at the head.
+    sections : mapping of str to Markup
+        By the names of their anchors.
+    data : str
+        JSON for the script, already safe (`safe_json`).
+
+    Returns
+    -------
+    str
+        HTML whose policy allows this script and this style alone, by their hashes, and no connection.
+
+    Examples
+    --------
+    >>> page = document("A tree", "", ["It is small."], {}, "{}")
+    >>> page[:15], "default-src &#x27;none&#x27;" in page, page.count("<script")
+    ('<!doctype html>', True, 2)
+    """
+    style, script = _style(), _script()
+    policy = (
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    head = [
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="generator", content="Hornbeam"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("link", rel="icon", href="data:,"),
+        element("title", title),
+        element("style", Markup(style)),
+    ]
+    header = element(
+        "header",
+        element("p", "Model report", class_="kicker"),
+        element("h1", title),
+        element("p", byline, class_="byline") if byline else "",
+        element("div", *(element("p", sentence) for sentence in summary), class_="summary"),
+        _contents({name: _WORDS[name] for name in sections}),
+    )
+    body = element(
+        "body",
+        element("a", "Skip to the tree", href="#tree", class_="skip"),
+        element("button", "Light or dark", type="button", id="theme"),
+        header,
+        element("noscript", element("p", _WITHOUT_SCRIPT, class_="problem")),
+        element("main", *sections.values()),
+        element(
+            "footer",
+            element("p", "Made with Hornbeam."),
+        ),
+        element("script", Markup(data), type="application/json", id="data"),
+        element("script", Markup(script)),
+    )
+    return f'<!doctype html>\n<html lang="en">{element("head", *head)}{body}</html>\n'
+
+
+_WITHOUT_SCRIPT = (
+    "The tree, its leaves, its rules and the form are drawn by a script inside this file. Scripts are switched off "
+    "here, so these parts are empty. Open the file in a browser to see them."
+)
+
+
+def _contents(sections: dict[str, str]) -> Markup:
+    links = [element("li", element("a", words, href=f"#{name}")) for name, words in sections.items()]
+    return element("nav", element("ol", *links), aria_label="Contents")
+
+
+@cache
+def _style() -> str:
+    return _read("page.css")
+
+
+@cache
+def _script() -> str:
+    """All scripts as one, in a room of their own."""
+    parts = joined(Markup(_read(f"{name}.js")) for name in _SCRIPTS)
+    return f'"use strict";\n(() => {{\n{parts}}})();\n'
+
+
+def _read(name: str) -> str:
+    return (files("hornbeam.reporting") / "assets" / name).read_text(encoding="utf-8")
+
+
+def _hash(source: str) -> str:
+    return f"sha256-{b64encode(sha256(source.encode()).digest()).decode()}"

@@ -1,0 +1,179 @@
+"""The tree as the page's script reads it: compact JSON, safe inside a script element."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Sequence
+from math import inf, isnan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.data.schema import Kind
+from hornbeam.explain import Drift, interval
+from hornbeam.export.source.lookup_tables import LookupTables
+from hornbeam.export.wording import feature_name, label_text, plain_label
+from hornbeam.reporting.reported_model import ReportedModel
+from hornbeam.tree import Tree
+from hornbeam.tree.tree import unsmoothed
+from hornbeam.tree.walk import evidence_stopping
+
+__all__ = ["payload", "safe_json"]
+
+
+def payload(subject: ReportedModel, level: float, test: Drift | None = None, **more: Any) -> dict[str, Any]:
+    """Lay out all that the script needs to draw a tree and to answer for it.
+
+    Parameters
+    ----------
+    subject : ReportedModel
+    level : float
+        Of the intervals.
+    test : Drift, optional
+        The test rows, leaf by leaf.
+    **more : object
+        Whatever else the page's parts want to say.
+
+    Returns
+    -------
+    dict
+        Probabilities bit for bit (float64, base64); their bounds in steps of 1/65535; evidence as what stops
+        at each node, class by class, in the tree's whole numbers. Where the target is numeric, means and their
+        bounds as float64, raw ones too, and the rows that stop. ``loss`` is the matrix of the decision rule, None if
+        the most probable class is decided.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> found = payload(ReportedModel.of(TreeClassifier(smoothing=None).fit([[0], [1]], ["no", "yes"])), 0.9)
+    >>> found["nodes"]["children"], found["nodes"]["threshold"], found["nodes"]["own"]
+    ([2, 0, 0], [0.5, None, None], [[], [0, 1], [1, 1]])
+    """
+    tree = subject.tree
+    skeleton = tree.skeleton
+    low, high = interval(tree, level)
+    # Bounds of means have any size, and what stops at a node is rows alone.
+    bounds = {"low": low, "high": high}
+    own = (
+        evidence_stopping(skeleton, tree.weight)[:, None]
+        if tree.is_regression
+        else evidence_stopping(skeleton, tree.evidence)
+    )
+    nominal = [
+        node for node in range(tree.n_nodes) if skeleton.slot_start[node] < skeleton.slot_start[node + 1]
+    ]
+    nodes = {
+        "children": skeleton.n_children.tolist(),
+        "feature": skeleton.feature.tolist(),
+        "threshold": [_number(t) for t in skeleton.threshold.tolist()],
+        "slots": {
+            node: skeleton.slot_of[skeleton.slot_start[node] : skeleton.slot_start[node + 1]].tolist()
+            for node in nominal
+        },
+        "missing": skeleton.missing_slot.tolist(),
+        "share": _shares(tree),
+        "rows": tree.rows.tolist(),
+        "own": [_sparse(row) for row in own],
+        "borrowed": [round(rows, 1) for rows in tree.borrowed.tolist()],
+        **({} if tree.is_regression else {"decided": tree.decided.tolist()}),
+        "belief": _packed(tree.belief, "<f8"),
+        **{
+            name: _packed(bound, "<f8") if tree.is_regression else _packed(np.round(bound * 65535), "<u2")
+            for name, bound in bounds.items()
+        },
+        **({"raw": _packed(unsmoothed(tree), "<f8")} if tree.is_regression else {}),
+    }
+    return {
+        "level": level,
+        "unit": tree.unit.item(0),
+        "measured": tree.is_regression,
+        "classes": ["mean"] if tree.is_regression else [label_text(label) for label in tree.schema.classes],
+        "positive": subject.positive,
+        "loss": None if tree.decision.loss is None else tree.decision.loss.matrix.tolist(),
+        "features": [_feature(subject, at) for at in range(tree.schema.n_features)],
+        "nodes": nodes,
+        "test": None if test is None else _test(test),
+        **more,
+    }
+
+
+def safe_json(value: Any) -> str:
+    r"""Write JSON that can stand inside a script element whatever it says.
+
+    Examples
+    --------
+    >>> print(safe_json(["</script>", "\u2028", "&"]))
+    ["\u003c/script\u003e","\u2028","\u0026"]
+    """
+    written = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return written.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _feature(subject: ReportedModel, at: int) -> dict[str, Any]:
+    feature = subject.tree.schema.features[at]
+    said: dict[str, Any] = {"name": feature.name, "kind": feature.kind.value}
+    if feature_name(feature.name) != feature.name:
+        said["word"] = feature_name(feature.name)
+    if feature.kind is not Kind.NUMERIC:
+        said["categories"] = [_category(category) for category in feature.categories]
+        words = {
+            code: label_text(category)
+            for code, category in enumerate(feature.categories)
+            if label_text(category) != plain_label(category)
+        }
+        if words:
+            said["words"] = words
+    if subject.takes_unseen(at):
+        said["other"] = True
+    if (zero := subject.zero(at)) is not None:
+        said["zero"] = zero
+    return said
+
+
+def _category(category: object) -> str | float | bool:
+    given = plain_label(category)
+    return repr(given) if isinstance(given, float) and given - given != 0 else given
+
+
+def _number(threshold: float) -> float | str | None:
+    if isnan(threshold):
+        return None
+    return {inf: "Infinity", -inf: "-Infinity"}.get(threshold, threshold)
+
+
+def _shares(tree: Tree) -> str | None:
+    """The share of each node in the missing values of its parent, where several children share them."""
+    flat = LookupTables.of(tree)
+    if not flat.fractional:
+        return None
+    share = np.zeros(tree.n_nodes)
+    place = np.where(flat.spread_lead >= 0, flat.spread_lead, ~flat.spread_lead)
+    share[flat.node[place]] = flat.spread_share
+    return _packed(share, "<f8")
+
+
+def _packed(values: NDArray[Any], dtype: str) -> str:
+    return b64encode(np.ascontiguousarray(values, dtype).tobytes()).decode("ascii")
+
+
+def _sparse(row: NDArray[Any]) -> list[float]:
+    """Class, count, class, count: of the classes that are there."""
+    there = np.flatnonzero(row)
+    return np.stack([there, row[there]], axis=1).ravel().tolist()
+
+
+def _test(test: Drift) -> dict[str, Any]:
+    """Test rows of each class where they stop; how odd that is, if the leaf believed right."""
+    assert test.observed is not None
+    assert test.p_value is not None
+    measured = not test.classes
+    counts = test.rows[:, None] if measured else np.nan_to_num(test.observed) * test.rows[:, None]
+    p_values: Sequence[float | None] = [None if isnan(p) else round(p, 4) for p in test.p_value.tolist()]
+    return {
+        "node": test.node.tolist(),
+        "counts": [[round(value, 3) for value in _sparse(np.round(row, 3))] for row in counts],
+        "odd": p_values,
+        **({"mean": np.nan_to_num(test.observed[:, 0]).tolist()} if measured else {}),
+    }

@@ -1,0 +1,177 @@
+"""Pictures drawn here, as SVG that takes its colours from the page: numbers alone, no name is in them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hornbeam.evaluation import ReliabilityCurve, RocCurve
+from hornbeam.reporting.markup import Markup, element, joined
+
+__all__ = ["reliability", "roc"]
+
+_SIDE, _LEFT, _TOP = 300, 44, 10  # of the square, and the room beside and above it
+_STRIP = 46  # the height of the rows below
+_TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+def reliability(
+    curve: ReliabilityCurve,
+    label: str,
+    scale: tuple[float, float] = (0.0, 1.0),
+    axes: tuple[str, str] = ("predicted probability", "share of rows seen"),
+) -> Markup:
+    """Draw what was said against what was seen, with bands, and below it how many rows that was.
+
+    Parameters
+    ----------
+    curve : ReliabilityCurve
+        Of probabilities, or of numbers.
+    label : str
+        What a screen reader says of the picture.
+    scale : pair of float, default (0.0, 1.0)
+        Where both axes begin and end.
+    axes : pair of str
+        What stands beside them.
+
+    Returns
+    -------
+    Markup
+
+    Examples
+    --------
+    >>> from hornbeam.evaluation import reliability_curve
+    >>> picture = reliability(reliability_curve([False, True], [0.2, 0.9]), "Two rows")
+    >>> picture[:4], picture.count("<circle"), "Two rows" in picture
+    ('<svg', 2, True)
+    """
+    across, down = _LEFT + _SIDE + 12, _TOP + _SIDE + _STRIP + 62
+    room = 0 if scale == (0.0, 1.0) else 26  # beside, for numbers that are longer than shares
+    middle, said = _LEFT + _SIDE / 2, list(map(_words, _columns(curve)))
+    curve = _on_scale(curve, scale)
+    parts = [
+        _frame(scale, _TOP + _SIDE + _STRIP + 32),
+        _band(curve),
+        element("path", class_="line", d=_line(curve.predicted, curve.observed)),
+        *(_point(words, *numbers[:4]) for words, numbers in zip(said, _columns(curve), strict=True)),
+        _strip(curve),
+        _text(middle, down - 6, axes[0], "middle"),
+        element(
+            "text",
+            axes[1],
+            x=0,
+            y=0,
+            text_anchor="middle",
+            transform=f"translate({11 - room} {_TOP + _SIDE / 2}) rotate(-90)",
+        ),
+    ]
+    return element(
+        "svg",
+        *parts,
+        class_="reliability",
+        viewBox=f"{-room} 0 {across + 2 * room} {down}",
+        role="img",
+        aria_label=label,
+    )
+
+
+def roc(curve: RocCurve, label: str) -> Markup:
+    """Draw a ROC curve.
+
+    Examples
+    --------
+    >>> from hornbeam.evaluation import roc_curve
+    >>> roc(roc_curve([False, True], [0.2, 0.9]), "Two rows").count("<path")
+    3
+    """
+    across, down = _LEFT + _SIDE + 12, _TOP + _SIDE + 40
+    side = f"translate(11 {_TOP + _SIDE / 2}) rotate(-90)"
+    parts = [
+        _frame((0.0, 1.0), _TOP + _SIDE + 18),
+        element("path", class_="line", d=_line(*_thinned(curve))),
+        _text(_LEFT + _SIDE / 2, down - 4, "false positive rate", "middle"),
+        element("text", "true positive rate", x=0, y=0, text_anchor="middle", transform=side),
+    ]
+    return element(
+        "svg", *parts, class_="reliability", viewBox=f"0 0 {across} {down}", role="img", aria_label=label
+    )
+
+
+def _thinned(curve: RocCurve, most: int = 400) -> tuple[np.ndarray, np.ndarray]:
+    """No more points of a curve than can be seen; both ends are kept."""
+    n = len(curve.threshold)
+    kept = np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.intp))
+    return curve.false_positive_rate[kept], curve.true_positive_rate[kept]
+
+
+def _x(p: float) -> float:
+    return _LEFT + p * _SIDE
+
+
+def _y(p: float) -> float:
+    return _TOP + (1 - p) * _SIDE
+
+
+def _on_scale(curve: ReliabilityCurve, scale: tuple[float, float]) -> ReliabilityCurve:
+    """The curve as shares of the scale; what lies beyond, at its ends."""
+    begin, end = scale
+    predicted, observed, lower, upper = (
+        np.clip((column - begin) / (end - begin), 0.0, 1.0)
+        for column in (curve.predicted, curve.observed, curve.lower, curve.upper)
+    )
+    return ReliabilityCurve(predicted, observed, lower, upper, curve.weight)
+
+
+def _frame(scale: tuple[float, float], below: float) -> Markup:
+    """The square with its ticks, and the line where what is said is what is seen."""
+    grid = [f"M{_x(0):g} {_y(t):g}H{_x(1):g}M{_x(t):g} {_y(0):g}V{_y(1):g}" for t in _TICKS]
+    ticks = [(t, f"{scale[0] + t * (scale[1] - scale[0]):.4g}") for t in _TICKS]
+    along = [_text(_x(t), below, words, "middle") for t, words in ticks]
+    up = [_text(_LEFT - 7, _y(t) + 4, words, "end") for t, words in ticks]
+    ideal = element("path", class_="ideal", d=f"M{_x(0):g} {_y(0):g}L{_x(1):g} {_y(1):g}")
+    return joined([element("path", class_="grid", d="".join(grid)), ideal, *along, *up])
+
+
+def _band(curve: ReliabilityCurve) -> Markup:
+    if len(curve.predicted) < 2:
+        return Markup("")
+    there, back = _line(curve.predicted, curve.upper), _line(curve.predicted[::-1], curve.lower[::-1])
+    return element("path", class_="band", d=f"{there}L{back[1:]}Z")
+
+
+def _line(x: np.ndarray, y: np.ndarray) -> str:
+    points = " ".join(f"{_x(a):.1f} {_y(b):.1f}" for a, b in zip(x.tolist(), y.tolist(), strict=True))
+    return f"M{points}"
+
+
+def _columns(curve: ReliabilityCurve) -> list[tuple[float, ...]]:
+    columns = (curve.predicted, curve.observed, curve.lower, curve.upper, curve.weight)
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def _words(numbers: tuple[float, ...]) -> str:
+    predicted, observed, lower, upper = (f"{number:.3f}" for number in numbers[:4])
+    return f"predicted {predicted}, seen {observed} ({lower} to {upper}), {numbers[4]:,.0f} rows"
+
+
+def _point(said: str, predicted: float, observed: float, lower: float, upper: float) -> Markup:
+    whisker = f"M{_x(predicted):.1f} {_y(lower):.1f}V{_y(upper):.1f}"
+    return element(
+        "g",
+        element("title", said),
+        element("path", class_="whisker", d=whisker),
+        element("circle", cx=f"{_x(predicted):.1f}", cy=f"{_y(observed):.1f}", r=3.5),
+    )
+
+
+def _strip(curve: ReliabilityCurve) -> Markup:
+    """A bar for each bin, as high as its rows."""
+    bottom, most = _TOP + _SIDE + _STRIP + 14, curve.weight.max()
+    bars = []
+    for predicted, _, _, _, weight in _columns(curve):
+        height = max(weight / most * (_STRIP - 4), 1)
+        bars.append(f"M{_x(predicted):.1f} {bottom:g}v{-height:.1f}")
+    return element("path", class_="mass", d="".join(bars))
+
+
+def _text(x: float, y: float, words: str, anchor: str) -> Markup:
+    return element("text", words, x=f"{x:g}", y=f"{y:g}", text_anchor=anchor)

@@ -1,0 +1,115 @@
+"""What a report is about: a tree, and what the estimator around it says of rows and decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+from hornbeam.data.table import Table
+from hornbeam.errors import ParameterError
+from hornbeam.interop.input_conventions import OTHER_CATEGORY, InputConventions
+from hornbeam.tree import Tree
+from hornbeam.tree.decision.costs import Costs
+from hornbeam.tree.decision.positive import class_code
+from hornbeam.tree.unwrap import unwrap
+
+__all__ = ["ReportedModel"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReportedModel:
+    """A tree with the manners of the estimator that holds it.
+
+    Parameters
+    ----------
+    tree : Tree
+    read : callable
+        Reads X and y as the estimator does.
+    kind : str
+        What holds the tree: the name of its class.
+    settings : dict
+        The estimator's parameters.
+    positive : int, optional
+        Code of the class of interest: the one asked for, else the second of two classes.
+    reading : InputConventions, optional
+        How the library that grew the tree reads rows, where it is not Hornbeam.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> ReportedModel.of(TreeClassifier().fit([[0], [1]], ["no", "yes"])).kind
+    'TreeClassifier'
+    """
+
+    tree: Tree
+    read: Callable[[Any, Any], Table]
+    kind: str = "Tree"
+    settings: dict[str, Any] = field(default_factory=dict)
+    positive: int | None = None
+    reading: InputConventions | None = None
+
+    @classmethod
+    def of(cls, model: Any, positive: Any = None) -> Self:
+        """Take a tree or a fitted estimator of one, also inside a search or a pipeline, and the class of interest."""
+        inner = unwrap(model)
+        if inner.before is not None:
+            subject = cls.of(inner.model, positive)
+            return replace(subject, read=_after(inner.before, subject.read))
+        model = inner.model
+        if isinstance(model, Tree):
+            return cls(model, _reader(model), positive=_code(model, positive))
+        kind, settings = type(model).__name__, _settings(model)
+        if hasattr(model, "tree_"):
+            tree: Tree = model.tree_
+            return cls(tree, model._read, kind, settings, _code(tree, positive))
+        if hasattr(model, "forest_") or hasattr(model, "boosted_"):
+            raise ParameterError(
+                f"this {kind} answers with several trees, expected one: fit a TreeClassifier or a TreeRegressor, or "
+                "make one tree of a classifier with hornbeam.distill."
+            )
+        trees: tuple[Tree, ...] = getattr(model, "trees_", ())
+        if len(trees) != 1:
+            found = f"holds {len(trees)} trees" if trees else "holds no tree"
+            raise ParameterError(
+                f"this {kind} {found}, expected a Tree, or a fitted TreeClassifier, TreeRegressor or "
+                "SmoothedClassifier of one tree: call fit first, and of a forest pass one of its trees_."
+            )
+        reading = model._reading
+        return cls(trees[0], reading.read, kind, settings, _code(trees[0], positive), reading)
+
+    @property
+    def costs(self) -> Costs | None:
+        """What mistakes cost, if the model decides by costs."""
+        return self.tree.decision.costs
+
+    def takes_unseen(self, feature: int) -> bool:
+        """Whether the last category of a feature stands for every value never seen."""
+        return self.reading is not None and self.tree.schema.features[feature].categories[-1:] == (
+            OTHER_CATEGORY,
+        )
+
+    def zero(self, feature: int) -> float | None:
+        """How far from 0 a value of this feature is still missing, if at all."""
+        missing = self.reading is not None and feature in self.reading.zero_is_missing
+        return self.reading.zero if missing and self.reading is not None else None
+
+
+def _reader(tree: Tree) -> Callable[[Any, Any], Table]:
+    return lambda X, y: Table.read(X, y, schema=tree.schema)
+
+
+def _code(tree: Tree, positive: Any) -> int | None:
+    """The code of the class of interest."""
+    if positive is None:
+        return 1 if tree.n_classes == 2 and not tree.is_regression else None
+    return class_code(tree.schema.classes, positive)
+
+
+def _after(before: Any, read: Callable[[Any, Any], Table]) -> Callable[[Any, Any], Table]:
+    """Read rows as the steps of a pipeline leave them."""
+    return lambda X, y: read(before.transform(X), y)
+
+
+def _settings(model: Any) -> dict[str, Any]:
+    return model.get_params(deep=False) if hasattr(model, "get_params") else {}

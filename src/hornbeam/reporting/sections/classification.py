@@ -1,0 +1,219 @@
+"""The sections that need test rows, for classes: scores, calibration, decisions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hornbeam.evaluation import ReliabilityCurve, ScoreSums, reliability_curve
+from hornbeam.export.wording import label_text, pluralise
+from hornbeam.reporting.markup import Markup, element, joined
+from hornbeam.reporting.pictures import reliability
+from hornbeam.reporting.reported_model import ReportedModel
+from hornbeam.reporting.sections.scores import LEVEL, Score
+from hornbeam.reporting.sections.tree import ABSENT, section
+from hornbeam.reporting.summary import shown
+from hornbeam.reporting.test_results import TestResults
+from hornbeam.tree.decision.costs import Costs
+
+__all__ = ["calibration_section", "decision_section", "rule_sentence", "score_section"]
+
+_MOST_CURVES, _MOST_CLASSES, _FEW_CLASSES = 4, 40, 8
+_NOTE = (
+    "Base rate is a model that always predicts the class frequencies of the training rows. In brackets are "
+    f"{100 * LEVEL:g} % intervals; they hold for this tree and for rows like these. The report cannot check that the "
+    "test rows were not used for training."
+)
+
+
+def score_section(
+    trial: TestResults | None, scores: list[Score], note: str = _NOTE, base: str = "Base rate"
+) -> Markup:
+    """The scores beside those of a model that knows nothing of a row, with a note."""
+    if trial is None:
+        return section("scores", "How good it is", element("p", ABSENT, class_="absent"))
+    heads = ("Score", "This tree", base, "Better by")
+    head = element("tr", *(element("th", words, scope="col") for words in heads))
+    table = element(
+        "table",
+        element("caption", f"Scores on {pluralise(trial.n_rows, 'test row')}", class_="visually-hidden"),
+        element("thead", head),
+        element("tbody", *(_score(score, heads) for score in scores)),
+        class_="scores",
+    )
+    return section(
+        "scores", "How good it is", element("div", table, class_="scroll"), element("p", note, class_="note")
+    )
+
+
+def _score(score: Score, heads: tuple[str, ...]) -> Markup:
+    if np.isnan(score.value):
+        return element(
+            "tr",
+            _named(score),
+            element("td", "not defined: all test rows have the same class", colspan=3, class_="soft"),
+        )
+    return element(
+        "tr",
+        _named(score),
+        _cell(score, (score.value, score.low, score.high), "value", heads[1]),
+        element("td", score.words(score.base), data_head=heads[2]),
+        _cell(
+            score,
+            (score.gain, score.gain_low, score.gain_high),
+            "sure" if score.convincing else "unsure",
+            heads[3],
+        ),
+    )
+
+
+def _named(score: Score) -> Markup:
+    return element(
+        "th", score.name[:1].upper() + score.name[1:], element("small", score.meaning), scope="row"
+    )
+
+
+def _cell(score: Score, numbers: tuple[float, float, float], kind: str, head: str) -> Markup:
+    value, low, high = numbers
+    bounds = f"({score.words(low)} to {score.words(high)})"
+    said = element("b", score.words(value))
+    around = element("span", bounds if np.isfinite(high) else "", class_="soft")
+    return element("td", said, " ", around, class_=kind, data_head=head)
+
+
+def calibration_section(subject: ReportedModel, trial: TestResults | None) -> Markup:
+    """The reliability diagrams, and whether rows still fall into the leaves as they did."""
+    title = "Calibration: does 0.8 mean 0.8?"
+    if trial is None:
+        return section("calibration", title, element("p", ABSENT, class_="absent"))
+    classes = subject.tree.schema.classes
+    error = ScoreSums.of(trial.target, trial.said, labels=range(len(classes))).calibration_error
+    stability = trial.drift.stability_index
+    custom = (
+        "a small change" if stability < 0.1 else "a moderate change" if stability < 0.25 else "a large change"
+    )
+    text = (
+        "Test rows are grouped by their predicted probability. On the dotted line, the observed share equals the "
+        "prediction. The band is a 95 % interval of the share: for an exact tree about one point in twenty lies off "
+        "the line by chance. The bars below count the rows of each group."
+    )
+    error_said = f"The expected calibration error, of the most probable class, is {error:.3f}."
+    chance = f"{trial.drift.psi_p_value:.2f}" if trial.drift.psi_p_value >= 0.01 else "less than 0.01"
+    moved = (
+        "The population stability index compares how the test rows and the training rows spread over the leaves. It is "
+        f"{stability:.3f}, which is usually called {custom}; by chance alone it would be as large with "
+        f"probability {chance}."
+    )
+    figures = [
+        element("figure", reliability(curve, label), element("figcaption", label))
+        for label, curve in _curves(subject, trial)
+    ]
+    beside = element("div", element("p", error_said), element("p", moved), class_="note")
+    kind, wide = ("figures one", False) if len(figures) == 1 else ("figures", True)
+    return section(
+        "calibration", title, element("p", text), element("div", *figures, beside, class_=kind), wide=wide
+    )
+
+
+def _curves(subject: ReportedModel, trial: TestResults) -> list[tuple[str, ReliabilityCurve]]:
+    """The class of interest, or each of a few, or the most probable one of many."""
+    classes = subject.tree.schema.classes
+    asked = list(range(len(classes))) if subject.positive is None else [subject.positive]
+    if len(asked) > _MOST_CURVES:
+        best = trial.said.argmax(axis=1)
+        said = trial.said[np.arange(trial.n_rows), best]
+        return [("Most probable class", reliability_curve(best == trial.target, said))]
+    return [
+        (
+            f"Probability of {shown(label_text(classes[k]))}",
+            reliability_curve(trial.target == k, trial.said[:, k]),
+        )
+        for k in asked
+    ]
+
+
+def decision_section(subject: ReportedModel, trial: TestResults | None) -> Markup:
+    """The decision rule; thresholds to try for two classes, the table of decisions for more."""
+    title = "Decisions"
+    if trial is None:
+        return section("decisions", title, _rule(subject), element("p", ABSENT, class_="absent"))
+    if subject.tree.n_classes == 2:
+        return section("decisions", title, _rule(subject), _costs(subject), element("div", id="threshold"))
+    return section(
+        "decisions",
+        title,
+        _rule(subject),
+        _costs(subject),
+        _confusion(subject, trial),
+        wide=subject.tree.n_classes > _FEW_CLASSES,
+    )
+
+
+def rule_sentence(subject: ReportedModel) -> str:
+    """Say how the model turns probabilities into a decision.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> rule_sentence(ReportedModel.of(TreeClassifier().fit([[0], [1]], ["no", "yes"])))
+    'The model decides for the most probable class.'
+    """
+    rule = subject.tree.decision
+    if rule.is_default:
+        return "The model decides for the most probable class."
+    by = [
+        words
+        for words, there in (("costs", rule.costs), ("class weights", rule.class_weight))
+        if there is not None
+    ]
+    return (
+        f"The model decides for the class with the lowest expected cost, by the {' and '.join(by)} that it was given; "
+        "this need not be the most probable class. Costs and class weights change decisions, not probabilities."
+    )
+
+
+def _rule(subject: ReportedModel) -> Markup:
+    return element("p", rule_sentence(subject))
+
+
+def _costs(subject: ReportedModel) -> Markup:
+    """The cost matrix in use, if there is one and it can be read."""
+    if subject.costs is None or subject.tree.n_classes > _MOST_CLASSES:
+        return Markup("")
+    matrix = Costs.of(subject.costs, subject.tree.schema.classes).matrix
+    cells = [[f"{cost:g}" for cost in row] for row in matrix.tolist()]
+    return _square(subject, "Costs: rows are the true class, columns the decision", cells)
+
+
+def _confusion(subject: ReportedModel, trial: TestResults) -> Markup:
+    counts = trial.confusion
+    if len(counts) > _MOST_CLASSES:
+        note = f"The table of {len(counts)} by {len(counts)} classes is too large to print here."
+        return element("p", note, class_="note")
+    share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    cells = [[f"{n:,}" if n else "" for n in row] for row in counts.tolist()]
+    title = f"True class (rows) and decision (columns), {pluralise(trial.n_rows, 'test row')}"
+    return _square(subject, title, cells, share)
+
+
+def _square(
+    subject: ReportedModel, title: str, cells: list[list[str]], shade: np.ndarray | None = None
+) -> Markup:
+    """A table of classes by classes; shades are tenths, because the page allows no style of its own."""
+    names = [shown(label_text(label)) for label in subject.tree.schema.classes]
+    head = element("tr", element("td"), *(element("th", element("span", n), scope="col") for n in names))
+    body = []
+    for i, (name, row) in enumerate(zip(names, cells, strict=True)):
+        tints = [None] * len(row) if shade is None else [f"tint{np.ceil(9 * s):.0f}" for s in shade[i]]
+        tds = [
+            element("td", cell, class_=" ".join(filter(None, [tint, "own" if i == j else None])) or None)
+            for j, (cell, tint) in enumerate(zip(row, tints, strict=True))
+        ]
+        body.append(element("tr", element("th", name, scope="row"), *tds))
+    table = element(
+        "table",
+        element("caption", title),
+        element("thead", head),
+        element("tbody", *body),
+        class_="square many" if len(names) > _FEW_CLASSES else "square",
+    )
+    return joined([element("div", table, class_="scroll", tabindex=0, role="region", aria_label=title)])

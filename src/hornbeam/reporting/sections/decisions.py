@@ -1,0 +1,64 @@
+"""From probabilities to decisions: the threshold in use, and what others would have decided on the test rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hornbeam.reporting.reported_model import ReportedModel
+from hornbeam.reporting.test_results import TestResults
+from hornbeam.tree import Tree
+from hornbeam.tree.decision.costs import Costs
+
+__all__ = ["thresholds"]
+
+_MOST_POINTS = 1000
+
+
+def thresholds(subject: ReportedModel, trial: TestResults | None) -> dict[str, Any] | None:
+    """Count, for a tree of two classes, the test rows of each class at each probability of the class of interest.
+
+    That is what the page needs to try any threshold, and no row is among it. Where missing values are shared
+    by branches there may be nearly as many probabilities as rows; then they are rounded.
+
+    Returns
+    -------
+    dict or None
+        ``said``, ``no`` and ``yes``: probabilities in order, and rows of the other class and of the class of interest;
+        ``in_use``: the class of interest is decided above it; ``costs`` in use and ``counts`` of the decisions,
+        true class by decided class, the class of interest second. None for more classes.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> subject = ReportedModel.of(TreeClassifier(smoothing="laplace", costs=[[0, 1], [4, 0]]).fit([[0], [1]], [0, 1]))
+    >>> found = thresholds(subject, TestResults.of(subject, [[0], [1], [1]], [0, 0, 1]))
+    >>> round(found["in_use"], 3), [round(p, 3) for p in found["said"]], found["no"], found["yes"]
+    (0.2, [0.333, 0.667], [1, 1], [0, 1])
+    """
+    yes = subject.positive
+    if subject.tree.n_classes != 2 or yes is None:
+        return None
+    order = [1 - yes, yes]
+    costs = Costs.of(subject.costs, subject.tree.schema.classes).matrix[np.ix_(order, order)]
+    found: dict[str, Any] = {"costs": costs.tolist(), "in_use": _in_use(subject.tree, order)}
+    if trial is not None:
+        said = trial.said[:, yes]
+        if len(np.unique(said)) > _MOST_POINTS:
+            said = np.round(said * _MOST_POINTS) / _MOST_POINTS
+        points, place = np.unique(said, return_inverse=True)
+        rows = (np.bincount(place[trial.target == k], minlength=len(points)).tolist() for k in order)
+        counts = trial.confusion[np.ix_(order, order)].tolist()
+        found |= {"said": points.tolist(), **dict(zip(("no", "yes"), rows, strict=True)), "counts": counts}
+    return found
+
+
+def _in_use(tree: Tree, order: list[int]) -> float:
+    """The probability above which the class of interest is decided."""
+    loss = tree.decision.loss
+    matrix = 1.0 - np.eye(2) if loss is None else loss.matrix[np.ix_(order, order)]
+    false_alarm, miss = matrix[0, 1] - matrix[0, 0], matrix[1, 0] - matrix[1, 1]
+    if false_alarm + miss <= 0 or miss <= 0:
+        return 1.0
+    return float(max(false_alarm / (false_alarm + miss), 0.0))

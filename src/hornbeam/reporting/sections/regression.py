@@ -1,0 +1,175 @@
+"""The sections that need test rows, for a numeric target: errors, and predicted against observed means."""
+
+from __future__ import annotations
+
+from math import nan
+
+import numpy as np
+
+from hornbeam.evaluation import ReliabilityCurve
+from hornbeam.reporting.markup import Markup, element
+from hornbeam.reporting.pictures import reliability
+from hornbeam.reporting.sections.scores import LEVEL, Score, half_width
+from hornbeam.reporting.sections.tree import ABSENT, section
+from hornbeam.reporting.test_results import TestResults
+from hornbeam.typing import Floats
+
+__all__ = ["NOTE", "error_scores", "headline_of_numbers", "round_scale", "seen_curve", "seen_section"]
+
+NOTE = (
+    "The column Mean is a model that always predicts the mean of the training rows. In brackets are "
+    f"{100 * LEVEL:g} % intervals, of roots and ratios by the delta method. They hold for this tree and for rows like "
+    "these. The report cannot check that the test rows were not used for training."
+)
+_GROUPS = 10
+
+
+def headline_of_numbers(trial: TestResults, mean: float) -> list[Score]:
+    """Score the tree, and the mean of the training rows, on the test rows.
+
+    Parameters
+    ----------
+    trial : TestResults
+    mean : float
+        Of the training rows.
+
+    Returns
+    -------
+    list of Score
+        Root mean squared error, mean absolute error, and the share of the squared error that the tree explains.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeRegressor
+    >>> from hornbeam.reporting.reported_model import ReportedModel
+    >>> subject = ReportedModel.of(TreeRegressor("cart").fit([[0], [1]], [0.0, 4.0]))
+    >>> trial = TestResults.of(subject, [[0], [0], [1], [1]], [1.0, -1.0, 3.0, 5.0])
+    >>> for score in headline_of_numbers(trial, 2.0):
+    ...     print(f"{score.name}: {score.value:.3f}, {score.base:.3f}")
+    root mean squared error: 1.000, 2.236
+    mean absolute error: 1.000, 2.000
+    R²: 0.800, 0.000
+    """
+    target: Floats = trial.target.astype(np.float64)
+    own, base = target - trial.said[:, 0], target - mean
+    return [*error_scores(own, base), _explained(own**2, base**2)]
+
+
+def error_scores(own: Floats, base: Floats) -> list[Score]:
+    """Score the errors of a model beside those of another on the same rows.
+
+    Examples
+    --------
+    >>> root, absolute = error_scores(np.array([1.0, -1.0]), np.array([2.0, -2.0]))
+    >>> root.value, root.base, absolute.gain
+    (1.0, 2.0, 1.0)
+    """
+    return [_root(own**2, base**2), _absolute(np.abs(own), np.abs(base))]
+
+
+def _root(own: Floats, base: Floats) -> Score:
+    value, flat = float(np.sqrt(own.mean())), float(np.sqrt(base.mean()))
+    half = half_width(own)
+    low, high = (float(np.sqrt(max(own.mean() + sign * half, 0.0))) for sign in (-1, 1))
+    # A root moves by half of what is below it, over the root itself.
+    tiny = np.finfo(float).tiny
+    around = half_width(base / max(2 * flat, tiny) - own / max(2 * value, tiny))
+    bounds = (flat - value, flat - value - around, flat - value + around)
+    meaning = "typical error, large errors count most; in the units of the target; lower is better"
+    return Score("root mean squared error", meaning, value, low, high, flat, *bounds, in_units=True)
+
+
+def _absolute(own: Floats, base: Floats) -> Score:
+    value, half, gain = float(own.mean()), half_width(own), base - own
+    better, around = float(gain.mean()), half_width(gain)
+    meaning = "mean size of the error; in the units of the target; lower is better"
+    bounds = (better, better - around, better + around)
+    return Score(
+        "mean absolute error",
+        meaning,
+        value,
+        value - half,
+        value + half,
+        float(base.mean()),
+        *bounds,
+        in_units=True,
+    )
+
+
+def _explained(own: Floats, base: Floats) -> Score:
+    flat = float(base.mean())
+    meaning = "share of the variance that the tree explains; higher is better"
+    if flat == 0:
+        return Score("R²", meaning, *(nan, nan, nan, nan, nan, nan, nan))
+    left = float(own.mean()) / flat
+    value, half = 1 - left, half_width((own - left * base) / flat)
+    return Score("R²", meaning, value, value - half, value + half, 0.0, value, value - half, value + half)
+
+
+def seen_curve(trial: TestResults) -> ReliabilityCurve:
+    """Set what was predicted against what came, in groups of about as many rows, with intervals of their means.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeRegressor
+    >>> from hornbeam.reporting.reported_model import ReportedModel
+    >>> subject = ReportedModel.of(TreeRegressor("cart").fit([[0], [1]], [0.0, 4.0]))
+    >>> curve = seen_curve(TestResults.of(subject, [[0], [0], [1], [1]], [1.0, -1.0, 3.0, 7.0]))
+    >>> curve.predicted.tolist(), curve.observed.tolist(), curve.weight.tolist()
+    ([0.0, 4.0], [0.0, 5.0], [2.0, 2.0])
+    """
+    said = trial.said[:, 0]
+    points, place = np.unique(said, return_inverse=True)
+    if len(points) > _GROUPS:  # equal predictions stay together
+        place = np.searchsorted(np.quantile(said, np.arange(1, _GROUPS) / _GROUPS), said)
+    groups = [place == group for group in np.unique(place)]
+    seen = [trial.target[group] for group in groups]
+    halves = [min(half_width(rows), float(np.ptp(trial.target)) or 1.0) for rows in seen]
+    middle, half = np.array([rows.mean() for rows in seen]), np.array(halves)
+    predicted = np.array([said[group].mean() for group in groups])
+    return ReliabilityCurve(
+        predicted, middle, middle - half, middle + half, np.array(list(map(len, seen)), float)
+    )
+
+
+def round_scale(low: float, high: float) -> tuple[float, float]:
+    """Choose the ends of an axis with five round marks, from the first to the last, around some numbers.
+
+    Examples
+    --------
+    >>> round_scale(68.7, 265.1), round_scale(-0.03, 0.05), round_scale(3.0, 3.0)
+    ((0.0, 300.0), (-0.05, 0.05), (2.0, 4.0))
+    """
+    spread = (high - low) or 2.0
+    low, high = (low, high) if low < high else (low - 1.0, high + 1.0)
+    power = 10.0 ** np.floor(np.log10(spread / 4))
+    steps = [power * times for times in (1, 1.5, 2, 2.5, 3, 4, 5, 7.5, 10, 20)]
+    step = next(step for step in steps if np.floor(low / step) * step + 4 * step >= high)
+    begin = float(np.floor(low / step) * step)
+    return begin, begin + 4 * float(step)
+
+
+def seen_section(trial: TestResults | None) -> Markup:
+    """What was predicted against what came, and whether rows still fall into the leaves as they did."""
+    title = "Predicted and seen"
+    if trial is None:
+        return section("calibration", title, element("p", ABSENT, class_="absent"))
+    curve = seen_curve(trial)
+    ends = np.concatenate([curve.predicted, curve.lower, curve.upper])
+    scale = round_scale(float(ends.min()), float(ends.max()))
+    picture = reliability(curve, title, scale, ("predicted mean", "mean of the rows seen"))
+    text = (
+        "Test rows are grouped by the predicted mean. On the dotted line, the mean of the rows equals the prediction. "
+        "The band is a 95 % interval of the mean: for an exact tree about one point in twenty lies off the line by "
+        "chance. The bars below count the rows of each group."
+    )
+    chance = f"{trial.drift.psi_p_value:.2f}" if trial.drift.psi_p_value >= 0.01 else "less than 0.01"
+    moved = (
+        "The population stability index compares how the test rows and the training rows spread over the leaves. It is "
+        f"{trial.drift.stability_index:.3f}; by chance alone it would be as large with probability {chance}."
+    )
+    beside = element("div", element("p", moved), class_="note")
+    figure = element("figure", picture, element("figcaption", "Means of groups of test rows"))
+    return section(
+        "calibration", title, element("p", text), element("div", figure, beside, class_="figures one")
+    )

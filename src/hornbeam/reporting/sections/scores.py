@@ -1,0 +1,299 @@
+"""Scores on the test rows with intervals, beside the base rate or another model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm, rankdata
+
+from hornbeam.evaluation import ks_statistic
+from hornbeam.evaluation.scores import LEAST_PROBABILITY
+from hornbeam.export.prediction_text import mean_text
+from hornbeam.reporting.test_results import TestResults
+from hornbeam.tree.decision.costs import Costs
+from hornbeam.typing import Bools, Floats
+
+__all__ = [
+    "LEVEL",
+    "Score",
+    "area_score",
+    "area_under_curve",
+    "half_width",
+    "headline",
+    "losses",
+    "paired",
+    "wilson",
+]
+
+LEVEL = 0.95  # of the intervals
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A score of the tree beside that of the base rate, or of another model.
+
+    Parameters
+    ----------
+    name, meaning : str
+        What it is called, and what it says, in a few words.
+    value, low, high : float
+        Of the tree, with the bounds of its interval.
+    base : float
+        Of the base rate.
+    gain, gain_low, gain_high : float
+        By how much the tree is better, row by row against the base rate; below 0 where it is worse.
+    in_units : bool, default False
+        Whether it is in the units of a numeric target.
+
+    Examples
+    --------
+    >>> Score("accuracy", "rows named right", 0.8, 0.7, 0.9, 0.5, 0.3, 0.2, 0.4).convincing
+    True
+    """
+
+    name: str
+    meaning: str
+    value: float
+    low: float
+    high: float
+    base: float
+    gain: float
+    gain_low: float
+    gain_high: float
+    in_units: bool = False
+
+    def words(self, value: float) -> str:
+        """Write a number of this score: three decimals, or four digits in units of the target."""
+        said = mean_text(value, 2) if self.in_units else f"{value:.3f}"
+        return said.replace("-", "−")
+
+    @property
+    def convincing(self) -> bool:
+        """Whether the whole interval of the gain is above 0."""
+        return self.gain_low > 0
+
+
+def headline(
+    trial: TestResults, base: Floats, costs: Costs | None = None, positive: int | None = None
+) -> list[Score]:
+    """Score the tree and the base rate on the test rows.
+
+    Parameters
+    ----------
+    trial : TestResults
+    base : float64 array of shape (n_classes,)
+        The class rates of the training rows.
+    costs : Costs, optional
+        What mistakes cost, if the model decides by costs.
+    positive : int, optional
+        Code of the class of interest, for Gini and KS.
+
+    Returns
+    -------
+    list of Score
+        Log loss, Brier score on scikit-learn's scale, accuracy of the decisions, area under the curve; Gini and KS of
+        the class of interest; cost of the decisions.
+
+    Notes
+    -----
+    Intervals are normal ones of means over rows, gains row by row (paired); accuracy has Wilson's, the area
+    under the curve that of DeLong, DeLong and Clarke-Pearson (Biometrics 44, 1988). That of KS takes its threshold
+    as given. All take the tree as it is: another training sample would have made another.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> from hornbeam.reporting.reported_model import ReportedModel
+    >>> subject = ReportedModel.of(TreeClassifier(smoothing="laplace").fit([[0]] * 8 + [[1]] * 8, [0] * 8 + [1] * 8))
+    >>> trial = TestResults.of(subject, [[0], [0], [1], [1]] * 5, [0, 0, 0, 1] * 5)
+    >>> for score in headline(trial, np.array([0.5, 0.5]), positive=1):
+    ...     print(f"{score.name}: {score.value:.3f} ({score.low:.3f} to {score.high:.3f}), {score.base:.3f}")
+    log loss: 0.655 (0.227 to 1.082), 0.693
+    Brier score: 0.210 (0.054 to 0.366), 0.250
+    accuracy: 0.750 (0.531 to 0.888), 0.750
+    area under the curve: 0.833 (0.714 to 0.953), 0.500
+    Gini: 0.667 (0.428 to 0.905), 0.000
+    KS: 0.667 (0.428 to 0.905), 0.000
+    """
+    flat = np.broadcast_to(base, trial.said.shape)
+    commonest = np.full(trial.n_rows, base.argmax())
+    own, others = losses(trial.said, trial.named, trial.target), losses(flat, commonest, trial.target)
+    scores = [paired(name, own[name], others[name]) for name in own]
+    scores.append(area_score(trial.target, trial.said))
+    if positive is not None:
+        scores += _separation(trial.came(positive), trial.said[:, positive])
+    if costs is None:
+        return scores
+    always = int(costs.cheapest(base[None])[0])
+    paid = [costs.matrix[trial.target, trial.named], costs.matrix[trial.target, always]]
+    return [*scores, paired("cost per row", *paid)]
+
+
+_MEANING = {
+    "log loss": "minus the logarithm of the probability of the true class; lower is better",
+    "Brier score": "squared error of the probabilities; lower is better",
+    "accuracy": "share of rows for which the decision is right; higher is better",
+    "cost per row": "mean cost of the decisions; lower is better",
+}
+
+
+def losses(said: Floats, named: NDArray[Any], target: NDArray[Any]) -> dict[str, Floats]:
+    """Give the log loss, the Brier score and whether the decision is right, row by row.
+
+    Examples
+    --------
+    >>> found = losses(np.array([[0.8, 0.2]]), np.array([0]), np.array([0]))
+    >>> [(name, round(float(values[0]), 3)) for name, values in found.items()]
+    [('log loss', 0.223), ('Brier score', 0.04), ('accuracy', 1.0)]
+    """
+    k = said.shape[1]
+    scale = 0.5 if k == 2 else 1.0  # as scikit-learn: 0 to 1 for two classes, 0 to 2 for more
+    return {
+        "log loss": -np.log(np.maximum(said[np.arange(len(said)), target], LEAST_PROBABILITY)),
+        "Brier score": scale * ((said - np.eye(k)[target]) ** 2).sum(axis=1),
+        "accuracy": 1.0 * (named == target),
+    }
+
+
+def paired(name: str, own: Floats, base: Floats) -> Score:
+    """Compare the means of two sets of scores of the same rows.
+
+    Examples
+    --------
+    >>> score = paired("log loss", np.array([0.5, 0.7]), np.array([1.0, 1.2]))
+    >>> round(score.value, 2), round(score.base, 2), round(score.gain, 2)
+    (0.6, 1.1, 0.5)
+    """
+    value, half = float(own.mean()), half_width(own)
+    low, high = wilson(value, len(own)) if name == "accuracy" else (value - half, value + half)
+    gain = own - base if name == "accuracy" else base - own
+    better, around = float(gain.mean()), half_width(gain)
+    return Score(
+        name, _MEANING[name], value, low, high, float(base.mean()), better, better - around, better + around
+    )
+
+
+def half_width(values: Floats) -> float:
+    """Half the width of the interval of a mean.
+
+    Examples
+    --------
+    >>> round(half_width(np.array([0.0, 1.0, 2.0])), 3)
+    1.132
+    """
+    if len(values) < 2:
+        return float("inf")
+    return float(_quantile() * values.std(ddof=1) / np.sqrt(len(values)))
+
+
+def _quantile() -> float:
+    return float(norm.isf((1 - LEVEL) / 2))
+
+
+def wilson(share: float, n: int) -> tuple[float, float]:
+    """Give Wilson's interval of a share of n rows.
+
+    Examples
+    --------
+    >>> [round(bound, 3) for bound in wilson(0.5, 20)]
+    [0.299, 0.701]
+    """
+    z2 = _quantile() ** 2
+    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = np.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n**2))) / (1 + z2 / n)
+    return max(float(centre - half), 0.0), min(float(centre + half), 1.0)
+
+
+def area_score(target: NDArray[Any], said: Floats, other: Floats | None = None) -> Score:
+    """Score the area under the ROC curve, of many classes the mean over each against the rest.
+
+    Parameters
+    ----------
+    target : int array of shape (n_rows,)
+    said : float64 array of shape (n_rows, n_classes)
+    other : float64 array of shape (n_rows, n_classes), optional
+        Probabilities of another model to compare with; default: one that cannot tell rows apart.
+
+    Examples
+    --------
+    >>> p = np.array([0.1, 0.4, 0.4, 0.8])
+    >>> area_score(np.array([0, 1, 0, 1]), np.column_stack([1 - p, p])).value
+    0.875
+    """
+    k, n = said.shape[1], len(said)
+    area, pull = _mean_area(target, said)
+    base, base_pull = (0.5, np.zeros(n)) if other is None else _mean_area(target, other)
+    half, around = (float(_quantile() * np.sqrt((part**2).sum()) / n) for part in (pull, pull - base_pull))
+    whom = "" if k == 2 else ", each class against the rest"
+    meaning = f"share of pairs of rows that are ranked right{whom}; higher is better"
+    low, high, gain = max(area - half, 0.0), min(area + half, 1.0), area - base
+    return Score("area under the curve", meaning, area, low, high, base, gain, gain - around, gain + around)
+
+
+def _mean_area(target: NDArray[Any], said: Floats) -> tuple[float, Floats]:
+    """The area of the second of two classes, or the mean over classes that have rows, and each row's part in it."""
+    k = said.shape[1]
+    found = [area_under_curve(target == c, said[:, c]) for c in ([1] if k == 2 else range(k))]
+    known = [(area, pull) for area, pull in found if not np.isnan(area)]
+    if not known:
+        return float("nan"), np.full(len(said), np.nan)
+    return float(np.mean([area for area, _ in known])), np.mean([pull for _, pull in known], axis=0)
+
+
+def _separation(came: Bools, said: Floats) -> list[Score]:
+    """Gini and KS of one class."""
+    if came.all() or not came.any():
+        return []
+    area, pull = area_under_curve(came, said)
+    half = 2 * float(_quantile() * np.sqrt((pull**2).sum()) / len(pull))
+    gini, ks = 2 * area - 1, ks_statistic(came, said)
+    above = said >= ks.threshold
+    rates = [(float(above[kind].mean()), int(kind.sum())) for kind in (came, ~came)]
+    around = _quantile() * float(np.sqrt(sum(rate * (1 - rate) / n for rate, n in rates)))
+    return [
+        _above_zero("Gini", "twice the area under the curve, minus 1; higher is better", gini, half),
+        _above_zero("KS", "largest true minus false positive rate; higher is better", ks.value, around),
+    ]
+
+
+def _above_zero(name: str, meaning: str, value: float, half: float) -> Score:
+    low, high = max(value - half, -1.0), min(value + half, 1.0)
+    return Score(name, meaning, value, low, high, 0.0, value, low, high)
+
+
+def area_under_curve(came: Bools, said: Floats) -> tuple[float, Floats]:
+    """Find how often a row of a class ranks above a row of the others, and the part of each row in the error.
+
+    Parameters
+    ----------
+    came : bool array of shape (n_rows,)
+        Whether a row has the class.
+    said : float64 array of shape (n_rows,)
+        Its probability.
+
+    Returns
+    -------
+    area : float
+        NaN where one side has no rows.
+    pull : float64 array of shape (n_rows,)
+        Of mean 0; the root of the sum of their squares, divided by the rows, is the standard error.
+
+    Examples
+    --------
+    >>> area, pull = area_under_curve(np.array([False, True, True]), np.array([0.5, 0.5, 0.9]))
+    >>> area, pull.tolist()
+    (0.75, [0.0, -0.375, 0.375])
+    """
+    n, yes, no = len(came), int(came.sum()), int((~came).sum())
+    pull = np.zeros(n)
+    if not yes or not no:
+        return float("nan"), pull
+    rank = rankdata(said)
+    above = (rank[came] - rankdata(said[came])) / no
+    below = 1 - (rank[~came] - rankdata(said[~came])) / yes
+    area = float(above.mean())
+    pull[came], pull[~came] = (above - area) * n / yes, (below - area) * n / no
+    return area, pull

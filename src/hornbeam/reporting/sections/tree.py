@@ -1,0 +1,192 @@
+"""The sections every report has: the tree, its leaves and rules, and a form to try a row."""
+
+from __future__ import annotations
+
+from hornbeam.export.wording import label_text, pluralise
+from hornbeam.reporting.markup import Markup, element, joined
+from hornbeam.reporting.reported_model import ReportedModel
+from hornbeam.reporting.summary import prior_source
+from hornbeam.tree import Tree
+
+__all__ = ["ABSENT", "leaf_section", "row_section", "rule_section", "section", "tree_section"]
+
+ABSENT = "No test rows were given to this report, so this section is empty."
+
+
+def section(name: str, title: str, *parts: object, wide: bool = False) -> Markup:
+    """Write a section with its heading.
+
+    Examples
+    --------
+    >>> print(section("end", "The end", element("p", "No more.")))
+    <section id="end" aria-labelledby="end-title"><h2 id="end-title">The end</h2><p>No more.</p></section>
+    """
+    heading = element("h2", title, id=f"{name}-title")
+    return element(
+        "section", heading, *parts, id=name, aria_labelledby=f"{name}-title", class_="wide" if wide else None
+    )
+
+
+_BY_COSTS = (
+    "The class named is the decision; by costs or class weights it need not be the most probable class. "
+)
+
+
+def tree_section(tree: Tree) -> Markup:
+    """The tree, to open and close, to search and to walk through."""
+    bar = (
+        "The bar shows where its mean lies between the lowest and the highest mean of the tree."
+        if tree.is_regression
+        else "The bar shows its class probabilities."
+    )
+    text = joined(
+        [
+            "The first test is the root",
+            element("span", " at the left", class_="wide-only"),
+            ". Each node shows the condition that leads to it and, below, its own test or its prediction. ",
+            bar,
+            " The number beside the bar counts the training rows",
+            element("span", "; a branch is as thick as their share", class_="wide-only"),
+            ". ",
+            "" if tree.decision.is_default else _BY_COSTS,
+            element(
+                "span",
+                "Open and close nodes with the round buttons, or with the arrow keys. Point at a node to see "
+                "everything about it.",
+                class_="screen",
+            ),
+        ]
+    )
+    search = element(
+        "label",
+        element("span", "Find"),
+        element(
+            "input",
+            type="search",
+            id="tree-search",
+            placeholder="a feature or a category",
+            autocomplete="off",
+        ),
+    )
+    buttons = [
+        element(
+            "button",
+            words,
+            type="button",
+            id=f"tree-{name}",
+            title=hint,
+            aria_label=hint if len(words) == 1 else None,
+        )
+        for name, words, hint in (
+            ("closer", "+", "Larger"),
+            ("farther", "−", "Smaller"),
+            ("fit", "Fit", "Fit the open part of the tree into the window"),
+            ("open", "Open all", "Open every node"),
+            ("close", "Reset", "Open only what fits the window"),
+        )
+    ]
+    tools = element(
+        "div",
+        search,
+        element("span", id="tree-found", role="status"),
+        element("span", *buttons, class_="buttons"),
+        class_="tools",
+    )
+    figure = element(
+        "div",
+        element("div", id="tree-view"),
+        element("aside", id="tree-node", aria_label="The chosen node", aria_live="polite"),
+        class_="tree-figure",
+    )
+    return section(
+        "tree",
+        "The tree",
+        element("p", text),
+        element("ul", id="legend"),
+        tools,
+        figure,
+        element("div", id="tree-print"),
+        wide=True,
+    )
+
+
+def row_section(subject: ReportedModel) -> Markup:
+    """A form that asks the tree about one row, in the page."""
+    used = {f for f in subject.tree.skeleton.feature.tolist() if f >= 0}
+    of = (
+        ""
+        if len(used) == subject.tree.schema.n_features
+        else f" The tree uses only these {len(used)} features."
+    )
+    text = (
+        "Fill in the values that are known and leave the others empty. The page computes the prediction with the same "
+        "tree, and treats missing values and new categories as the model does. Nothing leaves this file."
+        f"{of}"
+    )
+    paste = element(
+        "label",
+        element(
+            "span", "Or paste a row: comma- or tab-separated values, with or without a line of names, or JSON"
+        ),
+        element("textarea", id="row-paste", rows=3, spellcheck="false"),
+    )
+    return section(
+        "row",
+        "Try a row",
+        element("p", text),
+        element(
+            "div",
+            element("form", element("div", id="row-fields"), paste, id="row-form", autocomplete="off"),
+            element("div", id="row-answer", role="status"),
+            class_="row-figure",
+        ),
+        element("p", id="row-problem", class_="problem", role="alert"),
+        wide=True,
+    )
+
+
+def leaf_section(subject: ReportedModel, level: float, tested: bool) -> Markup:
+    """The leaf table, which the script fills and sorts."""
+    measured = subject.tree.is_regression
+    classes = subject.tree.schema.classes
+    whom = "the class decided" if subject.positive is None else label_text(classes[subject.positive])
+    what = "mean" if measured else f"probability of {whom}"
+    raw = "mean of its training rows" if measured else "share among its training rows"
+    test = (
+        f" For the test rows, Seen is the {'mean' if measured else 'share'} observed. P-value is the chance of so "
+        "large a difference between Seen and the prediction, corrected for the number of leaves, marked if below 0.05."
+        if tested
+        else ""
+    )
+    text = (
+        f"Each line is a leaf with its {what}, and the {100 * level:g} % interval for the true value. Raw is the {raw} "
+        f"before smoothing; Borrowed is the weight of {prior_source(subject.tree)} in the smoothed value, counted in "
+        f"rows.{test}"
+    )
+    return section(
+        "leaves",
+        f"The {pluralise(subject.tree.n_leaves, 'leaf', 'leaves')}",
+        element("p", text),
+        element("div", element("table", id="leaf-table"), class_="scroll", tabindex=0, role="region",
+                aria_label="Leaf table"),
+        element("p", id="leaf-more", class_="note"),
+        wide=True,
+    )  # fmt: skip
+
+
+def rule_section(rules: list[str] | None) -> Markup:
+    """The rules: one a leaf, made by the script, or those that were handed over."""
+    text = (
+        "Each leaf as a rule, those with most training rows first. Together the rules are the whole tree. A category "
+        "that is not in the training rows is in no set, also not in one that is written with “not in”."
+        if rules is None
+        else "Rules that were passed to this report."
+    )
+    items = [] if rules is None else [element("li", rule) for rule in rules]
+    return section(
+        "rules",
+        "Rules",
+        element("p", text),
+        element("ol", *items, id="rule-list" if rules is None else None, class_="rules"),
+        joined([element("p", id="rule-more", class_="note")] if rules is None else []),
+    )

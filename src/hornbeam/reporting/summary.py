@@ -1,0 +1,138 @@
+"""The model in three short paragraphs, made from the facts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hornbeam.export.wording import feature_name, label_text, pluralise, shortened
+from hornbeam.reporting.reported_model import ReportedModel
+from hornbeam.reporting.sections.scores import Score
+from hornbeam.reporting.test_results import TestResults
+from hornbeam.tree import Tree
+
+__all__ = ["listed", "prior_source", "shown", "summary_sentences"]
+
+_MOST_NAMES, _MOST_LETTERS = 5, 40
+
+
+def summary_sentences(subject: ReportedModel, trial: TestResults | None, scores: list[Score]) -> list[str]:
+    """Say what the model is, how many rows its leaves have, and how good its predictions are.
+
+    Parameters
+    ----------
+    subject : ReportedModel
+    trial : TestResults, optional
+    scores : list of Score
+        Those of the trial.
+
+    Returns
+    -------
+    list of str
+        Three short paragraphs.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> tree = TreeClassifier(smoothing="laplace").fit([[0], [0], [1], [1]], ["no", "no", "yes", "yes"])
+    >>> for sentence in summary_sentences(ReportedModel.of(tree), None, []):
+    ...     print(sentence)
+    This decision tree has 2 leaves and predicts the probabilities of 2 classes (no, yes). It was trained on ...
+    A leaf has 2 training rows. Its probabilities are smoothed: those of the nodes above count ...
+    No test rows were given, so this report has no scores.
+    """
+    return [_what(subject.tree), _ground(subject.tree), _worth(trial, scores)]
+
+
+def _what(tree: Tree) -> str:
+    schema = tree.schema
+    asked = np.unique(tree.skeleton.feature[tree.skeleton.feature >= 0])
+    classes = listed([shown(label_text(label)) for label in schema.classes])
+    what = "a number" if tree.is_regression else f"the probabilities of {tree.n_classes} classes ({classes})"
+    first = ""
+    if tree.depth:
+        root = shown(feature_name(schema.features[tree.skeleton.feature[0]].name))
+        first = f", {root} first"
+    return (
+        f"This decision tree has {pluralise(tree.n_leaves, 'leaf', 'leaves')} and predicts {what}. "
+        f"It was trained on {pluralise(tree.rows.item(0), 'row')} and tests "
+        f"{len(asked)} of {pluralise(schema.n_features, 'feature')}{first}, with at most "
+        f"{pluralise(tree.depth, 'test')} for a row."
+    )
+
+
+def _ground(tree: Tree) -> str:
+    leaf = tree.skeleton.is_leaf
+    rows, borrowed = tree.rows[leaf], tree.borrowed[leaf]
+    least, most = rows.min(), rows.max()
+    span = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    what, verb = ("mean", "is") if tree.is_regression else ("probabilities", "are")
+    own = f"A leaf has {span} training rows."
+    if not borrowed.any():
+        return f"{own} Its {what} {verb} computed from them alone."
+    middle = float(np.median(borrowed))
+    whose = "that" if tree.is_regression else "those"
+    return (
+        f"{own} Its {what} {verb} smoothed: {whose} of {prior_source(tree)} count as {middle:,.1f} further rows in the "
+        "median leaf."
+    )
+
+
+def prior_source(tree: Tree) -> str:
+    """Name what the probabilities of leaves are smoothed towards.
+
+    Examples
+    --------
+    >>> from hornbeam import TreeClassifier
+    >>> prior_source(TreeClassifier().fit([[0], [1]], ["no", "yes"]).tree_)
+    'the nodes above'
+    """
+    distilled = any(step.name == "distill" for step in tree.history)
+    return "the model it was distilled from" if distilled else "the nodes above"
+
+
+def _worth(trial: TestResults | None, scores: list[Score]) -> str:
+    if trial is None:
+        return "No test rows were given, so this report has no scores."
+    by_name = {score.name: score for score in scores}
+    if "R²" in by_name:
+        return _worth_of_numbers(trial, by_name["root mean squared error"], by_name["R²"])
+    loss, hits = by_name["log loss"], by_name["accuracy"]
+    verdict = "better than" if loss.convincing else "not clearly better than"
+    return (
+        f"On {pluralise(trial.n_rows, 'test row')} its decisions are right for {100 * hits.value:.1f} %; always deciding "
+        f"for the most frequent class would be right for {100 * hits.base:.1f} %. Its log loss of {loss.value:.3f} is "
+        f"{verdict} the {loss.base:.3f} of predicting the class frequencies of the training rows."
+    )
+
+
+def _worth_of_numbers(trial: TestResults, error: Score, explained: Score) -> str:
+    verdict = "better than" if error.convincing else "not clearly better than"
+    share = "" if np.isnan(explained.value) else f" (R² {explained.words(explained.value)})"
+    return (
+        f"On {pluralise(trial.n_rows, 'test row')} its root mean squared error of {error.words(error.value)} is "
+        f"{verdict} the {error.words(error.base)} of always predicting the training mean{share}."
+    )
+
+
+def shown(name: str) -> str:
+    """Cut a name that is too long for a sentence.
+
+    Examples
+    --------
+    >>> len(shown("x" * 10_000))
+    40
+    """
+    return shortened(name, _MOST_LETTERS)
+
+
+def listed(names: list[str]) -> str:
+    """List some names, and how many more there are.
+
+    Examples
+    --------
+    >>> listed(list("abc")), listed(list("abcdefgh"))
+    ('a, b, c', 'a, b, c, d, e and 3 more')
+    """
+    if len(names) <= _MOST_NAMES:
+        return ", ".join(names)
+    return f"{', '.join(names[:_MOST_NAMES])} and {len(names) - _MOST_NAMES} more"

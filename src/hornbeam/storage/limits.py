@@ -1,0 +1,131 @@
+"""What a file says of itself before anything is believed: its kind, its version, its sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from hornbeam.errors import StorageError
+from hornbeam.storage.values import show
+
+__all__ = [
+    "DECISIONS",
+    "DEEPEST",
+    "KINDS",
+    "MOST_NODES",
+    "REGRESSION",
+    "SEVERAL",
+    "VERSION",
+    "Sizes",
+    "check_sizes",
+    "limits",
+    "sizes_of",
+]
+
+VERSION = (1, 3)  # a reader of 1.x reads every 1.y; what 1.y adds may be left unread
+KINDS = {
+    "tree": (1, 0),
+    "regression tree": (1, 1),
+    "rules": (1, 2),
+    "trees": (1, 2),
+    "regression trees": (1, 2),
+}  # of classes, or of a number; each with the version that brought it
+DECISIONS = (1, 3)  # the version that brought decision rules
+REGRESSION = ("regression tree", "regression trees")
+SEVERAL = ("trees", "regression trees")
+
+MOST_NODES = 2**24  # of a tree
+MOST = {"n_nodes": MOST_NODES, "n_classes": 2**16, "n_features": 2**17, "n_slots": 2**28}
+MOST_OF_SEVERAL = MOST | {"n_nodes": 2**26, "n_trees": 2**16}
+MOST_CELLS = 2**28  # nodes times classes
+MOST_COLUMNS = 2**27  # trees times features
+DEEPEST = 2**16
+_KEYS = {"format", "version", "kind", "features", "classes", "history", "estimator"}
+_OPTIONAL = {"sha256", "decision"}
+
+
+class Sizes(NamedTuple):
+    """The sizes that every length follows from."""
+
+    n_nodes: int
+    n_classes: int
+    n_features: int
+    n_slots: int
+    n_trees: int = 1  # not said where there is one
+
+    @property
+    def n_channels(self) -> int:
+        """Columns of evidence: the classes; without, weight, sum and squares."""
+        return self.n_classes or 3
+
+    @property
+    def n_answers(self) -> int:
+        """Columns of belief: the classes; without, the mean."""
+        return self.n_classes or 1
+
+
+def limits(kind: str) -> dict[str, int]:
+    """Say which sizes a file of this kind has, and how large they may be."""
+    return MOST_OF_SEVERAL if kind in SEVERAL else MOST
+
+
+def sizes_of(header: Mapping[str, Any]) -> Sizes:
+    """Read the sizes of a file, once it is known to be one of ours.
+
+    Raises
+    ------
+    StorageError
+        Not our format, a newer one, keys that are missing or unknown, or sizes beyond the limits.
+    """
+    if header.get("format") != "hornbeam":
+        raise StorageError(
+            f"format is {show(header.get('format'))}; expected 'hornbeam': this is no model of ours"
+        )
+    match header.get("version"):
+        case [int(major), int(minor)] if bool not in (type(major), type(minor)) and minor >= 0:
+            pass
+        case version:
+            raise StorageError(f"version is {show(version)}; expected two numbers like {list(VERSION)}")
+    if major != VERSION[0]:
+        raise StorageError(
+            f"version is {major}.{minor}; this Hornbeam reads {VERSION[0]}.x: load it with the Hornbeam that "
+            "wrote it, or a newer one"
+        )
+    kind = header.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise StorageError(
+            f"kind is {show(kind)}; expected {', '.join(map(repr, KINDS))}: a newer Hornbeam may know it"
+        )
+    most = limits(kind)
+    _check_keys(header, _KEYS | most.keys(), (major, minor))
+    sizes = Sizes(**{name: header[name] for name in most})
+    check_sizes(sizes, most)
+    if kind in REGRESSION and sizes.n_classes:
+        raise StorageError(
+            f"n_classes is {sizes.n_classes}; expected 0: the target of a {kind.rstrip('s')} is a number"
+        )
+    return sizes
+
+
+def _check_keys(header: Mapping[str, Any], keys: set[str], version: tuple[int, int]) -> None:
+    missing = keys - header.keys()
+    if missing:
+        raise StorageError(f"{min(missing)} is missing; expected {', '.join(sorted(keys))}")
+    unknown = header.keys() - keys - _OPTIONAL
+    if unknown and version <= VERSION:
+        raise StorageError(
+            f"{show(min(unknown))} is no key of version {version[0]}.{version[1]}: delete it if you added it"
+        )
+
+
+def check_sizes(sizes: Sizes, most: Mapping[str, int]) -> None:
+    """Raise `StorageError` if a size, or a product of two, is beyond its limit."""
+    for name, limit in most.items():
+        size = getattr(sizes, name)
+        if type(size) is not int or not 0 <= size <= limit:
+            raise StorageError(f"{name} is {show(size)}; expected a whole number from 0 to {limit:,}")
+    cells, columns = sizes.n_nodes * sizes.n_classes, sizes.n_trees * sizes.n_features
+    if cells > MOST_CELLS:
+        raise StorageError(f"n_nodes times n_classes is {cells:,}; expected at most {MOST_CELLS:,}")
+    if columns > MOST_COLUMNS:
+        raise StorageError(f"n_trees times n_features is {columns:,}; expected at most {MOST_COLUMNS:,}")

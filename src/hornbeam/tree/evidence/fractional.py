@@ -1,0 +1,219 @@
+"""Counting when a missing value goes to every child (C4.5's fractional rows), in integers.
+
+At a node that shares missing values, first the known rows of each child are weighed. A row of weight ``w``
+whose value is missing then goes to every child ``c`` with weight ``floor(w * known_c / known)``, and what the
+floors leave over goes to the last child with known rows: nothing is lost, and the order of the rows does not
+matter. A row stops where no known row shows the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.data.table import Table
+from hornbeam.tree.skeleton import Skeleton
+from hornbeam.tree.walk import concat_ranges
+from hornbeam.typing import Bools, Counts
+
+__all__ = ["Arrivals", "count_shared", "descend", "known_weight"]
+
+type _Ids = NDArray[np.intp]
+
+
+class Arrivals(NamedTuple):
+    """What reaches one level: parts of rows, each at one of the level's places."""
+
+    place: _Ids  #: the places of the level
+    at: _Ids  #: of each part, where in `place` it is
+    row: _Ids
+    weight: Counts
+    known: Counts  #: of each place, the weight by which missing values were shared out to it
+
+
+def count_shared(
+    skeleton: Skeleton,
+    table: Table,
+    target: NDArray[np.int32],
+    weight: Counts | None,
+    shares: Counts | None = None,
+) -> tuple[Counts, Counts]:
+    """Count the parts of rows that reach each node, level by level.
+
+    Parameters
+    ----------
+    skeleton : Skeleton
+    table : Table
+    target : int32 array of shape (n_rows,)
+    weight : int64 array of shape (n_rows,) or None
+    shares : int64 array of shape (n_nodes,), optional
+        What missing values are shared by; default: the known rows of the table.
+
+    Returns
+    -------
+    evidence : int64 array of shape (n_nodes, n_classes)
+    rows : int64 array of shape (n_nodes,)
+        Rows of which a part, of one step at least, reached the node.
+
+    Examples
+    --------
+    Two rows go left and one right, so of the 10 steps of the row that lacks a value 6 go left and 4 right:
+    the floors of 6 2/3 and 3 1/3, and the step left over to the last child.
+
+    >>> import numpy as np
+    >>> from hornbeam.data.table import Table
+    >>> table = Table.read(np.array([[0.0], [0.0], [1.0], [np.nan]]), ["a", "a", "b", "a"])
+    >>> skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan], missing_slot=[-2, -1, -1])
+    >>> evidence, rows = count_shared(skeleton, table, table.target, np.array([10, 10, 10, 10]))
+    >>> evidence.tolist(), rows.tolist()
+    ([[30, 10], [26, 0], [4, 10]], [4, 3, 2])
+    """
+    k = table.schema.n_classes
+    evidence = np.zeros((skeleton.n_nodes, k), np.int64)
+    rows = np.zeros(skeleton.n_nodes, np.int64)
+    weight = np.ones(table.n_rows, np.int64) if weight is None else weight
+    for place, at, row, part, _ in descend(skeleton, table, np.arange(table.n_rows), weight, shares=shares):
+        size = len(place)
+        rows[place] = np.bincount(at, minlength=size)
+        evidence[place] = np.bincount(at * k + target[row], part, minlength=size * k).reshape(size, k)
+    return evidence, rows
+
+
+def known_weight(skeleton: Skeleton, table: Table, weight: Counts | None) -> Counts:
+    """Weigh the rows that come to each node by a value they have: what missing values are shared by.
+
+    Returns
+    -------
+    int64 array of shape (n_nodes,)
+        Given to `count_shared` as `shares`, it shares these rows, and any others, as these were shared.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.table import Table
+    >>> table = Table.read(np.array([[0.0], [0.0], [1.0], [np.nan]]))
+    >>> skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan], missing_slot=[-2, -1, -1])
+    >>> known_weight(skeleton, table, np.array([10, 10, 10, 10])).tolist()
+    [40, 20, 10]
+    """
+    known = np.zeros(skeleton.n_nodes, np.int64)
+    weight = np.ones(table.n_rows, np.int64) if weight is None else weight
+    for level in descend(skeleton, table, np.arange(table.n_rows), weight):
+        known[level.place] = level.known
+    return known
+
+
+def descend(
+    skeleton: Skeleton,
+    table: Table,
+    row: _Ids,
+    weight: Counts,
+    *,
+    place: int = 0,
+    standing: NDArray[np.int32] | None = None,
+    shares: Counts | None = None,
+) -> Iterator[Arrivals]:
+    """Send rows down from a place, and tell for each level which parts of them arrive where.
+
+    Parameters
+    ----------
+    skeleton : Skeleton
+    table : Table
+    row : intp array
+        The rows, and
+    weight : int64 array
+        how much of each is at the place.
+    place : int, default 0
+        Where they start.
+    standing : int32 array of shape (n_nodes,), optional
+        The node whose test, and whose children, stand in each place; default: its own.
+    shares : int64 array of shape (n_nodes,), optional
+        What missing values are shared by; default: the known rows among these.
+
+    Yields
+    ------
+    Arrivals
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.table import Table
+    >>> table = Table.read(np.array([[0.0], [0.0], [1.0]]))
+    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan])
+    >>> for level in descend(stump, table, np.array([0, 2]), np.array([1, 1])):
+    ...     print(level.place[level.at].tolist())
+    [0, 0]
+    [1, 2]
+    """
+    places, at, known = np.array([place]), np.zeros(len(row), np.intp), weight.sum(keepdims=True)
+    while len(places):
+        yield Arrivals(places, at, row, weight, known)
+        node = places if standing is None else standing[places]
+        n_children = skeleton.n_children[node]
+        first = np.cumsum(n_children) - n_children
+        places = concat_ranges(skeleton.first_child[node], n_children)
+
+        slot, shared = _predict(skeleton, table, row, node[at])
+        moves = slot >= 0
+        child = first[at[moves]] + slot[moves]
+        if shares is None:
+            known = np.bincount(child, weight[moves], minlength=len(places)).astype(np.int64)
+        else:
+            known = shares[places]
+        spread = at[shared]
+        part = _share(first[spread], n_children[spread], known, row[shared], weight[shared])
+        row = np.concatenate((row[moves], part[0]))
+        at = np.concatenate((child, part[1]))
+        weight = np.concatenate((weight[moves], part[2]))
+
+
+def _predict(skeleton: Skeleton, table: Table, row: _Ids, node: _Ids) -> tuple[_Ids, Bools]:
+    """Find the slot each row takes at its node, -1 if none, and whether it is shared by all of them."""
+    slot = np.full(len(row), -1, np.intp)
+    missing = np.zeros(len(row), np.bool_)
+    asked = skeleton.feature[node]
+    for feature in np.unique(asked[asked >= 0]):
+        at = np.flatnonzero(asked == feature)
+        here, value = node[at], table.columns[feature][row[at]]
+        if value.dtype == np.float64:
+            slot[at] = value > skeleton.threshold[here]
+            missing[at] = np.isnan(value)
+        else:
+            seen = value >= 0
+            slot[at[seen]] = skeleton.slot_of[skeleton.slot_start[here[seen]] + value[seen]]
+            missing[at] = value == -1
+    slot[missing] = skeleton.missing_slot[node[missing]]
+    return slot, slot == -2
+
+
+def _share(
+    begin: _Ids, n_children: NDArray[np.int32], known: Counts, row: _Ids, weight: Counts
+) -> tuple[_Ids, _Ids, Counts]:
+    """Split each row over its `n_children` children from `begin` on, by the known weight of each child."""
+    child = concat_ranges(begin, n_children)
+    first = np.cumsum(n_children) - n_children
+    if not len(child):
+        return row, begin, weight
+    share = known[child]
+    total = np.add.reduceat(share, first)
+    last = np.maximum.reduceat(np.where(share > 0, np.arange(len(child)), -1), first)
+    known_here = np.repeat(np.maximum(total, 1), n_children)
+    part = _floor_of_product(np.repeat(weight, n_children), share, known_here)
+    rest = weight - np.add.reduceat(part, first)
+    part[last[total > 0]] += rest[total > 0]
+    some = part > 0
+    return np.repeat(row, n_children)[some], child[some], part[some]
+
+
+def _floor_of_product(a: Counts, b: Counts, d: Counts) -> Counts:
+    """Compute ``floor(a * b / d)`` exactly for ``b <= d`` and ``a, d < 2**50``, where ``a * b`` may overflow.
+
+    The float quotient is off by one at most. The product and the quotient times `d` wrap around alike, so
+    their difference is the true remainder and says which way.
+    """
+    quotient = (a.astype(np.float64) * b / d).astype(np.int64)
+    remainder = a * b - quotient * d
+    return quotient + (remainder >= d) - (remainder < 0)

@@ -1,0 +1,92 @@
+"""The evidence of a numeric target: weight, sum and sum of squares of the rows that pass each node."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hornbeam.data.numeric_target import NumericTarget
+from hornbeam.data.table import Table
+from hornbeam.errors import ParameterError
+from hornbeam.tree.route import route
+from hornbeam.tree.skeleton import Skeleton
+from hornbeam.tree.walk import pull_up
+from hornbeam.typing import Counts, Floats, Indices
+
+__all__ = ["count_numeric", "numeric_evidence_at", "numeric_units"]
+
+
+def numeric_units(numeric: NumericTarget, unit: float) -> Floats:
+    """Return what one step of weight, sum and squares is worth.
+
+    Examples
+    --------
+    >>> numeric_units(NumericTarget(np.array([3.0]), 0.5, 0.25), 1.0)
+    array([1.  , 0.5 , 0.25])
+    """
+    return np.array([unit, numeric.unit, numeric.square_unit])
+
+
+def count_numeric(
+    skeleton: Skeleton, table: Table, numeric: NumericTarget, unit: float, n_jobs: int = 1
+) -> tuple[Counts, Counts]:
+    """Add up the rows of a table at every node they pass.
+
+    Parameters
+    ----------
+    skeleton : Skeleton
+        Each row takes one path.
+    table : Table
+    numeric : NumericTarget
+        The target of its rows.
+    unit : float
+        The table's unit of weight.
+    n_jobs : int, default 1
+        Threads; sums do not depend on them.
+
+    Returns
+    -------
+    evidence : int64 array of shape (n_nodes, 3)
+    rows : int64 array of shape (n_nodes,)
+
+    Examples
+    --------
+    >>> from hornbeam.data.schema import Kind
+    >>> table = Table.read([[1.0], [2.0]], [3.0, 5.0], target=Kind.NUMERIC)
+    >>> evidence, rows = count_numeric(Skeleton.leaf(), table, table.numeric_target, 1.0)
+    >>> (evidence * numeric_units(table.numeric_target, 1.0)).tolist(), rows.tolist()
+    ([[2.0, 8.0, 34.0]], [2])
+    """
+    if (skeleton.missing_slot == -2).any():
+        raise ParameterError(
+            "a test of this tree sends missing values to every child, and the target is numeric; expected tests with "
+            "one way for each row"
+        )
+    if unit != table.unit:
+        raise ParameterError(f"unit is {unit}, expected the table's unit {table.unit}: the target is numeric")
+    stop = route(skeleton, table, n_jobs)
+    own, rows = numeric_evidence_at(stop, table, numeric, skeleton.n_nodes)
+    return pull_up(skeleton, own), pull_up(skeleton, rows)
+
+
+def numeric_evidence_at(
+    stop: Indices, table: Table, numeric: NumericTarget, n_nodes: int
+) -> tuple[Counts, Counts]:
+    """Add up rows at the node where each stops, and nowhere else.
+
+    Examples
+    --------
+    >>> from hornbeam.data.schema import Kind
+    >>> table = Table.read([[1.0], [2.0]], [3.0, 5.0], target=Kind.NUMERIC)
+    >>> own, rows = numeric_evidence_at(np.array([1, 2], np.int32), table, table.numeric_target, 3)
+    >>> (own * numeric_units(table.numeric_target, 1.0)).tolist(), rows.tolist()
+    ([[0.0, 0.0, 0.0], [1.0, 3.0, 9.0], [1.0, 5.0, 25.0]], [0, 1, 1])
+    """
+    rows = np.bincount(stop, minlength=n_nodes)
+    own = np.zeros((3, n_nodes), np.int64)
+    if table.weight is None:
+        own[0] = rows
+    else:
+        np.add.at(own[0], stop, table.weight)
+    np.add.at(own[1], stop, numeric.numerators(table.weight, table.unit))
+    np.add.at(own[2], stop, numeric.squares(table.weight, table.unit))
+    return np.ascontiguousarray(own.T), rows

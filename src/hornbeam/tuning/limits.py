@@ -1,0 +1,31 @@
+"""A limit on the memory and time of tuning when there are many classes.
+
+Every node of a tree has a number for each class, so that trees of n nodes and K classes have n K cells. Time and memory
+of tuning grow with the cells of all regrown trees together. Above the limit fewer trees are regrown, from fewer rows.
+"""
+
+__all__ = ["MOST_CELLS", "max_rows", "max_trees"]
+
+MOST_CELLS = 40_000_000  # of all trees together: 0.3 GB an array
+
+
+def max_rows(n_classes: int, cells: int = MOST_CELLS) -> int:
+    """Return how many rows two trees may be grown from, if each row is a leaf.
+
+    Examples
+    --------
+    >>> max_rows(2), max_rows(3_000)
+    (5000000, 3333)
+    """
+    return max(cells // (4 * n_classes), 100)
+
+
+def max_trees(n_nodes: int, n_classes: int, cells: int = MOST_CELLS) -> int:
+    """Return how many trees of so many nodes there may be, 2 at least.
+
+    Examples
+    --------
+    >>> max_trees(1_999, 1_000), max_trees(5_999, 3_000)
+    (20, 2)
+    """
+    return max(cells // (n_nodes * n_classes), 2)
