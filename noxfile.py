@@ -104,7 +104,7 @@ def report(session: nox.Session) -> None:
     """Open reports in a real browser, 10,000 hostile names among them; needs chromium, and axe-core for its checks."""
     session.install(".[test]", "playwright")
     env = {"HORNBEAM_EXPORT_NAMES": "10000"}
-    session.run("pytest", "tests/report", *session.posargs, env=env)
+    session.run("pytest", "tests/reporting", *session.posargs, env=env)
 
 
 @nox.session(python=NEWEST)

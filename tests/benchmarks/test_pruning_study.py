@@ -86,7 +86,7 @@ def test_runs_and_reports(data: Path, tmp_path: Path) -> None:
 
 
 def test_every_way_gives_a_tree_no_larger_and_smoothing_keeps_its_shape(fold: Fold) -> None:
-    group = pruned_family("default", pruning.RECIPES["default"], PRUNERS)
+    group = pruned_family("pet", pruning.RECIPES["pet"], PRUNERS)
     found = {outcome.method: outcome for outcome in group.run(fold, frozenset(group.methods))}
     assert tuple(found) == group.methods
     most = found["unpruned"].leaves
@@ -100,7 +100,7 @@ def test_every_way_gives_a_tree_no_larger_and_smoothing_keeps_its_shape(fold: Fo
 
 
 def test_minimum_error_is_bayes_risk_by_laplace_with_equal_costs(fold: Fold) -> None:
-    grown = Grown(pruning.RECIPES["default"], fold)
+    grown = Grown(pruning.RECIPES["pet"], fold)
     ours, _ = PRUNERS["minimum-error"](grown)
     assert ours.digest == BayesRisk(estimate=Laplace())(grown.tree[0]).digest
 

@@ -15,7 +15,7 @@ from sklearn.ensemble import RandomForestClassifier
 from hornbeam.data import Table
 from hornbeam.pruning import CostComplexity, cost_complexity_path
 from hornbeam.recipe import PRESETS
-from hornbeam.tree.route import predict_rows
+from hornbeam.tree.route import answer
 
 pytest.importorskip("matplotlib", reason="reports of a study have figures: they need the extra plots")
 
@@ -161,7 +161,7 @@ def test_alphas_are_chosen_as_if_tried_one_by_one(seed: int) -> None:
 def _errors(inner: choice.Inner, pruner: CostComplexity) -> np.ndarray:
     """Squared error of every held-out row."""
     pairs = zip(inner.trees, inner.held_out, strict=True)
-    said = [predict_rows(pruner(tree), rows) - np.eye(3)[rows.target] for tree, rows in pairs]
+    said = [answer(pruner(tree), rows) - np.eye(3)[rows.target] for tree, rows in pairs]
     return (np.concatenate(said) ** 2).sum(axis=1)
 
 

@@ -82,7 +82,7 @@ def test_every_command_knows_numbers(run, homes):
     ("more", "words"),
     [
         (["--costs", "a", "b", "5"], "--costs and --balanced are for classes"),
-        (["--preset", "default"], "expected one of 'default', 'cart'"),
+        (["--preset", "c4.5"], "expected one of 'default', 'cart'"),
     ],
 )
 def test_what_numbers_have_not_is_refused(run, homes, more, words):

@@ -1,6 +1,6 @@
 """Words that docstrings, comments and messages of Hornbeam do not use, with the plain word for each.
 
-    python tests/support/prose.py src/hornbeam/data    # every line that breaks a rule
+python tests/support/prose.py src/hornbeam/data    # every line that breaks a rule
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
-THINGS = r"(?:rows?|nodes?|trees?|leaf|leaves|models?|columns?|files?|values?|children|child|splits?|estimators?)"
+THINGS = (
+    r"(?:rows?|nodes?|trees?|leaf|leaves|models?|columns?|files?|values?|children|child|splits?|estimators?)"
+)
 BANNED = {
     r"\b(?:who|whom|nobody|somebody|anybody|everybody|someone|anyone)\b": "name the person or thing",
     rf"\b{THINGS} (?:says?|said|asks?|hears?|heard|lends?|lent|speaks?|tells?|told|knows?|thinks?|wants?)\b": "name the operation",
@@ -42,9 +44,14 @@ def texts(path: Path) -> Iterator[tuple[int, str]]:
     """Docstring lines without examples, and comments, with their line numbers."""
     source = path.read_text()
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+        if (
+            isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+            and ast.get_docstring(node) is not None
+        ):
             literal = node.body[0]
-            for number, line in enumerate(source.splitlines()[literal.lineno - 1 : literal.end_lineno], literal.lineno):
+            for number, line in enumerate(
+                source.splitlines()[literal.lineno - 1 : literal.end_lineno], literal.lineno
+            ):
                 if not line.lstrip().startswith((">>>", "...")):
                     yield number, line
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
@@ -58,7 +65,10 @@ def violations(path: Path) -> list[str]:
     for number, line in texts(path):
         prose = re.sub(r"`[^`]*`|\"[^\"]*\"", "", line)  # names and quoted text are exact
         for pattern, plain in _PATTERNS:
-            found += [f"{path}:{number}: {match[0]!r} ({plain}): {line.strip()}" for match in pattern.finditer(prose)]
+            found += [
+                f"{path}:{number}: {match[0]!r} ({plain}): {line.strip()}"
+                for match in pattern.finditer(prose)
+            ]
     return sorted(found)
 
 

@@ -1,4 +1,9 @@
-"""The command line: ``hornbeam fit data.csv --target y``, one file a command."""
+"""The command line: ``hornbeam fit data.csv --target y``.
+
+Reading order: `group` (the commands and exit codes), `console` (output), `rows`, `roles` and `training` (reading
+files), `memory` and `large_files` (Parquet files larger than memory), `scoring`, `saving`, `study_methods`; then
+`commands/`, one file per command.
+"""
 
 import sys
 
@@ -6,7 +11,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command line, and end the process with its exit code."""
+    """Run the command line and exit with its code."""
     try:
         import click  # noqa: F401
     except ImportError:

@@ -1,4 +1,4 @@
-"""What is said, to whom: results to stdout, messages to stderr, colours to terminals alone."""
+"""Output: results to stdout, messages to stderr, colours only on terminals."""
 
 import json
 import sys
@@ -21,18 +21,18 @@ def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def message(words: str) -> None:
-    """Tell something that is no part of the result."""
+    """Write a message to stderr."""
     if not click.get_current_context().params.get("quiet"):
         click.echo(words, err=True)
 
 
 def warn(words: str) -> None:
-    """Tell something that may be a mistake."""
+    """Write a warning to stderr."""
     message(f"{click.style('warning:', fg='yellow', bold=True)} {words}")
 
 
 def emit(result: dict[str, Any], words: str = "", *, aside: bool = False) -> None:
-    """Hand over a result: in words, or as JSON if that was asked for; aside, if stdout has something else."""
+    """Write a result as text or JSON; to stderr if stdout is in use."""
     if click.get_current_context().params.get("as_json"):
         words = json.dumps(_plain(result), indent=2, allow_nan=False, default=str)
     if words:
@@ -40,7 +40,7 @@ def emit(result: dict[str, Any], words: str = "", *, aside: bool = False) -> Non
 
 
 def write_output(data: bytes, output: str) -> None:
-    """Write what a command made: to stdout, or to a file that is complete or the old one stays."""
+    """Write the output of a command to stdout, or to a file that is replaced atomically."""
     if output == "-":
         click.echo(data, nl=False)
         return
@@ -50,7 +50,7 @@ def write_output(data: bytes, output: str) -> None:
 
 
 def format_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Lay a table out: the first column to the left, the others to the right.
+    """Format a table: the first column left-aligned, the others right-aligned.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def format_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _drawn(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Draw the table for a terminal."""
+    """Format the table with rich for a terminal."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -89,7 +89,7 @@ def _drawn(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 @contextmanager
 def progress(words: str, n_rows: int) -> Iterator[Callable[[int], None] | None]:
-    """Show how many of so many rows are settled, on a terminal; None where nobody looks."""
+    """Show progress in rows on a terminal; None without a terminal."""
     if not sys.stderr.isatty() or click.get_current_context().params.get("quiet"):
         yield None
         return
@@ -103,7 +103,7 @@ def progress(words: str, n_rows: int) -> Iterator[Callable[[int], None] | None]:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers and lists that JSON knows; what is not finite is null."""
+    """Convert to values that JSON has; numbers that are not finite become null."""
     if isinstance(value, dict):
         return {str(key): _plain(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):

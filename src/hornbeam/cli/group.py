@@ -1,4 +1,4 @@
-"""The group of all commands: which there are, and what a process ends with."""
+"""The group of all commands, and their exit codes."""
 
 import os
 import sys
@@ -12,7 +12,7 @@ from hornbeam.errors import HornbeamError
 
 __all__ = ["Commands", "hornbeam"]
 
-# In the order of a working day.
+# In the order of typical use.
 _COMMANDS = (
     "fit",
     "score",
@@ -34,14 +34,14 @@ _UNUSABLE = 3
 
 
 class Commands(click.Group):
-    """Commands that are imported when they are asked for, and errors of one line.
+    """Command group that imports a command when it is used, and prints errors on one line.
 
-    Exit codes: 0 all is well; 1 a negative answer; 2 a command line that cannot be understood; 3 data or a file
+    Exit codes: 0 success; 1 a negative result (differences, drift); 2 a wrong command line; 3 data or a file
     that cannot be used; 130 interrupted.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 click's signature
-        """Every command, in order."""
+        """Return the names of all commands, in order."""
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
@@ -52,7 +52,7 @@ class Commands(click.Group):
         return command
 
     def main(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Run a command, and end with its exit code."""
+        """Run a command and exit with its code."""
         kwargs["standalone_mode"] = False
         try:
             code = super().main(*args, **kwargs)
@@ -66,12 +66,12 @@ class Commands(click.Group):
         sys.exit(code if isinstance(code, int) else 0)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; end quietly if nobody reads to the end, as in ``hornbeam show model | head``."""
+        """Run a command; exit quietly if the reader closes the pipe, as in ``hornbeam show model | head``."""
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
         except BrokenPipeError:
-            # The interpreter would try once more to write what nobody reads.
+            # The interpreter would try again to write to the closed pipe at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(_UNREAD)
         return result
@@ -103,7 +103,7 @@ def hornbeam() -> None:
     \b
     hornbeam fit train.csv --target y -o model.hornbeam
     hornbeam score model.hornbeam test.csv --target y
-    hornbeam predict model.hornbeam new.csv -o answers.csv
+    hornbeam predict model.hornbeam new.csv -o predictions.csv
 
     'hornbeam COMMAND --help' shows examples of each. Data are CSV, TSV or Parquet; - is stdin or stdout.
     """

@@ -1,4 +1,4 @@
-"""Training rows that stay in their Parquet files: columns are judged one at a time, and the fit streams the rows."""
+"""Training rows that stay in their Parquet files: columns are checked one at a time, and the fit streams rows."""
 
 import sys
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from hornbeam.errors import DataError
 __all__ = ["LargeFiles", "copies_in", "judge_columns", "large_files", "open_rows", "read_numbers_of"]
 
 _SMALL_PART = 8  # rows that take less than this part of the memory are read at once
-_SAMPLE_ROWS = 100_000  # in which copies of the target are looked for
+_SAMPLE_ROWS = 100_000  # rows searched for copies of the target
 
 
 class LargeFiles(NamedTuple):
@@ -24,14 +24,14 @@ class LargeFiles(NamedTuple):
 
     @property
     def n_bytes(self) -> int:
-        """What all rows would take in memory."""
+        """Memory that all rows would need, in bytes."""
         return 8 * len(self.names) * self.n_rows
 
 
 def large_files(data: str, memory: int, why_at_once: str | None) -> LargeFiles | None:
-    """Return the Parquet files whose rows are better left there; None for all others, which are read at once.
+    """Return Parquet files too large to read at once; None for all other files.
 
-    `why_at_once` says what the fit needs all rows in memory for; rows that do not fit are then refused.
+    `why_at_once` is the reason why the fit needs all rows in memory; rows that do not fit are then refused.
     """
     from hornbeam.data.files.tabular import parquet_files, parquet_shape
 
@@ -55,7 +55,7 @@ def judge_columns(
 ) -> tuple[list[Any], Any]:
     """Return the profiles of all columns, read one at a time, and the target.
 
-    They are those of all rows if a column fits the memory, else of the first ones.
+    They describe all rows if a column fits in memory, else the first rows.
     """
     from hornbeam.data.files.profile import Profile
     from hornbeam.data.files.tabular import read_column
@@ -63,7 +63,7 @@ def judge_columns(
     for name in named:
         if name not in large.names:
             raise no_such_column(name, large.names, data)
-    # A column takes 8 bytes a row, and its different values as much again, twice while they are looked for.
+    # A column takes 8 bytes per row, and its distinct values as much again, twice while they are searched.
     most_rows = min(large.n_rows, max(1, memory // 24))
     profiles = []
     with progress("reading columns", len(large.names)) as listener:
@@ -96,11 +96,11 @@ def open_rows(
 def read_numbers_of(
     large: LargeFiles, target: str, weight: str | None, features: Sequence[str], n_jobs: int
 ) -> Any:
-    """Read the rows of a numeric target into memory, as the fit wants them."""
+    """Read the rows with a numeric target into memory, for the fit."""
     from hornbeam.estimators.inputs.sources import read_regression
     from hornbeam.estimators.parameters.threads import n_threads
 
-    # What all columns take was compared with --memory before.
+    # The size of all columns was compared with --memory before.
     return read_regression(large.files, target, weight, sys.maxsize, n_threads(n_jobs), features)
 
 

@@ -1,4 +1,4 @@
-"""The option --memory: how many bytes rows may take."""
+"""The option --memory: limit on the bytes that rows may take."""
 
 import re
 from typing import Any
@@ -48,7 +48,7 @@ memory_option = click.option(
 
 
 def in_words(size: int) -> str:
-    """Write a number of bytes for people.
+    """Format a number of bytes.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What each column of a file is for: the target, weights, a feature of some kind, or nothing, and why."""
+"""Role of each column of a file (target, weight, feature of some kind, none), with the reason."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _UNUSABLE = {"other": "holds neither numbers nor texts", "date": "holds dates or
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """The features, by kind, and what was left out.
+    """The features by kind, and the columns left out.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Roles:
         forced: Iterable[str] = (),
         dropped: Iterable[str] = (),
     ) -> "Roles":
-        """Give every column a role; `forced` ones are features whatever they look like."""
+        """Choose a role for every column; `forced` ones are always features."""
         from hornbeam.data.column_checks import Check, check_profile
 
         numeric: list[str] = []
@@ -84,7 +84,7 @@ class Roles:
 
 
 def doubt(found: "Finding") -> str:
-    """Say what is doubtful about a feature, and how to leave it out.
+    """Describe why a feature is doubtful, and how to leave it out.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def doubt(found: "Finding") -> str:
 
 
 def no_such_column(name: str, columns: Sequence[str], path: str) -> DataError:
-    """Return the error of a name that no column has, with the closest one.
+    """Return the error for an unknown column name, with the closest one.
 
     Examples
     --------

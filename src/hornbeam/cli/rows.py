@@ -1,4 +1,4 @@
-"""Rows from the command line: how their file is read, and which of its columns a model wants."""
+"""Read the rows of a file by the columns that a model needs."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
@@ -26,7 +26,7 @@ __all__ = [
     "tell_unlabelled",
 ]
 
-_MANY_ROWS = 1 << 17  # more than a part
+_MANY_ROWS = 1 << 17  # more than one part
 
 model_argument = click.argument("model", type=click.Path())
 data_argument = click.argument("data", type=click.Path(allow_dash=True))
@@ -43,7 +43,7 @@ target_option = click.option(
 
 
 def reading(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of text files; the command gets them together, as `text`."""
+    """Add the options for text files; the command gets them together, as `text`."""
 
     @wraps(command)
     def together(
@@ -75,7 +75,7 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def read_answering(path: str) -> Any:
-    """Read a model that answers rows with its one tree."""
+    """Read a model with one tree that can predict."""
     from hornbeam.storage import read
 
     model = read(path)
@@ -87,12 +87,12 @@ def read_answering(path: str) -> Any:
 
 
 class Rows(NamedTuple):
-    """Rows of a file: the table, its features, and its labels if they were asked for."""
+    """Rows of a file: the table, its features, and its labels if requested."""
 
     table: Any
     X: Any
     y: Any = None
-    n_unlabelled: int = 0  # rows that were left out
+    n_unlabelled: int = 0  # rows left out
 
 
 def rows_for(
@@ -102,7 +102,7 @@ def rows_for(
     target: str | None = None,
     keep: Sequence[str] | None = None,
 ) -> Rows:
-    """Read the columns a tree was made with, as it knows them, the labels, and the columns to `keep`: None for all."""
+    """Read the columns of the tree's schema, the labels, and the columns to `keep` (None for all)."""
     from hornbeam.data.files.tabular import read_table
 
     types = _types_for(tree, target)
@@ -122,7 +122,7 @@ def parts_for(
     target: str | None = None,
     keep: Sequence[str] | None = None,
 ) -> Iterator[Rows]:
-    """Read the same rows part by part; progress is shown on a terminal where there are several parts."""
+    """Read the same rows part by part, with progress on a terminal if there are several parts."""
     from hornbeam.data.files.tabular import parquet_files, parquet_shape, read_parts
 
     types, files = _types_for(tree, target), parquet_files(path)
@@ -149,7 +149,7 @@ def parts_for(
 def sample_for(
     tree: Any, path: str, text: dict[str, Any], target: str, most_rows: int
 ) -> tuple[Rows, int | None]:
-    """Read all rows, or a sample of about `most_rows` of larger Parquet files, with the number of all rows."""
+    """Read all rows, or a sample of about `most_rows` rows of larger Parquet files, with the number of all rows."""
     from hornbeam.data.files.tabular import joined, parquet_files, parquet_shape
 
     files = parquet_files(path)
@@ -168,7 +168,7 @@ def sample_for(
 
 
 def _types_for(tree: Any, target: str | None) -> dict[str, str]:
-    """The columns that a tree was made with, and its target, with what they must hold."""
+    """The columns of the tree's schema and its target, with their types."""
     from hornbeam.data.files.tabular import type_of
     from hornbeam.data.schema import Feature, Kind
 
@@ -199,7 +199,7 @@ def _with_labels(rows: Rows, target: str) -> Rows:
 
 
 def labelled(table: Any, target: str) -> Any:
-    """Leave out the rows without a label, and say so."""
+    """Leave out the rows without a label, with a message."""
     column = table[target]
     if not column.null_count:
         return table
@@ -208,7 +208,7 @@ def labelled(table: Any, target: str) -> Any:
 
 
 def tell_unlabelled(n_rows: int, n_unlabelled: int, target: str) -> None:
-    """Say how many rows without a label were left out; refuse if no other rows are there."""
+    """Report how many rows without a label were left out; raise if no row is left."""
     if n_unlabelled and not n_rows:
         raise DataError(f"Column {target!r} has no values; expected a class label, or a number, in each row.")
     if n_unlabelled:

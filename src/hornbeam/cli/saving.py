@@ -1,4 +1,4 @@
-"""Saving a model so that no fit is lost: the place is checked before the fit, and a second one is there after it."""
+"""Save a model so that no fit is lost: check the path before the fit, and have a second place after it."""
 
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -13,7 +13,7 @@ __all__ = ["check_output", "save_model"]
 
 
 def check_output(output: str) -> None:
-    """Refuse, before anything is computed, a place that cannot be written to."""
+    """Raise, before the fit, if the path cannot be written to."""
     from hornbeam.storage.file import check_writable
     from hornbeam.storage.pickles import refuse_pickle_name
 
@@ -23,10 +23,10 @@ def check_output(output: str) -> None:
 
 
 def save_model(model: Any, output: str) -> str:
-    """Write a model to a file or to stdout, and return the name of what was written.
+    """Write a model to a file or to stdout, and return the name of the file.
 
-    A model that is too large for text is written as tensors beside the name that was asked for. Should the file
-    fail after all, on a full disk say, the model goes to the folder of temporary files, and an error says so.
+    A model too large for JSON is written as safetensors beside the requested name. If writing fails, for example
+    on a full disk, the model goes to the temporary folder, and the error names the file.
     """
     from hornbeam.storage.file import encode, write_fitting
     from hornbeam.storage.text import TooLargeForTextError
@@ -50,7 +50,7 @@ def save_model(model: Any, output: str) -> str:
 
 
 def _rescued(model: Any, output: str, error: OSError) -> StorageError:
-    """Write the model where temporary files are, and return the error that says where."""
+    """Write the model to the temporary folder, and return an error that names the file."""
     from hornbeam.storage.file import encode
 
     with NamedTemporaryFile(prefix="hornbeam-", suffix=".safetensors", delete=False) as file:

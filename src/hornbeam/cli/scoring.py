@@ -1,11 +1,11 @@
-"""Scores of a model beside those of the base rate, for the commands that show them."""
+"""Scores of a model beside those of the base rate."""
 
 from collections.abc import Iterable
 from typing import Any
 
 from hornbeam.cli.console import format_table
 
-__all__ = ["scores_of", "scores_shown"]
+__all__ = ["format_scores", "scores_of"]
 
 _MEASURES = {
     "rmse": "RMSE",
@@ -14,28 +14,28 @@ _MEASURES = {
     "calibration_error": "calibration error",
     "mean_cost": "mean cost",
 }
-_OF_NUMBERS = {"rmse": "RMSE", "mae": "mean absolute error", "r2": "R²"}
+_REGRESSION_MEASURES = {"rmse": "RMSE", "mae": "mean absolute error", "r2": "R²"}
 
 
 def scores_of(model: Any, parts: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
-    """Score a model on parts of rows (X, y), and what the shares of the classes in training would have said of them."""
+    """Score a model on parts of rows (X, y), beside a prediction of the class shares of training."""
     from hornbeam.data.table import Table
 
     tree, sums = model.tree, None
-    tally = _of_numbers if tree.is_regression else _of_classes
+    tally = _regression_sums if tree.is_regression else _class_sums
     for X, y in parts:
         found = tally(model, Table.read(X, y, schema=tree.schema))
         sums = found if sums is None else {name: _added(sums[name], one) for name, one in found.items()}
-    assert sums is not None  # there are rows
-    return _scores_of_numbers(sums) if tree.is_regression else _scores_of_classes(sums)
+    assert sums is not None  # there is at least one row
+    return _regression_scores(sums) if tree.is_regression else _class_scores(sums)
 
 
 def _added(one: Any, other: Any) -> Any:
     return [a + b for a, b in zip(one, other, strict=True)] if isinstance(one, list) else one + other
 
 
-def _of_classes(model: Any, table: Any) -> dict[str, Any]:
-    """Sums over rows, of the model and of the base rate: a tally, wrong decisions, and costs if there are any."""
+def _class_sums(model: Any, table: Any) -> dict[str, Any]:
+    """Sums over rows, of the model and of the base rate: score sums, wrong decisions, costs."""
     import numpy as np
 
     from hornbeam.evaluation import ScoreSums
@@ -54,19 +54,19 @@ def _of_classes(model: Any, table: Any) -> dict[str, Any]:
     return sums
 
 
-def _scores_of_classes(sums: dict[str, Any]) -> dict[str, Any]:
+def _class_scores(sums: dict[str, Any]) -> dict[str, Any]:
     result: dict[str, Any] = {"rows": sums["rows"]}
     for name in ("model", "base_rate"):
         tally, wrong, *costs = sums[name]
         result[name] = {measure: getattr(tally, measure) for measure in list(_MEASURES)[:4]}
-        result[name]["zero_one_loss"] = wrong / sums["rows"]  # of decisions, which costs may move
+        result[name]["zero_one_loss"] = wrong / sums["rows"]  # of decisions, which depend on costs
         for cost in costs:
             result[name]["mean_cost"] = cost / sums["rows"]
     return result
 
 
-def _of_numbers(model: Any, table: Any) -> dict[str, Any]:
-    """The sums of squared and of absolute errors, of the model and of the mean of training."""
+def _regression_sums(model: Any, table: Any) -> dict[str, Any]:
+    """The sums of squared and absolute errors, of the model and of the training mean."""
     import numpy as np
 
     from hornbeam.tree.route import predict_rows
@@ -82,7 +82,7 @@ def _of_numbers(model: Any, table: Any) -> dict[str, Any]:
     return sums
 
 
-def _scores_of_numbers(sums: dict[str, Any]) -> dict[str, Any]:
+def _regression_scores(sums: dict[str, Any]) -> dict[str, Any]:
     n_rows, spread = sums["rows"], sums["mean"][0]
     result: dict[str, Any] = {"rows": n_rows}
     for name in ("model", "mean"):
@@ -92,9 +92,9 @@ def _scores_of_numbers(sums: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def scores_shown(scores: dict[str, Any]) -> str:
-    """Lay the scores out as a table."""
-    measures, base = (_OF_NUMBERS, "mean") if "mean" in scores else (_MEASURES, "base_rate")
+def format_scores(scores: dict[str, Any]) -> str:
+    """Format the scores as a table."""
+    measures, base = (_REGRESSION_MEASURES, "mean") if "mean" in scores else (_MEASURES, "base_rate")
     digits = ".5g" if "mean" in scores else ".4f"
     rows = [
         [words, f"{scores['model'][name]:{digits}}", f"{scores[base][name]:{digits}}"]

@@ -1,4 +1,4 @@
-"""The methods that ``hornbeam study`` compares: from rows to learn from and rows to answer, to probabilities."""
+"""Methods that ``hornbeam study`` compares: from training rows and test rows to probabilities."""
 
 from collections.abc import Callable
 from functools import partial
@@ -17,7 +17,7 @@ type Method = Callable[[Table, Table], tuple[Floats, int]]
 
 
 def methods(seed: int, n_jobs: int) -> dict[str, Method]:
-    """Every method by its name, the default first; each returns probabilities and the number of leaves.
+    """Return all methods by name, the default first; each returns probabilities and the number of leaves.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def _hornbeam(settings: Settings, n_jobs: int, train: Table, test: Table) -> tup
 
 
 def _scikit_learn(seed: int, train: Table, test: Table) -> tuple[Floats, int]:
-    """The other library's tree as it comes; it takes numbers alone, so categories are columns of 0 and 1."""
+    """scikit-learn's tree with default parameters, on one-hot encoded categories."""
     import numpy as np
     from sklearn.tree import DecisionTreeClassifier
 
@@ -51,7 +51,7 @@ def _scikit_learn(seed: int, train: Table, test: Table) -> tuple[Floats, int]:
 
 
 def _one_hot(table: Table) -> Floats:
-    """Numbers as they are, and for each category a column that says whether a row has it."""
+    """Numeric columns unchanged, nominal columns one-hot encoded."""
     import numpy as np
 
     parts = []

@@ -1,4 +1,4 @@
-"""Rows to learn from: which column is for what, as the user says, or as it looks."""
+"""Training rows: the role of each column, from the options or from its values."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -14,11 +14,11 @@ from hornbeam.cli.rows import labelled, tell_unlabelled
 
 __all__ = ["Training", "copies_of_target", "read_training", "training", "with_doubts"]
 
-_MOST_CLASSES = 30  # a column of more different numbers is a number, unless the user says otherwise
+_MOST_CLASSES = 30  # a column of more distinct numbers is a numeric target, unless --kind says otherwise
 
 
 def training(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say what columns are for; the command gets them together, as `asked`."""
+    """Add the options for the roles of columns; the command gets them together, as `asked`."""
 
     @wraps(command)
     def together(
@@ -48,9 +48,9 @@ def training(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Training(NamedTuple):
-    """Rows with labels, what their columns are for, and whether the target is a number.
+    """Rows with labels, the roles of their columns, and whether the target is numeric.
 
-    `table` has all rows, and is None where they stay in their files: then `large` says which.
+    `table` has all rows; it is None for rows that stay in the files of `large`.
     """
 
     table: Any
@@ -81,9 +81,9 @@ def read_training(
     large: LargeFiles | None = None,
     memory: int = 0,
 ) -> Training:
-    """Read the rows that have a label, and say what was made of the columns, and of the target if `kind` is None.
+    """Read the rows with a label, and report the roles of the columns, and the kind of target if `kind` is None.
 
-    Of `large` files the columns are read one by one, and the rows stay where they are.
+    Of `large` files the columns are read one by one, and the rows stay in the files.
     """
     named = (target, *numeric, *nominal, *drop, *filter(None, [weight]))
     types = dict.fromkeys(nominal, "text") | dict.fromkeys(numeric, "number")
@@ -98,7 +98,7 @@ def read_training(
     [profile] = [one for one in profiles if one.name == target]
     measures = kind == "regression" or (kind is None and _measures(profile))
     if large is not None and measures:
-        large_files(data, memory, "A numeric target")  # refuses rows that do not fit
+        large_files(data, memory, "A numeric target")  # raises if rows do not fit in memory
     why = (
         None
         if large is None
@@ -122,7 +122,7 @@ def read_training(
 def _read_all(
     data: str, target: str, text: dict[str, Any], named: Sequence[str], types: dict[str, str]
 ) -> tuple[Any, list[Any], Any]:
-    """The rows with a label in memory, the profiles of their columns, and the labels."""
+    """The rows with a label, the profiles of their columns, and the labels."""
     from hornbeam.data.files.profile import Profile
     from hornbeam.data.files.tabular import read_table
 
@@ -138,7 +138,7 @@ def _read_all(
 def _why_at_once(
     profiles: list[Any], nominal: Sequence[str], numeric: Sequence[str], some_numbers: bool
 ) -> str | None:
-    """What needs all rows read as an Arrow table, in words; None if nothing does."""
+    """The reason why all rows are needed in memory, as text; None if there is no reason."""
     if some_numbers:
         return "A numeric target with missing values"
     holds = {profile.name: profile.holds for profile in profiles}
@@ -163,7 +163,7 @@ def _tell_features(roles: Roles, profiles: list[Any], drop: Sequence[str]) -> No
 
 
 def with_doubts(roles: Roles, copies: Any, forced: Iterable[str]) -> Roles:
-    """Add the features that look like copies of the target to the doubtful ones, and warn of all."""
+    """Add the features that look like copies of the target to the doubtful ones, and warn about all."""
     kept = set(forced)
     doubts = [doubt(found) for found in copies if found.column not in kept]
     roles = replace(roles, doubts=(*roles.doubts, *doubts))
@@ -183,7 +183,7 @@ def copies_of_target(rows: Training) -> Any:
 
 
 def _measures(column: Any) -> bool:
-    """Whether a column looks like a number to be estimated, and not like classes."""
+    """Whether a column looks like a numeric target rather than classes."""
     return bool(column.holds == "number" and column.n_distinct > _MOST_CLASSES)
 
 

@@ -1,6 +1,7 @@
 """The report on a tree as HTML, and the model card as Markdown.
 
-The package is called `page` so that the name `hornbeam.report` is free for the function.
+Reading order: `reporter` and `card` (the two public functions), `reported_model` and `scored_rows` (their input),
+`sections/` (one file per topic), `summary`; then the output: `document`, `markup`, `grid`, `pictures`, `payload`.
 """
 
 from hornbeam.reporting.card import model_card

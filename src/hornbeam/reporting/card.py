@@ -1,4 +1,4 @@
-"""The model card: what a report says, as Markdown, with marked places for what only the author knows."""
+"""The model card: the content of a report as Markdown, with marked places for the author."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import hornbeam
 from hornbeam.export.wording import label_text, pluralise, probability_text
 from hornbeam.reporting.grid import Grid, markdown_text
 from hornbeam.reporting.reported_model import ReportedModel
+from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.all_scores import scores_of
 from hornbeam.reporting.sections.classification import rule_sentence
 from hornbeam.reporting.sections.discrimination import class_grid
-from hornbeam.reporting.sections.earlier import Earlier, earlier_grids, earlier_words
+from hornbeam.reporting.sections.earlier import Earlier, earlier_grids, earlier_text
 from hornbeam.reporting.sections.features import feature_grid
-from hornbeam.reporting.sections.groups import Groups, group_grid, group_words
-from hornbeam.reporting.sections.provenance import setting_words
+from hornbeam.reporting.sections.groups import Groups, group_grid, group_text
+from hornbeam.reporting.sections.provenance import setting_text
 from hornbeam.reporting.sections.scores import Score
 from hornbeam.reporting.summary import shown, summary_sentences
-from hornbeam.reporting.test_results import TestResults
 from hornbeam.tree import Tree
 from hornbeam.tree.decision.base_rate import base_rate
 from hornbeam.tree.decision.costs import Costs
@@ -40,7 +40,7 @@ def model_card(
 ) -> str:
     """Write a model card in Markdown.
 
-    Purpose, origin of the data and the like are left as lines that begin with "TODO (author)".
+    Purpose, origin of the data and other facts unknown to the library are lines that begin with "TODO (author)".
 
     Parameters
     ----------
@@ -82,31 +82,31 @@ def model_card(
     >>> print(card.splitlines()[0], card.count("TODO (author)"))
     # Does it rain? 5
     """
-    subject = ReportedModel.of(model, positive)
-    trial = None if X_test is None and y_test is None else TestResults.of(subject, X_test, y_test)
-    scores = [] if trial is None else scores_of(subject, trial)
-    parts = None if groups is None else Groups.of(groups, subject, trial)
-    before = None if earlier is None else Earlier.of(earlier, subject, X_test, y_test)
+    reported = ReportedModel.of(model, positive)
+    scored = None if X_test is None and y_test is None else ScoredRows.of(reported, X_test, y_test)
+    scores = [] if scored is None else scores_of(reported, scored)
+    parts = None if groups is None else Groups.of(groups, reported, scored)
+    before = None if earlier is None else Earlier.of(earlier, reported, X_test, y_test)
     blocks = [
         f"# {markdown_text(title)}",
         *([] if date is None else [markdown_text(str(date))]),
-        *map(markdown_text, summary_sentences(subject, trial, scores)),
+        *map(markdown_text, summary_sentences(reported, scored, scores)),
         *_purpose(),
-        *_data(subject, trial),
-        *_scores(subject, trial, scores),
-        *_decision(subject),
+        *_data(reported, scored),
+        *_scores(reported, scored, scores),
+        *_decision(reported),
     ]
-    if trial is not None and parts is not None:
-        words, grid = group_words(subject, trial, parts), group_grid(subject, trial, parts)
+    if scored is not None and parts is not None:
+        words, grid = group_text(reported, scored, parts), group_grid(reported, scored, parts)
         blocks += [
             f"## Groups by {markdown_text(shown(parts.name))}",
             *map(markdown_text, words),
             grid.markdown(),
         ]
-    if trial is not None and before is not None:
-        blocks += ["## Beside the earlier model", *map(markdown_text, earlier_words(subject, trial, before))]
-        blocks += _titled(earlier_grids(subject, trial, before))
-    return "\n\n".join([*blocks, *_limits(subject.tree), *_model(subject)]) + "\n"
+    if scored is not None and before is not None:
+        blocks += ["## Beside the earlier model", *map(markdown_text, earlier_text(reported, scored, before))]
+        blocks += _titled(earlier_grids(reported, scored, before))
+    return "\n\n".join([*blocks, *_limits(reported.tree), *_model(reported)]) + "\n"
 
 
 def _purpose() -> list[str]:
@@ -118,10 +118,10 @@ def _purpose() -> list[str]:
     ]
 
 
-def _data(subject: ReportedModel, trial: TestResults | None) -> list[str]:
-    tree = subject.tree
+def _data(reported: ReportedModel, scored: ScoredRows | None) -> list[str]:
+    tree = reported.tree
     rows = f"The model was trained on {pluralise(tree.rows.item(0), 'row')}"
-    rows += "." if trial is None else f" and tested on {pluralise(trial.n_rows, 'row')}."
+    rows += "." if scored is None else f" and tested on {pluralise(scored.n_rows, 'row')}."
     blocks = [
         "## Data",
         rows,
@@ -129,7 +129,7 @@ def _data(subject: ReportedModel, trial: TestResults | None) -> list[str]:
     ]
     if not tree.is_regression:
         blocks.append(_classes(tree).markdown())
-    return [*blocks, feature_grid(tree, None if trial is None else trial.table).markdown()]
+    return [*blocks, feature_grid(tree, None if scored is None else scored.table).markdown()]
 
 
 def _classes(tree: Tree) -> Grid:
@@ -141,10 +141,10 @@ def _classes(tree: Tree) -> Grid:
     return Grid("Classes", ["Class", "Training rows", "Share"], rows)
 
 
-def _scores(subject: ReportedModel, trial: TestResults | None, scores: list[Score]) -> list[str]:
-    if trial is None:
+def _scores(reported: ReportedModel, scored: ScoredRows | None, scores: list[Score]) -> list[str]:
+    if scored is None:
         return ["## Scores", "No test rows were given, so there are no scores."]
-    heads = ["Score", "This model", "Mean" if subject.tree.is_regression else "Base rate", "Better by"]
+    heads = ["Score", "This model", "Mean" if reported.tree.is_regression else "Base rate", "Better by"]
     rows = [
         [
             score.name[:1].upper() + score.name[1:],
@@ -155,10 +155,10 @@ def _scores(subject: ReportedModel, trial: TestResults | None, scores: list[Scor
         for score in scores
         if score.value == score.value
     ]
-    blocks = ["## Scores", f"On {pluralise(trial.n_rows, 'test row')}, with 95 % intervals."]
+    blocks = ["## Scores", f"On {pluralise(scored.n_rows, 'test row')}, with 95 % intervals."]
     blocks.append(Grid("Scores", heads, rows).markdown())
-    if subject.tree.n_classes > 2:
-        blocks.append(class_grid(subject, trial).markdown())
+    if reported.tree.n_classes > 2:
+        blocks.append(class_grid(reported, scored).markdown())
     return blocks
 
 
@@ -170,18 +170,18 @@ def _interval(score: Score, value: float, low: float, high: float) -> str:
     )
 
 
-def _decision(subject: ReportedModel) -> list[str]:
-    if subject.tree.is_regression:
+def _decision(reported: ReportedModel) -> list[str]:
+    if reported.tree.is_regression:
         return []
-    blocks = ["## Decision rule", rule_sentence(subject)]
-    classes = subject.tree.schema.classes
+    blocks = ["## Decision rule", rule_sentence(reported)]
+    classes = reported.tree.schema.classes
     names = [shown(label_text(label)) for label in classes]
-    weight = subject.tree.decision.class_weight
+    weight = reported.tree.decision.class_weight
     if weight is not None and len(classes) <= _MOST_CLASSES:
         rows = [[name, f"{value:g}"] for name, value in zip(names, weight.tolist(), strict=True)]
         blocks.append(Grid("Class weights", ["Class", "Weight"], rows).markdown())
-    if subject.costs is not None and len(classes) <= _MOST_CLASSES:
-        matrix = Costs.of(subject.costs, classes).matrix.tolist()
+    if reported.costs is not None and len(classes) <= _MOST_CLASSES:
+        matrix = Costs.of(reported.costs, classes).matrix.tolist()
         rows = [[name, *(f"{cost:g}" for cost in row)] for name, row in zip(names, matrix, strict=True)]
         blocks.append(Grid("Costs", ["True class \\ decision", *names], rows).markdown())
     return blocks
@@ -207,16 +207,16 @@ def _limits(tree: Tree) -> list[str]:
     ]
 
 
-def _model(subject: ReportedModel) -> list[str]:
-    tree = subject.tree
+def _model(reported: ReportedModel) -> list[str]:
+    tree = reported.tree
     facts = {
-        "Kind": subject.kind,
+        "Kind": reported.kind,
         "Leaves": f"{tree.n_leaves:,}",
         "Depth": f"{tree.depth}",
         "Digest": tree.digest,
         "Hornbeam": hornbeam.__version__,
     }
-    settings = {name: setting_words(value) for name, value in subject.settings.items()}
+    settings = {name: setting_text(value) for name, value in reported.settings.items()}
     grids = [Grid("Model", ["Fact", "Value"], [list(pair) for pair in facts.items()], text=(1,)).markdown()]
     if settings:
         rows = [list(pair) for pair in settings.items()]

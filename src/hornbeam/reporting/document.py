@@ -1,4 +1,4 @@
-"""The whole page around its sections: one file, which may load and run nothing but what is in it."""
+"""The HTML page around its sections: one file that loads nothing else and runs only its own script."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def document(
     sections: Mapping[str, Markup],
     data: str,
 ) -> str:
-    """Put a page together.
+    """Build the page.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def _style() -> str:
 
 @cache
 def _script() -> str:
-    """All scripts as one, in a room of their own."""
+    """All scripts as one, in one function scope."""
     parts = joined(Markup(_read(f"{name}.js")) for name in _SCRIPTS)
     return f'"use strict";\n(() => {{\n{parts}}})();\n'
 

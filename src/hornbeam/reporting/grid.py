@@ -1,4 +1,4 @@
-"""A table of words, written as HTML or as Markdown."""
+"""A table of text cells, written as HTML or Markdown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Grid", "around", "markdown_text"]
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    r"""A table whose first column names the rows.
+    r"""A table with row names in its first column.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Grid:
     text: Sequence[int] = ()
 
     def html(self) -> Markup:
-        """Write the title, and the table in a frame that scrolls."""
+        """Write the title and the table, in a frame that scrolls."""
         body = [
             element("tr", self._cell("th", 0, row[0], scope="row"), *self._cells(row)) for row in self.rows
         ]
@@ -72,7 +72,7 @@ class Grid:
 
 
 def markdown_text(words: str) -> str:
-    r"""Escape what Markdown or HTML would read as markup, on one line.
+    r"""Escape characters that are markup in Markdown or HTML, on one line.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def markdown_text(words: str) -> str:
 
 
 def around(value: float, low: float, high: float, digits: int = 3) -> str:
-    """Write a number with its interval; a dash where there is none.
+    """Format a number with its interval; a dash for a missing one.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def around(value: float, low: float, high: float, digits: int = 3) -> str:
     """
     if value != value:
         return "–"
-    said = f"{value:.{digits}f}"
+    predicted = f"{value:.{digits}f}"
     if high - low < float("inf"):
-        said += f" ({low:.{digits}f} to {high:.{digits}f})"
-    return said.replace("-", "−")
+        predicted += f" ({low:.{digits}f} to {high:.{digits}f})"
+    return predicted.replace("-", "−")

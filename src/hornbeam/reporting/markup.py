@@ -1,4 +1,4 @@
-"""HTML from its parts: whatever is not markup already is escaped, so no name can become a tag."""
+"""Build HTML from parts; all text is escaped unless it is `Markup`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _VOID = frozenset({"br", "col", "hr", "input", "link", "meta"})
 
 
 class Markup(str):
-    """Text that is HTML: `element` puts it in as it is.
+    """Text that is HTML already, and is not escaped again.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def element(name: str, /, *children: object, **attributes: object) -> Markup:
 
 
 def joined(parts: Iterable[object]) -> Markup:
-    """Put parts one behind the other.
+    """Concatenate parts.
 
     Examples
     --------
@@ -65,5 +65,5 @@ def joined(parts: Iterable[object]) -> Markup:
 
 
 def _escaped(part: object) -> str:
-    """Text as HTML has it; half of a surrogate pair, which no file can hold, as a question mark."""
+    """Escape text for HTML; a lone surrogate, which cannot be encoded, becomes a question mark."""
     return escape(str(part)).encode(errors="replace").decode()

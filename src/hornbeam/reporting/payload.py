@@ -1,4 +1,4 @@
-"""The tree as the page's script reads it: compact JSON, safe inside a script element."""
+"""The tree as compact JSON for the script of the page."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from hornbeam.tree.walk import evidence_stopping
 __all__ = ["payload", "safe_json"]
 
 
-def payload(subject: ReportedModel, level: float, test: Drift | None = None, **more: Any) -> dict[str, Any]:
-    """Lay out all that the script needs to draw a tree and to answer for it.
+def payload(reported: ReportedModel, level: float, test: Drift | None = None, **more: Any) -> dict[str, Any]:
+    """Return all values that the script needs to draw the tree and to predict with it.
 
     Parameters
     ----------
-    subject : ReportedModel
+    reported : ReportedModel
     level : float
         Of the intervals.
     test : Drift, optional
@@ -51,10 +51,10 @@ def payload(subject: ReportedModel, level: float, test: Drift | None = None, **m
     >>> found["nodes"]["children"], found["nodes"]["threshold"], found["nodes"]["own"]
     ([2, 0, 0], [0.5, None, None], [[], [0, 1], [1, 1]])
     """
-    tree = subject.tree
+    tree = reported.tree
     skeleton = tree.skeleton
     low, high = interval(tree, level)
-    # Bounds of means have any size, and what stops at a node is rows alone.
+    # Bounds of means are not limited, and only row counts are needed per end node.
     bounds = {"low": low, "high": high}
     own = (
         evidence_stopping(skeleton, tree.weight)[:, None]
@@ -88,11 +88,11 @@ def payload(subject: ReportedModel, level: float, test: Drift | None = None, **m
     return {
         "level": level,
         "unit": tree.unit.item(0),
-        "measured": tree.is_regression,
+        "regression": tree.is_regression,
         "classes": ["mean"] if tree.is_regression else [label_text(label) for label in tree.schema.classes],
-        "positive": subject.positive,
+        "positive": reported.positive,
         "loss": None if tree.decision.loss is None else tree.decision.loss.matrix.tolist(),
-        "features": [_feature(subject, at) for at in range(tree.schema.n_features)],
+        "features": [_feature(reported, at) for at in range(tree.schema.n_features)],
         "nodes": nodes,
         "test": None if test is None else _test(test),
         **more,
@@ -100,7 +100,7 @@ def payload(subject: ReportedModel, level: float, test: Drift | None = None, **m
 
 
 def safe_json(value: Any) -> str:
-    r"""Write JSON that can stand inside a script element whatever it says.
+    r"""Encode JSON that is safe inside a script element.
 
     Examples
     --------
@@ -111,25 +111,25 @@ def safe_json(value: Any) -> str:
     return written.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _feature(subject: ReportedModel, at: int) -> dict[str, Any]:
-    feature = subject.tree.schema.features[at]
-    said: dict[str, Any] = {"name": feature.name, "kind": feature.kind.value}
+def _feature(reported: ReportedModel, at: int) -> dict[str, Any]:
+    feature = reported.tree.schema.features[at]
+    predicted: dict[str, Any] = {"name": feature.name, "kind": feature.kind.value}
     if feature_name(feature.name) != feature.name:
-        said["word"] = feature_name(feature.name)
+        predicted["word"] = feature_name(feature.name)
     if feature.kind is not Kind.NUMERIC:
-        said["categories"] = [_category(category) for category in feature.categories]
+        predicted["categories"] = [_category(category) for category in feature.categories]
         words = {
             code: label_text(category)
             for code, category in enumerate(feature.categories)
             if label_text(category) != plain_label(category)
         }
         if words:
-            said["words"] = words
-    if subject.takes_unseen(at):
-        said["other"] = True
-    if (zero := subject.zero(at)) is not None:
-        said["zero"] = zero
-    return said
+            predicted["words"] = words
+    if reported.takes_unseen(at):
+        predicted["other"] = True
+    if (zero := reported.zero(at)) is not None:
+        predicted["zero"] = zero
+    return predicted
 
 
 def _category(category: object) -> str | float | bool:
@@ -144,7 +144,7 @@ def _number(threshold: float) -> float | str | None:
 
 
 def _shares(tree: Tree) -> str | None:
-    """The share of each node in the missing values of its parent, where several children share them."""
+    """The share of each node in the missing values of its parent, for fractional splits."""
     flat = LookupTables.of(tree)
     if not flat.fractional:
         return None
@@ -159,21 +159,21 @@ def _packed(values: NDArray[Any], dtype: str) -> str:
 
 
 def _sparse(row: NDArray[Any]) -> list[float]:
-    """Class, count, class, count: of the classes that are there."""
+    """Alternating class and count of the classes with rows."""
     there = np.flatnonzero(row)
     return np.stack([there, row[there]], axis=1).ravel().tolist()
 
 
 def _test(test: Drift) -> dict[str, Any]:
-    """Test rows of each class where they stop; how odd that is, if the leaf believed right."""
+    """Test rows of each class per end node, with the p-value of their difference from the prediction."""
     assert test.observed is not None
     assert test.p_value is not None
-    measured = not test.classes
-    counts = test.rows[:, None] if measured else np.nan_to_num(test.observed) * test.rows[:, None]
+    regression = not test.classes
+    counts = test.rows[:, None] if regression else np.nan_to_num(test.observed) * test.rows[:, None]
     p_values: Sequence[float | None] = [None if isnan(p) else round(p, 4) for p in test.p_value.tolist()]
     return {
         "node": test.node.tolist(),
         "counts": [[round(value, 3) for value in _sparse(np.round(row, 3))] for row in counts],
         "odd": p_values,
-        **({"mean": np.nan_to_num(test.observed[:, 0]).tolist()} if measured else {}),
+        **({"mean": np.nan_to_num(test.observed[:, 0]).tolist()} if regression else {}),
     }

@@ -1,4 +1,4 @@
-"""Pictures drawn here, as SVG that takes its colours from the page: numbers alone, no name is in them."""
+"""Reliability and ROC diagrams as SVG in the colours of the page; no names from the data are in them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hornbeam.reporting.markup import Markup, element, joined
 
 __all__ = ["reliability", "roc"]
 
-_SIDE, _LEFT, _TOP = 300, 44, 10  # of the square, and the room beside and above it
+_SIDE, _LEFT, _TOP = 300, 44, 10  # the square, and the margins beside and above it
 _STRIP = 46  # the height of the rows below
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
@@ -20,12 +20,12 @@ def reliability(
     scale: tuple[float, float] = (0.0, 1.0),
     axes: tuple[str, str] = ("predicted probability", "share of rows seen"),
 ) -> Markup:
-    """Draw what was said against what was seen, with bands, and below it how many rows that was.
+    """Draw predicted against observed values with confidence bands, above the numbers of rows.
 
     Parameters
     ----------
     curve : ReliabilityCurve
-        Of probabilities, or of numbers.
+        Of probabilities, or of regression predictions.
     label : str
         What a screen reader says of the picture.
     scale : pair of float, default (0.0, 1.0)
@@ -45,14 +45,14 @@ def reliability(
     ('<svg', 2, True)
     """
     across, down = _LEFT + _SIDE + 12, _TOP + _SIDE + _STRIP + 62
-    room = 0 if scale == (0.0, 1.0) else 26  # beside, for numbers that are longer than shares
-    middle, said = _LEFT + _SIDE / 2, list(map(_words, _columns(curve)))
+    room = 0 if scale == (0.0, 1.0) else 26  # a wider margin for numbers longer than shares
+    middle, title_text = _LEFT + _SIDE / 2, list(map(_words, _columns(curve)))
     curve = _on_scale(curve, scale)
     parts = [
         _frame(scale, _TOP + _SIDE + _STRIP + 32),
         _band(curve),
         element("path", class_="line", d=_line(curve.predicted, curve.observed)),
-        *(_point(words, *numbers[:4]) for words, numbers in zip(said, _columns(curve), strict=True)),
+        *(_point(words, *numbers[:4]) for words, numbers in zip(title_text, _columns(curve), strict=True)),
         _strip(curve),
         _text(middle, down - 6, axes[0], "middle"),
         element(
@@ -97,7 +97,7 @@ def roc(curve: RocCurve, label: str) -> Markup:
 
 
 def _thinned(curve: RocCurve, most: int = 400) -> tuple[np.ndarray, np.ndarray]:
-    """No more points of a curve than can be seen; both ends are kept."""
+    """Thin a curve to the points that can be seen; both ends are kept."""
     n = len(curve.threshold)
     kept = np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.intp))
     return curve.false_positive_rate[kept], curve.true_positive_rate[kept]
@@ -112,7 +112,7 @@ def _y(p: float) -> float:
 
 
 def _on_scale(curve: ReliabilityCurve, scale: tuple[float, float]) -> ReliabilityCurve:
-    """The curve as shares of the scale; what lies beyond, at its ends."""
+    """The curve as shares of the scale, clipped to it."""
     begin, end = scale
     predicted, observed, lower, upper = (
         np.clip((column - begin) / (end - begin), 0.0, 1.0)
@@ -122,7 +122,7 @@ def _on_scale(curve: ReliabilityCurve, scale: tuple[float, float]) -> Reliabilit
 
 
 def _frame(scale: tuple[float, float], below: float) -> Markup:
-    """The square with its ticks, and the line where what is said is what is seen."""
+    """The square with its ticks, and the diagonal of perfect calibration."""
     grid = [f"M{_x(0):g} {_y(t):g}H{_x(1):g}M{_x(t):g} {_y(0):g}V{_y(1):g}" for t in _TICKS]
     ticks = [(t, f"{scale[0] + t * (scale[1] - scale[0]):.4g}") for t in _TICKS]
     along = [_text(_x(t), below, words, "middle") for t, words in ticks]
@@ -153,18 +153,18 @@ def _words(numbers: tuple[float, ...]) -> str:
     return f"predicted {predicted}, seen {observed} ({lower} to {upper}), {numbers[4]:,.0f} rows"
 
 
-def _point(said: str, predicted: float, observed: float, lower: float, upper: float) -> Markup:
+def _point(title_text: str, predicted: float, observed: float, lower: float, upper: float) -> Markup:
     whisker = f"M{_x(predicted):.1f} {_y(lower):.1f}V{_y(upper):.1f}"
     return element(
         "g",
-        element("title", said),
+        element("title", title_text),
         element("path", class_="whisker", d=whisker),
         element("circle", cx=f"{_x(predicted):.1f}", cy=f"{_y(observed):.1f}", r=3.5),
     )
 
 
 def _strip(curve: ReliabilityCurve) -> Markup:
-    """A bar for each bin, as high as its rows."""
+    """One bar per bin, with its number of rows as height."""
     bottom, most = _TOP + _SIDE + _STRIP + 14, curve.weight.max()
     bars = []
     for predicted, _, _, _, weight in _columns(curve):

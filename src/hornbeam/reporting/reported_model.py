@@ -1,4 +1,4 @@
-"""What a report is about: a tree, and what the estimator around it says of rows and decisions."""
+"""The model of a report: a tree, with the reading of rows and the decisions of its estimator."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["ReportedModel"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReportedModel:
-    """A tree with the manners of the estimator that holds it.
+    """A tree with the input conventions and the decision rule of its estimator.
 
     Parameters
     ----------
@@ -51,11 +51,11 @@ class ReportedModel:
 
     @classmethod
     def of(cls, model: Any, positive: Any = None) -> Self:
-        """Take a tree or a fitted estimator of one, also inside a search or a pipeline, and the class of interest."""
+        """Take a tree or a fitted estimator with one, also inside a search or a pipeline, and the class of interest."""
         inner = unwrap(model)
         if inner.before is not None:
-            subject = cls.of(inner.model, positive)
-            return replace(subject, read=_after(inner.before, subject.read))
+            reported = cls.of(inner.model, positive)
+            return replace(reported, read=_after(inner.before, reported.read))
         model = inner.model
         if isinstance(model, Tree):
             return cls(model, _reader(model), positive=_code(model, positive))
@@ -80,17 +80,17 @@ class ReportedModel:
 
     @property
     def costs(self) -> Costs | None:
-        """What mistakes cost, if the model decides by costs."""
+        """The cost matrix, if the model decides by costs."""
         return self.tree.decision.costs
 
     def takes_unseen(self, feature: int) -> bool:
-        """Whether the last category of a feature stands for every value never seen."""
+        """Whether the last category of a feature stands for all unseen values."""
         return self.reading is not None and self.tree.schema.features[feature].categories[-1:] == (
             OTHER_CATEGORY,
         )
 
     def zero(self, feature: int) -> float | None:
-        """How far from 0 a value of this feature is still missing, if at all."""
+        """Largest absolute value of this feature that counts as missing; None if zero is not missing."""
         missing = self.reading is not None and feature in self.reading.zero_is_missing
         return self.reading.zero if missing and self.reading is not None else None
 
@@ -107,7 +107,7 @@ def _code(tree: Tree, positive: Any) -> int | None:
 
 
 def _after(before: Any, read: Callable[[Any, Any], Table]) -> Callable[[Any, Any], Table]:
-    """Read rows as the steps of a pipeline leave them."""
+    """Read rows after the preceding steps of a pipeline."""
     return lambda X, y: read(before.transform(X), y)
 
 

@@ -1,4 +1,4 @@
-"""The report on a model, as a value and as a file."""
+"""The report on a model: public function and result."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from hornbeam.data.files.atomic_write import replace
 from hornbeam.reporting.document import document
 from hornbeam.reporting.payload import payload, safe_json
 from hornbeam.reporting.reported_model import ReportedModel
+from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.all_scores import scores_of
 from hornbeam.reporting.sections.classification import calibration_section, decision_section, score_section
 from hornbeam.reporting.sections.decisions import thresholds
-from hornbeam.reporting.sections.discrimination import ranking_section
+from hornbeam.reporting.sections.discrimination import discrimination_section
 from hornbeam.reporting.sections.earlier import Earlier, earlier_section
 from hornbeam.reporting.sections.features import feature_section
 from hornbeam.reporting.sections.groups import Groups, group_section
-from hornbeam.reporting.sections.provenance import fact_section
-from hornbeam.reporting.sections.regression import NOTE, seen_section
+from hornbeam.reporting.sections.provenance import provenance_section
+from hornbeam.reporting.sections.regression import NOTE, regression_calibration_section
 from hornbeam.reporting.sections.tree import leaf_section, row_section, rule_section, tree_section
 from hornbeam.reporting.summary import summary_sentences
-from hornbeam.reporting.test_results import TestResults
 
 __all__ = ["Report", "report"]
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A page of HTML about a model; a notebook shows it.
+    """An HTML page about a model; displayed in notebooks.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Report:
         replace(path, [self.html.encode()])
 
     def _repr_html_(self) -> str:
-        """The page in a frame of its own, so that neither it nor the notebook disturbs the other."""
+        """The page in an iframe, so that its style and the notebook's do not mix."""
         frame = 'sandbox="allow-scripts allow-modals allow-popups" width="100%" height="800"'
         return f'<iframe title="Model report" {frame} srcdoc="{escape(self.html)}"></iframe>'
 
@@ -78,7 +78,7 @@ def report(
     earlier: Any = None,
     rules: str | Iterable[object] | None = None,
 ) -> Report:
-    """Write a report on a model: one HTML file to hand on, with the tree to explore.
+    """Build a report on a model: one self-contained HTML page with the tree to explore.
 
     Parameters
     ----------
@@ -135,9 +135,9 @@ def report(
     ...     Path(f"{folder}/report.html").read_text() == page.html
     True
     """
-    subject = ReportedModel.of(model, positive)
-    trial = None if X_test is None and y_test is None else TestResults.of(subject, X_test, y_test)
-    scores = [] if trial is None else scores_of(subject, trial)
+    reported = ReportedModel.of(model, positive)
+    scored = None if X_test is None and y_test is None else ScoredRows.of(reported, X_test, y_test)
+    scores = [] if scored is None else scores_of(reported, scored)
     told = (
         rules.splitlines()
         if isinstance(rules, str)
@@ -146,34 +146,38 @@ def report(
         else [str(rule) for rule in rules]
     )
     data = payload(
-        subject, level, None if trial is None else trial.drift, thresholds=thresholds(subject, trial)
+        reported, level, None if scored is None else scored.drift, thresholds=thresholds(reported, scored)
     )
-    measured = subject.tree.is_regression
+    regression = reported.tree.is_regression
     sections = {
-        "scores": score_section(trial, scores, NOTE, "Mean") if measured else score_section(trial, scores),
-        "tree": tree_section(subject.tree),
-        "row": row_section(subject),
-        **({} if measured else {"ranking": ranking_section(subject, trial)}),
-        "calibration": seen_section(trial) if measured else calibration_section(subject, trial),
-        **({} if measured else {"decisions": decision_section(subject, trial)}),
+        "scores": score_section(scored, scores, NOTE, "Mean")
+        if regression
+        else score_section(scored, scores),
+        "tree": tree_section(reported.tree),
+        "row": row_section(reported),
+        **({} if regression else {"ranking": discrimination_section(reported, scored)}),
+        "calibration": regression_calibration_section(scored)
+        if regression
+        else calibration_section(reported, scored),
+        **({} if regression else {"decisions": decision_section(reported, scored)}),
     }
     if groups is not None:
-        parts = Groups.of(groups, subject, trial)
-        assert trial is not None
-        sections["groups"] = group_section(subject, trial, parts)
+        parts = Groups.of(groups, reported, scored)
+        assert scored is not None
+        sections["groups"] = group_section(reported, scored, parts)
     if earlier is not None:
-        before = Earlier.of(earlier, subject, X_test, y_test)
-        assert trial is not None
-        sections["earlier"] = earlier_section(subject, trial, before)
+        before = Earlier.of(earlier, reported, X_test, y_test)
+        assert scored is not None
+        sections["earlier"] = earlier_section(reported, scored, before)
     sections |= {
-        "leaves": leaf_section(subject, level, trial is not None),
+        "leaves": leaf_section(reported, level, scored is not None),
         "rules": rule_section(told),
-        "features": feature_section(subject, trial),
-        "facts": fact_section(subject),
+        "features": feature_section(reported, scored),
+        "facts": provenance_section(reported),
     }
     facts = [] if date is None else [str(date)]
-    byline = " · ".join([*facts, f"digest {subject.tree.digest[:12]}"])
-    summary = summary_sentences(subject, trial, scores)
+    byline = " · ".join([*facts, f"digest {reported.tree.digest[:12]}"])
+    summary = summary_sentences(reported, scored, scores)
     page = Report(document(title, byline, summary, sections, safe_json(data)))
     if path is not None:
         page.save(path)

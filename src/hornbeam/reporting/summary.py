@@ -1,4 +1,4 @@
-"""The model in three short paragraphs, made from the facts."""
+"""Summary of the model in three short paragraphs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 
 from hornbeam.export.wording import feature_name, label_text, pluralise, shortened
 from hornbeam.reporting.reported_model import ReportedModel
+from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.scores import Score
-from hornbeam.reporting.test_results import TestResults
 from hornbeam.tree import Tree
 
 __all__ = ["listed", "prior_source", "shown", "summary_sentences"]
@@ -15,15 +15,15 @@ __all__ = ["listed", "prior_source", "shown", "summary_sentences"]
 _MOST_NAMES, _MOST_LETTERS = 5, 40
 
 
-def summary_sentences(subject: ReportedModel, trial: TestResults | None, scores: list[Score]) -> list[str]:
-    """Say what the model is, how many rows its leaves have, and how good its predictions are.
+def summary_sentences(reported: ReportedModel, scored: ScoredRows | None, scores: list[Score]) -> list[str]:
+    """Describe the model, the rows of its leaves, and the quality of its predictions.
 
     Parameters
     ----------
-    subject : ReportedModel
-    trial : TestResults, optional
+    reported : ReportedModel
+    scored : ScoredRows, optional
     scores : list of Score
-        Those of the trial.
+        Those of the scored.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def summary_sentences(subject: ReportedModel, trial: TestResults | None, scores:
     A leaf has 2 training rows. Its probabilities are smoothed: those of the nodes above count ...
     No test rows were given, so this report has no scores.
     """
-    return [_what(subject.tree), _ground(subject.tree), _worth(trial, scores)]
+    return [_what(reported.tree), _ground(reported.tree), _quality(scored, scores)]
 
 
 def _what(tree: Tree) -> str:
@@ -90,32 +90,32 @@ def prior_source(tree: Tree) -> str:
     return "the model it was distilled from" if distilled else "the nodes above"
 
 
-def _worth(trial: TestResults | None, scores: list[Score]) -> str:
-    if trial is None:
+def _quality(scored: ScoredRows | None, scores: list[Score]) -> str:
+    if scored is None:
         return "No test rows were given, so this report has no scores."
     by_name = {score.name: score for score in scores}
     if "R²" in by_name:
-        return _worth_of_numbers(trial, by_name["root mean squared error"], by_name["R²"])
+        return _regression_quality(scored, by_name["root mean squared error"], by_name["R²"])
     loss, hits = by_name["log loss"], by_name["accuracy"]
     verdict = "better than" if loss.convincing else "not clearly better than"
     return (
-        f"On {pluralise(trial.n_rows, 'test row')} its decisions are right for {100 * hits.value:.1f} %; always deciding "
-        f"for the most frequent class would be right for {100 * hits.base:.1f} %. Its log loss of {loss.value:.3f} is "
-        f"{verdict} the {loss.base:.3f} of predicting the class frequencies of the training rows."
+        f"On {pluralise(scored.n_rows, 'test row')} its decisions are right for {100 * hits.value:.1f} %; always "
+        f"deciding for the most frequent class would be right for {100 * hits.base:.1f} %. Its log loss of "
+        f"{loss.value:.3f} is {verdict} the {loss.base:.3f} of predicting the class frequencies of the training rows."
     )
 
 
-def _worth_of_numbers(trial: TestResults, error: Score, explained: Score) -> str:
+def _regression_quality(scored: ScoredRows, error: Score, explained: Score) -> str:
     verdict = "better than" if error.convincing else "not clearly better than"
     share = "" if np.isnan(explained.value) else f" (R² {explained.words(explained.value)})"
     return (
-        f"On {pluralise(trial.n_rows, 'test row')} its root mean squared error of {error.words(error.value)} is "
+        f"On {pluralise(scored.n_rows, 'test row')} its root mean squared error of {error.words(error.value)} is "
         f"{verdict} the {error.words(error.base)} of always predicting the training mean{share}."
     )
 
 
 def shown(name: str) -> str:
-    """Cut a name that is too long for a sentence.
+    """Shorten a name that is too long for a sentence.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Models as files: one documented, versioned format, written as text or as tensors, and no pickle."""
+"""Model files: one documented, versioned format, written as JSON or safetensors, never as a pickle."""
 
 from hornbeam.storage.difference import Difference, compare
 from hornbeam.storage.file import read, read_any, write

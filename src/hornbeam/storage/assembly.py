@@ -1,7 +1,7 @@
-"""From a header and arrays to a model, believing nothing.
+"""Build a model from the header and arrays of a file, with every value checked.
 
-Sizes are compared with limits before arrays are looked at, arrays with sizes before they are made into a tree, and
-`hornbeam.tree.check` sees the tree before anybody else does.
+Sizes are compared with limits before arrays are read, arrays with sizes before they become a tree, and
+`hornbeam.tree.check` checks the tree before it is returned.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["model_of"]
 
 
 def model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Model | TreeCollection:
-    """Make the model that a header and arrays describe; types and shapes of the arrays were checked.
+    """Build the model described by a header and arrays with checked types and shapes.
 
     Raises
     ------
@@ -42,7 +42,7 @@ def model_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> M
         )
     try:
         schema = _schema(header, sizes)
-        name, settings, learned = _shell(header["estimator"])
+        name, settings, learned = _estimator(header["estimator"])
         native = {
             name: array.astype(array.dtype.newbyteorder("="), copy=False) for name, array in arrays.items()
         }
@@ -102,13 +102,13 @@ def _history(said: object, schema: Schema, newer: bool) -> tuple[Step, ...]:
     if type(said) is not list:
         raise StorageError(f"history is {show(said)}; expected a list of steps")
     history = tuple(decode_step(step, "history") for step in said)
-    if newer:  # what a newer version added is left unread
+    if newer:  # keys added by a newer version are ignored
         history = tuple(map(known_part, history))
     check_history(history, schema)
     return history
 
 
-def _shell(said: object) -> tuple[str | None, dict[str, Any], dict[str, Any]]:
+def _estimator(said: object) -> tuple[str | None, dict[str, Any], dict[str, Any]]:
     match said:
         case None:
             return None, {}, {}
@@ -149,7 +149,7 @@ def _trees(
 
 
 def _bounds(tree_nodes: NDArray[Any], n_nodes: int) -> list[int]:
-    """Where the nodes of each tree begin, and where those of the last end."""
+    """First node of each tree, and the total number of nodes."""
     if len(tree_nodes) and not 1 <= tree_nodes.min() <= tree_nodes.max() <= MOST_NODES:
         raise StorageError(
             f"tree_nodes runs from {tree_nodes.min()} to {tree_nodes.max()}; expected 1 to {MOST_NODES:,} nodes a tree"
@@ -161,12 +161,12 @@ def _bounds(tree_nodes: NDArray[Any], n_nodes: int) -> list[int]:
 
 
 def _slot_start(schema: Schema, sizes: Sizes, feature: NDArray[Any]) -> NDArray[Any]:
-    """Where the slots of each node begin: the categories of the features that are tested give it."""
+    """First slot of each node, from the numbers of categories of the split features."""
     if sizes.n_nodes and not -1 <= feature.min() <= feature.max() < sizes.n_features:
         raise StorageError(
             f"feature runs from {feature.min()} to {feature.max()}; expected -1 to n_features - 1"
         )
-    # One entry more, so that -1, the feature of a leaf, finds no categories there.
+    # One more entry, so that index -1, the feature of a leaf, has 0 categories.
     width = [len(f.categories) if f.kind is Kind.NOMINAL else 0 for f in schema.features] + [0]
     slot_start = np.concatenate(([0], np.cumsum(np.array(width)[feature])))
     if slot_start[-1] != sizes.n_slots:

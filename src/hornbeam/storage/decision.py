@@ -1,4 +1,4 @@
-"""The decision rule of a tree in a file."""
+"""Decision rules in model files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["decode_decision", "encode_decision"]
 
 
 def encode_decision(model: Model) -> dict[str, Any] | None:
-    """Write the decision rule of a model as plain lists; None if readers find the same one without.
+    """Encode the decision rule of a model as plain lists; None for the default rule.
 
     Examples
     --------
@@ -45,12 +45,12 @@ def decode_decision(
     settings: Mapping[str, Any],
     learned: Mapping[str, Any],
 ) -> DecisionRule:
-    """Read the decision rule of a tree; files before version 1.3 have it in the estimator's settings.
+    """Decode the decision rule of a tree; before version 1.3 it is in the estimator's settings.
 
     Raises
     ------
     StorageError
-        If it is none for so many classes.
+        If it is not a rule for this number of classes.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def _weights(said: object, k: int) -> Floats | None:
 
 
 def _numbers(said: object, k: int, name: str, range_words: str, least: float = -inf) -> Floats:
-    """Read a list of finite numbers, none of them below `least`."""
+    """Read a list of finite numbers, each at least `least`."""
 
     def sound(one: object) -> bool:
         return isinstance(one, int | float) and not isinstance(one, bool) and isfinite(one) and one >= least

@@ -1,4 +1,4 @@
-"""What changed between two models."""
+"""Differences between two models."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from hornbeam.tree import DecisionRule, Step, Tree
 
 __all__ = ["Difference", "compare"]
 
-_MOST_LINES = 20  # shown of each part
-_MOST_NUMBERS = 8  # shown in a row
-_MOST_TESTS = 12  # shown of a path
-_LONGEST = 120  # characters shown of a setting
+_MOST_LINES = 20  # changes shown per part
+_MOST_NUMBERS = 8  # values shown per line
+_MOST_TESTS = 12  # splits shown per path
+_LONGEST = 120  # characters shown per setting
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Difference:
-    """What changed between two models: false if nothing did, and in print a line for each change.
+    """Differences between two models: false if there are none; printed as one line per change.
 
-    Nodes are named by the tests that lead to them, with every category of a set: "not in" would mean two things
-    where the two models know different categories. Where a test changed, what lies below it is not compared.
+    Nodes are named by the splits on their path, with every category of a set: "not in" would mean two things
+    where the two models have different categories. Below a changed split nothing is compared.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class Difference:
 
 
 def compare(old: Model | TreeCollection, new: Model | TreeCollection, tolerance: float = 1e-9) -> Difference:
-    """Compare two models part by part; of several trees, the first with the first, and so on.
+    """Compare two models part by part; several trees are compared in order.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def _listed(values: tuple[Any, ...]) -> str:
 
 
 def _of_decisions(old: Model | TreeCollection, new: Model | TreeCollection) -> Iterator[str]:
-    """Compare the decision rules of two bare trees; those of estimators follow from what is compared already."""
+    """Compare the decision rules of two bare trees; those of estimators follow from their settings."""
     if isinstance(old, Model) and isinstance(new, Model) and old.estimator is None:
         before, after = old.tree.decision, new.tree.decision
         if before != after:
@@ -183,7 +183,7 @@ def _of_settings(old: Model | TreeCollection, new: Model | TreeCollection) -> It
 
 
 def _worded(values: Mapping[str, Any]) -> dict[str, str]:
-    """Each value in words, and each rule of a list by itself."""
+    """Each value as text; a list of rules as one text per rule."""
     words: dict[str, str] = {}
     for name, value in sorted(values.items()):
         if isinstance(value, tuple) and value and all(isinstance(one, Step) for one in value):
@@ -194,7 +194,7 @@ def _worded(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _word(value: Any) -> str:
-    """A value in words that are the same for the same value alone."""
+    """A value as text; different values have different texts."""
     match value:
         case Step():
             return f"{value.name}({', '.join(f'{name}={_word(one)}' for name, one in value.parameters)})"
@@ -215,19 +215,19 @@ def _of_history(old: Tree, new: Tree) -> Iterator[str]:
     yield from (f"added {step}" for step in after[same:])
 
 
-# The branches from the root to a node, innermost first: (branch, the way to the node above).
+# The branches from the root to a node, innermost first: (branch, path to the parent).
 type _Way = tuple[str, _Way] | None
 
 
 class _Test(NamedTuple):
-    """What leads to each child of a node, in words that do not depend on codes, and where missing values go."""
+    """The condition of each child as text that does not depend on codes, and the branch of missing values."""
 
     branches: tuple[str, ...]
     missing: int
 
 
 def _of_nodes(old: Tree, new: Tree, tolerance: float) -> tuple[list[str], list[str], list[str]]:
-    """Walk both trees from the root while their tests agree."""
+    """Walk both trees from the root while their splits are equal."""
     structure: list[str] = []
     evidence: list[str] = []
     belief: list[str] = []
@@ -266,7 +266,7 @@ def _of_belief(old: Tree, before: int, new: Tree, after: int, tolerance: float) 
 
 
 def _place(way: _Way) -> str:
-    """Name a node by its path; of a long one the last tests."""
+    """Name a node by its path; of a long path, by its last splits."""
     branches: list[str] = []
     while way is not None and len(branches) < _MOST_TESTS:
         branch, way = way

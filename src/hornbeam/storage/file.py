@@ -1,4 +1,4 @@
-"""Files that hold models: written whole or not at all, read without trust."""
+"""Read and write model files; writing is atomic, reading checks everything."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
 
 
 def encode(model: Model | TreeCollection, *, as_tensors: bool = False) -> bytes:
-    """Write a model as the bytes of a file; several trees are always tensors.
+    """Encode a model as the bytes of a file; several trees are always safetensors.
 
     Examples
     --------
@@ -41,14 +41,14 @@ def encode(model: Model | TreeCollection, *, as_tensors: bool = False) -> bytes:
 
 
 def _parts(model: Model | TreeCollection, as_tensors: bool) -> list[bytes | memoryview]:
-    # Text is for trees that are read by people; nobody reads a hundred.
+    # Text is for people, and many trees are too long to read.
     if as_tensors or isinstance(model, TreeCollection):
         return tensors.write_tensors(model)
     return [text.write_text(model)]
 
 
 def decode(data: bytes) -> Model | TreeCollection:
-    """Read a model from the bytes of a file, text or tensors.
+    """Decode a model from the bytes of a file, JSON or safetensors.
 
     Raises
     ------
@@ -66,9 +66,9 @@ def decode(data: bytes) -> Model | TreeCollection:
 
 
 def write(model: Model | TreeCollection, path: str | PathLike[str]) -> None:
-    """Write a model to a file: as tensors if there are several trees or its name ends so, else as text.
+    """Write a model to a file: safetensors for several trees or by the file's suffix, else JSON.
 
-    Until the new file is complete and on the disk, the old one stays.
+    The old file is replaced only when the new one is complete on disk.
 
     Raises
     ------
@@ -86,13 +86,13 @@ def write(model: Model | TreeCollection, path: str | PathLike[str]) -> None:
     ...     read(f"{folder}/model.hornbeam").tree.digest == tree.digest
     True
     """
-    # Everything that can be refused is refused before a file is touched.
+    # All checks come before a file is changed.
     refuse_pickle_name(path)
     replace(path, _parts(model, as_tensors=Path(path).suffix == ".safetensors"))
 
 
 def write_fitting(model: Model | TreeCollection, path: str | PathLike[str]) -> Path:
-    """Write a model to a file as `write` does; if it is too large for text, as tensors to ``<path>.safetensors``.
+    """Write a model as `write` does, or to ``<path>.safetensors`` if it is too large for JSON.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def write_fitting(model: Model | TreeCollection, path: str | PathLike[str]) -> P
 
 
 def check_writable(path: str | PathLike[str]) -> None:
-    """Raise `StorageError` unless a file can be written at this path; nothing is changed.
+    """Raise `StorageError` unless a file can be written at this path; change nothing.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def check_writable(path: str | PathLike[str]) -> None:
 
 
 def read(path: str | PathLike[str]) -> Model:
-    """Read a model that answers with one tree from a file.
+    """Read a model file with one tree.
 
     Raises
     ------
@@ -179,7 +179,7 @@ def read_any(path: str | PathLike[str]) -> Model | TreeCollection:
 
 
 def _read(file: BinaryIO) -> Model | TreeCollection:
-    """Read a model; of a file that is too large, or whose header is not sound, no more than the header."""
+    """Read a model; if it is too large or its header is wrong, read only the header."""
     size = os.fstat(file.fileno()).st_size
     start = file.read(9)
     refuse_pickle(start)

@@ -1,10 +1,10 @@
-"""What a model file says, whichever way it is written: a header of plain values, and flat arrays.
+"""Content of a model file in both formats: a header of plain values, and flat arrays.
 
-The header has the format's name and version, the sizes, the features, the classes, the history, the decision rule
+The header has the format's name and version, sizes, features, classes, history, decision rule
 unless it takes the most probable class, and the estimator. The arrays are those of the tree that cannot be
 derived: level order gives parents and first children, the categories of the tested feature give ``slot_start``.
-Of several trees each array is that of the first, then that of the second, and so on; two more say how many nodes
-each has, and which history.
+Of several trees each array is the concatenation over trees; two more arrays have the number of nodes
+and the index of the history of each tree.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ __all__ = [
 
 
 class Array(NamedTuple):
-    """An array of the file: its type, and of what it has an entry for each."""
+    """An array in the file: dtype, and what its axis runs over (nodes, trees, slots)."""
 
     dtype: str
     per: tuple[str, ...]
 
     def shape(self, sizes: Sizes) -> tuple[int, ...]:
-        """Return the shape that the sizes give."""
+        """Return the shape for these sizes."""
         return tuple(getattr(sizes, size) for size in self.per)
 
 
@@ -73,12 +73,12 @@ OF_GROVE = {
 
 
 def arrays_for(kind: str) -> dict[str, Array]:
-    """Say which arrays a file of this kind has, in their order."""
+    """Return the arrays of a file of this kind, in order."""
     return OF_GROVE if kind in SEVERAL else ARRAYS
 
 
 def arrays_of(model: Model | TreeCollection) -> dict[str, NDArray[Any]]:
-    """Collect the arrays of a model, in the order and the types of the file."""
+    """Return the arrays of a model, in the order and dtypes of the file."""
     for tree in model.trees:
         if tree.depth > DEEPEST:
             raise StorageError(
@@ -110,7 +110,7 @@ def _of_tree(tree: Tree, name: str) -> NDArray[Any]:
 
 
 def _histories(trees: tuple[Tree, ...]) -> tuple[list[Any], list[int]]:
-    """The different histories of the trees, as they are first met, and which of them each tree has."""
+    """The distinct histories of the trees in order of appearance, and the index of each tree's history."""
     said = [json.dumps([encode_step(step, "history") for step in tree.history]) for tree in trees]
     place = {history: at for at, history in enumerate(dict.fromkeys(said))}
     return [json.loads(history) for history in place], [place[history] for history in said]
@@ -134,7 +134,7 @@ def _sizes(model: Model | TreeCollection) -> Sizes:
 
 
 def header_of(model: Model | TreeCollection, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-    """Write down everything but the arrays, in the order of the file."""
+    """Return the header, in the order of the file."""
     schema, kind, sizes = model.schema, model.kind, _sizes(model)
     most = limits(kind)
     _check_histories(model)
@@ -177,13 +177,13 @@ def _estimator(model: Model | TreeCollection) -> dict[str, Any] | None:
 
 
 def fingerprint(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Hash what a file says, not how it says it: text and tensors of one model have the same."""
+    """Hash the content of a file; JSON and safetensors of one model have the same hash."""
     said = {key: value for key, value in header.items() if key != "sha256"}
     sha = hashlib.sha256(json.dumps(said, sort_keys=True, separators=(",", ":")).encode())
     for name, form in arrays_for(header["kind"]).items():
         array = np.ascontiguousarray(arrays[name], form.dtype)
         if array.dtype.kind == "f":
-            array = np.where(array == array, array, np.nan).astype(form.dtype)  # every NaN is the same one
+            array = np.where(array == array, array, np.nan).astype(form.dtype)  # all NaNs hash equally
         sha.update(f"\n{name} {array.size}\n".encode())
         sha.update(array.data)
     return sha.hexdigest()

@@ -1,4 +1,4 @@
-"""What a file says of itself before anything is believed: its kind, its version, its sizes."""
+"""Kind, version and sizes of a model file, checked against limits."""
 
 from __future__ import annotations
 
@@ -22,55 +22,55 @@ __all__ = [
     "sizes_of",
 ]
 
-VERSION = (1, 3)  # a reader of 1.x reads every 1.y; what 1.y adds may be left unread
+VERSION = (1, 3)  # a reader of 1.x reads every 1.y, and ignores what 1.y added
 KINDS = {
     "tree": (1, 0),
     "regression tree": (1, 1),
     "rules": (1, 2),
     "trees": (1, 2),
     "regression trees": (1, 2),
-}  # of classes, or of a number; each with the version that brought it
-DECISIONS = (1, 3)  # the version that brought decision rules
+}  # classification or regression; with the version that introduced each
+DECISIONS = (1, 3)  # the version that introduced decision rules
 REGRESSION = ("regression tree", "regression trees")
 SEVERAL = ("trees", "regression trees")
 
-MOST_NODES = 2**24  # of a tree
+MOST_NODES = 2**24  # per tree
 MOST = {"n_nodes": MOST_NODES, "n_classes": 2**16, "n_features": 2**17, "n_slots": 2**28}
 MOST_OF_SEVERAL = MOST | {"n_nodes": 2**26, "n_trees": 2**16}
-MOST_CELLS = 2**28  # nodes times classes
-MOST_COLUMNS = 2**27  # trees times features
+MOST_CELLS = 2**28  # nodes x classes
+MOST_COLUMNS = 2**27  # trees x features
 DEEPEST = 2**16
 _KEYS = {"format", "version", "kind", "features", "classes", "history", "estimator"}
 _OPTIONAL = {"sha256", "decision"}
 
 
 class Sizes(NamedTuple):
-    """The sizes that every length follows from."""
+    """The sizes from which all array lengths follow."""
 
     n_nodes: int
     n_classes: int
     n_features: int
     n_slots: int
-    n_trees: int = 1  # not said where there is one
+    n_trees: int = 1  # absent if there is one
 
     @property
     def n_channels(self) -> int:
-        """Columns of evidence: the classes; without, weight, sum and squares."""
+        """Columns of evidence: one per class; for regression weight, sum and sum of squares."""
         return self.n_classes or 3
 
     @property
     def n_answers(self) -> int:
-        """Columns of belief: the classes; without, the mean."""
+        """Columns of belief: one per class; for regression the mean."""
         return self.n_classes or 1
 
 
 def limits(kind: str) -> dict[str, int]:
-    """Say which sizes a file of this kind has, and how large they may be."""
+    """Return the sizes of a file of this kind with their limits."""
     return MOST_OF_SEVERAL if kind in SEVERAL else MOST
 
 
 def sizes_of(header: Mapping[str, Any]) -> Sizes:
-    """Read the sizes of a file, once it is known to be one of ours.
+    """Read the sizes of a file after checking its format and version.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def sizes_of(header: Mapping[str, Any]) -> Sizes:
     """
     if header.get("format") != "hornbeam":
         raise StorageError(
-            f"format is {show(header.get('format'))}; expected 'hornbeam': this is no model of ours"
+            f"format is {show(header.get('format'))}; expected 'hornbeam': it is not a Hornbeam model"
         )
     match header.get("version"):
         case [int(major), int(minor)] if bool not in (type(major), type(minor)) and minor >= 0:
@@ -119,7 +119,7 @@ def _check_keys(header: Mapping[str, Any], keys: set[str], version: tuple[int, i
 
 
 def check_sizes(sizes: Sizes, most: Mapping[str, int]) -> None:
-    """Raise `StorageError` if a size, or a product of two, is beyond its limit."""
+    """Raise `StorageError` if a size, or a product of two, exceeds its limit."""
     for name, limit in most.items():
         size = getattr(sizes, name)
         if type(size) is not int or not 0 <= size <= limit:

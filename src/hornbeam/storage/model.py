@@ -1,4 +1,4 @@
-"""What a file holds: a tree, or several."""
+"""Content of a model file: one tree or several."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Model", "TreeCollection"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
-    """A tree and, if it stood in one, the estimator around it: its name and plain values, never code.
+    """A tree, with the name and parameters of its estimator if it has one; plain values, never code.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Model:
     learned : mapping, default {}
         What it knows beside the tree.
     by_rules : bool, default False
-        Whether rules made of the tree answer in its place; they are among what was learned.
+        Whether a rule list made from the tree predicts in its place; the rules are in `learned`.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class Model:
 
     @property
     def kind(self) -> str:
-        """What the file is called in its header."""
+        """The kind of the file in its header."""
         if self.by_rules:
             return "rules"
         return "regression tree" if self.tree.is_regression else "tree"
@@ -59,18 +59,18 @@ class Model:
 
     @property
     def trees(self) -> tuple[Tree, ...]:
-        """The tree, where several are expected."""
+        """The tree as a tuple of one."""
         return (self.tree,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeCollection:
-    """Several trees of one schema, and the estimator that says how they answer together.
+    """Several trees of one schema, with the name and parameters of their estimator.
 
     Parameters
     ----------
     schema : Schema
-        That of every tree, also if there is none.
+        Schema of every tree; needed even without trees.
     trees : tuple of Tree
         In their order.
     estimator, settings, learned
@@ -105,5 +105,5 @@ class TreeCollection:
 
     @property
     def kind(self) -> str:
-        """What the file is called in its header."""
+        """The kind of the file in its header."""
         return "regression trees" if self.schema.is_regression else "trees"

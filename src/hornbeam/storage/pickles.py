@@ -1,4 +1,4 @@
-"""Pickles, which Hornbeam neither writes nor opens: to open one is to run what its author put there."""
+"""Refusal of pickles: opening a pickle runs code of its author."""
 
 from os import PathLike, fspath
 from pathlib import Path
@@ -11,7 +11,7 @@ _NAMES = frozenset({".cloudpickle", ".dill", ".jbl", ".joblib", ".pickle", ".pkl
 
 
 def refuse_pickle(start: bytes) -> None:
-    r"""Refuse the contents of a file that begins as a pickle does.
+    r"""Raise `StorageError` if the content of a file starts like a pickle.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def refuse_pickle(start: bytes) -> None:
 
 
 def refuse_pickle_name(path: str | PathLike[str]) -> None:
-    """Refuse to write a model under a name that says it is a pickle.
+    """Raise `StorageError` for a file name with the suffix of a pickle.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A model as safetensors, for large trees and for many: eight bytes of length, a JSON header, and the arrays.
+"""Models as safetensors, for large trees and ensembles: eight bytes of length, a JSON header, the arrays.
 
 Any safetensors reader can open the arrays; the rest of the model is JSON in the metadata entry ``hornbeam``.
 """
@@ -30,7 +30,7 @@ _TYPES = {"<i4": "I32", "<i8": "I64", "<f8": "F64"}
 
 
 def are_tensors(start: bytes) -> bool:
-    """Say whether a file that begins so is no text: its length, in eight bytes, has zeros.
+    """Return whether a file starts like safetensors: its length, in eight bytes, has zeros.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def are_tensors(start: bytes) -> bool:
 
 
 def write_tensors(model: Model | TreeCollection) -> list[Any]:
-    """Write a model as safetensors, in parts to be written one after the other.
+    """Encode a model as safetensors, in parts to be written in order.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def write_tensors(model: Model | TreeCollection) -> list[Any]:
     forms = arrays_for(header["kind"])
     entries: dict[str, Any] = {"__metadata__": {"hornbeam": json.dumps(header, ensure_ascii=False)}}
     begin = 0
-    # So that all lie where their width asks.
+    # So that each array is aligned to its width.
     wide_first = sorted(arrays, key=lambda name: -arrays[name].itemsize)
     for name in wide_first:
         array = arrays[name]
@@ -70,14 +70,14 @@ def write_tensors(model: Model | TreeCollection) -> list[Any]:
 
 
 class Outline(NamedTuple):
-    """The header of a file, checked, and the arrays that lie behind it."""
+    """The checked header of a file, and the places of its arrays."""
 
     header: dict[str, Any]
     entries: dict[str, Any]
     n_bytes: int
 
     def model(self, body: bytes | memoryview) -> Model | TreeCollection:
-        """Make the model; its arrays are views of the bytes behind the header."""
+        """Build the model; its arrays are views of the bytes after the header."""
         if len(body) != self.n_bytes:
             raise StorageError(f"there are {len(body):,} bytes of arrays; expected {self.n_bytes:,}")
         arrays = {
@@ -88,7 +88,7 @@ class Outline(NamedTuple):
 
 
 def read_tensors(data: bytes) -> Model | TreeCollection:
-    """Read a model from safetensors; the arrays of the trees are views of the data.
+    """Decode a model from safetensors; its arrays are views of the data.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def read_tensors(data: bytes) -> Model | TreeCollection:
 
 
 def head_length(start: bytes, size: int) -> int:
-    """Read the length of the header from the first eight bytes of a file of this size.
+    """Read the length of the header from the first eight bytes of a file.
 
     Examples
     --------
@@ -118,12 +118,12 @@ def head_length(start: bytes, size: int) -> int:
 
 
 def read_head(head: bytes, size: int) -> Outline:
-    """Check the header of a file of this size, its first eight bytes among it; the arrays are not needed.
+    """Check the header of a file, including its first eight bytes, without the arrays.
 
     Raises
     ------
     StorageError
-        If it is none of ours, or the arrays that it names would not fill the file.
+        If it is not a Hornbeam model, or its arrays do not fill the file.
     """
     entries = parse(head[8:])
     metadata = entries.pop("__metadata__", None)
@@ -147,7 +147,7 @@ def read_head(head: bytes, size: int) -> Outline:
 
 
 def _check_cover(entries: dict[str, Any], length: int) -> None:
-    """Check that the arrays lie one behind the other and fill the file: no byte is read twice, or never."""
+    """Check that the arrays are contiguous and fill the file."""
     at = 0
     for name, begin, end in sorted(
         ((name, *_offsets(name, said)) for name, said in entries.items()), key=_place
@@ -184,5 +184,5 @@ def _check_form(name: str, said: dict[str, Any], dtype: str, shape: tuple[int, .
 def _array(said: dict[str, Any], dtype: str, body: memoryview) -> NDArray[Any]:
     begin, end = said["data_offsets"]
     flat = np.frombuffer(body[begin:end], dtype)
-    # Other writers may leave arrays where the machine cannot read them, and machines may count the other way.
+    # Other writers may not align arrays, and the machine may have the other byte order.
     return np.require(flat, np.dtype(dtype).newbyteorder("="), "A").reshape(said["shape"])

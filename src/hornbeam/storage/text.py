@@ -1,8 +1,8 @@
-"""A model as JSON: strict, flat, and in lines that can be compared.
+"""Models as JSON: strict, flat, in lines that a diff can compare.
 
-The arrays are flat lists: a line for each node's classes, a line for each nominal test's slots, else sixteen
-nodes of one level a line. NaN is null, an infinity is "inf" or "-inf", other numbers are the shortest decimals
-that mean the same.
+The arrays are flat lists: one line per node for classes, one line per nominal split for slots, else sixteen
+nodes of one level per line. NaN is null, an infinity is "inf" or "-inf", other numbers are the shortest decimals
+that read back exactly.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ from hornbeam.tree import Tree
 
 __all__ = ["LARGEST", "TooLargeForTextError", "parse", "read_text", "write_text"]
 
-# Together they keep reading below 256 MB, whatever the text: four bytes a character of a text that is not
-# Latin, 32 bytes a number, 200 an object.
+# Together they keep reading below 256 MB for any text: four bytes per character of text that is not
+# Latin, 32 per number, 200 per object.
 LARGEST = 2**24  # bytes
 MOST_VALUES = 2**21
 MOST_BRACKETS = 2**18
 
-_LONGEST_NUMBER = 32  # characters; the longest number we write has 24
+_LONGEST_NUMBER = 32  # characters; the longest number written has 24
 _NODES_A_LINE = 16
-_BLOCKS = ("features", "classes", "history")  # written an entry a line
+_BLOCKS = ("features", "classes", "history")  # one entry per line
 _AS_TENSORS = "save it as '*.safetensors', a form made for large trees"
 _SPELLED = {None: nan, "inf": inf, "-inf": -inf}
 
 
 class TooLargeForTextError(StorageError):
-    """A model that `write_text` refuses because of its size; as tensors it can be written."""
+    """Error for a model too large for JSON; safetensors can hold it."""
 
 
 def write_text(model: Model) -> bytes:
-    """Write a model as JSON; the same model gives the same bytes.
+    """Encode a model as JSON; the same model gives the same bytes.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def write_text(model: Model) -> bytes:
         If it is too large for text.
     """
     n_values = sum(array.size for array in arrays_of(model).values())
-    if n_values > MOST_VALUES:  # before all of them are spelled, which takes 50 times their memory
+    if n_values > MOST_VALUES:  # before the arrays become text, which takes 50 times their memory
         raise _too_large(n_values, "values", MOST_VALUES, _AS_TENSORS, TooLargeForTextError)
     data = ("\n".join(_lines(model)) + "\n").encode()
     _check_size(data, _AS_TENSORS, TooLargeForTextError)
@@ -108,7 +108,7 @@ def _words(values: NDArray[Any]) -> list[str]:
 
 
 def _starts(name: str, tree: Tree, length: int) -> list[int]:
-    """Where the lines of an array begin, and where the last one ends."""
+    """First entry of each line of an array, and the number of entries."""
     skeleton = tree.skeleton
     columns = {"n_channels": tree.schema.n_channels, "n_answers": tree.schema.n_answers}.get(
         ARRAYS[name].per[-1]
@@ -117,13 +117,13 @@ def _starts(name: str, tree: Tree, length: int) -> list[int]:
         return list(range(0, length + 1, columns))
     if name == "slot_of":
         return sorted(set(skeleton.slot_start.tolist()))
-    # A level begins a line, so that a split far down leaves the lines above it alone.
+    # A level begins a line, so that a deep split does not change the lines above it.
     levels = pairwise(skeleton.levels)
     return [at for begin, end in levels for at in range(begin, end, _NODES_A_LINE)] + [length]
 
 
 def read_text(data: bytes) -> Model | TreeCollection:
-    """Read a model from JSON, which holds one tree.
+    """Decode a model with one tree from JSON.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def read_text(data: bytes) -> Model | TreeCollection:
 
 
 def parse(data: bytes) -> dict[str, Any]:
-    """Parse one JSON object, strictly: no key twice, no NaN, no number out of range, nothing endless.
+    """Parse one JSON object strictly: no duplicate keys, no NaN, no number out of range, bounded sizes.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Names, labels and settings as JSON values, with their exact types, and back.
+"""Encode names, labels and settings as JSON values with their exact types, and decode them.
 
-What JSON has a form for keeps it: ``null``, ``true``, ``1``, ``1.0``, ``"one"``, a list. All else is an object
-that says what it is: ``{"float": "inf"}``, ``{"tuple": [1, 2]}``, ``{"dict": [["a", 1]]}``,
+Values that JSON can express stay as they are: ``null``, ``true``, ``1``, ``1.0``, ``"one"``, a list. All else is an
+object with the type as its key: ``{"float": "inf"}``, ``{"tuple": [1, 2]}``, ``{"dict": [["a", 1]]}``,
 ``{"array": [1, 2], "dtype": "int64"}``, ``{"step": "HGS", "parameters": {"alpha": 1.0}}``.
 """
 
@@ -30,8 +30,8 @@ __all__ = [
     "show",
 ]
 
-LONGEST_TEXT = 65_536  # characters of one name, category, label or setting
-DEEPEST = 16  # settings within settings
+LONGEST_TEXT = 65_536  # characters per name, category, label or setting
+DEEPEST = 16  # nesting of settings
 # dtypes of arrays
 NUMBERS = frozenset(
     ["bool", "float16", "float32", "float64"]
@@ -42,19 +42,19 @@ _SPELLED = {"nan": nan, "inf": inf, "-inf": -inf}
 
 
 def encode_text(value: str, where: str) -> str:
-    """Return a string that every JSON reader will read back, or raise `StorageError`.
+    """Return a string that every JSON reader can read, or raise `StorageError`.
 
     Examples
     --------
     >>> encode_text("größe", "a name")
     'größe'
     """
-    value = str.__str__(value)  # the words alone of a NumPy string or a member of an enumeration
+    value = str.__str__(value)  # the plain text of a NumPy string or an enum member
     return decode_text(value, where)
 
 
 def decode_text(value: object, where: str) -> str:
-    """Return a string that came out of a file, or raise `StorageError`."""
+    """Return a string read from a file, or raise `StorageError`."""
     if type(value) is not str:
         raise StorageError(f"{where} is {show(value)}; expected a string")
     if len(value) > LONGEST_TEXT:
@@ -70,7 +70,7 @@ def decode_text(value: object, where: str) -> str:
 
 
 def encode_scalar(value: object, where: str) -> Any:
-    """Turn a category or a label into JSON; its type comes back as it was.
+    """Encode a category or a label as JSON, with its exact type.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def encode_scalar(value: object, where: str) -> Any:
 
 
 def decode_scalar(value: object, where: str) -> Category:
-    """Turn JSON into a category or a label.
+    """Decode a category or a label from JSON.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def decode_scalar(value: object, where: str) -> Category:
 
 
 def encode(value: object, where: str, depth: int = 0) -> Any:
-    """Turn a setting into JSON.
+    """Encode a setting as JSON.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def encode(value: object, where: str, depth: int = 0) -> Any:
 
 
 def encode_step(step: Step, where: str, depth: int = 0) -> dict[str, Any]:
-    """Turn a step into JSON.
+    """Encode a step as JSON.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def encode_step(step: Step, where: str, depth: int = 0) -> dict[str, Any]:
 
 
 def decode(value: object, where: str, depth: int = 0) -> Any:
-    """Turn JSON into a setting.
+    """Decode a setting from JSON.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def decode(value: object, where: str, depth: int = 0) -> Any:
 
 
 def decode_step(value: object, where: str, depth: int = 0) -> Step:
-    """Turn JSON into a step.
+    """Decode a step from JSON.
 
     Examples
     --------
@@ -234,7 +234,7 @@ def _key(value: object, where: str) -> Any:
 def _array(items: list[Any], dtype: str, where: str) -> np.ndarray[Any, Any]:
     try:
         exact = np.array(items)
-    except ValueError:  # rows of several lengths
+    except ValueError:  # rows of different lengths
         exact = np.empty(0, object)
     if exact.dtype.kind in "biuf":
         with np.errstate(all="ignore"):
@@ -245,7 +245,7 @@ def _array(items: list[Any], dtype: str, where: str) -> np.ndarray[Any, Any]:
 
 
 def show(value: object) -> str:
-    """Show a value in an error message, but not all of one that would fill the screen.
+    """Return a value as text for an error message, shortened if it is long.
 
     Examples
     --------

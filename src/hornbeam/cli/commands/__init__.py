@@ -1,1 +1,1 @@
-"""TODO."""
+"""The commands of ``hornbeam``, one file per command, named like it."""

@@ -1,4 +1,4 @@
-"""``hornbeam diff``: what changed between two models."""
+"""``hornbeam diff``: differences between two models."""
 
 from dataclasses import asdict
 from typing import Any
@@ -18,9 +18,9 @@ __all__ = ["diff"]
 )
 @common_options
 def diff(old: str, new: str, tolerance: float, **_: Any) -> int:
-    """Say what changed from the model OLD to NEW: columns, settings, tests, counts, probabilities.
+    """Show what changed from the model OLD to NEW: columns, settings, splits, counts, probabilities.
 
-    Ends with 1 if anything did, with 0 if nothing.
+    The exit code is 1 if anything changed, else 0.
 
     \b
     hornbeam diff january.hornbeam february.hornbeam

@@ -1,4 +1,4 @@
-"""``hornbeam drift``: whether new rows still look like those of training."""
+"""``hornbeam drift``: whether new rows are distributed like the training rows."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ __all__ = ["drift"]
 def drift(
     model: str, data: str, target: str | None, above: float | None, text: dict[str, Any], **_: Any
 ) -> int:
-    """Compare how many rows of DATA come to each leaf of MODEL, and of which classes, with what it counted.
+    """Compare the rows of DATA in each leaf of MODEL, and their classes, with the training rows.
 
     \b
     hornbeam drift income.hornbeam july.csv --target income

@@ -1,4 +1,4 @@
-"""``hornbeam explain``: why rows got their probabilities."""
+"""``hornbeam explain``: how the probabilities of a row came about."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ __all__ = ["explain"]
 @reading
 @common_options
 def explain(model: str, data: str, numbers: tuple[int, ...], text: dict[str, Any], **_: Any) -> None:
-    """Say why rows of DATA get the probabilities they get: the tests they take, and what they rest on.
+    """Explain the probabilities of rows of DATA: their paths through the tree, and the evidence behind them.
 
     \b
     hornbeam explain income.hornbeam new.csv --row 3

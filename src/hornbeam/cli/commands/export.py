@@ -1,4 +1,4 @@
-"""``hornbeam export``: a model's tree in another language."""
+"""``hornbeam export``: the tree of a model as code, SQL, ONNX and more."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from hornbeam.cli.rows import model_argument, reading, rows_for
 
 __all__ = ["export"]
 
-# The function of hornbeam.export, the usual end of a file's name, and the options it takes.
+# The function of hornbeam.export, the usual suffix of a file, and its options.
 _TARGETS: dict[str, tuple[str, str, frozenset[str]]] = {
     "c": ("to_c", ".c", frozenset({"name", "layout", "vectors"})),
     "dot": ("to_dot", ".dot", frozenset()),
@@ -49,7 +49,7 @@ _MOST_VECTORS = 1_000
 @reading
 @common_options
 def export(model: str, to: str | None, output: str, text: dict[str, Any], **options: Any) -> None:
-    """Write the tree of MODEL in another language.
+    """Write the tree of MODEL as source code, SQL, ONNX and other formats.
 
     \b
     hornbeam export income.hornbeam -o income.c --vectors test.csv

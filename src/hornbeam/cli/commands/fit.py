@@ -1,4 +1,4 @@
-"""``hornbeam fit``: from a file of rows to a file with a model."""
+"""``hornbeam fit``: fit a model to a file of rows and save it."""
 
 from typing import Any
 
@@ -71,15 +71,15 @@ def fit(
     """Fit one tree to the rows of DATA (CSV, TSV, Parquet, - for stdin) and save it.
 
     Numbers are numeric features; texts and booleans are nominal ones. Dates, constants, row numbers and names
-    are left out, and told.
+    are left out, with a message.
 
     \b
     hornbeam fit adult.csv --target income -o income.hornbeam
     hornbeam fit adult.csv --target income -o income.hornbeam --holdout 0.2
     hornbeam fit homes.csv --target price -o price.hornbeam --kind regression
-    hornbeam fit loans.tsv --target state -o m.hornbeam --nominal zip --drop id --costs bad good 5
+    hornbeam fit credit.tsv --target state -o m.hornbeam --nominal zip --drop id --costs bad good 5
     """
-    from hornbeam.cli.scoring import scores_of, scores_shown
+    from hornbeam.cli.scoring import format_scores, scores_of
     from hornbeam.export.wording import pluralise
 
     check_output(output)
@@ -116,13 +116,13 @@ def fit(
     }
     if held is not None:
         scores = scores_of(model, [(held.select(list(tree.schema.names)), held[target])])
-        emit(result | {"holdout": scores}, scores_shown(scores), aside=output == "-")
+        emit(result | {"holdout": scores}, format_scores(scores), aside=output == "-")
     else:
         emit(result, "", aside=output == "-")
 
 
 def _split(table: Any, share: float | None, seed: int | None) -> tuple[Any, Any]:
-    """Deal the rows to the fit and to the holdout, which is None unless it was asked for."""
+    """Split the rows into training rows and holdout; the holdout is None without --holdout."""
     if share is None:
         return table, None
     import numpy as np
@@ -132,8 +132,8 @@ def _split(table: Any, share: float | None, seed: int | None) -> tuple[Any, Any]
     return table.take(np.sort(order[n_held:])), table.take(np.sort(order[:n_held]))
 
 
-def _told(options: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of the estimator that the options say."""
+def _parameters(options: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of the estimator from the options."""
     told = {
         "smoothing": _step(options["smoothing"]),
         "pruning": _step(options["pruning"]),
@@ -149,16 +149,16 @@ def _told(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _fitted_large(rows: Any, measures: bool, options: dict[str, Any]) -> Any:
-    """Fit a tree to rows that stay in their files, or to a table of a numeric target."""
+    """Fit a tree to rows that stay in their files, or to a table with a numeric target."""
     from hornbeam.estimators import headless
 
     with progress("growing", rows.n_rows) as listener:
         ways = {"n_jobs": options["jobs"], "on_progress": listener}
         if measures:
-            return headless.fit_regression(headless.RegressionSettings(**_told(options)), rows, **ways)
+            return headless.fit_regression(headless.RegressionSettings(**_parameters(options)), rows, **ways)
         costs = _costs(options["costs"], list(rows.schema.classes))
         settings = headless.Settings(
-            **_told(options), costs=costs, class_weight="balanced" if options["balanced"] else None
+            **_parameters(options), costs=costs, class_weight="balanced" if options["balanced"] else None
         )
         return headless.fit_rows(settings, rows, memory=options["memory"], **ways)
 
@@ -175,7 +175,7 @@ def _fitted(table: Any, rows: Training, options: dict[str, Any]) -> Any:
     from hornbeam.data.labels import read_labels
     from hornbeam.estimators import headless
 
-    told = _told(options)
+    told = _parameters(options)
     X, weight = table.select(rows.features), None if rows.weight is None else table[rows.weight].to_numpy()
     _refuse_costs(rows, options)
     with progress("growing", table.num_rows) as listener:
@@ -197,7 +197,7 @@ def _step(name: str) -> str | None:
 
 
 def _costs(told: tuple[tuple[str, str, float], ...], classes: list[Any]) -> dict[Any, float] | None:
-    """The costs by label; what the shell knows are texts."""
+    """The costs by label; labels from the command line are strings."""
     label_of = {str(label): label for label in classes}
     pairs = {
         (label_of.get(true, true), label_of.get(predicted, predicted)): cost for true, predicted, cost in told

@@ -31,14 +31,14 @@ __all__ = ["predict"]
 @reading
 @common_options
 def predict(model: str, data: str, output: str, text: dict[str, Any], as_json: bool, **options: Any) -> None:
-    """Answer every row of DATA with its class and the probability of every class, or with its mean.
+    """Predict the class and the probability of every class, or the mean, for every row of DATA.
 
-    Columns are found by their names; others may be there too. The result has `prediction` and for each class
-    p_<class>, with --interval also low_<class> and high_<class>; of a number, `prediction`, low and high.
+    Columns are found by their names; other columns are ignored. The result has `prediction` and for each class
+    p_<class>, with --interval also low_<class> and high_<class>; in regression, `prediction`, low and high.
 
     \b
-    hornbeam predict income.hornbeam new.csv -o answers.csv
-    hornbeam predict income.hornbeam new.parquet -o answers.parquet --interval .9 --keep id
+    hornbeam predict income.hornbeam new.csv -o predictions.csv
+    hornbeam predict income.hornbeam new.parquet -o predictions.parquet --interval .9 --keep id
     cat new.csv | hornbeam predict income.hornbeam - | head
     """
     saved, keep = read_answering(model), options["keep"]
@@ -56,7 +56,7 @@ def predict(model: str, data: str, output: str, text: dict[str, Any], as_json: b
 
 
 def _written(parts: Iterator[dict[str, Any]], output: str) -> int:
-    """Write the result part by part; a file of this name is replaced when all of it is there."""
+    """Write the result part by part; an existing file is replaced when the new one is complete."""
     from hornbeam.data.files.atomic_write import replacing
     from hornbeam.data.files.tabular import write_parts
 
@@ -76,16 +76,16 @@ def _give_json(parts: Iterator[dict[str, Any]]) -> None:
 
 
 def _columns(model: Any, rows: Rows, keep: Sequence[str], level: float | None, leaf: bool) -> dict[str, Any]:
-    """The columns of the result for some rows, those to keep first."""
-    columns = _answers(model, rows.X, level, leaf)
+    """The columns of the result for some rows, after the columns to keep."""
+    columns = _predictions(model, rows.X, level, leaf)
     clash = set(keep) & columns.keys()
     if clash:
         raise click.UsageError(f"--keep {min(clash)}: the result has a column of this name. Rename yours.")
     return {name: rows.table[name] for name in keep} | columns
 
 
-def _answers(model: Any, X: Any, level: float | None, leaf: bool) -> dict[str, Any]:
-    """The columns of the result."""
+def _predictions(model: Any, X: Any, level: float | None, leaf: bool) -> dict[str, Any]:
+    """The predictions as columns."""
     from hornbeam.data.table import Table
     from hornbeam.estimators.headless import decide
     from hornbeam.explain import predict_interval

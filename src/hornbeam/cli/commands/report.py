@@ -9,13 +9,15 @@ from hornbeam.cli.console import common_options, emit, message
 from hornbeam.cli.rows import data_argument, model_argument, reading, sample_for, target_option
 from hornbeam.errors import DataError
 
-__all__ = ["Asked", "ask", "compared", "report"]
+__all__ = ["ReportInput", "ask", "compared", "report"]
 
-_MOST_ROWS = 200_000  # of Parquet files with more, so many are drawn: scores have three digits then
+_MOST_ROWS = (
+    200_000  # of larger Parquet files this many rows are sampled: enough for three digits of the scores
+)
 
 
 def compared(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of what is compared in a report or a card."""
+    """Add the options for comparisons in a report or a card."""
     for option in (
         click.option(
             "--earlier", metavar="MODEL", type=click.Path(), help="An earlier model to compare with."
@@ -29,8 +31,8 @@ def compared(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-class Asked(NamedTuple):
-    """A model, rows to score it on, and what is compared, as `hornbeam.report` takes them."""
+class ReportInput(NamedTuple):
+    """The arguments of `hornbeam.report`: a model, test rows, and what to compare."""
 
     model: Any
     X: Any
@@ -46,8 +48,8 @@ def ask(
     positive: str | None,
     groups: str | None,
     earlier: str | None,
-) -> Asked:
-    """Read a model, its rows, and what is compared."""
+) -> ReportInput:
+    """Read a model, test rows, and what to compare."""
     from hornbeam import load
     from hornbeam.tree.decision.positive import spelled_class
 
@@ -66,9 +68,9 @@ def ask(
             )
         found["groups"] = groups if groups in rows.X.column_names else rows.table[groups].to_numpy()
     if earlier is None:
-        return Asked(estimator, rows.X, rows.y, found)
+        return ReportInput(estimator, rows.X, rows.y, found)
     # The table has the columns of both models.
-    return Asked(estimator, rows.table, rows.y, found | {"earlier": load(earlier)})
+    return ReportInput(estimator, rows.table, rows.y, found | {"earlier": load(earlier)})
 
 
 @click.command(short_help="Write a page of HTML about a model.")

@@ -1,4 +1,4 @@
-"""``hornbeam rules``: a model as rules, one for each leaf, or a short list of them."""
+"""``hornbeam rules``: a model as rules, one per leaf or a short list."""
 
 import json
 from collections.abc import Iterator
@@ -49,9 +49,9 @@ def rules(
     as_json: bool,
     **_: Any,
 ) -> None:
-    """Write the tree of MODEL as rules: what leads to each leaf, what it answers, and the rows that say so.
+    """Write the tree of MODEL as rules: the conditions of each leaf, its prediction, and its training rows.
 
-    With --simplify rules overlap, and the first that fires decides. --json is --to json.
+    With --simplify rules overlap, and the first that matches decides. --json is --to json.
 
     \b
     hornbeam rules income.hornbeam
@@ -75,7 +75,7 @@ def rules(
     tree = read(model).tree
     label = None if positive is None else spelled_class(tree.schema.classes, positive)
     if tree.is_regression:
-        write_output(f"{_of_numbers(tree, form, data)}\n".encode(), output)
+        write_output(f"{_regression_rules(tree, form, data)}\n".encode(), output)
         return
     if data is None or target is None:
         found = extract(tree, size=effective_size(tree))
@@ -86,8 +86,8 @@ def rules(
         message(f"{len(found):,} rules, saved as {output}")
 
 
-def _of_numbers(tree: Any, form: str, data: str | None) -> str:
-    """A rule for each leaf of a tree that answers with a number."""
+def _regression_rules(tree: Any, form: str, data: str | None) -> str:
+    """One rule per leaf of a regression tree."""
     from hornbeam.explain import leaves
     from hornbeam.export import to_json, to_markdown
 
@@ -126,7 +126,7 @@ def _written(found: Any, form: str, dialect: str, positive: Any) -> str:
 
 
 def _clauses(found: Any, dialect: str) -> Iterator[str]:
-    """A line for each rule, below a comment that says what it answers."""
+    """One line per rule, below a comment with its prediction."""
     from hornbeam.export import rules_where
     from hornbeam.export.wording import label_text, probability_text
 

@@ -1,4 +1,4 @@
-"""``hornbeam score``: how good a model's probabilities are on rows with labels."""
+"""``hornbeam score``: scores of a model on rows with labels."""
 
 from typing import Any
 
@@ -17,17 +17,17 @@ __all__ = ["score"]
 @reading
 @common_options
 def score(model: str, data: str, target: str, text: dict[str, Any], **_: Any) -> None:
-    """Score MODEL on the rows of DATA, beside what the base rate of the classes would score.
+    """Score MODEL on the rows of DATA, beside a prediction of the base rate of the classes.
 
     All scores are losses, less is better. RMSE is over rows and classes: the root of the Brier score divided by the
-    number of classes. A model of numbers is scored beside the mean of its training rows.
+    number of classes. A regression model is scored beside the mean of its training rows.
 
     \b
     hornbeam score income.hornbeam test.csv --target income
     """
-    from hornbeam.cli.scoring import scores_of, scores_shown
+    from hornbeam.cli.scoring import format_scores, scores_of
 
     saved = read_answering(model)
     parts = parts_for(saved.tree, data, text, target, keep=())
     scores = scores_of(saved, ((rows.X, rows.y) for rows in parts))
-    emit(scores, scores_shown(scores))
+    emit(scores, format_scores(scores))

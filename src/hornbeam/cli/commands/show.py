@@ -1,4 +1,4 @@
-"""``hornbeam show``: a model in a few lines, and its tree."""
+"""``hornbeam show``: summary of a model, and its tree as text."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ __all__ = ["show"]
 )
 @common_options
 def show(model: str, depth: int, whole: bool, leaves: bool, positive: str | None, by: Any, **_: Any) -> None:
-    """Print what MODEL is, and its tree as text.
+    """Print a summary of MODEL and its tree as text.
 
     \b
     hornbeam show income.hornbeam
@@ -71,7 +71,7 @@ def _summary(model: Any) -> dict[str, Any]:
 
 
 def _target(tree: Any) -> dict[str, Any]:
-    """The shares of the classes, or the mean and the deviation."""
+    """The shares of the classes, or the mean and the standard deviation."""
     from hornbeam.tree.evidence.means import variances
     from hornbeam.tree.tree import unsmoothed
 

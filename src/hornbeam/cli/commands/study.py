@@ -1,4 +1,4 @@
-"""``hornbeam study``: which method suits one's own rows, by cross-validation."""
+"""``hornbeam study``: compare methods on a file by cross-validation."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ def study(
 ) -> None:
     """Compare Hornbeam's default with CART, C4.5 and scikit-learn's tree on the rows of DATA.
 
-    Every row is answered once, by trees that have not seen it. The last column counts the folds in which the RMSE of
+    Every row is predicted once, by trees grown without it. The last column counts the folds in which the RMSE of
     a method is less than that of the default, equal, and more.
 
     \b
@@ -74,7 +74,7 @@ def study(
                 leaves[name].append(n_leaves)
                 if listener is not None:
                     listener(sum(map(len, leaves.values())))
-    _give(tallies, leaves)
+    _emit(tallies, leaves)
 
 
 def _table(rows: Training) -> Any:
@@ -85,7 +85,7 @@ def _table(rows: Training) -> Any:
 
 
 def _folds(table: Any, n_folds: int, seed: int) -> Any:
-    """Pairs of rows to learn from and rows to answer; each fold has its share of every class."""
+    """Pairs of training rows and test rows, stratified by class."""
     import numpy as np
 
     order = np.random.default_rng(seed).permutation(table.n_rows)
@@ -106,8 +106,8 @@ def _asked(method: Any, train: Any, test: Any) -> tuple[Any, int]:
     ), n_leaves
 
 
-def _give(tallies: dict[str, list[Any]], leaves: dict[str, list[int]]) -> None:
-    """Show the scores of all rows, the mean number of leaves, and who won how many folds."""
+def _emit(tallies: dict[str, list[Any]], leaves: dict[str, list[int]]) -> None:
+    """Show the scores over all rows, the mean number of leaves, and the folds won, drawn and lost."""
     import numpy as np
 
     from hornbeam.evaluation import Comparison

@@ -1,4 +1,4 @@
-"""``hornbeam update``: new rows for the evidence of an approved tree."""
+"""``hornbeam update``: add new rows to the evidence of a tree."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ __all__ = ["update"]
 def update(
     model: str, data: str, target: str, output: str, decay: float, text: dict[str, Any], **_: Any
 ) -> None:
-    """Add the rows of DATA to the evidence of MODEL, and save it; its tests stay as they are.
+    """Add the rows of DATA to the evidence of MODEL, and save it; its splits do not change.
 
     \b
     hornbeam update income.hornbeam july.csv --target income -o july.hornbeam

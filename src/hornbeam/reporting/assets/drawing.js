@@ -18,11 +18,11 @@ const draw = (name, attributes = {}, ...children) =>
 const number = (value, said) => el("data", { value: String(value) }, said);
 
 // Two classes: the class of interest is strong, the other quiet. A few have a colour each; of many, the first three by rank.
-const colourOf = (k, rank) => (measured ? "strong" : K === 2 ? (k === positive ? "strong" : "quiet") : K <= 8 ? `k${k}` : `rank${Math.min(rank, 3)}`);
+const colourOf = (k, rank) => (regression ? "strong" : K === 2 ? (k === positive ? "strong" : "quiet") : K <= 8 ? `k${k}` : `rank${Math.min(rank, 3)}`);
 
 // The probabilities of a node as pieces of a bar: class by class, or the most probable first if there are many.
 function piecesOf(p) {
-  if (measured) return [{ begin: 0, share: onScale(p[0]), colour: "strong" }];
+  if (regression) return [{ begin: 0, share: onScale(p[0]), colour: "strong" }];
   const order = Array.from(p.keys()).sort((a, b) => (K === 2 ? (b === positive) - (a === positive) : K <= 8 ? a - b : p[b] - p[a]));
   let begin = 0;
   return order.slice(0, K <= 8 ? K : 3).map((k, rank) => {
@@ -58,14 +58,14 @@ function classTable(p, from, to, counts = null, seen = null) {
   order = order.sort((a, b) => (K === 2 ? (b === positive) - (a === positive) : p[b] - p[a]));
   const total = seen && sum(seen);
   const row = (k) => el("tr", {},
-    measured ? null : el("th", { scope: "row", title: classes[k] }, shortened(classes[k], 28)),
+    regression ? null : el("th", { scope: "row", title: classes[k] }, shortened(classes[k], 28)),
     el("td", { class: "probability" }, number(p[k], probability(p[k]))),
-    el("td", { class: "soft" }, `${probability(from[k])}${measured ? " to " : "–"}${probability(to[k])}`),
+    el("td", { class: "soft" }, `${probability(from[k])}${regression ? " to " : "–"}${probability(to[k])}`),
     counts && el("td", {}, amount(counts[k])),
-    seen && el("td", {}, measured ? (Number.isNaN(seen[0]) ? "–" : probability(seen[0])) : total ? percent(seen[k] / total) : "–"));
+    seen && el("td", {}, regression ? (Number.isNaN(seen[0]) ? "–" : probability(seen[0])) : total ? percent(seen[k] / total) : "–"));
   const head = el("tr", {},
-    measured ? null : el("th", { scope: "col" }, "Class"),
-    el("th", { scope: "col", class: "number" }, measured ? "Mean" : "Prob."),
+    regression ? null : el("th", { scope: "col" }, "Class"),
+    el("th", { scope: "col", class: "number" }, regression ? "Mean" : "Prob."),
     el("th", { scope: "col" }, `${+(100 * data.level).toFixed(6)} % interval`),
     counts && el("th", { scope: "col" }, "Rows"),
     seen && el("th", { scope: "col" }, "Test"));

@@ -17,13 +17,13 @@ function leafOf(node) {
     k,
     rows: isLeaf(node) ? nodes.rows[node] : own,
     decision: classes[decidedAt(node)],
-    raw: measured ? rawMeans[node] : sum(counts) ? counts[k] / sum(counts) : NaN,
+    raw: regression ? rawMeans[node] : sum(counts) ? counts[k] / sum(counts) : NaN,
     probability: at(belief, node)[k],
     low: at(low, node)[k],
     high: at(high, node)[k],
     borrowed: nodes.borrowed[node],
     test: came,
-    seen: came ? (measured ? test.means.get(node) : seen[k] / came) : null,
+    seen: came ? (regression ? test.means.get(node) : seen[k] / came) : null,
     odd: test && test.odd.get(node) !== undefined ? test.odd.get(node) : null,
   };
 }
@@ -38,11 +38,11 @@ function ownTest(node) {
 const COLUMNS = [
   { key: "node", head: "Leaf", cell: (leaf) => nodeButton(leaf.node) },
   { key: "rows", head: "Rows", cell: (leaf) => amount(leaf.rows) },
-  ...(measured ? [] : [{ key: "decision", head: "Decision", text: true, cell: (leaf) => shortened(leaf.decision, 28) }]),
+  ...(regression ? [] : [{ key: "decision", head: "Decision", text: true, cell: (leaf) => shortened(leaf.decision, 28) }]),
   { key: "raw", head: "Raw", cell: (leaf) => (Number.isNaN(leaf.raw) ? "–" : probability(leaf.raw)) },
-  { key: "probability", head: measured ? "Mean" : positive === null ? "Probability" : `Prob. of ${shortened(classes[positive], 18)}`, cell: (leaf) => el("b", {}, number(leaf.probability, probability(leaf.probability))) },
+  { key: "probability", head: regression ? "Mean" : positive === null ? "Probability" : `Prob. of ${shortened(classes[positive], 18)}`, cell: (leaf) => el("b", {}, number(leaf.probability, probability(leaf.probability))) },
   { key: "low", head: `${+(100 * data.level).toFixed(6)} % interval`, cell: (leaf) => `${probability(leaf.low)} to ${probability(leaf.high)}` },
-  { key: "picture", head: measured ? "Low to high" : "0 to 1", cell: (leaf) => whisker(leaf.probability, leaf.low, leaf.high, leaf.seen) },
+  { key: "picture", head: regression ? "Low to high" : "0 to 1", cell: (leaf) => whisker(leaf.probability, leaf.low, leaf.high, leaf.seen) },
   { key: "borrowed", head: "Borrowed", cell: (leaf) => amount(leaf.borrowed) },
   ...(test ? [
     { key: "test", head: "Test rows", cell: (leaf) => amount(leaf.test) },
@@ -91,7 +91,7 @@ function ruleOf(node) {
   const k = spokenClass(node);
   const p = at(belief, node);
   const parts = conditions.flatMap((words, i) => [i ? " and " : "If ", el("span", { class: "condition" }, words)]);
-  const answer = measured
+  const answer = regression
     ? [", then ", el("b", {}, probability(p[0]))]
     : [", then ", el("b", {}, classes[decidedAt(node)]), k === decidedAt(node) ? " with probability " : `: probability of ${classes[k]} `, el("b", {}, probability(p[k]))];
   return el("li", {},

@@ -1,7 +1,7 @@
 // The tree as arrays, and the walk of a row through it: the same as the model's own, bit for bit.
 
 const data = JSON.parse(document.getElementById("data").textContent);
-const { classes, features, nodes, measured } = data; // a number is answered by one "class": its mean
+const { classes, features, nodes, regression } = data; // in regression the mean takes the place of one "class"
 const N = nodes.children.length;
 const K = classes.length;
 const MISSING = null;
@@ -13,14 +13,14 @@ function unpack(text, type) {
 
 const threshold = nodes.threshold.map((t) => (t === null ? NaN : Number(t)));
 const belief = unpack(nodes.belief, Float64Array);
-const bound = (packed) => (measured ? unpack(packed, Float64Array) : Float64Array.from(unpack(packed, Uint16Array), (step) => step / 65535));
+const bound = (packed) => (regression ? unpack(packed, Float64Array) : Float64Array.from(unpack(packed, Uint16Array), (step) => step / 65535));
 const low = bound(nodes.low);
 const high = bound(nodes.high);
-const rawMeans = measured && unpack(nodes.raw, Float64Array);
+const rawMeans = regression && unpack(nodes.raw, Float64Array);
 const lowest = Math.min(...belief);
 const highest = Math.max(...belief);
 // Where a mean lies from the lowest to the highest, or a probability from 0 to 1.
-const onScale = (p) => (measured ? Math.min(Math.max((p - lowest) / (highest - lowest || 1), 0), 1) : p);
+const onScale = (p) => (regression ? Math.min(Math.max((p - lowest) / (highest - lowest || 1), 0), 1) : p);
 const shares = nodes.share && unpack(nodes.share, Float64Array);
 
 // Level order: siblings sit together, parents come before children.
@@ -51,7 +51,7 @@ function decide(p) {
   return cost.findIndex((each) => each <= least + slack);
 }
 
-const decidedAt = (node) => (measured ? 0 : nodes.decided[node]);
+const decidedAt = (node) => (regression ? 0 : nodes.decided[node]);
 
 function pathTo(node) {
   const path = [];
@@ -85,8 +85,8 @@ const test = data.test && (() => {
     own[node] = data.test.counts[i];
     odd.set(node, data.test.odd[i]);
   });
-  const means = new Map(measured ? data.test.node.map((node, i) => [node, data.test.mean[i]]) : []);
-  const sums = measured && pulledUp(own.map((counts, node) => [0, (counts[1] || 0) * means.get(node)]), 1);
+  const means = new Map(regression ? data.test.node.map((node, i) => [node, data.test.mean[i]]) : []);
+  const sums = regression && pulledUp(own.map((counts, node) => [0, (counts[1] || 0) * means.get(node)]), 1);
   return { own, counts: pulledUp(own, 1), odd, means, sums };
 })();
 const sum = (counts) => counts.reduce((total, count) => total + count, 0);

@@ -37,17 +37,17 @@ function take(feature, input) {
 function ask(show = true) {
   const stops = stopsOf(row);
   const p = mixed(belief, stops);
-  const k = measured ? 0 : decide(p);
+  const k = regression ? 0 : decide(p);
   const [node] = stops[0];
   const where = stops.length > 1
     ? `Because of missing values, ${stops.length} nodes predict this row together, each with its share.`
     : isLeaf(node) ? `Predicted by leaf ${node}, with ${counted(nodes.rows[node], "training row")}.`
       : `The value of ${shortened(nameOf(nodes.feature[node]), 60)} is missing or new, so the row stops at node ${node} and is predicted there, with ${counted(nodes.rows[node], "training row")}.`;
-  const likelier = measured || p[k] === Math.max(...p) ? ""
+  const likelier = regression || p[k] === Math.max(...p) ? ""
     : el("p", { class: "soft" }, `${shortened(classes[mostProbable(p)], 60)} is more probable; the costs or class weights of the model decide for ${shortened(classes[k], 60)}.`);
   const way = stops.length > 1 ? [] : wayTo(node);
   byId("row-answer").replaceChildren(
-    el("p", { class: "verdict" }, el("span", {}, measured ? "mean" : shortened(classes[k], 60)), " ", el("b", {}, probability(p[k]))),
+    el("p", { class: "verdict" }, el("span", {}, regression ? "mean" : shortened(classes[k], 60)), " ", el("b", {}, probability(p[k]))),
     likelier,
     classTable(p, mixed(low, stops), mixed(high, stops)),
     el("p", { class: "soft" }, where),

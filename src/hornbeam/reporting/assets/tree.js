@@ -211,7 +211,7 @@ function choose(node) {
 }
 
 let described = -1;
-const seenAt = (node) => (measured ? [test.sums[node] / test.counts[node]] : at(test.counts, node));
+const seenAt = (node) => (regression ? [test.sums[node] / test.counts[node]] : at(test.counts, node));
 
 // Everything about a node, beside the tree.
 function describe(node) {

@@ -89,7 +89,7 @@ function draggable(view) {
 
 function legend() {
   const place = byId("legend");
-  if (measured) {
+  if (regression) {
     place.append(key("strong", `mean, from ${probability(lowest)} to ${probability(highest)}`));
   } else if (K > 8) {
     place.append(...["most probable class", "second", "third", "all others"].map((words, rank) => key(`rank${rank}`, words)));

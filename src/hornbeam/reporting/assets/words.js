@@ -7,7 +7,7 @@ const wordOf = (feature, code) => (features[feature].words || {})[code] ?? Strin
 const probabilityWords = (p) => (p < 1 ? Math.min(p, 0.999) : p).toFixed(3);
 // A mean in four digits; none before the point is rounded away.
 const meanWords = (p) => (Math.abs(p) >= 1000 && Math.abs(p) < 1e9 ? p.toFixed(0) : String(Number(p.toPrecision(4)))).replace("-", "−");
-const probability = measured ? meanWords : probabilityWords;
+const probability = regression ? meanWords : probabilityWords;
 const percent = (share) => `${(100 * share).toFixed(1)} %`;
 const amount = (n) => n.toLocaleString("en", { maximumFractionDigits: n < 100 ? 1 : 0 });
 const counted = (n, one, many = `${one}s`) => `${amount(n)} ${n === 1 ? one : many}`;
@@ -97,5 +97,5 @@ const interval = (node, k) => `${probability(at(low, node)[k])} to ${probability
 function answerOf(node) {
   const p = at(belief, node);
   const k = decidedAt(node);
-  return measured ? probability(p[0]) : `${classes[k]} ${probability(p[k])}`;
+  return regression ? probability(p[0]) : `${classes[k]} ${probability(p[k])}`;
 }

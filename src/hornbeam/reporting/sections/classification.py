@@ -1,4 +1,4 @@
-"""The sections that need test rows, for classes: scores, calibration, decisions."""
+"""Sections on test rows in classification: scores, calibration, decisions."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from hornbeam.export.wording import label_text, pluralise
 from hornbeam.reporting.markup import Markup, element, joined
 from hornbeam.reporting.pictures import reliability
 from hornbeam.reporting.reported_model import ReportedModel
+from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.scores import LEVEL, Score
 from hornbeam.reporting.sections.tree import ABSENT, section
 from hornbeam.reporting.summary import shown
-from hornbeam.reporting.test_results import TestResults
 from hornbeam.tree.decision.costs import Costs
 
 __all__ = ["calibration_section", "decision_section", "rule_sentence", "score_section"]
@@ -26,16 +26,16 @@ _NOTE = (
 
 
 def score_section(
-    trial: TestResults | None, scores: list[Score], note: str = _NOTE, base: str = "Base rate"
+    scored: ScoredRows | None, scores: list[Score], note: str = _NOTE, base: str = "Base rate"
 ) -> Markup:
-    """The scores beside those of a model that knows nothing of a row, with a note."""
-    if trial is None:
+    """The scores beside those of the base rate, with a note."""
+    if scored is None:
         return section("scores", "How good it is", element("p", ABSENT, class_="absent"))
     heads = ("Score", "This tree", base, "Better by")
     head = element("tr", *(element("th", words, scope="col") for words in heads))
     table = element(
         "table",
-        element("caption", f"Scores on {pluralise(trial.n_rows, 'test row')}", class_="visually-hidden"),
+        element("caption", f"Scores on {pluralise(scored.n_rows, 'test row')}", class_="visually-hidden"),
         element("thead", head),
         element("tbody", *(_score(score, heads) for score in scores)),
         class_="scores",
@@ -75,19 +75,19 @@ def _named(score: Score) -> Markup:
 def _cell(score: Score, numbers: tuple[float, float, float], kind: str, head: str) -> Markup:
     value, low, high = numbers
     bounds = f"({score.words(low)} to {score.words(high)})"
-    said = element("b", score.words(value))
+    predicted = element("b", score.words(value))
     around = element("span", bounds if np.isfinite(high) else "", class_="soft")
-    return element("td", said, " ", around, class_=kind, data_head=head)
+    return element("td", predicted, " ", around, class_=kind, data_head=head)
 
 
-def calibration_section(subject: ReportedModel, trial: TestResults | None) -> Markup:
-    """The reliability diagrams, and whether rows still fall into the leaves as they did."""
+def calibration_section(reported: ReportedModel, scored: ScoredRows | None) -> Markup:
+    """The reliability diagrams, and the drift of rows between leaves."""
     title = "Calibration: does 0.8 mean 0.8?"
-    if trial is None:
+    if scored is None:
         return section("calibration", title, element("p", ABSENT, class_="absent"))
-    classes = subject.tree.schema.classes
-    error = ScoreSums.of(trial.target, trial.said, labels=range(len(classes))).calibration_error
-    stability = trial.drift.stability_index
+    classes = reported.tree.schema.classes
+    error = ScoreSums.of(scored.target, scored.predicted, labels=range(len(classes))).calibration_error
+    stability = scored.drift.stability_index
     custom = (
         "a small change" if stability < 0.1 else "a moderate change" if stability < 0.25 else "a large change"
     )
@@ -97,7 +97,7 @@ def calibration_section(subject: ReportedModel, trial: TestResults | None) -> Ma
         "the line by chance. The bars below count the rows of each group."
     )
     error_said = f"The expected calibration error, of the most probable class, is {error:.3f}."
-    chance = f"{trial.drift.psi_p_value:.2f}" if trial.drift.psi_p_value >= 0.01 else "less than 0.01"
+    chance = f"{scored.drift.psi_p_value:.2f}" if scored.drift.psi_p_value >= 0.01 else "less than 0.01"
     moved = (
         "The population stability index compares how the test rows and the training rows spread over the leaves. It is "
         f"{stability:.3f}, which is usually called {custom}; by chance alone it would be as large with "
@@ -105,7 +105,7 @@ def calibration_section(subject: ReportedModel, trial: TestResults | None) -> Ma
     )
     figures = [
         element("figure", reliability(curve, label), element("figcaption", label))
-        for label, curve in _curves(subject, trial)
+        for label, curve in _curves(reported, scored)
     ]
     beside = element("div", element("p", error_said), element("p", moved), class_="note")
     kind, wide = ("figures one", False) if len(figures) == 1 else ("figures", True)
@@ -114,42 +114,42 @@ def calibration_section(subject: ReportedModel, trial: TestResults | None) -> Ma
     )
 
 
-def _curves(subject: ReportedModel, trial: TestResults) -> list[tuple[str, ReliabilityCurve]]:
+def _curves(reported: ReportedModel, scored: ScoredRows) -> list[tuple[str, ReliabilityCurve]]:
     """The class of interest, or each of a few, or the most probable one of many."""
-    classes = subject.tree.schema.classes
-    asked = list(range(len(classes))) if subject.positive is None else [subject.positive]
+    classes = reported.tree.schema.classes
+    asked = list(range(len(classes))) if reported.positive is None else [reported.positive]
     if len(asked) > _MOST_CURVES:
-        best = trial.said.argmax(axis=1)
-        said = trial.said[np.arange(trial.n_rows), best]
-        return [("Most probable class", reliability_curve(best == trial.target, said))]
+        best = scored.predicted.argmax(axis=1)
+        predicted = scored.predicted[np.arange(scored.n_rows), best]
+        return [("Most probable class", reliability_curve(best == scored.target, predicted))]
     return [
         (
             f"Probability of {shown(label_text(classes[k]))}",
-            reliability_curve(trial.target == k, trial.said[:, k]),
+            reliability_curve(scored.target == k, scored.predicted[:, k]),
         )
         for k in asked
     ]
 
 
-def decision_section(subject: ReportedModel, trial: TestResults | None) -> Markup:
+def decision_section(reported: ReportedModel, scored: ScoredRows | None) -> Markup:
     """The decision rule; thresholds to try for two classes, the table of decisions for more."""
     title = "Decisions"
-    if trial is None:
-        return section("decisions", title, _rule(subject), element("p", ABSENT, class_="absent"))
-    if subject.tree.n_classes == 2:
-        return section("decisions", title, _rule(subject), _costs(subject), element("div", id="threshold"))
+    if scored is None:
+        return section("decisions", title, _rule(reported), element("p", ABSENT, class_="absent"))
+    if reported.tree.n_classes == 2:
+        return section("decisions", title, _rule(reported), _costs(reported), element("div", id="threshold"))
     return section(
         "decisions",
         title,
-        _rule(subject),
-        _costs(subject),
-        _confusion(subject, trial),
-        wide=subject.tree.n_classes > _FEW_CLASSES,
+        _rule(reported),
+        _costs(reported),
+        _confusion(reported, scored),
+        wide=reported.tree.n_classes > _FEW_CLASSES,
     )
 
 
-def rule_sentence(subject: ReportedModel) -> str:
-    """Say how the model turns probabilities into a decision.
+def rule_sentence(reported: ReportedModel) -> str:
+    """Describe how the model turns probabilities into a decision.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def rule_sentence(subject: ReportedModel) -> str:
     >>> rule_sentence(ReportedModel.of(TreeClassifier().fit([[0], [1]], ["no", "yes"])))
     'The model decides for the most probable class.'
     """
-    rule = subject.tree.decision
+    rule = reported.tree.decision
     if rule.is_default:
         return "The model decides for the most probable class."
     by = [
@@ -171,35 +171,35 @@ def rule_sentence(subject: ReportedModel) -> str:
     )
 
 
-def _rule(subject: ReportedModel) -> Markup:
-    return element("p", rule_sentence(subject))
+def _rule(reported: ReportedModel) -> Markup:
+    return element("p", rule_sentence(reported))
 
 
-def _costs(subject: ReportedModel) -> Markup:
-    """The cost matrix in use, if there is one and it can be read."""
-    if subject.costs is None or subject.tree.n_classes > _MOST_CLASSES:
+def _costs(reported: ReportedModel) -> Markup:
+    """The cost matrix, if there is one and it is small enough to read."""
+    if reported.costs is None or reported.tree.n_classes > _MOST_CLASSES:
         return Markup("")
-    matrix = Costs.of(subject.costs, subject.tree.schema.classes).matrix
+    matrix = Costs.of(reported.costs, reported.tree.schema.classes).matrix
     cells = [[f"{cost:g}" for cost in row] for row in matrix.tolist()]
-    return _square(subject, "Costs: rows are the true class, columns the decision", cells)
+    return _square(reported, "Costs: rows are the true class, columns the decision", cells)
 
 
-def _confusion(subject: ReportedModel, trial: TestResults) -> Markup:
-    counts = trial.confusion
+def _confusion(reported: ReportedModel, scored: ScoredRows) -> Markup:
+    counts = scored.confusion
     if len(counts) > _MOST_CLASSES:
         note = f"The table of {len(counts)} by {len(counts)} classes is too large to print here."
         return element("p", note, class_="note")
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     cells = [[f"{n:,}" if n else "" for n in row] for row in counts.tolist()]
-    title = f"True class (rows) and decision (columns), {pluralise(trial.n_rows, 'test row')}"
-    return _square(subject, title, cells, share)
+    title = f"True class (rows) and decision (columns), {pluralise(scored.n_rows, 'test row')}"
+    return _square(reported, title, cells, share)
 
 
 def _square(
-    subject: ReportedModel, title: str, cells: list[list[str]], shade: np.ndarray | None = None
+    reported: ReportedModel, title: str, cells: list[list[str]], shade: np.ndarray | None = None
 ) -> Markup:
-    """A table of classes by classes; shades are tenths, because the page allows no style of its own."""
-    names = [shown(label_text(label)) for label in subject.tree.schema.classes]
+    """A table of classes by classes; shades are in tenths, because the page forbids inline styles."""
+    names = [shown(label_text(label)) for label in reported.tree.schema.classes]
     head = element("tr", element("td"), *(element("th", element("span", n), scope="col") for n in names))
     body = []
     for i, (name, row) in enumerate(zip(names, cells, strict=True)):

@@ -1,4 +1,4 @@
-"""From probabilities to decisions: the threshold in use, and what others would have decided on the test rows."""
+"""Decision thresholds: the one in use, and the effect of others on the test rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hornbeam.reporting.reported_model import ReportedModel
-from hornbeam.reporting.test_results import TestResults
+from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.tree import Tree
 from hornbeam.tree.decision.costs import Costs
 
@@ -16,11 +16,11 @@ __all__ = ["thresholds"]
 _MOST_POINTS = 1000
 
 
-def thresholds(subject: ReportedModel, trial: TestResults | None) -> dict[str, Any] | None:
+def thresholds(reported: ReportedModel, scored: ScoredRows | None) -> dict[str, Any] | None:
     """Count, for a tree of two classes, the test rows of each class at each probability of the class of interest.
 
-    That is what the page needs to try any threshold, and no row is among it. Where missing values are shared
-    by branches there may be nearly as many probabilities as rows; then they are rounded.
+    With these counts the page can try any threshold without the rows. With fractional missing values there may be
+    nearly as many probabilities as rows; then they are rounded.
 
     Returns
     -------
@@ -32,24 +32,24 @@ def thresholds(subject: ReportedModel, trial: TestResults | None) -> dict[str, A
     Examples
     --------
     >>> from hornbeam import TreeClassifier
-    >>> subject = ReportedModel.of(TreeClassifier(smoothing="laplace", costs=[[0, 1], [4, 0]]).fit([[0], [1]], [0, 1]))
-    >>> found = thresholds(subject, TestResults.of(subject, [[0], [1], [1]], [0, 0, 1]))
+    >>> reported = ReportedModel.of(TreeClassifier(smoothing="laplace", costs=[[0, 1], [4, 0]]).fit([[0], [1]], [0, 1]))
+    >>> found = thresholds(reported, ScoredRows.of(reported, [[0], [1], [1]], [0, 0, 1]))
     >>> round(found["in_use"], 3), [round(p, 3) for p in found["said"]], found["no"], found["yes"]
     (0.2, [0.333, 0.667], [1, 1], [0, 1])
     """
-    yes = subject.positive
-    if subject.tree.n_classes != 2 or yes is None:
+    yes = reported.positive
+    if reported.tree.n_classes != 2 or yes is None:
         return None
     order = [1 - yes, yes]
-    costs = Costs.of(subject.costs, subject.tree.schema.classes).matrix[np.ix_(order, order)]
-    found: dict[str, Any] = {"costs": costs.tolist(), "in_use": _in_use(subject.tree, order)}
-    if trial is not None:
-        said = trial.said[:, yes]
-        if len(np.unique(said)) > _MOST_POINTS:
-            said = np.round(said * _MOST_POINTS) / _MOST_POINTS
-        points, place = np.unique(said, return_inverse=True)
-        rows = (np.bincount(place[trial.target == k], minlength=len(points)).tolist() for k in order)
-        counts = trial.confusion[np.ix_(order, order)].tolist()
+    costs = Costs.of(reported.costs, reported.tree.schema.classes).matrix[np.ix_(order, order)]
+    found: dict[str, Any] = {"costs": costs.tolist(), "in_use": _in_use(reported.tree, order)}
+    if scored is not None:
+        predicted = scored.predicted[:, yes]
+        if len(np.unique(predicted)) > _MOST_POINTS:
+            predicted = np.round(predicted * _MOST_POINTS) / _MOST_POINTS
+        points, place = np.unique(predicted, return_inverse=True)
+        rows = (np.bincount(place[scored.target == k], minlength=len(points)).tolist() for k in order)
+        counts = scored.confusion[np.ix_(order, order)].tolist()
         found |= {"said": points.tolist(), **dict(zip(("no", "yes"), rows, strict=True)), "counts": counts}
     return found
 

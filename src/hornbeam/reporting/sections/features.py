@@ -1,4 +1,4 @@
-"""The features: what each contributes to the tree, and its values among the rows of the report."""
+"""The features: importance, and values among the test rows."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from hornbeam.export.wording import feature_name, label_text, number_text
 from hornbeam.reporting.grid import Grid
 from hornbeam.reporting.markup import Markup, element
 from hornbeam.reporting.reported_model import ReportedModel
+from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.tree import section
 from hornbeam.reporting.summary import shown
-from hornbeam.reporting.test_results import TestResults
 from hornbeam.tree import Tree
 
 __all__ = ["feature_grid", "feature_section"]
@@ -21,18 +21,18 @@ __all__ = ["feature_grid", "feature_section"]
 _MOST_FEATURES, _MOST_CATEGORIES, _DIGITS = 300, 3, 4
 
 
-def feature_section(subject: ReportedModel, trial: TestResults | None) -> Markup:
+def feature_section(reported: ReportedModel, scored: ScoredRows | None) -> Markup:
     """The features with importance, and their ranges and missing values among the test rows."""
     data = (
         " Ranges and missing values are those of the test rows; values are rounded to four digits."
-        if trial is not None
+        if scored is not None
         else " No test rows were given, so there are no ranges and no counts of missing values."
     )
     text = (
         "Importance is the feature’s share of what all tests of the tree gained on the training rows. It favours "
         f"features with many values.{data}"
     )
-    left_out = subject.tree.schema.n_features - _MOST_FEATURES
+    left_out = reported.tree.schema.n_features - _MOST_FEATURES
     note = (
         element("p", f"{left_out:,} further features are not listed.", class_="note") if left_out > 0 else ""
     )
@@ -40,7 +40,7 @@ def feature_section(subject: ReportedModel, trial: TestResults | None) -> Markup
         "features",
         "Features",
         element("p", text),
-        feature_grid(subject.tree, None if trial is None else trial.table).html(),
+        feature_grid(reported.tree, None if scored is None else scored.table).html(),
         note,
         wide=True,
     )
@@ -110,9 +110,9 @@ def _frequent(categories: tuple[object, ...], known: np.ndarray, n_rows: int) ->
 
 
 def _when_missing(tree: Tree, feature: int) -> str:
-    """What the tests of a feature do where it is missing."""
+    """The branch that missing values of a feature take."""
     slots = tree.skeleton.missing_slot[tree.skeleton.feature == feature]
-    said = [
+    predicted = [
         words
         for words, some in (
             ("take a branch", (slots >= 0).any()),
@@ -121,4 +121,4 @@ def _when_missing(tree: Tree, feature: int) -> str:
         )
         if some
     ]
-    return " or ".join(said) or "not tested"
+    return " or ".join(predicted) or "not tested"

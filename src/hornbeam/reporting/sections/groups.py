@@ -1,4 +1,4 @@
-"""Groups of test rows side by side: decisions, errors, calibration and cost, each with an interval."""
+"""Groups of test rows compared: decisions, errors, calibration and cost, with intervals."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from hornbeam.export.wording import label_text, number_text
 from hornbeam.reporting.grid import Grid, around
 from hornbeam.reporting.markup import Markup, element
 from hornbeam.reporting.reported_model import ReportedModel
+from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.scores import half_width, wilson
 from hornbeam.reporting.sections.tree import section
 from hornbeam.reporting.summary import shown
-from hornbeam.reporting.test_results import TestResults
 from hornbeam.typing import Bools, Floats
 
-__all__ = ["Groups", "group_grid", "group_section", "group_words"]
+__all__ = ["Groups", "group_grid", "group_section", "group_text"]
 
 _MOST_GROUPS, _FEW_ROWS = 30, 30
 
@@ -42,8 +42,8 @@ class Groups:
     Examples
     --------
     >>> from hornbeam import TreeClassifier
-    >>> subject = ReportedModel.of(TreeClassifier().fit([[0], [1]], ["no", "yes"]))
-    >>> Groups.of(["b", "a", "b"], subject, TestResults.of(subject, [[0], [1], [1]], ["no", "no", "yes"])).labels
+    >>> reported = ReportedModel.of(TreeClassifier().fit([[0], [1]], ["no", "yes"]))
+    >>> Groups.of(["b", "a", "b"], reported, ScoredRows.of(reported, [[0], [1], [1]], ["no", "no", "yes"])).labels
     ('a', 'b')
     """
 
@@ -52,14 +52,14 @@ class Groups:
     code: NDArray[np.intp]
 
     @classmethod
-    def of(cls, groups: Any, subject: ReportedModel, trial: TestResults | None) -> Self:
-        """Read groups: the name of a feature, or a value for each test row."""
-        if trial is None:
+    def of(cls, groups: Any, reported: ReportedModel, scored: ScoredRows | None) -> Self:
+        """Read groups: the name of a feature, or one value per test row."""
+        if scored is None:
             raise DataError("groups without test rows; expected both. Pass X_test and y_test too.")
-        name, values = _named(groups, subject, trial)
-        if values.shape != (trial.n_rows,):
+        name, values = _named(groups, reported, scored)
+        if values.shape != (scored.n_rows,):
             raise DataError(
-                f"groups of shape {values.shape} beside {trial.n_rows} test rows; expected one value a row."
+                f"groups of shape {values.shape} beside {scored.n_rows} test rows; expected one value a row."
             )
         words = np.array([_label(value) for value in values.tolist()], object)
         labels, code = np.unique(words.astype(str), return_inverse=True)
@@ -71,17 +71,17 @@ class Groups:
         return cls(name, tuple(labels.tolist()), code)
 
 
-def _named(groups: Any, subject: ReportedModel, trial: TestResults) -> tuple[str, NDArray[Any]]:
+def _named(groups: Any, reported: ReportedModel, scored: ScoredRows) -> tuple[str, NDArray[Any]]:
     if not isinstance(groups, str):
         return str(getattr(groups, "name", None) or "group"), np.asarray(groups)
-    schema = subject.tree.schema
+    schema = reported.tree.schema
     if groups not in schema.names:
         raise ParameterError(
             f"groups={groups!r} is not a feature of the model; expected one of them, or a value for each test row. "
             f"Pass the column itself: groups=X[{groups!r}]."
         )
     at = schema.names.index(groups)
-    column, feature = trial.table.columns[at], schema.features[at]
+    column, feature = scored.table.columns[at], schema.features[at]
     if feature.kind is Kind.NUMERIC:
         return groups, column
     known = column >= 0
@@ -101,35 +101,37 @@ def _label(value: Any) -> str:
     )
 
 
-def group_section(subject: ReportedModel, trial: TestResults, groups: Groups) -> Markup:
+def group_section(reported: ReportedModel, scored: ScoredRows, groups: Groups) -> Markup:
     """Write the table of groups, and a sentence on how to read it."""
     return section(
         "groups",
         f"By group: {shown(groups.name)}",
-        *(element("p", words) for words in group_words(subject, trial, groups)),
-        group_grid(subject, trial, groups).html(),
+        *(element("p", words) for words in group_text(reported, scored, groups)),
+        group_grid(reported, scored, groups).html(),
         wide=True,
     )
 
 
-def group_words(subject: ReportedModel, trial: TestResults, groups: Groups) -> list[str]:
-    """Say what the columns mean, and where the groups differ most."""
+def group_text(reported: ReportedModel, scored: ScoredRows, groups: Groups) -> list[str]:
+    """Describe the columns, and where the groups differ most."""
     first = (
         f"The test rows are divided by {shown(groups.name)}. In brackets are 95 % intervals; a difference "
         "between two groups whose intervals overlap may be chance."
     )
     small = [label for k, label in enumerate(groups.labels) if (groups.code == k).sum() < _FEW_ROWS]
-    said = [first]
-    if subject.positive is not None:
-        said.append(_spread(subject, trial, groups))
+    predicted = [first]
+    if reported.positive is not None:
+        predicted.append(_spread(reported, scored, groups))
     if small:
-        said.append(f"These groups have fewer than {_FEW_ROWS} rows, too few to judge: {', '.join(small)}.")
-    return said
+        predicted.append(
+            f"These groups have fewer than {_FEW_ROWS} rows, too few to judge: {', '.join(small)}."
+        )
+    return predicted
 
 
-def _spread(subject: ReportedModel, trial: TestResults, groups: Groups) -> str:
-    positive = shown(label_text(subject.tree.schema.classes[subject.positive or 0]))
-    decided = trial.named == subject.positive
+def _spread(reported: ReportedModel, scored: ScoredRows, groups: Groups) -> str:
+    positive = shown(label_text(reported.tree.schema.classes[reported.positive or 0]))
+    decided = scored.decided == reported.positive
     rates = [float(decided[groups.code == k].mean()) for k in range(len(groups.labels))]
     low, high = int(np.argmin(rates)), int(np.argmax(rates))
     ratio = f"{rates[low] / rates[high]:.2f}" if rates[high] else "not defined"
@@ -141,81 +143,83 @@ def _spread(subject: ReportedModel, trial: TestResults, groups: Groups) -> str:
     )
 
 
-def group_grid(subject: ReportedModel, trial: TestResults, groups: Groups) -> Grid:
+def group_grid(reported: ReportedModel, scored: ScoredRows, groups: Groups) -> Grid:
     """Tabulate the groups.
 
     Examples
     --------
     >>> from hornbeam import TreeClassifier
-    >>> subject = ReportedModel.of(TreeClassifier(smoothing="laplace").fit([[0], [1]] * 9, ["no", "yes"] * 9))
-    >>> trial = TestResults.of(subject, [[0], [1], [1], [1]], ["no", "no", "yes", "yes"])
-    >>> found = group_grid(subject, trial, Groups.of(["a", "a", "b", "b"], subject, trial))
+    >>> reported = ReportedModel.of(TreeClassifier(smoothing="laplace").fit([[0], [1]] * 9, ["no", "yes"] * 9))
+    >>> scored = ScoredRows.of(reported, [[0], [1], [1], [1]], ["no", "no", "yes", "yes"])
+    >>> found = group_grid(reported, scored, Groups.of(["a", "a", "b", "b"], reported, scored))
     >>> found.heads[:4], found.rows[0][0], found.rows[1][:3]
     (['Group', 'Rows', 'True rate', 'Mean probability'], 'a', ['b', '2', '1.000'])
     """
     columns = (
-        _of_numbers
-        if subject.tree.is_regression
+        _regression
+        if reported.tree.is_regression
         else _of_many_classes
-        if subject.positive is None
+        if reported.positive is None
         else _of_one_class
     )
-    every = [("all", np.ones(trial.n_rows, bool))]
+    every = [("all", np.ones(scored.n_rows, bool))]
     parts = [(label, groups.code == k) for k, label in enumerate(groups.labels)]
-    rows = [(label, mask, columns(subject, trial, mask)) for label, mask in [*parts, *every]]
+    rows = [(label, mask, columns(reported, scored, mask)) for label, mask in [*parts, *every]]
     heads = ["Group", "Rows", *rows[0][2]]
     cells = [[label, f"{mask.sum():,}", *found.values()] for label, mask, found in rows]
     return Grid(f"Test rows by {shown(groups.name)}", heads, cells)
 
 
-def _of_one_class(subject: ReportedModel, trial: TestResults, mask: Bools) -> dict[str, str]:
-    assert subject.positive is not None
-    came, decided = trial.target[mask] == subject.positive, trial.named[mask] == subject.positive
-    said = trial.said[mask, subject.positive]
+def _of_one_class(reported: ReportedModel, scored: ScoredRows, mask: Bools) -> dict[str, str]:
+    assert reported.positive is not None
+    observed, decided = scored.target[mask] == reported.positive, scored.decided[mask] == reported.positive
+    predicted = scored.predicted[mask, reported.positive]
     return {
-        "True rate": f"{came.mean():.3f}",
-        "Mean probability": f"{said.mean():.3f}",
-        "True rate − probability": _mean(came - said),
+        "True rate": f"{observed.mean():.3f}",
+        "Mean probability": f"{predicted.mean():.3f}",
+        "True rate − probability": _mean(observed - predicted),
         "Decision rate": _share(decided),
-        "True positive rate": _share(decided[came]),
-        "False positive rate": _share(decided[~came]),
-        "Accuracy": _share(came == decided) if trial.said.shape[1] == 2 else _share(_right(trial, mask)),
-        **_cost(subject, trial, mask),
+        "True positive rate": _share(decided[observed]),
+        "False positive rate": _share(decided[~observed]),
+        "Accuracy": _share(observed == decided)
+        if scored.predicted.shape[1] == 2
+        else _share(_right(scored, mask)),
+        **_cost(reported, scored, mask),
     }
 
 
-def _of_many_classes(subject: ReportedModel, trial: TestResults, mask: Bools) -> dict[str, str]:
-    said, target = trial.said[mask], trial.target[mask].astype(np.intp)
-    best = said.argmax(axis=1)
-    loss = -np.log(np.maximum(said[np.arange(len(said)), target], LEAST_PROBABILITY))
+def _of_many_classes(reported: ReportedModel, scored: ScoredRows, mask: Bools) -> dict[str, str]:
+    predicted, target = scored.predicted[mask], scored.target[mask].astype(np.intp)
+    best = predicted.argmax(axis=1)
+    loss = -np.log(np.maximum(predicted[np.arange(len(predicted)), target], LEAST_PROBABILITY))
     return {
-        "Accuracy": _share(_right(trial, mask)),
+        "Accuracy": _share(_right(scored, mask)),
         "Log loss": _mean(loss),
-        "Most probable class: seen − predicted": _mean((best == target) - said.max(axis=1)),
-        **_cost(subject, trial, mask),
+        "Most probable class: seen − predicted": _mean((best == target) - predicted.max(axis=1)),
+        **_cost(reported, scored, mask),
     }
 
 
-def _of_numbers(_: ReportedModel, trial: TestResults, mask: Bools) -> dict[str, str]:
-    error: Floats = trial.target[mask] - trial.said[mask, 0]
+def _regression(_: ReportedModel, scored: ScoredRows, mask: Bools) -> dict[str, str]:
+    error: Floats = scored.target[mask] - scored.predicted[mask, 0]
     return {
-        "Mean seen": f"{trial.target[mask].mean():.4g}",
-        "Mean predicted": f"{trial.said[mask, 0].mean():.4g}",
+        "Mean seen": f"{scored.target[mask].mean():.4g}",
+        "Mean predicted": f"{scored.predicted[mask, 0].mean():.4g}",
         "Seen − predicted": _mean(error),
         "Mean absolute error": _mean(np.abs(error)),
         "Root mean squared error": f"{np.sqrt((error**2).mean()):.4g}",
     }
 
 
-def _right(trial: TestResults, mask: Bools) -> Bools:
-    right: Bools = trial.target[mask] == trial.named[mask]
+def _right(scored: ScoredRows, mask: Bools) -> Bools:
+    right: Bools = scored.target[mask] == scored.decided[mask]
     return right
 
 
-def _cost(subject: ReportedModel, trial: TestResults, mask: Bools) -> dict[str, str]:
-    if subject.costs is None:
+def _cost(reported: ReportedModel, scored: ScoredRows, mask: Bools) -> dict[str, str]:
+    if reported.costs is None:
         return {}
-    return {"Cost per row": _mean(subject.costs.matrix[trial.target[mask], trial.named[mask]])}
+    return {"Cost per row": _mean(reported.costs.matrix[scored.target[mask], scored.decided[mask]])}
 
 
 def _share(hits: Bools) -> str:

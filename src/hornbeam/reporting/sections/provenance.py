@@ -1,4 +1,4 @@
-"""The last section: classes, settings, and the steps that made the tree, to make it again."""
+"""Provenance: classes, settings, and the steps that made the tree."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from hornbeam.tree.decision.base_rate import base_rate
 from hornbeam.tree.evidence.means import variances
 from hornbeam.tree.tree import unsmoothed
 
-__all__ = ["fact_section", "setting_words"]
+__all__ = ["provenance_section", "setting_text"]
 
 _MOST_FEATURES, _MOST_CATEGORIES, _MOST_CLASSES, _MOST_LETTERS = 300, 60, 60, 400
 
 
-def fact_section(subject: ReportedModel) -> Markup:
-    """Write down classes, features, parameters, the steps that made the tree, and its digest."""
-    tree = subject.tree
+def provenance_section(reported: ReportedModel) -> Markup:
+    """List classes, features, parameters, the steps that made the tree, and its digest."""
+    tree = reported.tree
     return section(
         "facts",
         "Data and settings",
@@ -33,16 +33,16 @@ def fact_section(subject: ReportedModel) -> Markup:
         _pairs(_numbers(tree)) if tree.is_regression else _classes(tree),
         element("h3", "Categories"),
         _categories(tree),
-        element("h3", f"Settings of the {subject.kind}"),
-        _pairs({name: setting_words(value) for name, value in subject.settings.items()})
-        if subject.settings
+        element("h3", f"Settings of the {reported.kind}"),
+        _pairs({name: setting_text(value) for name, value in reported.settings.items()})
+        if reported.settings
         else element("p", "This is a Tree without an estimator, so there are no settings.", class_="note"),
         element("h3", "How the tree was made"),
         _history(tree),
         element("h3", "Identity"),
         _pairs(_identity(tree)),
         element("h3", "What is in this file"),
-        element("p", _PRIVACY_OF_NUMBERS if tree.is_regression else _PRIVACY),
+        element("p", _REGRESSION_PRIVACY if tree.is_regression else _PRIVACY),
     )
 
 
@@ -55,7 +55,7 @@ _PRIVACY = (
 )
 
 
-_PRIVACY_OF_NUMBERS = (
+_REGRESSION_PRIVACY = (
     "This file holds the tree with the row counts and means of its nodes; for the test rows it holds counts and "
     "means of each node and group, and the smallest, the middle and the largest value of each feature, rounded to "
     "four digits. It holds no whole row of the training or test data, and it neither loads nor sends anything. But "
@@ -83,7 +83,7 @@ def _classes(tree: Tree) -> Markup:
 
 
 def _categories(tree: Tree) -> Markup:
-    """The categories of each feature that has some."""
+    """The categories of each nominal feature."""
     features = [feature for feature in tree.schema.features if feature.kind is not Kind.NUMERIC]
     if not features:
         return element("p", "All features are numeric.", class_="note")
@@ -103,7 +103,7 @@ def _history(tree: Tree) -> Markup:
             "li",
             element("b", step.name),
             " ",
-            ", ".join(f"{name} = {setting_words(value)}" for name, value in step.parameters),
+            ", ".join(f"{name} = {setting_text(value)}" for name, value in step.parameters),
         )
         for step in tree.history
     ]
@@ -118,21 +118,23 @@ def _identity(tree: Tree) -> dict[str, str]:
     }
 
 
-def setting_words(value: Any) -> str:
+def setting_text(value: Any) -> str:
     """Write a setting on one line.
 
     Examples
     --------
-    >>> setting_words(None), setting_words("auto"), setting_words({"a": 1})
+    >>> setting_text(None), setting_text("auto"), setting_text({"a": 1})
     ('None', 'auto', "{'a': 1}")
     """
-    said = value if isinstance(value, str) else repr(value)
-    said = "".join(c if c.isprintable() else " " for c in said)
-    return shortened(" ".join(said.split()), _MOST_LETTERS)
+    predicted = value if isinstance(value, str) else repr(value)
+    predicted = "".join(c if c.isprintable() else " " for c in predicted)
+    return shortened(" ".join(predicted.split()), _MOST_LETTERS)
 
 
 def _pairs(pairs: dict[str, str]) -> Markup:
-    found = [element("div", element("dt", name), element("dd", said)) for name, said in pairs.items()]
+    found = [
+        element("div", element("dt", name), element("dd", predicted)) for name, predicted in pairs.items()
+    ]
     return element("dl", *found, class_="pairs")
 
 

@@ -1,4 +1,4 @@
-"""The sections that need test rows, for a numeric target: errors, and predicted against observed means."""
+"""Sections on test rows in regression: errors, and predicted against observed means."""
 
 from __future__ import annotations
 
@@ -9,12 +9,19 @@ import numpy as np
 from hornbeam.evaluation import ReliabilityCurve
 from hornbeam.reporting.markup import Markup, element
 from hornbeam.reporting.pictures import reliability
+from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.scores import LEVEL, Score, half_width
 from hornbeam.reporting.sections.tree import ABSENT, section
-from hornbeam.reporting.test_results import TestResults
 from hornbeam.typing import Floats
 
-__all__ = ["NOTE", "error_scores", "headline_of_numbers", "round_scale", "seen_curve", "seen_section"]
+__all__ = [
+    "NOTE",
+    "calibration_curve",
+    "error_scores",
+    "regression_calibration_section",
+    "regression_headline",
+    "round_scale",
+]
 
 NOTE = (
     "The column Mean is a model that always predicts the mean of the training rows. In brackets are "
@@ -24,12 +31,12 @@ NOTE = (
 _GROUPS = 10
 
 
-def headline_of_numbers(trial: TestResults, mean: float) -> list[Score]:
+def regression_headline(scored: ScoredRows, mean: float) -> list[Score]:
     """Score the tree, and the mean of the training rows, on the test rows.
 
     Parameters
     ----------
-    trial : TestResults
+    scored : ScoredRows
     mean : float
         Of the training rows.
 
@@ -42,16 +49,16 @@ def headline_of_numbers(trial: TestResults, mean: float) -> list[Score]:
     --------
     >>> from hornbeam import TreeRegressor
     >>> from hornbeam.reporting.reported_model import ReportedModel
-    >>> subject = ReportedModel.of(TreeRegressor("cart").fit([[0], [1]], [0.0, 4.0]))
-    >>> trial = TestResults.of(subject, [[0], [0], [1], [1]], [1.0, -1.0, 3.0, 5.0])
-    >>> for score in headline_of_numbers(trial, 2.0):
+    >>> reported = ReportedModel.of(TreeRegressor("cart").fit([[0], [1]], [0.0, 4.0]))
+    >>> scored = ScoredRows.of(reported, [[0], [0], [1], [1]], [1.0, -1.0, 3.0, 5.0])
+    >>> for score in regression_headline(scored, 2.0):
     ...     print(f"{score.name}: {score.value:.3f}, {score.base:.3f}")
     root mean squared error: 1.000, 2.236
     mean absolute error: 1.000, 2.000
     R²: 0.800, 0.000
     """
-    target: Floats = trial.target.astype(np.float64)
-    own, base = target - trial.said[:, 0], target - mean
+    target: Floats = scored.target.astype(np.float64)
+    own, base = target - scored.predicted[:, 0], target - mean
     return [*error_scores(own, base), _explained(own**2, base**2)]
 
 
@@ -71,7 +78,7 @@ def _root(own: Floats, base: Floats) -> Score:
     value, flat = float(np.sqrt(own.mean())), float(np.sqrt(base.mean()))
     half = half_width(own)
     low, high = (float(np.sqrt(max(own.mean() + sign * half, 0.0))) for sign in (-1, 1))
-    # A root moves by half of what is below it, over the root itself.
+    # The derivative of a square root: half of the change, divided by the root.
     tiny = np.finfo(float).tiny
     around = half_width(base / max(2 * flat, tiny) - own / max(2 * value, tiny))
     bounds = (flat - value, flat - value - around, flat - value + around)
@@ -106,34 +113,34 @@ def _explained(own: Floats, base: Floats) -> Score:
     return Score("R²", meaning, value, value - half, value + half, 0.0, value, value - half, value + half)
 
 
-def seen_curve(trial: TestResults) -> ReliabilityCurve:
-    """Set what was predicted against what came, in groups of about as many rows, with intervals of their means.
+def calibration_curve(scored: ScoredRows) -> ReliabilityCurve:
+    """Compare predicted with observed means in groups of about equal size, with intervals.
 
     Examples
     --------
     >>> from hornbeam import TreeRegressor
     >>> from hornbeam.reporting.reported_model import ReportedModel
-    >>> subject = ReportedModel.of(TreeRegressor("cart").fit([[0], [1]], [0.0, 4.0]))
-    >>> curve = seen_curve(TestResults.of(subject, [[0], [0], [1], [1]], [1.0, -1.0, 3.0, 7.0]))
+    >>> reported = ReportedModel.of(TreeRegressor("cart").fit([[0], [1]], [0.0, 4.0]))
+    >>> curve = calibration_curve(ScoredRows.of(reported, [[0], [0], [1], [1]], [1.0, -1.0, 3.0, 7.0]))
     >>> curve.predicted.tolist(), curve.observed.tolist(), curve.weight.tolist()
     ([0.0, 4.0], [0.0, 5.0], [2.0, 2.0])
     """
-    said = trial.said[:, 0]
-    points, place = np.unique(said, return_inverse=True)
+    predicted = scored.predicted[:, 0]
+    points, place = np.unique(predicted, return_inverse=True)
     if len(points) > _GROUPS:  # equal predictions stay together
-        place = np.searchsorted(np.quantile(said, np.arange(1, _GROUPS) / _GROUPS), said)
+        place = np.searchsorted(np.quantile(predicted, np.arange(1, _GROUPS) / _GROUPS), predicted)
     groups = [place == group for group in np.unique(place)]
-    seen = [trial.target[group] for group in groups]
-    halves = [min(half_width(rows), float(np.ptp(trial.target)) or 1.0) for rows in seen]
+    seen = [scored.target[group] for group in groups]
+    halves = [min(half_width(rows), float(np.ptp(scored.target)) or 1.0) for rows in seen]
     middle, half = np.array([rows.mean() for rows in seen]), np.array(halves)
-    predicted = np.array([said[group].mean() for group in groups])
+    means = np.array([predicted[group].mean() for group in groups])
     return ReliabilityCurve(
-        predicted, middle, middle - half, middle + half, np.array(list(map(len, seen)), float)
+        means, middle, middle - half, middle + half, np.array(list(map(len, seen)), float)
     )
 
 
 def round_scale(low: float, high: float) -> tuple[float, float]:
-    """Choose the ends of an axis with five round marks, from the first to the last, around some numbers.
+    """Choose the ends of an axis with five round ticks that covers some numbers.
 
     Examples
     --------
@@ -149,12 +156,12 @@ def round_scale(low: float, high: float) -> tuple[float, float]:
     return begin, begin + 4 * float(step)
 
 
-def seen_section(trial: TestResults | None) -> Markup:
-    """What was predicted against what came, and whether rows still fall into the leaves as they did."""
+def regression_calibration_section(scored: ScoredRows | None) -> Markup:
+    """Predicted against observed means, and the drift of rows between leaves."""
     title = "Predicted and seen"
-    if trial is None:
+    if scored is None:
         return section("calibration", title, element("p", ABSENT, class_="absent"))
-    curve = seen_curve(trial)
+    curve = calibration_curve(scored)
     ends = np.concatenate([curve.predicted, curve.lower, curve.upper])
     scale = round_scale(float(ends.min()), float(ends.max()))
     picture = reliability(curve, title, scale, ("predicted mean", "mean of the rows seen"))
@@ -163,10 +170,10 @@ def seen_section(trial: TestResults | None) -> Markup:
         "The band is a 95 % interval of the mean: for an exact tree about one point in twenty lies off the line by "
         "chance. The bars below count the rows of each group."
     )
-    chance = f"{trial.drift.psi_p_value:.2f}" if trial.drift.psi_p_value >= 0.01 else "less than 0.01"
+    chance = f"{scored.drift.psi_p_value:.2f}" if scored.drift.psi_p_value >= 0.01 else "less than 0.01"
     moved = (
         "The population stability index compares how the test rows and the training rows spread over the leaves. It is "
-        f"{trial.drift.stability_index:.3f}; by chance alone it would be as large with probability {chance}."
+        f"{scored.drift.stability_index:.3f}; by chance alone it would be as large with probability {chance}."
     )
     beside = element("div", element("p", moved), class_="note")
     figure = element("figure", picture, element("figcaption", "Means of groups of test rows"))

@@ -12,7 +12,7 @@ from scipy.stats import norm, rankdata
 from hornbeam.evaluation import ks_statistic
 from hornbeam.evaluation.scores import LEAST_PROBABILITY
 from hornbeam.export.prediction_text import mean_text
-from hornbeam.reporting.test_results import TestResults
+from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.tree.decision.costs import Costs
 from hornbeam.typing import Bools, Floats
 
@@ -28,12 +28,12 @@ __all__ = [
     "wilson",
 ]
 
-LEVEL = 0.95  # of the intervals
+LEVEL = 0.95  # level of the intervals
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A score of the tree beside that of the base rate, or of another model.
+    """A score of the tree and of the base rate or another model.
 
     Parameters
     ----------
@@ -66,9 +66,9 @@ class Score:
     in_units: bool = False
 
     def words(self, value: float) -> str:
-        """Write a number of this score: three decimals, or four digits in units of the target."""
-        said = mean_text(value, 2) if self.in_units else f"{value:.3f}"
-        return said.replace("-", "−")
+        """Format a value of this score: three decimals, or four digits in units of the target."""
+        predicted = mean_text(value, 2) if self.in_units else f"{value:.3f}"
+        return predicted.replace("-", "−")
 
     @property
     def convincing(self) -> bool:
@@ -77,13 +77,13 @@ class Score:
 
 
 def headline(
-    trial: TestResults, base: Floats, costs: Costs | None = None, positive: int | None = None
+    scored: ScoredRows, base: Floats, costs: Costs | None = None, positive: int | None = None
 ) -> list[Score]:
     """Score the tree and the base rate on the test rows.
 
     Parameters
     ----------
-    trial : TestResults
+    scored : ScoredRows
     base : float64 array of shape (n_classes,)
         The class rates of the training rows.
     costs : Costs, optional
@@ -107,9 +107,9 @@ def headline(
     --------
     >>> from hornbeam import TreeClassifier
     >>> from hornbeam.reporting.reported_model import ReportedModel
-    >>> subject = ReportedModel.of(TreeClassifier(smoothing="laplace").fit([[0]] * 8 + [[1]] * 8, [0] * 8 + [1] * 8))
-    >>> trial = TestResults.of(subject, [[0], [0], [1], [1]] * 5, [0, 0, 0, 1] * 5)
-    >>> for score in headline(trial, np.array([0.5, 0.5]), positive=1):
+    >>> reported = ReportedModel.of(TreeClassifier(smoothing="laplace").fit([[0]] * 8 + [[1]] * 8, [0] * 8 + [1] * 8))
+    >>> scored = ScoredRows.of(reported, [[0], [0], [1], [1]] * 5, [0, 0, 0, 1] * 5)
+    >>> for score in headline(scored, np.array([0.5, 0.5]), positive=1):
     ...     print(f"{score.name}: {score.value:.3f} ({score.low:.3f} to {score.high:.3f}), {score.base:.3f}")
     log loss: 0.655 (0.227 to 1.082), 0.693
     Brier score: 0.210 (0.054 to 0.366), 0.250
@@ -118,17 +118,20 @@ def headline(
     Gini: 0.667 (0.428 to 0.905), 0.000
     KS: 0.667 (0.428 to 0.905), 0.000
     """
-    flat = np.broadcast_to(base, trial.said.shape)
-    commonest = np.full(trial.n_rows, base.argmax())
-    own, others = losses(trial.said, trial.named, trial.target), losses(flat, commonest, trial.target)
+    flat = np.broadcast_to(base, scored.predicted.shape)
+    commonest = np.full(scored.n_rows, base.argmax())
+    own, others = (
+        losses(scored.predicted, scored.decided, scored.target),
+        losses(flat, commonest, scored.target),
+    )
     scores = [paired(name, own[name], others[name]) for name in own]
-    scores.append(area_score(trial.target, trial.said))
+    scores.append(area_score(scored.target, scored.predicted))
     if positive is not None:
-        scores += _separation(trial.came(positive), trial.said[:, positive])
+        scores += _separation(scored.observed(positive), scored.predicted[:, positive])
     if costs is None:
         return scores
     always = int(costs.cheapest(base[None])[0])
-    paid = [costs.matrix[trial.target, trial.named], costs.matrix[trial.target, always]]
+    paid = [costs.matrix[scored.target, scored.decided], costs.matrix[scored.target, always]]
     return [*scores, paired("cost per row", *paid)]
 
 
@@ -140,8 +143,8 @@ _MEANING = {
 }
 
 
-def losses(said: Floats, named: NDArray[Any], target: NDArray[Any]) -> dict[str, Floats]:
-    """Give the log loss, the Brier score and whether the decision is right, row by row.
+def losses(predicted: Floats, named: NDArray[Any], target: NDArray[Any]) -> dict[str, Floats]:
+    """Return the log loss, the Brier score and whether the decision is right, per row.
 
     Examples
     --------
@@ -149,11 +152,11 @@ def losses(said: Floats, named: NDArray[Any], target: NDArray[Any]) -> dict[str,
     >>> [(name, round(float(values[0]), 3)) for name, values in found.items()]
     [('log loss', 0.223), ('Brier score', 0.04), ('accuracy', 1.0)]
     """
-    k = said.shape[1]
+    k = predicted.shape[1]
     scale = 0.5 if k == 2 else 1.0  # as scikit-learn: 0 to 1 for two classes, 0 to 2 for more
     return {
-        "log loss": -np.log(np.maximum(said[np.arange(len(said)), target], LEAST_PROBABILITY)),
-        "Brier score": scale * ((said - np.eye(k)[target]) ** 2).sum(axis=1),
+        "log loss": -np.log(np.maximum(predicted[np.arange(len(predicted)), target], LEAST_PROBABILITY)),
+        "Brier score": scale * ((predicted - np.eye(k)[target]) ** 2).sum(axis=1),
         "accuracy": 1.0 * (named == target),
     }
 
@@ -177,7 +180,7 @@ def paired(name: str, own: Floats, base: Floats) -> Score:
 
 
 def half_width(values: Floats) -> float:
-    """Half the width of the interval of a mean.
+    """Half the width of the confidence interval of a mean.
 
     Examples
     --------
@@ -194,7 +197,7 @@ def _quantile() -> float:
 
 
 def wilson(share: float, n: int) -> tuple[float, float]:
-    """Give Wilson's interval of a share of n rows.
+    """Return Wilson's interval for a share of n rows.
 
     Examples
     --------
@@ -207,13 +210,13 @@ def wilson(share: float, n: int) -> tuple[float, float]:
     return max(float(centre - half), 0.0), min(float(centre + half), 1.0)
 
 
-def area_score(target: NDArray[Any], said: Floats, other: Floats | None = None) -> Score:
-    """Score the area under the ROC curve, of many classes the mean over each against the rest.
+def area_score(target: NDArray[Any], predicted: Floats, other: Floats | None = None) -> Score:
+    """Score the area under the ROC curve; for many classes the mean of one against the rest.
 
     Parameters
     ----------
     target : int array of shape (n_rows,)
-    said : float64 array of shape (n_rows, n_classes)
+    predicted : float64 array of shape (n_rows, n_classes)
     other : float64 array of shape (n_rows, n_classes), optional
         Probabilities of another model to compare with; default: one that cannot tell rows apart.
 
@@ -223,35 +226,37 @@ def area_score(target: NDArray[Any], said: Floats, other: Floats | None = None) 
     >>> area_score(np.array([0, 1, 0, 1]), np.column_stack([1 - p, p])).value
     0.875
     """
-    k, n = said.shape[1], len(said)
-    area, pull = _mean_area(target, said)
+    k, n = predicted.shape[1], len(predicted)
+    area, influence = _mean_area(target, predicted)
     base, base_pull = (0.5, np.zeros(n)) if other is None else _mean_area(target, other)
-    half, around = (float(_quantile() * np.sqrt((part**2).sum()) / n) for part in (pull, pull - base_pull))
+    half, around = (
+        float(_quantile() * np.sqrt((part**2).sum()) / n) for part in (influence, influence - base_pull)
+    )
     whom = "" if k == 2 else ", each class against the rest"
     meaning = f"share of pairs of rows that are ranked right{whom}; higher is better"
     low, high, gain = max(area - half, 0.0), min(area + half, 1.0), area - base
     return Score("area under the curve", meaning, area, low, high, base, gain, gain - around, gain + around)
 
 
-def _mean_area(target: NDArray[Any], said: Floats) -> tuple[float, Floats]:
-    """The area of the second of two classes, or the mean over classes that have rows, and each row's part in it."""
-    k = said.shape[1]
-    found = [area_under_curve(target == c, said[:, c]) for c in ([1] if k == 2 else range(k))]
-    known = [(area, pull) for area, pull in found if not np.isnan(area)]
+def _mean_area(target: NDArray[Any], predicted: Floats) -> tuple[float, Floats]:
+    """The area for the second of two classes, or the mean over classes with rows, and the contribution of each row."""
+    k = predicted.shape[1]
+    found = [area_under_curve(target == c, predicted[:, c]) for c in ([1] if k == 2 else range(k))]
+    known = [(area, influence) for area, influence in found if not np.isnan(area)]
     if not known:
-        return float("nan"), np.full(len(said), np.nan)
-    return float(np.mean([area for area, _ in known])), np.mean([pull for _, pull in known], axis=0)
+        return float("nan"), np.full(len(predicted), np.nan)
+    return float(np.mean([area for area, _ in known])), np.mean([influence for _, influence in known], axis=0)
 
 
-def _separation(came: Bools, said: Floats) -> list[Score]:
+def _separation(observed: Bools, predicted: Floats) -> list[Score]:
     """Gini and KS of one class."""
-    if came.all() or not came.any():
+    if observed.all() or not observed.any():
         return []
-    area, pull = area_under_curve(came, said)
-    half = 2 * float(_quantile() * np.sqrt((pull**2).sum()) / len(pull))
-    gini, ks = 2 * area - 1, ks_statistic(came, said)
-    above = said >= ks.threshold
-    rates = [(float(above[kind].mean()), int(kind.sum())) for kind in (came, ~came)]
+    area, influence = area_under_curve(observed, predicted)
+    half = 2 * float(_quantile() * np.sqrt((influence**2).sum()) / len(influence))
+    gini, ks = 2 * area - 1, ks_statistic(observed, predicted)
+    above = predicted >= ks.threshold
+    rates = [(float(above[kind].mean()), int(kind.sum())) for kind in (observed, ~observed)]
     around = _quantile() * float(np.sqrt(sum(rate * (1 - rate) / n for rate, n in rates)))
     return [
         _above_zero("Gini", "twice the area under the curve, minus 1; higher is better", gini, half),
@@ -264,36 +269,36 @@ def _above_zero(name: str, meaning: str, value: float, half: float) -> Score:
     return Score(name, meaning, value, low, high, 0.0, value, low, high)
 
 
-def area_under_curve(came: Bools, said: Floats) -> tuple[float, Floats]:
-    """Find how often a row of a class ranks above a row of the others, and the part of each row in the error.
+def area_under_curve(observed: Bools, predicted: Floats) -> tuple[float, Floats]:
+    """Return the area under the ROC curve, and the contribution of each row to its standard error.
 
     Parameters
     ----------
-    came : bool array of shape (n_rows,)
+    observed : bool array of shape (n_rows,)
         Whether a row has the class.
-    said : float64 array of shape (n_rows,)
+    predicted : float64 array of shape (n_rows,)
         Its probability.
 
     Returns
     -------
     area : float
         NaN where one side has no rows.
-    pull : float64 array of shape (n_rows,)
+    influence : float64 array of shape (n_rows,)
         Of mean 0; the root of the sum of their squares, divided by the rows, is the standard error.
 
     Examples
     --------
-    >>> area, pull = area_under_curve(np.array([False, True, True]), np.array([0.5, 0.5, 0.9]))
-    >>> area, pull.tolist()
+    >>> area, influence = area_under_curve(np.array([False, True, True]), np.array([0.5, 0.5, 0.9]))
+    >>> area, influence.tolist()
     (0.75, [0.0, -0.375, 0.375])
     """
-    n, yes, no = len(came), int(came.sum()), int((~came).sum())
-    pull = np.zeros(n)
+    n, yes, no = len(observed), int(observed.sum()), int((~observed).sum())
+    influence = np.zeros(n)
     if not yes or not no:
-        return float("nan"), pull
-    rank = rankdata(said)
-    above = (rank[came] - rankdata(said[came])) / no
-    below = 1 - (rank[~came] - rankdata(said[~came])) / yes
+        return float("nan"), influence
+    rank = rankdata(predicted)
+    above = (rank[observed] - rankdata(predicted[observed])) / no
+    below = 1 - (rank[~observed] - rankdata(predicted[~observed])) / yes
     area = float(above.mean())
-    pull[came], pull[~came] = (above - area) * n / yes, (below - area) * n / no
-    return area, pull
+    influence[observed], influence[~observed] = (above - area) * n / yes, (below - area) * n / no
+    return area, influence

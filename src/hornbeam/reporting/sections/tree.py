@@ -1,4 +1,4 @@
-"""The sections every report has: the tree, its leaves and rules, and a form to try a row."""
+"""Sections of every report: the tree, its leaves and rules, and a form for one row."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _BY_COSTS = (
 
 
 def tree_section(tree: Tree) -> Markup:
-    """The tree, to open and close, to search and to walk through."""
+    """The tree, with nodes to open, close and search."""
     bar = (
         "The bar shows where its mean lies between the lowest and the highest mean of the tree."
         if tree.is_regression
@@ -110,12 +110,12 @@ def tree_section(tree: Tree) -> Markup:
     )
 
 
-def row_section(subject: ReportedModel) -> Markup:
-    """A form that asks the tree about one row, in the page."""
-    used = {f for f in subject.tree.skeleton.feature.tolist() if f >= 0}
+def row_section(reported: ReportedModel) -> Markup:
+    """A form that predicts one row in the page."""
+    used = {f for f in reported.tree.skeleton.feature.tolist() if f >= 0}
     of = (
         ""
-        if len(used) == subject.tree.schema.n_features
+        if len(used) == reported.tree.schema.n_features
         else f" The tree uses only these {len(used)} features."
     )
     text = (
@@ -145,27 +145,27 @@ def row_section(subject: ReportedModel) -> Markup:
     )
 
 
-def leaf_section(subject: ReportedModel, level: float, tested: bool) -> Markup:
-    """The leaf table, which the script fills and sorts."""
-    measured = subject.tree.is_regression
-    classes = subject.tree.schema.classes
-    whom = "the class decided" if subject.positive is None else label_text(classes[subject.positive])
-    what = "mean" if measured else f"probability of {whom}"
-    raw = "mean of its training rows" if measured else "share among its training rows"
+def leaf_section(reported: ReportedModel, level: float, tested: bool) -> Markup:
+    """The leaf table; the script fills and sorts it."""
+    regression = reported.tree.is_regression
+    classes = reported.tree.schema.classes
+    whom = "the class decided" if reported.positive is None else label_text(classes[reported.positive])
+    what = "mean" if regression else f"probability of {whom}"
+    raw = "mean of its training rows" if regression else "share among its training rows"
     test = (
-        f" For the test rows, Seen is the {'mean' if measured else 'share'} observed. P-value is the chance of so "
+        f" For the test rows, Seen is the {'mean' if regression else 'share'} observed. P-value is the chance of so "
         "large a difference between Seen and the prediction, corrected for the number of leaves, marked if below 0.05."
         if tested
         else ""
     )
     text = (
         f"Each line is a leaf with its {what}, and the {100 * level:g} % interval for the true value. Raw is the {raw} "
-        f"before smoothing; Borrowed is the weight of {prior_source(subject.tree)} in the smoothed value, counted in "
+        f"before smoothing; Borrowed is the weight of {prior_source(reported.tree)} in the smoothed value, counted in "
         f"rows.{test}"
     )
     return section(
         "leaves",
-        f"The {pluralise(subject.tree.n_leaves, 'leaf', 'leaves')}",
+        f"The {pluralise(reported.tree.n_leaves, 'leaf', 'leaves')}",
         element("p", text),
         element("div", element("table", id="leaf-table"), class_="scroll", tabindex=0, role="region",
                 aria_label="Leaf table"),
@@ -175,7 +175,7 @@ def leaf_section(subject: ReportedModel, level: float, tested: bool) -> Markup:
 
 
 def rule_section(rules: list[str] | None) -> Markup:
-    """The rules: one a leaf, made by the script, or those that were handed over."""
+    """The rules: one per leaf, made by the script, or a given rule list."""
     text = (
         "Each leaf as a rule, those with most training rows first. Together the rules are the whole tree. A category "
         "that is not in the training rows is in no set, also not in one that is written with “not in”."

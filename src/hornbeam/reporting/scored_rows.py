@@ -1,4 +1,4 @@
-"""The test rows, asked: what the tree said of each, what came, and where they stopped."""
+"""Test rows with their predictions, labels and end nodes."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.tree.route import predict_rows
 from hornbeam.typing import Bools, Floats, Indices
 
-__all__ = ["TestResults"]
+__all__ = ["ScoredRows"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TestResults:
-    """Rows with labels that a tree was asked about.
+class ScoredRows:
+    """Rows with labels and the predictions of a tree.
 
     Parameters
     ----------
     target : int32 or float64 array of shape (n_rows,)
-        The class that came, or the number.
-    said : float64 array of shape (n_rows, n_classes)
+        The class that observed, or the number.
+    predicted : float64 array of shape (n_rows, n_classes)
         The tree's probabilities; of a numeric target its mean, of shape (n_rows, 1).
-    named : intp array of shape (n_rows,)
+    decided : intp array of shape (n_rows,)
         The class the model decided for; of a numeric target empty.
     drift : Drift
         The rows, leaf by leaf.
@@ -38,45 +38,51 @@ class TestResults:
     Examples
     --------
     >>> from hornbeam import TreeClassifier
-    >>> subject = ReportedModel.of(TreeClassifier(smoothing=None).fit([[0], [1]], ["no", "yes"]))
-    >>> trial = TestResults.of(subject, [[0], [1], [1]], ["no", "no", "yes"])
-    >>> trial.said.tolist(), trial.confusion.tolist()
+    >>> reported = ReportedModel.of(TreeClassifier(smoothing=None).fit([[0], [1]], ["no", "yes"]))
+    >>> scored = ScoredRows.of(reported, [[0], [1], [1]], ["no", "no", "yes"])
+    >>> scored.predicted.tolist(), scored.confusion.tolist()
     ([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [[1, 1], [0, 1]])
     """
 
     target: Indices | Floats
-    said: Floats
-    named: NDArray[np.intp]
+    predicted: Floats
+    decided: NDArray[np.intp]
     drift: Drift
     table: Table
 
     @classmethod
-    def of(cls, subject: ReportedModel, X: Any, y: Any) -> Self:
-        """Ask the tree about rows whose labels are known."""
+    def of(cls, reported: ReportedModel, X: Any, y: Any) -> Self:
+        """Predict rows with known labels."""
         if X is None or y is None:
             lacking = "y_test" if y is None else "X_test"
             raise DataError(f"{lacking} is None, expected both rows and labels to test with, or neither.")
-        table = subject.read(X, y)
-        said = predict_rows(subject.tree, table)
+        table = reported.read(X, y)
+        predicted = predict_rows(reported.tree, table)
         if table.numeric_target is not None:
             return cls(
-                table.numeric_target.values, said, np.empty(0, np.intp), drift(subject.tree, table), table
+                table.numeric_target.values,
+                predicted,
+                np.empty(0, np.intp),
+                drift(reported.tree, table),
+                table,
             )
         assert table.target is not None
-        return cls(table.target, said, subject.tree.decision(said), drift(subject.tree, table), table)
+        return cls(
+            table.target, predicted, reported.tree.decision(predicted), drift(reported.tree, table), table
+        )
 
     @property
     def n_rows(self) -> int:
-        """How many rows were asked about."""
+        """Number of rows."""
         return len(self.target)
 
-    def came(self, code: int) -> Bools:
+    def observed(self, code: int) -> Bools:
         """Return whether each row has this class."""
-        came: Bools = self.target == code
-        return came
+        observed: Bools = self.target == code
+        return observed
 
     @property
     def confusion(self) -> NDArray[np.intp]:
-        """Rows by the class that came and the class that was named."""
-        k = self.said.shape[1]
-        return np.bincount(self.target * k + self.named, minlength=k * k).reshape(k, k)
+        """Rows by observed class and decided class."""
+        k = self.predicted.shape[1]
+        return np.bincount(self.target * k + self.decided, minlength=k * k).reshape(k, k)

@@ -17,8 +17,8 @@ ANSWERS = """(rows) => rows.map((row) => {
   paste.value = typeof row === "string" ? row : JSON.stringify(row);
   paste.dispatchEvent(new Event("input"));
   const lines = [...document.querySelectorAll("#row-answer .classes tbody tr")];
-  const said = (line) => [line.querySelector("th").title, Number(line.querySelector("data").value)];
-  return Object.fromEntries(lines.map(said));
+  const predicted = (line) => [line.querySelector("th").title, Number(line.querySelector("data").value)];
+  return Object.fromEntries(lines.map(predicted));
 })"""
 
 

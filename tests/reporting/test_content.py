@@ -15,18 +15,18 @@ import hornbeam
 from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.reporting.reported_model import ReportedModel
+from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.discrimination import class_grid, decile_grid
-from hornbeam.reporting.sections.earlier import Earlier, earlier_grids, earlier_words
+from hornbeam.reporting.sections.earlier import Earlier, earlier_grids, earlier_text
 from hornbeam.reporting.sections.features import feature_grid
 from hornbeam.reporting.sections.groups import Groups, group_grid
 from hornbeam.reporting.sections.scores import wilson
-from hornbeam.reporting.test_results import TestResults
 
 
 def tried(positive="default"):
     clf, X, y, _ = lending()
-    subject = ReportedModel.of(clf, positive)
-    return clf, X, y, subject, TestResults.of(subject, X, y)
+    reported = ReportedModel.of(clf, positive)
+    return clf, X, y, reported, ScoredRows.of(reported, X, y)
 
 
 def first_number(cell):
@@ -38,24 +38,24 @@ def columns_of(grid):
 
 
 def test_groups_are_those_of_a_groupby():
-    clf, X, y, subject, trial = tried()
-    found = columns_of(group_grid(subject, trial, Groups.of("region", subject, trial)))
+    clf, X, y, reported, scored = tried()
+    found = columns_of(group_grid(reported, scored, Groups.of("region", reported, scored)))
     frame = X.assign(
-        came=y == "default",
-        said=clf.predict_proba(X)[:, 0],
+        observed=y == "default",
+        predicted=clf.predict_proba(X)[:, 0],
         decided=clf.predict(X) == "default",
         cost=[0 if a == b else COSTS.get((a, b), 1) for a, b in zip(y, clf.predict(X), strict=True)],
     )
     for region, rows in frame.groupby("region"):
         wanted = {
             "Rows": len(rows),
-            "True rate": rows.came.mean(),
-            "Mean probability": rows.said.mean(),
-            "True rate − probability": rows.came.mean() - rows.said.mean(),
+            "True rate": rows.observed.mean(),
+            "Mean probability": rows.predicted.mean(),
+            "True rate − probability": rows.observed.mean() - rows.predicted.mean(),
             "Decision rate": rows.decided.mean(),
-            "True positive rate": rows.decided[rows.came].mean(),
-            "False positive rate": rows.decided[~rows.came].mean(),
-            "Accuracy": (rows.decided == rows.came).mean(),
+            "True positive rate": rows.decided[rows.observed].mean(),
+            "False positive rate": rows.decided[~rows.observed].mean(),
+            "Accuracy": (rows.decided == rows.observed).mean(),
             "Cost per row": rows.cost.mean(),
         }
         assert found[region] == pytest.approx(wanted, abs=6e-4)
@@ -63,19 +63,19 @@ def test_groups_are_those_of_a_groupby():
 
 
 def test_group_intervals_are_wilsons():
-    *_, subject, trial = tried()
-    groups = Groups.of("region", subject, trial)
-    grid = group_grid(subject, trial, groups)
+    *_, reported, scored = tried()
+    groups = Groups.of("region", reported, scored)
+    grid = group_grid(reported, scored, groups)
     cell = dict(zip(grid.heads, grid.rows[0], strict=True))
-    decided = (trial.named == 0)[groups.code == 0]
+    decided = (scored.decided == 0)[groups.code == 0]
     low, high = wilson(decided.mean(), len(decided))
     assert cell["Decision rate"] == f"{decided.mean():.3f} ({low:.3f} to {high:.3f})"
 
 
 def test_groups_may_be_an_array_with_missing_values():
-    clf, X, y, subject, trial = tried()
+    clf, X, y, reported, scored = tried()
     given = pd.Series(np.where(X.late > 0, "late", None), name="any late", dtype=object)
-    groups = Groups.of(given, subject, trial)
+    groups = Groups.of(given, reported, scored)
     assert groups.name == "any late"
     assert groups.labels == ("late", "missing")
     html = hornbeam.report(clf, X, y, groups=given, positive="default").html
@@ -83,42 +83,42 @@ def test_groups_may_be_an_array_with_missing_values():
 
 
 def test_groups_that_cannot_be_used_are_refused():
-    clf, X, _, subject, trial = tried()
+    clf, X, _, reported, scored = tried()
     with pytest.raises(ParameterError, match="expected 30 at most"):
-        Groups.of(np.arange(len(X)), subject, trial)
+        Groups.of(np.arange(len(X)), reported, scored)
     with pytest.raises(ParameterError, match="not a feature of the model"):
-        Groups.of("sex", subject, trial)
+        Groups.of("sex", reported, scored)
     with pytest.raises(DataError, match="one value a row"):
-        Groups.of(["a", "b"], subject, trial)
+        Groups.of(["a", "b"], reported, scored)
     with pytest.raises(DataError, match="groups without test rows"):
         hornbeam.report(clf, groups="region")
 
 
-def test_groups_of_many_classes_and_of_numbers():
+def test_groups_of_many_classes_and_regression():
     X, y, X_test, y_test = halves_of_iris()
-    subject = ReportedModel.of(TreeClassifier().fit(X, y))
-    trial = TestResults.of(subject, X_test, y_test)
+    reported = ReportedModel.of(TreeClassifier().fit(X, y))
+    scored = ScoredRows.of(reported, X_test, y_test)
     half = np.arange(len(X_test)) % 2
-    found = columns_of(group_grid(subject, trial, Groups.of(half, subject, trial)))
-    p = subject.tree.decision
-    assert found["all"]["Accuracy"] == pytest.approx((p(trial.said) == trial.target).mean(), abs=6e-4)
-    wanted = log_loss(trial.target[half == 1], trial.said[half == 1], labels=[0, 1, 2])
+    found = columns_of(group_grid(reported, scored, Groups.of(half, reported, scored)))
+    p = reported.tree.decision
+    assert found["all"]["Accuracy"] == pytest.approx((p(scored.predicted) == scored.target).mean(), abs=6e-4)
+    wanted = log_loss(scored.target[half == 1], scored.predicted[half == 1], labels=[0, 1, 2])
     assert found["1"]["Log loss"] == pytest.approx(wanted, abs=6e-4)
     X, y = load_diabetes(return_X_y=True)
-    subject = ReportedModel.of(TreeRegressor(max_depth=3).fit(X[::2], y[::2]))
-    trial = TestResults.of(subject, X[1::2], y[1::2])
-    found = columns_of(group_grid(subject, trial, Groups.of(X[1::2, 1] > 0, subject, trial)))
-    error = (trial.target - trial.said[:, 0])[X[1::2, 1] > 0]
+    reported = ReportedModel.of(TreeRegressor(max_depth=3).fit(X[::2], y[::2]))
+    scored = ScoredRows.of(reported, X[1::2], y[1::2])
+    found = columns_of(group_grid(reported, scored, Groups.of(X[1::2, 1] > 0, reported, scored)))
+    error = (scored.target - scored.predicted[:, 0])[X[1::2, 1] > 0]
     assert found["True"]["Seen − predicted"] == pytest.approx(error.mean(), abs=6e-4)
     assert found["True"]["Mean absolute error"] == pytest.approx(np.abs(error).mean(), abs=6e-4)
 
 
 def test_an_earlier_model_is_compared_row_by_row():
     clf, X, y, then = lending()
-    subject = ReportedModel.of(clf, "default")
-    trial = TestResults.of(subject, X, y)
-    earlier = Earlier.of(then, subject, X, y)
-    scores, changes, nodes = earlier_grids(subject, trial, earlier)
+    reported = ReportedModel.of(clf, "default")
+    scored = ScoredRows.of(reported, X, y)
+    earlier = Earlier.of(then, reported, X, y)
+    scores, changes, nodes = earlier_grids(reported, scored, earlier)
     found = {row[0]: row for row in scores.rows}
     for model, at in ((then, 1), (clf, 2)):
         p = model.predict_proba(X)
@@ -134,16 +134,16 @@ def test_an_earlier_model_is_compared_row_by_row():
     changed = then.predict(X) != clf.predict(X)
     leaf = pd.Series(clf.apply(X))[changed].value_counts()
     assert {int(row[0]): int(row[2]) for row in nodes.rows} == leaf.to_dict()
-    assert f"changes for {changed.sum()} of them" in earlier_words(subject, trial, earlier)[1]
+    assert f"changes for {changed.sum()} of them" in earlier_text(reported, scored, earlier)[1]
 
 
 def test_the_same_model_changes_nothing():
     clf, X, y, _ = lending()
-    subject = ReportedModel.of(clf)
-    earlier = Earlier.of(clf, subject, X, y)
-    trial = TestResults.of(subject, X, y)
-    assert len(earlier_grids(subject, trial, earlier)) == 1
-    assert "changes for 0 of them" in earlier_words(subject, trial, earlier)[1]
+    reported = ReportedModel.of(clf)
+    earlier = Earlier.of(clf, reported, X, y)
+    scored = ScoredRows.of(reported, X, y)
+    assert len(earlier_grids(reported, scored, earlier)) == 1
+    assert "changes for 0 of them" in earlier_text(reported, scored, earlier)[1]
 
 
 def test_an_earlier_model_may_have_fewer_columns_but_not_another_target():
@@ -158,46 +158,46 @@ def test_an_earlier_model_may_have_fewer_columns_but_not_another_target():
         hornbeam.report(clf, earlier=fewer)
 
 
-def test_an_earlier_model_of_numbers():
+def test_an_earlier_model_regression():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     now, then = (TreeRegressor(max_depth=depth).fit(X[::2], y[::2]) for depth in (4, 2))
-    subject = ReportedModel.of(now)
-    trial = TestResults.of(subject, X[1::2], y[1::2])
-    scores, nodes = earlier_grids(subject, trial, Earlier.of(then, subject, X[1::2], y[1::2]))
+    reported = ReportedModel.of(now)
+    scored = ScoredRows.of(reported, X[1::2], y[1::2])
+    scores, nodes = earlier_grids(reported, scored, Earlier.of(then, reported, X[1::2], y[1::2]))
     wanted = np.abs(y[1::2] - then.predict(X[1::2])).mean()
     assert float(scores.rows[1][1]) == pytest.approx(wanted, rel=1e-3)
     assert 0 < len(nodes.rows) <= 10
 
 
 def test_deciles_are_a_sort_and_a_cut():
-    clf, X, y, subject, trial = tried()
-    grid = decile_grid(subject, trial)
+    clf, X, y, reported, scored = tried()
+    grid = decile_grid(reported, scored)
     assert [row[0] for row in grid.rows] == [str(k) for k in range(1, 11)]
     p = clf.predict_proba(X)[:, 0]
-    frame = pd.DataFrame({"p": p, "came": y == "default"})
-    frame["shared"] = frame.groupby("p").came.transform("mean")
+    frame = pd.DataFrame({"p": p, "observed": y == "default"})
+    frame["shared"] = frame.groupby("p").observed.transform("mean")
     top = frame.sort_values("p", ascending=False)[:50]
     assert first_number(grid.rows[0][2]) == pytest.approx(top.p.mean(), abs=6e-4)
     assert first_number(grid.rows[0][4]) == pytest.approx(top.shared.mean(), abs=6e-4)
-    assert first_number(grid.rows[0][5]) == pytest.approx(top.shared.mean() / frame.came.mean(), abs=6e-3)
+    assert first_number(grid.rows[0][5]) == pytest.approx(top.shared.mean() / frame.observed.mean(), abs=6e-3)
 
 
 def test_classes_one_by_one():
     X, y, X_test, y_test = halves_of_iris()
     clf = TreeClassifier().fit(X, y)
-    subject = ReportedModel.of(clf)
+    reported = ReportedModel.of(clf)
     named = clf.predict(X_test)
     for label, row in zip(
-        clf.classes_, class_grid(subject, TestResults.of(subject, X_test, y_test)).rows, strict=True
+        clf.classes_, class_grid(reported, ScoredRows.of(reported, X_test, y_test)).rows, strict=True
     ):
-        came, said = (y_test == label).to_numpy(), named == label
-        wanted = [came.sum(), said.sum(), said[came].mean(), came[said].mean()]
+        observed, predicted = (y_test == label).to_numpy(), named == label
+        wanted = [observed.sum(), predicted.sum(), predicted[observed].mean(), observed[predicted].mean()]
         assert list(map(float, row[1:5])) == pytest.approx(wanted, abs=6e-4)
 
 
 def test_features_have_ranges_and_missing_counts():
-    clf, X, _, _, trial = tried()
-    grid = feature_grid(clf.tree_, trial.table)
+    clf, X, _, _, scored = tried()
+    grid = feature_grid(clf.tree_, scored.table)
     found = {row[0]: row for row in grid.rows}
     income = X["income"].dropna()
     assert found["income"][5] == f"{income.min():g} to {income.max():g}, median {income.median():g}"
@@ -232,7 +232,7 @@ def test_the_card_has_every_part_and_marks_what_the_author_must_say():
     )
 
 
-def test_a_card_without_test_rows_and_one_of_numbers():
+def test_a_card_without_test_rows_and_one_regression():
     clf, *_ = lending()
     assert "No test rows were given, so there are no scores." in hornbeam.model_card(clf)
     X, y = load_diabetes(return_X_y=True)

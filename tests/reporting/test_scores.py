@@ -9,8 +9,8 @@ from sklearn.metrics import brier_score_loss, roc_auc_score
 from hornbeam import TreeClassifier
 from hornbeam.evaluation import brier_score, log_loss
 from hornbeam.reporting.reported_model import ReportedModel
+from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.scores import area_under_curve, headline
-from hornbeam.reporting.test_results import TestResults
 from hornbeam.tree.decision.base_rate import base_rate
 
 
@@ -24,22 +24,22 @@ def noisy(n, n_classes, seed=0):
 def trial_of(n_classes, **settings):
     X, y = noisy(600, n_classes)
     clf = TreeClassifier(smoothing="hgs", pruning=None, min_samples_leaf=20, **settings).fit(X[:300], y[:300])
-    subject = ReportedModel.of(clf)
-    return clf, subject, TestResults.of(subject, X[300:], y[300:]), X[300:], y[300:]
+    reported = ReportedModel.of(clf)
+    return clf, reported, ScoredRows.of(reported, X[300:], y[300:]), X[300:], y[300:]
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_values_are_those_of_other_hands(n_classes):
-    clf, subject, trial, X, y = trial_of(n_classes)
+    clf, reported, scored, X, y = trial_of(n_classes)
     p = clf.predict_proba(X)
-    found = {score.name: score for score in headline(trial, base_rate(subject.tree))}
+    found = {score.name: score for score in headline(scored, base_rate(reported.tree))}
     assert found["log loss"].value == pytest.approx(log_loss(y, p), rel=1e-12)
     wanted = brier_score_loss(y, p[:, 1]) if n_classes == 2 else brier_score(y, p)
     assert found["Brier score"].value == pytest.approx(wanted, rel=1e-12)
     assert found["accuracy"].value == clf.score(X, y)
     area = roc_auc_score(y, p[:, 1]) if n_classes == 2 else roc_auc_score(y, p, multi_class="ovr")
     assert found["area under the curve"].value == pytest.approx(area, rel=1e-12)
-    rates = np.broadcast_to(base_rate(subject.tree), p.shape)
+    rates = np.broadcast_to(base_rate(reported.tree), p.shape)
     assert found["log loss"].base == pytest.approx(log_loss(y, rates, labels=clf.classes_), rel=1e-12)
     assert found["log loss"].gain == pytest.approx(found["log loss"].base - found["log loss"].value)
 
@@ -47,32 +47,34 @@ def test_values_are_those_of_other_hands(n_classes):
 def test_the_error_of_the_area_is_delongs():
     """Placements counted pair by pair, as in the paper, with n for n - 1."""
     rng = np.random.default_rng(1)
-    came, said = rng.random(60) < 0.4, rng.random(60).round(1)
-    wins = np.sign(said[came][:, None] - said[~came][None, :]) / 2 + 0.5
-    variance = wins.mean(axis=1).var() / came.sum() + wins.mean(axis=0).var() / (~came).sum()
-    area, pull = area_under_curve(came, said)
+    observed, predicted = rng.random(60) < 0.4, rng.random(60).round(1)
+    wins = np.sign(predicted[observed][:, None] - predicted[~observed][None, :]) / 2 + 0.5
+    variance = wins.mean(axis=1).var() / observed.sum() + wins.mean(axis=0).var() / (~observed).sum()
+    area, influence = area_under_curve(observed, predicted)
     assert area == pytest.approx(wins.mean())
-    assert np.sqrt((pull**2).sum()) / len(pull) == pytest.approx(np.sqrt(variance))
+    assert np.sqrt((influence**2).sum()) / len(influence) == pytest.approx(np.sqrt(variance))
 
 
 def test_intervals_hold_the_truth_about_as_often_as_they_say():
     """A thousand test sets from one tree that is right: 95 % intervals of its log loss."""
     rng = np.random.default_rng(2)
-    said = np.repeat([0.1, 0.3, 0.8], 100)
-    truth = -(said * np.log(said) + (1 - said) * np.log(1 - said)).mean()
+    predicted = np.repeat([0.1, 0.3, 0.8], 100)
+    truth = -(predicted * np.log(predicted) + (1 - predicted) * np.log(1 - predicted)).mean()
     inside = 0
     for _ in range(1000):
-        target = (rng.random(300) < said).astype(np.int32)
-        trial = TestResults(target, np.column_stack([1 - said, said]), target.astype(np.intp), None, None)
-        score = headline(trial, np.array([0.6, 0.4]))[0]
+        target = (rng.random(300) < predicted).astype(np.int32)
+        scored = ScoredRows(
+            target, np.column_stack([1 - predicted, predicted]), target.astype(np.intp), None, None
+        )
+        score = headline(scored, np.array([0.6, 0.4]))[0]
         inside += score.low <= truth <= score.high
     assert 930 <= inside <= 970
 
 
 def test_costs_are_those_of_the_decisions():
     costs = [[0, 1], [6, 0]]
-    clf, subject, trial, X, y = trial_of(2, costs=costs)
-    score = headline(trial, base_rate(subject.tree), subject.costs)[-1]
+    clf, reported, scored, X, y = trial_of(2, costs=costs)
+    score = headline(scored, base_rate(reported.tree), reported.costs)[-1]
     assert score.name == "cost per row"
     assert score.value == pytest.approx(
         np.mean([costs[a][b] for a, b in zip(y, clf.predict(X), strict=True)])
@@ -82,26 +84,26 @@ def test_costs_are_those_of_the_decisions():
 
 
 def test_accuracy_is_that_of_the_decisions():
-    clf, subject, trial, X, y = trial_of(2, costs=[[0, 1], [6, 0]])
-    found = {score.name: score for score in headline(trial, base_rate(subject.tree), subject.costs)}
+    clf, reported, scored, X, y = trial_of(2, costs=[[0, 1], [6, 0]])
+    found = {score.name: score for score in headline(scored, base_rate(reported.tree), reported.costs)}
     assert found["accuracy"].value == clf.score(X, y) != np.mean(clf.predict_proba(X).argmax(axis=1) == y)
 
 
 def test_gini_and_ks_are_those_of_other_hands():
-    clf, subject, trial, X, y = trial_of(2)
-    found = {score.name: score for score in headline(trial, base_rate(subject.tree), positive=1)}
+    clf, reported, scored, X, y = trial_of(2)
+    found = {score.name: score for score in headline(scored, base_rate(reported.tree), positive=1)}
     p = clf.predict_proba(X)[:, 1]
     assert found["Gini"].value == pytest.approx(2 * roc_auc_score(y, p) - 1)
     assert found["KS"].value == pytest.approx(ks_2samp(p[y == 1], p[y == 0], alternative="less").statistic)
     for name in ("Gini", "KS"):
         assert found[name].low < found[name].value < found[name].high
-    flipped = {score.name: score for score in headline(trial, base_rate(subject.tree), positive=0)}
+    flipped = {score.name: score for score in headline(scored, base_rate(reported.tree), positive=0)}
     assert flipped["Gini"].value == pytest.approx(found["Gini"].value)
 
 
 def test_one_class_alone_has_no_area():
     X, y, X_test, y_test = halves_of_iris()
-    subject = ReportedModel.of(TreeClassifier().fit(X, y))
-    trial = TestResults.of(subject, X_test[:3], y_test[:3])
-    area = headline(trial, base_rate(subject.tree))[-1]
+    reported = ReportedModel.of(TreeClassifier().fit(X, y))
+    scored = ScoredRows.of(reported, X_test[:3], y_test[:3])
+    area = headline(scored, base_rate(reported.tree))[-1]
     assert np.isnan(area.value)

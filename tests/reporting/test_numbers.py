@@ -7,8 +7,8 @@ from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_err
 
 import hornbeam
 from hornbeam.reporting.reported_model import ReportedModel
-from hornbeam.reporting.sections.regression import headline_of_numbers, round_scale, seen_curve
-from hornbeam.reporting.test_results import TestResults
+from hornbeam.reporting.scored_rows import ScoredRows
+from hornbeam.reporting.sections.regression import calibration_curve, regression_headline, round_scale
 
 
 @pytest.fixture(scope="module")
@@ -21,11 +21,11 @@ def tried():
 
 def test_scores_are_scikit_learns(tried):
     reg, X, y = tried
-    found = {s.name: s for s in headline_of_numbers(TestResults.of(ReportedModel.of(reg), X, y), y.mean())}
-    said = reg.predict(X)
-    assert found["root mean squared error"].value == pytest.approx(root_mean_squared_error(y, said))
-    assert found["mean absolute error"].value == pytest.approx(mean_absolute_error(y, said))
-    assert found["R²"].value == pytest.approx(r2_score(y, said))
+    found = {s.name: s for s in regression_headline(ScoredRows.of(ReportedModel.of(reg), X, y), y.mean())}
+    predicted = reg.predict(X)
+    assert found["root mean squared error"].value == pytest.approx(root_mean_squared_error(y, predicted))
+    assert found["mean absolute error"].value == pytest.approx(mean_absolute_error(y, predicted))
+    assert found["R²"].value == pytest.approx(r2_score(y, predicted))
     for score in found.values():
         assert score.low < score.value < score.high
         assert score.gain_low < score.gain < score.gain_high
@@ -35,13 +35,13 @@ def test_intervals_hold_what_more_rows_would_show():
     """Of rows drawn again and again, nine in ten samples or more have the true scores within their intervals."""
     rng = np.random.default_rng(0)
     reg = hornbeam.TreeRegressor("cart").fit([[0.0], [1.0]], [0.0, 2.0])
-    subject, inside = ReportedModel.of(reg), []
+    reported, inside = ReportedModel.of(reg), []
     truth = {"root mean squared error": 1.0, "mean absolute error": np.sqrt(2 / np.pi), "R²": 0.5}
     gains = {"root mean squared error": np.sqrt(2) - 1, "R²": 0.5}
     for _ in range(300):
         X = rng.integers(0, 2, (200, 1)).astype(float)
-        trial = TestResults.of(subject, X, 2 * X[:, 0] + rng.normal(size=200))
-        scores = {score.name: score for score in headline_of_numbers(trial, 1.0)}
+        scored = ScoredRows.of(reported, X, 2 * X[:, 0] + rng.normal(size=200))
+        scores = {score.name: score for score in regression_headline(scored, 1.0)}
         inside.append(
             [scores[name].low <= value <= scores[name].high for name, value in truth.items()]
             + [scores[name].gain_low <= value <= scores[name].gain_high for name, value in gains.items()]
@@ -51,14 +51,14 @@ def test_intervals_hold_what_more_rows_would_show():
 
 def test_a_target_that_never_changes_has_no_r2():
     reg = hornbeam.TreeRegressor("cart").fit([[0.0], [1.0]], [3.0, 3.0])
-    trial = TestResults.of(ReportedModel.of(reg), [[0.0], [1.0]], [3.0, 3.0])
-    assert np.isnan(headline_of_numbers(trial, 3.0)[-1].value)
+    scored = ScoredRows.of(ReportedModel.of(reg), [[0.0], [1.0]], [3.0, 3.0])
+    assert np.isnan(regression_headline(scored, 3.0)[-1].value)
     assert "Predicted and seen" in hornbeam.report(reg, [[0.0], [1.0]], [3.0, 3.0]).html
 
 
 def test_the_curve_groups_rows_by_what_was_said(tried):
     reg, X, y = tried
-    curve = seen_curve(TestResults.of(ReportedModel.of(reg), X, y))
+    curve = calibration_curve(ScoredRows.of(ReportedModel.of(reg), X, y))
     assert curve.weight.sum() == len(y)
     assert (curve.weight @ curve.observed) / len(y) == pytest.approx(y.mean())
     assert (np.diff(curve.predicted) > 0).all()
@@ -88,8 +88,8 @@ def test_the_form_answers_as_predict_does(width, tried, browser, tmp_path):
         for row in range(0, 60, 12):
             one = X.iloc[[row]]
             page.fill("#row-paste", one.to_csv(index=False))
-            said = page.inner_text("#row-answer .verdict b")
-            assert float(said.replace("−", "-")) == pytest.approx(reg.predict(one)[0], rel=1e-3)
+            predicted = page.inner_text("#row-answer .verdict b")
+            assert float(predicted.replace("−", "-")) == pytest.approx(reg.predict(one)[0], rel=1e-3)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.locator("#leaf-table tbody tr").count() == reg.tree_.n_leaves
         assert page.locator("#tree-view [role=treeitem]").count() > 3

@@ -32,7 +32,7 @@ def large_report():
     return hornbeam.report(clf, X[:50], rng.integers(0, 2, 50)).html
 
 
-def report_of_numbers():
+def regression_report():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     now, then = (TreeRegressor(max_depth=depth).fit(X[::2], y[::2]) for depth in (5, 2))
     return hornbeam.report(now, X[1::2], y[1::2], groups=X[1::2].sex > 0, earlier=then).html
@@ -42,7 +42,7 @@ REPORTS = {
     "lending": lending_report,
     "301 leaves": large_report,
     "letters": lambda: hornbeam.report(*letters()).html,
-    "numbers": report_of_numbers,
+    "numbers": regression_report,
 }
 
 
@@ -84,8 +84,8 @@ def test_wide_tables_say_that_they_scroll(browser, tmp_path):
     with browser.page(lending_report(), tmp_path, width=390) as page:
         page.wait_for_timeout(100)
         assert page.evaluate(f"{wide}.length") >= 3
-        said = page.evaluate(f"{wide}.map((e) => getComputedStyle(e, '::before').content)")
-        assert all("Scroll sideways" in words for words in said)
+        predicted = page.evaluate(f"{wide}.map((e) => getComputedStyle(e, '::before').content)")
+        assert all("Scroll sideways" in words for words in predicted)
     with browser.page(lending_report(), tmp_path, width=1400) as page:
         page.wait_for_timeout(100)
         assert page.evaluate(f"{wide}.length") == 0
