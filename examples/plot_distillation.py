@@ -20,14 +20,14 @@ X_new, y_new = make_moons(4000, noise=0.3, random_state=1)
 # %%
 # Three who know
 # --------------
-# The honest tree is grown on 400 rows. The forest of a hundred trees is the teacher. The distilled tree is grown on
+# The default tree is grown on 400 rows. The forest of a hundred trees is the teacher. The distilled tree is grown on
 # 12,000 new rows that the forest labelled, and pruned until it keeps 98 % of what the largest tree could tell apart.
 
-honest = TreeClassifier().fit(X, y)
+default = TreeClassifier().fit(X, y)
 forest = ForestClassifier(oob_score=True).fit(X, y)
 distilled = distill(forest, X, y)
 models = {
-    f"an honest tree, {honest.tree_.n_leaves} leaves": honest,
+    f"a default tree, {default.tree_.n_leaves} leaves": default,
     f"a distilled tree, {distilled.tree_.n_leaves} leaves": distilled,
     f"its teacher, {len(forest.forest_.trees)} trees": forest,
 }
@@ -65,7 +65,7 @@ figure, ax = plt.subplots(layout="constrained")
 ax.plot(leaves, losses, "o-", label="distilled")
 for n, loss, fidelity in zip(leaves, losses, fidelities, strict=True):
     ax.annotate(f"{fidelity:g}", (n, loss), xytext=(4, 5), textcoords="offset points")
-ax.plot(honest.tree_.n_leaves, rmse(y_new, honest.predict_proba(X_new)), "s", label="honest tree")
+ax.plot(default.tree_.n_leaves, rmse(y_new, default.predict_proba(X_new)), "s", label="default tree")
 ax.axhline(rmse(y_new, forest.predict_proba(X_new)), linestyle="--", color="grey", label="the forest")
 ax.set(xscale="log", xlabel="leaves", ylabel="RMSE of the probabilities")
 ax.legend()
