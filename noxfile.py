@@ -190,21 +190,21 @@ def build(session: nox.Session) -> None:
 def bench(session: nox.Session) -> None:
     """Measure Hornbeam beside its peers; arguments go to `speed.py` (`grow --rows 100000`, say)."""
     session.install(".[bench]")
-    session.run("python", "benchmarks/speed.py", *(session.posargs or ["grow"]))
+    session.run("python", "-m", "benchmarks.speed", *(session.posargs or ["grow"]))
 
 
 @nox.session(python=NEWEST)
 def study(session: nox.Session) -> None:
     """Compare methods over many data sets; arguments go to the study (`smoothing` or `pruning --data DIR`)."""
     session.install(".[bench]")
-    session.run("python", "benchmarks/study.py", *session.posargs)
+    session.run("python", "-m", "benchmarks.quality.study", *session.posargs)
 
 
 @nox.session(python=NEWEST)
 def attack(session: nox.Session) -> None:
     """Attack Hornbeam with random cases, and keep what fails as a test (`nox -s attack -- models --seconds 600`)."""
     session.install(".[test]")
-    session.run("python", "benchmarks/attack.py", *session.posargs)
+    session.run("python", "-m", "benchmarks.attacks", *session.posargs)
 
 
 @nox.session(python=NEWEST)

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from data import make
+from benchmarks.synthetic import make
 from hornbeam import TreeClassifier
 
 

@@ -67,7 +67,7 @@ def _defines(text: str, *functions: str) -> bool:
 
 def load(name: str) -> Area:
     """An area by its name."""
-    module = importlib.import_module(f"attacks.{name}")
+    module = importlib.import_module(f"benchmarks.attacks.{name}")
     told = {
         field: getattr(module, field.upper())
         for field in ("needs", "heavy", "limit", "patience", "memory", "warm_up")

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from attacks.edits import NUMBERS, SPELLED, change_bytes, draw_bytes
+from benchmarks.attacks.edits import NUMBERS, SPELLED, change_bytes, draw_bytes
 from hornbeam.data import Bins, EncodedCache, LocalEngine, MemorySource, Table
 from hornbeam.data.files.encoded_file import CHECKSUM, KEY
 from hornbeam.errors import DataError

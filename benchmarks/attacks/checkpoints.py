@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from attacks.edits import apply, change_bytes, draw_bytes, draw_edit, draw_number, numbers
+from benchmarks.attacks.edits import apply, change_bytes, draw_bytes, draw_edit, draw_number, numbers
 from hornbeam.data import Bins, LocalEngine, MemorySource, Table
 from hornbeam.data.encoded_rows import EncodedRows
 from hornbeam.errors import HornbeamError

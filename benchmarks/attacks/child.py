@@ -22,7 +22,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from attacks.areas import Area, Case
+from benchmarks.attacks.areas import Area, Case
 
 ANSWER = 0.25  # seconds after which a child says how far it is
 LARGEST = 4096  # MB at which the parent ends a child

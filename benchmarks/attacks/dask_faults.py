@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from attacks.faults import (
+from benchmarks.attacks.faults import (
     DEPTH,
     ROWS,
     Fault,
@@ -33,7 +33,7 @@ from attacks.faults import (
     left_behind,
     send_signal,
 )
-from attacks.subjects import scratch
+from benchmarks.attacks.subjects import scratch
 from hornbeam import DaskTreeClassifier
 from hornbeam.engines import DaskEngine
 

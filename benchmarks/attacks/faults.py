@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from attacks.subjects import rows, scratch
+from benchmarks.attacks.subjects import rows, scratch
 from hornbeam import TreeClassifier
 from hornbeam.data.files.parquet import ParquetSource
 from hornbeam.errors import EngineError

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from attacks.limits import in_a_fork
-from attacks.subjects import KINDS, Subject, subject, undisturbed
+from benchmarks.attacks.limits import in_a_fork
+from benchmarks.attacks.subjects import KINDS, Subject, subject, undisturbed
 
 HEAVY, IN_CI = True, 6
 LIMIT, PATIENCE = 120.0, 300.0

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import hornbeam
-from attacks.subjects import KINDS, model_state, n_threads, parquet, scratch, subject, undisturbed
+from benchmarks.attacks.subjects import KINDS, model_state, n_threads, parquet, scratch, subject, undisturbed
 
 HEAVY, IN_CI = True, 8
 LIMIT, PATIENCE = 60.0, 300.0

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from attacks.subjects import KINDS, Subject, n_threads, scratch, subject, undisturbed
+from benchmarks.attacks.subjects import KINDS, Subject, n_threads, scratch, subject, undisturbed
 from hornbeam.errors import HornbeamError
 
 HEAVY, IN_CI = True, 8

@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 import hornbeam
-from attacks.edits import apply, change_bytes, draw_bytes, draw_edit, draw_number, numbers
-from attacks.model_files import MODELS, sound, write
+from benchmarks.attacks.edits import apply, change_bytes, draw_bytes, draw_edit, draw_number, numbers
+from benchmarks.attacks.model_files import MODELS, sound, write
 from hornbeam.data.schema import Kind, Schema
 from hornbeam.data.table import Table
 from hornbeam.errors import HornbeamError, StorageError

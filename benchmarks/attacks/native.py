@@ -1,6 +1,6 @@
 """Calls of the compiled kernels with wrong arguments: each must return, or raise ValueError or TypeError.
 
-    python benchmarks/attack.py native --n 1000000
+    python -m benchmarks.attacks native --n 1000000
 
 A case is the name of a sound call, which of its examples, and a list of edits that make its arguments wrong. On a
 build with the sanitizers, with the environment of `sanitized_tests` in ``.ci/run``, an access out of bounds or
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from attacks.edits import paths
+from benchmarks.attacks.edits import paths
 from hornbeam import _native
 
 IN_CI = 50_000

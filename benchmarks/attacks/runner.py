@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from attacks.areas import Area, Case
-from attacks.child import Child
-from attacks.shrink import kind_of, shrink
+from benchmarks.attacks.areas import Area, Case
+from benchmarks.attacks.child import Child
+from benchmarks.attacks.shrink import kind_of, shrink
 
 KEPT = Path(__file__).parents[2] / "tests" / "attacks" / "kept"
 ASKED = 1000  # cases asked for at once; a child answers earlier

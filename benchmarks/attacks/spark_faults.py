@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from attacks.faults import Fault, Watched, attempt, grow, in_memory, left_behind, send_signal
-from attacks.subjects import scratch
+from benchmarks.attacks.faults import Fault, Watched, attempt, grow, in_memory, left_behind, send_signal
+from benchmarks.attacks.subjects import scratch
 from hornbeam.engines import SparkEngine
 
 NEEDS = ("pyspark",)

@@ -14,7 +14,7 @@ def test_changed_files_are_refused_or_work(area, n):
     """CI tries more of them: `IN_CI` of each area."""
     if area == "saving" and not hasattr(os, "fork"):
         pytest.skip("the savers are forked")
-    module = importlib.import_module(f"attacks.{area}")
+    module = importlib.import_module(f"benchmarks.attacks.{area}")
     for seed in range(n):
         case = module.draw(np.random.default_rng(seed))
         assert module.judge(case) is None, case

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from attacks.areas import load, names
+from benchmarks.attacks.areas import load, names
 
 KEPT = sorted((Path(__file__).parent / "kept").glob("*.json"))
 

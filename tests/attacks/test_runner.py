@@ -6,10 +6,10 @@ import time
 from argparse import Namespace
 
 import pytest
-from attack import plan
-from attacks.areas import Area, load, names
-from attacks.runner import attack, keep
-from attacks.shrink import kind_of, shrink
+from benchmarks.attacks.__main__ import plan
+from benchmarks.attacks.areas import Area, load, names
+from benchmarks.attacks.runner import attack, keep
+from benchmarks.attacks.shrink import kind_of, shrink
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="children are forked"),

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import pytest
-
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-sys.path.append(str(BENCHMARKS))
-
-from chips import predictors  # noqa: E402
-from chips.board import GCC, QEMU, Board  # noqa: E402
-from chips.sources import ours  # noqa: E402
-from chips.trees import Model, at_thresholds, readings, with_holes  # noqa: E402
-from clock import Stopwatch  # noqa: E402
-
-import storage  # noqa: E402
+from benchmarks.export import storage
+from benchmarks.export.chips import predictors
+from benchmarks.export.chips.board import GCC, QEMU, Board
+from benchmarks.export.chips.sources import ours
+from benchmarks.export.chips.trees import Model, at_thresholds, readings, with_holes
+from benchmarks.timing import Stopwatch
 
 needs_board = pytest.mark.skipif(
     not (shutil.which(GCC[0]) and shutil.which(QEMU[0])),

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from pathlib import Path
 
-import pytest
+from benchmarks.quality import comparison
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module")
-def comparison():
-    """The scripts import each other by bare name."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(ROOT / "benchmarks")
-        known = set(sys.modules)
-        yield importlib.import_module("comparison")
-        for name in {"comparison", "cost_model", "report", "clock"} - known:
-            sys.modules.pop(name, None)
-
-
-def test_the_page_has_the_tables_of_the_files(comparison):
+def test_the_page_has_the_tables_of_the_files():
     text = comparison.PAGE.read_text(encoding="utf-8")
     tables = comparison.tables()
     assert all(table in text for table in tables.values())
     assert comparison.page(text, **tables) == text
 
 
-def test_a_row_by_hand(comparison):
+def test_a_row_by_hand():
     """As `summary.md` has it; of two columns of one name the first is meant."""
     found = comparison.summary("smoothing")
     assert found["c4.4/raw"]["log loss"] == "4.7192"
@@ -37,7 +24,7 @@ def test_a_row_by_hand(comparison):
     assert [cell.strip() for cell in row.split("|")][2:5] == ["0.2221", "0.5535", "0.1492"]
 
 
-def test_the_prose_quotes_the_studies(comparison):
+def test_the_prose_quotes_the_studies():
     """Figures that the pages say in words."""
     found, record = comparison.summary("smoothing"), "RMSE: hornbeam/default against it"
 

@@ -19,15 +19,14 @@ from hornbeam.smoothing import Laplace
 pytest.importorskip("matplotlib", reason="reports of a study have figures: they need the extra plots")
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-sys.path.append(str(BENCHMARKS))
 
-from studies import pruning, trade_off  # noqa: E402
-from studies.cache import Cache, Result  # noqa: E402
-from studies.costs import matrices, priced, realised, seen_matrices  # noqa: E402
-from studies.methods import Group, Outcome  # noqa: E402
-from studies.pruners import PRUNERS, Grown, pruned_family  # noqa: E402
-from studies.report import Line, Scores  # noqa: E402
-from studies.sets import Entry, Fold, StudySet, index, load  # noqa: E402
+from benchmarks.quality.studies import pruning, trade_off  # noqa: E402
+from benchmarks.quality.studies.cache import Cache, Result  # noqa: E402
+from benchmarks.quality.studies.costs import matrices, priced, realised, seen_matrices  # noqa: E402
+from benchmarks.quality.studies.methods import Group, Outcome  # noqa: E402
+from benchmarks.quality.studies.pruners import PRUNERS, Grown, pruned_family  # noqa: E402
+from benchmarks.quality.studies.report import Line, Scores  # noqa: E402
+from benchmarks.quality.studies.sets import Entry, Fold, StudySet, index, load  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +59,7 @@ def of_classes(*y: int) -> Fold:
 
 
 def study(*arguments: str | Path) -> str:
-    command = [sys.executable, str(BENCHMARKS / "study.py"), *map(str, arguments)]
+    command = [sys.executable, "-m", "benchmarks.quality.study", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 

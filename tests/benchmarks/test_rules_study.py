@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
 from argparse import Namespace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.quality import rules as study
+from benchmarks.quality.studies import j48
+from benchmarks.quality.studies.sets import Fold, index, load
 
 from hornbeam import RuleClassifier, TreeClassifier
-
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-
-from studies import j48
-from studies.sets import Fold, index, load
-
-import rules as study
 
 
 @pytest.fixture

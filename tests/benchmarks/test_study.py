@@ -15,16 +15,15 @@ from sklearn.ensemble import RandomForestClassifier
 from hornbeam.data import Table
 from hornbeam.pruning import CostComplexity, cost_complexity_path
 from hornbeam.recipe import PRESETS
-from hornbeam.tree.route import answer
+from hornbeam.tree.route import predict_rows
 
 pytest.importorskip("matplotlib", reason="reports of a study have figures: they need the extra plots")
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-sys.path.append(str(BENCHMARKS))
 
-from studies import choice, forest  # noqa: E402
-from studies.cache import Cache, Result  # noqa: E402
-from studies.sets import Fold, index, load  # noqa: E402
+from benchmarks.quality.studies import choice, forest  # noqa: E402
+from benchmarks.quality.studies.cache import Cache, Result  # noqa: E402
+from benchmarks.quality.studies.sets import Fold, index, load  # noqa: E402
 
 METHODS = (
     "hornbeam,cart/raw,cart/hgs-published,cart/hdp,cart/shrinkage-cv,cart/cost-complexity-*,sklearn/tree*"
@@ -52,7 +51,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def study(*arguments: str | Path) -> str:
-    command = [sys.executable, str(BENCHMARKS / "study.py"), *map(str, arguments)]
+    command = [sys.executable, "-m", "benchmarks.quality.study", *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return done.stdout + done.stderr
 
@@ -84,12 +83,12 @@ def test_too_slow_is_a_result_and_the_other_folds_are_spared(data: Path, tmp_pat
     script = f"""
 import sys
 from pathlib import Path
-sys.path.insert(0, {str(BENCHMARKS)!r})
+sys.path.insert(0, {str(BENCHMARKS.parent)!r})
 import numpy as np
-from studies import runner
-from studies.cache import Cache
-from studies.methods import Group, Outcome
-from studies.sets import index
+from benchmarks.quality.studies import runner
+from benchmarks.quality.studies.cache import Cache
+from benchmarks.quality.studies.methods import Group, Outcome
+from benchmarks.quality.studies.sets import index
 
 def run(fold, wanted):
     yield Outcome("quick", np.full((len(fold.test), fold.n_classes), 1 / fold.n_classes))
@@ -161,7 +160,7 @@ def test_alphas_are_chosen_as_if_tried_one_by_one(seed: int) -> None:
 def _errors(inner: choice.Inner, pruner: CostComplexity) -> np.ndarray:
     """Squared error of every held-out row."""
     pairs = zip(inner.trees, inner.held_out, strict=True)
-    said = [answer(pruner(tree), rows) - np.eye(3)[rows.target] for tree, rows in pairs]
+    said = [predict_rows(pruner(tree), rows) - np.eye(3)[rows.target] for tree, rows in pairs]
     return (np.concatenate(said) ** 2).sum(axis=1)
 
 

@@ -1,4 +1,4 @@
-"""A tree grown by processes that die on the way is that of a quiet day; `benchmarks/kills.py` has many more."""
+"""A tree grown by processes that die on the way is that of a quiet day; `benchmarks/faults/kills.py` has many more."""
 
 import os
 import signal

@@ -20,7 +20,7 @@ _NAME = "appraisal"
 _LEAST = 0.05  # a row counts for something
 _LEVEL = 0.9
 # The simulated world is itself an estimate, and few leaves tell a quantile badly: both cost coverage. With these two,
-# found by simulation on seeds below 1,000 (benchmarks/coverage.py), 90 % intervals cover about 90 %.
+# found by simulation on seeds below 1,000 (benchmarks/quality/coverage.py), 90 % intervals cover about 90 %.
 _MARGIN, _MARGIN_OF_FEW = 0.02, 0.5
 _RATIOS = (0.0, 0.1, 0.3, 1.0)  # what a borrowed row counts beside a row of the leaf
 _SURE = 1e-4  # least variance of a class, for leaves that are nearly pure

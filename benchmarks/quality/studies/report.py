@@ -1,0 +1,229 @@
+"""From the cache to tables: pooled scores of every method on every set, and who beats whom."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import functools
+import operator
+import platform
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+from zipfile import ZipFile
+
+import numpy as np
+
+import hornbeam
+from benchmarks.quality.studies.cache import Cache, Result
+from benchmarks.quality.studies.j48 import ARCHIVE
+from benchmarks.quality.studies.methods import Group
+from benchmarks.quality.studies.sets import N_FOLDS, Entry
+from hornbeam.evaluation import Comparison, ScoreSums
+
+MEASURES = {
+    "RMSE": operator.attrgetter("rmse"),
+    "log loss": operator.attrgetter("log_loss"),
+    "Brier score": operator.attrgetter("brier_score"),
+    "0-1 loss": operator.attrgetter("zero_one_loss"),
+    "calibration error": operator.attrgetter("calibration_error"),
+}
+COLUMNS = {measure: measure.replace(" ", "_").replace("-", "_").lower() for measure in MEASURES}
+NOT_RUN = "not run yet"
+NOTHING: Mapping[str, Callable[[Line], float]] = MappingProxyType({})
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "ydf", "JPype1")
+
+
+class Known(NamedTuple):
+    """The measures of a tally, read from an earlier table."""
+
+    rmse: float
+    log_loss: float
+    brier_score: float
+    zero_one_loss: float
+    calibration_error: float
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A method on a set, all folds together; without a tally, the reason."""
+
+    entry: Entry
+    method: str
+    tally: ScoreSums | Known | None
+    seconds: float
+    size: float
+    reason: str
+    leaves: float = np.nan
+    depth: float = np.nan
+    costs: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, entry: Entry, method: str, folds: Sequence[Result]) -> Line:
+        reasons = [result.reason for result in folds if result.reason]
+        if reasons or len(folds) < N_FOLDS:
+            return cls(entry, method, None, np.nan, np.nan, reasons[0] if reasons else NOT_RUN)
+        tally = functools.reduce(operator.add, [result.tally for result in folds])
+        seconds, *sizes = (
+            float(
+                np.mean([np.nan if (value := getattr(result, name)) is None else value for result in folds])
+            )
+            for name in ("seconds", "size", "leaves", "depth")
+        )
+        known = set.intersection(*(set(result.costs) for result in folds))
+        costs = {name: sum(result.costs[name] for result in folds) / tally.weight for name in known}
+        return cls(entry, method, tally, seconds, sizes[0], "", *sizes[1:], costs)
+
+    @classmethod
+    def known(cls, entry: Entry, row: Mapping[str, str]) -> Line:
+        """Read a line of `Scores.write_csv`."""
+        tally = Known(*(float(row[name]) for name in COLUMNS.values())) if not row["reason"] else None
+        seconds, size = (float(row[name] or "nan") for name in ("seconds", "nodes"))
+        return cls(entry, row["method"], tally, seconds, size, row["reason"])
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Lines of all sets and methods."""
+
+    entries: tuple[Entry, ...]
+    methods: tuple[str, ...]
+    lines: tuple[Line, ...]
+
+    @classmethod
+    def gather(cls, cache: Cache, entries: Iterable[Entry], groups: Sequence[Group]) -> Scores:
+        """Sets of which anything has been run."""
+        kept, lines = [], []
+        for entry in entries:
+            files = {
+                (group.name, fold): cache.read(entry.key, group.name, fold)
+                for group in groups
+                for fold in range(N_FOLDS)
+            }
+            if not any(files.values()):
+                continue
+            kept.append(entry)
+            for group in groups:
+                for method in group.methods:
+                    folds = [
+                        found for fold in range(N_FOLDS) if (found := files[group.name, fold].get(method))
+                    ]
+                    lines.append(Line.of(entry, f"{group.name}/{method}", folds))
+        return cls(tuple(kept), tuple(name for group in groups for name in group.names), tuple(lines))
+
+    def keep(self, path: Path, methods: Sequence[str]) -> Scores:
+        """Take what has not been run, and some methods more, from the table of an earlier report."""
+        with path.open(encoding="utf-8", newline="") as file:
+            earlier = {(row["set"], row["method"]): row for row in csv.DictReader(file)}
+        names = (*self.methods, *methods)
+        measured = {(line.entry.name, line.method): line for line in self.lines if line.reason != NOT_RUN}
+        lines = []
+        for entry in self.entries:
+            for method in names:
+                line, row = measured.get((entry.name, method)), earlier.get((entry.name, method))
+                lines.append(line or (Line.known(entry, row) if row else Line.of(entry, method, [])))
+        return Scores(self.entries, names, tuple(lines))
+
+    @property
+    def n_rows(self) -> list[int]:
+        return [entry.n_rows for entry in self.entries]
+
+    def comparison(self, measure: str) -> Comparison:
+        """Every method on every set; NaN where there is no answer."""
+        value = MEASURES[measure]
+        return self.table(measure, lambda line: np.nan if line.tally is None else value(line.tally))
+
+    def seconds(self) -> Comparison:
+        return self.table("CPU seconds", lambda line: line.seconds)
+
+    def table(self, measure: str, value: Callable[[Line], float]) -> Comparison:
+        """Any number of every method on every set."""
+        numbers = np.array([value(line) for line in self.lines]).reshape(len(self.entries), len(self.methods))
+        return Comparison(self.methods, tuple(entry.name for entry in self.entries), numbers, measure)
+
+    def write_csv(self, path: Path, more: Mapping[str, Callable[[Line], float]] = NOTHING) -> None:
+        """All of it, a line for each set and method; further columns by their names."""
+        with path.open("w", encoding="utf-8", newline="") as file:
+            out = csv.writer(file, lineterminator="\n")
+            out.writerow(
+                ["set", "rows", "classes", "method", *COLUMNS.values(), "seconds", "nodes", *more, "reason"]
+            )
+            for line in self.lines:
+                values = (
+                    [f"{value(line.tally):.6f}" for value in MEASURES.values()]
+                    if line.tally
+                    else [""] * len(MEASURES)
+                )
+                sizes = [
+                    _cell(line.seconds, 6),
+                    _cell(line.size, 1),
+                    *(_cell(of(line), 6) for of in more.values()),
+                ]
+                about = [line.entry.name, line.entry.n_rows, line.entry.n_classes, line.method]
+                out.writerow([*about, *values, *sizes, line.reason])
+
+
+def _cell(value: float, decimals: int) -> str:
+    return "" if np.isnan(value) else f"{value:.{decimals}f}"
+
+
+def means_table(scores: Scores, methods: Sequence[str], hero: str) -> str:
+    """Means over the sets where all these methods answered, and the record of one of them against each."""
+    everywhere = scores.comparison("RMSE")
+    methods = [name for name in methods if len(everywhere.among([name]).complete().sets)]
+    tables = {measure: scores.comparison(measure).among(methods) for measure in MEASURES}
+    rmse, logs, errors = tables["RMSE"], tables["log loss"], tables["0-1 loss"]
+    common = len(rmse.complete().sets)
+    columns = [table.means() for table in tables.values()]
+    answered = (~np.isnan(rmse.losses)).sum(axis=0)
+    head = [
+        f"Means over the {common} sets where all of these answered; records of {hero} over the sets where both did.",
+        "",
+        "| method | " + " | ".join(MEASURES) + f" | sets | RMSE: {hero} against it | log loss | 0-1 loss |",
+        "|---|" + "--:|" * (len(MEASURES) + 1) + "---|---|---|",
+    ]
+    rows = []
+    for i in np.argsort(columns[0], kind="stable"):
+        name = methods[i]
+        means = " | ".join(f"{column[i]:.4f}" for column in columns)
+        records = " | ".join("" if name == hero else str(t.record(hero, name)) for t in (rmse, logs, errors))
+        rows.append(f"| {name} | {means} | {answered[i]} | {records} |")
+    return "\n".join([*head, *rows])
+
+
+def gaps_table(scores: Scores) -> str:
+    """Where a method gave no answer, and why."""
+    missing: dict[tuple[str, str], list[str]] = {}
+    for line in scores.lines:
+        if line.reason:
+            missing.setdefault((line.method, line.reason.split(":")[0]), []).append(line.entry.name)
+    if not missing:
+        return "Every method answered on every set."
+    rows = [
+        f"| {method} | {reason} | {len(sets)} | {', '.join(sets[:8])}{', ...' if len(sets) > 8 else ''} |"
+        for (method, reason), sets in missing.items()
+    ]
+    return "\n".join(["| method | reason | sets | |", "|---|---|--:|---|", *rows])
+
+
+def provenance(scores: Scores, commands: Sequence[str]) -> str:
+    """What was run, when, and with what."""
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    found = []
+    for name in LIBRARIES:
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            continue
+    if ARCHIVE.exists():
+        found.append(
+            "Weka " + ZipFile(ARCHIVE).read("weka/core/version.txt").decode().strip().replace("-", ".")
+        )
+    python = f"Python {platform.python_version()}"
+    return (
+        f"{today}; Hornbeam {hornbeam.__version__}, {python}, {', '.join(found)}. {len(scores.entries)} sets, "
+        f"{sum(scores.n_rows):,} rows. Commands: {', '.join(f'`{command}`' for command in commands)}."
+    )

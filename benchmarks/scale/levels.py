@@ -1,0 +1,111 @@
+"""What the level phase costs beside the bare histogram kernel: the same units, levels and subtraction.
+
+    python -m benchmarks.scale.levels --rows 2000000 --features 20 --depth 8 --rounds 5
+
+All variants take turns, round after round, on one thread; the best round of each counts, in CPU seconds of
+the process. `bare` counts rows whose slots are known; `afresh` also sends every row down from the root, as a
+task on a cluster does; `recalled` goes on from the last level; `grow` is the whole of `Grower.grow_by_level`.
+"""
+
+import argparse
+import json
+import time
+
+import numpy as np
+
+from hornbeam.data import EncodedRows, Feature, LocalEngine, Schema
+from hornbeam.data.binning.bins import Bins
+from hornbeam.growing import Grower
+from hornbeam.growing.levelwise import counting
+from hornbeam.growing.levelwise.node_of_row import NodeOfRowCache
+from hornbeam.growing.levelwise.task_context import TaskContext
+from hornbeam.kernels import levelwise, subtree
+from hornbeam.kernels.subtree import Rows
+
+
+def made(n_rows, n_features):
+    """Codes of 255 bins, and classes that lean on the first ten of them."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 255, (n_rows, n_features), dtype=np.uint8)
+    score = rng.normal(0, 60, n_rows)
+    for f in range(min(10, n_features)):
+        score += codes[:, f] / (f + 1)
+    label = (score > np.median(score)).astype(np.uint16)
+    edges = tuple(np.arange(254) + 0.5 for _ in range(n_features))
+    bins = Bins(edges, None, np.full(n_features, 255, np.int32), np.zeros(n_features, bool))
+    schema = Schema(tuple(Feature(f"x{f}") for f in range(n_features)), ("no", "yes"))
+    return EncodedRows(Rows(codes, label, None)), bins, schema
+
+
+def orders_of(grower, source, bins, schema):
+    """What the passes of one tree were asked to count."""
+    orders, count = [], counting._count_cells
+
+    def listen(units, order):
+        orders.append(order)
+        return count(units, order)
+
+    counting._count_cells = listen
+    try:
+        grower.grow_by_level(source, bins, schema, LocalEngine(), home_rows=0)
+    finally:
+        counting._count_cells = count
+    return orders
+
+
+def variants(grower, source, bins, schema):
+    """The contestants, by name."""
+    orders, units = orders_of(grower, source, bins, schema), source.units()
+    slots = [
+        [
+            o.slot_of_node[levelwise.descend(source.read(u).codes, o.ground.terms, o.ground.guide)]
+            for u in units
+        ]
+        for o in orders
+    ]
+
+    def bare():
+        for order, known in zip(orders, slots, strict=True):
+            terms = order.ground.terms
+            cells = subtree.zero_cells(terms, order.n_slots, weighted=False)
+            for unit, mine in zip(units, known, strict=True):
+                rows = source.read(unit)
+                subtree.histogram(rows, terms, 0, len(rows.label), cells, mine)
+
+    def counted(room):
+        memory = NodeOfRowCache(room)
+        for order in orders:
+            ground = TaskContext(source, order.ground.terms, order.ground.guide, memory)
+            cells = subtree.zero_cells(ground.terms, order.n_slots, weighted=False)
+            for unit in units:
+                ground.count(unit, source.read(unit), order.slot_of_node, cells)
+
+    return {
+        "bare": bare,
+        "afresh": lambda: counted(0),
+        "recalled": lambda: counted(1 << 40),
+        "grow": lambda: grower.grow_by_level(source, bins, schema, LocalEngine(), home_rows=0),
+        "grow at home": lambda: grower.grow_by_level(source, bins, schema, LocalEngine(), home_rows=1 << 40),
+    }
+
+
+def main():
+    """Measure, and print one record."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    for name, default in (("rows", 2_000_000), ("features", 20), ("depth", 8), ("rounds", 5)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    options = parser.parse_args()
+    named = variants(Grower(max_depth=options.depth), *made(options.rows, options.features))
+    seconds = {name: [] for name in named}
+    for _ in range(options.rounds):
+        for name, run in named.items():
+            begin = time.process_time()
+            run()
+            seconds[name].append(time.process_time() - begin)
+    best = {name: round(min(times), 4) for name, times in seconds.items()}
+    ratios = {name: round(figure / best["bare"], 2) for name, figure in best.items()}
+    print(json.dumps(vars(options) | {"seconds": best, "ratios": ratios}))
+
+
+if __name__ == "__main__":
+    main()
