@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbeam.data import Bins, EncodedCache, EncodingSource, LocalEngine, MemorySource, ParquetSource, Table
+from hornbeam.data import Bins, LocalEngine, MemorySource, ParquetSource, Table
+from hornbeam.data.encoded_rows import EncodingSource
+from hornbeam.data.files.cache import EncodedCache
 from hornbeam.errors import DataError
 from hornbeam.growing import Grower
 from strategies_growing import bins_of, random_table, training_tables

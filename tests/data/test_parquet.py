@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hornbeam.data import Bins, Kind, LocalEngine, MemorySource, ParquetSource, Table
-from hornbeam.data.files.paths import row_groups, summary
+from hornbeam.data.files import row_groups, summary
 from hornbeam.errors import DataError, ParameterError, SchemaError
 
 engines = st.builds(LocalEngine, st.integers(1, 2), st.integers(1, 5), st.booleans())

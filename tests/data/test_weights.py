@@ -25,10 +25,12 @@ def steered(sample_weight, y, class_weight):
     """The weights of the search: sample weights times class weights."""
     labels = read_labels(y)
     read = read_weights(sample_weight, len(y), class_weight=class_weight, labels=labels)
-    if read.of_class is None:
+    if read.class_factors is None:
         return read
     codes = labels.codes if read.kept is None else labels.codes[read.kept]
-    return Weights(*apply_class_weight(read.steps, read.unit, read.of_class, codes), read.kept, read.of_class)
+    return Weights(
+        *apply_class_weight(read.steps, read.unit, read.class_factors, codes), read.kept, read.class_factors
+    )
 
 
 @given(st.lists(positive, min_size=1, max_size=30))
@@ -124,9 +126,9 @@ def test_class_weights_are_no_evidence():
     labels = read_labels(["a", "b", "a"])
     weights = read_weights([1, 2, 3], 3, class_weight={"a": 5, "b": 1}, labels=labels)
     assert (weights.steps.tolist(), weights.unit) == ([1, 2, 3], 1.0)
-    assert weights.of_class.tolist() == [5.0, 1.0]
+    assert weights.class_factors.tolist() == [5.0, 1.0]
     assert read_weights(None, 3, class_weight={"a": 5}, labels=labels).steps is None
-    assert read_weights(None, 3, class_weight={"a": 1}, labels=labels).of_class is None
+    assert read_weights(None, 3, class_weight={"a": 1}, labels=labels).class_factors is None
 
 
 def test_balanced_counts_a_weight_of_two_as_two_rows():

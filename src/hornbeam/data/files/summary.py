@@ -152,7 +152,7 @@ def summarise_weights(
         spread = spread.absorb(part)
     if spread.n_rows == 0:
         raise no_weight_error()
-    step = None if spread.stays_whole and spread.is_even else choose_unit(spread)
+    step = None if spread.stays_whole and spread.all_ones else choose_unit(spread)
     totals = np.array([found.classes[label].n_rows for label in found.labels or (None,)], dtype=np.int64)
     if step is not None and (class_weight == "balanced" or not spread.stays_whole):
         [totals] = engine.reduce(_add_steps, units, (selection, found.labels, step))
