@@ -198,7 +198,7 @@ class Table:
         with reading("X"):
             raw = read_features(X, names, schema, needed)
         if feature_names is not None:
-            raw = raw.named(feature_names)
+            raw = raw.with_names(feature_names)
         if schema is not None:
             raw.check(schema)
         kind = target or (Kind.NOMINAL if schema is None else schema.target)
