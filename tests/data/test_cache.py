@@ -134,7 +134,7 @@ def test_bad_files_are_refused_and_written_again(tmp_path, harm):
     unit, first = cache.units()[0], files(tmp_path)
     good, path = cache.read(unit).codes.copy(), cache.file(unit).path
     harm(path)
-    with pytest.raises(DataError, match=r"is no sound file of the cache: .*Write the cache again"):
+    with pytest.raises(DataError, match=r"is not a valid file of the cache: .*Write the cache again"):
         cache.read(unit)
     EncodedCache.write(source, bins, tmp_path, LocalEngine())
     np.testing.assert_array_equal(cache.read(unit).codes, good)
@@ -150,7 +150,7 @@ def test_a_single_wrong_bit_is_found(tmp_path):
     content = bytearray(file.path.read_bytes())
     content[content.index(good.tobytes())] ^= 1
     file.path.write_bytes(content)
-    assert not file.is_sound(cache.n_features)
+    assert not file.is_valid(cache.n_features)
     EncodedCache.write(source, bins, tmp_path, LocalEngine())
     np.testing.assert_array_equal(cache.read(unit).codes, good)
 
@@ -191,7 +191,7 @@ def test_two_writers_do_not_disturb_each_other(tmp_path):
         writer.join()
     assert len(files(tmp_path)) == 10
     cache = EncodedCache.write(source, bins, tmp_path, LocalEngine())
-    assert all(cache.file(unit).is_sound(cache.n_features) for unit in cache.units())
+    assert all(cache.file(unit).is_valid(cache.n_features) for unit in cache.units())
 
 
 def test_a_draft_is_not_left_behind(tmp_path, monkeypatch):
@@ -225,7 +225,7 @@ def poisoned(cache, change):
     rows = cache.read(cache.units()[0])
     change(rows)
     file.write(rows)
-    assert file.is_sound(cache.n_features)
+    assert file.is_valid(cache.n_features)
 
 
 def set_codes(rows):
@@ -283,7 +283,7 @@ def test_rows_stay_readable_when_their_file_is_truncated(tmp_path):
     rows = cache.read(unit)
     os.truncate(cache.file(unit).path, 4096)
     np.testing.assert_array_equal(rows.codes, bins.encode(source.table))
-    with pytest.raises(DataError, match="is no sound file of the cache"):
+    with pytest.raises(DataError, match="is not a valid file of the cache"):
         cache.read(unit)
 
 

@@ -30,7 +30,7 @@ def numbers(n_rows, width, name="x", **facts):
         (Profile("x", "text", 20, 0, 10), None),  # half of them
         (Profile("x", "text", 20, 0, 11), Check.IDENTIFIER),
         (Profile("x", "number", 200, 0, 200), None),  # measurements
-        (numbers(20, 20, counts_rows=True), Check.ROW_NUMBER),
+        (numbers(20, 20, is_row_number=True), Check.ROW_NUMBER),
         (numbers(99, 99), None),  # too few rows
         (numbers(100, 495), Check.UNREPEATED),  # 4,950 pairs: ten equal ones expected
         (numbers(100, 496), None),
@@ -86,7 +86,7 @@ def slow(name, values):
     facts = {}
     if whole and distinct == len(rows):
         facts = {
-            "counts_rows": all(b - a == 1 for a, b in pairwise(rows)),
+            "is_row_number": all(b - a == 1 for a, b in pairwise(rows)),
             "width": max(rows) - min(rows) + 1,
         }
     holds = "text" if isinstance(rows[0], str) else "number"

@@ -70,7 +70,7 @@ def test_names_may_hold_newlines_and_the_first_rows_be_blank():
 def test_the_row_of_a_mistake_is_counted_below_the_names():
     with pytest.raises(DataError, match=r"'f.csv' cannot be read: row 3 has 1 values, expected 2"):
         read_delimited(b"\na,b\n1,2\n3,4\n5\n", "f.csv")
-    with pytest.raises(DataError, match=r"column 'b', row 2: the value is no number\."):
+    with pytest.raises(DataError, match=r"column 'b', row 2: the value is not a number\."):
         read_delimited(b"a,b\n1,2\n3,x\n", "f.csv", types={"b": "number"})
 
 

@@ -273,7 +273,7 @@ def test_a_file_that_changed_is_not_taken_for_the_old_one(tmp_path):
     source = ParquetSource.open(written(frame, tmp_path, 3), target="y")
     written(frame, tmp_path, 4)
     with pytest.raises(
-        DataError, match=r"Row group 0 of .* has 4 rows that count; there were 3 .* Open them"
+        DataError, match=r"Row group 0 of .* has 4 rows with a weight above zero; there were 3 .* Open them"
     ):
         source.read(source.units()[0])
 

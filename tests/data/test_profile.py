@@ -20,7 +20,7 @@ def test_whole_numbers_are_counted(values):
     assert found.n_missing == len(values) - len(known)
     assert found.n_distinct == len(set(known))
     runs = len(values) > 1 and known == values and values == list(range(values[0], values[0] + len(values)))
-    assert found.counts_rows == runs
+    assert found.is_row_number == runs
     every = len(values) > 1 and len(set(known)) == len(values)
     assert found.width == (max(values) - min(values) + 1 if every else 0)
     as_floats = np.array([np.nan if value is None else value for value in values], float)

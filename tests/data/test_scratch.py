@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hornbeam.data.files.scratch import _mark, draft_of, remove_drafts, scratch_folder
+from hornbeam.data.files.scratch import _lock_name, draft_of, remove_drafts, scratch_folder
 
 OWNER = """
 import sys
@@ -61,7 +61,7 @@ def test_folders_without_a_lock_of_this_machine_stay(tmp_path):
     for name, mark in (
         ("hornbeam-a", "notes"),
         ("hornbeam-b", ".in-use.another-machine"),
-        ("other", _mark()),
+        ("other", _lock_name()),
     ):
         (tmp_path / name).mkdir()
         (tmp_path / name / mark).touch()
@@ -71,7 +71,7 @@ def test_folders_without_a_lock_of_this_machine_stay(tmp_path):
     with scratch_folder(tmp_path):
         pass
     assert sorted(tmp_path.iterdir()) == before
-    assert (tmp_path / "other" / _mark()).exists()
+    assert (tmp_path / "other" / _lock_name()).exists()
 
 
 def test_a_folder_is_deleted_after_an_error(tmp_path):
@@ -110,7 +110,7 @@ def test_files_are_closed_before_they_are_renamed_on_windows(tmp_path, monkeypat
     monkeypatch.setattr(sys, "platform", "win32")
     with scratch_folder(tmp_path) as folder, draft_of(Path(folder, "rows")) as file:
         file.write(b"abc")
-        assert (Path(folder) / _mark()).exists()
+        assert (Path(folder) / _lock_name()).exists()
 
 
 def test_folders_can_be_made_where_there_are_no_locks_and_others_stay(tmp_path, monkeypatch):
@@ -118,7 +118,7 @@ def test_folders_can_be_made_where_there_are_no_locks_and_others_stay(tmp_path, 
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
     monkeypatch.setattr(fcntl, "flock", flock)
-    other = tmp_path / "hornbeam-other" / _mark()
+    other = tmp_path / "hornbeam-other" / _lock_name()
     other.parent.mkdir()
     other.touch()
     with scratch_folder(tmp_path) as folder, draft_of(Path(folder, "rows")) as file:

@@ -108,7 +108,7 @@ def check_profile(column: Profile) -> Finding | None:
         return Finding(column.name, Check.CONSTANT, "has one value only")
     if column.n_rows < _FEWEST_ROWS:
         return None
-    if column.counts_rows:
+    if column.is_row_number:
         return Finding(column.name, Check.ROW_NUMBER, "numbers the rows")
     if column.holds == "text" and column.n_distinct > _IDENTIFIER_SHARE * column.n_rows:
         return _identifier(column.name, column.n_distinct, column.n_rows)

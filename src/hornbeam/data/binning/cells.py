@@ -1,8 +1,8 @@
 """Cells: intervals of keys with exact row counts, divided until each has few rows or a single value.
 
 A key is an unsigned 64-bit integer that sorts like its float (`kernels.census`). The census groups keys into cells by
-their leading bits. Further passes divide cells with too many rows by their next bits. Only integers and bits are combined,
-so the result does not depend on the order and grouping of rows.
+their leading bits. Further passes divide cells with too many rows by their next bits. Only integers and bits are
+combined, so the result does not depend on the order and grouping of rows.
 """
 
 from collections.abc import Iterator, Sequence
