@@ -1,4 +1,4 @@
-"""A file is written whole in the place of another: private if that was, through no link, and not waiting for ever."""
+"""Atomic writing: permissions are kept, links are not followed, and waiting for a lock ends after a timeout."""
 
 import errno
 import fcntl
@@ -12,7 +12,7 @@ import pytest
 from hornbeam.data.files.atomic_write import is_abandoned, replace, replacing
 from hornbeam.errors import StorageError
 
-# Holds the lock of the file that is named, until its input ends.
+# Keeps the lock of a file until its input ends.
 HOLDER = """
 import fcntl, os, sys
 handle = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
@@ -54,7 +54,7 @@ def test_the_new_file_is_private_until_it_is_complete(path, temporary, private):
     assert not temporary.exists()
 
 
-def test_a_file_that_replaces_none_has_the_usual_permissions(tmp_path):
+def test_a_new_file_has_the_default_permissions(tmp_path):
     before = os.umask(0o027)
     try:
         replace(tmp_path / "new", [b"new"])
@@ -73,7 +73,7 @@ def test_a_hard_link_at_the_temporary_name_is_not_written_through(tmp_path, path
 
 
 @pytest.mark.parametrize("make", ["link", "broken link", "folder", "pipe"])
-def test_what_is_no_regular_file_at_the_temporary_name_is_refused(tmp_path, path, temporary, make):
+def test_anything_but_a_regular_file_at_the_temporary_name_is_refused(tmp_path, path, temporary, make):
     other = tmp_path / "other"
     if make == "folder":
         temporary.mkdir()
@@ -91,7 +91,7 @@ def test_what_is_no_regular_file_at_the_temporary_name_is_refused(tmp_path, path
         assert other.read_bytes() == b"mine"
 
 
-def test_a_lock_that_another_process_keeps_ends_with_an_error(path, temporary):
+def test_a_lock_of_another_process_raises_an_error_after_the_timeout(path, temporary):
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLDER, str(temporary)],
         stdin=subprocess.PIPE,
@@ -111,8 +111,8 @@ def test_a_lock_that_another_process_keeps_ends_with_an_error(path, temporary):
     assert not temporary.exists()
 
 
-def test_a_file_that_was_opened_before_it_got_its_name_is_no_obstacle(path, temporary):
-    """Whoever waits for the lock holds a file that has another name by then."""
+def test_a_lock_on_the_renamed_file_does_not_block(path, temporary):
+    """A process that waits for the lock of the temporary file gets that of the renamed one."""
     with replacing(path) as file:
         file.write(b"new")
         waiting = temporary.open("rb")
@@ -122,7 +122,7 @@ def test_a_file_that_was_opened_before_it_got_its_name_is_no_obstacle(path, temp
     assert path.read_bytes() == b"newer"
 
 
-def test_an_error_leaves_the_old_file_and_no_other(path, temporary):
+def test_an_error_leaves_only_the_old_file(path, temporary):
     with pytest.raises(KeyboardInterrupt), replacing(path) as file:  # noqa: PT012
         file.write(b"half")
         raise KeyboardInterrupt
@@ -138,14 +138,14 @@ def refuse_locks(monkeypatch, number):
 
 
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS])
-def test_a_file_system_without_locks_serves_too(path, temporary, monkeypatch, number):
+def test_files_are_written_without_locks_if_the_file_system_has_none(path, temporary, monkeypatch, number):
     refuse_locks(monkeypatch, number)
     replace(path, [b"new"])
     assert path.read_bytes() == b"new"
     assert not temporary.exists()
 
 
-def test_without_locks_the_file_of_another_process_is_left_and_named(path, temporary, monkeypatch):
+def test_without_locks_the_file_of_another_process_is_kept_and_named(path, temporary, monkeypatch):
     refuse_locks(monkeypatch, errno.ENOLCK)
     temporary.write_bytes(b"half")
     assert not is_abandoned(temporary)
@@ -157,7 +157,7 @@ def test_without_locks_the_file_of_another_process_is_left_and_named(path, tempo
     assert (temporary.read_bytes(), path.read_bytes()) == (b"half", b"old")
 
 
-def test_an_error_of_the_lock_leaves_no_file_behind(path, temporary, monkeypatch):
+def test_an_error_of_the_lock_leaves_no_temporary_file(path, temporary, monkeypatch):
     refuse_locks(monkeypatch, errno.EIO)
     with pytest.raises(OSError, match=os.strerror(errno.EIO)):
         replace(path, [b"new"])
@@ -165,8 +165,8 @@ def test_an_error_of_the_lock_leaves_no_file_behind(path, temporary, monkeypatch
     assert not temporary.exists()
 
 
-def test_a_group_that_cannot_be_given_gets_no_rights(path, monkeypatch):
-    """As in a user namespace that has no such group: EINVAL."""
+def test_a_group_that_cannot_be_kept_gets_no_permissions(path, monkeypatch):
+    """A user namespace without the group gives EINVAL."""
     others = [group for group in (*os.getgroups(), 54321) if group != path.stat().st_gid]
     try:
         os.chown(path, -1, others[0])
