@@ -421,7 +421,7 @@ def test_booleans_and_numeric_categories_match_numeric_features():
 @pytest.mark.parametrize(
     ("feature", "X", "message"),
     [
-        (Feature("f"), [["tall"]], "Column 'f' has text in row 0, but the tree was made with numbers"),
+        (Feature("f"), [["tall"]], "Column 'f' has text in row 0, but the tree was fitted with numbers"),
         (Feature("f", Kind.NOMINAL, ("a",)), [[3]], "holds numbers, but the categories .* are text"),
         (Feature("f", Kind.NOMINAL, (1, 2)), [["1"]], "holds text, but the categories .* are numbers"),
         (Feature("f", Kind.ORDINAL, ("a",)), np.array([[3.0]]), "Column 'f' holds numbers"),

@@ -170,7 +170,7 @@ def test_a_column_vector_is_taken_with_a_warning():
 
 def test_text_where_training_had_numbers_is_refused():
     classifier = TreeClassifier().fit(X, y)
-    with pytest.raises(SchemaError, match="'x1' has text in row 0, but the tree was made with numbers"):
+    with pytest.raises(SchemaError, match="'x1' has text in row 0, but the tree was fitted with numbers"):
         classifier.predict([[1.0, "tall", 2.0]])
 
 

@@ -120,11 +120,11 @@ class EncodedRows:
 
     def read(self, unit: Unit) -> Rows:
         """Read the rows of one unit, as views."""
-        mine = slice(unit.begin, unit.end)
+        span = slice(unit.begin, unit.end)
         codes, label, weight, numerator = self.rows
         return Rows(
-            codes[mine],
-            label[mine],
-            None if weight is None else weight[mine],
-            None if numerator is None else numerator[mine],
+            codes[span],
+            label[span],
+            None if weight is None else weight[span],
+            None if numerator is None else numerator[span],
         )

@@ -123,7 +123,7 @@ def match_labels(labels: Labels, classes: tuple[Label, ...]) -> Indices:
     unknown = [label for label in found if label not in position]
     if unknown:
         raise SchemaError(
-            f"y has the label {unknown[0]!r}, but the tree was made with the classes {list(classes)}. "
+            f"y has the label {unknown[0]!r}, but the tree was fitted with the classes {list(classes)}. "
             "Leave those rows out, or train with them."
         )
     return np.array([position[label] for label in found], dtype=np.int32)[labels.codes]

@@ -43,7 +43,7 @@ class NumericTarget:
     Notes
     -----
     Where weights are whole and below 65,536, a row of weight 2 has twice the steps of a row of weight 1: it is
-    exactly a row given twice. Other weights are multiplied first and rounded then.
+    exactly a row given twice. With other weights, the product of weight and value is rounded.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def _read(y: Any) -> Floats:
         values = values.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         raise DataError(
-            f"y holds values that are no numbers, or too large for a float (its type is {values.dtype}); expected "
+            f"y has values that are not numbers, or too large for a float (its type is {values.dtype}); expected "
             "numbers. Class labels need a classifier."
         ) from None
     values = as_column(values, "number")

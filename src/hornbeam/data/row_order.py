@@ -41,7 +41,7 @@ def target_bits(table: Table) -> Counts | Indices:
 
 
 def row_hash(codes: Codes, target: Counts | Indices, seed: int = 0) -> _Bits:
-    """Hash the codes and the target of every row: equal rows have equal hashes, wherever they stand.
+    """Hash the codes and the target of every row: equal rows have equal hashes, in any order of rows.
 
     Parameters
     ----------

@@ -105,11 +105,11 @@ class Bins:
         edges, values = [_EMPTY] * len(features), [_EMPTY] * len(features)
         n_codes = [max(1, len(feature.categories)) for feature in features]
         cuts = fit_cuts(source, engine, numeric, max_bins or MOST_BINS)
-        for at, found in zip(numeric, cuts, strict=True):
-            edges[at] = found.edges
-            n_codes[at] = len(found.edges) + 1
-            if found.values is not None:
-                values[at] = found.values
+        for at, cut in zip(numeric, cuts, strict=True):
+            edges[at] = cut.edges
+            n_codes[at] = len(cut.edges) + 1
+            if cut.values is not None:
+                values[at] = cut.values
         return cls(
             tuple(edges),
             tuple(values) if exact else None,
@@ -174,15 +174,15 @@ class Bins:
             below the right one. Otherwise the middle one of the edges between the two codes.
         """
         at, lower, upper = np.broadcast_arrays(feature, left, right)
-        found: Floats = self._edges[self._edge_starts[at] + (lower + upper - 1) // 2]
+        thresholds: Floats = self._edges[self._edge_starts[at] + (lower + upper - 1) // 2]
         if self.values is None:
-            return found
+            return thresholds
         # A feature with more than `MOST_BINS` values has none here.
         exact = self._value_starts[at + 1] > self._value_starts[at]
         if exact.any():
-            found = np.array(found)
-            found[exact] = self._between(at[exact], lower[exact], upper[exact], at_values)
-        return found
+            thresholds = np.array(thresholds)
+            thresholds[exact] = self._between(at[exact], lower[exact], upper[exact], at_values)
+        return thresholds
 
     def cell_values(self) -> Floats | None:
         """Return the value of each code, NaN for the missing code; None if a bin may have several values."""
@@ -202,8 +202,8 @@ class Bins:
         assert self.values is not None
         between = midpoint(*ends)
         for f in np.unique(feature).tolist():
-            mine = np.flatnonzero(feature == f)
-            place = np.searchsorted(self.values[f], between[mine] + 1e-6, side="left") - 1
+            pairs = np.flatnonzero(feature == f)
+            place = np.searchsorted(self.values[f], between[pairs] + 1e-6, side="left") - 1
             # Between huge neighbours the midpoint is the left value, and adding 1e-6 does not change it.
-            between[mine] = self.values[f][np.maximum(place, left[mine])]
+            between[pairs] = self.values[f][np.maximum(place, left[pairs])]
         return between

@@ -46,7 +46,7 @@ class Division:
 
 @dataclass(slots=True, eq=False)
 class DigitCounts:
-    """Row counts, and common and occurring bits, of each part of the divided cells."""
+    """Row counts of the parts of divided cells, and the bits that all (`ones`) and some (`some`) of their keys have."""
 
     counts: Counts
     ones: Keys

@@ -54,9 +54,9 @@ def read_footers(files: Sequence[str], engine: Engine) -> list[Footer]:
     --------
     >>> import tempfile, pyarrow as pa, pyarrow.parquet as pq
     >>> from hornbeam.data.engine import LocalEngine
-    >>> with tempfile.NamedTemporaryFile(suffix=".parquet") as made:
-    ...     pq.write_table(pa.table({"age": [30, 41], "smokes": ["no", None]}), made.name)
-    ...     [footer] = read_footers([made.name], LocalEngine())
+    >>> with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
+    ...     pq.write_table(pa.table({"age": [30, 41], "smokes": ["no", None]}), file.name)
+    ...     [footer] = read_footers([file.name], LocalEngine())
     >>> footer.sorts, footer.groups
     ({'age': 'numbers', 'smokes': 'text'}, (2,))
     """

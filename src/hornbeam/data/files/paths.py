@@ -81,7 +81,7 @@ def open_file(file: str) -> Iterator[Any]:
     Examples
     --------
     >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile(suffix=".parquet") as made, open_file(made.name) as opened:
+    >>> with tempfile.NamedTemporaryFile(suffix=".parquet") as empty, open_file(empty.name) as opened:
     ...     opened.size()
     0
     """
@@ -116,8 +116,8 @@ def stat(file: str) -> tuple[int, int]:
     Examples
     --------
     >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile() as made:
-    ...     stat(made.name)[0]
+    >>> with tempfile.NamedTemporaryFile() as empty:
+    ...     stat(empty.name)[0]
     0
     """
     store, path = _file_system(file)

@@ -66,8 +66,8 @@ def _remove_abandoned_folders(place: Path) -> None:
         return
     for folder in place.glob(f"{_PREFIX}*"):
         with suppress(OSError, StorageError):
-            mine = not folder.is_symlink() and folder.stat().st_uid == os.getuid()
-            if mine and is_abandoned(folder / _lock_name()):
+            is_own = not folder.is_symlink() and folder.stat().st_uid == os.getuid()
+            if is_own and is_abandoned(folder / _lock_name()):
                 shutil.rmtree(folder, ignore_errors=True)
 
 

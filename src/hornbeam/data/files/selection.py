@@ -54,9 +54,9 @@ class Selection:
     Examples
     --------
     >>> import tempfile, pyarrow as pa, pyarrow.parquet as pq
-    >>> with tempfile.NamedTemporaryFile(suffix=".parquet") as made:
-    ...     pq.write_table(pa.table({"age": [30, 41], "y": ["ill", "well"], "times": [0.0, 2.0]}), made.name)
-    ...     extract = Selection(("age",), "y", "times").extract(Unit(0, 2, made.name), ["age"])
+    >>> with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
+    ...     pq.write_table(pa.table({"age": [30, 41], "y": ["ill", "well"], "times": [0.0, 2.0]}), file.name)
+    ...     extract = Selection(("age",), "y", "times").extract(Unit(0, 2, file.name), ["age"])
     >>> extract.raw.columns[0].values, extract.labels.classes.tolist(), extract.weight
     (array([41.]), ['ill', 'well'], array([2.]))
     """

@@ -22,7 +22,7 @@ def check_arrow(array: Any, what: str) -> None:
         array.validate(full=True)
     except (ValueError, IndexError) as error:  # the bases of ArrowInvalid and ArrowIndexError
         raise DataError(
-            f"{what} is a broken Arrow array: it has text that is not UTF-8, an index that its dictionary lacks, or "
-            "buffers of the wrong size. Make it again, from bytes with their encoding: "
-            "pa.array([value.decode('latin-1') for value in values]), say."
+            f"{what} is a broken Arrow array: it has text that is not UTF-8, an index outside its dictionary, or "
+            "buffers of the wrong size. Build it again, from bytes with their encoding, such as "
+            "pa.array([value.decode('latin-1') for value in values])."
         ) from error

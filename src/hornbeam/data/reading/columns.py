@@ -124,7 +124,7 @@ class Column:
             if isinstance(value, str):
                 row = int((self.values == code).argmax())
                 raise SchemaError(
-                    f"Column {feature.name!r} has text in row {row}, but the tree was made with numbers there. "
+                    f"Column {feature.name!r} has text in row {row}, but the tree was fitted with numbers there. "
                     "Pass the column as it was in training, or convert its values to numbers."
                 )
             lookup[code] = value
@@ -182,7 +182,7 @@ def unusable_column_error(
     """
     if complex_:
         return DataError(
-            f"Complex data not supported: column {name!r} holds {found}. Pass real and imaginary parts apart."
+            f"Complex data not supported: column {name!r} holds {found}. Pass real and imaginary parts as two columns."
         )
     if temporal:
         return DataError(
@@ -201,8 +201,8 @@ def _check_comparable(values: tuple[Category, ...], feature: Feature) -> None:
     if found.isdisjoint(expected):
         kinds = ("text", "numbers") if True in found else ("numbers", "text")
         raise SchemaError(
-            f"Column {feature.name!r} holds {kinds[0]}, but the categories that the tree was made with are {kinds[1]} "
-            "there. Pass the column with the type it had in training."
+            f"Column {feature.name!r} holds {kinds[0]}, but the categories that the tree was fitted with are "
+            f"{kinds[1]} there. Pass the column with the type it had in training."
         )
 
 
