@@ -81,17 +81,7 @@ class Table:
         >>> Table.read([[1.0], [2.0], [3.0]]).slice(1, 3).columns
         (array([2., 3.]),)
         """
-        return Table(
-            self.schema,
-            tuple([column[begin:end] for column in self.columns]),
-            None if self.target is None else self.target[begin:end],
-            None if self.weight is None else self.weight[begin:end],
-            self.unit,
-            None if self.matrix is None else self.matrix[begin:end],
-            self.names,
-            self.class_weight,
-            None if self.numeric_target is None else self.numeric_target.take(slice(begin, end)),
-        )
+        return self._rows(slice(begin, end))
 
     def take(self, rows: NDArray[Any]) -> "Table":
         """Return some rows, in the given order, as copies.
@@ -101,6 +91,9 @@ class Table:
         >>> Table.read([[1.0], [2.0], [3.0]]).take(np.array([2, 0])).columns
         (array([3., 1.]),)
         """
+        return self._rows(rows)
+
+    def _rows(self, rows: Any) -> "Table":
         matrix = None if self.matrix is None else self.matrix[rows]
         return Table(
             self.schema,
@@ -124,16 +117,13 @@ class Table:
         """
         if len(features) == len(self.columns) and list(features) == list(range(len(features))):
             return self
-        return Table(
-            self.schema.select(features),
-            tuple([self.columns[feature] for feature in features]),
-            self.target,
-            self.weight,
-            self.unit,
-            None,
-            None if self.names is None else tuple([self.names[feature] for feature in features]),
-            self.class_weight,
-            self.numeric_target,
+        return replace(
+            self,
+            schema=self.schema.select(features),
+            columns=tuple([self.columns[feature] for feature in features]),
+            matrix=None,
+            names=None if self.names is None else tuple([self.names[feature] for feature in features]),
+            rounded=(),
         )
 
     @classmethod
