@@ -13,7 +13,8 @@ import time
 
 import numpy as np
 
-from hornbeam.data import EncodedRows, Feature, LocalEngine, Schema
+from hornbeam.data import Feature, LocalEngine, Schema
+from hornbeam.data.encoded_rows import EncodedRows
 from hornbeam.data.binning.bins import Bins
 from hornbeam.growing import Grower
 from hornbeam.growing.levelwise import counting

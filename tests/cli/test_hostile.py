@@ -24,14 +24,14 @@ def fit(run):
     [
         (b"", "'data.csv' is empty"),
         (b"\n \n\n", "'data.csv' is empty"),
-        (b"x,y\n", "names columns and has no rows"),
+        (b"x,y\n", "has column names, but no rows"),
         (b"y\nno\nyes\n", "No column is left to learn 'y' from: there is no other"),
         (b"x,y\n1,no\n2\n3,yes\n", "row 2 has 1 values, expected 2, one for each name."),
         (b"x,y\n1,no,5\n", "row 1 has 3 values, expected 2"),
         (b"x,x,y\n1,2,no\n", "two columns named 'x'"),
         (b"x,z\n1,no\n", "There is no column 'y' in 'data.csv'. Its columns are 'x', 'z'."),
         (b"x,y\ncaf\xe9,no\nth\xe9,yes\n", "Column 'x' of 'data.csv' is not UTF-8"),
-        (b"PK\x03\x04\x00\x00zip", "is no text"),
+        (b"PK\x03\x04\x00\x00zip", "is not a text file"),
         (b"PAR1 no parquet at all", "cannot be read as Parquet"),
         (b"x,y\n1,\n2,\n", "Column 'y' has no values"),
         (b"x,y\n1,0.5\n2,0.25\n", "Unknown label type: continuous"),
@@ -101,8 +101,8 @@ def test_a_column_without_a_name_gets_one(fit):
 def test_new_rows_that_do_not_fit_are_told(run, model):
     head = "amount,income,age,purpose,owner,zip\n"
     for row, words in (
-        ("much,1,2,car,true,01067", "column 'amount', row 1: the value is no number."),
-        ("1,1,2,car,perhaps,01067", "column 'owner', row 1: the value is no boolean."),
+        ("much,1,2,car,true,01067", "column 'amount', row 1: the value is not a number."),
+        ("1,1,2,car,perhaps,01067", "column 'owner', row 1: the value is not a boolean."),
     ):
         Path("new.csv").write_text(f"{head}{row}\n")
         result = run("predict", model, "new.csv")

@@ -1,4 +1,4 @@
-"""Bins: the same for any order and grouping, exact where they promise it."""
+"""Bins do not depend on the order and grouping of rows, and exact bins have one value each."""
 
 import pickle
 
@@ -24,7 +24,7 @@ matrices = st.integers(1, 4).flatmap(
 
 
 def table_of(columns, categories=None):
-    """A table of columns, nominal where categories are given."""
+    """Build a table; a feature with categories is nominal."""
     categories = categories or {}
     features = tuple(
         Feature(f"x{f}", Kind.NOMINAL if f in categories else Kind.NUMERIC, categories.get(f, ()))
@@ -57,19 +57,21 @@ def assert_same(found, expected):
     st.integers(1, 2),
     st.randoms(),
 )
-def test_the_same_bins_however_rows_are_dealt(matrix, max_bins, groups, block, reverse, n_jobs, random):
+def test_bins_do_not_depend_on_order_and_grouping_of_rows(
+    matrix, max_bins, groups, block, reverse, n_jobs, random
+):
     expected = fit(Table.read(matrix), max_bins)
-    dealt = {"block": block, "groups": groups, "reverse": reverse, "n_jobs": n_jobs}
-    assert_same(fit(Table.read(matrix), max_bins, **dealt), expected)
+    options = {"block": block, "groups": groups, "reverse": reverse, "n_jobs": n_jobs}
+    assert_same(fit(Table.read(matrix), max_bins, **options), expected)
     order = list(range(len(matrix)))
     random.shuffle(order)
-    assert_same(fit(Table.read(matrix[order]), max_bins, **dealt), expected)
-    assert_same(fit(table_of([column.copy() for column in matrix.T]), max_bins, **dealt), expected)
+    assert_same(fit(Table.read(matrix[order]), max_bins, **options), expected)
+    assert_same(fit(table_of([column.copy() for column in matrix.T]), max_bins, **options), expected)
 
 
 @settings(max_examples=200, deadline=None)
 @given(matrices, st.sampled_from([None, 1, 2, 5, 255]))
-def test_laws_of_edges_and_codes(matrix, max_bins):
+def test_edges_increase_and_codes_equal_the_reference(matrix, max_bins):
     table = Table.read(matrix)
     bins = fit(table, max_bins)
     codes = bins.encode(table)
@@ -88,7 +90,7 @@ def test_laws_of_edges_and_codes(matrix, max_bins):
 
 @settings(max_examples=200, deadline=None)
 @given(matrices)
-def test_exact_bins_know_the_values(matrix):
+def test_exact_bins_store_the_distinct_values(matrix):
     bins = fit(Table.read(matrix), None)
     for column, edges, known in zip(matrix.T, bins.edges, bins.values, strict=True):
         np.testing.assert_array_equal(known, distinct(column))
@@ -98,7 +100,7 @@ def test_exact_bins_know_the_values(matrix):
 
 @settings(max_examples=200, deadline=None)
 @given(matrices, st.data())
-def test_a_threshold_parts_the_codes(matrix, data):
+def test_a_threshold_separates_the_two_codes(matrix, data):
     for max_bins in (None, 4):
         bins = fit(Table.read(matrix), max_bins)
         cuttable = np.flatnonzero(bins.n_codes > 1)
@@ -137,18 +139,18 @@ def test_worked_example():
     assert [edges.tolist() for edges in bins.edges] == [[1.5, 3.0], [], [], []]
     assert [run.tolist() for run in bins.values] == [[1.0, 2.0, 4.0], [], [], [7.0]]
     assert bins.encode(table).tolist() == [[0, 1, 1, 0], [1, 2, 1, 0], [2, 0, 1, 0], [3, 1, 1, 0]]
-    assert bins.threshold(0, 0, 2) == 2.0  # 2 and 3 are as short and as near to the middle, 2.5
+    assert bins.threshold(0, 0, 2) == 2.0  # 2 and 3 are equally short and equally near to the middle, 2.5
     assert fit(table, 2).edges[0].tolist() == [3.0]
 
 
-def test_missing_everywhere():
+def test_a_feature_without_values_has_only_the_missing_code():
     table = table_of([np.full(3, -1, np.int32)], {0: ()})
     bins = fit(table)
     assert bins.n_codes.tolist() == [1]
     assert bins.encode(table).tolist() == [[1], [1], [1]]
 
 
-def test_wide_codes():
+def test_more_than_255_codes_are_stored_in_16_bits():
     rng = np.random.default_rng(0)
     table = Table.read(np.column_stack([rng.permutation(65_535) * 0.1, rng.integers(0, 3, 65_535)]))
     bins = fit(table, None)
@@ -174,7 +176,7 @@ def test_exact_bins_fall_back_to_quantiles_beyond_65535_values():
 
 
 @pytest.mark.parametrize("groups", [1, 2, 7, 31])
-def test_the_same_quantiles_of_many_rows(groups):
+def test_quantiles_of_many_rows_do_not_depend_on_order_and_grouping(groups):
     rng = np.random.default_rng(5)
     matrix = np.column_stack(
         [
@@ -193,7 +195,7 @@ def test_the_same_quantiles_of_many_rows(groups):
     )
 
 
-def test_threads_give_the_same_codes():
+def test_codes_do_not_depend_on_the_number_of_threads():
     table = Table.read(np.random.default_rng(0).normal(size=(60_000, 3)))
     bins = fit(table)
     np.testing.assert_array_equal(bins.encode(table, n_jobs=3), bins.encode(table))
@@ -205,18 +207,18 @@ def test_unseen_categories_cannot_be_encoded():
         fit(table).encode(table)
 
 
-def test_other_columns_cannot_be_encoded():
+def test_a_table_with_another_number_of_columns_is_refused():
     with pytest.raises(SchemaError, match="has 1 columns; these bins were made for 2"):
         fit(table_of([np.zeros(2), np.zeros(2)])).encode(table_of([np.zeros(2)]))
 
 
 @pytest.mark.parametrize("max_bins", [0, -1, 65_536])
-def test_max_bins_out_of_range(max_bins):
+def test_max_bins_out_of_range_is_refused(max_bins):
     with pytest.raises(ParameterError, match="expected 1 to 65,535"):
         fit(table_of([np.zeros(2)]), max_bins)
 
 
-def test_bins_travel():
+def test_bins_survive_pickling():
     bins = fit(table_of([np.arange(5.0), np.array([0, 1, 0, 1, -1], np.int32)], {1: ("a", "b")}), None)
     copy = pickle.loads(pickle.dumps(bins))
     assert_same(copy, bins)

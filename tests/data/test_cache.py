@@ -1,4 +1,4 @@
-"""The cache gives the rows that were encoded, and never takes a bad file for a good one."""
+"""The cache returns the rows that were encoded, and detects damaged files."""
 
 import os
 import pickle
@@ -12,14 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbeam.data import Bins, EncodedCache, EncodingSource, LocalEngine, MemorySource, ParquetSource, Table
+from hornbeam.data import Bins, LocalEngine, MemorySource, ParquetSource, Table
+from hornbeam.data.encoded_rows import EncodingSource
+from hornbeam.data.files.cache import EncodedCache
 from hornbeam.errors import DataError
 from hornbeam.growing import Grower
 from strategies_growing import bins_of, random_table, training_tables
 
 
 def files(folder: Path) -> dict[str, tuple[int, int]]:
-    """What lies in a folder: which files, and whether each is still the one it was."""
+    """Return the files of a folder, with inode and time of change."""
     return {path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in folder.iterdir()}
 
 
@@ -30,7 +32,7 @@ def small(n_rows=10, block=4):
 
 @settings(max_examples=40, deadline=None)
 @given(st.data())
-def test_the_cache_holds_the_coded_rows(tmp_path_factory, data):
+def test_the_cache_returns_the_encoded_rows(tmp_path_factory, data):
     table = data.draw(training_tables(max_rows=40))
     source, bins = MemorySource(table, block=data.draw(st.integers(1, 50))), bins_of(table)
     engine = LocalEngine(data.draw(st.integers(1, 2)), data.draw(st.integers(1, 3)), data.draw(st.booleans()))
@@ -51,8 +53,8 @@ def test_the_cache_holds_the_coded_rows(tmp_path_factory, data):
 
 
 @pytest.mark.parametrize("max_bins", [255, 1000])
-def test_files_grow_the_tree_of_the_table(tmp_path, max_bins):
-    """From Parquet over bins and cache, with one byte or two a code, to the last bit of the tree."""
+def test_a_tree_grown_from_files_equals_that_of_the_table(tmp_path, max_bins):
+    """Parquet, bins and cache, with codes of one or two bytes, give the digest of the tree grown in memory."""
     rng = np.random.default_rng(0)
     n = 3000
     frame = pa.table(
@@ -72,13 +74,13 @@ def test_files_grow_the_tree_of_the_table(tmp_path, max_bins):
     grower = Grower(max_depth=6)
     expected = grower.grow(table, Bins.fit(MemorySource(table), LocalEngine(), max_bins=max_bins))
     assert expected.n_leaves > 20
-    for coded in (cache, pickle.loads(pickle.dumps(cache)), EncodingSource(source, bins)):
-        grown = grower.grow_by_level(coded, bins, source.schema, engine, unit=source.unit, home_rows=200)
+    for encoded in (cache, pickle.loads(pickle.dumps(cache)), EncodingSource(source, bins)):
+        grown = grower.grow_by_level(encoded, bins, source.schema, engine, unit=source.unit, home_rows=200)
         assert grown.digest == expected.digest
 
 
-def test_rows_may_be_changed_and_the_file_stays(tmp_path):
-    """Kernels move rows about; rows outlive whatever read them."""
+def test_changing_rows_does_not_change_the_file(tmp_path):
+    """Kernels reorder the rows they read."""
     source, bins = small()
     cache = EncodedCache.write(source, bins, tmp_path, LocalEngine())
     unit = cache.units()[0]
@@ -91,7 +93,7 @@ def test_rows_may_be_changed_and_the_file_stays(tmp_path):
     assert not rows.codes.any()
 
 
-def test_what_is_sound_is_kept(tmp_path):
+def test_valid_files_are_not_written_again(tmp_path):
     source, bins = small()
     EncodedCache.write(source, bins, tmp_path, LocalEngine())
     first = files(tmp_path)
@@ -100,39 +102,41 @@ def test_what_is_sound_is_kept(tmp_path):
     assert files(tmp_path) == first
 
 
-def emptied(path):
+def empty(path):
     path.write_bytes(b"")
 
 
-def cut_short(path):
+def truncate(path):
     path.write_bytes(path.read_bytes()[:-20])
 
 
-def half(path):
+def halve(path):
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
 
-def of_another(path):
+def copy_other_unit(path):
     path.write_bytes(next(p for p in sorted(path.parent.iterdir(), reverse=True) if p != path).read_bytes())
 
 
-def no_arrow(path):
-    path.write_text("no Arrow at all" * 100)
+def write_text(path):
+    path.write_text("not an Arrow file" * 100)
 
 
-def no_cache(path):
+def write_other_columns(path):
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, pa.schema([("x", pa.int8())])) as writer:
         writer.write_batch(pa.record_batch({"x": pa.array([1, 2, 3, 4], pa.int8())}))
 
 
-@pytest.mark.parametrize("harm", [Path.unlink, emptied, cut_short, half, of_another, no_arrow, no_cache])
-def test_bad_files_are_refused_and_written_again(tmp_path, harm):
+@pytest.mark.parametrize(
+    "damage", [Path.unlink, empty, truncate, halve, copy_other_unit, write_text, write_other_columns]
+)
+def test_damaged_files_are_refused_and_written_again(tmp_path, damage):
     source, bins = small()
     cache = EncodedCache.write(source, bins, tmp_path, LocalEngine())
     unit, first = cache.units()[0], files(tmp_path)
     good, path = cache.read(unit).codes.copy(), cache.file(unit).path
-    harm(path)
-    with pytest.raises(DataError, match=r"is no sound file of the cache: .*Write the cache again"):
+    damage(path)
+    with pytest.raises(DataError, match=r"is not a valid file of the cache: .*Write the cache again"):
         cache.read(unit)
     EncodedCache.write(source, bins, tmp_path, LocalEngine())
     np.testing.assert_array_equal(cache.read(unit).codes, good)
@@ -140,7 +144,7 @@ def test_bad_files_are_refused_and_written_again(tmp_path, harm):
     assert changed <= {path.name}
 
 
-def test_a_single_wrong_bit_is_found(tmp_path):
+def test_a_single_changed_bit_is_detected(tmp_path):
     source, bins = small()
     cache = EncodedCache.write(source, bins, tmp_path, LocalEngine())
     unit = cache.units()[1]
@@ -148,12 +152,12 @@ def test_a_single_wrong_bit_is_found(tmp_path):
     content = bytearray(file.path.read_bytes())
     content[content.index(good.tobytes())] ^= 1
     file.path.write_bytes(content)
-    assert not file.is_sound(cache.n_features)
+    assert not file.is_valid(cache.n_features)
     EncodedCache.write(source, bins, tmp_path, LocalEngine())
     np.testing.assert_array_equal(cache.read(unit).codes, good)
 
 
-def test_other_rows_and_other_bins_are_another_cache(tmp_path):
+def test_different_rows_and_bins_have_separate_caches(tmp_path):
     source, bins = small()
     cache = EncodedCache.write(source, bins, tmp_path, LocalEngine())
     n_files = len(files(tmp_path))
@@ -174,8 +178,8 @@ def test_other_rows_and_other_bins_are_another_cache(tmp_path):
     assert not files(tmp_path)
 
 
-def test_two_writers_do_not_disturb_each_other(tmp_path):
-    """As when an engine runs a task twice."""
+def test_two_writers_at_once_leave_valid_files(tmp_path):
+    """An engine may run a task twice."""
     source, bins = small(200, 20)
     writers = [
         threading.Thread(
@@ -189,10 +193,10 @@ def test_two_writers_do_not_disturb_each_other(tmp_path):
         writer.join()
     assert len(files(tmp_path)) == 10
     cache = EncodedCache.write(source, bins, tmp_path, LocalEngine())
-    assert all(cache.file(unit).is_sound(cache.n_features) for unit in cache.units())
+    assert all(cache.file(unit).is_valid(cache.n_features) for unit in cache.units())
 
 
-def test_a_draft_is_not_left_behind(tmp_path, monkeypatch):
+def test_an_error_leaves_no_draft(tmp_path, monkeypatch):
     source, bins = small()
 
     def refuse(*_):
@@ -204,26 +208,26 @@ def test_a_draft_is_not_left_behind(tmp_path, monkeypatch):
     assert not files(tmp_path)
 
 
-def test_rows_without_labels_cannot_be_coded(tmp_path):
+def test_rows_without_labels_are_refused(tmp_path):
     source = MemorySource(Table.read([[1.0], [2.0]]))
     with pytest.raises(DataError, match=r"The source has no class labels\. Open it with a target"):
         EncodedCache.write(source, Bins.fit(source, LocalEngine()), tmp_path, LocalEngine())
 
 
-# ------------------------------------------------------------------------------------------------ changed by others
+# ------------------------------------------------------------------------------------- files changed by another program
 
 
 def grow(cache, source, bins):
     return Grower().grow_by_level(cache, bins, source.schema, LocalEngine(), unit=source.unit)
 
 
-def poisoned(cache, change):
+def change_rows(cache, change):
     """Change the rows of the first file, and write them again with a right checksum."""
     file = cache.file(cache.units()[0])
     rows = cache.read(cache.units()[0])
     change(rows)
     file.write(rows)
-    assert file.is_sound(cache.n_features)
+    assert file.is_valid(cache.n_features)
 
 
 def set_codes(rows):
@@ -243,11 +247,11 @@ def set_huge_weight(rows):
 
 
 @pytest.mark.parametrize("change", [set_codes, set_label, set_weight, set_huge_weight])
-def test_rows_out_of_range_are_refused_though_their_checksum_is_right(tmp_path, change):
+def test_rows_out_of_range_are_refused_even_with_a_right_checksum(tmp_path, change):
     source, bins = small()
     cache = EncodedCache.write(source, bins, tmp_path, LocalEngine())
     grow(cache, source, bins)
-    poisoned(cache, change)
+    change_rows(cache, change)
     with pytest.raises(DataError, match=r"If (they come|it comes) from a cache, delete"):
         grow(cache, source, bins)
 
@@ -257,7 +261,7 @@ def test_rows_that_change_after_the_first_pass_are_refused(tmp_path):
     cache = EncodedCache.write(source, bins, tmp_path, LocalEngine())
 
     class Changing:
-        """The cache; from the second pass on, rows of fewer columns."""
+        """The cache, with fewer columns from the second pass on."""
 
         passes = 0
 
@@ -273,19 +277,19 @@ def test_rows_that_change_after_the_first_pass_are_refused(tmp_path):
         Grower().grow_by_level(Changing(), bins, source.schema, LocalEngine(), unit=source.unit, home_rows=5)
 
 
-def test_rows_stay_readable_when_their_file_is_truncated(tmp_path):
-    """A file that is mapped would end the process."""
+def test_rows_stay_valid_when_their_file_is_truncated(tmp_path):
+    """Truncating a memory-mapped file would kill the process."""
     source, bins = small(n_rows=50_000, block=50_000)
     cache = EncodedCache.write(source, bins, tmp_path, LocalEngine())
     [unit] = cache.units()
     rows = cache.read(unit)
     os.truncate(cache.file(unit).path, 4096)
     np.testing.assert_array_equal(rows.codes, bins.encode(source.table))
-    with pytest.raises(DataError, match="is no sound file of the cache"):
+    with pytest.raises(DataError, match="is not a valid file of the cache"):
         cache.read(unit)
 
 
-def test_a_pipe_or_a_device_in_the_place_of_a_file_is_refused(tmp_path):
+def test_a_pipe_or_device_instead_of_a_file_is_refused(tmp_path):
     source, bins = small()
     cache = EncodedCache.write(source, bins, tmp_path, LocalEngine())
     path = cache.file(cache.units()[0]).path
@@ -316,8 +320,8 @@ def test_columns_of_another_type_are_refused(tmp_path, name):
     path = cache.file(cache.units()[0]).path
     with pa.OSFile(str(path)) as file:
         batch = pa.ipc.open_file(file).get_batch(0)
-    made = batch.set_column(batch.schema.names.index(name), name, pa.array(["x"] * len(batch)))
-    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, made.schema) as writer:
-        writer.write_batch(made)
+    changed = batch.set_column(batch.schema.names.index(name), name, pa.array(["x"] * len(batch)))
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, changed.schema) as writer:
+        writer.write_batch(changed)
     with pytest.raises(DataError, match=f"the column {name} has the type string"):
         cache.read(cache.units()[0])

@@ -1,4 +1,4 @@
-"""Columns that should not be features, against plain Python and worked counts."""
+"""Checks of columns, compared with plain Python and with counts worked out by hand."""
 
 import tracemalloc
 from itertools import pairwise
@@ -25,12 +25,12 @@ def numbers(n_rows, width, name="x", **facts):
     [
         (Profile("x", "number", 5, 5, 0), Check.CONSTANT),
         (Profile("x", "text", 5, 0, 1), Check.CONSTANT),
-        (Profile("x", "text", 5, 1, 1), None),  # known or missing: that may say something
+        (Profile("x", "text", 5, 1, 1), None),  # whether it is missing may be informative
         (Profile("x", "text", 19, 0, 19), None),  # too few rows
         (Profile("x", "text", 20, 0, 10), None),  # half of them
         (Profile("x", "text", 20, 0, 11), Check.IDENTIFIER),
         (Profile("x", "number", 200, 0, 200), None),  # measurements
-        (numbers(20, 20, counts_rows=True), Check.ROW_NUMBER),
+        (numbers(20, 20, is_row_number=True), Check.ROW_NUMBER),
         (numbers(99, 99), None),  # too few rows
         (numbers(100, 495), Check.UNREPEATED),  # 4,950 pairs: ten equal ones expected
         (numbers(100, 496), None),
@@ -42,7 +42,7 @@ def numbers(n_rows, width, name="x", **facts):
         (numbers(99, 1e9, "id"), None),
     ],
 )
-def test_rules_of_one_column(column, check):
+def test_a_profile_fails_the_expected_check(column, check):
     found = check_profile(column)
     assert (None if found is None else found.check) == check
     assert found is None or found.column == column.name
@@ -69,7 +69,7 @@ def column_of(shape, n, rng):
             return rng.integers(0, 4, n) * 1.0
         case "floats":
             return rng.normal(size=n)
-        case "late":  # constant but for a row that a sample is likely to miss
+        case "late":  # constant except for a row that a sample is likely to miss
             return np.where(np.arange(n) == n - 2, 1.0, 0.0)
         case "texts":
             return np.array([f"t{i}" for i in rng.permutation(n)], object)
@@ -77,8 +77,8 @@ def column_of(shape, n, rng):
             return np.array([f"w{i}" for i in rng.integers(0, max(2, n // 2), n)], object)
 
 
-def slow(name, values):
-    """The finding of a column from all of its rows, in plain Python."""
+def reference_finding(name, values):
+    """Return the finding for a column from all of its rows, in plain Python."""
     rows = values.tolist()
     known = [value for value in rows if value == value]
     whole = all(isinstance(value, float) and value.is_integer() for value in known)
@@ -86,7 +86,7 @@ def slow(name, values):
     facts = {}
     if whole and distinct == len(rows):
         facts = {
-            "counts_rows": all(b - a == 1 for a, b in pairwise(rows)),
+            "is_row_number": all(b - a == 1 for a, b in pairwise(rows)),
             "width": max(rows) - min(rows) + 1,
         }
     holds = "text" if isinstance(rows[0], str) else "number"
@@ -94,7 +94,7 @@ def slow(name, values):
 
 
 @given(st.lists(SHAPES, min_size=2, max_size=5), st.integers(20, 1500), st.integers(0, 99))
-def test_a_sample_of_rows_loses_nothing(shapes, n, seed):
+def test_checks_on_a_sample_find_the_same_as_on_all_rows(shapes, n, seed):
     rng = np.random.default_rng(seed)
     columns = [column_of(shape, n, rng) for shape in shapes]
     names = [f"c{at}" for at in range(len(columns))]
@@ -102,19 +102,21 @@ def test_a_sample_of_rows_loses_nothing(shapes, n, seed):
     for at, column in enumerate(columns):
         X[:, at] = column
     table = Table.read(X, rng.integers(0, 2, n), feature_names=names)
-    expected = [found for pair in zip(names, columns, strict=True) if (found := slow(*pair)) is not None]
+    expected = [
+        found for pair in zip(names, columns, strict=True) if (found := reference_finding(*pair)) is not None
+    ]
     assert list(check_columns(table)) == expected
     unnamed = {found.check for found in check_columns(Table.read(X, rng.integers(0, 2, n)))}
     assert unnamed == {found.check for found in expected} - {Check.CONSTANT, Check.UNREPEATED}
 
 
-def test_a_single_column_and_few_rows_are_not_judged():
+def test_a_single_column_and_few_rows_are_not_checked():
     ids = [[f"t{i}", i % 3] for i in range(19)]
     assert check_columns(Table.read(ids, [i % 2 for i in range(19)])) == ()
     assert check_columns(Table.read([[f"t{i}"] for i in range(50)], [i % 2 for i in range(50)])) == ()
 
 
-def test_a_schema_tells_nominal_identifiers():
+def test_nominal_identifiers_are_found_from_the_schema():
     city = Feature("city", Kind.NOMINAL, tuple(f"c{i}" for i in range(30)))
     schema = Schema((city, Feature("age")), ("no", "yes"))
     assert [found.column for found in check_schema(schema, 59)] == ["city"]
@@ -122,7 +124,7 @@ def test_a_schema_tells_nominal_identifiers():
 
 
 def with_target(column, y, n_noise=2, **more):
-    """A table of a column and some noise."""
+    """Build a table of a column and columns of noise."""
     rng = np.random.default_rng(1)
     X = np.empty((len(y), 1 + n_noise), object)
     X[:, 0] = column
@@ -163,7 +165,7 @@ def test_a_copy_of_very_many_classes_takes_little_memory():
     assert peak < 100e6  # 30,000 values times 30,000 classes would be 7 GB
 
 
-def test_whether_a_value_is_missing_may_be_the_target():
+def test_missing_values_of_one_class_only_are_a_copy():
     rng = np.random.default_rng(0)
     y = rng.random(400) < 0.3
     reason = np.where(y, np.array([f"r{i}" for i in range(9)])[rng.integers(0, 9, 400)], None)
@@ -173,7 +175,7 @@ def test_whether_a_value_is_missing_may_be_the_target():
         assert copies(with_target(rng.permutation(column), y.astype(int))) == []
 
 
-def test_a_clean_cut_is_a_copy_on_many_rows_with_names_alone():
+def test_a_clean_cut_is_a_copy_only_with_many_rows_and_names():
     rng = np.random.default_rng(0)
     x = rng.normal(size=2000)
     y = (x > 0.3).astype(int)
@@ -183,7 +185,7 @@ def test_a_clean_cut_is_a_copy_on_many_rows_with_names_alone():
     assert copies(with_target(x, y ^ (rng.random(2000) < 0.01))) == []
 
 
-def test_strong_features_are_no_copies():
+def test_strong_features_are_not_copies():
     iris = load_iris()
     for y in (iris.target, iris.target == 0):
         table = Table.read(iris.data, y, feature_names=iris.feature_names)
@@ -196,7 +198,7 @@ def test_strong_features_are_no_copies():
     assert copies(with_target(np.array(list("nacfmpsyl"))[odour], poisonous.astype(int))) == []
 
 
-def test_rare_classes_are_not_found_by_predicting_the_common_one():
+def test_predicting_the_common_class_is_not_a_copy_of_a_rare_one():
     rng = np.random.default_rng(0)
     y = (np.arange(60_000) % 2000 == 0).astype(int)  # 30 rows
     flag = rng.permutation(y)
@@ -208,7 +210,7 @@ def test_rare_classes_are_not_found_by_predicting_the_common_one():
 
 
 @pytest.mark.parametrize("factor", [2.5, -0.001])
-def test_a_linear_function_of_a_number_is_a_copy(factor):
+def test_a_linear_function_of_a_numeric_target_is_a_copy(factor):
     rng = np.random.default_rng(0)
     y = rng.normal(size=500)
     x = factor * y + 40
@@ -222,7 +224,7 @@ def test_a_linear_function_of_a_number_is_a_copy(factor):
     assert copies(with_target(x, y, target=Kind.NUMERIC)) == []
 
 
-def test_huge_numbers_are_no_copies():
+def test_huge_numbers_are_not_copies():
     y = np.arange(200.0)
     for x in (np.where(y > 100, np.inf, 0.0), np.where(y % 2, 1e300, -1e300)):
         assert copies(with_target(x, y, target=Kind.NUMERIC)) == []
@@ -233,7 +235,7 @@ def test_huge_numbers_are_no_copies():
         lambda xs: st.tuples(st.just(xs), st.lists(st.integers(0, 1), min_size=len(xs), max_size=len(xs)))
     )
 )
-def test_wrong_rows_are_counted(rows):
+def test_counts_of_wrong_rows_equal_brute_force(rows):
     values, target = rows
     x, y = np.array(values), np.array(target)
 
@@ -250,7 +252,7 @@ def test_wrong_rows_are_counted(rows):
 
 
 @given(st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=2, max_size=20))
-def test_correlation_is_numpy_s(pairs):
+def test_correlation_equals_that_of_numpy(pairs):
     x, y = np.array(pairs, float).T
     if len(set(x)) > 1 and len(set(y)) > 1:
         assert correlation(x, y) == pytest.approx(abs(np.corrcoef(x, y)[0, 1]), abs=1e-12)

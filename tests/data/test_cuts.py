@@ -1,4 +1,4 @@
-"""Edges: where they may lie, and how many rows lie between them."""
+"""Edges: their position between values, and the number of rows between them."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from hornbeam.data.sources import MemorySource
 from hornbeam.data.table import Table
 
 LARGEST = np.finfo(np.float64).max
-# No finite number lies at or above -inf and below the lowest finite one, and keys never make such a pair.
+# No finite number is between -inf and the lowest finite number, and keys never give that pair.
 pairs = (
     st.tuples(st.floats(allow_nan=False), st.floats(allow_nan=False))
     .map(sorted)
@@ -27,7 +27,7 @@ def edges_of(column, max_bins=255):
 
 
 @given(st.lists(pairs, min_size=1, max_size=30), st.sampled_from([midpoint, shortest_between]))
-def test_an_edge_parts_its_neighbours(pairs, between):
+def test_an_edge_is_between_its_neighbours(pairs, between):
     left, right = np.array(pairs).T
     found = between(left, right)
     assert np.isfinite(found).all()
@@ -55,7 +55,7 @@ def test_midpoint_is_the_middle(left, width):
         (1e-7, 3e-7, "2e-07"),
     ],
 )
-def test_readable_edges(left, right, expected):
+def test_shortest_between_gives_short_decimals(left, right, expected):
     found = shortest_between(np.array([left]), np.array([right]))[0]
     assert repr(float(found)) == expected
 
@@ -75,7 +75,7 @@ def test_no_shorter_decimal_lies_in_the_middle_half(left, part):
 
 
 @given(st.lists(st.integers(0, 2**64 - 1), max_size=20))
-def test_bit_length(numbers):
+def test_bit_length_equals_that_of_python(numbers):
     assert bit_length(np.array(numbers, np.uint64)).tolist() == [number.bit_length() for number in numbers]
 
 
@@ -94,14 +94,14 @@ SHAPES = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("max_bins", [2, 10, 255])
-def test_bins_are_nearly_equal(shape, max_bins):
+def test_bins_have_nearly_equal_numbers_of_rows(shape, max_bins):
     column = SHAPES[shape](np.random.default_rng(0), 50_000)
     edges = edges_of(column, max_bins)
     assert len(edges) == max_bins - 1
     assert (np.diff(edges) > 0).all()
     rows = np.bincount(np.searchsorted(edges, column), minlength=max_bins)
-    # A cell holds at most a quarter of an equal bin; each end of a bin may be off by half a cell, and slide
-    # by one.
+    # A cell has at most a quarter of the rows of an equal bin; each end of a bin may be off by half a cell, and the
+    # edge may move by one cell.
     equal = len(column) / max_bins
     assert rows.max() <= 1.75 * equal + 1
     assert rows.min() >= 0.25 * equal - 1
@@ -109,7 +109,7 @@ def test_bins_are_nearly_equal(shape, max_bins):
     assert np.abs(ranks - np.arange(1, max_bins) / max_bins).max() <= 1 / max_bins
 
 
-def test_a_heavy_value_has_a_bin_of_its_own():
+def test_a_frequent_value_has_its_own_bin():
     rng = np.random.default_rng(1)
     column = rng.lognormal(size=40_000)
     column[:15_000] = 0.0
@@ -120,13 +120,13 @@ def test_a_heavy_value_has_a_bin_of_its_own():
     code = np.searchsorted(edges, column)
     for value in (0.0, 1.0, np.inf):
         assert set(column[code == np.searchsorted(edges, value)]) == {value}
-    light = np.bincount(code[(column != 0) & (column != 1) & np.isfinite(column)])
-    assert light.max() <= 1.75 * 15_000 / (len(edges) + 1 - 3)
+    other_rows = np.bincount(code[(column != 0) & (column != 1) & np.isfinite(column)])
+    assert other_rows.max() <= 1.75 * 15_000 / (len(edges) + 1 - 3)
     assert len(edges) + 1 == 64
 
 
-def test_heavy_values_everywhere():
-    # Nearly all rows 18 values so often that 18 of 20 bins are theirs.
+def test_every_frequent_value_has_its_own_bin():
+    # Nearly all rows have one of 18 values, so that each of these fills one of the 20 bins.
     rng = np.random.default_rng(2)
     column = np.where(rng.random(30_000) < 0.96, rng.integers(0, 18, 30_000), 18 * rng.random(30_000))
     edges = edges_of(column, 20)
@@ -134,7 +134,7 @@ def test_heavy_values_everywhere():
     assert len(np.unique(np.searchsorted(edges, np.arange(18.0)))) == 18
 
 
-def test_edges_are_short_numbers():
+def test_edges_have_few_digits():
     column = np.random.default_rng(3).normal(size=100_000)
     edges = edges_of(column)
     assert np.mean([digits(float(edge)) for edge in edges]) < 6
@@ -147,7 +147,7 @@ def test_many_features_are_counted_in_batches():
         np.testing.assert_array_equal(found[feature].edges, edges_of(matrix[:, feature], 16))
 
 
-def test_the_smallest_numbers_beside_zero():
+def test_subnormal_numbers_are_separated_from_zero():
     column = np.repeat([-5e-324, 0.0, 5e-324, 1.0, 2.0, 3.0], [1, 20, 1, 1, 1, 1])
     edges = edges_of(column, 5)
     assert (np.diff(edges) > 0).all()

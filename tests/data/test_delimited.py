@@ -1,4 +1,4 @@
-"""Text files become the tables that Python's own csv module reads from them."""
+"""Text files are read like by the csv module of Python."""
 
 import csv
 import io
@@ -19,7 +19,7 @@ DELIMITERS = st.sampled_from([",", ";", "\t", "|"])
 
 
 @given(st.data(), st.integers(1, 4), DELIMITERS)
-def test_texts_survive_any_delimiter_and_quotes(data, n_columns, delimiter):
+def test_texts_are_read_back_with_any_delimiter_and_quotes(data, n_columns, delimiter):
     rows = data.draw(
         st.lists(st.lists(CELLS, min_size=n_columns, max_size=n_columns), min_size=1, max_size=6)
     )
@@ -30,15 +30,15 @@ def test_texts_survive_any_delimiter_and_quotes(data, n_columns, delimiter):
         file.getvalue().encode(), "t", types=dict.fromkeys(names, "text"), delimiter=delimiter
     )
 
-    def kept(cell):
+    def expected(cell):
         return None if cell.strip() in MISSING_MARKS else cell.strip()
 
-    # pyarrow passes over lines that are empty, which are rows of one empty cell.
-    assert [list(row.values()) for row in read.to_pylist()] == [list(map(kept, row)) for row in rows]
+    # Cells are quoted, because pyarrow skips empty lines, which are rows of one empty cell.
+    assert [list(row.values()) for row in read.to_pylist()] == [list(map(expected, row)) for row in rows]
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=20))
-def test_numbers_come_back_to_the_last_bit(numbers):
+def test_numbers_are_read_back_exactly(numbers):
     file = io.BytesIO()
     write_parts([{"x": numbers}], file, as_parquet=False)
     assert read_delimited(file.getvalue(), "t", types={"x": "number"})["x"].to_pylist() == numbers
@@ -56,25 +56,25 @@ def test_numbers_come_back_to_the_last_bit(numbers):
         (" ?,4", "int64", [None, 4]),
     ],
 )
-def test_a_column_is_what_all_its_cells_are(cells, kind, values):
+def test_the_type_of_a_column_fits_all_its_cells(cells, kind, values):
     column = read_delimited(("x,y\n" + "".join(f"{c},1\n" for c in cells.split(","))).encode(), "t")["x"]
     assert str(column.type).startswith(kind)
     assert values is None or column.to_pylist() == values
 
 
-def test_names_may_hold_newlines_and_the_first_rows_be_blank():
+def test_names_may_contain_newlines_and_blank_lines_may_precede_them():
     read = read_delimited(b'\n\n"a\nb",c\n1,2\n', "t")
     assert read.to_pydict() == {"a\nb": [1], "c": [2]}
 
 
-def test_the_row_of_a_mistake_is_counted_below_the_names():
+def test_errors_count_rows_below_the_names():
     with pytest.raises(DataError, match=r"'f.csv' cannot be read: row 3 has 1 values, expected 2"):
         read_delimited(b"\na,b\n1,2\n3,4\n5\n", "f.csv")
-    with pytest.raises(DataError, match=r"column 'b', row 2: the value is no number\."):
+    with pytest.raises(DataError, match=r"column 'b', row 2: the value is not a number\."):
         read_delimited(b"a,b\n1,2\n3,x\n", "f.csv", types={"b": "number"})
 
 
-def test_parquet_and_folders_are_read_with_the_types_asked_for(tmp_path):
+def test_parquet_files_and_folders_are_read_with_the_given_types(tmp_path):
     from pyarrow import parquet
 
     for at in (1, 2):
@@ -88,7 +88,7 @@ def test_parquet_and_folders_are_read_with_the_types_asked_for(tmp_path):
         read_table(str(tmp_path))
 
 
-def test_dictionaries_of_parquet_are_cast_by_value(tmp_path):
+def test_dictionaries_in_parquet_files_are_cast_by_value(tmp_path):
     from pyarrow import parquet
 
     path = tmp_path / "d.parquet"
@@ -100,5 +100,5 @@ def test_dictionaries_of_parquet_are_cast_by_value(tmp_path):
     ("categories", "holds"),
     [((False, True), "boolean"), ((1, 2), "number"), (("a",), "text"), ((1, "a"), "text")],
 )
-def test_a_feature_says_what_its_column_holds(categories, holds):
+def test_the_column_type_follows_from_the_categories(categories, holds):
     assert type_of(Feature("x", Kind.NOMINAL, categories)) == holds

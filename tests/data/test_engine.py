@@ -1,4 +1,4 @@
-"""One verb: any grouping, any order, the same sum; errors as themselves."""
+"""`reduce` gives the same sum for any grouping and order of units, and raises exceptions unchanged."""
 
 import threading
 import time
@@ -26,7 +26,7 @@ def histogram(units, shared):
 
 
 @given(st.lists(st.integers(0, 1000), max_size=50), engines)
-def test_each_unit_counts_once(units, engine):
+def test_each_unit_is_counted_once(units, engine):
     even, odd = engine.reduce(histogram, units, 7, blocks=2)
     expected = histogram(units, 7)
     np.testing.assert_array_equal(even, expected[0])
@@ -34,7 +34,7 @@ def test_each_unit_counts_once(units, engine):
 
 
 @given(st.lists(st.integers(), max_size=20), engines)
-def test_combine_and_finish(units, engine):
+def test_parts_are_combined_and_each_block_is_finished(units, engine):
     result = engine.reduce(
         lambda group, shared: [set(group)],
         units,
@@ -46,20 +46,20 @@ def test_combine_and_finish(units, engine):
 
 
 def test_reverse_takes_the_last_unit_first():
-    def listed(units, shared):
+    def as_list(units, shared):
         return [list(units)]
 
-    assert LocalEngine(groups=2).reduce(listed, [1, 2, 3, 4], None) == [[1, 2, 3, 4]]
-    assert LocalEngine(groups=2, reverse=True).reduce(listed, [1, 2, 3, 4], None) == [[4, 3, 2, 1]]
+    assert LocalEngine(groups=2).reduce(as_list, [1, 2, 3, 4], None) == [[1, 2, 3, 4]]
+    assert LocalEngine(groups=2, reverse=True).reduce(as_list, [1, 2, 3, 4], None) == [[4, 3, 2, 1]]
 
 
-def test_tasks_run_side_by_side():
+def test_tasks_run_in_parallel():
     barrier = threading.Barrier(3, timeout=20)
     assert LocalEngine(n_jobs=3).reduce(lambda units, shared: [barrier.wait() >= 0], [1, 2, 3], None) == [3]
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
-def test_an_error_surfaces_as_itself(n_jobs):
+def test_an_exception_of_a_task_is_raised_unchanged(n_jobs):
     error = KeyError("unit 2")
 
     def task(units, shared):
@@ -94,13 +94,13 @@ def test_a_task_must_return_one_part_per_block():
 
 
 @pytest.mark.parametrize("settings", [{"n_jobs": 0}, {"groups": 0}])
-def test_settings_out_of_range(settings):
+def test_settings_out_of_range_are_refused(settings):
     with pytest.raises(ParameterError, match="at least 1"):
         LocalEngine(**settings)
 
 
 @pytest.mark.parametrize("block", [1, 2, 5, 100])
-def test_units_of_memory_cover_every_row_once(block):
+def test_units_of_a_memory_source_cover_every_row_once(block):
     matrix = np.arange(10.0).reshape(5, 2)
     source = MemorySource(Table.read(matrix), block=block)
     units = source.units()
@@ -111,6 +111,6 @@ def test_units_of_memory_cover_every_row_once(block):
     assert units[0] == Unit(0, min(block, 5))
 
 
-def test_units_hold_rows():
+def test_a_block_of_no_rows_is_refused():
     with pytest.raises(ParameterError, match="at least 1 row"):
         MemorySource(Table.read([[0.0]]), block=0)

@@ -1,4 +1,4 @@
-"""Labels of every type become sorted classes and codes that give the labels back."""
+"""Labels of every type become sorted classes and codes."""
 
 import decimal
 
@@ -41,7 +41,7 @@ TEXT = ["b", "c", "a", "b"]
     ],
     ids=lambda y: f"{type(y).__module__}.{type(y).__name__}-{getattr(y, 'dtype', '')}",
 )
-def test_text_labels_from_anywhere(y):
+def test_text_labels_are_the_same_from_every_container(y):
     classes, codes = read_labels(y)
     assert classes.tolist() == ["a", "b", "c"]
     assert codes.dtype == np.int32
@@ -72,7 +72,7 @@ def test_text_labels_from_anywhere(y):
         (pa.array([True, False, True]), [False, True], np.bool_),
     ],
 )
-def test_numbers_keep_their_type(y, classes, dtype):
+def test_numeric_labels_keep_their_type(y, classes, dtype):
     found, codes = read_labels(y)
     assert found.dtype == dtype
     assert found.tolist() == classes
@@ -85,7 +85,7 @@ def test_numbers_keep_their_type(y, classes, dtype):
         st.integers(1, 40),
     ).filter(lambda y: y.dtype.kind != "f" or (np.isfinite(y).all() and (y == np.rint(y)).all()))
 )
-def test_agrees_with_numpy_unique(y):
+def test_labels_equal_numpy_unique(y):
     classes, codes = read_labels(y)
     expected_classes, expected_codes = np.unique(y, return_inverse=True)
     assert classes.dtype == y.dtype
@@ -94,7 +94,7 @@ def test_agrees_with_numpy_unique(y):
 
 
 @given(st.lists(st.integers(-2000, 2000) | st.integers(-(2**63), 2**63 - 1), min_size=1))
-def test_counting_and_sorting_agree(values):
+def test_small_and_large_ranges_of_integers_are_read_back(values):
     classes, codes = read_labels(np.array(values, dtype=np.int64))
     assert classes.tolist() == sorted(set(values))
     assert classes[codes].tolist() == values
@@ -150,7 +150,7 @@ def test_unusable_labels_are_refused(y, message):
         read_labels(y)
 
 
-def test_known_classes_keep_their_codes():
+def test_matched_labels_have_the_codes_of_the_known_classes():
     assert match_labels(read_labels([3, 1]), (3, 2, 1)).tolist() == [0, 2]
     with pytest.raises(SchemaError, match="label 4"):
         match_labels(read_labels([3, 4]), (3, 2, 1))

@@ -1,4 +1,4 @@
-"""Parquet files are a table: whatever they hold, and however it is dealt over files and row groups."""
+"""Parquet files are read as the same table for any column types and any division into files and row groups."""
 
 import os
 import pickle
@@ -17,18 +17,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hornbeam.data import Bins, Kind, LocalEngine, MemorySource, ParquetSource, Table
-from hornbeam.data.files.paths import row_groups, summary
+from hornbeam.data.files import row_groups, summary
 from hornbeam.errors import DataError, ParameterError, SchemaError
 
 engines = st.builds(LocalEngine, st.integers(1, 2), st.integers(1, 5), st.booleans())
 
 
-def joined(source: ParquetSource, features: list[int] | None = None) -> Table:
-    """All units as one table."""
+def concat_units(source: ParquetSource, features: list[int] | None = None) -> Table:
+    """Concatenate all units."""
     parts = [source.read(unit, features) for unit in source.units()]
     assert [len(part.columns[0]) for part in parts] == [unit.end - unit.begin for unit in source.units()]
 
-    def together(name: str) -> np.ndarray | None:
+    def concatenated(name: str) -> np.ndarray | None:
         arrays = [getattr(part, name) for part in parts]
         return None if arrays[0] is None else np.concatenate(arrays)
 
@@ -37,8 +37,8 @@ def joined(source: ParquetSource, features: list[int] | None = None) -> Table:
     return Table(
         first.schema,
         columns,
-        together("target"),
-        together("weight"),
+        concatenated("target"),
+        concatenated("weight"),
         first.unit,
         None,
         first.names,
@@ -61,8 +61,8 @@ def assert_same(found: Table, expected: Table) -> None:
             np.testing.assert_array_equal(one, other)
 
 
-def told(call) -> str:
-    """What a call has to say against the data."""
+def data_error(call) -> str:
+    """Return the message of the DataError that a call raises; empty if it raises none."""
     try:
         call()
     except DataError as error:
@@ -70,15 +70,15 @@ def told(call) -> str:
     return ""
 
 
-def written(frame: pa.Table, folder: Path, group: int, n_files: int = 1) -> Path:
-    """A table dealt over some files of small row groups."""
+def write_files(frame: pa.Table, folder: Path, group: int, n_files: int = 1) -> Path:
+    """Write a table as some files of small row groups; return the folder."""
     bounds = [len(frame) * at // n_files for at in range(n_files + 1)]
     for at in range(n_files):
         pq.write_table(frame[bounds[at] : bounds[at + 1]], folder / f"{at:03d}.parquet", row_group_size=group)
     return folder
 
 
-# ---- the law -------------------------------------------------------------------------------------------
+# ---- files equal tables --------------------------------------------------------------------------------
 
 SIZES = ["small", "medium", "large"]
 numbers = st.one_of(
@@ -135,10 +135,10 @@ def frames(draw):
 
 @settings(max_examples=100, deadline=None)
 @given(st.data())
-def test_files_are_the_table(tmp_path_factory, data):
+def test_files_are_read_as_the_same_table_as_in_memory(tmp_path_factory, data):
     frame = data.draw(frames())
     group, n_files = data.draw(st.integers(1, 30)), data.draw(st.integers(1, min(3, len(frame))))
-    folder = written(frame, tmp_path_factory.mktemp("rows"), group, n_files)
+    folder = write_files(frame, tmp_path_factory.mktemp("rows"), group, n_files)
     weight = data.draw(st.sampled_from([None, "w"]))
     labels = list(dict.fromkeys(frame["y"].to_pylist()))
     class_weight = data.draw(st.sampled_from([None, "balanced", {labels[0]: 0}, {labels[-1]: 2.5}]))
@@ -163,22 +163,22 @@ def test_files_are_the_table(tmp_path_factory, data):
             engine=data.draw(engines),
         )
 
-    if problem := told(read):
-        with pytest.raises(DataError, match=re.escape(problem)):
+    if message := data_error(read):
+        with pytest.raises(DataError, match=re.escape(message)):
             opened()
         return
     expected, source = read(), opened()
-    assert_same(joined(source), expected)
+    assert_same(concat_units(source), expected)
     assert source.n_rows == expected.n_rows
     assert source.unit == expected.unit
     again = pickle.loads(pickle.dumps(source))
-    assert_same(joined(again), expected)
+    assert_same(concat_units(again), expected)
     matching = ParquetSource.open(
         folder, target="y", weight=weight, class_weight=class_weight, schema=expected.schema
     )
-    assert_same(joined(matching), read(expected.schema))
+    assert_same(concat_units(matching), read(expected.schema))
     some = data.draw(st.lists(st.integers(0, len(features) - 1), min_size=1, max_size=3, unique=True))
-    assert_same(joined(source, some), expected.select(some))
+    assert_same(concat_units(source, some), expected.select(some))
     bins = Bins.fit(source, data.draw(engines), max_bins=4)
     assert bins.digest == Bins.fit(MemorySource(expected), LocalEngine(), max_bins=4).digest
 
@@ -212,12 +212,12 @@ def polars_frame():
 
 
 @pytest.mark.parametrize("group", [1, 3, 100])
-def test_what_pandas_and_polars_write_is_what_they_hold(tmp_path, group):
-    """The index of a pandas frame is no feature, in files as in memory."""
+def test_files_of_pandas_and_polars_are_read_like_their_frames(tmp_path, group):
+    """The index of a pandas frame is not a feature, in files and in memory."""
     frame = pandas_frame()
     frame.to_parquet(tmp_path / "a.parquet", row_group_size=group)
     source = ParquetSource.open(tmp_path / "a.parquet", target="y")
-    assert_same(joined(source), Table.read(frame.drop(columns="y"), frame["y"]))
+    assert_same(concat_units(source), Table.read(frame.drop(columns="y"), frame["y"]))
     assert [feature.kind for feature in source.schema.features][2:5] == [
         Kind.NOMINAL,
         Kind.NOMINAL,
@@ -226,11 +226,11 @@ def test_what_pandas_and_polars_write_is_what_they_hold(tmp_path, group):
     frame = polars_frame()
     frame.write_parquet(tmp_path / "b.parquet", row_group_size=group)
     source = ParquetSource.open(str(tmp_path / "b.parquet"), target="y")
-    assert_same(joined(source), Table.read(frame.drop("y"), frame["y"]))
+    assert_same(concat_units(source), Table.read(frame.drop("y"), frame["y"]))
 
 
-def test_without_labels_and_weights_nothing_but_footers_is_read(tmp_path):
-    """A page that cannot be read is only found when its rows are."""
+def test_without_labels_and_weights_only_footers_are_read(tmp_path):
+    """A damaged page raises an error only when its rows are read."""
     path = tmp_path / "rows.parquet"
     pq.write_table(pa.table({"x": np.arange(1000.0)}), path, compression="none", use_dictionary=False)
     content = bytearray(path.read_bytes())
@@ -245,9 +245,9 @@ def test_without_labels_and_weights_nothing_but_footers_is_read(tmp_path):
 # ---- units ---------------------------------------------------------------------------------------------
 
 
-def test_units_number_the_rows_that_count(tmp_path):
+def test_units_count_only_rows_that_are_kept(tmp_path):
     frame = pa.table({"x": np.arange(9.0), "w": [0.0, 1, 1, 0, 0, 0, 2, 0, 1]})
-    source = ParquetSource.open(written(frame, tmp_path, 3), target=None, weight="w")
+    source = ParquetSource.open(write_files(frame, tmp_path, 3), target=None, weight="w")
     file = str(tmp_path / "000.parquet")
     assert [(u.begin, u.end, u.file, u.group) for u in source.units()] == [(0, 2, file, 0), (2, 4, file, 2)]
     assert [source.read(unit).columns[0].tolist() for unit in source.units()] == [[1.0, 2.0], [6.0, 8.0]]
@@ -259,34 +259,34 @@ def test_large_row_groups_are_read_in_parts(tmp_path, monkeypatch):
     monkeypatch.setattr(row_groups, "SHORT_ROWS", 4)
     monkeypatch.setattr(row_groups, "BATCH_ROWS", 3)
     frame = pa.table({"x": np.arange(23.0), "c": list("abcabdabeabfabgabhabiab"), "y": [0, 1] * 11 + [0]})
-    source = ParquetSource.open(written(frame, tmp_path, 23), target="y")
+    source = ParquetSource.open(write_files(frame, tmp_path, 23), target="y")
     assert [(unit.n_rows, unit.group, unit.part) for unit in source.units()] == [
         (7, 0, 0),
         (8, 0, 1),
         (8, 0, 2),
     ]
-    assert_same(joined(source), Table.read(frame.select(["x", "c"]), frame["y"]))
+    assert_same(concat_units(source), Table.read(frame.select(["x", "c"]), frame["y"]))
 
 
-def test_a_file_that_changed_is_not_taken_for_the_old_one(tmp_path):
+def test_a_file_that_changed_after_opening_is_refused(tmp_path):
     frame = pa.table({"x": np.arange(9.0), "y": [0, 1, 2] * 3})
-    source = ParquetSource.open(written(frame, tmp_path, 3), target="y")
-    written(frame, tmp_path, 4)
+    source = ParquetSource.open(write_files(frame, tmp_path, 3), target="y")
+    write_files(frame, tmp_path, 4)
     with pytest.raises(
-        DataError, match=r"Row group 0 of .* has 4 rows that count; there were 3 .* Open them"
+        DataError, match=r"Row group 0 of .* has 4 rows with a weight above zero; there were 3 .* Open them"
     ):
         source.read(source.units()[0])
 
 
-def test_a_fingerprint_is_of_files_columns_and_schema(tmp_path):
+def test_the_fingerprint_depends_on_files_columns_and_schema(tmp_path):
     frame = pa.table({"x": np.arange(9.0), "z": np.arange(9.0), "y": [0, 1, 2] * 3})
-    folder = written(frame, tmp_path, 3)
+    folder = write_files(frame, tmp_path, 3)
 
-    def word(**options):
+    def fingerprint(**options):
         return ParquetSource.open(folder, **({"target": "y"} | options)).fingerprint
 
-    first = word()
-    assert word(engine=LocalEngine(2, 3, True)) == first
+    first = fingerprint()
+    assert fingerprint(engine=LocalEngine(2, 3, True)) == first
     options = [
         {"target": None},
         {"features": ["x"]},
@@ -294,15 +294,15 @@ def test_a_fingerprint_is_of_files_columns_and_schema(tmp_path):
         {"weight": "z"},
         {"class_weight": {0: 0}},
     ]
-    assert len({first, *[word(**some) for some in options]}) == 6
+    assert len({first, *[fingerprint(**some) for some in options]}) == 6
     os.utime(folder / "000.parquet", ns=(0, 0))
-    assert word() != first
+    assert fingerprint() != first
 
 
 # ---- which files ---------------------------------------------------------------------------------------
 
 
-def test_files_folders_patterns_and_addresses(tmp_path):
+def test_files_folders_patterns_and_addresses_are_listed_in_order(tmp_path):
     frame = pa.table({"x": [1.0, 2.0], "y": ["a", "b"]})
     for name in ("b one%20#.parquet", "a.parquet", "_temporary/c.parquet", ".d.parquet", "deep/e.parquet"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -313,9 +313,9 @@ def test_files_folders_patterns_and_addresses(tmp_path):
         files = [unit.file for unit in ParquetSource.open(paths, target="y").units()]
         return [Path(file).relative_to(tmp_path).as_posix() for file in files]
 
-    every = ["a.parquet", "b one%20#.parquet", "deep/e.parquet"]
-    assert names(tmp_path) == names(str(tmp_path)) == every
-    assert names(tmp_path / "*.parquet") == every[:2]
+    visible = ["a.parquet", "b one%20#.parquet", "deep/e.parquet"]
+    assert names(tmp_path) == names(str(tmp_path)) == visible
+    assert names(tmp_path / "*.parquet") == visible[:2]
     assert names(str(tmp_path / "**" / "[ae].parquet")) == ["a.parquet", "deep/e.parquet"]
     assert names([tmp_path / "deep", tmp_path / "a.parquet"]) == ["deep/e.parquet", "a.parquet"]
     addresses = ParquetSource.open(f"file://{tmp_path}/deep", target="y")
@@ -325,7 +325,7 @@ def test_files_folders_patterns_and_addresses(tmp_path):
     assert ParquetSource.open(address, target="y").units()[0].file == address
 
 
-def test_there_must_be_files(tmp_path):
+def test_paths_without_files_are_refused(tmp_path):
     with pytest.raises(DataError, match=r"There are no Parquet files at .*none\.parquet"):
         ParquetSource.open(tmp_path / "none.parquet", target="y")
     with pytest.raises(DataError, match=r"There are no Parquet files at .*a folder is searched for"):
@@ -350,7 +350,7 @@ def two_files(folder: Path, one: dict, other: dict) -> Path:
     return folder
 
 
-def test_files_must_agree_on_what_a_column_holds(tmp_path):
+def test_files_with_different_column_types_are_refused(tmp_path):
     two_files(tmp_path, {"x": [1.0], "y": [0]}, {"x": ["a"], "y": [1]})
     match = r"Column 'x' holds numbers in '.*one\.parquet', but text in '.*other\.parquet'"
     with pytest.raises(DataError, match=match):
@@ -364,7 +364,7 @@ def test_widths_orders_and_columns_without_values_may_differ(tmp_path):
     nothing = pa.nulls(1)
     one = {"x": pa.array([1], pa.int8()), "c": ["a"], "n": nothing, "t": nothing, "y": [1]}
     other = {"t": [True], "c": pa.array(["b"], pa.large_string()), "x": [0.5], "n": [2.0], "y": [2.0]}
-    table = joined(ParquetSource.open(two_files(tmp_path, one, other), target="y"))
+    table = concat_units(ParquetSource.open(two_files(tmp_path, one, other), target="y"))
     expected = Table.read(
         pa.table({"x": [1.0, 0.5], "c": ["a", "b"], "n": [None, 2.0], "t": [None, True]}), [1.0, 2.0]
     )
@@ -381,7 +381,7 @@ def test_ordered_categories_keep_their_order(tmp_path):
     two_files(tmp_path, ordered(["small"], SIZES[:2]), ordered(["large", "medium"], SIZES[1:]))
     source = ParquetSource.open(tmp_path, target="y", engine=LocalEngine(groups=2, reverse=True))
     assert source.schema.features[0].categories == tuple(SIZES)
-    assert joined(source).columns[0].tolist() == [0.0, 2.0, 1.0]
+    assert concat_units(source).columns[0].tolist() == [0.0, 2.0, 1.0]
     two_files(tmp_path, ordered(["small"], SIZES), ordered(["large"], SIZES[::-1]))
     with pytest.raises(
         DataError, match=r"Column 'x' has ordered categories, but their order differs: \['small'"
@@ -389,7 +389,7 @@ def test_ordered_categories_keep_their_order(tmp_path):
         ParquetSource.open(tmp_path, target="y")
 
 
-# ---- what cannot be used -------------------------------------------------------------------------------
+# ---- unusable data --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -417,8 +417,8 @@ def test_ordered_categories_keep_their_order(tmp_path):
         ({"x": pa.array([], pa.int8()), "y": pa.array([], pa.int8())}, {}, DataError, "have 0 rows while"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_used(tmp_path, columns, options, error, match):
-    folder = written(pa.table(columns), tmp_path, 10)
+def test_unusable_columns_and_options_are_refused(tmp_path, columns, options, error, match):
+    folder = write_files(pa.table(columns), tmp_path, 10)
     if error is None:
         assert ParquetSource.open(folder, **({"target": "y"} | options)).n_rows == 1
         return
@@ -426,18 +426,18 @@ def test_what_cannot_be_used(tmp_path, columns, options, error, match):
         ParquetSource.open(folder, **({"target": "y"} | options))
 
 
-def test_names_must_differ_within_a_file(tmp_path):
+def test_repeated_column_names_are_refused(tmp_path):
     pq.write_table(pa.table([[1], [2]], names=["x", "x"]), tmp_path / "rows.parquet")
     with pytest.raises(DataError, match="has two columns of the same name"):
         ParquetSource.open(tmp_path, target=None)
 
 
-def test_absurd_numbers_of_categories_and_classes_are_refused(tmp_path, monkeypatch):
-    """The limits hold over all units, not only within one."""
+def test_too_many_categories_and_classes_are_refused(tmp_path, monkeypatch):
+    """The limits apply to all units together."""
     monkeypatch.setattr(summary, "MAX_CATEGORIES", 5)
     monkeypatch.setattr(summary, "MAX_CLASSES", 5)
     frame = pa.table({"x": list("abcdef"), "n": np.arange(6.0), "y": np.arange(6)})
-    folder = written(frame, tmp_path, 2)
+    folder = write_files(frame, tmp_path, 2)
     with pytest.raises(DataError, match=r"Feature 'x' has more than 5 categories.*drop the column"):
         ParquetSource.open(folder, target=None)
     with pytest.raises(DataError, match="The target has more than 5 classes"):
@@ -445,9 +445,9 @@ def test_absurd_numbers_of_categories_and_classes_are_refused(tmp_path, monkeypa
     assert ParquetSource.open(folder, target=None, features=["n"]).n_rows == 6
 
 
-def test_labels_that_a_given_schema_lacks_are_told(tmp_path):
+def test_labels_outside_the_given_schema_are_refused(tmp_path):
     schema = Table.read(pa.table({"x": [1.0, 2.0]}), ["a", "b"]).schema
-    folder = written(pa.table({"x": [1.0, 2.0, 3.0], "y": ["a", "c", "b"]}), tmp_path, 1)
+    folder = write_files(pa.table({"x": [1.0, 2.0, 3.0], "y": ["a", "c", "b"]}), tmp_path, 1)
     with pytest.raises(SchemaError, match="y has the label 'c'"):
         ParquetSource.open(folder, target="y", schema=schema)
     assert ParquetSource.open(folder, target=None, schema=schema).schema == schema

@@ -1,4 +1,4 @@
-"""Facts about columns, against plain Python."""
+"""Profiles of columns, compared with plain Python."""
 
 import datetime
 
@@ -13,16 +13,16 @@ from hornbeam.data.files.profile import Profile  # noqa: E402
 
 
 @given(st.lists(st.none() | st.integers(-3, 3), min_size=1, max_size=12))
-def test_whole_numbers_are_counted(values):
+def test_profiles_of_whole_numbers_equal_counts_in_python(values):
     found = Profile.of("x", pa.chunked_array([pa.array(values, pa.int64())]))
     known = [value for value in values if value is not None]
     assert (found.holds, found.whole) == ("number", True)
     assert found.n_missing == len(values) - len(known)
     assert found.n_distinct == len(set(known))
-    runs = len(values) > 1 and known == values and values == list(range(values[0], values[0] + len(values)))
-    assert found.counts_rows == runs
-    every = len(values) > 1 and len(set(known)) == len(values)
-    assert found.width == (max(values) - min(values) + 1 if every else 0)
+    consecutive = known == values and values == list(range(values[0], values[0] + len(values)))
+    assert found.is_row_number == (len(values) > 1 and consecutive)
+    unrepeated = len(values) > 1 and len(set(known)) == len(values)
+    assert found.width == (max(values) - min(values) + 1 if unrepeated else 0)
     as_floats = np.array([np.nan if value is None else value for value in values], float)
     assert Profile.of_numbers("x", as_floats) == found
     texts = pa.array([None if value is None else str(value) for value in values], pa.string())
@@ -42,10 +42,10 @@ def test_whole_numbers_are_counted(values):
         ([b"bytes"], "other"),
     ],
 )
-def test_kinds(values, holds):
+def test_the_type_of_values_follows_from_the_arrow_type(values, holds):
     assert Profile.of("x", pa.chunked_array([values])).holds == holds
 
 
-def test_dictionaries_hold_what_their_values_are():
+def test_a_dictionary_has_the_type_of_its_values():
     column = pa.chunked_array([pa.array(["a", None, "a"]).dictionary_encode()])
     assert Profile.of("x", column) == Profile("x", "text", 3, 1, 1)

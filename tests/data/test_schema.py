@@ -1,4 +1,4 @@
-"""Schemas are values: equal, hashable, and impossible to build wrong."""
+"""Schemas compare by value, are hashable, and are checked when they are built."""
 
 import pickle
 
@@ -8,7 +8,7 @@ from hornbeam.data.schema import Feature, Kind, Schema, sorted_categories
 from hornbeam.errors import DataError, HornbeamError, SchemaError
 
 
-def test_equal_schemas_are_equal_and_hash_alike():
+def test_equal_schemas_are_equal_and_have_equal_hashes():
     def make():
         return Schema((Feature("a"), Feature("b", Kind.NOMINAL, (1, "x"))), ("no", "yes"))
 
@@ -18,7 +18,7 @@ def test_equal_schemas_are_equal_and_hash_alike():
     assert make() != Schema((Feature("a"), Feature("b", Kind.ORDINAL, (1, "x"))), ("no", "yes"))
 
 
-def test_sizes_and_names():
+def test_a_schema_counts_and_names_features_and_classes():
     schema = Schema((Feature("a"), Feature("b", Kind.NOMINAL, ("x", "y"))), (0, 1, 2))
     assert (schema.n_features, schema.n_classes, schema.names) == (2, 3, ("a", "b"))
     assert not schema.is_numeric
@@ -52,7 +52,7 @@ def test_wrong_schemas_are_refused(make, message):
     assert isinstance(caught.value, HornbeamError)
 
 
-def test_at_most_65534_categories():
+def test_more_than_65534_categories_are_refused():
     Feature("id", Kind.NOMINAL, tuple(range(65_534)))
     with pytest.raises(DataError, match="65535 categories; at most 65534"):
         Feature("id", Kind.NOMINAL, tuple(range(65_535)))

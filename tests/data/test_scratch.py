@@ -1,4 +1,4 @@
-"""What a killed process left behind is deleted by the next one, and nothing else is."""
+"""Temporary folders and drafts of a killed process are deleted by the next one, and no others."""
 
 import errno
 import fcntl
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hornbeam.data.files.scratch import _mark, draft_of, remove_drafts, scratch_folder
+from hornbeam.data.files.scratch import _lock_name, draft_of, remove_drafts, scratch_folder
 
 OWNER = """
 import sys
@@ -28,7 +28,7 @@ with scratch_folder(sys.argv[1]) as folder, draft_of(Path(sys.argv[1], "rows.arr
 
 @pytest.fixture
 def owner(tmp_path):
-    """Another process with a folder and a draft in the folder of the test, and the name of the former."""
+    """Start a process with a scratch folder and a draft in the folder of the test; yield it and its folder."""
     process = subprocess.Popen(
         [sys.executable, "-c", OWNER, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
@@ -42,10 +42,10 @@ def drafts(folder):
     return [path for path in folder.iterdir() if path.name.startswith(".rows.arrow")]
 
 
-def test_what_a_killed_process_left_is_deleted(tmp_path, owner):
+def test_folders_and_drafts_of_a_killed_process_are_deleted(tmp_path, owner):
     process, left = owner
     with scratch_folder(tmp_path):
-        assert left.is_dir()  # it has an owner
+        assert left.is_dir()  # its owner is running
     remove_drafts(tmp_path, "rows.arrow")
     assert len(drafts(tmp_path)) == 1
     process.kill()
@@ -56,12 +56,12 @@ def test_what_a_killed_process_left_is_deleted(tmp_path, owner):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_folders_without_a_lock_of_this_machine_stay(tmp_path):
+def test_folders_without_a_lock_of_this_machine_are_kept(tmp_path):
     """They belong to another program, or to a process on another machine."""
     for name, mark in (
         ("hornbeam-a", "notes"),
         ("hornbeam-b", ".in-use.another-machine"),
-        ("other", _mark()),
+        ("other", _lock_name()),
     ):
         (tmp_path / name).mkdir()
         (tmp_path / name / mark).touch()
@@ -71,7 +71,7 @@ def test_folders_without_a_lock_of_this_machine_stay(tmp_path):
     with scratch_folder(tmp_path):
         pass
     assert sorted(tmp_path.iterdir()) == before
-    assert (tmp_path / "other" / _mark()).exists()
+    assert (tmp_path / "other" / _lock_name()).exists()
 
 
 def test_a_folder_is_deleted_after_an_error(tmp_path):
@@ -81,7 +81,7 @@ def test_a_folder_is_deleted_after_an_error(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_draft_is_deleted_after_an_error_and_the_old_file_stays(tmp_path):
+def test_a_draft_is_deleted_after_an_error_and_the_old_file_is_kept(tmp_path):
     path = tmp_path / "rows.arrow"
     path.write_bytes(b"old")
     with pytest.raises(OSError, match="full"), draft_of(path) as file:  # noqa: PT012
@@ -92,7 +92,7 @@ def test_a_draft_is_deleted_after_an_error_and_the_old_file_stays(tmp_path):
 
 
 def test_files_are_closed_before_they_are_renamed_on_windows(tmp_path, monkeypatch):
-    """There an open file cannot be renamed; here a rename that refuses one stands for it."""
+    """Simulates Windows with a rename that refuses open files."""
 
     def refusing(rename):
         def checked(source, target):
@@ -110,15 +110,15 @@ def test_files_are_closed_before_they_are_renamed_on_windows(tmp_path, monkeypat
     monkeypatch.setattr(sys, "platform", "win32")
     with scratch_folder(tmp_path) as folder, draft_of(Path(folder, "rows")) as file:
         file.write(b"abc")
-        assert (Path(folder) / _mark()).exists()
+        assert (Path(folder) / _lock_name()).exists()
 
 
-def test_folders_can_be_made_where_there_are_no_locks_and_others_stay(tmp_path, monkeypatch):
+def test_without_locks_folders_are_created_and_others_are_kept(tmp_path, monkeypatch):
     def flock(handle, operation):
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
     monkeypatch.setattr(fcntl, "flock", flock)
-    other = tmp_path / "hornbeam-other" / _mark()
+    other = tmp_path / "hornbeam-other" / _lock_name()
     other.parent.mkdir()
     other.touch()
     with scratch_folder(tmp_path) as folder, draft_of(Path(folder, "rows")) as file:

@@ -1,4 +1,4 @@
-"""The door: the same content gives the same table, whatever it came in."""
+"""`Table.read` gives the same table for the same content in any container."""
 
 import datetime
 import decimal
@@ -41,7 +41,7 @@ def pandas_frame():
 
 
 def pandas_old_frame():
-    """As pandas users have had it for long: objects, floats for integers, an unused category first."""
+    """Return a frame in old pandas style: objects, floats for integers, an unused category first."""
     return pd.DataFrame(
         {
             "number": pd.Series(NUMBER, dtype=object),
@@ -79,7 +79,7 @@ def arrow_table():
 
 
 def arrow_chunks():
-    """Chunks whose dictionaries differ."""
+    """Return a table with chunks whose dictionaries differ."""
     table = arrow_table()
     colour = pa.chunked_array(
         [pa.array(COLOUR[:2]).dictionary_encode(), pa.array(COLOUR[2:]).dictionary_encode()]
@@ -88,7 +88,7 @@ def arrow_chunks():
 
 
 class Capsule:
-    """A stranger who speaks Arrow."""
+    """An object with nothing but the Arrow interface."""
 
     def __init__(self, table):
         self.table = table
@@ -162,7 +162,7 @@ def test_frames_and_arrays_give_the_same_table(name):
 
 @pytest.mark.parametrize("unknown", NOMINAL_FRAMES)
 @pytest.mark.parametrize("known", ["pandas", "polars", "numpy"])
-def test_a_schema_of_one_library_reads_the_others(known, unknown):
+def test_a_schema_from_one_library_matches_frames_of_the_others(known, unknown):
     names = ["number", "whole", "flag", "colour"]
     schema = Table.read(NOMINAL_FRAMES[known](), feature_names=names).schema
     table = Table.read(NOMINAL_FRAMES[unknown](), schema=schema)
@@ -180,14 +180,14 @@ def test_a_float_matrix_is_not_copied():
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "longdouble", "int8", "uint64", "int64", ">f8"])
-def test_other_numbers_become_float64(dtype):
+def test_other_numeric_types_become_float64(dtype):
     X = np.array([[1, 2], [3, 4]], dtype=dtype)
     table = Table.read(X)
     assert table.matrix.dtype == np.float64
     assert table.matrix.tolist() == [[1, 2], [3, 4]]
 
 
-def test_integers_beyond_the_floats_are_rounded():
+def test_integers_beyond_2_to_the_53_are_rounded():
     assert Table.read(np.array([[2**53 + 1]])).columns[0].tolist() == [2.0**53]
 
 
@@ -226,7 +226,7 @@ def test_booleans_are_nominal():
     ],
 )
 @pytest.mark.parametrize("wrap", [lambda v: np.array(v, dtype=object)[:, None], lambda v: [[x] for x in v]])
-def test_objects_decide_by_column(wrap, values, kind, categories, column):
+def test_the_kind_of_an_object_column_follows_from_its_values(wrap, values, kind, categories, column):
     expect(Table.read(wrap(values)), [column], (Feature("x0", kind, categories),))
 
 
@@ -239,25 +239,25 @@ def test_categories_do_not_depend_on_the_order_of_rows(values):
     assert back == values
 
 
-def test_strings_of_numpy_are_nominal():
+def test_numpy_strings_are_nominal():
     for dtype in ("U2", np.dtypes.StringDType()):
         table = Table.read(np.array([["b"], ["a"], ["b"]], dtype=dtype))
         expect(table, [[1, 0, 1]], (Feature("x0", Kind.NOMINAL, ("a", "b")),))
 
 
-def test_categories_of_numbers_keep_their_values():
+def test_numeric_categories_keep_their_values():
     frame = pd.DataFrame({"c": pd.Categorical([30, 10, None], categories=[30, 20, 10])})
     expect(Table.read(frame), [[1, 0, -1]], (Feature("c", Kind.NOMINAL, (10, 30)),))
     arrow = pa.table({"c": pa.array([30, 10, None]).dictionary_encode()})
     expect(Table.read(arrow), [[1, 0, -1]], (Feature("c", Kind.NOMINAL, (10, 30)),))
 
 
-def test_arrow_dictionaries_may_hold_nulls_and_repeat_themselves():
+def test_arrow_dictionaries_may_have_nulls_and_repeated_values():
     array = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3, None]), pa.array(["b", None, "a", "b"]))
     expect(Table.read(pa.table({"c": array})), [[1, -1, 0, 1, -1]], (Feature("c", Kind.NOMINAL, ("a", "b")),))
 
 
-def test_decimals_are_numbers():
+def test_decimals_are_numeric():
     values = [decimal.Decimal("1.5"), None]
     for frame in (
         pa.table({"d": values}),
@@ -268,7 +268,7 @@ def test_decimals_are_numbers():
         expect(Table.read(frame), [[1.5, np.nan]], (Feature("d"),))
 
 
-def test_columns_of_nothing():
+def test_columns_without_values_are_numeric_unless_typed_as_text():
     for frame in (
         pa.table({"n": pa.nulls(2)}),
         pl.DataFrame({"n": [None, None]}),
@@ -279,7 +279,7 @@ def test_columns_of_nothing():
     expect(Table.read(typed), [[-1, -1]], (Feature("n", Kind.NOMINAL, ()),))
 
 
-def test_names():
+def test_names_come_from_feature_names_or_the_frame_or_are_generated():
     X = np.zeros((2, 2))
     assert Table.read(X, feature_names=["a", "b"]).schema.names == ("a", "b")
     assert Table.read(X, feature_names=pd.Index(["a", "b"])).schema.names == ("a", "b")
@@ -299,13 +299,13 @@ class NotAnArray:
         return np.array([[1.0, 2.0]], dtype=dtype)
 
 
-def test_whatever_turns_into_an_array():
+def test_anything_that_converts_to_an_array_is_read():
     assert Table.read(NotAnArray()).matrix.tolist() == [[1, 2]]
     assert Table.read(((1, 2), (3, 4))).columns[1].tolist() == [2, 4]
     assert Table.read([np.array([1.0, 2.0]), np.array([3.0, 4.0])]).columns[0].tolist() == [1, 3]
 
 
-def test_arrays_need_numpy_alone():
+def test_reading_arrays_imports_only_numpy():
     program = (
         "import sys, numpy; from hornbeam.data import Table; Table.read(numpy.eye(3), [0, 1, 0]);"
         "print(sorted({'narwhals', 'pandas', 'sklearn', 'scipy'} & set(sys.modules)))"
@@ -317,7 +317,7 @@ def test_arrays_need_numpy_alone():
 # Labels and weights
 
 
-def test_target_and_classes():
+def test_labels_become_sorted_classes_and_codes():
     table = Table.read([[1.0], [2.0], [3.0]], ["b", "a", "b"])
     assert table.schema.classes == ("a", "b")
     assert table.target.tolist() == [1, 0, 1]
@@ -329,7 +329,7 @@ def test_target_and_classes():
     )
 
 
-def test_labels_read_before_are_taken_as_they_are():
+def test_labels_that_were_read_before_are_not_copied():
     labels = read_labels(np.array([5, 3], dtype=np.int8))
     table = Table.read([[1.0], [2.0]], labels)
     assert table.schema.classes == (3, 5)
@@ -347,7 +347,7 @@ def test_labels_are_matched_with_the_schema():
     "make",
     [lambda rows: np.array(rows, dtype=float), lambda rows: pd.DataFrame(rows, columns=["x0", "x1"]), list],
 )
-def test_rows_of_weight_zero_are_as_if_they_were_not_there(make):
+def test_rows_of_weight_zero_are_dropped(make):
     rows, y, weight = [[1, 5], [2, 6], [3, 7]], ["a", "b", "a"], [1.5, 0, 2]
     table = Table.read(make(rows), y, sample_weight=weight)
     without = Table.read(make([rows[0], rows[2]]), ["a", "a"], sample_weight=[1.5, 2])
@@ -356,13 +356,13 @@ def test_rows_of_weight_zero_are_as_if_they_were_not_there(make):
     assert table.unit == without.unit
     np.testing.assert_array_equal(table.weight, without.weight)
     np.testing.assert_array_equal(table.columns, without.columns)
-    assert table.schema.classes == ("a", "b")  # the class stays, with nothing for it
+    assert table.schema.classes == ("a", "b")  # the class stays, without rows
     assert table.target.tolist() == [0, 0]
     if table.matrix is not None:
         assert all(np.shares_memory(column, table.matrix) for column in table.columns)
 
 
-def test_categories_of_weight_zero_are_not_learned():
+def test_categories_of_dropped_rows_are_not_in_the_schema():
     table = Table.read([["a"], ["b"]], [0, 1], sample_weight=[1, 0])
     assert table.schema.features[0].categories == ("a",)
 
@@ -385,7 +385,7 @@ def test_slices_are_views():
 # Matching a schema
 
 
-def test_values_are_matched_by_value_not_by_code():
+def test_categories_are_matched_by_value_not_by_code():
     schema = Table.read(pd.DataFrame({"c": pd.Categorical(["a", "b", "c"])})).schema
     frame = pd.DataFrame({"c": pd.Categorical(["c", "z", None, "a"], categories=["z", "c", "b", "a"])})
     assert Table.read(frame, schema=schema).columns[0].tolist() == [2, -2, -1, 0]
@@ -399,7 +399,7 @@ def test_ordinal_values_that_were_not_declared_are_missing():
     )
 
 
-def test_numbers_meet_categories_of_numbers():
+def test_numbers_match_numeric_categories():
     schema = Schema(
         (
             Feature("x0", Kind.NOMINAL, (1, 2.5, "a")),
@@ -412,7 +412,7 @@ def test_numbers_meet_categories_of_numbers():
     assert table.matrix is None
 
 
-def test_booleans_and_number_categories_meet_numeric_features():
+def test_booleans_and_numeric_categories_match_numeric_features():
     schema = Schema((Feature("a"), Feature("b")))
     frame = pd.DataFrame({"a": [True, False], "b": pd.Categorical([3, None], categories=[3, "unused"])})
     np.testing.assert_array_equal(Table.read(frame, schema=schema).columns, [[1, 0], [3, np.nan]])
@@ -421,7 +421,7 @@ def test_booleans_and_number_categories_meet_numeric_features():
 @pytest.mark.parametrize(
     ("feature", "X", "message"),
     [
-        (Feature("f"), [["tall"]], "Column 'f' has text in row 0, but the tree was made with numbers"),
+        (Feature("f"), [["tall"]], "Column 'f' has text in row 0, but the tree was fitted with numbers"),
         (Feature("f", Kind.NOMINAL, ("a",)), [[3]], "holds numbers, but the categories .* are text"),
         (Feature("f", Kind.NOMINAL, (1, 2)), [["1"]], "holds text, but the categories .* are numbers"),
         (Feature("f", Kind.ORDINAL, ("a",)), np.array([[3.0]]), "Column 'f' holds numbers"),
@@ -437,12 +437,12 @@ def test_booleans_and_number_categories_meet_numeric_features():
         ),
     ],
 )
-def test_columns_that_do_not_fit_are_refused(feature, X, message):
+def test_columns_that_do_not_match_the_schema_are_refused(feature, X, message):
     with pytest.raises(SchemaError, match=message):
         Table.read(X, schema=Schema((feature,)))
 
 
-def test_names_must_come_in_the_same_order():
+def test_names_in_another_order_are_refused():
     schema = Table.read(pd.DataFrame({"a": [1.0], "b": [2.0]})).schema
     with pytest.raises(SchemaError, match=r"same order.*\nPass X\[model.feature_names_in_\]"):
         Table.read(pd.DataFrame({"b": [1.0], "a": [2.0]}), schema=schema)
@@ -451,7 +451,7 @@ def test_names_must_come_in_the_same_order():
     assert Table.read(pd.DataFrame({"b": [1.0], "a": [2.0]}), schema=unnamed).schema is unnamed
 
 
-def test_missing_values_fit_every_feature():
+def test_missing_values_match_every_feature():
     schema = Schema((Feature("a"), Feature("b", Kind.NOMINAL, ("x",)), Feature("c", Kind.ORDINAL, ("x",))))
     for X in (
         np.full((1, 3), np.nan),
@@ -464,7 +464,7 @@ def test_missing_values_fit_every_feature():
         assert np.isnan(c[0])
 
 
-# What is refused
+# Unusable data
 
 DAY = datetime.date(2020, 1, 1)
 
@@ -520,7 +520,7 @@ def test_unusable_data_are_refused(X, message):
         Table.read(X)
 
 
-def test_lengths_must_agree():
+def test_different_numbers_of_rows_or_names_are_refused():
     with pytest.raises(DataError, match=r"inconsistent numbers of samples: \[2, 3\]"):
         Table.read(np.zeros((2, 1)), [0, 1, 0])
     with pytest.raises(DataError, match=r"sample_weight\.shape"):
@@ -531,7 +531,7 @@ def test_lengths_must_agree():
         Table.read(np.zeros((2, 2)), feature_names=["a", "a"])
 
 
-def test_too_many_categories_are_refused_in_training_only():
+def test_too_many_categories_are_refused_only_without_a_schema():
     names = [[f"id{i}"] for i in range(65_535)]
     with pytest.raises(DataError, match="65535 categories; at most 65534"):
         Table.read(names)
@@ -539,8 +539,8 @@ def test_too_many_categories_are_refused_in_training_only():
     assert Table.read(names, schema=schema).columns[0][[0, 2, 3]].tolist() == [0, 2, -2]
 
 
-def test_numbers_may_begin_at_any_address():
-    """Those of a field of a packed record do."""
+def test_unaligned_numbers_are_copied_to_aligned_columns():
+    """A field of a packed record is unaligned."""
     record = np.zeros(3, dtype=[("flag", np.int8), ("x", np.float64, (2,))])
     record["x"] = [[1.0, 5.0], [2.0, 4.0], [3.0, 6.0]]
     assert not record["x"].flags.aligned

@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 import hornbeam
-from hornbeam.data import Bins, EncodedCache, EncodingSource, LocalEngine, MemorySource
+from hornbeam.data import Bins, LocalEngine, MemorySource
+from hornbeam.data.encoded_rows import EncodingSource
+from hornbeam.data.files.cache import EncodedCache
 from hornbeam.data.encoded_rows import EncodedRows
 from hornbeam.errors import DataError, ParameterError, StorageError
 from hornbeam.growing import Criterion, Grower

@@ -1,26 +1,37 @@
-"""The door in: schema, table, bins, engine; sources that need not fit memory, and the cache of coded rows."""
+"""Input data: X, y and weights as typed tables, their bins, and sources that need not fit in memory.
+
+Reading order:
+
+- `schema`: names, kinds and categories of the features, and the classes.
+- `labels`, `numeric_target`: the target of a classifier, and of a regressor.
+- `fixed_point`, `weights`: row weights as integers, so that sums are exact in any order.
+- `table`: the typed columns, target and weights of some rows.
+- `reading/`: arrays, lists, dicts and data frames become raw columns.
+- `engine`: runs tasks over units of rows; threads here, clusters in `hornbeam.engines`.
+- `sources`: units are addresses of rows, and a source reads them.
+- `binning/`: cut points, and the codes of values.
+- `encoded_rows`: encoded rows, unit by unit.
+- `row_order`: row hashes and a row order that depends on content alone.
+- `fingerprint`: content hash of strings and arrays.
+- `target_copies`, `column_checks`: columns that should probably not be features.
+- `files/`: Parquet and CSV files, the cache of encoded rows, and safe writing.
+"""
 
 from typing import TYPE_CHECKING, Any
 
 from hornbeam.data.binning.bins import Bins
-from hornbeam.data.encoded_rows import EncodedRows, EncodedSource, EncodingSource
 from hornbeam.data.engine import Engine, LocalEngine
 from hornbeam.data.labels import Labels, read_labels
 from hornbeam.data.schema import Feature, Kind, Schema
-from hornbeam.data.sources import MemorySource, Source, Unit
+from hornbeam.data.sources import MemorySource, Source
 from hornbeam.data.table import Table
 
 if TYPE_CHECKING:
-    from hornbeam.data.files.cache import EncodedCache
     from hornbeam.data.files.parquet import ParquetSource
     from hornbeam.data.files.parquet_writer import write_parquet
 
 __all__ = [
     "Bins",
-    "EncodedCache",
-    "EncodedRows",
-    "EncodedSource",
-    "EncodingSource",
     "Engine",
     "Feature",
     "Kind",
@@ -31,18 +42,17 @@ __all__ = [
     "Schema",
     "Source",
     "Table",
-    "Unit",
     "read_labels",
     "write_parquet",
 ]
 
-_OF_FILES = {"EncodedCache": "cache", "ParquetSource": "parquet", "write_parquet": "parquet_writer"}
+_FILE_MODULES = {"ParquetSource": "parquet", "write_parquet": "parquet_writer"}
 
 
 def __getattr__(name: str) -> Any:
-    """Load what is about files for those who ask for it."""
-    if name not in _OF_FILES:
+    """Import the names of `files` at their first use, because pyarrow is slow to load."""
+    if name not in _FILE_MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"{__name__}.files.{_OF_FILES[name]}"), name)
+    return getattr(import_module(f"{__name__}.files.{_FILE_MODULES[name]}"), name)

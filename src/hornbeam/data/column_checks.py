@@ -1,7 +1,7 @@
 """Checks for columns that should probably not be features: identifiers, constants, copies of the target.
 
 `check_profile` judges a column by itself, from its `Profile`; `check_columns` judges all columns of a training table.
-The estimators warn of what is found, and the command line leaves the column out or prints a warning.
+The estimators warn about findings; the command line leaves the column out or prints a warning.
 """
 
 import re
@@ -16,21 +16,21 @@ from numpy.typing import NDArray
 from hornbeam.data.files.profile import Profile
 from hornbeam.data.schema import Kind, Schema
 from hornbeam.data.table import Table
-from hornbeam.data.target_copies import copied
+from hornbeam.data.target_copies import find_copies
 
 __all__ = ["Check", "Finding", "check_columns", "check_profile", "check_schema", "target_copies"]
 
-_FEWEST_ROWS = 20  # smaller data are not judged: most of their columns have many different values
-_FEWEST_NUMBERS = 100  # rows that numbers without a repeated value are judged on
+_FEWEST_ROWS = 20  # smaller data are not checked: most of their columns have many different values
+_FEWEST_NUMBERS = 100  # rows needed to check for numbers without a repeated value
 _IDENTIFIER_SHARE = 0.5  # of the rows; a nominal column with more different values identifies rows
-_EXPECTED_REPEATS = 10  # pairs of equal numbers; if so many are expected, none at all is no coincidence
-_SAMPLE_ROWS = 256  # enough to see that an ordinary column of numbers is one
+_EXPECTED_REPEATS = 10  # pairs of equal numbers; if at least ten are expected, none at all is not chance
+_SAMPLE_ROWS = 256  # enough to clear an ordinary numeric column
 _IDENTIFIER_NAME = re.compile(r"(?:^|[^a-z])(?:id|uid|uuid|guid|key|index)$", re.IGNORECASE)
 _IDENTIFIER_CAMEL = re.compile(r"[a-z](?:Id|ID|Uid|Uuid|Guid|Key|Index)$")
 
 
 class Check(StrEnum):
-    """What may be wrong with a column.
+    """Reasons why a column should probably not be a feature.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class Check(StrEnum):
     COPY = "copy of the target"
 
 
-_OF_NAMED = frozenset({Check.CONSTANT, Check.UNREPEATED})  # not judged where columns have no names
+_NEED_NAMES = frozenset({Check.CONSTANT, Check.UNREPEATED})  # skipped where columns have no names
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +57,9 @@ class Finding:
     column : str
         Its name.
     check : Check
-        Which check it failed.
+        The check it failed.
     what : str
-        What was found, as the end of a sentence about the column. It holds counts and no value of the data.
+        Description, as the end of a sentence about the column. It has counts, but no value of the data.
 
     Examples
     --------
@@ -73,12 +73,11 @@ class Finding:
 
 
 def check_profile(column: Profile) -> Finding | None:
-    """Judge a column by the number of its different values.
+    """Check a column by the number of its different values.
 
     Parameters
     ----------
     column : Profile
-        The facts about it.
 
     Returns
     -------
@@ -87,13 +86,13 @@ def check_profile(column: Profile) -> Finding | None:
 
     Notes
     -----
-    - *constant*: one value in all rows, or no value. One value beside missing ones is no constant.
+    - *constant*: one value in all rows, or no value at all. One value and missing values are not constant.
     - *row number*: 1, 2, 3, ... in the order of the rows, from any start.
     - *identifier*: texts or categories, more than half as many different ones as there are rows.
-    - *unrepeated number*: at least 100 rows, another whole number in each, and either the name says that it is an
-      identifier (``id``, ``customer_id``, ``orderKey``), or the numbers lie so close that at least ten pairs of equal
-      ones are expected of independent draws: n (n - 1) / 2 pairs, each equal with a probability of at least 1 / width.
-      Amounts and measurements from a wide range are therefore not suspected.
+    - *unrepeated number*: at least 100 rows, another whole number in each, and either the name is that of an
+      identifier (``id``, ``customer_id``, ``orderKey``), or the numbers are so close together that independent draws
+      would have at least ten pairs of equal ones: n (n - 1) / 2 pairs, each equal with a probability of at least
+      1 / width. Amounts and measurements from a wide range are therefore not reported.
 
     Fewer than 20 rows are only checked for constants.
 
@@ -109,7 +108,7 @@ def check_profile(column: Profile) -> Finding | None:
         return Finding(column.name, Check.CONSTANT, "has one value only")
     if column.n_rows < _FEWEST_ROWS:
         return None
-    if column.counts_rows:
+    if column.is_row_number:
         return Finding(column.name, Check.ROW_NUMBER, "numbers the rows")
     if column.holds == "text" and column.n_distinct > _IDENTIFIER_SHARE * column.n_rows:
         return _identifier(column.name, column.n_distinct, column.n_rows)
@@ -119,7 +118,7 @@ def check_profile(column: Profile) -> Finding | None:
 
 
 def check_columns(table: Table) -> tuple[Finding, ...]:
-    """Judge the columns of a training table.
+    """Check the columns of a training table.
 
     Parameters
     ----------
@@ -133,11 +132,11 @@ def check_columns(table: Table) -> tuple[Finding, ...]:
 
     Notes
     -----
-    The rules are those of `check_profile` and `target_copies`, with fewer of them where a false alarm would be
-    likely: fewer than 20 rows and a single column are not judged at all, and the columns of an array without names
-    are not checked for constants and unrepeated numbers, of which images and other matrices are full.
+    The rules are those of `check_profile` and `target_copies`, without those where a false alarm would be
+    likely: fewer than 20 rows and a single column are not checked at all, and the columns of an array without names
+    are not checked for constants and unrepeated numbers, which are common in images and other matrices.
 
-    A column of numbers is read in full only if 256 of its rows leave a doubt.
+    A numeric column is read in full only if a sample of 256 rows does not clear it.
 
     Examples
     --------
@@ -149,12 +148,12 @@ def check_columns(table: Table) -> tuple[Finding, ...]:
     if table.n_rows < _FEWEST_ROWS or len(table.columns) < 2:
         return ()
     found: dict[int, Finding] = {}
-    for at, profile in _doubtful(table):
+    for at, profile in _suspects(table):
         finding = check_profile(profile)
-        if finding is not None and (table.names is not None or finding.check not in _OF_NAMED):
+        if finding is not None and (table.names is not None or finding.check not in _NEED_NAMES):
             found[at] = finding
     others = [at for at in range(len(table.columns)) if at not in found]
-    for at, what in copied(table, others):
+    for at, what in find_copies(table, others):
         found[at] = Finding(table.schema.names[at], Check.COPY, what)
     return tuple([found[at] for at in sorted(found)])
 
@@ -165,18 +164,18 @@ def target_copies(table: Table) -> tuple[Finding, ...]:
     Examples
     --------
     >>> rows = [[i % 7, "yn"[i % 2]] for i in range(200)]
-    >>> table = Table.read(rows, [i % 2 for i in range(200)], feature_names=["weekday", "answer"])
+    >>> table = Table.read(rows, [i % 2 for i in range(200)], feature_names=["weekday", "odd"])
     >>> print(*[found.column for found in target_copies(table)])
-    answer
+    odd
     """
     names = table.schema.names
     return tuple(
-        [Finding(names[at], Check.COPY, what) for at, what in copied(table, range(len(table.columns)))]
+        [Finding(names[at], Check.COPY, what) for at, what in find_copies(table, range(len(table.columns)))]
     )
 
 
 def check_schema(schema: Schema, n_rows: int) -> tuple[Finding, ...]:
-    """Judge the nominal columns of rows that are not in memory, of which the categories are known.
+    """Check the nominal columns of rows that are not in memory, by their number of categories.
 
     Examples
     --------
@@ -208,21 +207,21 @@ def _is_unrepeated(column: Profile) -> bool:
     return bool(named) or pairs >= _EXPECTED_REPEATS * column.width
 
 
-def _doubtful(table: Table) -> list[tuple[int, Profile]]:
-    """Profiles of the columns that a look at some rows leaves in doubt."""
+def _suspects(table: Table) -> list[tuple[int, Profile]]:
+    """Return the profiles of the columns that a sample of rows does not clear."""
     found = []
     for at, (feature, column) in enumerate(zip(table.schema.features, table.columns, strict=True)):
         if feature.kind is Kind.NOMINAL:
             n_categories = len(feature.categories)
             if n_categories < 2 or n_categories > _IDENTIFIER_SHARE * table.n_rows:
                 found.append((at, Profile.of_codes(feature.name, column)))
-        elif _is_doubtful(column, named=table.names is not None, ordinal=feature.kind is Kind.ORDINAL):
+        elif _is_suspect(column, named=table.names is not None, ordinal=feature.kind is Kind.ORDINAL):
             found.append((at, Profile.of_numbers(feature.name, column)))
     return found
 
 
-def _is_doubtful(values: NDArray[Any], *, named: bool, ordinal: bool) -> bool:
-    """Whether a column of numbers is constant, or some of its rows have another whole number each."""
+def _is_suspect(values: NDArray[Any], *, named: bool, ordinal: bool) -> bool:
+    """Whether a numeric column is constant, or has another whole number in each row of a sample."""
     sample = values[:: max(1, len(values) // _SAMPLE_ROWS)]
     few = sample[:8].tolist()
     if few[0] == few[1] or isnan(few[0]):

@@ -1,4 +1,4 @@
-"""Coded rows: what the growing kernels read, unit by unit."""
+"""Encoded rows, the input of the growing kernels, read unit by unit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,33 +8,33 @@ import numpy as np
 
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.fingerprint import fingerprint
-from hornbeam.data.sources import Source, Unit
-from hornbeam.errors import DataError, ParameterError
+from hornbeam.data.sources import Source, Unit, row_blocks
+from hornbeam.errors import DataError
 from hornbeam.kernels.subtree import Rows
 
 __all__ = ["EncodedRows", "EncodedSource", "EncodingSource"]
 
 
 class EncodedSource(Protocol):
-    """Where coded rows come from: units, and the rows behind one, always in the same order."""
+    """Encoded rows that are read unit by unit, always in the same order."""
 
     @property
     def fingerprint(self) -> str:
-        """The same rows in the same bins, the same word; asked for only where a checkpoint is kept."""
+        """Content hash of the rows and their bins; only checkpoints and caches use it."""
         ...
 
     def units(self) -> Sequence[Unit]:
-        """Addresses of all rows."""
+        """Return the addresses of all rows."""
         ...
 
     def read(self, unit: Unit) -> Rows:
-        """Read the coded rows of a unit."""
+        """Read the encoded rows of a unit."""
         ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodingSource:
-    """The rows of a source, encoded anew whenever they are read.
+    """The rows of a source, encoded again on each read.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ class EncodingSource:
     --------
     >>> from hornbeam.data import LocalEngine, MemorySource, Table
     >>> source = MemorySource(Table.read([[1.0], [2.0], [4.0]], ["no", "no", "yes"]), block=2)
-    >>> coded = EncodingSource(source, Bins.fit(source, LocalEngine()))
-    >>> coded.read(coded.units()[0])
+    >>> encoding = EncodingSource(source, Bins.fit(source, LocalEngine()))
+    >>> encoding.read(encoding.units()[0])
     Rows(codes=array([[0], [1]], dtype=uint8), label=array([0, 0], dtype=uint16), weight=None, numerator=None)
     """
 
@@ -57,21 +57,21 @@ class EncodingSource:
 
     @property
     def n_rows(self) -> int:
-        """Rows of all units together."""
+        """Number of rows of all units."""
         return self.source.n_rows
 
     @property
     def unit(self) -> float:
-        """What one step of a row's weight is worth."""
+        """The weight of one integer step."""
         return self.source.unit
 
     @property
     def fingerprint(self) -> str:
-        """The word of a cache of the same rows in the same bins."""
+        """Content hash of the rows and their bins, as of an `EncodedCache` of both."""
         return fingerprint("coded rows", self.source.fingerprint, self.bins.digest)
 
     def units(self) -> Sequence[Unit]:
-        """Addresses of all rows: the source's own."""
+        """Return the units of the source."""
         return self.source.units()
 
     def read(self, unit: Unit) -> Rows:
@@ -84,12 +84,11 @@ class EncodingSource:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedRows:
-    """Coded rows in memory, read in blocks.
+    """Encoded rows in memory, read in blocks.
 
     Parameters
     ----------
     rows : Rows
-        All of them.
     block : int
         Rows per unit.
 
@@ -108,26 +107,24 @@ class EncodedRows:
     block: int = 65_536
 
     def __post_init__(self) -> None:
-        if self.block < 1:
-            raise ParameterError(f"block is {self.block}; a unit holds at least 1 row")
+        row_blocks(0, self.block)  # checks the block size
 
     @property
     def fingerprint(self) -> str:
-        """The same rows in the same order, the same word."""
+        """Content hash of the rows in their order."""
         return fingerprint("memory rows", *self.rows)
 
     def units(self) -> list[Unit]:
-        """Blocks of rows in order."""
-        n_rows = self.rows.n_rows
-        return [Unit(begin, min(begin + self.block, n_rows)) for begin in range(0, n_rows, self.block)]
+        """Return blocks of rows in order."""
+        return row_blocks(self.rows.n_rows, self.block)
 
     def read(self, unit: Unit) -> Rows:
         """Read the rows of one unit, as views."""
-        mine = slice(unit.begin, unit.end)
+        span = slice(unit.begin, unit.end)
         codes, label, weight, numerator = self.rows
         return Rows(
-            codes[mine],
-            label[mine],
-            None if weight is None else weight[mine],
-            None if numerator is None else numerator[mine],
+            codes[span],
+            label[span],
+            None if weight is None else weight[span],
+            None if numerator is None else numerator[span],
         )

@@ -1,4 +1,4 @@
-"""Where work runs. Everything that may be distributed is one verb, ``reduce``."""
+"""Engines run tasks over units of rows; ``reduce`` is the only operation that may be distributed."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ type Task = Callable[[Sequence[Any], Any], Sequence[Any]]
 
 
 class Engine(Protocol):
-    """Runs pure tasks over units of data and adds up what they return.
+    """Protocol: run pure tasks over units of rows and combine their results.
 
     An engine may group, reorder, repeat and retry as it likes; each unit counts exactly once in the result.
     """
 
     @property
     def parallelism(self) -> int:
-        """Tasks worth running at once."""
+        """Number of tasks that run at once."""
         ...
 
     def reduce(
@@ -36,23 +36,23 @@ class Engine(Protocol):
         blocks: int = 1,
         finish: Callable[[int, Any, Any], Any] | None = None,
     ) -> list[Any]:
-        """Fold units into parts, combine the parts, finish each block of the total.
+        """Run a task on groups of units, combine the parts they return, and finish each block of the total.
 
         Parameters
         ----------
         task : callable (units, shared) -> sequence of `blocks` parts
-            Pure and picklable; folds a group of units. No units give the parts of no rows.
+            Pure and picklable; reduces a group of units, which may be empty.
         units : sequence
-            Tiny addresses of rows.
+            Addresses of rows.
         shared : object
             Small; sent to every task.
         combine : callable (part, part) -> part
             Associative, commutative and exact; may work in place on its first argument. Default: integer
             addition.
         blocks : int
-            How many parts a task returns.
+            Number of parts that a task returns.
         finish : callable (block, part, shared) -> result, optional
-            Runs where the block's total lies.
+            Runs on the worker that has the total of the block.
 
         Returns
         -------
@@ -62,23 +62,23 @@ class Engine(Protocol):
         ...
 
     def close(self) -> None:
-        """Give back what the engine holds."""
+        """Release the resources of the engine."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class LocalEngine:
-    """Threads of this process.
+    """An engine of threads in this process.
 
     Parameters
     ----------
     n_jobs : int
-        Threads.
+        Number of threads.
     groups : int, optional
-        Into how many tasks the units are dealt; one per thread by default.
+        Number of tasks that the units are divided into; one per thread by default.
     reverse : bool
-        Take units and combine parts from the last to the first. With `groups` this is how tests ask whether a
-        result depends on how the rows were dealt.
+        Take units and combine parts from the last to the first. Tests set this and `groups` to check that a result
+        does not depend on the grouping and order of units.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class LocalEngine:
 
     @property
     def parallelism(self) -> int:
-        """Tasks worth running at once."""
+        """Number of tasks that run at once."""
         return self.n_jobs
 
     def reduce(
@@ -113,18 +113,18 @@ class LocalEngine:
         blocks: int = 1,
         finish: Callable[[int, Any, Any], Any] | None = None,
     ) -> list[Any]:
-        """Fold units into parts, combine the parts, finish each block; see `Engine.reduce`."""
+        """Run a task on groups of units and combine the results; see `Engine.reduce`."""
         groups = group_units(units[::-1] if self.reverse else units, self.groups or self.n_jobs)
         totals: list[Any] | None = None
         for parts in self._run(partial(fold_units, task, shared=shared, blocks=blocks), groups):
             totals = list(parts) if totals is None else list(map(combine, totals, parts))
-        assert totals is not None  # there is always a group, if only an empty one
+        assert totals is not None  # there is at least one group, which may be empty
         if finish is None:
             return totals
         return [finish(block, total, shared) for block, total in enumerate(totals)]
 
     def close(self) -> None:
-        """Nothing to give back: threads live as long as a call."""
+        """Do nothing: threads end with each call of `reduce`."""
 
     def _run(
         self, task: Callable[[Sequence[Any]], Sequence[Any]], groups: list[Sequence[Any]]
@@ -135,12 +135,12 @@ class LocalEngine:
         try:
             return [future.result() for future in [pool.submit(task, group) for group in groups]]
         finally:
-            # After an error or an interrupt nobody waits for the tasks still running.
+            # After an error or an interrupt, return without waiting for the tasks still running.
             pool.shutdown(wait=False, cancel_futures=True)
 
 
 def group_units(units: Sequence[Any], n_groups: int) -> list[Sequence[Any]]:
-    """Deal units into groups of neighbours, as even as can be and never more than there are units.
+    """Divide units into groups of neighbours of nearly equal size, at most one group per unit.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def group_units(units: Sequence[Any], n_groups: int) -> list[Sequence[Any]]:
 
 
 def fold_units(task: Task, units: Sequence[Any], shared: Any, blocks: int) -> Sequence[Any]:
-    """Run a task on its group of units, and see that a part for each block comes back.
+    """Run a task on a group of units, and check that it returns one part per block.
 
     Examples
     --------

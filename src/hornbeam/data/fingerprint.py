@@ -1,4 +1,4 @@
-"""One word for many things: what is equal has the same, what differs another."""
+"""A 128-bit content hash of strings and arrays."""
 
 import hashlib
 from typing import Any
@@ -10,7 +10,7 @@ __all__ = ["fingerprint"]
 
 
 def fingerprint(*parts: str | NDArray[Any] | None) -> str:
-    """A word of 32 hexadecimal digits for some strings and arrays, the same on every machine.
+    """Hash strings and arrays to 32 hexadecimal digits, the same on every machine.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Fixed point: weights as integer steps of one unit, chosen from facts that merge exactly."""
+"""Weights in fixed point: integer multiples of one power of two, chosen from a summary that merges exactly."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -9,29 +9,35 @@ import numpy as np
 from hornbeam.errors import DataError
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["WeightSummary", "are_normalised", "choose_unit", "fixed_point_weights", "to_fixed_point"]
+__all__ = [
+    "WeightSummary",
+    "are_normalised",
+    "choose_unit",
+    "fixed_point_weights",
+    "nearest_steps",
+    "power_of_two_unit",
+    "to_fixed_point",
+]
 
 # Sums of weights stay below 2**50, so that they are exact in float64 too.
 WHOLE_LIMIT = 2.0**50
 SCALED_BITS = 49
 SMALLEST_EXPONENT = -1074  # of the smallest positive float64
-# All rows together weigh one row at most: then weights are shares. The slack is for sums that should be 1.
-SHARES = 1.0 + 1e-6
+NORMALISED_TOTAL = 1.0 + 1e-6  # weights that add up to 1 are normalised; sums of floats may be a little above
 LARGEST_TOTAL = 1e150  # of all rows at the largest weight, so that squares of sums are finite
 
 
 @dataclass(frozen=True, slots=True)
 class WeightSummary:
-    """All that must be known of some positive weights to hold them in fixed point.
+    """Summary of positive weights: all that the choice of a unit depends on.
 
     Parameters
     ----------
     n_rows : int
-        How many weights there are.
+        Number of weights.
     smallest, largest : float
-        Their bounds.
     whole : bool
-        Whether every one is a whole number.
+        Whether every weight is a whole number.
 
     Examples
     --------
@@ -46,14 +52,14 @@ class WeightSummary:
 
     @classmethod
     def of(cls, weight: Floats) -> Self:
-        """The spread of some weights; of none, one that changes nothing it is merged with."""
+        """Summarise weights; an empty array gives the neutral element of `absorb`."""
         if not len(weight):
             return cls()
         whole = bool((np.rint(weight) == weight).all())
         return cls(len(weight), float(weight.min()), float(weight.max()), whole)
 
     def absorb(self, other: "WeightSummary") -> "WeightSummary":
-        """The spread of both together."""
+        """Return the summary of both sets of weights together."""
         return WeightSummary(
             self.n_rows + other.n_rows,
             min(self.smallest, other.smallest),
@@ -63,17 +69,42 @@ class WeightSummary:
 
     @property
     def stays_whole(self) -> bool:
-        """Whether the weights can be their own steps."""
+        """Whether the unit is 1: whole weights with a sum below the limit."""
         return self.whole and self.n_rows * self.largest < WHOLE_LIMIT
 
     @property
-    def is_even(self) -> bool:
-        """Whether every row counts 1."""
+    def all_ones(self) -> bool:
+        """Whether every weight is 1."""
         return self.smallest == self.largest == 1.0
 
 
-def choose_unit(spread: WeightSummary) -> float:
-    """The power of two that weights of this spread are counted in.
+def power_of_two_unit(total: float, bits: int, smallest_exponent: int) -> float:
+    """Return the power of two in which `total` is at least 2**(bits - 1) and less than 2**bits steps.
+
+    Examples
+    --------
+    >>> power_of_two_unit(3.0, 4, -1074), power_of_two_unit(0.0, 4, -1074)
+    (0.25, 1.0)
+    """
+    if total == 0:
+        return 1.0
+    return math.ldexp(1.0, max(math.frexp(total)[1] - bits, smallest_exponent))
+
+
+def nearest_steps(values: Floats, unit: float) -> Counts:
+    """Return the nearest whole number of steps of a power of two for each value.
+
+    Examples
+    --------
+    >>> nearest_steps(np.array([0.5, -2.1]), 0.25)
+    array([ 2, -8])
+    """
+    steps: Counts = np.rint(np.ldexp(values, 1 - math.frexp(unit)[1])).astype(np.int64)
+    return steps
+
+
+def choose_unit(summary: WeightSummary) -> float:
+    """Return the power of two to count weights in.
 
     1 for whole weights, so that weight 2 is exactly a row given twice. For others it is the one by which all
     rows, at the largest weight, would add up to more than 2**48 and at most 2**49 steps.
@@ -88,36 +119,33 @@ def choose_unit(spread: WeightSummary) -> float:
     >>> choose_unit(WeightSummary(2, 1.0, 3.0, True)), choose_unit(WeightSummary(2, 0.25, 0.5, False)) == 2.0**-49
     (1.0, True)
     """
-    if spread.stays_whole:
+    if summary.stays_whole:
         return 1.0
-    if spread.n_rows * spread.largest > LARGEST_TOTAL:
-        excess = math.log10(spread.n_rows) + math.log10(spread.largest) - math.log10(LARGEST_TOTAL)
+    total = summary.n_rows * summary.largest
+    if total > LARGEST_TOTAL:
+        excess = math.log10(summary.n_rows) + math.log10(summary.largest) - math.log10(LARGEST_TOTAL)
         raise DataError(
-            f"The weights are too large to be added up: {spread.n_rows:,} rows times the largest weight is more than "
+            f"The weights are too large to be added up: {summary.n_rows:,} rows times the largest weight is more than "
             f"{LARGEST_TOTAL:g}. Divide all weights by 1e{max(1, math.ceil(excess))}."
         )
-    # n * largest = fraction * 2**exponent, in two steps because the product may overflow
-    mantissa, exponent = math.frexp(spread.largest)
-    fraction, carry = math.frexp(spread.n_rows * mantissa)
-    bits = SCALED_BITS + (fraction == 0.5)
-    return math.ldexp(1.0, max(exponent + carry - bits, SMALLEST_EXPONENT))
+    is_power_of_two = math.frexp(total)[0] == 0.5
+    return power_of_two_unit(total, SCALED_BITS + is_power_of_two, SMALLEST_EXPONENT)
 
 
 def to_fixed_point(weight: Floats, step: float) -> Counts:
-    """The weights in steps; one too small for a step gets one.
+    """Return positive weights in steps, at least one step each.
 
     Raises
     ------
     DataError
-        If a weight that gets one would count for more than a row by it.
+        If a step is more than 1 and a weight is less than half of it: to round it up would add more than a row.
 
     Examples
     --------
     >>> to_fixed_point(np.array([0.5, 2.0, 1e-9]), 0.25)
     array([2, 8, 1])
     """
-    power = math.frexp(step)[1] - 1
-    steps: Counts = np.rint(np.ldexp(weight, -power)).astype(np.int64)
+    steps = nearest_steps(weight, step)
     if step > 1.0 and (n_light := int((steps < 1).sum())):
         raise DataError(
             f"The weights differ too much to be counted together: the largest need steps of {step:.2g}, and "
@@ -128,9 +156,10 @@ def to_fixed_point(weight: Floats, step: float) -> Counts:
 
 
 def fixed_point_weights(weight: Floats, n_rows: int | None = None) -> tuple[Counts | None, float]:
-    """Hold positive weights as integer steps of one unit that the order of rows cannot change.
+    """Convert positive weights to integer steps, and return the unit; neither depends on the order of rows.
 
-    There are as many rows as weights unless `n_rows` says so. No steps: every row counts 1.
+    `n_rows` is the number of rows that have one of these weights, by default as many as there are weights. The steps
+    are None if every row counts 1.
 
     Examples
     --------
@@ -142,19 +171,19 @@ def fixed_point_weights(weight: Floats, n_rows: int | None = None) -> tuple[Coun
     >>> fixed_point_weights(np.array([1.0, 1.0]))
     (None, 1.0)
     """
-    spread = WeightSummary.of(weight)
+    summary = WeightSummary.of(weight)
     if n_rows is not None:
-        spread = WeightSummary(n_rows, spread.smallest, spread.largest, spread.whole)
-    step = choose_unit(spread)
-    return (None if spread.stays_whole and spread.is_even else to_fixed_point(weight, step)), step
+        summary = replace(summary, n_rows=n_rows)
+    step = choose_unit(summary)
+    return (None if summary.stays_whole and summary.all_ones else to_fixed_point(weight, step)), step
 
 
 def are_normalised(total: int, step: float) -> bool:
-    """Whether weights that add up to so many steps are shares of one row.
+    """Whether weights with this total, in steps, add up to one row at most.
 
     Examples
     --------
     >>> are_normalised(4, 0.25), are_normalised(5, 0.25)
     (True, False)
     """
-    return total * step <= SHARES
+    return total * step <= NORMALISED_TOTAL

@@ -1,4 +1,4 @@
-"""Class labels: sorted classes by value, and a code for every row."""
+"""Class labels: the classes in sorted order, and a code for every row."""
 
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from hornbeam.data.reading.arrow import check_arrow
 from hornbeam.data.reading.library_errors import reading
 from hornbeam.errors import DataError, SchemaError
-from hornbeam.typing import Indices, Label
+from hornbeam.typing import Bools, Indices, Label
 
-__all__ = ["Labels", "match_labels", "read_labels"]
+__all__ = ["Labels", "as_column", "match_labels", "read_labels"]
 
 
 class Labels(NamedTuple):
-    """The classes in sorted order, in the type they came in, and the class code of every row.
+    """The classes in sorted order, in the type of y, and the class code of every row.
 
     Examples
     --------
@@ -27,8 +27,18 @@ class Labels(NamedTuple):
     classes: NDArray[Any]
     codes: Indices
 
+    def take(self, rows: Bools) -> "Labels":
+        """Return the labels of some rows; the classes stay.
+
+        Examples
+        --------
+        >>> read_labels(["b", "c"]).take(np.array([False, True])).codes
+        array([1], dtype=int32)
+        """
+        return Labels(self.classes, self.codes[rows])
+
     def widened(self, known: tuple[Label, ...]) -> NDArray[Any]:
-        """Give the classes of a tree, which may know more of them than its rows have now.
+        """Return all classes of a schema, of which these labels may have only some.
 
         Examples
         --------
@@ -54,7 +64,7 @@ def read_labels(y: Any) -> Labels:
     Raises
     ------
     DataError
-        Labels that are missing, continuous, or a mixture of strings and numbers.
+        If labels are missing, continuous, or a mixture of strings and numbers.
 
     Examples
     --------
@@ -72,13 +82,13 @@ def _read(y: Any) -> Labels:
     if hasattr(y, "null_count") and hasattr(y, "validate"):
         check_arrow(y, "y")
     if hasattr(y, "combine_chunks"):
-        y = y.combine_chunks()  # NumPy would give the nulls of a chunked Arrow dictionary some label
+        y = y.combine_chunks()  # NumPy would turn the nulls of a chunked Arrow dictionary into labels
     if hasattr(y, "dictionary_decode"):
         return _read_dictionary(y)
     labels = _as_array(y)
     kind = labels.dtype.kind
     if kind == "O":
-        labels = _unboxed(labels)
+        labels = _from_objects(labels)
         kind = labels.dtype.kind
     if kind in "iu":
         return _read_integers(labels)
@@ -101,7 +111,7 @@ def _read(y: Any) -> Labels:
 
 
 def match_labels(labels: Labels, classes: tuple[Label, ...]) -> Indices:
-    """Return the codes of the labels in an order of classes that is already settled.
+    """Return the codes of labels in a given order of classes.
 
     Examples
     --------
@@ -113,7 +123,7 @@ def match_labels(labels: Labels, classes: tuple[Label, ...]) -> Indices:
     unknown = [label for label in found if label not in position]
     if unknown:
         raise SchemaError(
-            f"y has the label {unknown[0]!r}, but the tree was made with the classes {list(classes)}. "
+            f"y has the label {unknown[0]!r}, but the tree was fitted with the classes {list(classes)}. "
             "Leave those rows out, or train with them."
         )
     return np.array([position[label] for label in found], dtype=np.int32)[labels.codes]
@@ -121,39 +131,50 @@ def match_labels(labels: Labels, classes: tuple[Label, ...]) -> Indices:
 
 def _as_array(y: Any) -> NDArray[Any]:
     if np.ma.is_masked(y):
-        raise _missing()
+        raise _missing_error()
     labels = np.asarray(y)
     if labels.dtype.kind in "iuf" and isinstance(y, (list, tuple)) and labels.ndim == 1:
         types = set(map(type, y))
         # NumPy would merge True and 1, and round 2**63 beside -1.
         if not {bool, np.bool_}.isdisjoint(types) or (labels.dtype.kind == "f" and types == {int}):
-            labels = _unboxed(np.array(y, dtype=object))
+            labels = _from_objects(np.array(y, dtype=object))
     if labels.dtype.kind == "U" and not isinstance(y, np.ndarray):
-        # NumPy writes None, NaN and numbers among strings as text: look at what really came.
-        labels = _unboxed(np.array(y, dtype=object)).astype(labels.dtype)
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
-    if labels.ndim != 1:
+        # NumPy turns None, NaN and numbers among strings into text, so the types are checked on the objects.
+        labels = _from_objects(np.array(y, dtype=object)).astype(labels.dtype)
+    return as_column(labels, "label")
+
+
+def as_column(target: NDArray[Any], what: str) -> NDArray[Any]:
+    """Return a target of shape (n_rows,) or (n_rows, 1) as a 1-D array; raise a `DataError` for any other shape.
+
+    Examples
+    --------
+    >>> as_column(np.zeros((3, 1)), "number").shape
+    (3,)
+    """
+    if target.ndim == 2 and target.shape[1] == 1:
+        target = target[:, 0]
+    if target.ndim != 1:
         raise DataError(
-            f"y should be a 1d array, got an array of shape {labels.shape} instead. "
-            "Pass one label a row, and train one tree for each target."
+            f"y should be a 1d array, got an array of shape {target.shape} instead. "
+            f"Pass one {what} per row, and train one tree for each target."
         )
-    return labels
+    return target
 
 
-def _unboxed(labels: NDArray[Any]) -> NDArray[Any]:
-    """Objects as the one type they all have; strings stay objects."""
+def _from_objects(labels: NDArray[Any]) -> NDArray[Any]:
+    """Convert Python objects to the type they all have; strings stay objects."""
     types = set(map(type, labels.ravel().tolist()))
     names = sorted(t.__name__ for t in types)
     if not {"NoneType", "NAType", "NaTType"}.isdisjoint(names):
-        raise _missing()
+        raise _missing_error()
     if all(issubclass(t, str) for t in types):
         return labels
     if all(t is bool or t is np.bool_ for t in types):
         return labels.astype(np.bool_)
     if {bool, np.bool_}.isdisjoint(types):
         if all(issubclass(t, Integral) for t in types):
-            return _whole(labels)
+            return _as_integers(labels)
         if all(issubclass(t, Real) for t in types):
             return labels.astype(np.float64)
     elif all(issubclass(t, (Real, np.bool_)) for t in types):
@@ -162,7 +183,7 @@ def _unboxed(labels: NDArray[Any]) -> NDArray[Any]:
             "Convert y to one type: y.astype(int), or y.astype(str) to keep them apart."
         )
     if any(isinstance(label, float) and label != label for label in labels.ravel()):
-        raise _missing()
+        raise _missing_error()
     if all(issubclass(t, (str, Real)) for t in types):
         raise DataError(f"Labels must be uniformly strings or numbers, got {names}. Convert y to one type.")
     raise DataError(
@@ -171,8 +192,8 @@ def _unboxed(labels: NDArray[Any]) -> NDArray[Any]:
     )
 
 
-def _whole(labels: NDArray[Any]) -> NDArray[Any]:
-    """Whole numbers of any type in 64 bits."""
+def _as_integers(labels: NDArray[Any]) -> NDArray[Any]:
+    """Convert whole numbers of any type to int64 or uint64."""
     low, high = min(labels.ravel(), default=0), max(labels.ravel(), default=0)
     for kind in (np.int64, np.uint64):
         if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
@@ -183,14 +204,14 @@ def _whole(labels: NDArray[Any]) -> NDArray[Any]:
     )
 
 
-def _missing() -> DataError:
+def _missing_error() -> DataError:
     return DataError("Input y contains NaN: some labels are missing. Leave out the rows without a label.")
 
 
 def _read_dictionary(labels: Any) -> Labels:
-    """An Arrow dictionary: its values are looked at once, not row by row."""
+    """Read an Arrow dictionary; its values are read once, not row by row."""
     if labels.null_count:
-        raise _missing()
+        raise _missing_error()
     places = labels.indices.to_numpy().astype(np.intp)
     occurring = np.flatnonzero(np.bincount(places, minlength=len(labels.dictionary)))
     classes, codes = read_labels(labels.dictionary.take(occurring))
@@ -200,7 +221,7 @@ def _read_dictionary(labels: Any) -> Labels:
 
 
 def _read_integers(labels: NDArray[Any]) -> Labels:
-    """Count instead of sorting when the labels lie close together, as class numbers do."""
+    """Read integers by counting, or by sorting if their range is much larger than the number of rows."""
     if len(labels) == 0:
         return Labels(labels, np.zeros(0, dtype=np.int32))
     low, high = int(labels.min()), int(labels.max())
@@ -223,7 +244,7 @@ def _read_sorted(labels: NDArray[Any]) -> Labels:
 
 def _read_floats(labels: NDArray[Any]) -> Labels:
     if np.isnan(labels).any():
-        raise _missing()
+        raise _missing_error()
     if np.isinf(labels).any():
         raise DataError(
             f"Input y contains infinity or a value too large for {labels.dtype!r}. Pass class labels."

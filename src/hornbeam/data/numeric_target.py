@@ -1,4 +1,4 @@
-"""Numeric targets: numbers as they came, and the integer steps in which they add up exactly."""
+"""Numeric targets: the values, and the fixed-point units in which their sums are exact."""
 
 import math
 from dataclasses import dataclass
@@ -7,6 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.data.fixed_point import nearest_steps, power_of_two_unit
+from hornbeam.data.labels import as_column
 from hornbeam.data.reading.library_errors import reading
 from hornbeam.errors import DataError
 from hornbeam.typing import Counts, Floats
@@ -14,41 +16,41 @@ from hornbeam.typing import Counts, Floats
 __all__ = ["NumericTarget", "read_numeric_target"]
 
 _SUM_BITS = (
-    61  # all rows together, at the largest value, stay below 2**61 steps: sums and differences fit 64 bits
+    61  # all rows at the largest value stay below 2**61 steps, so that sums and differences fit 64 bits
 )
 _SMALLEST_EXPONENT = -1000
 _LARGEST = 1e140  # so that squares, and sums of them, are finite
 _LARGEST_SUM = 1e150  # of weight times value; its square is finite too
 _HEAVY = (
     2**16
-)  # steps of a row that is multiplied before it is rounded, for its value alone would lose digits
+)  # from this weight on, value times weight is rounded: a rounded value times weight would lose digits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NumericTarget:
-    """The numeric target of some rows, and the units its sums are held in.
+    """The numeric target of some rows, and the fixed-point units of its sums.
 
     Parameters
     ----------
     values : float64 array of shape (n_rows,)
-        The target as it came.
+        The target.
     unit : float
-        What one step of weight times value is worth: a power of two, small enough that rounding a value to it is no
-        loss, and large enough that the sum over all rows fits 64 bits.
+        The value of one step of weight times target: a power of two, small enough to lose nothing by rounding a value
+        to it, and large enough that the sum over all rows fits 64 bits.
     square_unit : float
-        The same of weight times squared value.
+        The same for weight times squared target.
 
     Notes
     -----
     Where weights are whole and below 65,536, a row of weight 2 has twice the steps of a row of weight 1: it is
-    exactly a row given twice. Other weights are multiplied first and rounded then.
+    exactly a row given twice. With other weights, the product of weight and value is rounded.
 
     Examples
     --------
-    >>> measured = NumericTarget.of(np.array([1.5, -2.0, 0.25]))
-    >>> (measured.numerators() * measured.unit).tolist()
+    >>> target = NumericTarget.of(np.array([1.5, -2.0, 0.25]))
+    >>> (target.numerators() * target.unit).tolist()
     [1.5, -2.0, 0.25]
-    >>> (measured.squares(np.array([1, 2, 4])) * measured.square_unit).tolist()
+    >>> (target.squares(np.array([1, 2, 4])) * target.square_unit).tolist()
     [2.25, 8.0, 0.25]
     """
 
@@ -58,7 +60,7 @@ class NumericTarget:
 
     @classmethod
     def of(cls, values: Floats, weight: Counts | None = None, step: float = 1.0) -> Self:
-        """Choose units for values whose weights are so many steps; the order of rows cannot change them.
+        """Choose units for values with these weights, in steps; they do not depend on the order of rows.
 
         Examples
         --------
@@ -73,10 +75,14 @@ class NumericTarget:
                 f"{len(values):,} rows. Divide all weights by 1e{math.ceil(math.log10(excess))}, or measure the target "
                 "in a larger unit."
             )
-        return cls(values, _choose_unit(largest * total), _choose_unit(largest * largest * total))
+        units = [
+            power_of_two_unit(most, _SUM_BITS, _SMALLEST_EXPONENT)
+            for most in (largest * total, largest * largest * total)
+        ]
+        return cls(values, *units)
 
     def numerators(self, weight: Counts | None = None, step: float = 1.0) -> Counts:
-        """Weight times value, in steps of `unit`.
+        """Return weight times value, in steps of `unit`.
 
         Examples
         --------
@@ -86,7 +92,7 @@ class NumericTarget:
         return _to_steps(self.values, weight, step, self.unit)
 
     def squares(self, weight: Counts | None = None, step: float = 1.0) -> Counts:
-        """Weight times squared value, in steps of `square_unit`.
+        """Return weight times squared value, in steps of `square_unit`.
 
         Examples
         --------
@@ -112,7 +118,7 @@ def read_numeric_target(y: Any) -> Floats:
     Raises
     ------
     DataError
-        Values that are missing, infinite, too large to be squared, or no numbers.
+        If values are missing, infinite, too large to be squared, or not numbers.
 
     Examples
     --------
@@ -125,7 +131,7 @@ def read_numeric_target(y: Any) -> Floats:
 
 def _read(y: Any) -> Floats:
     if np.ma.is_masked(y):
-        raise DataError("Input y contains NaN: some values are missing. Leave out the rows without a target.")
+        raise _missing_error()
     values = np.asarray(y)
     if values.dtype.kind == "c":
         raise DataError("Complex data not supported: y holds complex numbers; expected real ones.")
@@ -133,18 +139,12 @@ def _read(y: Any) -> Floats:
         values = values.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         raise DataError(
-            f"y holds values that are no numbers, or too large for a float (its type is {values.dtype}); expected "
+            f"y has values that are not numbers, or too large for a float (its type is {values.dtype}); expected "
             "numbers. Class labels need a classifier."
         ) from None
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    if values.ndim != 1:
-        raise DataError(
-            f"y should be a 1d array, got an array of shape {values.shape} instead. "
-            "Pass one number a row, and train one tree for each target."
-        )
+    values = as_column(values, "number")
     if np.isnan(values).any():
-        raise DataError("Input y contains NaN: some values are missing. Leave out the rows without a target.")
+        raise _missing_error()
     if (np.abs(values) > _LARGEST).any():
         raise DataError(
             f"Input y contains infinity or a value too large for {values.dtype!r}: expected numbers up to "
@@ -153,25 +153,16 @@ def _read(y: Any) -> Floats:
     return np.ascontiguousarray(values)
 
 
-def _choose_unit(total: float) -> float:
-    """The power of two in which `total` is between 2**60 and 2**61 steps."""
-    if total == 0:
-        return 1.0
-    return math.ldexp(1.0, max(math.frexp(total)[1] - _SUM_BITS, _SMALLEST_EXPONENT))
+def _missing_error() -> DataError:
+    return DataError("Input y contains NaN: some values are missing. Leave out the rows without a target.")
 
 
 def _to_steps(values: Floats, weight: Counts | None, step: float, unit: float) -> Counts:
-    power = 1 - math.frexp(unit)[1]
     if weight is None:
-        return _rounded(values, power)
+        return nearest_steps(values, unit)
     if step == 1.0 and weight.max(initial=0) < _HEAVY:
-        return _rounded(values, power) * weight
-    products = _rounded(values * (weight * step), power)
+        return nearest_steps(values, unit) * weight
+    products = nearest_steps(values * (weight * step), unit)
     if step != 1.0:
         return products
-    return np.where(weight < _HEAVY, _rounded(values, power) * weight, products)
-
-
-def _rounded(values: Floats, power: int) -> Counts:
-    steps: Counts = np.rint(np.ldexp(values, power)).astype(np.int64)
-    return steps
+    return np.where(weight < _HEAVY, nearest_steps(values, unit) * weight, products)

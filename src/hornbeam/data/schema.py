@@ -1,4 +1,4 @@
-"""What the columns mean: names, kinds, categories by value, class labels by value."""
+"""The schema: names, kinds and categories of the features, and the class labels."""
 
 import math
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ MAX_CATEGORIES = 65_534
 
 
 class Kind(StrEnum):
-    """How the values of a feature relate to each other.
+    """Kind of a feature: numbers, categories, or categories with an order.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class Feature:
             self._check_categories()
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
-        return type(self), (self.name, self.kind, self.categories)  # what is unpickled is checked too
+        return type(self), (self.name, self.kind, self.categories)  # so that unpickling runs the checks
 
     def _check_categories(self) -> None:
         if self.kind is Kind.NUMERIC:
@@ -82,8 +82,8 @@ class Feature:
                 "Make it nominal or ordinal, or drop them."
             )
         for category in self.categories:
-            known = isinstance(category, (str, int, float))
-            if not known or (isinstance(category, float) and math.isnan(category)):
+            is_allowed = isinstance(category, (str, int, float))
+            if not is_allowed or (isinstance(category, float) and math.isnan(category)):
                 raise SchemaError(
                     f"Feature {self.name!r} has the category {category!r}; expected strings, numbers or "
                     "booleans, and no NaN. Leave missing values out and convert the others, e.g. with str."
@@ -109,9 +109,9 @@ class Schema:
     features : tuple of Feature
         One per column, with different names.
     classes : tuple of hashable
-        The class labels by value; empty where there is no target, or a numeric one.
+        The class labels; empty without a target, and for a numeric one.
     target : Kind or str
-        Nominal: the target is one of `classes`. Numeric: it is a number.
+        Nominal: the target is one of `classes` (classification). Numeric: it is a number (regression).
 
     Examples
     --------
@@ -142,7 +142,7 @@ class Schema:
             )
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
-        return type(self), (self.features, self.classes, self.target)  # what is unpickled is checked too
+        return type(self), (self.features, self.classes, self.target)  # so that unpickling runs the checks
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -151,41 +151,41 @@ class Schema:
 
     @property
     def n_features(self) -> int:
-        """How many columns there are."""
+        """Number of features."""
         return len(self.features)
 
     @property
     def n_classes(self) -> int:
-        """How many classes there are."""
+        """Number of classes; 0 for regression."""
         return len(self.classes)
 
     @property
     def is_regression(self) -> bool:
-        """Whether the target is a number."""
+        """Whether the target is numeric."""
         return self.target is Kind.NUMERIC
 
     @property
     def n_channels(self) -> int:
-        """Columns of a tree's evidence: the classes; or weight, sum and sum of squares."""
+        """Number of evidence columns of a tree: the classes, or 3 (weight, sum and sum of squares)."""
         return 3 if self.is_regression else len(self.classes)
 
     @property
     def n_answers(self) -> int:
-        """Columns of a tree's belief: the classes; or the mean."""
+        """Number of columns of a prediction: the classes, or 1 (the mean)."""
         return 1 if self.is_regression else len(self.classes)
 
     @property
     def is_numeric(self) -> bool:
-        """Whether every feature is numeric, so that one matrix can hold the columns."""
+        """Whether every feature is numeric, so that a float matrix can store all columns."""
         return all(feature.kind is Kind.NUMERIC for feature in self.features)
 
     @property
     def has_generated_names(self) -> bool:
-        """Whether the names are x0, x1, ...: those of columns that came without names."""
+        """Whether the names are x0, x1, ...: those given to columns without names."""
         return self.names == generated_names(len(self.features))
 
     def select(self, features: Iterable[int]) -> "Schema":
-        """Return the schema of some columns alone, in the order asked for.
+        """Return the schema of some features, in the given order.
 
         Examples
         --------
@@ -196,7 +196,7 @@ class Schema:
 
 
 def _kind(value: Any, where: str) -> Kind:
-    """Return a kind that may be spelled out."""
+    """Convert a `Kind` or its name; `where` begins the error message."""
     try:
         return Kind(value)
     except ValueError:
@@ -221,7 +221,7 @@ def sorted_categories(values: Iterable[Category]) -> tuple[Category, ...]:
 
 @lru_cache(maxsize=64)
 def generated_names(n_features: int) -> tuple[str, ...]:
-    """Return the names of columns that came without names, as scikit-learn generates them.
+    """Return names for columns without names, as scikit-learn generates them.
 
     Examples
     --------
@@ -233,7 +233,7 @@ def generated_names(n_features: int) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def numeric_features(names: tuple[str, ...]) -> tuple[Feature, ...]:
-    """Return numeric features of these names; remembered, because small fits would notice making them.
+    """Return numeric features with these names; cached, because creating them is slow for small fits.
 
     Examples
     --------

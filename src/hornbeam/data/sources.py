@@ -1,4 +1,4 @@
-"""Where rows lie: units are their addresses, a source reads them."""
+"""Sources of rows: a unit is the address of some rows, and a source reads it as a table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,23 +10,23 @@ from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["MemorySource", "Source", "Unit"]
+__all__ = ["MemorySource", "Source", "Unit", "row_blocks"]
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A tiny address of some rows: those from ``begin`` up to ``end``.
+    """The address of the rows from ``begin`` up to ``end`` of a source.
 
     Parameters
     ----------
     begin, end : int
-        Numbers among all rows of a source that count.
+        Positions among the rows of the source; rows of weight zero have none.
     file : str or None
-        The file they lie in; None for rows in memory.
+        The file with these rows; None for rows in memory.
     group : int
-        Their row group in the file.
+        The row group of the file.
     part : int
-        Which part of a row group that is too large to be read at once.
+        The part of the row group, if that is too large to be read at once.
 
     Examples
     --------
@@ -48,54 +48,67 @@ class Unit:
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return self.end - self.begin
 
 
 class Source(Protocol):
-    """Rows of one schema that can be read unit by unit; small, so that it can be sent to where they are."""
+    """Rows of one schema that are read unit by unit; small and picklable, so that workers can read units."""
 
     @property
     def schema(self) -> Schema:
-        """What the columns are."""
+        """Features and classes."""
         ...
 
     @property
     def n_rows(self) -> int:
-        """Rows of all units together."""
+        """Number of rows of all units."""
         ...
 
     @property
     def unit(self) -> float:
-        """What one step of a row's weight is worth; 1.0 when every row counts 1."""
+        """The weight of one integer step; 1.0 when every row counts 1."""
         ...
 
     @property
     def class_weight(self) -> Floats | None:
-        """How much the rows of each class weigh in the search for tests; None if all weigh the same."""
+        """Factor of each class in the search for splits; None if all are 1."""
         ...
 
     @property
     def fingerprint(self) -> str:
-        """The same rows, the same word."""
+        """Content hash: sources of equal rows have equal fingerprints."""
         ...
 
     def units(self) -> Sequence[Unit]:
-        """Addresses that together cover every row once."""
+        """Return addresses that together cover every row once."""
         ...
 
     def read(self, unit: Unit, features: Sequence[int] | None = None, rows: Counts | None = None) -> Table:
-        """The rows of one unit.
+        """Read the rows of one unit.
 
         Parameters
         ----------
         unit : Unit
         features : sequence of int, optional
-            These features alone, and a schema of just these.
+            Read only these features; the table has a schema of these alone.
         rows : int array, optional
-            These rows alone, by their place in the unit, in ascending order.
+            Read only these rows, by position in the unit, in ascending order.
         """
         ...
+
+
+def row_blocks(n_rows: int, block: int) -> list[Unit]:
+    """Divide rows in memory into units of `block` rows.
+
+    Examples
+    --------
+    >>> row_blocks(3, 2)
+    [Unit(begin=0, end=2), Unit(begin=2, end=3)]
+    """
+    if block < 1:
+        raise ParameterError(f"block is {block}; a unit holds at least 1 row")
+    return [Unit(begin, min(begin + block, n_rows)) for begin in range(0, n_rows, block)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,32 +136,31 @@ class MemorySource:
     block: int = 65_536
 
     def __post_init__(self) -> None:
-        if self.block < 1:
-            raise ParameterError(f"block is {self.block}; a unit holds at least 1 row")
+        row_blocks(0, self.block)  # checks the block size
 
     @property
     def schema(self) -> Schema:
-        """What the columns are."""
+        """Features and classes."""
         return self.table.schema
 
     @property
     def n_rows(self) -> int:
-        """Rows of the table."""
+        """Number of rows of the table."""
         return self.table.n_rows
 
     @property
     def unit(self) -> float:
-        """What one step of a row's weight is worth."""
+        """The weight of one integer step."""
         return self.table.unit
 
     @property
     def class_weight(self) -> Floats | None:
-        """How much the rows of each class weigh in the search for tests."""
+        """Factor of each class in the search for splits; None if all are 1."""
         return self.table.class_weight
 
     @property
     def fingerprint(self) -> str:
-        """The same rows, the same word: a hash of all of them, made whenever it is asked for."""
+        """Content hash of all rows, computed on each access."""
         table = self.table
         return fingerprint(
             repr(table.schema),
@@ -159,12 +171,11 @@ class MemorySource:
         )
 
     def units(self) -> list[Unit]:
-        """Blocks of rows in order; an empty table has none."""
-        n_rows = self.n_rows
-        return [Unit(begin, min(begin + self.block, n_rows)) for begin in range(0, n_rows, self.block)]
+        """Return blocks of rows in order; an empty table has none."""
+        return row_blocks(self.n_rows, self.block)
 
     def read(self, unit: Unit, features: Sequence[int] | None = None, rows: Counts | None = None) -> Table:
-        """The rows of one unit, as views; some of them alone are copied."""
+        """Read the rows of one unit: views, or copies if `rows` selects some."""
         table = self.table if features is None else self.table.select(features)
         if not (unit.begin == 0 and unit.end == self.n_rows):
             table = table.slice(unit.begin, unit.end)

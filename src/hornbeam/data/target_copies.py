@@ -1,19 +1,19 @@
-"""Columns that alone predict the target nearly perfectly, so that they are probably the target in other words.
+"""Columns that alone predict the target nearly perfectly, and are therefore probably copies of it.
 
-A column copies a class target if a rule with hardly any freedom gives the right class: at most one row in a thousand,
-and at most one in a hundred of those outside the largest class, may be wrong. The rules are
+A column copies a class target if one of these simple rules gives the right class, except for at most one row in a
+thousand and at most one in a hundred of the rows outside the largest class:
 
 - *values*: the column has at most one value more than there are classes (a missing value counts as one), and each
   value stands for a class;
-- *missing*: of two classes, one has missing values, the other has none;
-- *cut*: of two classes, one lies below a number and the other above it, missing values standing for one of them. At
-  least 1,000 rows in columns with names: on small data, and on made-up arrays, a clean cut is nothing special.
+- *missing*: of two classes, one has missing values, the other has values;
+- *cut*: of two classes, one is below a threshold and the other above it, and missing values stand for one of them.
+  This rule needs at least 1,000 rows and column names: on small data, and on synthetic arrays, a clean cut is common.
 
-A column of numbers copies a numeric target if it has a value in 90 % of the rows, and if their correlation over these
-rows is above 0.9999 or below -0.9999.
+A numeric column copies a numeric target if it has a value in 90 % of the rows, and its correlation with the target
+over these rows is above 0.9999 or below -0.9999.
 
 At least 100 rows are needed, and 20 of them outside the largest class. A strong feature with many values, such as the
-smell of a mushroom, is no copy.
+odour in the mushroom data, is not reported.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.typing import Bools, Floats, Indices
 
-__all__ = ["copied"]
+__all__ = ["find_copies"]
 
 _FEWEST_ROWS = 100
 _FEWEST_CUT_ROWS = 1_000
@@ -36,7 +36,7 @@ _WRONG_OTHERS = 0.01
 _CORRELATION = 0.9999
 _KNOWN = 0.9  # share of rows with a value that a correlation needs
 
-# What is allowed on a sample; most columns are ruled out by it.
+# Looser limits for a sample of the rows, which excludes most columns.
 _SAMPLE_ROWS = 256
 _SAMPLE_CORRELATION = 0.9
 _SAMPLE_WRONG = 0.05  # share of pairs of rows
@@ -45,15 +45,15 @@ _SAMPLE_EQUAL = 0.3  # share of pairs of one class
 type Column = NDArray[Any]
 
 
-def copied(table: Table, features: Sequence[int]) -> Iterator[tuple[int, str]]:
-    """Yield which of these features copy the target of a table, and what was found.
+def find_copies(table: Table, features: Sequence[int]) -> Iterator[tuple[int, str]]:
+    """Yield the features that copy the target of a table, each with a description.
 
     Examples
     --------
     >>> import numpy as np
     >>> x = np.arange(300.0) % 17
     >>> table = Table.read(np.column_stack([x, 2 * x % 5]), 3 * x + 1, target=Kind.NUMERIC)
-    >>> list(copied(table, [0, 1]))
+    >>> list(find_copies(table, [0, 1]))
     [(0, 'has a correlation of 1.0000 with the target')]
     """
     if table.n_rows < _FEWEST_ROWS:
@@ -61,22 +61,22 @@ def copied(table: Table, features: Sequence[int]) -> Iterator[tuple[int, str]]:
     if table.numeric_target is not None:
         yield from _correlated(table, table.numeric_target.values, features)
     elif table.target is not None:
-        yield from _renamed(table, table.target, features)
+        yield from _predictive(table, table.target, features)
 
 
 def _correlated(table: Table, target: Floats, features: Sequence[int]) -> Iterator[tuple[int, str]]:
-    numbers = [at for at in features if table.schema.features[at].kind is not Kind.NOMINAL]
+    numeric = [at for at in features if table.schema.features[at].kind is not Kind.NOMINAL]
     rows = np.arange(0, table.n_rows, max(1, table.n_rows // _SAMPLE_ROWS))
-    for at in _of(numbers, _may_correlate(_sample(table, numbers, rows), target[rows])):
-        found = correlation(table.columns[at], target)
-        if found > _CORRELATION:
-            yield at, f"has a correlation of {found:.4f} with the target"
+    for at in _select(numeric, _may_correlate(_sample(table, numeric, rows), target[rows])):
+        r = correlation(table.columns[at], target)
+        if r > _CORRELATION:
+            yield at, f"has a correlation of {r:.4f} with the target"
 
 
 def _may_correlate(sample: Floats, target: Floats) -> Bools:
-    """Which columns of a sample have a large correlation with the target, missing values taken for the mean."""
+    """Return which columns of a sample correlate strongly with the target; missing values count as the mean."""
     missing = ~np.isfinite(sample)
-    with np.errstate(all="ignore"):  # of huge numbers, constants and columns without values
+    with np.errstate(all="ignore"):  # huge numbers, constants and columns without values
         x = sample - np.mean(sample, axis=0, where=~missing)
         x[missing] = 0.0
         y = target - target.mean()
@@ -84,7 +84,7 @@ def _may_correlate(sample: Floats, target: Floats) -> Bools:
 
 
 def correlation(values: Floats, target: Floats) -> float:
-    """Return the absolute correlation over rows with a value; 0 if it is undefined or too many rows lack one.
+    """Return the absolute correlation over rows with a value; 0 if undefined or if too many values are missing.
 
     Examples
     --------
@@ -98,13 +98,13 @@ def correlation(values: Floats, target: Floats) -> float:
         if np.count_nonzero(known) < _KNOWN * len(values):
             return 0.0
         values, target = values[known], target[known]
-    with np.errstate(all="ignore"):  # of huge numbers and constants
+    with np.errstate(all="ignore"):  # huge numbers and constants
         x, y = values - values.mean(), target - target.mean()
-        found = abs(float(x @ y / np.sqrt((x @ x) * (y @ y))))
-    return 0.0 if np.isnan(found) else found
+        r = abs(float(x @ y / np.sqrt((x @ x) * (y @ y))))
+    return 0.0 if np.isnan(r) else r
 
 
-def _renamed(table: Table, target: Indices, features: Sequence[int]) -> Iterator[tuple[int, str]]:
+def _predictive(table: Table, target: Indices, features: Sequence[int]) -> Iterator[tuple[int, str]]:
     n_rows, n_classes = table.n_rows, table.schema.n_classes
     sizes = np.bincount(target, minlength=n_classes)
     largest = int(sizes.argmax())
@@ -113,9 +113,9 @@ def _renamed(table: Table, target: Indices, features: Sequence[int]) -> Iterator
         return
     allowed = min(_WRONG_ROWS * n_rows, _WRONG_OTHERS * others)
     cuts = n_rows >= _FEWEST_CUT_ROWS and table.names is not None
-    one, other = (_spread(np.flatnonzero(rows)) for rows in (target == largest, target != largest))
-    by_value, by_order = _may_rename(_sample(table, features, one), _sample(table, features, other))
-    for at in _of(features, by_value | (by_order & (n_classes == 2))):
+    inside, outside = (_spread(np.flatnonzero(rows)) for rows in (target == largest, target != largest))
+    by_value, by_order = _may_predict(_sample(table, features, inside), _sample(table, features, outside))
+    for at in _select(features, by_value | (by_order & (n_classes == 2))):
         column = table.columns[at]
         wrong = wrong_by_value(column, target, n_classes)
         if n_classes == 2:
@@ -126,39 +126,42 @@ def _renamed(table: Table, target: Indices, features: Sequence[int]) -> Iterator
             yield at, f"alone gives the class of {_percent(n_rows - wrong, n_rows)} of the rows"
 
 
-def _may_rename(one: Floats, other: Floats) -> tuple[Bools, Bools]:
-    """Which columns may copy the target by value, and which by order, seen from rows of the largest class and others.
+def _may_predict(inside: Floats, outside: Floats) -> tuple[Bools, Bools]:
+    """Return which columns may copy the target by value, and which by order, from rows in and outside a class.
 
-    By value: rows of the largest class often have equal values, and hardly ever one of the others. By order: they
-    are nearly always below the others, or above them. A missing value is above all.
+    By value: rows in the class often have equal values, and hardly ever a value of the rows outside. By order: rows in
+    the class are nearly always below those outside, or nearly always above. A missing value is above all values.
     """
-    equal, below = (one == other).mean(axis=0), (one < other).mean(axis=0)
-    alike = (one == np.roll(one, 1, axis=0)).mean(axis=0)
-    by_value = (equal <= _SAMPLE_WRONG) & (alike >= _SAMPLE_EQUAL)
+    equal, below = (inside == outside).mean(axis=0), (inside < outside).mean(axis=0)
+    repeated = (inside == np.roll(inside, 1, axis=0)).mean(axis=0)
+    by_value = (equal <= _SAMPLE_WRONG) & (repeated >= _SAMPLE_EQUAL)
     return by_value, (below >= 1 - _SAMPLE_WRONG) | (below + equal <= _SAMPLE_WRONG)
 
 
 def _sample(table: Table, features: Sequence[int], rows: NDArray[np.intp]) -> Floats:
-    """Some rows of some features as numbers; infinity where a value is missing."""
+    """Return some rows of some features as floats; infinity where a value is missing."""
     sample = np.empty((len(rows), len(features)))
     for to, at in enumerate(features):
         column = table.columns[at][rows]
-        missing = np.isnan(column) if column.dtype.kind == "f" else column < 0
-        sample[:, to] = np.where(missing, np.inf, column)
+        sample[:, to] = np.where(_is_missing(column), np.inf, column)
     return sample
 
 
+def _is_missing(column: Column) -> Bools:
+    return np.isnan(column) if column.dtype.kind == "f" else column < 0
+
+
 def _spread(rows: NDArray[np.intp]) -> NDArray[np.intp]:
-    """A sample of fixed size, evenly spread over some rows; rows are repeated where they are few."""
+    """Return a sample of fixed size, evenly spread over some rows; few rows are repeated."""
     return rows[np.linspace(0, len(rows) - 1, _SAMPLE_ROWS // 2).astype(np.intp)]
 
 
-def _of(features: Sequence[int], which: Bools) -> list[int]:
+def _select(features: Sequence[int], which: Bools) -> list[int]:
     return [features[at] for at in np.flatnonzero(which).tolist()]
 
 
 def wrong_by_value(column: Column, target: Indices, n_classes: int) -> int:
-    """Count the rows outside the largest class of their value; all rows if there are too many values.
+    """Count the rows that are not in the largest class of their value; all rows if there are too many values.
 
     Examples
     --------
@@ -177,20 +180,19 @@ def wrong_by_value(column: Column, target: Indices, n_classes: int) -> int:
 
 
 def wrong_by_missing(column: Column, target: Indices) -> int:
-    """Count the rows of two classes that are wrong if missing values are one class, and values the other.
+    """Count the wrong rows if missing values predict one of two classes, and values the other.
 
     Examples
     --------
     >>> wrong_by_missing(np.array([1.0, 7.0, np.nan, np.nan]), np.array([0, 0, 1, 0]))
     1
     """
-    missing = np.isnan(column) if column.dtype.kind == "f" else column < 0
-    counts = np.bincount(2 * missing + target, minlength=4)
+    counts = np.bincount(2 * _is_missing(column) + target, minlength=4)
     return len(column) - int(counts.reshape(2, 2).max(axis=1).sum())
 
 
 def wrong_by_cut(column: Floats, target: Indices) -> int:
-    """Count the rows of two classes that are wrong if each side of the best cut is a class, and missing is one.
+    """Count the wrong rows if each side of the best cut, and the missing values, predict one of two classes.
 
     Examples
     --------
@@ -205,7 +207,7 @@ def wrong_by_cut(column: Floats, target: Indices) -> int:
     if n_known == 0:
         return len(column)
     ones_missing, n_missing = int(ones[-1] - ones[n_known - 1]), len(column) - n_known
-    # A cut behind each value that is smaller than the next, and behind the last one.
+    # Possible cuts: after each value that is smaller than the next, and after the last one.
     ends = np.append(np.flatnonzero(values[: n_known - 1] < values[1:n_known]), n_known - 1)
     below, n_below = ones[ends], ends + 1
     above, n_above = ones[n_known - 1] - below, n_known - n_below

@@ -1,4 +1,4 @@
-"""Row weights in fixed point: integers that add up exactly in any order."""
+"""Sample weights and class weights as the user passes them, read and checked."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -25,10 +25,10 @@ __all__ = [
 
 
 class Weights(NamedTuple):
-    """Fixed-point weights of the rows that count, and what their classes weigh in the search for tests.
+    """Fixed-point weights of the rows that are kept, and the factor of each class in the search for splits.
 
-    `steps` is None when every row counts 1, `kept` is None when no row was dropped, `of_class` is None when
-    all classes weigh the same.
+    `steps` is None when every row counts 1, `kept` is None when no row is dropped, `class_factors` is None when
+    all factors are 1.
 
     Examples
     --------
@@ -39,26 +39,25 @@ class Weights(NamedTuple):
     steps: Counts | None
     unit: float
     kept: Bools | None
-    of_class: Floats | None
+    class_factors: Floats | None
 
 
 def read_weights(
     sample_weight: Any, n_rows: int, *, class_weight: Any = None, labels: Labels | None = None
 ) -> Weights:
-    """Hold sample weights in fixed point, and find the factor of every class.
+    """Convert sample weights to fixed point, and find the factor of every class.
 
     Parameters
     ----------
     sample_weight : array-like of shape (n_rows,), number or None
         Zero or more; rows of weight zero are dropped.
     n_rows : int
-        The number of rows.
     class_weight : mapping, "balanced" or None
         A factor per class label, 1 for classes that are not named; or factors that give every class the
-        same total, n / (n_classes * n_of_class) with weighted counts. Rows of a class of factor zero are
+        same total, n / (n_classes * n_of_class) with weighted counts. Rows of a class with factor zero are
         dropped.
     labels : Labels, optional
-        The classes and codes of the rows; needed with `class_weight`.
+        The classes and codes of the rows; required with `class_weight`.
 
     Returns
     -------
@@ -67,16 +66,17 @@ def read_weights(
 
     Notes
     -----
-    The two are not multiplied: sample weights are evidence, class weights only steer (`apply_class_weight`).
+    The two are not multiplied: sample weights are evidence, class weights only change the search for splits
+    (`apply_class_weight`).
 
-    Sample weights that add up to 1 at most are shares, as boosting hands them out: they count as if they
-    added up to the number of rows. Taken at their word, all rows together would be worth a single one: too
-    little for any minimum weight of a leaf, and next to nothing beside the pseudo-rows of a smoother.
+    Sample weights that add up to 1 at most are normalised, as boosting libraries do: they are scaled to add up to the
+    number of rows. Unscaled, all rows together would count as one row: less than any minimum weight of a leaf, and
+    little beside the pseudo-counts of a smoother.
 
     Examples
     --------
     >>> read_weights([2, 0, 1], 3)
-    Weights(steps=array([2, 1]), unit=1.0, kept=array([ True, False,  True]), of_class=None)
+    Weights(steps=array([2, 1]), unit=1.0, kept=array([ True, False,  True]), class_factors=None)
     >>> steps, unit, _, _ = read_weights([0.5, 0.25, 0.25], 3)
     >>> (steps * unit).tolist()
     [1.5, 0.75, 0.75]
@@ -84,41 +84,39 @@ def read_weights(
     if sample_weight is None and class_weight is None:
         return Weights(None, 1.0, None, None)
     weight = np.ones(n_rows) if sample_weight is None else read_sample_weight(sample_weight, n_rows)
-    counts, of_class = weight > 0, None
+    keep, factors = weight > 0, None
     if class_weight is not None:
         if labels is None:
             raise ParameterError(
                 "class_weight was given without y. Pass the labels too, or leave class_weight out."
             )
-        of_class = class_factors(class_weight, labels.classes.tolist(), lambda: _class_totals(labels, weight))
-        counts &= of_class[labels.codes] > 0
-        of_class = None if (of_class == 1).all() else of_class
-    if not counts.any():
+        factors = class_factors(class_weight, labels.classes.tolist(), lambda: _class_totals(labels, weight))
+        keep &= factors[labels.codes] > 0
+        factors = None if (factors == 1).all() else factors
+    if not keep.any():
         raise no_weight_error()
-    kept = None if counts.all() else counts
-    steps, unit = fixed_point_weights(weight[counts])
+    steps, unit = fixed_point_weights(weight[keep])
     if steps is not None and are_normalised(int(steps.sum()), unit):
-        even = steps.min() == steps.max()
-        steps, unit = (None, 1.0) if even else (steps, len(steps) / int(steps.sum()))
-    return Weights(steps, unit, kept, of_class)
+        all_equal = steps.min() == steps.max()
+        steps, unit = (None, 1.0) if all_equal else (steps, len(steps) / int(steps.sum()))
+    return Weights(steps, unit, None if keep.all() else keep, factors)
 
 
 def to_steps(sample_weight: Any, n_rows: int, unit: float) -> Counts | None:
-    """Hold weights in steps of a unit that is settled: that of a tree which is to count them.
+    """Convert sample weights to steps of a given unit: that of the tree that will count the rows.
 
     Parameters
     ----------
     sample_weight : array-like of shape (n_rows,), number or None
-        Zero or more, taken at their word: also weights that add up to less than 1 are no shares.
+        Zero or more. Never scaled, also if they add up to less than 1.
     n_rows : int
-        The number of rows.
     unit : float
-        What one step is worth.
+        The weight of one step.
 
     Returns
     -------
     int64 array of shape (n_rows,) or None
-        The nearest number of steps, at least one but for a weight of zero; None when each row is one step.
+        The nearest number of steps, at least one except for a weight of zero; None when each row is one step.
 
     Raises
     ------
@@ -146,7 +144,7 @@ def to_steps(sample_weight: Any, n_rows: int, unit: float) -> Counts | None:
     if steps.max() >= WHOLE_LIMIT:
         raise DataError(
             f"sample_weight has {weight.max():g}, which is {steps.max():.3g} steps of {unit:.3g}: expected below "
-            "2**50. Rows of such weight ask for a tree of their own."
+            "2**50. Fit a new tree to rows of such weight."
         )
     return steps.astype(np.int64)
 
@@ -154,14 +152,14 @@ def to_steps(sample_weight: Any, n_rows: int, unit: float) -> Counts | None:
 def apply_class_weight(
     steps: Counts | None, unit: float, factors: Floats, codes: Indices
 ) -> tuple[Counts | None, float]:
-    """Multiply weights by the factors of their classes, for the search alone.
+    """Multiply weights by the factors of their classes, for the search for splits.
 
     Parameters
     ----------
     steps : int64 array of shape (n_rows,) or None
         The weights in steps of `unit`; None when every row counts 1.
     unit : float
-        What one step is worth.
+        The weight of one step.
     factors : float64 array of shape (n_classes,)
         Above zero for every class that has rows.
     codes : int array of shape (n_rows,)
@@ -178,27 +176,27 @@ def apply_class_weight(
     (array([5, 1, 5]), 1.0)
     """
     if unit != 1.0:
-        assert steps is not None  # rows that count 1 each have the unit 1
+        assert steps is not None  # without weights the unit is 1
         return fixed_point_weights(products(steps, unit, factors, codes))
-    # A class's factor is rounded once, for a row of weight 1, so that weight 2 is exactly a row given twice.
+    # The factor of a class is rounded once, for a row of weight 1, so that weight 2 is exactly a row given twice.
     present = np.bincount(codes, minlength=len(factors)) > 0
-    of_class = np.zeros(len(factors), dtype=np.int64)
+    factor_steps = np.zeros(len(factors), dtype=np.int64)
     total = len(codes) if steps is None else int(steps.sum())
     rounded, unit = fixed_point_weights(factors[present], total)
-    of_class[present] = 1 if rounded is None else rounded
-    steered = of_class[codes] if steps is None else steps * of_class[codes]
-    return (None if unit == 1.0 and steered.max() == 1 else steered), unit
+    factor_steps[present] = 1 if rounded is None else rounded
+    weighted = factor_steps[codes] if steps is None else steps * factor_steps[codes]
+    return (None if unit == 1.0 and weighted.max() == 1 else weighted), unit
 
 
 def products(steps: Counts, unit: float, factors: Floats, codes: Indices) -> Floats:
-    """Weights times the factors of their classes, as floats.
+    """Return weights times the factors of their classes, as floats.
 
     Examples
     --------
     >>> products(np.array([2, 1]), 0.25, np.array([3.0, 1.0]), np.array([0, 1]))
     array([1.5 , 0.25])
     """
-    with np.errstate(over="ignore"):  # an overflow is told below, in words
+    with np.errstate(over="ignore"):  # an overflow raises an error below
         product: Floats = steps * unit * factors[codes]
     if not np.isfinite(product).all():
         raise DataError(
@@ -208,7 +206,7 @@ def products(steps: Counts, unit: float, factors: Floats, codes: Indices) -> Flo
 
 
 def read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
-    """Read one weight a row, refusing all but finite numbers of zero or more.
+    """Read the weight of every row; raise a `DataError` unless all are finite numbers of zero or more.
 
     Examples
     --------
@@ -221,17 +219,17 @@ def read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
         except (TypeError, ValueError, OverflowError):
             raise DataError(
                 f"sample_weight must hold numbers, none of them missing; it is a {type(sample_weight).__name__} with "
-                "other values. Pass one number a row."
+                "other values. Pass one number per row."
             ) from None
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
     if weight.ndim != 1:
         raise DataError(
-            f"Sample weights must be 1D array or scalar, got {weight.ndim}D array. Pass one number a row."
+            f"Sample weights must be 1D array or scalar, got {weight.ndim}D array. Pass one number per row."
         )
     if weight.shape != (n_rows,):
         raise DataError(
-            f"sample_weight.shape == {weight.shape}, expected {(n_rows,)}! Pass one number a row."
+            f"sample_weight.shape == {weight.shape}, expected {(n_rows,)}! Pass one number per row."
         )
     wrong = ~((weight >= 0) & np.isfinite(weight))
     if wrong.any():
@@ -244,7 +242,7 @@ def read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
 
 
 def no_weight_error() -> DataError:
-    """Return the error of weights that are all zero.
+    """Return the error for weights that are all zero.
 
     Examples
     --------
@@ -264,7 +262,7 @@ def class_factors(class_weight: Any, classes: Sequence[Label], totals: Callable[
     classes : sequence of labels
         In the order of their codes.
     totals : callable
-        Gives the weight of every class in steps; asked for "balanced" alone.
+        Returns the weight of every class in steps; called for "balanced" only.
 
     Returns
     -------
@@ -289,19 +287,19 @@ def class_factors(class_weight: Any, classes: Sequence[Label], totals: Callable[
             f"class_weight is a {type(class_weight).__name__}; expected 'balanced', a mapping of class "
             "labels to numbers, or None. Lists of mappings are for several targets; pass one mapping."
         )
-    return _named(class_weight, classes)
+    return _factors_by_label(class_weight, classes)
 
 
 def _class_totals(labels: Labels, weight: Floats) -> Counts:
-    """What each class weighs, in fixed point: a sum of floats would depend on the order of the rows."""
+    """Return the weight of each class in steps; a sum of floats would depend on the order of rows."""
     codes, steps = labels.codes, None
-    if (counted := weight > 0).any():
-        codes, steps = codes[counted], fixed_point_weights(weight[counted])[0]
+    if (positive := weight > 0).any():
+        codes, steps = codes[positive], fixed_point_weights(weight[positive])[0]
     return np.bincount(codes, weights=steps, minlength=len(labels.classes)).astype(np.int64)
 
 
 def _balanced(totals: Counts) -> Floats:
-    """Factors that give every class the same total weight and leave the sum of all as it is."""
+    """Return factors that give every class the same total weight and keep the sum of all weights."""
     counts = totals.astype(np.float64)
     present = counts > 0
     factors = np.ones(len(counts))
@@ -309,21 +307,21 @@ def _balanced(totals: Counts) -> Floats:
     return factors
 
 
-def _named(class_weight: Mapping[Any, Any], classes: Sequence[Label]) -> Floats:
+def _factors_by_label(class_weight: Mapping[Any, Any], classes: Sequence[Label]) -> Floats:
     unnamed = [label for label in classes if label not in class_weight]
     if unnamed and len(classes) - len(unnamed) != len(class_weight):
         raise ParameterError(
             f"The classes, {unnamed}, are not in class_weight, and it names classes that are not in y: "
             f"{[label for label in class_weight if label not in classes]}. Name classes of y: {classes}."
         )
-    given = [class_weight.get(label, 1.0) for label in classes]
+    values = [class_weight.get(label, 1.0) for label in classes]
     try:
-        factors = np.array(given, dtype=np.float64)
-    except Exception:  # noqa: BLE001 (whatever the code of a value raises)
+        factors = np.array(values, dtype=np.float64)
+    except Exception:  # noqa: BLE001 (conversion runs foreign code, which may raise anything)
         factors = np.array([np.nan])
     if not ((factors >= 0) & np.isfinite(factors)).all():
         raise ParameterError(
-            f"class_weight has {shown(given)} for the classes {classes}; expected finite numbers of zero or more. "
+            f"class_weight has {shown(values)} for the classes {classes}; expected finite numbers of zero or more. "
             "Give a class that should not count the weight 0."
         )
     return factors

@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.numeric_target import NumericTarget
+from hornbeam.data.row_order import canonical_order
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
 from hornbeam.growing import Grower
 from hornbeam.recipe import Recipe
 from hornbeam.tree.tree import Tree
-from hornbeam.tuning.folds import canonical_order
 from hornbeam.typing import Codes, Counts
 
 __all__ = ["EncodedTable"]

@@ -1,4 +1,4 @@
-"""Values as small codes: cut points and categories, there and back."""
+"""Bins: the cut points and categories by which values become small integer codes, and codes become thresholds."""
 
 from dataclasses import dataclass, field
 from typing import Self
@@ -17,12 +17,13 @@ from hornbeam.errors import DataError, ParameterError, SchemaError
 from hornbeam.kernels.encode import encode
 from hornbeam.typing import Bools, Codes, Counts, Floats, Indices
 
-__all__ = ["Bins"]
+__all__ = ["MOST_BINS", "Bins"]
 
-MOST_BINS = 65_535
-NOTHING: Floats = np.empty(0)
-# Stands behind the last edge and value, so that a place beyond them is still a place.
-BEYOND: Floats = np.array([np.nan])
+MOST_BINS = 65_535  # the codes of a feature and its missing code must fit 16 bits
+_EMPTY: Floats = np.empty(0)
+_PADDING: Floats = np.array(
+    [np.nan]
+)  # after the last edge and value, so that an index one past the end is valid
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,10 +40,10 @@ class Bins:
         Exact bins: the distinct values of each numeric feature, one more than its edges. Empty for a nominal
         feature and for one with more than 65,535 values. None if the bins are quantiles.
     n_codes : array of int32
-        Codes per feature, at least 1; a missing value has code ``n_codes[f]``. (A feature without any value
-        keeps the code 0, which no row has.)
+        Codes per feature, at least 1; a missing value has code ``n_codes[f]``. A feature without any value
+        has one code, 0, which no row has.
     nominal : array of bool
-        Which features are nominal.
+        Whether each feature is nominal.
 
     Examples
     --------
@@ -72,7 +73,7 @@ class Bins:
             starts = [0]
             for run in runs:
                 starts.append(starts[-1] + len(run))
-            object.__setattr__(self, f"_{name}", np.concatenate((*runs, BEYOND)))
+            object.__setattr__(self, f"_{name}", np.concatenate((*runs, _PADDING)))
             object.__setattr__(self, f"_{name[:-1]}_starts", np.array(starts, np.int64))
 
     @classmethod
@@ -82,13 +83,13 @@ class Bins:
         Parameters
         ----------
         source : Source
-            The rows. Each counts once: weights do not enter.
+            The rows. Each counts once; weights have no effect.
         engine : Engine
-            Where they are counted; the bins do not depend on it.
+            Counts the rows; the bins do not depend on it.
         max_bins : int or None
-            A numeric feature with no more distinct values gets a bin for each, any other so many bins of
-            nearly equal size, a value that fills more than an equal bin getting its own. None: exact, up to
-            65,535 values.
+            A numeric feature with no more distinct values than this gets a bin for each value. Any other gets this
+            number of bins of nearly equal size; a value with more rows than an equal bin has its own. None: one bin
+            per value, up to 65,535 values.
 
         Returns
         -------
@@ -101,14 +102,14 @@ class Bins:
         exact = max_bins is None
         features = source.schema.features
         numeric = [at for at, feature in enumerate(features) if feature.kind != Kind.NOMINAL]
-        edges, values = [NOTHING] * len(features), [NOTHING] * len(features)
+        edges, values = [_EMPTY] * len(features), [_EMPTY] * len(features)
         n_codes = [max(1, len(feature.categories)) for feature in features]
         cuts = fit_cuts(source, engine, numeric, max_bins or MOST_BINS)
-        for at, found in zip(numeric, cuts, strict=True):
-            edges[at] = found.edges
-            n_codes[at] = len(found.edges) + 1
-            if found.values is not None:
-                values[at] = found.values
+        for at, cut in zip(numeric, cuts, strict=True):
+            edges[at] = cut.edges
+            n_codes[at] = len(cut.edges) + 1
+            if cut.values is not None:
+                values[at] = cut.values
         return cls(
             tuple(edges),
             tuple(values) if exact else None,
@@ -118,18 +119,18 @@ class Bins:
 
     @property
     def digest(self) -> str:
-        """The same bins, the same word."""
+        """Content hash: equal bins have equal digests."""
         return fingerprint("bins", *self.edges, *(self.values or ()), self.n_codes, self.nominal)
 
     def encode(self, table: Table, n_jobs: int = 1) -> Codes:
-        """Codes of the rows of a table.
+        """Encode the rows of a table.
 
         Parameters
         ----------
         table : Table
             Rows with the columns these bins were made for.
         n_jobs : int
-            Threads that share the rows.
+            Number of threads.
 
         Returns
         -------
@@ -155,7 +156,7 @@ class Bins:
     def threshold(
         self, feature: ArrayLike, left: ArrayLike, right: ArrayLike, *, at_values: bool = False
     ) -> Floats:
-        """The number that parts two codes of a numeric feature, for each triple of the arrays.
+        """Return the threshold between two codes of a numeric feature, for each triple of the arrays.
 
         Parameters
         ----------
@@ -164,28 +165,27 @@ class Bins:
         left, right : array of int
             The highest code left of the cut and the lowest one right of it among the rows of a node.
         at_values : bool
-            Exact bins: take the midpoint, lowered to the largest value of the feature that does not exceed it
-            (C4.5), a millionth more being forgiven.
+            Exact bins: the largest value of the feature that is less than the midpoint plus 1e-6, as in C4.5.
 
         Returns
         -------
         array of float64
-            Exact bins: the shortest decimal in the middle half between the two values, at least the left and
-            below the right one. Else the edge in the middle of those between the two codes.
+            Exact bins: the shortest decimal in the middle half between the two values, at least the left value and
+            below the right one. Otherwise the middle one of the edges between the two codes.
         """
         at, lower, upper = np.broadcast_arrays(feature, left, right)
-        found: Floats = self._edges[self._edge_starts[at] + (lower + upper - 1) // 2]
+        thresholds: Floats = self._edges[self._edge_starts[at] + (lower + upper - 1) // 2]
         if self.values is None:
-            return found
-        # A feature with too many values keeps none.
+            return thresholds
+        # A feature with more than `MOST_BINS` values has none here.
         exact = self._value_starts[at + 1] > self._value_starts[at]
         if exact.any():
-            found = np.array(found)
-            found[exact] = self._between(at[exact], lower[exact], upper[exact], at_values)
-        return found
+            thresholds = np.array(thresholds)
+            thresholds[exact] = self._between(at[exact], lower[exact], upper[exact], at_values)
+        return thresholds
 
     def cell_values(self) -> Floats | None:
-        """Return the value behind each code, NaN for the missing one; None if bins hold several values."""
+        """Return the value of each code, NaN for the missing code; None if a bin may have several values."""
         if self.values is None:
             return None
         cells = [
@@ -202,8 +202,8 @@ class Bins:
         assert self.values is not None
         between = midpoint(*ends)
         for f in np.unique(feature).tolist():
-            mine = np.flatnonzero(feature == f)
-            place = np.searchsorted(self.values[f], between[mine] + 1e-6, side="left") - 1
-            # Among huge neighbours the midpoint is the left one, and a millionth more is no more.
-            between[mine] = self.values[f][np.maximum(place, left[mine])]
+            pairs = np.flatnonzero(feature == f)
+            place = np.searchsorted(self.values[f], between[pairs] + 1e-6, side="left") - 1
+            # Between huge neighbours the midpoint is the left value, and adding 1e-6 does not change it.
+            between[pairs] = self.values[f][np.maximum(place, left[pairs])]
         return between

@@ -1,8 +1,8 @@
-"""Where numeric features are cut.
+"""The cut points of numeric features.
 
-One pass (a *census*) finds a feature's distinct values if they are few; then each has a bin of its own.
-Otherwise it counts cells, and neighbouring cells are joined to bins of nearly equal size. The same rows give
-the same cuts in any order and grouping.
+One pass over the rows, the *census*, finds the distinct values of a feature if they are few; then each value has its
+own bin. Otherwise it counts cells, and neighbouring cells are merged into bins of nearly equal size. The cuts do not
+depend on the order and grouping of rows.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from hornbeam.data.binning.cells import LIGHT_CELL, Cells, cells_of, divide
+from hornbeam.data.binning.cells import LIGHT_CELL, Cells, census_cells, divide
 from hornbeam.data.binning.edges import shortest_between
 from hornbeam.data.engine import Engine
 from hornbeam.data.sources import Source, Unit
@@ -20,13 +20,12 @@ from hornbeam.typing import Floats
 
 __all__ = ["Cut", "fit_cuts"]
 
-# Features one census may count.
-FEATURES_AT_ONCE = 64
+FEATURES_AT_ONCE = 64  # features of one census
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cut:
-    """The edges of one numeric feature, and its distinct values if every one has its own bin."""
+    """The edges of one numeric feature, and its distinct values if each has its own bin."""
 
     edges: Floats
     values: Floats | None
@@ -38,11 +37,11 @@ def fit_cuts(source: Source, engine: Engine, features: Sequence[int], max_bins: 
     Parameters
     ----------
     source, engine
-        The rows, and where they are counted. Row counts alone decide; weights do not enter.
+        The rows, and the engine that counts them. Weights have no effect.
     features : sequence of int
         Positions of numeric or ordinal columns.
     max_bins : int
-        A feature with no more distinct values gets a bin for each.
+        A feature with no more distinct values than this gets a bin for each value.
 
     Returns
     -------
@@ -56,26 +55,28 @@ def fit_cuts(source: Source, engine: Engine, features: Sequence[int], max_bins: 
     >>> from hornbeam.data.table import Table
     >>> from hornbeam.data.sources import MemorySource
     >>> source = MemorySource(Table.read([[0.1], [0.2], [0.7]]))
-    >>> [found] = fit_cuts(source, LocalEngine(), [0], 255)
-    >>> found.edges, found.values
+    >>> [cut] = fit_cuts(source, LocalEngine(), [0], 255)
+    >>> cut.edges, cut.values
     (array([0.15, 0.4 ]), array([0.1, 0.2, 0.7]))
     """
     cuts: list[Cut] = []
     for begin in range(0, len(features), FEATURES_AT_ONCE):
-        some = tuple(features[begin : begin + FEATURES_AT_ONCE])
-        [census] = engine.reduce(census_of, source.units(), (source, some, max_bins), combine=Census.absorb)
+        batch = tuple(features[begin : begin + FEATURES_AT_ONCE])
+        [census] = engine.reduce(
+            take_census, source.units(), (source, batch, max_bins), combine=Census.absorb
+        )
         entries = census.entries()
-        found = cuts_between_values(entries)
+        batch_cuts = cuts_between_values(entries)
         crowded = np.flatnonzero(entries.full).tolist()
-        cells = divide(source, engine, {some[at]: cells_of(entries, at) for at in crowded}, max_bins)
-        for at, joined in zip(crowded, cuts_between_cells(cells, max_bins), strict=True):
-            found[at] = joined
-        cuts += found
+        cells = divide(source, engine, {batch[at]: census_cells(entries, at) for at in crowded}, max_bins)
+        for at, cut in zip(crowded, cuts_between_cells(cells, max_bins), strict=True):
+            batch_cuts[at] = cut
+        cuts += batch_cuts
     return cuts
 
 
-def census_of(units: Sequence[Unit], shared: tuple[Source, tuple[int, ...], int]) -> list[Census]:
-    """The census of some units: a task of the engine."""
+def take_census(units: Sequence[Unit], shared: tuple[Source, tuple[int, ...], int]) -> list[Census]:
+    """Task: count the distinct values, or cells, of some units."""
     source, features, limit = shared
     census = Census(len(features), limit)
     for unit in units:
@@ -84,15 +85,14 @@ def census_of(units: Sequence[Unit], shared: tuple[Source, tuple[int, ...], int]
 
 
 def cuts_between_values(entries: Entries) -> list[Cut]:
-    """An edge between any two neighbouring values of a feature; nothing where a feature is full."""
+    """Return an edge between any two neighbouring values of each feature; no edges for a full feature."""
     keys, starts = entries.keys, entries.starts
     if entries.full.any():
         lengths = np.diff(starts)
         keys = keys[np.repeat(~entries.full, lengths)]
         starts = np.cumsum([0, *np.where(entries.full, 0, lengths)])
     values = floats_of(keys)
-    # All features at once; what comes out between the last value of one and the first of the next is left
-    # out.
+    # All features at once; the edge between the last value of a feature and the first of the next is left out.
     edges = shortest_between(values[:-1], values[1:])
     return [
         Cut(edges[begin : max(begin, end - 1)], values[begin:end]) for begin, end in pairwise(starts.tolist())
@@ -100,7 +100,7 @@ def cuts_between_values(entries: Entries) -> list[Cut]:
 
 
 def cuts_between_cells(features: list[Cells], max_bins: int) -> list[Cut]:
-    """The edges that join cells to bins of nearly equal size."""
+    """Return the edges that merge cells into bins of nearly equal size."""
     if not features:
         return []
     gaps = [gaps_between_bins(cells, max_bins) for cells in features]
@@ -111,11 +111,11 @@ def cuts_between_cells(features: list[Cells], max_bins: int) -> list[Cut]:
 
 
 def gaps_between_bins(cells: Cells, max_bins: int) -> tuple[Keys, Keys]:
-    """Between which keys the edges of a feature may lie.
+    """Return the keys between which each edge of a feature must be.
 
-    That is from the last key of a bin's last cell up to the first key of the next. A cell that is but a small
-    part of its bin may itself be cut, for the sake of a shorter number, unless a value with a bin of its own
-    follows.
+    That is from the last key of a bin's last cell up to the first key of the next cell. If that cell has only a small
+    part of the rows of its bin, the edge may be inside it, to be a shorter number, unless the next cell is a value
+    with its own bin.
     """
     last = share(cells.count, max_bins)
     rows = np.cumsum(cells.count)

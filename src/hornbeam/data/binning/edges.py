@@ -1,4 +1,4 @@
-"""The number between two numbers: a midpoint, or a short decimal near it."""
+"""A number between two numbers: the midpoint, or a short decimal near it."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ DIVISORS = np.array([float(10 ** min(max(-exponent, 0), 22)) for exponent in ran
 
 
 def midpoint(left: Floats, right: Floats) -> Floats:
-    """The middle of each pair ``left < right``: finite, at least `left` and below `right`.
+    """Return the middle of each pair ``left < right``: finite, at least `left` and below `right`.
 
     Examples
     --------
@@ -30,9 +30,9 @@ def midpoint(left: Floats, right: Floats) -> Floats:
 
 
 def shortest_between(left: Floats, right: Floats) -> Floats:
-    """The shortest decimal in the middle half between each pair ``left < right``.
+    """Return the shortest decimal in the middle half between each pair ``left < right``.
 
-    Finite, at least `left` and below `right`; the midpoint where two floats lie too close for a decimal.
+    Finite, at least `left` and below `right`; the midpoint where two floats are too close for a decimal.
 
     Examples
     --------
@@ -40,14 +40,14 @@ def shortest_between(left: Floats, right: Floats) -> Floats:
     >>> shortest_between(np.array([0.1, 1.0, 1.0, 1234.5]), np.array([0.2, 2.0, np.pi, 1301.0]))
     array([1.50e-01, 1.50e+00, 2.00e+00, 1.27e+03])
     """
-    found = middle = midpoint(left, right)
+    shortest = middle = midpoint(left, right)
     low, high = midpoint(left, middle), midpoint(middle, right)
-    with np.errstate(over="ignore", invalid="ignore"):  # of floats too close for a decimal
-        # Of the power of ten above the width one multiple lies inside at most, of the one below one to ten.
+    with np.errstate(over="ignore", invalid="ignore"):  # floats too close for a decimal
+        # At most one multiple of the power of ten above the width is inside, and one to ten of the power below it.
         power = np.searchsorted(POWERS_OF_TEN, high - low, side="right") + 1
         for step, toward, rounded in ((-1, middle, np.rint), (0, middle, np.rint), (1, high, np.floor)):
-            # With factor and divisor exact, a decimal is rounded once and prints as short as it is.
+            # Factor and divisor are exact, so the decimal is rounded once and prints in its shortest form.
             factor, divisor = FACTORS[power + step], DIVISORS[power + step]
             number = rounded(toward / factor * divisor) * factor / divisor
-            found = np.where((low <= number) & (number <= high), number, found)
-    return found + 0.0
+            shortest = np.where((low <= number) & (number <= high), number, shortest)
+    return shortest + 0.0  # -0.0 becomes 0.0

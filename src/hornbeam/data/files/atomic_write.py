@@ -1,4 +1,4 @@
-"""Files written whole or not at all: the new one takes the place of the old one when it is complete."""
+"""Atomic writing: a new file replaces the old one only when it is complete."""
 
 import errno
 import os
@@ -17,15 +17,15 @@ from hornbeam.errors import StorageError
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["created", "is_abandoned", "remove_abandoned", "rename", "replace", "replacing"]
+__all__ = ["create_locked", "is_abandoned", "remove_abandoned", "rename", "replace", "replacing"]
 
-PATIENCE = 60.0  # seconds to wait for another process that saves to the same path
+TIMEOUT = 60.0  # seconds to wait for another process that saves to the same path
 _PAUSE = 0.02
 _NO_LOCKS = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
 
 
 class _Lock(Enum):
-    """What came of the attempt to lock a file."""
+    """Result of an attempt to lock a file."""
 
     OBTAINED = "obtained"
     HELD = "held by another process"
@@ -33,19 +33,19 @@ class _Lock(Enum):
 
 
 def replace(path: str | PathLike[str], parts: Iterable[bytes | memoryview]) -> None:
-    r"""Write a file in the place of another, or leave that one as it is.
+    r"""Write a file that replaces the old one when it is complete; after an error the old one is unchanged.
 
     Raises
     ------
     StorageError
-        As `replacing`.
+        As for `replacing`.
 
     Examples
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     replace(f"{folder}/answers.csv", [b"label", b"\nno"])
-    ...     Path(folder, "answers.csv").read_text()
+    ...     replace(f"{folder}/rows.csv", [b"label", b"\nno"])
+    ...     Path(folder, "rows.csv").read_text()
     'label\nno'
     """
     with replacing(path) as file:
@@ -53,14 +53,14 @@ def replace(path: str | PathLike[str], parts: Iterable[bytes | memoryview]) -> N
 
 
 @contextmanager
-def replacing(path: str | PathLike[str], *, patience: float = PATIENCE) -> Iterator[BinaryIO]:
-    r"""Open a file that takes the place of another when the block ends; after an error that one stays as it is.
+def replacing(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Iterator[BinaryIO]:
+    r"""Open a file that replaces the old one when the block ends; after an error the old one is unchanged.
 
     Parameters
     ----------
     path : str or path
-        The file. What is no regular file, a pipe or a device, is written to and stays what it is.
-    patience : float, default 60.0
+        The file. A pipe or a device is not replaced but written to.
+    timeout : float, default 60.0
         Seconds to wait for another process that writes to the same path.
 
     Yields
@@ -71,23 +71,23 @@ def replacing(path: str | PathLike[str], *, patience: float = PATIENCE) -> Itera
     Raises
     ------
     StorageError
-        If another process still writes to this path after that time, or the temporary name is taken by something
-        that is no regular file.
+        If another process still writes to this path after that time, or the temporary name is in use and is not a
+        regular file.
 
     Notes
     -----
-    The new file is written as ``.<name>.saving`` beside the old one, under a lock that ends with the process. What a
-    killed process left there is deleted by the next one that writes to the same path. Before its first byte is
-    written, the new file can be read by nobody who could not read the old one. If the file system has no locks, the
-    file is written all the same, but what a killed process left must be deleted by hand.
+    The new file is written as ``.<name>.saving`` in the same folder, under a lock that ends with the process. The
+    temporary file of a killed process is deleted by the next one that writes to the same path. From the first byte on,
+    the new file is readable only by users that can read the old one. If the file system has no locks, the file is
+    written without one, but the temporary file of a killed process must be deleted by hand.
 
     Examples
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with replacing(f"{folder}/answers.csv") as file:
+    ...     with replacing(f"{folder}/rows.csv") as file:
     ...         _ = file.write(b"label\nno")
-    ...     Path(folder, "answers.csv").read_text()
+    ...     Path(folder, "rows.csv").read_text()
     'label\nno'
     """
     path = Path(os.path.realpath(path))
@@ -95,31 +95,31 @@ def replacing(path: str | PathLike[str], *, patience: float = PATIENCE) -> Itera
         with path.open("wb") as other:
             yield other
         return
-    growing = path.with_name(f".{path.name}.saving")
-    with created(growing, private=path.exists(), patience=patience) as file:
+    temporary = path.with_name(f".{path.name}.saving")
+    with create_locked(temporary, private=path.exists(), timeout=timeout) as file:
         try:
             yield file
             file.flush()
             _copy_permissions(path, file)
             os.fsync(file.fileno())
-            rename(file, growing, path)
+            rename(file, temporary, path)
         except BaseException:
             if sys.platform == "win32":
                 file.close()
-            growing.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
             raise
     _sync_folder(path.parent)
 
 
-def created(path: Path, *, private: bool, patience: float = PATIENCE) -> BinaryIO:
-    """Create and lock a file, after what a dead process left under its name is deleted.
+def create_locked(path: Path, *, private: bool, timeout: float = TIMEOUT) -> BinaryIO:
+    """Create and lock a file, after deleting one of the same name that a dead process left.
 
-    Whoever deletes or renames the file holds its lock. So a file that is still there when its lock was obtained stays
-    there until the holder of the lock renames or deletes it. If the file system has no locks, nobody else deletes the
-    file, so whoever created it owns it.
+    Only the process with the lock deletes or renames the file. So if the file still exists after its lock was
+    obtained, it exists until this process renames or deletes it. If the file system has no locks, other processes never
+    delete the file, so the process that created it owns it.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + timeout
     while True:
         try:
             handle = os.open(path, flags, 0o600 if private else 0o666)
@@ -138,7 +138,7 @@ def created(path: Path, *, private: bool, patience: float = PATIENCE) -> BinaryI
             file.close()
         if time.monotonic() > deadline:
             raise StorageError(
-                f"{str(path)!r} has been in use by another process for {patience:g} seconds: it saves to the same "
+                f"{str(path)!r} has been in use by another process for {timeout:g} seconds: it saves to the same "
                 "file, or was killed while it did. Wait for it or end it, then save again. If there is no such "
                 "process, delete the file; or save under another name."
             )
@@ -146,28 +146,28 @@ def created(path: Path, *, private: bool, patience: float = PATIENCE) -> BinaryI
 
 
 def rename(file: BinaryIO, path: Path, name: Path) -> None:
-    """Rename a file that `created` made; on Windows, where an open file cannot be renamed, close it first."""
+    """Rename a file of `create_locked`; on Windows, where an open file cannot be renamed, close it first."""
     if sys.platform == "win32":
         file.close()
     path.replace(name)
 
 
 def remove_abandoned(path: Path) -> None:
-    """Delete a file that `created` made unless a living process has its lock, or there are no locks.
+    """Delete a file of `create_locked` unless a running process has its lock, or the file system has no locks.
 
     Raises
     ------
     StorageError
-        If it is no regular file.
+        If it is not a regular file.
     """
     with suppress(FileNotFoundError):
         if not stat.S_ISREG(path.lstat().st_mode):
             raise StorageError(
-                f"{str(path)!r} is no regular file; expected no file of that name, which is used while saving. "
+                f"{str(path)!r} is not a regular file; expected no file of that name, which is used while saving. "
                 "Delete it, then save again."
             )
         if sys.platform == "win32":
-            with suppress(PermissionError):  # it is open elsewhere
+            with suppress(PermissionError):  # another process has opened it
                 path.unlink()
             return
         with os.fdopen(os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW), "r+b") as file:
@@ -176,7 +176,7 @@ def remove_abandoned(path: Path) -> None:
 
 
 def is_abandoned(path: Path) -> bool:
-    """Whether a file that `created` made is there and surely has no owner: its lock could be obtained."""
+    """Whether a file of `create_locked` exists and has no owner: its lock could be obtained."""
     try:
         with os.fdopen(
             os.open(path, os.O_RDWR | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0)), "r+b"
@@ -188,7 +188,7 @@ def is_abandoned(path: Path) -> bool:
 
 def _lock(file: BinaryIO) -> _Lock:
     """Lock a file without waiting."""
-    if sys.platform != "win32":  # where an open file cannot be deleted, which serves as well
+    if sys.platform != "win32":  # which needs no lock, because an open file cannot be deleted there
         try:
             fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -208,7 +208,7 @@ def _is_same(path: Path, file: BinaryIO) -> bool:
 
 
 def _copy_permissions(path: Path, file: BinaryIO) -> None:
-    """Give the new file the permissions of the old one; never to another group than that could read it."""
+    """Copy the permissions of the old file; without those of the group if the group cannot be kept."""
     try:
         old = path.stat()
     except FileNotFoundError:
@@ -219,13 +219,13 @@ def _copy_permissions(path: Path, file: BinaryIO) -> None:
     if os.fstat(file.fileno()).st_gid != old.st_gid:
         try:
             os.fchown(file.fileno(), -1, old.st_gid)
-        except OSError:  # not a member of that group, or it does not exist in this user namespace
+        except OSError:  # the user is not in that group, or it does not exist in this user namespace
             mode &= ~0o070
     os.fchmod(file.fileno(), mode)
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the new name last, where folders can be synced."""
+    """Write the new name to disk, where folders can be synced."""
     if os.name == "posix":
         handle = os.open(folder, os.O_RDONLY)
         try:

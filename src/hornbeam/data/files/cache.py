@@ -1,4 +1,4 @@
-"""The cache: coded rows in files, one for each unit."""
+"""The cache: encoded rows on disk, one file per unit."""
 
 import os
 from collections.abc import Sequence
@@ -19,22 +19,21 @@ __all__ = ["EncodedCache"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedCache:
-    """Coded rows on disk, read unit by unit.
+    """Encoded rows on disk, read unit by unit.
 
-    Made by `write`. It holds no open file. What kernels do to these rows stays in memory; the files are never changed.
+    Created by `write`. It has no open file. Kernels change rows only in memory, never in the files.
 
     Parameters
     ----------
     folder : str
-        Where the files lie; workers on other machines must see it under the same name.
+        The folder of the files; workers on other machines must see it under the same path.
     key : str
-        The word that the files' names begin with: one for these rows in these bins.
+        Hash of the rows and bins; the names of the files begin with it.
     n_features : int
-        The width of a row.
     unit : float
-        What one step of a row's weight is worth.
+        The weight of one integer step.
     addresses : tuple of Unit
-        Where the rows are: one file each.
+        The units, each in a file.
 
     Examples
     --------
@@ -59,7 +58,7 @@ class EncodedCache:
     def write(
         cls, source: Source, bins: Bins, folder: str | os.PathLike[str], engine: Engine
     ) -> "EncodedCache":
-        """Encode all rows of a source into files, one for each unit.
+        """Encode all rows of a source into files, one per unit.
 
         Parameters
         ----------
@@ -68,9 +67,9 @@ class EncodedCache:
         bins : Bins
             The bins of its features.
         folder : str or path
-            Where to write; made if it is not there. Several caches may share it.
+            Where to write; created if it does not exist. Several caches may share it.
         engine : Engine
-            Where the rows are encoded.
+            Encodes the rows.
 
         Returns
         -------
@@ -78,54 +77,54 @@ class EncodedCache:
 
         Notes
         -----
-        Files of the same rows in the same bins that are there already are checked and kept, so a second call
-        costs a look at each, and one after a crash goes on where the first stopped. Files that are damaged or
-        were cut short are written again. A file appears under its name only when it is complete.
+        Existing files of the same rows in the same bins are checked and kept, so a second call only reads them, and a
+        call after a crash continues where the first stopped. Files that are damaged or truncated are written again.
+        A file has its name only when it is complete.
         """
         need_arrow()
         place = Path(folder).expanduser().absolute()
         place.mkdir(parents=True, exist_ok=True)
-        coded = EncodingSource(source, bins)
+        encoding = EncodingSource(source, bins)
         cache = cls(
-            str(place), coded.fingerprint, source.schema.n_features, source.unit, tuple(source.units())
+            str(place), encoding.fingerprint, source.schema.n_features, source.unit, tuple(source.units())
         )
         remove_drafts(place, cache.key)
-        engine.reduce(_write_units, cache.addresses, (cache, coded))
+        engine.reduce(_write_units, cache.addresses, (cache, encoding))
         return cache
 
     @property
     def n_rows(self) -> int:
-        """Rows of all units together."""
+        """Number of rows of all units."""
         return self.addresses[-1].end if self.addresses else 0
 
     @property
     def fingerprint(self) -> str:
-        """The same rows in the same bins, the same word."""
+        """Content hash of the rows and their bins."""
         return self.key
 
     def units(self) -> tuple[Unit, ...]:
-        """Addresses of all rows: the source's own."""
+        """Return the units of the source."""
         return self.addresses
 
     def file(self, unit: Unit) -> EncodedFile:
-        """The file of a unit."""
+        """Return the file of a unit."""
         return EncodedFile(Path(self.folder, f"{self.key}-{unit.begin:012d}.arrow"), self.key, unit.n_rows)
 
     def read(self, unit: Unit) -> Rows:
-        """Read the coded rows of a unit; their checksum is not looked at."""
+        """Read the encoded rows of a unit without checking their checksum."""
         return self.file(unit).read(self.n_features)
 
     def remove(self) -> None:
-        """Delete the files of this cache, and what killed writers left of them; the folder stays."""
+        """Delete the files of this cache, and drafts of killed writers, but not the folder."""
         for path in Path(self.folder).glob(f"*{self.key}-*.arrow*"):
             path.unlink(missing_ok=True)
 
 
 def _write_units(units: Sequence[Unit], shared: tuple[EncodedCache, EncodingSource]) -> list[int]:
-    """Write the files of some units unless they are there and sound: a task of the engine."""
-    cache, coded = shared
+    """Task: write the files of some units, except those that are valid already."""
+    cache, encoding = shared
     for unit in units:
         file = cache.file(unit)
-        if not file.is_sound(cache.n_features):
-            file.write(coded.read(unit))
+        if not file.is_valid(cache.n_features):
+            file.write(encoding.read(unit))
     return [len(units)]

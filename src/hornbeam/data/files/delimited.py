@@ -1,4 +1,4 @@
-"""Text files with delimiters, CSV above all: bytes become an Arrow table of numbers, booleans and texts."""
+"""Text files with delimiters, such as CSV, read as Arrow tables of numbers, booleans and texts."""
 
 import csv
 import io
@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+from hornbeam.data.files.paths import one_line
 from hornbeam.errors import DataError, MissingExtraError
 
-__all__ = ["MISSING_MARKS", "read_delimited"]
+__all__ = ["MISSING_MARKS", "arrow_types", "read_delimited"]
 
-# What people write where they have no value; a cell is compared without the blanks around it.
+# Texts that stand for a missing value; a cell is compared without the blanks around it.
 MISSING_MARKS = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None")
 _DELIMITERS = (",", ";", "\t", "|")
 
@@ -33,27 +34,27 @@ def read_delimited(
     ----------
     data : bytes or buffer
     name : str
-        What the file is called in messages.
+        The name of the file in messages.
     types : mapping from column to {"number", "text", "boolean"}, optional
-        What some columns hold; of the others it is found out. Texts keep the zeros of ``007``.
+        Types of some columns; those of the others are inferred. Texts keep the zeros of ``007``.
     delimiter : str, optional
-        What stands between values; by default the most frequent of ``, ; | `` and tab in the first row.
+        Separates values; by default the most frequent of ``, ; | `` and tab in the first row.
     decimal : str, default "."
         The decimal point.
     missing : sequence of str
-        What stands for a missing value.
+        Texts that stand for a missing value.
     encoding : str, default "utf-8"
 
     Returns
     -------
     pyarrow.Table
-        Blanks around names and texts are gone, and texts are dictionaries.
+        Without blanks around names and texts, and with texts as dictionaries.
 
     Raises
     ------
     DataError
-        If the file is empty, ragged, of another encoding, names two columns alike, or if a column does not
-        hold what `types` says.
+        If the file is empty, ragged or of another encoding, if two columns have the same name, or if a column has
+        another type than `types`.
 
     Examples
     --------
@@ -71,16 +72,16 @@ def read_delimited(
     if encoding.lower().replace("_", "-") not in ("utf-8", "utf8"):
         data = _transcoded(data, name, encoding)
     names, n_lines, delimiter = _header(data, name, delimiter)
-    wanted = {"number": pa.float64(), "text": pa.string(), "boolean": pa.bool_()}
+    arrow_type = arrow_types()
     parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     convert = arrow_csv.ConvertOptions(
-        column_types={column: wanted[word] for column, word in (types or {}).items() if column in names},
-        # A mark after a blank would make texts of a column of numbers.
-        null_values=[mark for one in missing for mark in (one, f" {one}")],
+        column_types={column: arrow_type[kind] for column, kind in (types or {}).items() if column in names},
+        # With a blank before it too, or a numeric column would be read as text.
+        null_values=[text for mark in missing for text in (mark, f" {mark}")],
         strings_can_be_null=True,
         decimal_point=decimal,
     )
-    for threads in (True, False):  # one thread alone can say which row is wrong
+    for threads in (True, False):  # only a single thread reports which row is wrong
         read = arrow_csv.ReadOptions(use_threads=threads, column_names=names, skip_rows=n_lines)
         try:
             table = arrow_csv.read_csv(
@@ -89,10 +90,23 @@ def read_delimited(
             break
         except pa.ArrowInvalid as error:
             if not threads:
-                raise DataError(f"{name!r} cannot be read: {_cause(error, names, n_lines)}") from None
+                raise DataError(f"{name!r} cannot be read: {_explain(error, names, n_lines)}") from None
     if not table.num_rows:
-        raise DataError(f"{name!r} names columns and has no rows. Expected a row at least below the names.")
-    return pa.table([_tidy(table[column], column, name, missing) for column in names], names=names)
+        raise DataError(f"{name!r} has column names, but no rows. Expected at least one row below the names.")
+    return pa.table([_trim(table[column], column, name, missing) for column in names], names=names)
+
+
+def arrow_types() -> dict[str, Any]:
+    """Return the Arrow type of each type name.
+
+    Examples
+    --------
+    >>> arrow_types()["number"]
+    DataType(double)
+    """
+    import pyarrow as pa
+
+    return {"number": pa.float64(), "text": pa.string(), "boolean": pa.bool_()}
 
 
 def _transcoded(data: Any, name: str, encoding: str) -> bytes:
@@ -103,7 +117,7 @@ def _transcoded(data: Any, name: str, encoding: str) -> bytes:
 
 
 def _header(data: Any, name: str, delimiter: str | None) -> tuple[list[str], int, str]:
-    """The names of the columns, how many lines they take, and what stands between them."""
+    """Return the names of the columns, the number of lines they take, and the delimiter."""
     head = bytes(memoryview(data)[: 1 << 20])
     lines = io.StringIO(head.decode("utf-8-sig", errors="replace"), newline=None)
     first, n_blank = lines.readline(), 0
@@ -112,11 +126,11 @@ def _header(data: Any, name: str, delimiter: str | None) -> tuple[list[str], int
     if not first:
         raise DataError(f"{name!r} is empty. Expected a row of names, and rows of values below.")
     if "\0" in first:
-        raise DataError(f"{name!r} is no text: expected CSV, TSV or Parquet.")
+        raise DataError(f"{name!r} is not a text file; expected CSV, TSV or Parquet.")
     bare = "".join(first.split('"')[::2])  # outside quotes
     delimiter = delimiter or max(_DELIMITERS, key=bare.count)
     rows = csv.reader(chain([first], lines), delimiter=delimiter)
-    # Row numbers are often written without a name.
+    # A column of row numbers often has no name.
     names = [column.strip() or f"column {at}" for at, column in enumerate(next(rows), 1)]
     for column, n_times in Counter(names).items():
         if n_times > 1:
@@ -124,39 +138,39 @@ def _header(data: Any, name: str, delimiter: str | None) -> tuple[list[str], int
     return names, n_blank + rows.line_num, delimiter
 
 
-def _cause(error: Exception, names: list[str], n_lines: int) -> str:
-    """What is wrong with a file: the row counted below the names, and the column by its name, but no values."""
-    said = " ".join(str(error).split())
-    row = re.search(r"Row #(\d+): ", said)
+def _explain(error: Exception, names: list[str], n_lines: int) -> str:
+    """Describe an error of pyarrow: the row, counted below the names, and the name of the column, but no values."""
+    message = one_line(error)
+    row = re.search(r"Row #(\d+): ", message)
     where = f"row {int(row[1]) - n_lines}" if row else "a row"
-    if ragged := re.search(r"Expected (\d+) columns, got (\d+): ", said):
+    if ragged := re.search(r"Expected (\d+) columns, got (\d+): ", message):
         expected, found = ragged.groups()
         return f"{where} has {found} values, expected {expected}, one for each name."
-    if wrong := re.search(r"column #(\d+): .*conversion error to (\w+): invalid value ", said):
+    if wrong := re.search(r"column #(\d+): .*conversion error to (\w+): invalid value ", message):
         kind = {"double": "number", "bool": "boolean"}.get(wrong[2], wrong[2])
-        return f"column {names[int(wrong[1])]!r}, {where}: the value is no {kind}."
-    if "straddling" in said:
+        return f"column {names[int(wrong[1])]!r}, {where}: the value is not a {kind}."
+    if "straddling" in message:
         return (
             f"{where} is longer than 1 MB, or a quote is opened and never closed; expected shorter rows. Leave out the "
             "column of long texts, or close the quote."
         )
-    return f"{said.partition(': ')[0]}, in {where}."
+    return f"{message.partition(': ')[0]}, in {where}."
 
 
-def _tidy(column: Any, label: str, name: str, missing: Sequence[str]) -> Any:
-    """Texts as dictionaries without blanks around them; other columns as they are."""
+def _trim(column: Any, label: str, name: str, missing: Sequence[str]) -> Any:
+    """Convert texts to dictionaries without blanks around the values; return other columns unchanged."""
     import pyarrow as pa
     from pyarrow import compute
 
     if pa.types.is_binary(column.type):
         raise DataError(
-            f"Column {label!r} of {name!r} is not UTF-8. Name the encoding of the file, latin-1 say, or convert it."
+            f"Column {label!r} of {name!r} is not UTF-8. Name the encoding of the file, such as latin-1, or convert it."
         )
     if not pa.types.is_string(column.type):
         return column
-    coded = column.combine_chunks().dictionary_encode()
-    trimmed = compute.utf8_trim_whitespace(coded.dictionary)
-    if trimmed.equals(coded.dictionary):
-        return coded
-    marks = compute.is_in(trimmed, value_set=pa.array(missing, pa.string()))
-    return compute.if_else(marks, None, trimmed).take(coded.indices).dictionary_encode()
+    encoded = column.combine_chunks().dictionary_encode()
+    trimmed = compute.utf8_trim_whitespace(encoded.dictionary)
+    if trimmed.equals(encoded.dictionary):
+        return encoded
+    is_missing = compute.is_in(trimmed, value_set=pa.array(missing, pa.string()))
+    return compute.if_else(is_missing, None, trimmed).take(encoded.indices).dictionary_encode()

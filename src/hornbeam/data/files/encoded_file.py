@@ -1,4 +1,4 @@
-"""One file of the cache: the coded rows of a unit as an Arrow file, with a checksum in its header."""
+"""One file of the cache: the encoded rows of a unit as an Arrow file, with a checksum in its header."""
 
 import os
 import zlib
@@ -17,24 +17,23 @@ from hornbeam.kernels.subtree import Rows
 __all__ = ["EncodedFile"]
 
 KEY, CHECKSUM = b"hornbeam.key", b"hornbeam.crc32"
-_HEADERS = 1 << 16  # bytes of a file that are no rows, at most
+_HEADERS = 1 << 16  # most bytes of a file beside the rows
 
 
 @dataclass(frozen=True, slots=True)
 class EncodedFile:
-    """Coded rows in an uncompressed Arrow file, as one record batch.
+    """Encoded rows in an uncompressed Arrow file, as one record batch.
 
-    The columns are ``codes``, a list of F unsigned integers of 8 or 16 bits a row (so that they lie row after
-    row, as the kernels want them), ``label`` (uint16) and, if rows are weighted, ``weight`` (int64).
+    The columns are ``codes``, a list of F unsigned integers of 8 or 16 bits per row (so that they are stored row
+    by row, as the kernels require), ``label`` (uint16) and, if rows are weighted, ``weight`` (int64).
 
     Parameters
     ----------
     path : Path
-        The file.
     key : str
-        The word for its rows and bins, which its header must repeat.
+        Hash of its rows and bins, which its header must have too.
     n_rows : int
-        How many rows it must have.
+        The number of rows it must have.
 
     Examples
     --------
@@ -43,7 +42,7 @@ class EncodedFile:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = EncodedFile(Path(folder, "rows.arrow"), "a key", 2)
     ...     file.write(rows)
-    ...     file.is_sound(2), EncodedFile(file.path, "another key", 2).is_sound(2)
+    ...     file.is_valid(2), EncodedFile(file.path, "another key", 2).is_valid(2)
     (True, False)
     """
 
@@ -52,7 +51,7 @@ class EncodedFile:
     n_rows: int
 
     def write(self, rows: Rows) -> None:
-        """Write the rows under another name first, so that the file is there whole or not at all."""
+        """Write the rows under a temporary name first, so that the file is complete or absent."""
         import pyarrow as pa
 
         codes = pa.array(rows.codes.reshape(-1))
@@ -68,17 +67,17 @@ class EncodedFile:
             writer.write_batch(batch)
 
     def read(self, n_features: int) -> Rows:
-        """Read the rows; they may be written to, which leaves the file as it is.
+        """Read the rows into arrays that may be changed, which does not change the file.
 
         Raises
         ------
         DataError
-            If the file is no sound one of these rows.
+            If the file is damaged, or has other rows.
         """
         return self._read(n_features)[0]
 
-    def is_sound(self, n_features: int) -> bool:
-        """Whether the file is there and holds, bit for bit, what was written."""
+    def is_valid(self, n_features: int) -> bool:
+        """Whether the file exists and its rows have the checksum that was written."""
         try:
             rows, checksum = self._read(n_features)
         except DataError:
@@ -86,7 +85,7 @@ class EncodedFile:
         return str(_checksum(rows)).encode() == checksum
 
     def _read(self, n_features: int) -> tuple[Rows, bytes]:
-        """The rows, and the checksum that the header has for them."""
+        """Read the rows, and the checksum in the header."""
         import pyarrow as pa
 
         try:
@@ -95,7 +94,7 @@ class EncodedFile:
             batch = pa.ipc.open_file(whole).get_batch(0)
             header = batch.schema.metadata or {}
             if header.get(KEY) != self.key.encode() or len(batch) != self.n_rows:
-                raise ValueError("it holds other rows")
+                raise ValueError("it has other rows")
             _check_columns(batch, n_features)
             begin = whole.address
             codes = _view(memory, begin, batch.column("codes").values, n_features * self.n_rows)
@@ -108,13 +107,13 @@ class EncodedFile:
             )
         except (pa.ArrowException, OSError, ValueError, KeyError, IndexError) as error:
             raise DataError(
-                f"{str(self.path)!r} is no sound file of the cache: {error}. Write the cache again: what is "
-                "sound is kept."
+                f"{str(self.path)!r} is not a valid file of the cache: {error}. Write the cache again: valid files are "
+                "kept."
             ) from error
         return rows, header.get(CHECKSUM, b"")
 
     def _contents(self, n_features: int) -> NDArray[np.uint8]:
-        """The bytes of the file: read, not mapped, as a mapped file that is truncated ends the process."""
+        """Read the bytes of the file; not memory-mapped, because truncating a mapped file would kill the process."""
         most = self.n_rows * (2 * n_features + 2 + 8) + _HEADERS
         with open_regular(self.path) as opened:
             size = os.fstat(opened.fileno()).st_size
@@ -140,7 +139,7 @@ def _check_columns(batch: Any, n_features: int) -> None:
 
 
 def _view(memory: NDArray[np.uint8], begin: int, array: Any, length: int) -> NDArray[Any]:
-    """The values of an Arrow array where they lie in memory: writable, which Arrow's own views are not."""
+    """Return the values of an Arrow array as a view of memory that can be written to, unlike the views of Arrow."""
     values = array.buffers()[1]
     if (
         values is None

@@ -1,4 +1,4 @@
-"""What Parquet files say of themselves: their row groups, and what sort of values each column holds."""
+"""Footers of Parquet files: their row groups, and the type of values in each column."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from hornbeam.data.schema import Kind
 from hornbeam.data.sources import Unit
 from hornbeam.errors import DataError
 
-__all__ = ["TEXT", "Footer", "agreed", "kind_of", "read_footers", "units_of"]
+__all__ = ["TEXT", "Footer", "common_types", "feature_kind", "read_footers", "row_group_units"]
 
-# Columns of one name must hold one sort in all files; one of nothing but nulls may be of any.
+# A column must have the same type in all files, except where it has nothing but nulls.
 NOTHING, NUMBERS, BOOLEANS, TEXT = "nothing", "numbers", "booleans", "text"
 CATEGORIES, ORDERED = "categories", "ordered categories"
 KINDS = {
@@ -29,9 +29,9 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Footer:
-    """One file: its size, when it was changed, the rows of its groups, and the sort of every column.
+    """The facts about one file: size, time of change, rows of each row group, and type of every column.
 
-    `index` names columns that hold the index of a pandas frame.
+    `index` names the columns that are the index of a pandas frame.
 
     Examples
     --------
@@ -54,9 +54,9 @@ def read_footers(files: Sequence[str], engine: Engine) -> list[Footer]:
     --------
     >>> import tempfile, pyarrow as pa, pyarrow.parquet as pq
     >>> from hornbeam.data.engine import LocalEngine
-    >>> with tempfile.NamedTemporaryFile(suffix=".parquet") as made:
-    ...     pq.write_table(pa.table({"age": [30, 41], "smokes": ["no", None]}), made.name)
-    ...     [footer] = read_footers([made.name], LocalEngine())
+    >>> with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
+    ...     pq.write_table(pa.table({"age": [30, 41], "smokes": ["no", None]}), file.name)
+    ...     [footer] = read_footers([file.name], LocalEngine())
     >>> footer.sorts, footer.groups
     ({'age': 'numbers', 'smokes': 'text'}, (2,))
     """
@@ -65,13 +65,13 @@ def read_footers(files: Sequence[str], engine: Engine) -> list[Footer]:
     return sorted(footers, key=lambda footer: place[footer.file])
 
 
-def agreed(footers: Sequence[Footer], names: Iterable[str]) -> dict[str, str]:
-    """The sort of each named column, which all files must have and agree on.
+def common_types(footers: Sequence[Footer], names: Iterable[str]) -> dict[str, str]:
+    """Return the type of each named column; raise a `DataError` if files lack it or differ.
 
     Examples
     --------
     >>> one = Footer("a.parquet", 0, 0, (1,), {"age": "numbers"})
-    >>> agreed([one, Footer("b.parquet", 0, 0, (1,), {"age": "text"})], ["age"])
+    >>> common_types([one, Footer("b.parquet", 0, 0, (1,), {"age": "text"})], ["age"])
     Traceback (most recent call last):
     hornbeam.errors.DataError: Column 'age' holds numbers in 'a.parquet', but text in 'b.parquet'; ...
     """
@@ -79,44 +79,44 @@ def agreed(footers: Sequence[Footer], names: Iterable[str]) -> dict[str, str]:
     for name in names:
         first: Footer | None = None
         for footer in footers:
-            sort = footer.sorts.get(name)
-            if sort is None:
+            held = footer.sorts.get(name)
+            if held is None:
                 raise DataError(
                     f"{footer.file!r} has no column {name!r}; its columns are {list(footer.sorts)}. "
                     "Name columns that every file has."
                 )
-            if sort == NOTHING:
+            if held == NOTHING:
                 continue
             if first is None:
                 first = footer
-            elif sort != first.sorts[name]:
+            elif held != first.sorts[name]:
                 raise DataError(
-                    f"Column {name!r} holds {first.sorts[name]} in {first.file!r}, but {sort} in "
+                    f"Column {name!r} holds {first.sorts[name]} in {first.file!r}, but {held} in "
                     f"{footer.file!r}; expected one type in all files. Write it with the same type in each."
                 )
         found[name] = NOTHING if first is None else first.sorts[name]
     return found
 
 
-def kind_of(name: str, sort: str) -> Kind:
-    """The kind of feature that a sort of values makes.
+def feature_kind(name: str, held: str) -> Kind:
+    """Return the kind of feature for a type of values.
 
     Examples
     --------
-    >>> kind_of("colour", TEXT)
+    >>> feature_kind("colour", TEXT)
     <Kind.NOMINAL: 'nominal'>
     """
-    if sort not in KINDS:
-        raise unusable_column_error(name, sort, temporal=sort.startswith(("date", "time", "duration")))
-    return KINDS[sort]
+    if held not in KINDS:
+        raise unusable_column_error(name, held, temporal=held.startswith(("date", "time", "duration")))
+    return KINDS[held]
 
 
-def units_of(footers: Sequence[Footer], most_rows: int) -> list[Unit]:
-    """Address all rows by file and row group; groups of more than `most_rows` rows in several parts.
+def row_group_units(footers: Sequence[Footer], most_rows: int) -> list[Unit]:
+    """Return a unit per row group, or several for a group of more than `most_rows` rows.
 
     Examples
     --------
-    >>> units_of([Footer("a.parquet", 0, 0, (3, 0, 5), {})], 3)
+    >>> row_group_units([Footer("a.parquet", 0, 0, (3, 0, 5), {})], 3)
     [Unit(begin=0, end=3, file='a.parquet', group=0, part=0),
      Unit(begin=3, end=5, file='a.parquet', group=2, part=0),
      Unit(begin=5, end=8, file='a.parquet', group=2, part=1)]
@@ -137,7 +137,7 @@ def units_of(footers: Sequence[Footer], most_rows: int) -> list[Unit]:
 
 
 def _read_footers(files: Sequence[str], _: Any) -> list[list[Footer]]:
-    """Footers of some files: a task of the engine."""
+    """Task: read the footers of some files."""
     from pyarrow.parquet import ParquetFile
 
     footers = []
@@ -153,21 +153,21 @@ def _read_footers(files: Sequence[str], _: Any) -> list[list[Footer]]:
                 file,
                 *stat(file),
                 tuple(groups.row_group(group).num_rows for group in range(groups.num_row_groups)),
-                dict(zip(schema.names, map(_sort, schema.types), strict=True)),
+                dict(zip(schema.names, map(_value_type, schema.types), strict=True)),
                 tuple(column for column in pandas.get("index_columns", ()) if isinstance(column, str)),
             )
         )
     return [footers]
 
 
-def _sort(dtype: Any) -> str:
-    """What a column of some Arrow type holds; the name of the type where we cannot use it."""
+def _value_type(dtype: Any) -> str:
+    """Return the type of values of an Arrow type; its own name if it cannot be used."""
     from pyarrow import types
 
     if types.is_dictionary(dtype):
         if dtype.ordered:
             return ORDERED
-        return TEXT if _sort(dtype.value_type) == TEXT else CATEGORIES
+        return TEXT if _value_type(dtype.value_type) == TEXT else CATEGORIES
     if types.is_null(dtype):
         return NOTHING
     if types.is_integer(dtype) or types.is_floating(dtype) or types.is_decimal(dtype):

@@ -1,11 +1,11 @@
-"""Parquet files as a source: rows that need not fit memory."""
+"""Parquet files as a source of rows that need not fit in memory."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hornbeam.data.engine import Engine, LocalEngine
-from hornbeam.data.files.footers import read_footers, units_of
+from hornbeam.data.files.footers import read_footers, row_group_units
 from hornbeam.data.files.paths import Paths, files_of, need_arrow
 from hornbeam.data.files.selection import Selection, select
 from hornbeam.data.files.summary import FileSummary, WeightScale, summarise_files, summarise_weights
@@ -23,22 +23,21 @@ __all__ = ["ParquetSource"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ParquetSource:
-    """Parquet files, read a row group at a time, with a schema learnt from all rows.
+    """Parquet files, read one row group at a time, with a schema inferred from all rows.
 
-    Made by `open`. Small and picklable: it holds addresses and no open file.
+    Created by `open`. Small and picklable: it has addresses and no open file.
 
     Parameters
     ----------
     selection : Selection
         Which columns are features, labels and weights.
     schema : Schema
-        What the features and classes are.
-    weighting : WeightScale
+    weight_scale : WeightScale
         How weights become integers.
     fingerprint : str
-        Changes with the files, the columns and the schema.
+        Hash of the files, the columns and the schema.
     addresses : tuple of Unit
-        Where the rows are.
+        The units of the rows that are kept.
 
     Examples
     --------
@@ -58,7 +57,7 @@ class ParquetSource:
 
     selection: Selection
     schema: Schema
-    weighting: WeightScale
+    weight_scale: WeightScale
     fingerprint: str
     addresses: tuple[Unit, ...] = field(repr=False)
 
@@ -75,28 +74,28 @@ class ParquetSource:
         engine: Engine | None = None,
         labelled: bool = False,
     ) -> "ParquetSource":
-        """Survey some files: learn the schema and the weights that `Table.read` would from all their rows.
+        """Open files, and infer the schema and the weights that `Table.read` would find in all their rows.
 
         Parameters
         ----------
         paths : str, Path or iterable of them
             Files, folders, patterns such as ``"rows-*.parquet"``, or addresses such as ``"s3://bucket/rows"``.
-            Columns that are only in the names of folders are not read.
+            Columns that exist only in the names of folders are not read.
         target : str or None
             The column of class labels.
         weight : str, optional
-            The column of row weights: zero or more; rows of weight zero are left out.
+            The column of row weights: zero or more; rows of weight zero are dropped.
         features : sequence of str, optional
             The columns to learn from, in this order; all others by default, without the index of a pandas
             frame.
         class_weight : mapping, "balanced" or None
-            A factor per class that steers the search for tests; rows of a class of factor 0 are left out.
+            A factor per class for the search for splits; rows of a class with factor 0 are dropped.
         schema : Schema, optional
-            The schema to match instead of learning one; its names are the features.
+            The schema to match; inferred by default. Its names are the features.
         engine : Engine, optional
-            Where the survey runs; this thread by default. What it finds does not depend on it.
+            Reads the files; this thread by default. The result does not depend on it.
         labelled : bool, default False
-            Leave out rows without a label, which are an error otherwise.
+            Drop rows without a label, which are an error otherwise.
 
         Returns
         -------
@@ -105,18 +104,18 @@ class ParquetSource:
         Raises
         ------
         DataError
-            Files, columns, labels or weights that cannot be used, or that differ between the files.
+            If files, columns, labels or weights cannot be used, or differ between the files.
 
         Notes
         -----
-        The footers tell rows and types; columns of categories, the labels and the weights are read once (weights
-        that are no whole numbers twice), numbers not at all. The types are those that pyarrow reads: a file
-        has no categories of numbers, and an enumeration of polars is written as ordered categories.
+        The footers give rows and types; columns of categories, the labels and the weights are read once (weights
+        that are not whole numbers twice), numeric columns not at all. The types are those that pyarrow reads: a file
+        has no numeric categories, and an enumeration of polars is written as ordered categories.
 
-        While a unit is read its rows are in memory, 8 bytes a number, and about half as much again to decode
-        them. A unit has at most 2**20 rows and 512 MB of numbers (but 65,536 rows, however many columns). Row
-        groups beyond that are read in parts, each after decoding those before it, and are in memory twice:
-        `lay_down` writes such files anew, in smaller groups.
+        While a unit is read its rows are in memory, 8 bytes per value, and about half as much again to decode
+        them. A unit has at most 2**20 rows and 512 MB (but at least 65,536 rows, with any number of columns). Larger
+        row groups are read in parts, each after decoding those before it, and are in memory twice: `write_parquet`
+        writes such files again with smaller groups.
         """
         need_arrow()
         if schema is not None and features is not None:
@@ -125,73 +124,71 @@ class ParquetSource:
             )
         engine = LocalEngine() if engine is None else engine
         footers = read_footers(files_of(paths), engine)
-        wanted = features if schema is None else schema.names
-        selection, kinds = select(footers, target, weight, wanted, class_weight)
+        names = features if schema is None else schema.names
+        selection, kinds = select(footers, target, weight, names, class_weight)
         selection = replace(selection, labelled=labelled)
-        units = units_of(footers, selection.most_rows)
+        units = row_group_units(footers, selection.most_rows)
         nominal = {name: kind for name, kind in kinds.items() if schema is None and kind is not Kind.NUMERIC}
-        [found] = engine.reduce(summarise_files, units, (selection, nominal), combine=FileSummary.absorb)
-        weighting = summarise_weights(found, selection, class_weight, units, engine)
+        [summary] = engine.reduce(summarise_files, units, (selection, nominal), combine=FileSummary.merge)
+        scale = summarise_weights(summary, selection, class_weight, units, engine)
         if schema is None:
-            learnt = tuple([found.feature(name, kind) for name, kind in kinds.items()])
-            schema = Schema(learnt, () if target is None else found.labels)
+            inferred = tuple([summary.feature(name, kind) for name, kind in kinds.items()])
+            schema = Schema(inferred, () if target is None else summary.labels)
         elif target is not None:
-            weighting = replace(weighting, of_class=found.matched(weighting.of_class, schema.classes))
+            scale = replace(scale, class_factors=summary.match_factors(scale.class_factors, schema.classes))
         files = [(footer.file, footer.size, footer.changed, footer.groups) for footer in footers]
         roles = (target, weight, sorted(map(repr, selection.dropped)))
-        word = fingerprint(
-            *map(repr, (files, roles, schema, weighting.step, weighting.unit)), weighting.of_class
-        )
-        return cls(selection, schema, weighting, word, tuple(_renumbered(units, found.rows)))
+        key = fingerprint(*map(repr, (files, roles, schema, scale.step, scale.unit)), scale.class_factors)
+        return cls(selection, schema, scale, key, tuple(_renumbered(units, summary.rows)))
 
     @property
     def n_rows(self) -> int:
-        """Rows that count."""
+        """Number of rows that are kept."""
         return self.addresses[-1].end
 
     @property
     def unit(self) -> float:
-        """What one step of a row's weight is worth; 1.0 when every row counts 1."""
-        return self.weighting.unit
+        """The weight of one integer step; 1.0 when every row counts 1."""
+        return self.weight_scale.unit
 
     @property
     def class_weight(self) -> Floats | None:
-        """How much the rows of each class weigh in the search for tests; None if all weigh the same."""
-        return self.weighting.of_class
+        """Factor of each class in the search for splits; None if all are 1."""
+        return self.weight_scale.class_factors
 
     def units(self) -> tuple[Unit, ...]:
-        """Row groups with rows that count, or parts of large ones, in the order of the files."""
+        """Return the row groups, or parts of large ones, with rows that are kept, in the order of the files."""
         return self.addresses
 
     def read(self, unit: Unit, features: Sequence[int] | None = None, rows: Counts | None = None) -> Table:
-        """Read the rows of one unit that count: only the features and the rows asked for."""
+        """Read the rows of one unit that are kept; `features` and `rows` select some."""
         schema = self.schema if features is None else self.schema.select(features)
         extract = self.selection.extract(unit, schema.names, rows)
         if extract.n_rows != unit.n_rows:
             raise DataError(
-                f"Row group {unit.group} of {unit.file!r} has {extract.n_rows} rows that count; there were "
-                f"{unit.n_rows} when the files were opened. Open them again."
+                f"Row group {unit.group} of {unit.file!r} has {extract.n_rows} rows with a weight above zero; there "
+                f"were {unit.n_rows} when the files were opened. Open them again."
             )
-        sheet, labels, weighting = extract.sheet, extract.labels, self.weighting
-        assert sheet is not None
+        raw, labels, scale = extract.raw, extract.labels, self.weight_scale
+        assert raw is not None
         return Table(
             schema,
-            sheet.encode(schema)[0],
+            raw.encode(schema)[0],
             None if labels is None else match_labels(labels, schema.classes),
             None
-            if weighting.step is None or extract.weight is None
-            else to_fixed_point(extract.weight, weighting.step),
-            weighting.unit,
+            if scale.step is None or extract.weight is None
+            else to_fixed_point(extract.weight, scale.step),
+            scale.unit,
             None,
             schema.names,
-            weighting.of_class,
+            scale.class_factors,
         )
 
 
 def _renumbered(units: Iterable[Unit], rows: Mapping[Unit, int]) -> Iterable[Unit]:
-    """The units that have rows that count, by the numbers of these."""
+    """Yield the units that have rows to keep, with positions among the rows that are kept."""
     begin = 0
     for unit in units:
-        if end := rows[unit]:
-            yield replace(unit, begin=begin, end=begin + end)
-            begin += end
+        if n_rows := rows[unit]:
+            yield replace(unit, begin=begin, end=begin + n_rows)
+            begin += n_rows

@@ -1,4 +1,4 @@
-"""A stream of rows laid down in a Parquet file, in row groups that are read well."""
+"""Parquet writer: a stream of rows as one file, with row groups of a size that is fast to read."""
 
 import os
 from collections.abc import Iterator
@@ -11,29 +11,29 @@ from hornbeam.errors import ContainerError, DataError
 
 __all__ = ["write_parquet"]
 
-ROWS = 1 << 18
+GROUP_ROWS = 1 << 18
 
 
 def write_parquet(
-    rows: Any, folder: str | os.PathLike[str], *, name: str = "rows", group_rows: int = ROWS
+    rows: Any, folder: str | os.PathLike[str], *, name: str = "rows", group_rows: int = GROUP_ROWS
 ) -> list[str]:
     """Write rows, or a stream of them, to a Parquet file that `ParquetSource` reads fast.
 
     Parameters
     ----------
     rows : data frame, pyarrow Dataset, Scanner or RecordBatchReader, or iterable of record batches or tables
-        Anything that speaks Arrow, and has one schema. Of a stream only a row group is in memory at a time.
+        Anything with the Arrow interface and one schema. Only one row group of a stream is in memory at a time.
     folder : str or path
-        Where to write; made if it is not there.
+        Where to write; created if it does not exist.
     name : str
-        The name of the file without its ending: another for each stream of the folder.
+        The name of the file without its suffix; choose another for each stream of the folder.
     group_rows : int
-        Rows of a row group.
+        Rows per row group.
 
     Returns
     -------
     list of str
-        The file; nothing if there are no rows. It appears under its name only when it is complete.
+        The file; empty if there are no rows. It has its name only when it is complete.
 
     Examples
     --------
@@ -69,16 +69,16 @@ def _write(first: Any, tables: Iterator[Any], file: BinaryIO, group_rows: int) -
     from pyarrow import types
     from pyarrow.parquet import ParquetWriter
 
-    # Numbers are decoded three times as fast without a dictionary; all else is read through it.
-    listed = [column.name for column in first.schema if not types.is_primitive(column.type)]
-    with ParquetWriter(file, first.schema, use_dictionary=listed or False) as writer:
+    # Numbers are decoded three times as fast without a dictionary.
+    with_dictionary = [column.name for column in first.schema if not types.is_primitive(column.type)]
+    with ParquetWriter(file, first.schema, use_dictionary=with_dictionary or False) as writer:
         writer.write_table(first, group_rows)
         for table in tables:
             writer.write_table(table, group_rows)
 
 
 def _tables(rows: Any) -> Iterator[Any]:
-    """A stream as tables, whatever it is made of."""
+    """Convert any stream of rows to tables."""
     import pyarrow as pa
 
     if hasattr(rows, "scanner"):
@@ -91,13 +91,13 @@ def _tables(rows: Any) -> Iterator[Any]:
         if not isinstance(batch, (pa.RecordBatch, pa.Table)):
             raise ContainerError(
                 f"The stream holds a {type(batch).__name__}; expected record batches or tables of pyarrow. "
-                "Pass a frame that speaks Arrow, or convert the batches."
+                "Pass a frame with the Arrow interface, or convert the batches."
             )
         yield pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
 
 
 def _regrouped(tables: Iterator[Any], group_rows: int) -> Iterator[Any]:
-    """The same rows in tables of full row groups, all but the last."""
+    """Concatenate and cut tables, so that each but the last consists of full row groups."""
     import pyarrow as pa
 
     waiting: list[Any] = []

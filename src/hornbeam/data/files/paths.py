@@ -1,4 +1,4 @@
-"""Parquet files by name: paths, folders, patterns and addresses become a list of files that can be opened."""
+"""Parquet files by name: paths, folders, patterns and addresses of stores become a list of files."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -8,7 +8,7 @@ from typing import Any
 
 from hornbeam.errors import DataError, HornbeamError, MissingExtraError
 
-__all__ = ["Paths", "files_of", "is_remote", "need_arrow", "open_file", "stat"]
+__all__ = ["Paths", "files_of", "is_remote", "need_arrow", "one_line", "open_file", "stat"]
 
 type Paths = str | Path | Iterable[str | Path]
 
@@ -29,15 +29,15 @@ def need_arrow() -> None:
 
 
 def files_of(paths: Paths) -> list[str]:
-    """Every file that is meant, as an absolute path or an address, each once.
+    """List the files at some paths, as absolute paths or addresses, each once.
 
     Parameters
     ----------
     paths : str, Path or iterable of them
-        Files in the order given. A folder stands for the ``*.parquet`` files in it and below, a pattern such
-        as ``"rows-*.parquet"`` for the files it matches, both sorted by name; names that begin with a dot are
-        passed over, in folders also those with an underscore. Addresses such as ``"s3://bucket/rows"`` name
-        files and folders of the stores that pyarrow knows.
+        Files, in this order. A folder stands for the ``*.parquet`` files in it and below, a pattern such
+        as ``"rows-*.parquet"`` for the files it matches, both sorted by name. Names that begin with a dot are
+        skipped, and in folders those with an underscore. Addresses such as ``"s3://bucket/rows"`` name
+        files and folders of the stores that pyarrow supports.
 
     Returns
     -------
@@ -52,15 +52,19 @@ def files_of(paths: Paths) -> list[str]:
     ...     [Path(file).name for file in files_of(folder)]
     ['a.parquet', 'b.parquet']
     """
-    wanted = [paths] if isinstance(paths, (str, Path)) else list(paths)
-    files = [file for path in wanted for file in (_below(path) if is_remote(path) else _local(Path(path)))]
+    paths = [paths] if isinstance(paths, (str, Path)) else list(paths)
+    files = [
+        file
+        for path in paths
+        for file in (_remote_files(str(path)) if is_remote(path) else _local_files(Path(path)))
+    ]
     if not files:
         raise DataError("No files were named; expected at least one. Pass a path, a folder or a pattern.")
     return list(dict.fromkeys(files))
 
 
 def is_remote(path: str | Path) -> bool:
-    """Whether this is the address of something in a store, and no local path.
+    """Whether a path is the address of a store, such as S3.
 
     Examples
     --------
@@ -72,56 +76,66 @@ def is_remote(path: str | Path) -> bool:
 
 @contextmanager
 def open_file(file: str) -> Iterator[Any]:
-    """Open a file for reading anywhere in it; what cannot be read is told with its name.
+    """Open a file for random access; raise a `DataError` with its name if it cannot be read.
 
     Examples
     --------
     >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile(suffix=".parquet") as made, open_file(made.name) as opened:
+    >>> with tempfile.NamedTemporaryFile(suffix=".parquet") as empty, open_file(empty.name) as opened:
     ...     opened.size()
     0
     """
     import pyarrow as pa
 
-    store, path = _store(file)
+    store, path = _file_system(file)
     try:
         with store.open_input_file(path) as opened:
             yield opened
     except FileNotFoundError as error:
         raise DataError(f"There is no file {file!r}. Name files, folders or patterns that exist.") from error
     except (pa.ArrowException, OSError) as error:
-        cause = " ".join(str(error).split())
         raise DataError(
-            f"{file!r} cannot be read as Parquet: {cause} Write it again, or leave it out."
+            f"{file!r} cannot be read as Parquet: {one_line(error)} Write it again, or leave it out."
         ) from error
 
 
+def one_line(error: Exception) -> str:
+    """Return the message of an exception without line breaks.
+
+    Examples
+    --------
+    >>> one_line(ValueError("no   such column"))
+    'no such column'
+    """
+    return " ".join(str(error).split())
+
+
 def stat(file: str) -> tuple[int, int]:
-    """The size of a file in bytes, and when it was last changed in nanoseconds (0 if the store cannot tell).
+    """Return the size of a file in bytes, and the time of its last change in nanoseconds (0 if unknown).
 
     Examples
     --------
     >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile() as made:
-    ...     stat(made.name)[0]
+    >>> with tempfile.NamedTemporaryFile() as empty:
+    ...     stat(empty.name)[0]
     0
     """
-    store, path = _store(file)
+    store, path = _file_system(file)
     info = store.get_file_info(path)
     return info.size or 0, info.mtime_ns or 0
 
 
-def _store(file: str) -> tuple[Any, str]:
+def _file_system(file: str) -> tuple[Any, str]:
     from pyarrow.fs import FileSystem
 
-    with _told(file):
+    with _store_errors(file):
         store, path = FileSystem.from_uri(file)
     return store, path
 
 
 @contextmanager
-def _told(address: str) -> Iterator[None]:
-    """Say in our words that a store cannot be reached, or does not know an address."""
+def _store_errors(address: str) -> Iterator[None]:
+    """Raise a `DataError` if a store cannot be reached, or an address is unknown."""
     import pyarrow as pa
 
     try:
@@ -129,13 +143,13 @@ def _told(address: str) -> Iterator[None]:
     except HornbeamError:
         raise
     except (pa.ArrowException, OSError, ValueError) as error:
-        cause = " ".join(str(error).split())
         raise DataError(
-            f"{address!r} cannot be reached: {cause} Check the address, the network and the credentials of the store."
+            f"{address!r} cannot be reached: {one_line(error)} Check the address, the network and the credentials of "
+            "the store."
         ) from error
 
 
-def _local(path: Path) -> list[str]:
+def _local_files(path: Path) -> list[str]:
     try:
         path = path.expanduser().absolute()
         os.fsencode(path)
@@ -143,12 +157,12 @@ def _local(path: Path) -> list[str]:
             raise ValueError("embedded null character")
     except (RuntimeError, ValueError) as error:
         raise DataError(
-            "X is a text that is no path of a file: it has a character that no path can have, or names a home folder "
-            "that is not there. Expected a path, a folder or a pattern, or rows."
+            "X is a text that is not a path: it has a character that no path can have, or names a home folder "
+            "that does not exist. Expected a path, a folder or a pattern, or rows."
         ) from error
     if path.is_dir():
         below = sorted(path.rglob("*.parquet"))
-        found = [file for file in below if not _hidden(file.relative_to(path).parts)]
+        found = [file for file in below if not _is_hidden(file.relative_to(path).parts)]
     elif path.exists():
         found = [path]
     else:
@@ -162,25 +176,24 @@ def _local(path: Path) -> list[str]:
     return [str(file) for file in found]
 
 
-def _below(address: str | Path) -> list[str]:
+def _remote_files(address: str) -> list[str]:
     from pyarrow.fs import FileSelector, FileType
 
-    address = str(address)
-    store, path = _store(address)
-    with _told(address):
+    store, path = _file_system(address)
+    with _store_errors(address):
         kind = store.get_file_info(path).type
         if kind is FileType.NotFound:
             raise DataError(f"There is nothing at {address!r}. Name files or folders that exist.")
         if kind is not FileType.Directory:
             return [address]
-        found_there = store.get_file_info(FileSelector(path, recursive=True))
-    files = [info.path for info in found_there if info.is_file]
+        infos = store.get_file_info(FileSelector(path, recursive=True))
+    files = [info.path for info in infos if info.is_file]
     tails = sorted(PurePosixPath(file).relative_to(path) for file in files if file.endswith(".parquet"))
-    found = [f"{address.rstrip('/')}/{tail}" for tail in tails if not _hidden(tail.parts)]
+    found = [f"{address.rstrip('/')}/{tail}" for tail in tails if not _is_hidden(tail.parts)]
     if not found:
-        raise DataError(f"There are no Parquet files below {address!r}. Name a folder that holds some.")
+        raise DataError(f"There are no Parquet files below {address!r}. Name a folder that has some.")
     return found
 
 
-def _hidden(parts: Iterable[str]) -> bool:
+def _is_hidden(parts: Iterable[str]) -> bool:
     return any(part.startswith((".", "_")) for part in parts)

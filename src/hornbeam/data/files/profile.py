@@ -1,4 +1,4 @@
-"""Facts about one column: what it holds, and how many different values."""
+"""Profile of one column: the type of its values, and the number of different ones."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,24 +21,23 @@ class Profile:
     holds : str
         "number", "text", "boolean", "date" or, for anything else, "other".
     n_rows : int
-        Rows.
     n_missing : int
-        Rows without a value.
+        Number of rows without a value.
     n_distinct : int
-        Different values, missing ones not among them.
+        Number of different values, without missing ones.
     whole : bool
         Whether all values are whole numbers.
-    counts_rows : bool
+    is_row_number : bool
         Whether the values are consecutive whole numbers, each once, in the order of the rows.
     width : float
-        Where every row has another whole number: how many whole numbers there are from the smallest to the largest.
+        If every row has another whole number: how many whole numbers there are from the smallest to the largest.
         Else 0.
 
     Examples
     --------
     >>> import pyarrow as pa
     >>> found = Profile.of("id", pa.chunked_array([[7, 8, 9]]))
-    >>> found.holds, found.n_distinct, found.whole, found.counts_rows, found.width
+    >>> found.holds, found.n_distinct, found.whole, found.is_row_number, found.width
     ('number', 3, True, True, 3.0)
     """
 
@@ -48,12 +47,12 @@ class Profile:
     n_missing: int
     n_distinct: int
     whole: bool = False
-    counts_rows: bool = False
+    is_row_number: bool = False
     width: float = 0.0
 
     @classmethod
     def of(cls, name: str, column: Any) -> "Profile":
-        """Return the facts about an Arrow column."""
+        """Profile an Arrow column."""
         from pyarrow import compute, types
 
         holds = _held(column.type)
@@ -70,26 +69,26 @@ class Profile:
 
     @classmethod
     def of_numbers(cls, name: str, values: Floats) -> "Profile":
-        """Return the facts about an array of numbers, NaN where a value is missing.
+        """Profile a float array, NaN where a value is missing.
 
         Examples
         --------
         >>> found = Profile.of_numbers("id", np.array([7.0, 9.0, 8.0]))
-        >>> found.n_distinct, found.whole, found.counts_rows, found.width
+        >>> found.n_distinct, found.whole, found.is_row_number, found.width
         (3, True, False, 3.0)
         """
         known = values[~np.isnan(values)]
         distinct, whole = len(np.unique(known)), bool((known == np.rint(known)).all())
         counts, width = False, 0.0
         if whole and distinct == len(values) > 1:
-            with np.errstate(invalid="ignore"):  # of infinite values
+            with np.errstate(invalid="ignore"):  # infinite values
                 counts = bool((np.diff(values) == 1).all())
                 width = float(known.max() - known.min() + 1)
         return cls(name, "number", len(values), len(values) - len(known), distinct, whole, counts, width)
 
     @classmethod
     def of_codes(cls, name: str, codes: Indices) -> "Profile":
-        """Return the facts about an array of category codes, negative where a value is missing.
+        """Profile an array of category codes, negative where a value is missing.
 
         Examples
         --------

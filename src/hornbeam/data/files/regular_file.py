@@ -1,4 +1,4 @@
-"""Files opened for reading, once they are known to be regular files."""
+"""Opens a file for reading only if it is a regular file."""
 
 import os
 import stat
@@ -12,14 +12,14 @@ __all__ = ["open_regular"]
 
 
 def open_regular(path: str | PathLike[str]) -> BufferedReader:
-    """Open a regular file for reading; refuse a pipe, a device, a socket or a folder without waiting for it.
+    """Open a regular file for reading; raise an error for a pipe, device, socket or folder, without blocking.
 
     Raises
     ------
     StorageError
-        If it is no regular file.
+        If it is not a regular file.
     OSError
-        If there is no such file, or it may not be read.
+        If there is no such file, or reading is not permitted.
 
     Examples
     --------
@@ -28,11 +28,11 @@ def open_regular(path: str | PathLike[str]) -> BufferedReader:
         ...
     hornbeam.errors.StorageError: this is a device; expected a regular file
     """
-    _check_regular(Path(path).stat().st_mode)  # to open a device may already change something
+    _check_regular(Path(path).stat().st_mode)  # before opening, which may change the state of a device
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     file = os.fdopen(os.open(path, flags), "rb")
     try:
-        _check_regular(os.fstat(file.fileno()).st_mode)  # it may be another one by now
+        _check_regular(os.fstat(file.fileno()).st_mode)  # again, because the file may have been replaced
     except StorageError:
         file.close()
         raise

@@ -1,4 +1,4 @@
-"""The rows of a row group, or of a part of one, with as much memory as they need and no more."""
+"""Reads the rows of a row group, or of a part of one, with little memory."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,17 +8,15 @@ from hornbeam.data.sources import Unit
 
 __all__ = ["part_rows", "read_rows"]
 
-# A part has at most so many rows, and so many values (of 8 bytes, once decoded) unless it is short already.
-MOST_ROWS = 1 << 20
-MOST_VALUES = 1 << 26
+MOST_ROWS = 1 << 20  # of a part
+MOST_VALUES = 1 << 26  # of a part, of 8 bytes once decoded, unless it has only `SHORT_ROWS` rows
 SHORT_ROWS = 1 << 16
-# While rows before a part are skipped, so many are decoded at a time, from so many bytes of each column.
-BATCH_ROWS = 1 << 16
-BUFFER_BYTES = 1 << 20
+BATCH_ROWS = 1 << 16  # decoded at a time while rows before a part are skipped
+BUFFER_BYTES = 1 << 20  # read at a time from each column
 
 
 def part_rows(n_columns: int) -> int:
-    """How many rows are read at once when they have so many columns.
+    """Return the number of rows to read at once, given the number of columns.
 
     Examples
     --------
@@ -36,12 +34,12 @@ def read_rows(unit: Unit, names: Sequence[str], text: Sequence[str], most_rows: 
     unit : Unit
         A row group of a file, or one of the parts of a group with more than `most_rows` rows.
     names : sequence of str
-        The columns, in the order wanted.
+        The columns to read, in this order.
     text : sequence of str
-        Those that hold text: each distinct value is decoded once.
+        The columns of text: each distinct value is decoded once.
     most_rows : int
-        Rows of a part. To read the last part of a group all before it are decoded and thrown away, a batch at
-        a time: memory stays small, but files with small groups are read faster.
+        Rows of a part. To read a part of a group, all rows before it are decoded and dropped, a batch at
+        a time: this takes little memory, but files with small groups are read faster.
 
     Returns
     -------
@@ -51,7 +49,7 @@ def read_rows(unit: Unit, names: Sequence[str], text: Sequence[str], most_rows: 
 
     assert unit.file is not None
     with open_file(unit.file) as opened:
-        # Reading ahead pays over a network; on a disk it would only hold whole column chunks in memory.
+        # Reading ahead is faster over a network; on a disk it would only keep whole column chunks in memory.
         parquet = ParquetFile(
             opened, read_dictionary=text, pre_buffer=is_remote(unit.file), buffer_size=BUFFER_BYTES
         )
@@ -62,7 +60,7 @@ def read_rows(unit: Unit, names: Sequence[str], text: Sequence[str], most_rows: 
             n_parts = -(-n_rows // most_rows)
             begin, end = (n_rows * part // n_parts for part in (unit.part, unit.part + 1))
             table = _read_part(parquet, unit.group, names, begin, end)
-        return table.select(names)  # a column "a" comes with one named "a.b"
+        return table.select(names)  # because pyarrow also reads "a.b" if column "a" is requested
 
 
 def _read_part(parquet: Any, group: int, names: Sequence[str], begin: int, end: int) -> Any:

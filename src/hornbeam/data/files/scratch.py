@@ -1,4 +1,4 @@
-"""Temporary folders and drafts of files; what a killed process left is deleted by the next one on this machine."""
+"""Temporary folders and drafts of files; those of a killed process are deleted by the next one on this machine."""
 
 import os
 import platform
@@ -13,23 +13,23 @@ from tempfile import gettempdir, mkdtemp
 from typing import BinaryIO
 from uuid import uuid4
 
-from hornbeam.data.files.atomic_write import created, is_abandoned, remove_abandoned, rename
+from hornbeam.data.files.atomic_write import create_locked, is_abandoned, remove_abandoned, rename
 from hornbeam.errors import StorageError
 
 __all__ = ["draft_of", "remove_drafts", "scratch_folder"]
 
 _PREFIX = "hornbeam-"
-_IN_USE = "in-use"  # the file whose lock says that a folder has an owner; its name ends with the machine's
+_IN_USE = "in-use"  # name of the file that the owner of a folder keeps locked; the machine's name follows
 
 
 @contextmanager
 def scratch_folder(parent: str | PathLike[str] | None = None) -> Iterator[str]:
-    """Make a temporary folder for the time of a block; delete those of killed processes first.
+    """Create a temporary folder and delete it after the block; delete those of killed processes first.
 
     Parameters
     ----------
     parent : str or path, optional
-        Where to make it; default: where temporary files are.
+        Where to create it; default: the folder of temporary files.
 
     Yields
     ------
@@ -38,8 +38,8 @@ def scratch_folder(parent: str | PathLike[str] | None = None) -> Iterator[str]:
 
     Notes
     -----
-    A file in the folder is locked as long as its owner lives. The machine is part of its name: in a folder that
-    several machines share, none decides about another's.
+    A file in the folder is locked as long as the process of its owner runs. The name of the machine is part of the
+    file's name: in a folder that several machines share, each deletes only its own.
 
     Examples
     --------
@@ -53,29 +53,29 @@ def scratch_folder(parent: str | PathLike[str] | None = None) -> Iterator[str]:
     _remove_abandoned_folders(place)
     folder = Path(mkdtemp(prefix=_PREFIX, dir=place))
     try:
-        # Locked before it has the name that others look for.
-        with created(folder / ".locking", private=True) as file:
-            rename(file, folder / ".locking", folder / _mark())
+        # Locked before it gets the name that other processes look for.
+        with create_locked(folder / ".locking", private=True) as file:
+            rename(file, folder / ".locking", folder / _lock_name())
             yield str(folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _remove_abandoned_folders(place: Path) -> None:
-    if sys.platform == "win32":  # there are no such locks
+    if sys.platform == "win32":  # which has no such locks
         return
     for folder in place.glob(f"{_PREFIX}*"):
         with suppress(OSError, StorageError):
-            mine = not folder.is_symlink() and folder.stat().st_uid == os.getuid()
-            if mine and is_abandoned(folder / _mark()):
+            is_own = not folder.is_symlink() and folder.stat().st_uid == os.getuid()
+            if is_own and is_abandoned(folder / _lock_name()):
                 shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
 def draft_of(path: Path) -> Iterator[BinaryIO]:
-    """Open a file under a name of its own; it gets its name when the block ends, and is deleted after an error.
+    """Open a file under a temporary name; it is renamed when the block ends, and deleted after an error.
 
-    Unlike `hornbeam.data.files.atomic_write` it needs no lock that several machines see: the last writer wins.
+    Unlike `hornbeam.data.files.atomic_write` it needs no lock shared by machines: the last writer wins.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def draft_of(path: Path) -> Iterator[BinaryIO]:
     """
     draft = path.with_name(f".{path.name}.{_machine()}.{uuid4().hex}")
     try:
-        with created(draft, private=False) as file:
+        with create_locked(draft, private=False) as file:
             yield file
             file.flush()
             rename(file, draft, path)
@@ -96,7 +96,7 @@ def draft_of(path: Path) -> Iterator[BinaryIO]:
 
 
 def remove_drafts(folder: Path, start: str) -> None:
-    """Delete the drafts of files whose names begin so, if the processes of this machine that wrote them are dead."""
+    """Delete the drafts of files whose names begin with `start`, if processes of this machine wrote them and ended."""
     if sys.platform == "win32":
         return
     name = re.compile(rf"\.{re.escape(start)}.*\.{re.escape(_machine())}\.[0-9a-f]{{32}}")
@@ -106,7 +106,7 @@ def remove_drafts(folder: Path, start: str) -> None:
                 remove_abandoned(path)
 
 
-def _mark() -> str:
+def _lock_name() -> str:
     return f".{_IN_USE}.{_machine()}"
 
 

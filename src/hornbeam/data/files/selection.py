@@ -1,4 +1,4 @@
-"""A selection: which columns of files are features, labels and weights, and which rows count."""
+"""A selection: which columns of files are features, labels and weights, and which rows are kept."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hornbeam.data.files.footers import TEXT, Footer, agreed, kind_of
+from hornbeam.data.files.footers import TEXT, Footer, common_types, feature_kind
 from hornbeam.data.files.row_groups import part_rows, read_rows
 from hornbeam.data.labels import Labels, read_labels
 from hornbeam.data.reading.frame import read_features
@@ -23,41 +23,41 @@ __all__ = ["Extract", "Selection", "select"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Extract:
-    """Some columns of the rows that count, as they came, with their labels and weights (above zero).
+    """Raw columns, labels and weights of the rows that are kept.
 
-    `sheet` is None when no columns were asked for.
+    `raw` is None when no columns were requested.
     """
 
     n_rows: int
-    sheet: RawColumns | None
+    raw: RawColumns | None
     labels: Labels | None
     weight: Floats | None
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which columns of the files are features, labels and weights, and which rows count.
+    """Which columns of the files are features, labels and weights, and which rows are kept.
 
     Parameters
     ----------
     features : tuple of str
         The columns that are features.
     target, weight : str or None
-        The columns of labels and of weights.
+        The columns of labels and of weights. Rows of weight zero are dropped.
     text : tuple of str
-        Columns that hold text.
+        Columns of text.
     dropped : frozenset of labels
-        Classes whose rows do not count, as those of weight zero do not.
+        Classes whose rows are dropped.
     labelled : bool
-        Rows without a label do not count either; else they are an error.
+        Drop rows without a label, which are an error otherwise.
 
     Examples
     --------
     >>> import tempfile, pyarrow as pa, pyarrow.parquet as pq
-    >>> with tempfile.NamedTemporaryFile(suffix=".parquet") as made:
-    ...     pq.write_table(pa.table({"age": [30, 41], "y": ["ill", "well"], "times": [0.0, 2.0]}), made.name)
-    ...     extract = Selection(("age",), "y", "times").extract(Unit(0, 2, made.name), ["age"])
-    >>> extract.sheet.columns[0].values, extract.labels.classes.tolist(), extract.weight
+    >>> with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
+    ...     pq.write_table(pa.table({"age": [30, 41], "y": ["ill", "well"], "times": [0.0, 2.0]}), file.name)
+    ...     extract = Selection(("age",), "y", "times").extract(Unit(0, 2, file.name), ["age"])
+    >>> extract.raw.columns[0].values, extract.labels.classes.tolist(), extract.weight
     (array([41.]), ['ill', 'well'], array([2.]))
     """
 
@@ -71,29 +71,28 @@ class Selection:
     @property
     def names(self) -> tuple[str, ...]:
         """All columns that are read."""
-        others = [name for name in (self.target, self.weight) if name is not None]
-        return *self.features, *others
+        return *self.features, *_not_none(self.target, self.weight)
 
     @property
     def most_rows(self) -> int:
-        """How many rows are read at once."""
+        """Largest number of rows that are read at once."""
         return part_rows(len(self.names))
 
     def extract(self, unit: Unit, features: Sequence[str], rows: Counts | None = None) -> Extract:
-        """Read some features, and the labels and weights, of the rows of a unit that count.
+        """Read some features, and the labels and weights, of the rows of a unit that are kept.
 
-        Of these only `rows`, in ascending order, if they are given; `n_rows` counts all.
+        `rows`, in ascending order, selects some of these; `n_rows` of the result counts all.
         """
-        others = [name for name in (self.target, self.weight) if name is not None]
-        with _told_where(unit):
-            table = read_rows(unit, [*features, *others], self.text, self.most_rows)
+        with _unit_in_errors(unit):
+            names = [*features, *_not_none(self.target, self.weight)]
+            table = read_rows(unit, names, self.text, self.most_rows)
             if self.labelled and self.target is not None and table[self.target].null_count:
                 table = table.filter(table[self.target].is_valid())
             n_rows = len(table)
             if rows is not None and self.weight is None and not self.dropped:
-                # All rows count: of most of them nothing need be converted.
+                # No row is dropped, so the selected ones are known before anything is converted.
                 table, rows = table.take(rows), None
-            sheet = read_features(table.select(list(features)), None) if features else None
+            raw = read_features(table.select(list(features)), None) if features else None
             labels = None if self.target is None else read_labels(table[self.target])
             weight = None if self.weight is None else self._weights(table[self.weight])
         kept = self._kept(labels, weight)
@@ -105,11 +104,11 @@ class Selection:
             kept = np.zeros(len(kept), np.bool_)
             kept[chosen] = True
         if kept is None:
-            return Extract(n_rows, sheet, labels, weight)
+            return Extract(n_rows, raw, labels, weight)
         return Extract(
             n_rows,
-            None if sheet is None else sheet.take(kept),
-            None if labels is None else Labels(labels.classes, labels.codes[kept]),
+            None if raw is None else raw.take(kept),
+            None if labels is None else labels.take(kept),
             None if weight is None else weight[kept],
         )
 
@@ -117,11 +116,11 @@ class Selection:
         return read_sample_weight(column.to_numpy(), len(column))
 
     def _kept(self, labels: Labels | None, weight: Floats | None) -> Bools | None:
-        """Which rows count; None if all do."""
+        """Return which rows are kept; None for all."""
         kept = None if weight is None else weight > 0
         if self.dropped and labels is not None:
-            counts = np.array([label not in self.dropped for label in labels.classes.tolist()])
-            kept = counts[labels.codes] if kept is None else kept & counts[labels.codes]
+            class_kept = np.array([label not in self.dropped for label in labels.classes.tolist()])
+            kept = class_kept[labels.codes] if kept is None else kept & class_kept[labels.codes]
         return None if kept is None or kept.all() else kept
 
 
@@ -132,7 +131,7 @@ def select(
     features: Sequence[str] | None,
     class_weight: Any,
 ) -> tuple[Selection, dict[str, Kind]]:
-    """Choose columns that all files have, and tell what kind of feature each will be.
+    """Choose columns that all files have, and return the kind of each feature.
 
     Examples
     --------
@@ -150,17 +149,21 @@ def select(
         )
     if isinstance(class_weight, Mapping):
         dropped = frozenset(label for label, factor in class_weight.items() if factor == 0)
-    others = [name for name in (target, weight) if name is not None]
+    others = _not_none(target, weight)
     names = _features(footers[0], others, features)
-    sorts = agreed(footers, [*names, *others])
-    text = tuple([name for name, sort in sorts.items() if sort == TEXT])
+    types = common_types(footers, [*names, *others])
+    text = tuple([name for name, held in types.items() if held == TEXT])
     return Selection(names, target, weight, text, dropped), {
-        name: kind_of(name, sorts[name]) for name in names
+        name: feature_kind(name, types[name]) for name in names
     }
 
 
+def _not_none(*names: str | None) -> list[str]:
+    return [name for name in names if name is not None]
+
+
 def _features(footer: Footer, others: list[str], features: Sequence[str] | None) -> tuple[str, ...]:
-    """The features: those asked for, or all columns that are nothing else."""
+    """Return the names of the features: those given, or all columns without another role."""
     if isinstance(features, str):
         raise ParameterError(
             f"features is {features!r}; expected a sequence of names, such as [{features!r}]."
@@ -182,8 +185,8 @@ def _features(footer: Footer, others: list[str], features: Sequence[str] | None)
 
 
 @contextmanager
-def _told_where(unit: Unit) -> Iterator[None]:
-    """Add to what is said of some rows where they are."""
+def _unit_in_errors(unit: Unit) -> Iterator[None]:
+    """Add the file and row group to the messages of errors."""
     try:
         yield
     except HornbeamError as error:

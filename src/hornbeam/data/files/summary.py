@@ -1,6 +1,6 @@
-"""The survey: what must be known of all rows before any can be read as a table.
+"""Summaries of files: the categories, classes and weights of all rows, from which the schema is inferred.
 
-Parts of different rows merge exactly in any order: categories and classes as sets, weights as their spread.
+Summaries of different rows merge exactly in any order.
 """
 
 from collections.abc import Sequence
@@ -27,24 +27,24 @@ MAX_CLASSES = 65_535
 
 @dataclass(slots=True)
 class FileSummary:
-    """What some units hold.
+    """Summary of some units.
 
     Parameters
     ----------
     rows : dict
-        The rows of each unit that count.
+        Number of rows of each unit that are kept.
     classes : dict
-        The class labels that occur, and the spread of the weights of their rows that count.
+        The class labels that occur, and the summary of the weights of their rows that are kept.
     floats : bool
-        Whether labels came as floats anywhere.
+        Whether the labels are floats in any unit.
     categories : dict
-        Per nominal column the values that occur, per ordinal one the dictionaries met, each with the number
-        of the first row where it was.
+        Per nominal column the values that occur, per ordinal one the dictionaries that occur, each with the position
+        of the first row with it.
 
     Examples
     --------
     >>> one, other = FileSummary(categories={"c": {"red": 5}}), FileSummary(categories={"c": {"blue": 0, "red": 2}})
-    >>> one.absorb(other).feature("c", Kind.NOMINAL).categories
+    >>> one.merge(other).feature("c", Kind.NOMINAL).categories
     ('blue', 'red')
     """
 
@@ -53,14 +53,14 @@ class FileSummary:
     floats: bool = False
     categories: dict[str, dict[Any, int]] = field(default_factory=dict)
 
-    def absorb(self, other: "FileSummary") -> "FileSummary":
-        """Add another survey to this one."""
+    def merge(self, other: "FileSummary") -> "FileSummary":
+        """Add the summary of other units in place."""
         self.rows |= other.rows
         self.floats |= other.floats
-        for label, spread in other.classes.items():
-            self.classes[label] = self.classes.get(label, WeightSummary()).absorb(spread)
-        for name, found in other.categories.items():
-            self.meet(name, found)
+        for label, weights in other.classes.items():
+            self.classes[label] = self.classes.get(label, WeightSummary()).absorb(weights)
+        for name, categories in other.categories.items():
+            self.add_categories(name, categories)
         if len(self.classes) > MAX_CLASSES:
             raise DataError(
                 f"The target has more than {MAX_CLASSES:,} classes, which is the most that are supported. "
@@ -68,12 +68,12 @@ class FileSummary:
             )
         return self
 
-    def meet(self, name: str, found: dict[Any, int]) -> None:
-        """Add what a column holds."""
-        mine = self.categories.setdefault(name, {})
-        for value, row in found.items():
-            mine[value] = min(mine.get(value, row), row)
-        if len(mine) > MAX_CATEGORIES:
+    def add_categories(self, name: str, categories: dict[Any, int]) -> None:
+        """Add the categories of a column, each with the position of its first row."""
+        first_row = self.categories.setdefault(name, {})
+        for value, row in categories.items():
+            first_row[value] = min(first_row.get(value, row), row)
+        if len(first_row) > MAX_CATEGORIES:
             raise DataError(
                 f"Feature {name!r} has more than {MAX_CATEGORIES} categories, which is the most that are "
                 "supported. Merge the rare ones, drop the column if it only names rows, or make it numeric."
@@ -81,50 +81,51 @@ class FileSummary:
 
     @property
     def labels(self) -> tuple[Label, ...]:
-        """The classes in order; all floats if some are."""
+        """The sorted classes; all floats if some are."""
         labels: list[Any] = list(self.classes)
         return tuple(sorted(map(float, labels) if self.floats else labels))
 
     def feature(self, name: str, kind: Kind) -> Feature:
-        """What training learns of a column."""
+        """Infer the feature of a column."""
         if kind is Kind.NUMERIC:
             return Feature(name)
-        found = self.categories.get(name, {})
+        first_row = self.categories.get(name, {})
         if kind is Kind.NOMINAL:
-            return Feature(name, kind, sorted_categories(found))
-        return Feature(name, kind, _in_order(name, sorted(found, key=found.__getitem__)))
+            return Feature(name, kind, sorted_categories(first_row))
+        return Feature(name, kind, _merge_ordered(name, sorted(first_row, key=first_row.__getitem__)))
 
-    def matched(self, factors: Floats | None, classes: tuple[Label, ...]) -> Floats | None:
-        """The factors of the classes that have rows, in an order already settled; 1 for the others."""
+    def match_factors(self, factors: Floats | None, classes: tuple[Label, ...]) -> Floats | None:
+        """Return the factors in a given order of classes; 1 for classes without rows."""
         labels = np.array(self.labels, dtype=object)
         codes = match_labels(Labels(labels, np.arange(len(labels), dtype=np.int32)), classes)
         if factors is None:
             return None
-        of_class = np.ones(len(classes))
+        matched = np.ones(len(classes))
         with_rows = [self.classes[label].n_rows > 0 for label in self.labels]
-        of_class[codes[with_rows]] = factors[with_rows]
-        return of_class
+        matched[codes[with_rows]] = factors[with_rows]
+        return matched
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeightScale:
-    """How weights become integers: the step they are counted in, None when every row counts 1.
+    """The fixed point of weights: weights are divided by `step`, and one step then has the weight `unit`.
 
-    `unit` is what a step is worth in the end, `of_class` what classes weigh in the search for tests.
+    The two differ for normalised weights. `step` is None when every row counts 1. `class_factors` are the factors of
+    the classes in the search for splits, None if all are 1.
     """
 
     step: float | None = None
     unit: float = 1.0
-    of_class: Floats | None = None
+    class_factors: Floats | None = None
 
 
 def summarise_files(units: Sequence[Unit], shared: tuple[Selection, dict[str, Kind]]) -> list[FileSummary]:
-    """The survey of some units: a task of the engine. Only columns of categories are read."""
+    """Task: summarise some units. Numeric columns are not read."""
     selection, kinds = shared
-    found = FileSummary()
+    summary = FileSummary()
     for unit in units:
         if not kinds and selection.target is None and selection.weight is None:
-            found.rows[unit] = unit.n_rows
+            summary.rows[unit] = unit.n_rows
             continue
         extract = selection.extract(unit, list(kinds))
         part = FileSummary({unit: extract.n_rows})
@@ -134,40 +135,40 @@ def summarise_files(units: Sequence[Unit], shared: tuple[Selection, dict[str, Ki
             classes, codes = extract.labels
             part.floats = classes.dtype.kind == "f"
             part.classes = _weight_summaries(classes.tolist(), codes, extract.weight)
-        if extract.sheet is not None:
-            for column, (name, kind) in zip(extract.sheet.columns, kinds.items(), strict=True):
-                part.meet(name, _categories(column, kind, unit.begin))
-        found.absorb(part)
-    return [found]
+        if extract.raw is not None:
+            for column, (name, kind) in zip(extract.raw.columns, kinds.items(), strict=True):
+                part.add_categories(name, _categories(column, kind, unit.begin))
+        summary.merge(part)
+    return [summary]
 
 
 def summarise_weights(
-    found: FileSummary, selection: Selection, class_weight: Any, units: Sequence[Unit], engine: Engine
+    summary: FileSummary, selection: Selection, class_weight: Any, units: Sequence[Unit], engine: Engine
 ) -> WeightScale:
     """Choose the fixed point of all weights, and the factor of every class that occurs."""
-    if not found.classes:  # neither labels nor weights
+    if not summary.classes:  # neither labels nor weights
         return WeightScale()
-    spread = WeightSummary()
-    for part in found.classes.values():
-        spread = spread.absorb(part)
-    if spread.n_rows == 0:
+    weights = WeightSummary()
+    for class_weights in summary.classes.values():
+        weights = weights.absorb(class_weights)
+    if weights.n_rows == 0:
         raise no_weight_error()
-    step = None if spread.stays_whole and spread.is_even else choose_unit(spread)
-    totals = np.array([found.classes[label].n_rows for label in found.labels or (None,)], dtype=np.int64)
-    if step is not None and (class_weight == "balanced" or not spread.stays_whole):
-        [totals] = engine.reduce(_add_steps, units, (selection, found.labels, step))
+    step = None if weights.stays_whole and weights.all_ones else choose_unit(weights)
+    totals = np.array([summary.classes[label].n_rows for label in summary.labels or (None,)], dtype=np.int64)
+    if step is not None and (class_weight == "balanced" or not weights.stays_whole):
+        [totals] = engine.reduce(_class_totals, units, (selection, summary.labels, step))
     unit = 1.0 if step is None else step
-    if step is not None and not spread.stays_whole and are_normalised(total := int(totals.sum()), step):
-        even = to_fixed_point(np.array([spread.smallest, spread.largest]), step)
-        step, unit = (None, 1.0) if even[0] == even[1] else (step, spread.n_rows / total)
+    if step is not None and not weights.stays_whole and are_normalised(total := int(totals.sum()), step):
+        fewest, most = to_fixed_point(np.array([weights.smallest, weights.largest]), step)
+        step, unit = (None, 1.0) if fewest == most else (step, weights.n_rows / total)
     if class_weight is None:
         return WeightScale(step, unit)
-    factors = class_factors(class_weight, found.labels, lambda: totals)
+    factors = class_factors(class_weight, summary.labels, lambda: totals)
     return WeightScale(step, unit, None if (factors == 1).all() else factors)
 
 
-def _add_steps(units: Sequence[Unit], shared: tuple[Selection, tuple[Label, ...], float]) -> list[Counts]:
-    """The weight of every class in steps: a task of the engine."""
+def _class_totals(units: Sequence[Unit], shared: tuple[Selection, tuple[Label, ...], float]) -> list[Counts]:
+    """Task: add up the weight of every class in steps."""
     selection, labels, step = shared
     code_of = {label: code for code, label in enumerate(labels)}
     totals = np.zeros(max(1, len(labels)), dtype=np.int64)
@@ -186,7 +187,7 @@ def _add_steps(units: Sequence[Unit], shared: tuple[Selection, tuple[Label, ...]
 def _weight_summaries(
     labels: list[Label], codes: Indices, weight: Floats | None
 ) -> dict[Label, WeightSummary]:
-    """The spread of the weights of each class."""
+    """Summarise the weights of each class."""
     rows = np.bincount(codes, minlength=len(labels))
     if weight is None:
         return {
@@ -196,22 +197,22 @@ def _weight_summaries(
     smallest, largest = np.full(len(labels), np.inf), np.zeros(len(labels))
     np.minimum.at(smallest, codes, weight)
     np.maximum.at(largest, codes, weight)
-    broken = np.bincount(codes, weights=np.rint(weight) != weight, minlength=len(labels))
-    facts = (rows.tolist(), smallest.tolist(), largest.tolist(), (broken == 0).tolist())
-    return {label: WeightSummary(*of_class) for label, *of_class in zip(labels, *facts, strict=True)}
+    n_fractional = np.bincount(codes, weights=np.rint(weight) != weight, minlength=len(labels))
+    facts = (rows.tolist(), smallest.tolist(), largest.tolist(), (n_fractional == 0).tolist())
+    return {label: WeightSummary(*fields) for label, *fields in zip(labels, *facts, strict=True)}
 
 
 def _categories(column: Column, kind: Kind, row: int) -> dict[Any, int]:
-    """The values of a nominal column that occur; the dictionary of an ordinal one."""
-    if column.dictionary is None:  # nothing but nulls, in this file
+    """Return the values of a nominal column that occur, or the dictionary of an ordinal one, with a row."""
+    if column.dictionary is None:  # only nulls, in this file
         return {}
     if kind is Kind.NOMINAL:
         return dict.fromkeys(column.occurring().values(), row)
     return {tuple([value for value in column.dictionary if value is not None]): row}
 
 
-def _in_order(name: str, dictionaries: list[tuple[Category, ...]]) -> tuple[Category, ...]:
-    """The categories of several dictionaries as one, in which each keeps its order."""
+def _merge_ordered(name: str, dictionaries: list[tuple[Category, ...]]) -> tuple[Category, ...]:
+    """Merge the categories of several dictionaries; raise a `DataError` if their orders contradict."""
     merged = tuple(dict.fromkeys(value for dictionary in dictionaries for value in dictionary))
     place = {value: at for at, value in enumerate(merged)}
     for dictionary in dictionaries:

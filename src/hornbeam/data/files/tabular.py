@@ -1,4 +1,4 @@
-"""Rows as people keep them, in CSV, TSV or Parquet files: read whole or part by part, and written."""
+"""CSV, TSV and Parquet files of the command line: read whole or in parts, and written."""
 
 import re
 import sys
@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from hornbeam.data.files.delimited import read_delimited
-from hornbeam.data.files.paths import files_of, is_remote, need_arrow, open_file
+from hornbeam.data.files.delimited import arrow_types, read_delimited
+from hornbeam.data.files.paths import files_of, is_remote, need_arrow, one_line, open_file
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import DataError, SchemaError
 
@@ -22,10 +22,10 @@ __all__ = [
     "write_parts",
 ]
 
-_PARQUET = b"PAR1"  # the first bytes of such a file
+_PARQUET = b"PAR1"  # the first bytes of a Parquet file
 _PART_ROWS = 1 << 17
 _BUFFER_BYTES = 1 << 20
-_FORMULA = r"^[=+\-@\t\r]"  # how a text begins that a spreadsheet takes for a formula
+_FORMULA = r"^[=+\-@\t\r]"  # the beginning of a text that a spreadsheet takes for a formula
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 
@@ -38,14 +38,14 @@ def read_table(
     ----------
     path : str
         A text file with delimiters, plain or compressed, a Parquet file, a folder or a pattern of such, or the
-        address of either in a store; ``-`` is the standard input. What is in a file is seen from its first bytes,
-        not from its name.
+        address of either in a store; ``-`` is the standard input. The first bytes of a file, not its name, determine
+        its format.
     types : mapping from column to {"number", "text", "boolean"}, optional
-        What some columns hold, whatever it looks like.
+        Types of some columns, instead of the inferred ones.
     columns : sequence of str, optional
-        The columns to read of Parquet files, those among them that are there; default: all.
+        The columns to read from Parquet files; absent ones are ignored. Default: all.
     **text
-        How to read text: the other parameters of `read_delimited`.
+        The other parameters of `read_delimited`, for text files.
 
     Returns
     -------
@@ -75,17 +75,17 @@ def read_table(
 def read_parts(
     path: str, *, types: Mapping[str, str] | None = None, columns: Sequence[str] | None = None, **text: Any
 ) -> Iterator[Any]:
-    """Read the rows of Parquet files part by part, with a part in memory at a time; a text file is one part.
+    """Read the rows of Parquet files in parts, one in memory at a time; a text file is one part.
 
     Parameters
     ----------
     path, types, columns, **text
-        As of `read_table`.
+        As for `read_table`.
 
     Yields
     ------
     pyarrow.Table
-        At most 131,072 rows of a Parquet file, in the order of the files; never without a row.
+        1 to 131,072 rows of a Parquet file, in the order of the files.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def read_parts(
 
 
 def read_column(files: Sequence[str], name: str, most_rows: int) -> Any:
-    """Read one column of Parquet files, of so many rows from the first on; texts as dictionaries.
+    """Read one column of the first `most_rows` rows of Parquet files; texts as dictionaries.
 
     Examples
     --------
@@ -136,11 +136,11 @@ def read_column(files: Sequence[str], name: str, most_rows: int) -> Any:
                 raise DataError(f"{file!r} has no column {name!r}. Name columns that every file has.")
             tables.append(parquet.read(columns=[name]).select([name])[: most_rows - n_rows])
         n_rows += len(tables[-1])
-    return _joined(tables).unify_dictionaries()[name] if tables else pa.chunked_array([], pa.null())
+    return joined(tables).unify_dictionaries()[name] if tables else pa.chunked_array([], pa.null())
 
 
 def parquet_files(path: str) -> list[str] | None:
-    """List the Parquet files at a path; None if there is something else, or a pipe.
+    """List the Parquet files at a path; None for a file of another format, or a pipe.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def parquet_files(path: str) -> list[str] | None:
         return files_of(path)
     if not Path(path).exists() and any(mark in path for mark in "*?["):
         return files_of(path)
-    if not Path(path).is_file():  # a pipe can be read once only
+    if not Path(path).is_file():  # a pipe can be read only once
         return None
     with Path(path).open("rb") as file:
         return files_of(path) if file.read(len(_PARQUET)) == _PARQUET else None
@@ -187,7 +187,7 @@ def parquet_shape(files: Sequence[str]) -> tuple[int, list[str]]:
 
 
 def write_parts(parts: Iterable[Mapping[str, Any]], sink: BinaryIO, *, as_parquet: bool) -> int:
-    """Write the columns of one part after the other as one Parquet file, or one CSV file; return the number of rows.
+    """Write parts, each a mapping from names to columns, as one Parquet or CSV file; return the number of rows.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def write_parts(parts: Iterable[Mapping[str, Any]], sink: BinaryIO, *, as_parque
                 schema = table.schema
                 write, close = _parquet_sink(sink, schema) if as_parquet else _csv_sink(sink)
             assert write is not None
-            write(_as_first(table, schema))
+            write(_cast(table, schema))
             n_rows += len(table)
     finally:
         if close is not None:
@@ -230,21 +230,21 @@ def _csv_sink(sink: BinaryIO) -> tuple[Callable[[Any], None], Callable[[], None]
     import pyarrow as pa
     from pyarrow import csv
 
-    begun = False
+    header_written = False
 
     def write(table: Any) -> None:
-        nonlocal begun
+        nonlocal header_written
         table = _without_formulas(table)
         buffer = pa.BufferOutputStream()
-        csv.write_csv(table, buffer, csv.WriteOptions(include_header=not begun))
+        csv.write_csv(table, buffer, csv.WriteOptions(include_header=not header_written))
         sink.write(buffer.getvalue().to_pybytes())
-        begun = True
+        header_written = True
 
     return write, lambda: None
 
 
 def _without_formulas(table: Any) -> Any:
-    """Put an apostrophe before names and texts that a spreadsheet would take for a formula; numbers stay."""
+    """Put an apostrophe before names and texts that a spreadsheet would take for a formula, except numbers."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -259,14 +259,14 @@ def _without_formulas(table: Any) -> Any:
             )
             column = compute.if_else(risky, compute.binary_join_element_wise("'", column, ""), column)
         table = table.set_column(at, name, column)
-    named = [
+    names = [
         f"'{name}" if re.match(_FORMULA, name) and not re.match(_NUMBER, name) else name
         for name in table.column_names
     ]
-    return table.rename_columns(named)
+    return table.rename_columns(names)
 
 
-def _as_first(table: Any, schema: Any) -> Any:
+def _cast(table: Any, schema: Any) -> Any:
     """Cast the columns of a part to the types of the first part."""
     import pyarrow as pa
 
@@ -275,11 +275,11 @@ def _as_first(table: Any, schema: Any) -> Any:
     try:
         return table.cast(schema)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
-        raise DataError(f"The files differ in their columns: {' '.join(str(error).split())}") from error
+        raise DataError(f"The files differ in their columns: {one_line(error)}") from error
 
 
 def type_of(feature: Feature) -> str:
-    """What a column must hold to be this feature.
+    """Return the type of column that a feature is read from.
 
     Examples
     --------
@@ -294,18 +294,18 @@ def type_of(feature: Feature) -> str:
 
 
 def _contents(path: str) -> Any:
-    """All bytes of a text file, unpacked if it is compressed, or of the standard input."""
+    """Read all bytes of the standard input or of a text file, which may be compressed."""
     import pyarrow as pa
 
     if path == "-":
         return sys.stdin.buffer.read()
     if not Path(path).is_file():
-        return Path(path).read_bytes()  # a pipe; or the error that tells what is wrong
+        return Path(path).read_bytes()  # a pipe; anything else raises an OSError
     try:
         with pa.input_stream(path, compression="detect") as stream:
             return stream.read()
     except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{path!r} cannot be read: {' '.join(str(error).split())}") from error
+        raise DataError(f"{path!r} cannot be read: {one_line(error)}") from error
 
 
 def _read_parquet(files: list[Any], columns: Sequence[str] | None) -> Any:
@@ -320,48 +320,39 @@ def _read_parquet(files: list[Any], columns: Sequence[str] | None) -> Any:
                 tables.append(parquet.read(columns=_present(columns, parquet)))
         else:
             tables.append(ParquetFile(pa.BufferReader(file)).read())
-    return _joined(tables)
+    return joined(tables)
 
 
 def _present(columns: Sequence[str] | None, parquet: Any) -> list[str] | None:
-    """The wanted columns that a file has; None: all."""
+    """Return the requested columns that a file has; None for all."""
     if columns is None:
         return None
     names = set(parquet.schema_arrow.names)
     return [name for name in dict.fromkeys(columns) if name in names]
 
 
-def _joined(tables: list[Any]) -> Any:
-    import pyarrow as pa
-
-    try:
-        return pa.concat_tables(tables)
-    except pa.ArrowInvalid as error:
-        raise DataError(f"The files differ in their columns: {' '.join(str(error).split())}") from error
-
-
 def _typed(table: Any, types: Mapping[str, str]) -> Any:
-    """The columns cast to what they are said to hold."""
+    """Cast columns to the given types."""
     import pyarrow as pa
 
-    arrow = {"number": pa.float64(), "text": pa.string(), "boolean": pa.bool_()}
-    for name, word in types.items():
+    for name, kind in types.items():
         if name not in table.column_names:
             continue
         column = table[name]
         try:
             if pa.types.is_dictionary(column.type):
                 column = column.cast(column.type.value_type)
-            column = column.cast(arrow[word])
+            column = column.cast(arrow_types()[kind])
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            cause = " ".join(str(error).split())
-            raise SchemaError(f"Column {name!r} holds {column.type}, expected {word}s: {cause}") from error
+            raise SchemaError(
+                f"Column {name!r} holds {column.type}, expected {kind}s: {one_line(error)}"
+            ) from error
         table = table.set_column(table.column_names.index(name), name, column)
     return table
 
 
 def joined(tables: Sequence[Any]) -> Any:
-    """Put Arrow tables of the same columns one behind the other.
+    """Concatenate Arrow tables of the same columns.
 
     Examples
     --------
@@ -371,4 +362,7 @@ def joined(tables: Sequence[Any]) -> Any:
     """
     import pyarrow as pa
 
-    return pa.concat_tables(tables)
+    try:
+        return pa.concat_tables(tables)
+    except pa.ArrowInvalid as error:
+        raise DataError(f"The files differ in their columns: {one_line(error)}") from error

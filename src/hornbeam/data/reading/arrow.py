@@ -1,4 +1,4 @@
-"""Arrow arrays that others made: checked before they are read."""
+"""Validation of Arrow arrays before they are read."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ __all__ = ["check_arrow"]
 
 
 def check_arrow(array: Any, what: str) -> None:
-    """Refuse an Arrow array with text that is not UTF-8, or with an index that its dictionary does not have.
+    """Raise a `DataError` for an Arrow array with text that is not UTF-8 or an index outside its dictionary.
 
-    Arrow itself does not look: a negative index would name another category, and one beyond the end reads memory that
-    is not the array's.
+    Arrow itself does not check: a negative index would give another category, and an index beyond the end would read
+    memory outside the array.
 
     Examples
     --------
@@ -20,9 +20,9 @@ def check_arrow(array: Any, what: str) -> None:
     """
     try:
         array.validate(full=True)
-    except (ValueError, IndexError) as error:  # ArrowInvalid and ArrowIndexError are such
+    except (ValueError, IndexError) as error:  # the bases of ArrowInvalid and ArrowIndexError
         raise DataError(
-            f"{what} is a broken Arrow array: it has text that is not UTF-8, an index that its dictionary lacks, or "
-            "buffers of the wrong size. Make it again, from bytes with their encoding: "
-            "pa.array([value.decode('latin-1') for value in values]), say."
+            f"{what} is a broken Arrow array: it has text that is not UTF-8, an index outside its dictionary, or "
+            "buffers of the wrong size. Build it again, from bytes with their encoding, such as "
+            "pa.array([value.decode('latin-1') for value in values])."
         ) from error

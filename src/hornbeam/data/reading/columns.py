@@ -1,4 +1,4 @@
-"""One column on its way in: numbers, or codes into a dictionary of values."""
+"""One column of X: floats, or codes into a dictionary of values."""
 
 import datetime
 import math
@@ -17,18 +17,18 @@ from hornbeam.typing import Bools, Category
 
 __all__ = ["MISSING", "UNSEEN", "Column", "loses_digits", "unusable_column_error"]
 
-_EXACT = 2**53  # up to here a float64 holds every whole number
+_EXACT = 2**53  # float64 represents every whole number up to here
 MISSING = -1
 UNSEEN = -2
 
-# pandas' marks of a missing value, known by name because pandas need not be installed.
-PANDAS_MARKS = frozenset({"NAType", "NaTType"})
+# Types of missing values in pandas, by name because pandas need not be installed.
+PANDAS_NULLS = frozenset({"NAType", "NaTType"})
 TEMPORAL = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """One column as it came, before it is matched with a feature.
+    """One column before it is matched with a feature.
 
     Parameters
     ----------
@@ -36,11 +36,11 @@ class Column:
         Without a dictionary float64 numbers, NaN where missing; with one, integer codes into it, -1 where
         missing.
     dictionary : tuple of str, int, float, bool or None
-        What the codes stand for. Entries may never occur, occur twice, or be None, which is missing too.
+        The values of the codes. An entry may be unused, repeated, or None, which is a missing value too.
     ordered : bool
-        Whether the order of the dictionary means something.
+        Whether the order of the dictionary is that of ordinal values.
     rounded : bool
-        Whether some whole numbers were rounded: beyond 2**53 a float64 cannot hold each.
+        Whether some whole numbers beyond 2**53 were rounded to float64.
 
     Examples
     --------
@@ -73,18 +73,18 @@ class Column:
     def categorical(
         cls, codes: NDArray[Any], values: Sequence[Any], name: str, *, ordered: bool = False
     ) -> "Column":
-        """Read codes (-1 where missing) into a dictionary of values, as data frames hold categories."""
+        """Read codes (-1 where missing) and the dictionary of their values, as data frames store categories."""
         types = _Types.of(values, name)
-        return cls(codes, tuple(map(types.plain, values)), ordered)
+        return cls(codes, tuple(map(types.to_scalar, values)), ordered)
 
     def take(self, rows: Bools) -> "Column":
-        """Return the column of these rows alone."""
+        """Return some rows."""
         return replace(self, values=self.values[rows])
 
     def feature(self, name: str) -> Feature:
-        """Return what training learns of this column: its kind and its categories.
+        """Infer the feature: its kind and its categories.
 
-        A nominal feature has the values that occur, an ordinal one all that were declared.
+        A nominal feature has the values that occur, an ordinal one all declared values.
         """
         if self.dictionary is None:
             return Feature(name)
@@ -93,18 +93,18 @@ class Column:
         return Feature(name, Kind.NOMINAL, sorted_categories(self.occurring().values()))
 
     def occurring(self) -> dict[int, Category]:
-        """Return the entries of the dictionary that some row has, by code."""
+        """Return the entries of the dictionary that occur in the rows, by code."""
         assert self.dictionary is not None
         seen = np.zeros(len(self.dictionary) + 1, dtype=np.bool_)
-        seen[self.values] = True  # -1 marks the extra last entry
+        seen[self.values] = True  # a missing value, -1, sets the extra last entry
         codes = np.flatnonzero(seen[:-1]).tolist()
         return {code: value for code in codes if (value := self.dictionary[code]) is not None}
 
     def encode(self, feature: Feature) -> NDArray[Any]:
-        """Return the column as a table holds it: matched with the feature by value.
+        """Return the column of a `Table`: values matched with the categories of the feature.
 
         Numbers for a numeric feature, positions as floats for an ordinal one (NaN where the value is missing
-        or was not declared), int32 codes for a nominal one (-1 where missing, -2 where the feature lacks it).
+        or not declared), int32 codes for a nominal one (-1 where missing, -2 for a value that is not a category).
         """
         if feature.kind is Kind.NUMERIC:
             return self.values if self.dictionary is None else self._numbers(feature)
@@ -112,7 +112,7 @@ class Column:
         return column._positions(feature)
 
     def _factorised(self) -> "Column":
-        """The numbers as codes into a dictionary of them."""
+        """Convert numbers to codes into a dictionary of the distinct numbers."""
         missing = np.isnan(self.values)
         codes = np.full(len(self.values), MISSING, dtype=np.int32)
         numbers, codes[~missing] = np.unique(self.values[~missing], return_inverse=True)
@@ -124,7 +124,7 @@ class Column:
             if isinstance(value, str):
                 row = int((self.values == code).argmax())
                 raise SchemaError(
-                    f"Column {feature.name!r} has text in row {row}, but the tree was made with numbers there. "
+                    f"Column {feature.name!r} has text in row {row}, but the tree was fitted with numbers there. "
                     "Pass the column as it was in training, or convert its values to numbers."
                 )
             lookup[code] = value
@@ -147,7 +147,7 @@ class Column:
 
 
 def loses_digits(values: NDArray[Any]) -> bool:
-    """Whether an array of whole numbers has some that a float64 would round.
+    """Whether conversion to float64 rounds some numbers of an integer array.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def loses_digits(values: NDArray[Any]) -> bool:
 
 
 def _lost_digits(values: list[Any], numbers: NDArray[np.float64]) -> bool:
-    """Whether whole numbers among Python objects were rounded."""
+    """Whether conversion to float64 rounded whole numbers among Python objects."""
     large = np.flatnonzero(np.abs(numbers) >= _EXACT).tolist()
     return any(isinstance(values[at], Integral) and int(values[at]) != numbers.item(at) for at in large)
 
@@ -173,7 +173,7 @@ def _lost_digits(values: list[Any], numbers: NDArray[np.float64]) -> bool:
 def unusable_column_error(
     name: str, found: object, *, temporal: bool = False, complex_: bool = False
 ) -> DataError:
-    """Return the error of a column that holds neither numbers nor categories.
+    """Return the error for a column of values that are neither numbers nor categories.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def unusable_column_error(
     """
     if complex_:
         return DataError(
-            f"Complex data not supported: column {name!r} holds {found}. Pass real and imaginary parts apart."
+            f"Complex data not supported: column {name!r} holds {found}. Pass real and imaginary parts as two columns."
         )
     if temporal:
         return DataError(
@@ -196,41 +196,41 @@ def unusable_column_error(
 
 
 def _check_comparable(values: tuple[Category, ...], feature: Feature) -> None:
-    """Refuse text where every category is a number and numbers where every category is text."""
+    """Raise a `SchemaError` for text where every category is a number, and for numbers where every one is text."""
     found, expected = ({isinstance(v, str) for v in group} for group in (values, feature.categories))
     if found.isdisjoint(expected):
         kinds = ("text", "numbers") if True in found else ("numbers", "text")
         raise SchemaError(
-            f"Column {feature.name!r} holds {kinds[0]}, but the categories that the tree was made with are {kinds[1]} "
-            "there. Pass the column with the type it had in training."
+            f"Column {feature.name!r} holds {kinds[0]}, but the categories that the tree was fitted with are "
+            f"{kinds[1]} there. Pass the column with the type it had in training."
         )
 
 
 class _Types(NamedTuple):
-    """What is there among the values of a column of Python objects; a mark is None or pandas' NA or NaT."""
+    """Types of the values of a column of Python objects; `nulls` are None and the NA and NaT of pandas."""
 
     bools: bool
     numbers: bool
     texts: bool
-    marks: frozenset[type]
+    nulls: frozenset[type]
     name: str
 
     @classmethod
     def of(cls, values: Iterable[Any], name: str) -> "_Types":
         types = set(map(type, values))
-        marks = frozenset(t for t in types if t is type(None) or t.__name__ in PANDAS_MARKS)
+        nulls = frozenset(t for t in types if t is type(None) or t.__name__ in PANDAS_NULLS)
         bools = {t for t in types if t is bool or t is np.bool_}
         numbers = {t for t in types - bools if issubclass(t, (Real, Decimal))}
         texts = {t for t in types if issubclass(t, str)}
-        for t in types - bools - numbers - texts - marks:
+        for t in types - bools - numbers - texts - nulls:
             raise unusable_column_error(
                 name, t.__name__, temporal=issubclass(t, TEMPORAL), complex_=issubclass(t, Complex)
             )
-        return cls(bool(bools), bool(numbers), bool(texts), marks, name)
+        return cls(bool(bools), bool(numbers), bool(texts), nulls, name)
 
-    def plain(self, value: Any) -> Category | None:
-        """Return the value as a plain scalar, None if missing; 1, 1.0 and, among numbers, True are all 1."""
-        if type(value) in self.marks:
+    def to_scalar(self, value: Any) -> Category | None:
+        """Convert a value to a Python scalar, None if missing; 1, 1.0 and, among numbers, True are all 1."""
+        if type(value) in self.nulls:
             return None
         if isinstance(value, str):
             return str(value)
@@ -239,30 +239,30 @@ class _Types(NamedTuple):
         try:
             number = float(value)
         except (OverflowError, ValueError):
-            raise _too_large(self.name) from None
+            raise _too_large_error(self.name) from None
         if math.isnan(number):
             return None
         return int(value) if number.is_integer() else number
 
 
-def _too_large(name: str) -> DataError:
+def _too_large_error(name: str) -> DataError:
     return DataError(
-        f"Column {name!r} has a number that no float can hold; expected numbers up to 1.8e308. Measure it in a larger "
-        "unit, or pass the column as text if its values are names."
+        f"Column {name!r} has a number that is too large for a float; expected numbers up to 1.8e308. Measure it in a "
+        "larger unit, or pass the column as text if its values are names."
     )
 
 
 def _read_objects(values: list[Any], name: str) -> Column:
-    """All numbers make a column of numbers; all booleans, and everything else, make categories."""
+    """Read a column of Python objects: numeric if all values are numbers, categories otherwise."""
     types = _Types.of(values, name)
     if not types.texts and (types.numbers or not types.bools):
-        if types.marks:
-            values = [math.nan if type(value) in types.marks else value for value in values]
+        if types.nulls:
+            values = [math.nan if type(value) in types.nulls else value for value in values]
         try:
             numbers = np.array(values, dtype=np.float64)
         except (OverflowError, ValueError):
-            raise _too_large(name) from None
+            raise _too_large_error(name) from None
         return Column(numbers, rounded=_lost_digits(values, numbers))
     code_of = {value: code for code, value in enumerate(dict.fromkeys(values))}
     codes = np.fromiter(map(code_of.__getitem__, values), dtype=np.int32, count=len(values))
-    return Column(codes, tuple(map(types.plain, code_of)))
+    return Column(codes, tuple(map(types.to_scalar, code_of)))

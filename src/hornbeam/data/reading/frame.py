@@ -1,4 +1,4 @@
-"""Data frames laid open: what each library calls a number, a category or nothing at all."""
+"""Data frames of any library and sparse matrices, read into raw columns; `read_features` takes any X."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.reading.arrow import check_arrow
 from hornbeam.data.reading.columns import Column, loses_digits, unusable_column_error
-from hornbeam.data.reading.named_rows import is_named_rows, lacking, read_named_rows
+from hornbeam.data.reading.named_rows import is_named_rows, missing_columns_error, read_named_rows
 from hornbeam.data.reading.raw_columns import RawColumns, as_array, check_shape
 from hornbeam.data.schema import Schema, generated_names
 from hornbeam.errors import ContainerError, DataError, MissingExtraError
@@ -29,17 +29,17 @@ def read_features(
     schema: Schema | None = None,
     needed: Collection[str] | None = None,
 ) -> RawColumns:
-    """Lay X open, whatever it is.
+    """Read X from any container.
 
     Parameters
     ----------
     X : array-like, data frame, mapping or list of mapping
     names : sequence of str or None
-        For messages about arrays.
+        Used in messages about arrays.
     schema : Schema, optional
-        The columns to find: of a frame that has all of them and others, and of dicts.
+        The columns to read from dicts, and from a frame that has all of them and others.
     needed : collection of str, optional
-        Names that dicts must have; by default all of the schema.
+        Names that dicts must have; by default all names of the schema.
     """
     if is_named_rows(X):
         return read_named_rows(X, schema, needed)
@@ -54,12 +54,12 @@ def read_features(
         return RawColumns.read(X, names)
     raise ContainerError(
         f"X is a {type(X).__name__}; expected a 2-D array, a list of rows or a data frame "
-        "(pandas, polars, pyarrow or another that speaks Arrow). Convert it to one of these."
+        "(pandas, polars, pyarrow or another with the Arrow interface). Convert it to one of these."
     )
 
 
 def is_sparse(X: Any) -> bool:
-    """Whether X is a sparse matrix or array of SciPy, or like one.
+    """Whether X is a sparse matrix or array of SciPy, or has the same methods.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def is_sparse(X: Any) -> bool:
 
 
 def dense(X: Any) -> Any:
-    """Make an array of a sparse matrix, with zeros where it has no entry; leave anything else as it is.
+    """Convert a sparse matrix to a dense array; return anything else unchanged.
 
     Raises
     ------
@@ -97,13 +97,13 @@ def dense(X: Any) -> Any:
 
 
 def recombine_rows(X: Any, rows: NDArray[np.intp]) -> Any:
-    """Make new rows of the values of X, in the kind of container it is.
+    """Build new rows from the values of X, in the same type of container.
 
     Parameters
     ----------
     X : array-like or data frame
     rows : intp array of shape (n, n_features)
-        The row of X that each value comes from.
+        The row of X to take each value from.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def recombine_rows(X: Any, rows: NDArray[np.intp]) -> Any:
 
 
 def select_columns(X: Any, names: Sequence[str], needed: Collection[str]) -> Any:
-    """Select the columns of a frame by name; other containers, which have no names, are returned as they are.
+    """Select the columns of a frame by name; containers without names are returned unchanged.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def select_columns(X: Any, names: Sequence[str], needed: Collection[str]) -> Any
     names : sequence of str
         The columns to return, in this order.
     needed : collection of str
-        Those that X must have; of the others, one that X lacks is filled with missing values.
+        Those that X must have; any other that is absent is filled with missing values.
 
     Returns
     -------
@@ -135,7 +135,7 @@ def select_columns(X: Any, names: Sequence[str], needed: Collection[str]) -> Any
     Raises
     ------
     SchemaError
-        If X lacks needed columns; it names all of them.
+        If needed columns are absent; the message has all their names.
 
     Examples
     --------
@@ -152,13 +152,13 @@ def select_columns(X: Any, names: Sequence[str], needed: Collection[str]) -> Any
     found = set(frame.columns)
     absent = [name for name in names if name not in found]
     if tested := [name for name in absent if name in needed]:
-        raise lacking(tested)
+        raise missing_columns_error(tested)
     empty = [nw.lit(None, dtype=nw.Float64).alias(name) for name in absent]
     return frame.with_columns(*empty).select(names).to_native()
 
 
 def without_extras(X: Any, names: Sequence[str]) -> Any:
-    """Select these columns of a frame that has all of them and others; anything else is returned as it is.
+    """Drop the other columns of a frame that has all of these and more; anything else is returned unchanged.
 
     Examples
     --------
@@ -171,8 +171,8 @@ def without_extras(X: Any, names: Sequence[str]) -> Any:
     return X if frame is None else _without_extras(frame, names).to_native()
 
 
-def _lazy(X: Any) -> ContainerError:
-    """Return the error of a frame whose rows are not in memory."""
+def _lazy_frame_error(X: Any) -> ContainerError:
+    """Return the error for a frame whose rows are not in memory."""
     library = type(X).__module__.partition(".")[0]
     if library in ("dask", "dask_expr"):
         advice = "Call compute() first, or fit a hornbeam.DaskTreeClassifier"
@@ -186,12 +186,12 @@ def _without_extras(frame: "nw.DataFrame[Any]", names: Sequence[str]) -> "nw.Dat
 
 
 def _frame_of(X: Any) -> "nw.DataFrame[Any] | None":
-    """X as a narwhals frame; None for arrays, lists and dicts."""
+    """Convert X to a narwhals frame; None for arrays, lists and dicts."""
     return None if isinstance(X, (np.ndarray, list, tuple, dict)) else _as_frame(X)
 
 
 def _as_frame(X: Any) -> "nw.DataFrame[Any] | None":
-    """X as a narwhals frame; None if it is no frame."""
+    """Convert X to a narwhals frame; None if it is not a data frame."""
     import narwhals.stable.v2 as nw
 
     try:
@@ -201,7 +201,7 @@ def _as_frame(X: Any) -> "nw.DataFrame[Any] | None":
     if isinstance(frame, nw.Series):
         check_shape(frame.to_numpy())
     if isinstance(frame, nw.LazyFrame):
-        raise _lazy(X)
+        raise _lazy_frame_error(X)
     if isinstance(frame, nw.DataFrame):
         return frame
     if not hasattr(X, "__arrow_c_stream__"):
@@ -231,7 +231,7 @@ def _read_frame(frame: "nw.DataFrame[Any]") -> RawColumns:
 
 
 def _read_series(series: "nw.Series[Any]", name: str) -> Column:
-    """One column of a frame, by its type."""
+    """Read one column of a frame by its type."""
     import narwhals.stable.v2 as nw
 
     dtype = series.dtype
@@ -243,9 +243,8 @@ def _read_series(series: "nw.Series[Any]", name: str) -> Column:
         column = Column.read(values, name)
         if values.dtype.kind in "iu" or dtype not in (nw.Int64, nw.UInt64):
             return column
-        return replace(
-            column, rounded=loses_digits(series.drop_nulls().to_numpy())
-        )  # nulls made floats of them
+        # Integers with nulls became floats, so the rounding is seen only without the nulls.
+        return replace(column, rounded=loses_digits(series.drop_nulls().to_numpy()))
     if dtype == nw.Boolean:
         return Column(series.cast(nw.Int8).fill_null(-1).to_numpy(), (False, True))
     if dtype in (nw.String, nw.Categorical, nw.Enum):
@@ -256,15 +255,15 @@ def _read_series(series: "nw.Series[Any]", name: str) -> Column:
 
 
 def _read_categories(series: "nw.Series[Any]", name: str) -> Column:
-    """Text or categories as codes into a dictionary, made by the frame's own library.
+    """Read text or categories as codes into a dictionary.
 
-    narwhals has no word for codes yet, so each library is asked in its own.
+    narwhals has no function for codes yet, so each library has its own branch.
     """
     import narwhals.stable.v2 as nw
 
     native: Any = series.to_native()
     if hasattr(getattr(native, "dtype", None), "pyarrow_dtype"):
-        native = native.array.__arrow_array__()  # pandas stumbles over nulls in Arrow dictionaries
+        native = native.array.__arrow_array__()  # pandas fails on nulls in Arrow dictionaries
     if hasattr(native, "combine_chunks"):
         check_arrow(native, f"Column {name!r}")
         array = native.combine_chunks()
@@ -276,7 +275,7 @@ def _read_categories(series: "nw.Series[Any]", name: str) -> Column:
         physical = nw.from_native(series.to_native().to_physical(), series_only=True)
         codes = physical.cast(nw.Int32).fill_null(-1).to_numpy()
         row_of = np.zeros(int(codes.max()) + 2, dtype=np.int64)
-        row_of[codes] = np.arange(len(codes))  # some row of each code; row 0 for codes that never occur
+        row_of[codes] = np.arange(len(codes))  # a row with each code; row 0 for codes that do not occur
         return Column.categorical(codes, series[row_of[:-1]].to_list(), name)
     categories = native.astype("category").cat
     codes = categories.codes.to_numpy()

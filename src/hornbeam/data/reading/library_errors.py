@@ -1,7 +1,6 @@
-"""Errors of the code of other libraries, raised as `DataError`.
+"""Exceptions of other libraries, raised again as `DataError`.
 
-To read X, y or weights is to run the code of whoever made them: ``__array__``, ``__hash__``, ``__float__``, a data
-frame library.
+Reading X, y or weights runs code of their types: ``__array__``, ``__hash__``, ``__float__``, a data frame library.
 """
 
 from collections.abc import Iterator
@@ -11,13 +10,13 @@ from hornbeam.errors import DataError, HornbeamError
 
 __all__ = ["reading"]
 
-# Memory that runs out is no fault of the data, and a warning that was made an error is meant to be seen.
+# A MemoryError is not caused by the data, and a warning turned into an error should be seen as it is.
 _PASSED_ON = (HornbeamError, MemoryError, Warning)
 
 
 @contextmanager
 def reading(what: str) -> Iterator[None]:
-    """Raise a `DataError` where an exception is met while something is read; the exception is its cause.
+    """Raise any exception inside the block again as a `DataError`, with the exception as its cause.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Rows as dicts: each value is found by the name of its column."""
+"""Rows as dicts from column names to values."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from hornbeam.data.reading.raw_columns import RawColumns
 from hornbeam.data.schema import Schema
 from hornbeam.errors import ContainerError, SchemaError
 
-__all__ = ["is_named_rows", "lacking", "read_named_rows"]
+__all__ = ["is_named_rows", "missing_columns_error", "read_named_rows"]
 
 
 def is_named_rows(X: Any) -> bool:
@@ -27,31 +27,31 @@ def is_named_rows(X: Any) -> bool:
 
 
 def read_named_rows(X: Any, schema: Schema | None, needed: Collection[str] | None = None) -> RawColumns:
-    """Read one dict, or a list of them, a row each; keys that the schema does not have are ignored.
+    """Read a dict as one row, or a list of dicts as rows; keys that are not in the schema are ignored.
 
     Parameters
     ----------
     X : mapping or list of mapping
         From the names of columns to values; None is a missing value.
     schema : Schema or None
-        The columns to read. None is refused: without a schema the columns are not known.
+        The columns to read; None raises an error, because the columns are unknown without a schema.
     needed : collection of str, optional
-        Names that every row must have; by default all names of the schema. A column that is not needed and not
-        there is missing.
+        Names that every row must have; by default all names of the schema. Any other name that is absent is a
+        missing value.
 
     Raises
     ------
     ContainerError
-        If there is no schema, or a single dict holds whole columns.
+        If there is no schema, or a single dict has whole columns as values.
     SchemaError
-        If a row lacks a needed name.
+        If a needed name is absent from a row.
 
     Examples
     --------
     >>> from hornbeam.data.schema import Feature
     >>> schema = Schema((Feature("age"), Feature("dose")))
-    >>> sheet = read_named_rows({"dose": 2, "age": 27, "name": "Jo"}, schema)
-    >>> [column.values.tolist() for column in sheet.columns]
+    >>> raw = read_named_rows({"dose": 2, "age": 27, "name": "Jo"}, schema)
+    >>> [column.values.tolist() for column in raw.columns]
     [[27.0], [2.0]]
     """
     rows: Sequence[Mapping[str, Any]] = [X] if isinstance(X, Mapping) else X
@@ -65,19 +65,19 @@ def read_named_rows(X: Any, schema: Schema | None, needed: Collection[str] | Non
     for name in names if needed is None else needed:
         at = next((at for at, row in enumerate(rows) if name not in row), None)
         if at is not None:
-            raise lacking(
+            raise missing_columns_error(
                 [other for other in names if other in (needed or names) and other not in rows[at]], at
             )
     columns = [_column([row.get(name) for row in rows], name) for name in names]
     return RawColumns((len(rows), len(names)), None, tuple(columns), names)
 
 
-def lacking(names: Sequence[str], row: int | None = None) -> SchemaError:
-    """Return the error of rows without columns that the model tests.
+def missing_columns_error(names: Sequence[str], row: int | None = None) -> SchemaError:
+    """Return the error for rows without columns that the model tests.
 
     Examples
     --------
-    >>> print(lacking(["age"], 3))
+    >>> print(missing_columns_error(["age"], 3))
     X lacks 1 column that the model tests: 'age' (first in row 3). Add it, with None where a value is missing.
     """
     one = len(names) == 1
@@ -93,6 +93,6 @@ def _is_column(value: Any) -> bool:
 
 
 def _column(values: list[Any], name: str) -> Column:
-    boxed = np.empty(len(values), dtype=object)
-    boxed[:] = values
-    return Column.read(boxed, name)
+    objects = np.empty(len(values), dtype=object)
+    objects[:] = values
+    return Column.read(objects, name)

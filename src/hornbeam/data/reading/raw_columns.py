@@ -1,4 +1,4 @@
-"""X laid open: one matrix of numbers, or a column each; what arrays and lists of rows become."""
+"""The raw columns of X: one float matrix, or single columns, read from an array or a list of rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ RESHAPE = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RawColumns:
-    """The features of all rows as they came: a float64 matrix if there is one, else a column each.
+    """X before a schema is applied: a float64 matrix if X is numeric, else one `Column` per feature.
 
     Examples
     --------
@@ -36,8 +36,8 @@ class RawColumns:
     shape: tuple[int, int]
     matrix: Floats | None = None
     columns: tuple[Column, ...] = ()
-    names: tuple[str, ...] | None = None  # None: X came without names
-    rounded: tuple[int, ...] = ()  # columns of which some whole numbers were rounded
+    names: tuple[str, ...] | None = None  # None: X has no names
+    rounded: tuple[int, ...] = ()  # columns with whole numbers that were rounded
 
     @classmethod
     def read(cls, X: Any, names: Sequence[str] | None = None) -> "RawColumns":
@@ -68,26 +68,26 @@ class RawColumns:
     def of_columns(
         cls, shape: tuple[int, int], columns: Sequence[Column], names: tuple[str, ...] | None = None
     ) -> "RawColumns":
-        """Return the sheet of columns that were read one by one."""
+        """Collect columns that were read one by one."""
         rounded = tuple([at for at, column in enumerate(columns) if column.rounded])
         return cls(shape, None, tuple(columns), names, rounded)
 
     def take(self, rows: Bools) -> "RawColumns":
-        """Return the sheet of these rows alone."""
+        """Return some rows."""
         shape = (int(np.count_nonzero(rows)), self.shape[1])
         matrix = None if self.matrix is None else self.matrix[rows]
         return replace(self, shape=shape, matrix=matrix, columns=tuple([c.take(rows) for c in self.columns]))
 
-    def named(self, names: Sequence[str]) -> "RawColumns":
-        """Return the sheet with these names instead of its own."""
+    def with_names(self, names: Sequence[str]) -> "RawColumns":
+        """Return the same columns under other names."""
         if len(names) != self.shape[1]:
             raise DataError(
-                f"feature_names has {len(names)} names for {self.shape[1]} columns. Pass one name a column."
+                f"feature_names has {len(names)} names for {self.shape[1]} columns. Pass one name per column."
             )
         return replace(self, names=tuple(np.asarray(names, dtype=object).tolist()))
 
     def schema(self, classes: tuple[Label, ...]) -> Schema:
-        """Return what training learns of the columns."""
+        """Infer the schema of the columns."""
         names = self.names or generated_names(self.shape[1])
         if self.matrix is not None:
             return Schema(numeric_features(names), classes)
@@ -95,7 +95,7 @@ class RawColumns:
         return Schema(tuple(features), classes)
 
     def encode(self, schema: Schema) -> tuple[tuple[NDArray[Any], ...], Floats | None]:
-        """Return the columns as a table holds them, and the matrix they are views of if there is one."""
+        """Return the columns of a `Table`, and the matrix they are views of, if there is one."""
         if self.matrix is None:
             pairs = zip(self.columns, schema.features, strict=True)
             return tuple([column.encode(feature) for column, feature in pairs]), None
@@ -105,7 +105,7 @@ class RawColumns:
         return tuple([Column(c).encode(f) for c, f in zip(columns, schema.features, strict=True)]), None
 
     def check(self, schema: Schema) -> None:
-        """Refuse columns whose number or names differ from the schema's."""
+        """Raise a `SchemaError` if the number or the names of the columns differ from the schema."""
         if self.names is not None and not schema.has_generated_names and self.names != schema.names:
             raise renamed_columns_error(self.names, schema.names)
         if self.shape[1] != schema.n_features:
@@ -116,9 +116,9 @@ class RawColumns:
 
 
 def check_shape(X: Any) -> tuple[int, int]:
-    """Return the shape of X, refusing all but two dimensions of at least one row and one column.
+    """Return the shape of X; raise a `DataError` unless it has two dimensions, and at least one row and one column.
 
-    The messages are worded as scikit-learn's, which its users and its estimator checks know.
+    The messages are those of scikit-learn, which its estimator checks expect.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def check_shape(X: Any) -> tuple[int, int]:
 
 
 def renamed_columns_error(found: Sequence[str], expected: Sequence[str]) -> SchemaError:
-    """Return the error of columns whose names or order changed, worded as scikit-learn's.
+    """Return the error for columns whose names or order changed, in the words of scikit-learn.
 
     Examples
     --------
@@ -156,20 +156,20 @@ def renamed_columns_error(found: Sequence[str], expected: Sequence[str]) -> Sche
     lines = ["The feature names should match those that were passed during fit."]
     unexpected, missing = sorted(set(found) - set(expected)), sorted(set(expected) - set(found))
     if unexpected:
-        lines += ["Feature names unseen at fit time:", *_listed(unexpected)]
+        lines += ["Feature names unseen at fit time:", *_bullet_list(unexpected)]
     if missing:
-        lines += ["Feature names seen at fit time, yet now missing:", *_listed(missing)]
+        lines += ["Feature names seen at fit time, yet now missing:", *_bullet_list(missing)]
     if not unexpected and not missing:
         lines += ["Feature names must be in the same order as they were in fit."]
     return SchemaError("\n".join([*lines, "Pass X[model.feature_names_in_], or model.select_columns(X)."]))
 
 
-def _listed(names: Sequence[str]) -> list[str]:
+def _bullet_list(names: Sequence[str]) -> list[str]:
     return [f"- {name}" for name in names[:5]] + ["- ..."] * (len(names) > 5)
 
 
 def as_array(X: Any) -> NDArray[Any]:
-    """Make an array of rows, with columns that keep their types.
+    """Convert rows to an array in which every value keeps its type.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def as_array(X: Any) -> NDArray[Any]:
     if not isinstance(X, (list, tuple)):
         return np.asarray(X)
     try:
-        # As objects, so that each column decides: NumPy would write numbers among strings as text.
+        # As objects, so that each column keeps its type: NumPy would convert numbers among strings to text.
         array = np.array(X, dtype=object)
     except ValueError as error:
         raise DataError(f"X is not a table: {error}. Give every row the same number of values.") from error
@@ -189,10 +189,10 @@ def as_array(X: Any) -> NDArray[Any]:
 
 
 def _filled(array: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
-    """The masked values as missing ones."""
-    boxed = np.asarray(array.data).astype(np.float64 if array.dtype.kind in "fiu" else object)
-    boxed[np.ma.getmaskarray(array)] = None
-    return boxed
+    """Replace masked values by missing ones."""
+    filled = np.asarray(array.data).astype(np.float64 if array.dtype.kind in "fiu" else object)
+    filled[np.ma.getmaskarray(array)] = None
+    return filled
 
 
 def _shortened(names: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Whole numbers beyond 2**53: `fit` says that a float64 rounds them, and says nothing where it does not."""
+"""Whole numbers beyond 2**53: `fit` warns if conversion to float64 rounds them, and only then."""
 
 import warnings
 
@@ -31,13 +31,13 @@ NULLABLE = pd.DataFrame({"a": pd.array([None, LARGE], "Int64"), "b": [1, 2]})
     ],
     ids=["int64", "uint64", "list", "objects", "pandas", "nullable", "pandas-arrow", "polars", "pyarrow"],
 )
-def test_a_column_that_is_rounded_is_known(X):
+def test_a_rounded_column_is_listed(X):
     table = Table.read(X)
     assert table.rounded == table.schema.names[:1]
 
 
 @pytest.mark.parametrize("values", [[2**53, -(2**53)], [2**62, -(2**63)], [2.0**60, 0.5], [1, 2], [2**80, 1]])
-def test_a_column_that_is_exact_is_not(values):
+def test_an_exact_column_is_not_listed(values):
     assert Table.read([[value] for value in values]).rounded == ()
     assert Table.read(pd.DataFrame({"a": values})).rounded == ()
 
@@ -45,13 +45,13 @@ def test_a_column_that_is_exact_is_not(values):
 @pytest.mark.parametrize(
     "model", [TreeClassifier("cart"), ForestClassifier(2), BoostedTreesRegressor(n_estimators=1)]
 )
-def test_fit_warns_once(model):
+def test_fit_warns_once_about_rounded_columns_and_predict_does_not(model):
     X = np.column_stack([np.arange(20) % 3 + 2**60, np.arange(20) % 4])
     with pytest.warns(
         HornbeamWarning, match=r"beyond 2\*\*53 are rounded .* in 'x0'\. .* pass them as text"
-    ) as heard:
+    ) as caught:
         model.fit(X, np.arange(20) % 2)
-    assert len(heard) == 1
+    assert len(caught) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.predict(X)

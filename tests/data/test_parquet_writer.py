@@ -1,4 +1,4 @@
-"""Whatever streams by is laid down as it was, in row groups of one size."""
+"""`write_parquet` writes the rows of any stream, in row groups of one size."""
 
 import numpy as np
 import polars as pl
@@ -38,7 +38,7 @@ def batches():
     ],
     ids=["table", "reader", "batches", "tables", "dataset", "scanner"],
 )
-def test_any_stream_is_laid_down(tmp_path, rows):
+def test_any_stream_is_written_in_full_row_groups(tmp_path, rows):
     [path] = write_parquet(rows(), tmp_path / "new", name="part-0", group_rows=10)
     assert [entry.name for entry in (tmp_path / "new").iterdir()] == ["part-0.parquet"]
     metadata = pq.read_metadata(path)
@@ -47,17 +47,17 @@ def test_any_stream_is_laid_down(tmp_path, rows):
     assert ParquetSource.open(path, target="y").schema.features[1].categories == ("blue", "green", "red")
 
 
-def test_a_frame_that_speaks_arrow_is_laid_down(tmp_path):
+def test_a_frame_with_the_arrow_interface_is_written(tmp_path):
     frame = pl.DataFrame({"x": [1.0, None], "y": ["a", "b"]})
     assert pl.read_parquet(write_parquet(frame, tmp_path)).equals(frame)
 
 
-def test_nothing_streams_to_no_file(tmp_path):
+def test_an_empty_stream_writes_no_file(tmp_path):
     assert write_parquet([], tmp_path) == write_parquet(ROWS[:0], tmp_path) == []
     assert not list(tmp_path.iterdir())
 
 
-def test_batches_of_one_stream_must_fit_together(tmp_path):
+def test_batches_with_different_schemas_are_refused(tmp_path):
     with pytest.raises(
         DataError, match=r"(?s)cannot be written as Parquet: .*Give all batches the same schema"
     ):

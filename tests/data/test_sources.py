@@ -1,4 +1,4 @@
-"""Tables in memory as a source: blocks of rows, some columns, one word for all of them."""
+"""`MemorySource`: blocks of rows, some columns, and the fingerprint."""
 
 from dataclasses import replace
 
@@ -14,20 +14,20 @@ ROWS = [[1.0, "a", 7], [2.0, "b", None], [3.0, "a", 9]]
 
 
 class Recording:
-    """A source that remembers which columns were asked for."""
+    """A source that records which columns were read."""
 
     def __init__(self, table: Table) -> None:
         self.source = MemorySource(table, block=2)
         self.schema, self.units = table.schema, self.source.units
-        self.asked: set[int | None] = set()
+        self.columns_read: set[int | None] = set()
 
     def read(self, unit, features=None):
-        self.asked |= {None} if features is None else set(features)
+        self.columns_read |= {None} if features is None else set(features)
         return self.source.read(unit, features)
 
 
 @given(st.data())
-def test_some_columns_are_those_of_the_table(data):
+def test_reading_some_features_gives_the_columns_of_the_table(data):
     table = data.draw(training_tables(max_rows=20))
     source = MemorySource(table, block=data.draw(st.integers(1, 25)))
     n_features = table.schema.n_features
@@ -43,22 +43,22 @@ def test_some_columns_are_those_of_the_table(data):
         assert (part.weight is None) == (whole.weight is None)
 
 
-def test_bins_ask_for_numbers_alone():
+def test_bins_read_only_numeric_features():
     source = Recording(Table.read(ROWS, [0, 1, 0]))
     Bins.fit(source, LocalEngine(), max_bins=1)
-    assert source.asked == {0, 2}
+    assert source.columns_read == {0, 2}
 
 
-def test_the_same_rows_have_the_same_fingerprint():
+def test_equal_rows_have_equal_fingerprints():
     table = random_table(0, weights="whole")
-    word = MemorySource(table).fingerprint
-    assert MemorySource(table, block=3).fingerprint == word
+    fingerprint = MemorySource(table).fingerprint
+    assert MemorySource(table, block=3).fingerprint == fingerprint
     strided = replace(table, columns=tuple(np.repeat(column, 2)[::2] for column in table.columns))
-    assert MemorySource(strided).fingerprint == word
+    assert MemorySource(strided).fingerprint == fingerprint
 
 
 @pytest.mark.parametrize("name", ["schema", "columns", "target", "weight", "unit", "class_weight"])
-def test_other_rows_have_another_fingerprint(name):
+def test_different_rows_have_different_fingerprints(name):
     table = random_table(0, weights="whole")
     first = table.columns[0].copy()
     first[0] += 1
@@ -73,7 +73,7 @@ def test_other_rows_have_another_fingerprint(name):
     assert MemorySource(replace(table, **{name: other[name]})).fingerprint != MemorySource(table).fingerprint
 
 
-def test_bins_that_differ_have_other_digests():
+def test_different_bins_have_different_digests():
     table = Table.read([[0.1, "a"], [0.2, "b"], [0.7, "a"]])
     source = MemorySource(table)
     bins = [Bins.fit(source, LocalEngine(), max_bins=n) for n in (1, 2, 255, None)]

@@ -1,4 +1,4 @@
-"""Data whose own code fails, or that another library made wrongly: refused with a DataError."""
+"""Data whose conversion raises an exception, and invalid data of other libraries, raise a DataError."""
 
 from decimal import Decimal
 
@@ -16,7 +16,7 @@ from hornbeam.errors import DataError
 
 
 class Failing:
-    """Its conversion to an array fails."""
+    """An object whose conversion to an array fails."""
 
     shape = (2, 1)
 
@@ -34,16 +34,16 @@ class Unhashable(str):
 
 
 def broken_text():
-    """A text that is not UTF-8."""
+    """Return text that is not UTF-8."""
     return pa.StringArray.from_buffers(2, pa.py_buffer(np.array([0, 1, 2], "<i4")), pa.py_buffer(b"a\xff"))
 
 
 def broken_dictionary(index):
-    """A dictionary of two texts, and an index that is not one of theirs."""
+    """Return a dictionary array with an index outside its dictionary of two texts."""
     return pa.DictionaryArray.from_arrays(pa.array([0, index, 1], pa.int8()), ["no", "yes"], safe=False)
 
 
-def test_the_cause_of_a_foreign_error_is_kept():
+def test_an_exception_of_another_library_is_the_cause_of_a_data_error():
     reads = (
         lambda: Table.read(Failing()),
         lambda: Table.read([[Unhashable("a")], [Unhashable("b")]]),
@@ -53,13 +53,13 @@ def test_the_cause_of_a_foreign_error_is_kept():
         lambda: read_weights(Failing(), 2),
     )
     for read in reads:
-        with pytest.raises(DataError, match=r"Reading .* failed with a") as refusal:
+        with pytest.raises(DataError, match=r"Reading .* failed with a") as raised:
             read()
-        assert isinstance(refusal.value.__cause__, (KeyError, RuntimeError))
+        assert isinstance(raised.value.__cause__, (KeyError, RuntimeError))
 
 
 @pytest.mark.parametrize("index", [2, 100, -1, -2])
-def test_an_index_that_is_not_in_its_dictionary_is_refused(index):
+def test_an_index_outside_its_dictionary_is_refused(index):
     array = broken_dictionary(index)
     for y in (array, pa.chunked_array([array, array])):
         with pytest.raises(DataError, match="broken Arrow array"):
@@ -80,9 +80,9 @@ def test_text_that_is_not_utf8_is_refused():
 
 
 @pytest.mark.parametrize("value", [10**400, Decimal("sNaN")], ids=["huge", "sNaN"])
-def test_a_number_that_no_float_can_hold_is_refused(value):
+def test_a_number_too_large_for_a_float_is_refused(value):
     # Where older libraries compare an sNaN, they raise InvalidOperation before the column is read.
-    message = "'x0' has a number that no float can hold|Reading X failed with a InvalidOperation"
+    message = "'x0' has a number that is too large for a float|Reading X failed with a InvalidOperation"
     for X in ([[value], [1]], pd.DataFrame({"x0": [value, 1]}, dtype=object)):
         with pytest.raises(DataError, match=message):
             Table.read(X)
@@ -90,14 +90,14 @@ def test_a_number_that_no_float_can_hold_is_refused(value):
         Table.read([[value], ["a"]])
 
 
-def test_whole_labels_up_to_64_bits_are_kept():
+def test_integer_labels_up_to_64_bits_are_exact():
     for y in ([2**63, 1], [-(2**63), 1], pl.Series([2**64 - 1, 0], dtype=pl.UInt64), [2**64 - 1, 2**63]):
         classes, codes = read_labels(y)
         assert classes[codes].tolist() == list(y)
 
 
 @pytest.mark.parametrize("y", [[2**64, 1], [2**63, -1], [10**400, 1]], ids=["2**64", "both signs", "10**400"])
-def test_whole_labels_beyond_64_bits_are_refused(y):
+def test_integer_labels_beyond_64_bits_are_refused(y):
     with pytest.raises(DataError, match="do not fit 64 bits"):
         read_labels(y)
     with pytest.raises(DataError, match="do not fit 64 bits"):

@@ -1,4 +1,4 @@
-"""Addresses of files that cannot be used."""
+"""Addresses that cannot be reached are refused."""
 
 import pytest
 
@@ -7,12 +7,12 @@ from hornbeam.errors import DataError
 
 
 @pytest.mark.parametrize(
-    ("address", "words"),
+    ("address", "message"),
     [
         ("nosuch://bucket/rows", "'nosuch://bucket/rows' cannot be reached: .*Check the address"),
         ("file:///no/such/folder/rows.parquet", "There is nothing at 'file:///no/such/folder/rows.parquet'"),
     ],
 )
-def test_an_address_that_cannot_be_reached_is_told_in_our_words(address, words):
-    with pytest.raises(DataError, match=words):
+def test_an_address_that_cannot_be_reached_raises_a_data_error(address, message):
+    with pytest.raises(DataError, match=message):
         files_of(address)

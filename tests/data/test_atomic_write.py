@@ -1,4 +1,4 @@
-"""A file is written whole in the place of another: private if that was, through no link, and not waiting for ever."""
+"""Atomic writing: permissions are kept, links are not followed, and waiting for a lock ends after a timeout."""
 
 import errno
 import fcntl
@@ -12,7 +12,7 @@ import pytest
 from hornbeam.data.files.atomic_write import is_abandoned, replace, replacing
 from hornbeam.errors import StorageError
 
-# Holds the lock of the file that is named, until its input ends.
+# Keeps the lock of a file until its input ends.
 HOLDER = """
 import fcntl, os, sys
 handle = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
@@ -34,27 +34,27 @@ def path(tmp_path):
 
 
 @pytest.fixture
-def growing(path):
+def temporary(path):
     return path.with_name(".model.hornbeam.saving")
 
 
 @pytest.mark.parametrize("private", [0o600, 0o640, 0o644])
-def test_the_new_file_is_private_until_it_is_complete(path, growing, private):
+def test_the_new_file_is_private_until_it_is_complete(path, temporary, private):
     path.chmod(private)
     before = os.umask(0)
     try:
         with replacing(path) as file:
-            assert mode(growing) == 0o600
+            assert mode(temporary) == 0o600
             file.write(b"new")
             file.flush()
-            assert mode(growing) == 0o600
+            assert mode(temporary) == 0o600
     finally:
         os.umask(before)
     assert (path.read_bytes(), mode(path)) == (b"new", private)
-    assert not growing.exists()
+    assert not temporary.exists()
 
 
-def test_a_file_that_replaces_none_has_the_usual_permissions(tmp_path):
+def test_a_new_file_has_the_default_permissions(tmp_path):
     before = os.umask(0o027)
     try:
         replace(tmp_path / "new", [b"new"])
@@ -63,27 +63,27 @@ def test_a_file_that_replaces_none_has_the_usual_permissions(tmp_path):
     assert mode(tmp_path / "new") == 0o640
 
 
-def test_a_hard_link_at_the_temporary_name_is_not_written_through(tmp_path, path, growing):
+def test_a_hard_link_at_the_temporary_name_is_not_written_through(tmp_path, path, temporary):
     other = tmp_path / "other"
     other.write_bytes(b"mine")
-    growing.hardlink_to(other)
+    temporary.hardlink_to(other)
     replace(path, [b"new"])
     assert (other.read_bytes(), path.read_bytes()) == (b"mine", b"new")
-    assert not growing.exists()
+    assert not temporary.exists()
 
 
 @pytest.mark.parametrize("make", ["link", "broken link", "folder", "pipe"])
-def test_what_is_no_regular_file_at_the_temporary_name_is_refused(tmp_path, path, growing, make):
+def test_anything_but_a_regular_file_at_the_temporary_name_is_refused(tmp_path, path, temporary, make):
     other = tmp_path / "other"
     if make == "folder":
-        growing.mkdir()
+        temporary.mkdir()
     elif make == "pipe":
-        os.mkfifo(growing)
+        os.mkfifo(temporary)
     else:
-        growing.symlink_to(other)
+        temporary.symlink_to(other)
     if make == "link":
         other.write_bytes(b"mine")
-    with pytest.raises(StorageError, match=r"saving' is no regular file; .* Delete it, then save again"):
+    with pytest.raises(StorageError, match=r"saving' is not a regular file; .* Delete it, then save again"):
         replace(path, [b"new"])
     assert path.read_bytes() == b"old"
     assert other.exists() == (make == "link")
@@ -91,40 +91,43 @@ def test_what_is_no_regular_file_at_the_temporary_name_is_refused(tmp_path, path
         assert other.read_bytes() == b"mine"
 
 
-def test_a_lock_that_another_process_keeps_ends_with_an_error(path, growing):
+def test_a_lock_of_another_process_raises_an_error_after_the_timeout(path, temporary):
     holder = subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(growing)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", HOLDER, str(temporary)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     try:
         assert holder.stdout.readline() == "locked\n"
         message = r"saving' has been in use by another process for 0.1 seconds: .* Wait for it or end it"
-        with pytest.raises(StorageError, match=message), replacing(path, patience=0.1):
+        with pytest.raises(StorageError, match=message), replacing(path, timeout=0.1):
             pass
         assert path.read_bytes() == b"old"
     finally:
         holder.communicate()
     replace(path, [b"new"])  # its lock ended with it
     assert path.read_bytes() == b"new"
-    assert not growing.exists()
+    assert not temporary.exists()
 
 
-def test_a_file_that_was_opened_before_it_got_its_name_is_no_obstacle(path, growing):
-    """Whoever waits for the lock holds a file that has another name by then."""
+def test_a_lock_on_the_renamed_file_does_not_block(path, temporary):
+    """A process that waits for the lock of the temporary file gets that of the renamed one."""
     with replacing(path) as file:
         file.write(b"new")
-        waiting = growing.open("rb")
+        waiting = temporary.open("rb")
     with waiting:
         fcntl.flock(waiting, fcntl.LOCK_EX)
         replace(path, [b"newer"])
     assert path.read_bytes() == b"newer"
 
 
-def test_an_error_leaves_the_old_file_and_no_other(path, growing):
+def test_an_error_leaves_only_the_old_file(path, temporary):
     with pytest.raises(KeyboardInterrupt), replacing(path) as file:  # noqa: PT012
         file.write(b"half")
         raise KeyboardInterrupt
     assert path.read_bytes() == b"old"
-    assert not growing.exists()
+    assert not temporary.exists()
 
 
 def refuse_locks(monkeypatch, number):
@@ -135,35 +138,35 @@ def refuse_locks(monkeypatch, number):
 
 
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS])
-def test_a_file_system_without_locks_serves_too(path, growing, monkeypatch, number):
+def test_files_are_written_without_locks_if_the_file_system_has_none(path, temporary, monkeypatch, number):
     refuse_locks(monkeypatch, number)
     replace(path, [b"new"])
     assert path.read_bytes() == b"new"
-    assert not growing.exists()
+    assert not temporary.exists()
 
 
-def test_without_locks_the_file_of_another_process_is_left_and_named(path, growing, monkeypatch):
+def test_without_locks_the_file_of_another_process_is_kept_and_named(path, temporary, monkeypatch):
     refuse_locks(monkeypatch, errno.ENOLCK)
-    growing.write_bytes(b"half")
-    assert not is_abandoned(growing)
+    temporary.write_bytes(b"half")
+    assert not is_abandoned(temporary)
     with (
         pytest.raises(StorageError, match="If there is no such process, delete the file"),
-        replacing(path, patience=0.0),
+        replacing(path, timeout=0.0),
     ):
         pass
-    assert (growing.read_bytes(), path.read_bytes()) == (b"half", b"old")
+    assert (temporary.read_bytes(), path.read_bytes()) == (b"half", b"old")
 
 
-def test_an_error_of_the_lock_leaves_no_file_behind(path, growing, monkeypatch):
+def test_an_error_of_the_lock_leaves_no_temporary_file(path, temporary, monkeypatch):
     refuse_locks(monkeypatch, errno.EIO)
     with pytest.raises(OSError, match=os.strerror(errno.EIO)):
         replace(path, [b"new"])
     assert path.read_bytes() == b"old"
-    assert not growing.exists()
+    assert not temporary.exists()
 
 
-def test_a_group_that_cannot_be_given_gets_no_rights(path, monkeypatch):
-    """As in a user namespace that has no such group: EINVAL."""
+def test_a_group_that_cannot_be_kept_gets_no_permissions(path, monkeypatch):
+    """A user namespace without the group gives EINVAL."""
     others = [group for group in (*os.getgroups(), 54321) if group != path.stat().st_gid]
     try:
         os.chown(path, -1, others[0])
