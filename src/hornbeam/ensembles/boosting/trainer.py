@@ -200,7 +200,7 @@ class _Run:
         loss = self._boosting.loss
         if isinstance(loss, QuantileLoss):
             return loss.values(grown, self._target - self._scores[output], self._weighting.weight, added)
-        return grown.newton(self._boosting.grower.ridge)
+        return grown.newton(self._boosting.grower.l2_regularization)
 
     def result(self) -> BoostingResult:
         """Return the rounds up to the least loss of the rows held out, or all."""
