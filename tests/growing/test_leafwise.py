@@ -18,7 +18,8 @@ from hornbeam.data.schema import Kind
 from hornbeam.ensembles.boosting.gradients import GradientScale
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Criterion, Grower, Missing
-from hornbeam.growing.leafwise import EncodedColumns, Leafwise
+from hornbeam.growing.encoded_table import EncodedTable
+from hornbeam.growing.leafwise import Leafwise
 from hornbeam.tree.route import route
 from strategies_growing import regression_tables
 
@@ -26,7 +27,7 @@ ARRAYS = ("n_children", "feature", "threshold", "slot_start", "slot_of", "missin
 
 
 def grow(table, bins, grower, n_jobs=1):
-    ground = EncodedColumns.of(table.schema, bins, bins.encode(table))
+    ground = EncodedTable.for_gradients(table, bins)
     pulls = GradientScale.of(table).pulls(table.numeric_target.values, None)
     order = np.arange(table.n_rows, dtype=np.int32)
     return grower.grow(ground, grower.terms(ground), pulls, order, len(order), key=0, n_jobs=n_jobs), ground

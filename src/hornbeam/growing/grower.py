@@ -18,6 +18,7 @@ from hornbeam.data.table import Table
 from hornbeam.data.weights import apply_class_weight
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing.criterion import Criterion, Missing, Nominal
+from hornbeam.growing.encoded_table import EncodedTable
 from hornbeam.growing.in_memory import grow_in_memory
 from hornbeam.growing.levelwise.pass_report import PassReport
 from hornbeam.growing.progress import Watch
@@ -151,8 +152,8 @@ class Grower:
 
     def grow(
         self,
-        table: Table,
-        bins: Bins,
+        table: Table | EncodedTable,
+        bins: Bins | None = None,
         codes: Codes | None = None,
         *,
         n_jobs: int = 1,
@@ -163,12 +164,13 @@ class Grower:
 
         Parameters
         ----------
-        table : Table
-            Rows with their target; class weights steer the search, and only that.
-        bins : Bins
-            Cut points and category codes.
-        codes : array or None
-            ``bins.encode(table)``, if it is there already; its rows are reordered.
+        table : Table or EncodedTable
+            Rows with their target; class weights change the search only, not the evidence. An encoded table stays as
+            it is: its codes are copied before they are reordered.
+        bins : Bins, optional
+            Bin edges and category codes; not given with an encoded table.
+        codes : array, optional
+            ``bins.encode(table)``, if it was computed before; its rows are reordered.
         n_jobs : int
             Threads; the tree does not depend on them.
         key : int
@@ -182,16 +184,19 @@ class Grower:
         Tree
             With the evidence of the rows, each at its own weight, and raw frequencies for belief.
         """
+        if isinstance(table, EncodedTable):
+            table, bins, codes = table.table, table.bins, table.codes.copy()
+        elif bins is None:
+            raise ParameterError("bins=None: expected the bins of the table. Pass them, or an EncodedTable.")
+        elif codes is not None:
+            EncodedTable(table, bins, codes)  # checks the codes
         self._check_target(table.schema)
-        known_good = codes is None
         if codes is None:
             codes = bins.encode(table, n_jobs)
         weight, unit = None if table.weight is None else table.weight.copy(), table.unit
         if table.numeric_target is not None:
             rows = Rows(codes, np.empty(0, np.uint16), weight, table.numeric_target.numerators(weight, unit))
             terms = self._terms(table.schema, bins, self._sum_rules(table, table.numeric_target))
-            if not known_good:
-                subtree.check_rows(rows, terms)
             nodes = grow_in_memory(rows, terms, n_jobs, Watch(on_progress), key)
             return self._cut_back(build_regression_tree(nodes, bins, table, self._step()))
         assert table.target is not None
@@ -207,8 +212,6 @@ class Grower:
         total = table.n_rows if rows.weight is None else int(rows.weight.sum())
         rules = self._rules(missing, unit, total, table.n_rows, _copies(table))
         terms = self._terms(table.schema, bins, rules)
-        if not known_good:
-            subtree.check_rows(rows, terms)
         nodes = grow_in_memory(rows, terms, n_jobs, Watch(on_progress), key)
         tree = self._finish(nodes, bins, table.schema, unit)
         if table.class_weight is None:

@@ -1,52 +1,28 @@
 """Trees of gradients: grown best first on rows that were encoded once."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.binning.bins import Bins
-from hornbeam.data.schema import Kind, Schema
 from hornbeam.errors import ParameterError
+from hornbeam.growing.encoded_table import EncodedTable
 from hornbeam.growing.grower import Grower
 from hornbeam.growing.tree_builder import build_skeleton
 from hornbeam.kernels.leafwise import Gradients, grow_leafwise
 from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, Missing, Nodes, Nominal, Rules
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import level_order
-from hornbeam.typing import Codes, Counts, Floats, Indices
+from hornbeam.typing import Counts, Floats, Indices
 
-__all__ = ["EncodedColumns", "GrownTree", "Leafwise"]
+__all__ = ["GrownTree", "Leafwise"]
 
 _UNLIMITED = np.iinfo(np.int32).max
 _LEAST = (("max_leaf_nodes", 2), ("max_depth", 1), ("max_features", 1), ("min_samples_leaf", 1))
 _LEAST_HESSIAN = 1e-3  # of a leaf: with less, a Newton step may go anywhere
 _OUT_OF_REACH = 2.0**61  # steps: twice as many still fit 64 bits
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class EncodedColumns:
-    """Rows encoded once, on which tree after tree is grown.
-
-    Parameters
-    ----------
-    schema : Schema
-        What the columns are, and that the target is numeric.
-    bins : Bins
-        Quantile bins: a code says all that a test may ask.
-    codes : array of shape (n_rows, n_features)
-    """
-
-    schema: Schema
-    bins: Bins
-    codes: Codes
-
-    @classmethod
-    def of(cls, schema: Schema, bins: Bins, codes: Codes) -> Self:
-        """Take rows of any target: those of trees here are gradients."""
-        return cls(replace(schema, classes=(), target=Kind.NUMERIC), bins, codes)
 
 
 class GrownTree(NamedTuple):
@@ -66,12 +42,12 @@ class GrownTree(NamedTuple):
         step: Floats = np.divide(pull, hessian + ridge, out=np.zeros(len(pull)), where=hessian > 0)
         return step
 
-    def tree(self, belief: Floats, field: EncodedColumns) -> Tree:
+    def tree(self, belief: Floats, field: EncodedTable) -> Tree:
         """Make the tree in which each node answers with this number."""
         nodes, n_nodes = self.nodes, len(belief)
         order = level_order(nodes.parent, nodes.slot)
         return Tree(
-            schema=field.schema,
+            schema=field.table.schema,
             skeleton=build_skeleton(nodes, field.bins, order),
             evidence=np.column_stack([nodes.evidence[order], np.zeros(n_nodes, np.int64)]),
             unit=self.unit,
@@ -127,7 +103,7 @@ class Leafwise:
         if not 0.0 <= self.ridge < np.inf:
             raise ParameterError(f"l2_regularization={self.ridge}: expected a number of at least 0.0.")
 
-    def terms(self, field: EncodedColumns) -> GrowthSpec:
+    def terms(self, field: EncodedTable) -> GrowthSpec:
         """Say what the columns are, and which rules hold for every tree; those of a tree add their units."""
         rules = Rules()
         rules.nominal, rules.missing = Nominal.subset, Missing.learned
@@ -138,13 +114,13 @@ class Leafwise:
         rules.rounding = 0.5
         rules.corrected = self.corrected and bool((field.bins.n_codes[field.bins.nominal] > 2).any())
         rules.rows_per_row = 1.0
-        bins, signs = field.bins, Grower(monotone=self.monotone).signs(field.schema)
+        bins, signs = field.bins, Grower(monotone=self.monotone).signs(field.table.schema)
         criterion = CRITERIA["squared_error"]
         return GrowthSpec.of(bins.n_codes, bins.nominal.astype(np.uint8), signs, None, 1, criterion, rules)
 
     def grow(
         self,
-        field: EncodedColumns,
+        field: EncodedTable,
         terms: GrowthSpec,
         pulls: Gradients,
         order: NDArray[np.int32],
