@@ -28,7 +28,7 @@ ARRAYS = ("n_children", "feature", "threshold", "slot_start", "slot_of", "missin
 
 def grow(table, bins, grower, n_jobs=1):
     ground = EncodedTable.for_gradients(table, bins)
-    pulls = GradientScale.of(table).pulls(table.numeric_target.values, None)
+    pulls = GradientScale.of(table).fixed_point(table.numeric_target.values, None)
     order = np.arange(table.n_rows, dtype=np.int32)
     return grower.grow(ground, grower.terms(ground), pulls, order, len(order), key=0, n_jobs=n_jobs), ground
 
