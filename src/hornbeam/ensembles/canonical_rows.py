@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.numeric_target import NumericTarget
+from hornbeam.data.row_order import canonical_order
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
 from hornbeam.growing.encoded_table import EncodedTable
 from hornbeam.recipe import Recipe
-from hornbeam.tuning.folds import canonical_order
 from hornbeam.typing import Counts
 
 __all__ = ["CanonicalRows"]

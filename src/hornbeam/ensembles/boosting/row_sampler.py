@@ -6,8 +6,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.data.row_order import canonical_order
 from hornbeam.data.table import Table
-from hornbeam.tuning.folds import canonical_order
 from hornbeam.typing import Bools, Codes, Counts
 
 __all__ = ["RowSampler"]
