@@ -185,7 +185,7 @@ class Grower:
             With the evidence of the rows, each at its own weight, and raw frequencies for belief.
         """
         if isinstance(table, EncodedTable):
-            table, bins, codes = table.table, table.bins, table.codes.copy()
+            bins, codes, table = table.bins, table.codes.copy(), table.table
         elif bins is None:
             raise ParameterError("bins=None: expected the bins of the table. Pass them, or an EncodedTable.")
         elif codes is not None:
