@@ -18,7 +18,8 @@ from hornbeam.data.schema import Kind
 from hornbeam.ensembles.boosting.gradients import GradientScale
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Criterion, Grower, Missing
-from hornbeam.growing.leafwise import EncodedColumns, Leafwise
+from hornbeam.growing.encoded_table import EncodedTable
+from hornbeam.growing.leafwise import Leafwise
 from hornbeam.tree.route import route
 from strategies_growing import regression_tables
 
@@ -26,8 +27,8 @@ ARRAYS = ("n_children", "feature", "threshold", "slot_start", "slot_of", "missin
 
 
 def grow(table, bins, grower, n_jobs=1):
-    encoded = EncodedColumns.of(table.schema, bins, bins.encode(table))
-    gradients = GradientScale.of(table).pulls(table.numeric_target.values, None)
+    encoded = EncodedTable.for_gradients(table, bins)
+    gradients = GradientScale.of(table).fixed_point(table.numeric_target.values, None)
     order = np.arange(table.n_rows, dtype=np.int32)
     spec = grower.terms(encoded)
     return grower.grow(encoded, spec, gradients, order, len(order), key=0, n_jobs=n_jobs), encoded
@@ -60,10 +61,10 @@ def test_growing_does_not_change_the_shared_specification():
     X = np.random.default_rng(0).normal(size=(100, 2))
     table = Table.read(X, X[:, 0], target=Kind.NUMERIC)
     bins, grower = Bins.fit(MemorySource(table), LocalEngine()), Leafwise()
-    encoded = EncodedColumns.of(table.schema, bins, bins.encode(table))
+    encoded = EncodedTable.for_gradients(table, bins)
     spec = grower.terms(encoded)
     before = spec.rules.__getstate__()
-    gradients = GradientScale.of(table).pulls(table.numeric_target.values, None)
+    gradients = GradientScale.of(table).fixed_point(table.numeric_target.values, None)
     grower.grow(encoded, spec, gradients, np.arange(100, dtype=np.int32), 100, key=0)
     assert spec.rules.__getstate__() == before
 

@@ -18,6 +18,7 @@ from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing import in_memory
 from hornbeam.growing.constraints import check_monotone, monotone_array
 from hornbeam.growing.criterion import Criterion, Missing, Nominal
+from hornbeam.growing.encoded_table import EncodedTable
 from hornbeam.growing.progress import PassReport, Watch
 from hornbeam.growing.tree_builder import build_tree
 from hornbeam.kernels import subtree
@@ -143,8 +144,8 @@ class Grower:
 
     def grow(
         self,
-        table: Table,
-        bins: Bins,
+        table: Table | EncodedTable,
+        bins: Bins | None = None,
         codes: Codes | None = None,
         *,
         n_jobs: int = 1,
@@ -155,11 +156,12 @@ class Grower:
 
         Parameters
         ----------
-        table : Table
-            Rows with their target. Class weights change the choice of splits only, not the evidence.
-        bins : Bins
-            Cut points and category codes.
-        codes : array or None
+        table : Table or EncodedTable
+            Rows with their target. Class weights change the choice of splits only, not the evidence. An encoded table
+            stays as it is: its codes are copied before they are reordered.
+        bins : Bins, optional
+            Bin edges and category codes; not given with an encoded table.
+        codes : array, optional
             ``bins.encode(table)``, if it is known already; its rows are reordered in place.
         n_jobs : int
             Threads; the tree does not depend on them.
@@ -174,6 +176,12 @@ class Grower:
         Tree
             With the evidence of the rows at their own weights, and raw frequencies as belief.
         """
+        if isinstance(table, EncodedTable):
+            bins, codes, table = table.bins, table.codes.copy(), table.table
+        elif bins is None:
+            raise ParameterError("bins=None: expected the bins of the table. Pass them, or an EncodedTable.")
+        elif codes is not None:
+            EncodedTable(table, bins, codes)  # checks the codes
         watch = Watch(on_progress)
         return in_memory.grow(self, table, bins, codes, n_jobs=n_jobs, key=key, watch=watch)
 

@@ -39,15 +39,15 @@ def grow(
     watch: Watch | None = None,
     **thresholds: int,
 ) -> Tree:
-    """Grow a tree from a table, as `Grower.grow` describes; ``thresholds`` are those of `grow_in_memory`."""
+    """Grow a tree from a table, as `Grower.grow` describes; ``thresholds`` are those of `grow_in_memory`.
+
+    The codes must be valid; their rows are reordered.
+    """
     grower._check_target(table.schema)
-    needs_check = codes is not None  # codes from outside may be out of range
     codes = bins.encode(table, n_jobs) if codes is None else codes
     watch = Watch() if watch is None else watch
 
     def grow_nodes(rows: Rows, spec: GrowthSpec) -> Nodes:
-        if needs_check:
-            subtree.check_rows(rows, spec)
         return grow_in_memory(rows, spec, n_jobs, watch, key, **thresholds)
 
     if table.numeric_target is not None:

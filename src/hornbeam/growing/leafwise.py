@@ -1,53 +1,29 @@
 """Best-first growth of regression trees on gradients, from rows that are encoded once."""
 
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.binning.bins import Bins
-from hornbeam.data.schema import Kind, Schema
 from hornbeam.errors import ParameterError
 from hornbeam.growing.constraints import check_monotone, monotone_array
+from hornbeam.growing.encoded_table import EncodedTable
 from hornbeam.growing.tree_builder import build_skeleton
 from hornbeam.kernels.leafwise import Gradients, grow_leafwise
 from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, Missing, Nodes, Nominal, Rules
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import level_order
-from hornbeam.typing import Codes, Counts, Floats, Indices
+from hornbeam.typing import Counts, Floats, Indices
 
-__all__ = ["EncodedColumns", "GrownTree", "Leafwise"]
+__all__ = ["GrownTree", "Leafwise"]
 
 _UNLIMITED = np.iinfo(np.int32).max
 _MINIMUM = (("max_leaf_nodes", 2), ("max_depth", 1), ("max_features", 1), ("min_samples_leaf", 1))
 _MIN_HESSIAN = 1e-3  # of a leaf: with less, a Newton step is not reliable
 _MAX_STEPS = 2.0**61  # twice this still fits 64 bits
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class EncodedColumns:
-    """Training rows, encoded once for all trees.
-
-    Parameters
-    ----------
-    schema : Schema
-        Features, with a numeric target.
-    bins : Bins
-        Quantile bins; splits are on their codes.
-    codes : array of shape (n_rows, n_features)
-    """
-
-    schema: Schema
-    bins: Bins
-    codes: Codes
-
-    @classmethod
-    def of(cls, schema: Schema, bins: Bins, codes: Codes) -> Self:
-        """Return encoded rows of any target; the target of the trees is the gradient."""
-        return cls(replace(schema, classes=(), target=Kind.NUMERIC), bins, codes)
 
 
 class GrownTree(NamedTuple):
@@ -69,12 +45,12 @@ class GrownTree(NamedTuple):
         )
         return step
 
-    def tree(self, belief: Floats, encoded: EncodedColumns) -> Tree:
+    def tree(self, belief: Floats, encoded: EncodedTable) -> Tree:
         """Build the tree that predicts these numbers, one per node."""
         nodes, n_nodes = self.nodes, len(belief)
         order = level_order(nodes.parent, nodes.slot)
         return Tree(
-            schema=encoded.schema,
+            schema=encoded.table.schema,
             skeleton=build_skeleton(nodes, encoded.bins, order),
             evidence=np.column_stack([nodes.evidence[order], np.zeros(n_nodes, np.int64)]),
             unit=self.unit,
@@ -133,7 +109,7 @@ class Leafwise:
             )
         check_monotone(self.monotone)
 
-    def terms(self, encoded: EncodedColumns) -> GrowthSpec:
+    def terms(self, encoded: EncodedTable) -> GrowthSpec:
         """Return the specification that all trees share; `grow` adds the units of each tree."""
         rules = Rules()
         rules.nominal, rules.missing = Nominal.subset, Missing.learned
@@ -144,13 +120,13 @@ class Leafwise:
         rules.rounding = 0.5
         rules.corrected = self.corrected and bool((encoded.bins.n_codes[encoded.bins.nominal] > 2).any())
         rules.rows_per_row = 1.0
-        bins, monotone = encoded.bins, monotone_array(self.monotone, encoded.schema)
+        bins, monotone = encoded.bins, monotone_array(self.monotone, encoded.table.schema)
         criterion = CRITERIA["squared_error"]
         return GrowthSpec.of(bins.n_codes, bins.nominal.astype(np.uint8), monotone, None, 1, criterion, rules)
 
     def grow(
         self,
-        encoded: EncodedColumns,
+        encoded: EncodedTable,
         spec: GrowthSpec,
         gradients: Gradients,
         order: NDArray[np.int32],

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.numeric_target import NumericTarget
+from hornbeam.data.row_order import GOLDEN_GAMMA, break_ties, row_hash, splitmix64, target_bits
 from hornbeam.data.table import Table
 from hornbeam.kernels.pool import Pool
 from hornbeam.smoothing import IntervalCalibration, calibrate_tree
 from hornbeam.tree.route import route
 from hornbeam.tree.tree import Tree
-from hornbeam.tuning.folds import FoldTree, break_ties, row_hash, splitmix64, target_bits
+from hornbeam.tuning.folds import FoldTree
 from hornbeam.tuning.limits import max_trees
 from hornbeam.typing import Codes, Floats
 
@@ -22,7 +23,6 @@ __all__ = ["Grow", "Simulation"]
 
 type Grow = Callable[[Table, Bins, Codes], Tree]
 
-_GOLDEN = 0x9E3779B97F4A7C15
 _MOST_COPIES = 30_000  # rows of whole weights are taken apart up to here
 _MOST_ROWS = 10_000  # that take part
 _LEAVES = 100  # simulated leaves that are enough to find two numbers
@@ -91,7 +91,7 @@ class Simulation:
             truth.append(np.repeat(belief[one.node], copies, axis=0))
             fold.append(np.full(int(copies.sum()), number, np.uint64))
         row, codes = np.concatenate(rows), bins.encode(table, n_jobs)
-        numbers = row_hash(codes, target_bits(table))[row] + np.concatenate(fold) * np.uint64(_GOLDEN)
+        numbers = row_hash(codes, target_bits(table))[row] + np.concatenate(fold) * GOLDEN_GAMMA
         order = np.argsort(break_ties(splitmix64(numbers)), kind="stable")[:_MOST_ROWS]
         taken = table.take(row[order])
         if apart:
@@ -102,7 +102,7 @@ class Simulation:
         """Return the rows with simulated targets; another number, other targets."""
         n = self.table.n_rows
         seed = splitmix64(np.array([number + 1], np.uint64))
-        bits = splitmix64(np.arange(1, n + 1, dtype=np.uint64) * np.uint64(_GOLDEN) + seed)
+        bits = splitmix64(np.arange(1, n + 1, dtype=np.uint64) * GOLDEN_GAMMA + seed)
         uniform = (bits >> np.uint64(11)) * 2.0**-53
         measured = self.table.numeric_target
         if measured is None:
