@@ -5,6 +5,7 @@ Read in this order:
 - `criterion`: the choices of a grower: gain measure, nominal splits, missing values
 - `grower`: the parameters, and the two ways to grow
 - `constraints`: checks of monotone constraints
+- `encoded_table`: a table with its bins and codes
 - `in_memory`: growth from rows in memory
 - `parallel`: the same with several threads
 - `levelwise`: growth level by level through an engine, for rows that are not in memory
