@@ -131,7 +131,9 @@ def test_trees_depend_neither_on_threads_nor_on_row_order(data):
         else classes(seed, 150, 2 if kind == "two" else 3, weights=weights)
     )
     grower = replace(
-        SMALL, max_features=data.draw(st.sampled_from([None, 2])), l2_regularization=data.draw(st.sampled_from([0, 1.0]))
+        SMALL,
+        max_features=data.draw(st.sampled_from([None, 2])),
+        l2_regularization=data.draw(st.sampled_from([0, 1.0])),
     )
     boost = Boosting(
         loss_of(table),

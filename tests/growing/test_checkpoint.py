@@ -263,7 +263,7 @@ def test_forged_nodes_are_refused(table, written, changed):
     whole = written.read_bytes()
     assert forged(whole) == whole
     written.write_bytes(forged(whole, **changed))
-    assert_refused(table, written, "its nodes are no tree of these rows")
+    assert_refused(table, written, "its nodes do not form a tree of these rows")
 
 
 def test_a_forged_slot_map_is_refused(path):
@@ -278,7 +278,7 @@ def test_a_forged_slot_map_is_refused(path):
         {"map_start": put(-1, 0)},
     ):
         path.write_bytes(forged(whole, **changed))
-        with pytest.raises(StorageError, match="its nodes are no tree of these rows"):
+        with pytest.raises(StorageError, match="its nodes do not form a tree of these rows"):
             grow(table, path, Grower())
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from hornbeam.data import Table
-from hornbeam.growing import Grower, in_memory
+from hornbeam.growing import Grower
+from hornbeam.growing.in_memory import grow_in_memory
 from hornbeam.growing.progress import Watch
 from strategies_growing import bins_of, random_table
 
@@ -67,7 +68,7 @@ def test_progress_never_decreases_and_is_at_most_the_number_of_rows(n_jobs):
     table = Table.read(rng.integers(0, 50, (20_000, 8)).astype(float), rng.integers(0, 3, 20_000))
     reports: list[int] = []
     watch = Watch(reports.append, tick_seconds=1e-4)
-    in_memory.grow(Grower(), table, bins_of(table), n_jobs=n_jobs, watch=watch, **SMALL)
+    grow_in_memory(Grower(), table, bins_of(table), n_jobs=n_jobs, watch=watch, **SMALL)
     assert len(reports) > 10
     assert reports == sorted(reports)
     assert 0 <= reports[0] < reports[-1] <= 20_000
@@ -78,7 +79,7 @@ def test_all_rows_are_done_at_the_end(max_depth):
     """Leaves among the large nodes are counted like those of the subtrees."""
     watch = Watch()
     table = random_table(0, n_rows=400, noise=0.5)
-    in_memory.grow(Grower(max_depth=max_depth), table, bins_of(table), n_jobs=2, watch=watch, **SMALL)
+    grow_in_memory(Grower(max_depth=max_depth), table, bins_of(table), n_jobs=2, watch=watch, **SMALL)
     assert watch.rows_done == 400
 
 

@@ -13,6 +13,7 @@ from hornbeam.data import LocalEngine, MemorySource, Table
 from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Kind
 from hornbeam.growing import Criterion, Grower, in_memory
+from hornbeam.growing.in_memory import grow_in_memory
 from hornbeam.kernels.subtree import child_key
 from hornbeam.out_of_core import fit
 from hornbeam.recipe import REGRESSION_PRESETS
@@ -48,7 +49,7 @@ def test_any_number_of_threads(data):
     key = data.draw(seeds)
     alone = grower.grow(table, bins, key=key)
     for n_jobs in (1, 2, 3, 8):
-        assert_same(in_memory.grow(grower, table, bins, n_jobs=n_jobs, key=key, **SMALL), alone)
+        assert_same(grow_in_memory(grower, table, bins, n_jobs=n_jobs, key=key, **SMALL), alone)
 
 
 @settings(max_examples=100)
@@ -100,7 +101,7 @@ def test_nodes_draw_the_same_features_on_any_number_of_threads(criterion):
     table = random_table(3, n_rows=2_000, n_numeric=6, n_values=50, missing=0.05)
     bins, grower = bins_of(table), Grower(criterion, max_features=2)
     alone = grower.grow(table, bins, key=9)
-    assert_same(in_memory.grow(grower, table, bins, n_jobs=3, key=9, **SMALL), alone)
+    assert_same(grow_in_memory(grower, table, bins, n_jobs=3, key=9, **SMALL), alone)
     assert grower.grow(table, bins, key=10).digest != alone.digest
 
 
@@ -150,7 +151,7 @@ def test_the_digest_depends_on_neither_threads_nor_order(preset, weighted):
     X, y, weight = random_rows(1500)
     weight = weight if weighted else None
     alone = TreeRegressor(preset, n_jobs=1).fit(X, y, sample_weight=weight).tree_
-    threaded = partial(in_memory.grow_in_memory, quick_codes=0, serial_rows=0)
+    threaded = partial(grow_in_memory, quick_codes=0, serial_rows=0)
     with pytest.MonkeyPatch.context() as patch:  # with this few rows one thread would do
         patch.setattr(in_memory, "grow_in_memory", threaded)
         for n_jobs in (2, 3, 8):

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from hornbeam import TreeClassifier
 from hornbeam.data import LocalEngine, Table
 from hornbeam.data.encoded_rows import EncodedRows
-from hornbeam.growing import Criterion, Grower, Missing, Nominal, in_memory
+from hornbeam.growing import Criterion, Grower, Missing, Nominal
+from hornbeam.growing.in_memory import grow_in_memory
 from hornbeam.kernels.subtree import Rows
 from hornbeam.recipe import PRESETS
 from hornbeam.tree import Tree, count_rows
@@ -47,7 +48,7 @@ def test_any_number_of_threads(data):
     grower, bins = data.draw(growers(table)), bins_of(table)
     alone = grower.grow(table, bins)
     for n_jobs in (1, 2, 3, 8):
-        assert_same(in_memory.grow(grower, table, bins, n_jobs=n_jobs, **SMALL), alone)
+        assert_same(grow_in_memory(grower, table, bins, n_jobs=n_jobs, **SMALL), alone)
 
 
 @settings(max_examples=200)

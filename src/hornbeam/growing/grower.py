@@ -183,7 +183,7 @@ class Grower:
         elif codes is not None:
             EncodedTable(table, bins, codes)  # checks the codes
         watch = Watch(on_progress)
-        return in_memory.grow(self, table, bins, codes, n_jobs=n_jobs, key=key, watch=watch)
+        return in_memory.grow_in_memory(self, table, bins, codes, n_jobs=n_jobs, key=key, watch=watch)
 
     def grow_by_level(
         self,

@@ -23,12 +23,12 @@ from hornbeam.typing import Codes
 if TYPE_CHECKING:
     from hornbeam.growing.grower import Grower
 
-__all__ = ["grow", "grow_in_memory", "n_copies"]
+__all__ = ["grow_in_memory", "n_copies"]
 
 _FRACTION_BITS = 48  # fractional rows: total weight is about 2**48 steps
 
 
-def grow(
+def grow_in_memory(
     grower: "Grower",
     table: Table,
     bins: Bins,
@@ -37,18 +37,30 @@ def grow(
     n_jobs: int = 1,
     key: int = 0,
     watch: Watch | None = None,
-    **thresholds: int,
+    quick_codes: int = 1_000_000,
+    serial_rows: int = 50_000,
+    smallest_grain: int = 8_192,
 ) -> Tree:
-    """Grow a tree from a table, as `Grower.grow` describes; ``thresholds`` are those of `grow_in_memory`.
+    """Grow a tree from a table, as `Grower.grow` describes; the codes must be valid.
 
-    The codes must be valid; their rows are reordered.
+    Three thresholds decide about threads. With fewer codes than `quick_codes` the kernel runs in the calling thread: it
+    ends before an interrupt matters. With fewer rows than `serial_rows` one thread is faster than several. A node of at
+    most `smallest_grain` rows is grown by a single thread.
     """
     grower._check_target(table.schema)
     codes = bins.encode(table, n_jobs) if codes is None else codes
-    watch = Watch() if watch is None else watch
+    progress = Watch() if watch is None else watch
 
     def grow_nodes(rows: Rows, spec: GrowthSpec) -> Nodes:
-        return grow_in_memory(rows, spec, n_jobs, watch, key, **thresholds)
+        root = NodeRange.root(rows.n_rows, spec, key)
+        fractional = spec.rules.missing == subtree.Missing.fractional
+        if rows.codes.size < quick_codes and not fractional:
+            return subtree.grow(rows, spec, root, progress.progress_slot())
+        if n_jobs == 1 or rows.n_rows < serial_rows or fractional:
+            return progress.run(lambda: subtree.grow(rows, spec, root, progress.progress_slot()))
+        with Pool(n_jobs) as pool:
+            parallel = ParallelGrower(rows, spec, n_jobs, pool, root, smallest_grain)
+            return progress.run(lambda: parallel.grow(progress))
 
     if table.numeric_target is not None:
         nodes = grow_nodes(*_regression_rows(grower, table, table.numeric_target, bins, codes))
@@ -66,53 +78,11 @@ def grow(
             missing = Missing.OWN
     total = table.n_rows if rows.weight is None else int(rows.weight.sum())
     rules = grower._rules(missing, unit, total, table.n_rows, n_copies(table))
-    tree = grower._build_tree(
-        grow_nodes(rows, grower._terms(table.schema, bins, rules)), bins, table.schema, unit
-    )
+    nodes = grow_nodes(rows, grower._terms(table.schema, bins, rules))
+    tree = grower._build_tree(nodes, bins, table.schema, unit)
     if table.class_weight is None:
         return tree
     return recount(tree, table, Step.of("recount", class_weight=tuple(table.class_weight.tolist())))
-
-
-def grow_in_memory(
-    rows: Rows,
-    spec: GrowthSpec,
-    n_jobs: int,
-    watch: Watch,
-    key: int = 0,
-    *,
-    quick_codes: int = 1_000_000,
-    serial_rows: int = 50_000,
-    smallest_grain: int = 8_192,
-) -> Nodes:
-    """Grow the nodes of a tree from encoded rows.
-
-    Parameters
-    ----------
-    rows : Rows
-        They are reordered.
-    spec : GrowthSpec
-    n_jobs : int
-        Threads.
-    watch : Watch
-        Receives the progress.
-    key : int
-        Seed of the features that each node draws, with `max_features`.
-    quick_codes : int
-        With fewer codes than this the kernel runs in this thread: it ends before an interrupt matters.
-    serial_rows : int
-        With fewer rows than this one thread is faster than several.
-    smallest_grain : int
-        A node of at most this many rows is grown by a single thread.
-    """
-    root = NodeRange.root(rows.n_rows, spec, key)
-    fractional = spec.rules.missing == subtree.Missing.fractional
-    if rows.codes.size < quick_codes and not fractional:
-        return subtree.grow(rows, spec, root, watch.progress_slot())
-    if n_jobs == 1 or rows.n_rows < serial_rows or fractional:
-        return watch.run(lambda: subtree.grow(rows, spec, root, watch.progress_slot()))
-    with Pool(n_jobs) as pool:
-        return watch.run(lambda: ParallelGrower(rows, spec, n_jobs, pool, key, smallest_grain).grow(watch))
 
 
 def _regression_rows(

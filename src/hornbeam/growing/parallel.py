@@ -25,7 +25,7 @@ class ParallelGrower:
     """Grows large nodes with all threads together, and the subtrees below them with one thread each."""
 
     def __init__(
-        self, rows: Rows, spec: GrowthSpec, n_jobs: int, pool: Pool, key: int, smallest_grain: int
+        self, rows: Rows, spec: GrowthSpec, n_jobs: int, pool: Pool, root: NodeRange, smallest_grain: int
     ) -> None:
         self.rows = rows
         self.spec = spec
@@ -33,7 +33,7 @@ class ParallelGrower:
         self.pool = pool
         self.grain = max(smallest_grain, rows.n_rows // (_SUBTREES_PER_THREAD * n_jobs))
         self.node_list = NodeList(spec)
-        self.root = NodeRange.root(rows.n_rows, spec, key)
+        self.root = root
 
     def grow(self, watch: Watch) -> Nodes:
         """Grow the tree of all rows."""

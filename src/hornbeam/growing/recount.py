@@ -65,7 +65,7 @@ def count_encoded(
     nominal, n_classes = bins.nominal.astype(np.uint8), tree.schema.n_classes
     spec = GrowthSpec.of(bins.n_codes, nominal, None, None, n_classes, CRITERIA["entropy"], Rules())
     shared = (source, spec, skeleton_to_code_tree(tree.skeleton, bins))
-    [stopped] = engine.reduce(_count_stops, source.units(), shared)
+    [stopped] = engine.reduce(_count_rows, source.units(), shared)
     total = pull_up(tree.skeleton, stopped)
     return Tree.raw(
         tree.schema,
@@ -105,7 +105,7 @@ def skeleton_to_code_tree(skeleton: Skeleton, bins: Bins) -> CodeTree:
     )
 
 
-def _count_stops(units: Sequence[Unit], shared: tuple[EncodedSource, GrowthSpec, CodeTree]) -> list[Counts]:
+def _count_rows(units: Sequence[Unit], shared: tuple[EncodedSource, GrowthSpec, CodeTree]) -> list[Counts]:
     """Weight of each class, and number of rows, that end at each node."""
     source, spec, code_tree = shared
     stopped = np.zeros((len(code_tree.feature), spec.n_classes + 1), dtype=np.int64)

@@ -31,7 +31,7 @@ from hornbeam.typing import Bools, Counts, Floats
 
 __all__ = ["Checkpoint", "State"]
 
-_FORMAT = b"hornbeam checkpoint 1\n"  # raised when growing changes, so that no tree mixes two versions
+_FORMAT = b"hornbeam checkpoint 1\n"  # increased when growing changes: no tree may mix two versions
 _LONGEST_HEADER = 1 << 24
 _NODES = dict.fromkeys(Nodes._fields, "<i4") | {
     "gain": "<f8",
@@ -167,7 +167,7 @@ def _parse(line: bytes) -> dict[str, Any]:
     try:
         header = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise StorageError("its header is no JSON") from error
+        raise StorageError("its header is not JSON") from error
     match header:
         case {"about": dict(), "shapes": dict() as shapes, "sha256": str()} if list(shapes) == list(_ARRAYS):
             if all(_is_shape(shape, 1 + (name == "evidence")) for name, shape in shapes.items()):
@@ -282,4 +282,4 @@ def _check_counts(nodes: Nodes, n_children: Counts, summary: RowSummary) -> None
 
 def _expect(holds: Bools | bool | np.bool_, what: str) -> None:
     if not np.all(holds):
-        raise StorageError(f"its nodes are no tree of these rows; expected {what}")
+        raise StorageError(f"its nodes do not form a tree of these rows; expected {what}")
