@@ -17,7 +17,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from hornbeam import ForestClassifier, ForestRegressor
 from hornbeam.data import Table
-from hornbeam.ensembles import choose_temperature, mean_prediction
+from hornbeam.ensembles import mean_prediction
+from hornbeam.ensembles.temperature import choose_temperature
 from hornbeam.errors import ParameterError, TreeError
 from hornbeam.evaluation import log_loss, rmse
 from hornbeam.smoothing import HGS, Laplace
@@ -140,7 +141,7 @@ def test_new_rows_gain_by_it():
 def test_numbers_have_no_temperature():
     forest = ForestRegressor(5).fit(*DIABETES).forest_
     assert forest.temperature == 1.0
-    with pytest.raises(TreeError, match="expected 1 where the target is a number"):
+    with pytest.raises(TreeError, match="expected 1 for a numeric target"):
         replace(forest, temperature=0.5)
 
 

@@ -4,13 +4,13 @@ from hornbeam.explain.borrowed_rows import BorrowedRows, borrowed_rows
 from hornbeam.explain.counterfactual import Counterfactual, Counterfactuals, counterfactuals
 from hornbeam.explain.drift import Drift, drift
 from hornbeam.explain.explanation import Explanation, Explanations, explain
-from hornbeam.explain.importance import importance
 from hornbeam.explain.intervals import interval, predict_interval
 from hornbeam.explain.leaves import Leaves, leaves
 from hornbeam.explain.path import DecisionPath, PathStep
 from hornbeam.explain.reasons import Reason
 from hornbeam.explain.shapley import ShapValues, shap_values
 from hornbeam.explain.unseen import Unseen, unseen
+from hornbeam.tree.importance import importance
 
 __all__ = [
     "BorrowedRows",

@@ -1,4 +1,4 @@
-"""LambdaMART's pulls: worked numbers, and a slow obvious twin."""
+"""LambdaMART: gradients and hessians worked by hand, and a slow reference implementation."""
 
 from itertools import combinations
 
@@ -13,28 +13,28 @@ from hornbeam.evaluation import ndcg
 from hornbeam.kernels.lambdas import lambdas
 
 
-def test_worked_numbers():
+def test_gradients_worked_by_hand():
     loss = LambdaLoss(Queries.of([0, 0, 0]), normalize=False)
-    pull, weight = loss.pulls(np.array([[0.1, 0.3, 0.2]]), np.array([2.0, 0.0, 1.0]))
-    np.testing.assert_allclose(pull[0], [0.2650, -0.2805, 0.0155], atol=5e-5)
-    np.testing.assert_allclose(weight[0], [0.1202, 0.1276, 0.0433], atol=5e-5)
+    gradient, hessian = loss.negative_gradients(np.array([[0.1, 0.3, 0.2]]), np.array([2.0, 0.0, 1.0]))
+    np.testing.assert_allclose(gradient[0], [0.2650, -0.2805, 0.0155], atol=5e-5)
+    np.testing.assert_allclose(hessian[0], [0.1202, 0.1276, 0.0433], atol=5e-5)
 
 
-def test_worked_numbers_of_the_normalisation():
+def test_normalised_gradients_worked_by_hand():
     loss = LambdaLoss(Queries.of([0, 0]))
-    pull, weight = loss.pulls(np.array([[0.0, 0.99]]), np.array([1.0, 0.0]))
+    gradient, hessian = loss.negative_gradients(np.array([[0.0, 0.99]]), np.array([1.0, 0.0]))
     # One pair, 1 apart with the .01: dNDCG = 1 - 1 / log2(3) = .3691, rho = 1 / (1 + exp(-.99)) = .7291. The pair
-    # pulls by .2691, twice that is .5382, log2(1.5382) / .5382 = 1.1543.
-    np.testing.assert_allclose(pull[0], [0.3106, -0.3106], atol=5e-5)
-    np.testing.assert_allclose(weight[0], [0.0841, 0.0841], atol=5e-5)
+    # adds .2691, twice that is .5382, log2(1.5382) / .5382 = 1.1543.
+    np.testing.assert_allclose(gradient[0], [0.3106, -0.3106], atol=5e-5)
+    np.testing.assert_allclose(hessian[0], [0.0841, 0.0841], atol=5e-5)
 
 
 def by_hand(score, relevance, group, sigma, normalize):
-    """Each pair: what NDCG changes if the two change places."""
-    pull, weight = np.zeros(len(score)), np.zeros(len(score))
+    """Add up the pairs one by one, from the change of NDCG if the two rows swap places."""
+    gradient, hessian = np.zeros(len(score)), np.zeros(len(score))
     for query in np.unique(group):
         rows, total = np.flatnonzero(group == query), 0.0
-        # A score that keeps the order, without ties.
+        # Ranks as scores: the same order, without ties.
         place = -np.argsort(np.argsort(-score[rows], kind="stable"))
         for a, b in combinations(range(len(rows)), 2):
             first, second = (a, b) if relevance[rows[a]] > relevance[rows[b]] else (b, a)
@@ -47,50 +47,52 @@ def by_hand(score, relevance, group, sigma, normalize):
             if normalize and len(set(score[rows])) > 1:
                 change /= 0.01 + abs(score[i] - score[j])
             rho = 1 / (1 + np.exp(sigma * (score[i] - score[j])))
-            pull[i] += sigma * rho * change
-            pull[j] -= sigma * rho * change
-            weight[[i, j]] += sigma**2 * rho * (1 - rho) * change
+            gradient[i] += sigma * rho * change
+            gradient[j] -= sigma * rho * change
+            hessian[[i, j]] += sigma**2 * rho * (1 - rho) * change
             total += 2 * sigma * rho * change
         if normalize and total:
-            pull[rows] *= np.log2(1 + total) / total
-            weight[rows] *= np.log2(1 + total) / total
-    return pull, weight
+            gradient[rows] *= np.log2(1 + total) / total
+            hessian[rows] *= np.log2(1 + total) / total
+    return gradient, hessian
 
 
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("sigma", [1.0, 0.5])
-def test_pulls_are_what_ndcg_would_change(sigma, normalize):
+def test_gradients_are_the_changes_of_ndcg(sigma, normalize):
     rng = np.random.default_rng(0)
     score, relevance = rng.normal(size=40).round(1), rng.integers(0, 4, 40).astype(float)
     group = rng.integers(0, 5, 40)
-    relevance[group == 3] = 0.0  # nothing to be gained there
-    score[group == 4] = 0.5  # all alike, as in the first round
+    relevance[group == 3] = 0.0  # no pairs of different relevance
+    score[group == 4] = 0.5  # all equal, as in the first round
     loss = LambdaLoss(Queries.of(group), sigma, normalize=normalize)
-    pull, weight = loss.pulls(score[None], relevance)
+    gradient, hessian = loss.negative_gradients(score[None], relevance)
     expected = by_hand(score, relevance, group, sigma, normalize)
-    np.testing.assert_allclose(pull[0], expected[0], atol=1e-12)
-    np.testing.assert_allclose(weight[0], expected[1], atol=1e-12)
+    np.testing.assert_allclose(gradient[0], expected[0], atol=1e-12)
+    np.testing.assert_allclose(hessian[0], expected[1], atol=1e-12)
 
 
 def test_truncation_leaves_out_pairs_of_low_ranks():
     score, relevance = np.array([[4.0, 3.0, 2.0, 1.0]]), np.array([0.0, 1.0, 0.0, 2.0])
-    pull, weight = LambdaLoss(Queries.of([0] * 4), truncation=1).pulls(score, relevance)
-    assert pull[0][2] == weight[0][2] == 0.0  # as good as the first, and in no other pair with it
-    assert (weight[0][[0, 1, 3]] > 0).all()
-    whole, _ = LambdaLoss(Queries.of([0] * 4), truncation=4).pulls(score, relevance)
-    np.testing.assert_array_equal(whole, LambdaLoss(Queries.of([0] * 4)).pulls(score, relevance)[0])
+    gradient, hessian = LambdaLoss(Queries.of([0] * 4), truncation=1).negative_gradients(score, relevance)
+    assert gradient[0][2] == hessian[0][2] == 0.0  # of the relevance of the first row, so in no pair with it
+    assert (hessian[0][[0, 1, 3]] > 0).all()
+    whole, _ = LambdaLoss(Queries.of([0] * 4), truncation=4).negative_gradients(score, relevance)
+    np.testing.assert_array_equal(
+        whole, LambdaLoss(Queries.of([0] * 4)).negative_gradients(score, relevance)[0]
+    )
 
 
-def test_normalised_pulls_of_a_query_grow_with_their_logarithm():
+def test_normalised_gradients_of_a_query_grow_with_their_logarithm():
     rng = np.random.default_rng(1)
     score, relevance, group = (
         rng.normal(size=200),
         rng.integers(0, 5, 200).astype(float),
         np.repeat([0, 1], 100),
     )
-    plain, _ = LambdaLoss(Queries.of(group), normalize=False).pulls(score[None] / 100, relevance)
-    normalised, _ = LambdaLoss(Queries.of(group)).pulls(score[None] / 100, relevance)
-    assert np.abs(normalised).sum() < np.abs(plain).sum()  # though like scores count for more
+    plain, _ = LambdaLoss(Queries.of(group), normalize=False).negative_gradients(score[None] / 100, relevance)
+    normalised, _ = LambdaLoss(Queries.of(group)).negative_gradients(score[None] / 100, relevance)
+    assert np.abs(normalised).sum() < np.abs(plain).sum()  # although similar scores get more weight
     np.testing.assert_allclose([normalised[0][group == q].sum() for q in (0, 1)], 0.0, atol=1e-12)
 
 
@@ -100,20 +102,20 @@ def test_rows_without_a_query_are_refused(group):
         Queries.of(group)
 
 
-def test_what_is_no_relevance_is_refused():
+def test_relevance_out_of_range_is_refused():
     table = Table.read([[1.0], [2.0]], [0.0, -1.0], target=Kind.NUMERIC)
     with pytest.raises(DataError, match="relevance from 0"):
-        LambdaLoss(Queries.of([0, 0])).start(table)
+        LambdaLoss(Queries.of([0, 0])).initial_score(table)
     huge = Table.read([[1.0], [2.0]], [70.0, 90.0], target=Kind.NUMERIC)
     with pytest.raises(DataError, match="y ranges from 70 to 90; expected relevance from 0 to 64"):
-        LambdaLoss(Queries.of([0, 0])).start(huge)
+        LambdaLoss(Queries.of([0, 0])).initial_score(huge)
     with pytest.raises(ParameterError, match="sigma"):
         LambdaLoss(Queries.of([0]), sigma=0.0)
 
 
-def test_the_kernel_refuses_gains_that_are_no_numbers():
+def test_the_kernel_refuses_nan_gains():
     places, starts = np.arange(2), np.array([0, 2])
-    pull, _ = lambdas(np.zeros(2), np.array([1.0, 0.0]), places, starts, 1.0, None, False)
-    assert pull[0] == -pull[1] > 0
+    gradient, _ = lambdas(np.zeros(2), np.array([1.0, 0.0]), places, starts, 1.0, None, False)
+    assert gradient[0] == -gradient[1] > 0
     with pytest.raises(ValueError, match="gains expected"):
         lambdas(np.zeros(2), np.array([1.0, np.nan]), places, starts, 1.0, None, False)
