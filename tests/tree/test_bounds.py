@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from hornbeam.tree.bounds import holds_mean, holds_rate, mean_bounds, rate_bounds
+from hornbeam.tree.statistics.bounds import holds_mean, holds_rate, mean_bounds, rate_bounds
 
 rates = st.floats(0.0, 1.0)
 sizes = st.floats(0.05, 1e5)

@@ -11,7 +11,6 @@ from hornbeam.data.schema import Feature, Schema
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.tree import Skeleton, Tree, add_rows, count_rows, decay, remove_rows
-from hornbeam.tree.check import check_tree
 from hornbeam.tree.edit import count_evidence
 from hornbeam.tree.evidence.fractional import known_weight
 from hornbeam.tree.walk import evidence_stopping
@@ -59,7 +58,7 @@ def together(one, other):
 def test_rows_that_come_later_count_as_if_they_had_come_before(drawn):
     skeleton, one, other, shares = drawn
     tree = add_rows(counted(skeleton, one, shares), other, shares=shares)
-    check_tree(tree)
+    replace(tree)  # runs every check
     both = counted(skeleton, together(one, other), shares)
     assert tree.digest == both.digest
     assert tree.rows.tolist() == both.rows.tolist()
@@ -143,7 +142,7 @@ def test_blocks_of_heavy_rows_are_counted_one_by_one():
 @given(trees(), st.floats(0.01, 1.0, exclude_max=True))
 def test_what_fades_fades_everywhere_alike(tree, factor):
     faded = decay(tree, factor)
-    check_tree(faded)
+    replace(faded)  # runs every check
     own = evidence_stopping(tree.skeleton, tree.evidence) * tree.unit
     # Half a step, and what the product of two floats may lose, for each class of each node.
     slack = 0.5 * faded.unit[0] + 1e-15 * own.max()

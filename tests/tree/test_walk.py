@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.errors import TreeError
-from hornbeam.tree import Skeleton, level_order, walk
+from hornbeam.tree import Skeleton, walk
+from hornbeam.tree.level_order import concat_ranges, level_order, parents_and_children
 from strategies import chain, trees
 
 
@@ -91,7 +92,7 @@ def test_level_order_refuses_what_is_no_tree(parent, rank, message):
 def test_a_million_nodes_and_a_deep_chain_do_not_take_long():
     n_children = np.zeros(1_000_001, np.int32)
     n_children[:500_000] = 2
-    parent, _ = walk.parents_and_children(n_children)
+    parent, _ = parents_and_children(n_children)
     rank = np.append(0, np.tile([0, 1], 500_000))
     begin = time.process_time()
     assert (level_order(parent, rank) == np.arange(1_000_001)).all()
@@ -102,8 +103,8 @@ def test_a_million_nodes_and_a_deep_chain_do_not_take_long():
 
 
 def test_runs_of_no_length_vanish():
-    assert walk.concat_ranges(np.array([4, 7, 1]), np.array([0, 2, 0])).tolist() == [7, 8]
-    assert walk.concat_ranges(np.array([], np.int32), np.array([], np.int32)).tolist() == []
+    assert concat_ranges(np.array([4, 7, 1]), np.array([0, 2, 0])).tolist() == [7, 8]
+    assert concat_ranges(np.array([], np.int32), np.array([], np.int32)).tolist() == []
 
 
 def test_a_single_leaf_is_its_own_everything():

@@ -8,7 +8,7 @@ import numpy as np
 
 from hornbeam.errors import ParameterError
 from hornbeam.rules.coverage import Coverage, Words
-from hornbeam.tree.pessimism import pessimistic_errors
+from hornbeam.tree.statistics.pessimism import pessimistic_errors
 from hornbeam.typing import Floats
 
 __all__ = ["Dropping", "least_missed"]
@@ -25,7 +25,7 @@ class Dropping:
         Code of the class.
     confidence : float, default 0.25
     constants : {"j48", "c4.5"}, default "c4.5"
-        Of the errors to expect (`hornbeam.tree.pessimism.pessimistic_errors`).
+        Of the errors to expect (`hornbeam.tree.statistics.pessimism.pessimistic_errors`).
 
     Attributes
     ----------

@@ -9,7 +9,7 @@ import numpy as np
 from hornbeam.errors import ParameterError
 from hornbeam.rules.rule import Rule, RuleSet
 from hornbeam.tree.condition import Condition, branch, merged_paths
-from hornbeam.tree.pessimism import pessimistic_errors
+from hornbeam.tree.statistics.pessimism import pessimistic_errors
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import evidence_stopping, path_tests
 from hornbeam.typing import Floats
@@ -41,7 +41,7 @@ def extract(
     merge : bool, default True
         One condition a feature; otherwise one a test, first to last, and at most 5,000,000 in all.
     confidence, constants
-        Of the errors to expect (`hornbeam.tree.pessimism.pessimistic_errors`).
+        Of the errors to expect (`hornbeam.tree.statistics.pessimism.pessimistic_errors`).
     size : float64 array of shape (n_nodes,), optional
         Rows that speak for each node; default: its rows, or their weight if that is less.
 

@@ -11,10 +11,10 @@ import numpy as np
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
-from hornbeam.tree.bounds import rate_bounds
-from hornbeam.tree.check import read_only
+from hornbeam.tree.arrays import read_only
 from hornbeam.tree.condition import Condition
 from hornbeam.tree.decision.rule import DecisionRule
+from hornbeam.tree.statistics.bounds import rate_bounds
 from hornbeam.typing import Floats, Indices, Label
 
 __all__ = ["Rule", "RuleSet", "default_rule", "raw_rule"]
@@ -97,7 +97,7 @@ class Rule:
         Returns
         -------
         low, high : float64 arrays of shape (n_classes,)
-            By the rows the rule decides (`hornbeam.tree.bounds.rate_bounds`).
+            By the rows the rule decides (`hornbeam.tree.statistics.bounds.rate_bounds`).
         """
         return rate_bounds(self.belief, np.full_like(self.belief, self.size), level)
 

@@ -30,7 +30,7 @@ def simplify(rules: RuleSet, table: Table, *, confidence: float = 0.25, constant
     confidence : float, default 0.25
         The smaller, the more errors are expected of rules for few rows, and the more conditions go.
     constants : {"j48", "c4.5"}, default "c4.5"
-        Of the errors to expect (`hornbeam.tree.pessimism.pessimistic_errors`).
+        Of the errors to expect (`hornbeam.tree.statistics.pessimism.pessimistic_errors`).
 
     Returns
     -------

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hornbeam.kernels.elementary import log2
 from hornbeam.kernels.sums import row_sums
 from hornbeam.rules.code_length import exception_bits, log2_factorial
-from hornbeam.tree.walk import concat_ranges
+from hornbeam.tree.level_order import concat_ranges
 from hornbeam.typing import Bools, Counts, Floats
 
 __all__ = ["Pool"]

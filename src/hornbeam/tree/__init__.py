@@ -5,9 +5,9 @@ from hornbeam.tree.decision.costs import Costs
 from hornbeam.tree.decision.rule import DecisionRule
 from hornbeam.tree.edit import collapse, count_rows, raise_child, with_belief
 from hornbeam.tree.evidence.update import add_rows, decay, remove_rows
+from hornbeam.tree.level_order import level_order
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree, raw_belief
-from hornbeam.tree.walk import level_order
 
 __all__ = [
     "Condition",

@@ -18,10 +18,11 @@ from hornbeam.tree.check import check_belief, check_decision
 from hornbeam.tree.decision.rule import DecisionRule
 from hornbeam.tree.evidence.fractional import count_shared
 from hornbeam.tree.evidence.numeric import count_numeric, numeric_units
+from hornbeam.tree.level_order import level_order, take_ranges
 from hornbeam.tree.route import route
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
-from hornbeam.tree.walk import descendants, level_order, pull_up, slots, take_ranges
+from hornbeam.tree.walk import descendants, pull_up, slots
 from hornbeam.typing import Bools, Counts, Floats
 
 __all__ = [
@@ -148,7 +149,7 @@ def sharing_unit(skeleton: Skeleton, table: Table) -> float:
     >>> sharing_unit(Skeleton.leaf(), Table.read([[1.0], [2.0]]))
     1.0
     """
-    if not (skeleton.missing_slot == -2).any():
+    if not skeleton.is_fractional:
         return table.unit
     total = table.n_rows if table.weight is None else int(table.weight.sum())
     return finer_unit(table.unit, total)
@@ -198,7 +199,7 @@ def count_evidence(
     if table.target is None:
         raise DataError("the table has no target, expected one to count: read it with y")
     weight = integer_weights(table, unit)
-    if (skeleton.missing_slot == -2).any():
+    if skeleton.is_fractional:
         if shares is not None:  # proportions are all that counts of them, and products of them must be exact
             shares = shares >> max(0, int(shares.max()).bit_length() - _MOST_WEIGHT.bit_length() + 1)
         return count_shared(skeleton, table, table.target, weight, shares)
@@ -419,7 +420,7 @@ def with_belief(tree: Tree, belief: Floats, borrowed: Floats, step: Step | None 
     >>> laplace.belief.tolist(), [str(step) for step in laplace.history]
     ([[0.8, 0.2]], ['laplace()'])
     """
-    check_belief(belief, borrowed, tree.n_nodes, tree.schema.n_answers, measured=tree.is_regression)
+    check_belief(belief, borrowed, tree.n_nodes, tree.schema.n_answers, regression=tree.is_regression)
     return tree._edited(belief=belief, borrowed=borrowed, history=_add(tree.history, step))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.errors import ParameterError, shown
-from hornbeam.tree.check import read_only
+from hornbeam.tree.arrays import read_only
 from hornbeam.typing import Floats, Label
 
 __all__ = ["Costs"]

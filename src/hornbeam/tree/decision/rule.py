@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.errors import ParameterError
-from hornbeam.tree.check import read_only
+from hornbeam.tree.arrays import read_only
 from hornbeam.tree.decision.costs import Costs
 from hornbeam.typing import Floats, Label
 

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
+from hornbeam.tree.level_order import concat_ranges
 from hornbeam.tree.skeleton import EVERY_CHILD, Skeleton
 from hornbeam.tree.tree import Tree
-from hornbeam.tree.walk import concat_ranges
 from hornbeam.typing import Bools, Counts
 
 __all__ = ["Arrivals", "child_shares", "count_shared", "descend", "known_weight"]

@@ -56,7 +56,7 @@ def count_numeric(
     >>> (evidence * numeric_units(table.numeric_target, 1.0)).tolist(), rows.tolist()
     ([[2.0, 8.0, 34.0]], [2])
     """
-    if (skeleton.missing_slot == -2).any():
+    if skeleton.is_fractional:
         raise ParameterError(
             "a test of this tree sends missing values to every child, and the target is numeric; expected tests with "
             "one way for each row"

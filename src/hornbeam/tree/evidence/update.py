@@ -19,6 +19,7 @@ from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.tree.edit import count_evidence, integer_weights
 from hornbeam.tree.evidence.numeric import count_numeric
+from hornbeam.tree.skeleton import EVERY_CHILD
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import evidence_stopping, pull_up
 from hornbeam.typing import Bools, Counts, Floats
@@ -225,7 +226,7 @@ def _check_known(tree: Tree, evidence: Counts, rows: Counts) -> None:
     else:
         left, parent = tree.rows - rows, np.maximum(skeleton.parent, 0)
         # Where missing values go to every child a row may be in all of them, but no child has more than its parent.
-        spread = skeleton.missing_slot == -2
+        spread = skeleton.missing_slot == EVERY_CHILD
         odd = ((evidence_stopping(skeleton, left) < 0) & ~spread) | ((left > left[parent]) & spread[parent])
         if not odd.any():
             return
