@@ -85,7 +85,7 @@ def test_priors_by_name_and_by_place(tree):
     [
         ({"a": 1.0}, "'b' is on one side only"),
         ({"a": 0.5, "b": 0.25, "c": 0.25}, "'c' is on one side only"),
-        ([1.0], "expected 2 numbers, one a class"),
+        ([1.0], "expected 2 numbers, one per class"),
         ("even", "expected 2 numbers"),
         ([0.5, 0.6], "add up to 1"),
         ([-0.5, 1.5], "0 or more"),

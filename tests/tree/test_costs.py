@@ -110,6 +110,6 @@ def test_what_cannot_be_costs(costs, message):
 
 def test_other_rows():
     with pytest.raises(
-        ParameterError, match=r"\(4, 3, 3\): expected \(3, 3\).*\(5, 3, 3\) for a matrix a row"
+        ParameterError, match=r"\(4, 3, 3\): expected \(3, 3\).*\(5, 3, 3\) for one matrix per row"
     ):
         Costs.of(np.zeros((4, 3, 3)), CLASSES, n_rows=5)

@@ -174,7 +174,7 @@ def test_what_cannot_be_counted_is_refused():
         add_rows(tree, Table.read([[0.0]], ["c"]))
     with pytest.raises(DataError, match="no target"):
         remove_rows(tree, Table(SCHEMA, (np.zeros(1),)))
-    with pytest.raises(ParameterError, match="expected a whole part of the table's unit"):
+    with pytest.raises(ParameterError, match="expected the table's unit 0.5 divided by a whole number"):
         add_rows(tree, table([0.0], [0], np.array([3]), 0.5))
     with pytest.raises(DataError, match=r"weigh 9.22e\+18 steps of 1, expected at most 4.61e\+18"):
         add_rows(tree, table([0.0], [0], np.array([2**63 - 1])))

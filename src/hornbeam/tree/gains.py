@@ -1,4 +1,4 @@
-"""What the tests of a tree gained, feature by feature."""
+"""Total gain of the splits on each feature."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ __all__ = ["gains"]
 
 
 def gains(tree: Tree) -> Floats:
-    """Add up the gains of each feature's tests, each by the weight of the rows that came to it.
+    """Add up the gains of the splits on each feature, weighted by the rows of the node.
 
     Examples
     --------
@@ -19,5 +19,5 @@ def gains(tree: Tree) -> Floats:
     [2.0, 4.0]
     """
     inner = np.flatnonzero(tree.skeleton.n_children)
-    gained = tree.gain[inner] * tree.weight[inner]
-    return np.bincount(tree.skeleton.feature[inner], gained, minlength=tree.schema.n_features)
+    weighted = tree.gain[inner] * tree.weight[inner]
+    return np.bincount(tree.skeleton.feature[inner], weighted, minlength=tree.schema.n_features)

@@ -1,4 +1,4 @@
-"""Statistics without a tree.
+"""Statistics that need no tree.
 
 `bounds`: intervals of a rate or a mean.
 `pessimism`: pessimistic error estimates of C4.5.
