@@ -20,7 +20,7 @@ from hornbeam.tree.level_order import nearest_with_rows
 from hornbeam.tree.skeleton import Skeleton, summary
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["Step", "Tree", "raw_belief", "unsmoothed"]
+__all__ = ["Step", "Tree", "node_weight", "raw_belief", "unsmoothed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ class Tree:
             skeleton=skeleton,
             evidence=evidence,
             unit=units,
-            rows=_node_weight(schema, evidence) if rows is None else rows,
+            rows=node_weight(schema, evidence) if rows is None else rows,
             gain=np.full(n, np.nan) if gain is None else gain,
             belief=_unsmoothed(schema, skeleton, evidence, units),
             borrowed=np.zeros(n),
@@ -216,7 +216,7 @@ class Tree:
     @property
     def weight(self) -> Counts:
         """Weight of the rows at each node, in steps of ``unit[0]``."""
-        return _node_weight(self.schema, self.evidence)
+        return node_weight(self.schema, self.evidence)
 
     @property
     def weight_in_rows(self) -> Floats:
@@ -276,7 +276,15 @@ def _unsmoothed(schema: Schema, skeleton: Skeleton, evidence: Counts, unit: Floa
     return raw_belief(skeleton, evidence)
 
 
-def _node_weight(schema: Schema, evidence: Counts) -> Counts:
+def node_weight(schema: Schema, evidence: Counts) -> Counts:
+    """Weight of the rows at each node: the sum over classes, or the first column in regression.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> node_weight(Schema((), ("no", "yes")), np.array([[3, 1]])).tolist()
+    [4]
+    """
     return evidence[:, 0] if schema.is_regression else row_sums(evidence)
 
 

@@ -20,7 +20,7 @@ from hornbeam.errors import DataError, ParameterError
 from hornbeam.tree.edit import count_evidence, integer_weights
 from hornbeam.tree.evidence.numeric import count_numeric
 from hornbeam.tree.skeleton import EVERY_CHILD
-from hornbeam.tree.tree import Step, Tree
+from hornbeam.tree.tree import Step, Tree, node_weight
 from hornbeam.tree.walk import evidence_stopping, pull_up
 from hornbeam.typing import Bools, Counts, Floats
 
@@ -269,6 +269,5 @@ def _with_evidence(
 
 
 def _step(name: str, tree: Tree, evidence: Counts, table: Table) -> Step:
-    total = evidence[0, 0] if tree.is_regression else evidence[0].sum()
-    weight = float(total * tree.unit[0])
+    weight = float(node_weight(tree.schema, evidence[:1])[0] * tree.unit[0])
     return Step.of(name, rows=table.n_rows, weight=weight)
