@@ -99,10 +99,8 @@ class RuleSubsets:
     def code_length(self, rule_bits: Floats, wrong: Floats, missed: Floats) -> Floats:
         """Add the bits of rules and those of their exceptions: rows of other classes, and missed rows of the class."""
         fires = self.n_right - missed + wrong
-        exceptions = exception_bits(
-            self.n * self.unit, fires * self.unit, wrong * self.unit, missed * self.unit
-        )
-        total: Floats = _RULE_WEIGHT * rule_bits + exceptions
+        errors = exception_bits(self.n * self.unit, fires * self.unit, wrong * self.unit, missed * self.unit)
+        total: Floats = _RULE_WEIGHT * rule_bits + errors
         return total
 
 
@@ -120,7 +118,7 @@ class _GreedySearch:
     rule: _Rows
     side: NDArray[np.intp] = field(init=False)  # per row: 0 for other classes, 1 for the class
     firing: NDArray[np.int32] = field(init=False)  # per row, the number of rules of the subset that fire
-    weight_by_firing: Floats = field(init=False)  # per rule and side, of rows with [0, 1] firing rules
+    firing_weight: Floats = field(init=False)  # per rule and side, of rows with [0, 1] firing rules
     wrong: float = field(init=False)  # weight of other classes on which some rule fires
     missed: float = field(init=False)  # weight of the class on which no rule fires
 
@@ -151,7 +149,7 @@ class _GreedySearch:
         rule_bits = float(rules.bits[inside].sum()) - log2_factorial(k)
         sign = np.where(inside, -1.0, 1.0)
         order = np.where(inside, log2(float(max(k, 1))), -log2(k + 1.0))
-        change = np.where(inside[:, None], self.weight_by_firing[1], self.weight_by_firing[0]) * sign[:, None]
+        change = np.where(inside[:, None], self.firing_weight[1], self.firing_weight[0]) * sign[:, None]
         wrong = np.append(self.wrong + change[:, 0], self.wrong)
         missed = np.append(self.missed - change[:, 1], self.missed)
         bits = rules.code_length(np.append(rule_bits + sign * rules.bits + order, rule_bits), wrong, missed)
@@ -163,9 +161,8 @@ class _GreedySearch:
         for rule in np.flatnonzero(inside).tolist():
             self.firing[self.rules.fires[rule]] += 1
         rows, silent = np.arange(len(right)), self.firing == 0
-        self.weight_by_firing = np.stack(
-            [self._weight_per_rule(rows, (self.firing == n).view(np.int8)) for n in (0, 1)]
-        )
+        sums = [self._sum_by_rule(rows, (self.firing == n).view(np.int8)) for n in (0, 1)]
+        self.firing_weight = np.stack(sums)
         self.wrong, self.missed = float(weight[~silent & ~right].sum()), float(weight[silent & right].sum())
 
     def _toggle(self, rule: int, step: int) -> None:
@@ -179,9 +176,9 @@ class _GreedySearch:
         for n in (0, 1):
             change = (after == n).astype(np.int8) - (before == n)
             changed = np.flatnonzero(change)
-            self.weight_by_firing[n] += self._weight_per_rule(rows[changed], change[changed])
+            self.firing_weight[n] += self._sum_by_rule(rows[changed], change[changed])
 
-    def _weight_per_rule(self, rows: _Rows, factor: NDArray[np.int8]) -> Floats:
+    def _sum_by_rule(self, rows: _Rows, factor: NDArray[np.int8]) -> Floats:
         """Add up the weights of rows, times `factor`, for each rule that fires on them and each side."""
         n_rules, length = len(self.rules.bits), self.length[rows]
         where = 2 * self.rule[concat_ranges(self.begin[rows], length)] + np.repeat(self.side[rows], length)

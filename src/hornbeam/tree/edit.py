@@ -203,7 +203,8 @@ def count_evidence(
         if shares is not None:  # only their proportions matter, and their products must be exact
             shares = shares >> max(0, int(shares.max()).bit_length() - _MAX_WEIGHT.bit_length() + 1)
         return count_shared(skeleton, table, table.target, weight, shares)
-    return _count_unsplit(skeleton, table, table.target, weight)
+    stops, rows = count_stops(skeleton, table, table.target, weight)
+    return pull_up(skeleton, stops), pull_up(skeleton, rows)
 
 
 def integer_weights(table: Table, unit: float) -> Counts | None:
@@ -227,18 +228,10 @@ def integer_weights(table: Table, unit: float) -> Counts | None:
     return np.full(table.n_rows, int(factor)) if table.weight is None else table.weight * int(factor)
 
 
-def _count_unsplit(
-    skeleton: Skeleton, table: Table, target: NDArray[np.int32], weight: Counts | None
-) -> tuple[Counts, Counts]:
-    """Count rows that are not split: at the node where each stops, then at its ancestors."""
-    stops, rows = count_stops(skeleton, table, target, weight)
-    return pull_up(skeleton, stops), pull_up(skeleton, rows)
-
-
 def count_stops(
     skeleton: Skeleton, table: Table, target: NDArray[np.int32], weight: Counts | None
 ) -> tuple[Counts, Counts]:
-    """Count rows that each take one path at the node where they stop, and nowhere else.
+    """Count rows at the node where each stops, not at its ancestors; no row is split.
 
     Examples
     --------

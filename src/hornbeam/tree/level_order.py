@@ -168,7 +168,7 @@ def take_ranges[T: np.generic](
 
 
 def node_blocks(starts: NDArray[Any], block: int = _BLOCK) -> Iterator[tuple[int, int]]:
-    """Divide nodes into blocks of at most `block` entries together, so that temporary arrays stay small.
+    """Divide nodes into blocks of at most `block` entries together, or of one node; temporary arrays stay small.
 
     Examples
     --------

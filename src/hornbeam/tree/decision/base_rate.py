@@ -138,7 +138,7 @@ def _read_prior(prior: Any, schema: Schema) -> Floats:
         prior = [prior[label] for label in classes]
     try:
         rates = np.array(prior, dtype=np.float64)
-    except Exception:  # noqa: BLE001 (whatever the code of a value raises)
+    except Exception:  # noqa: BLE001 (conversion may raise anything)
         rates = np.empty(0)
     if rates.shape != (len(classes),):
         raise ParameterError(

@@ -47,7 +47,7 @@ class Costs:
     def __post_init__(self) -> None:
         try:
             matrix = np.array(self.matrix, np.float64)
-        except Exception:  # noqa: BLE001 (whatever the code of a value raises)
+        except Exception:  # noqa: BLE001 (conversion may raise anything)
             raise ParameterError(
                 f"costs={shown(self.matrix)}: expected a matrix of numbers, {_EXPECTED}."
             ) from None
@@ -170,6 +170,6 @@ def _matrix_of_pairs(costs: Mapping[Any, Any], classes: list[Label]) -> Floats:
                 )
         try:
             matrix[place[pair[0]], place[pair[1]]] = cost
-        except Exception:  # noqa: BLE001 (whatever the code of a value raises)
+        except Exception:  # noqa: BLE001 (conversion may raise anything)
             raise ParameterError(f"costs[{pair}] is {shown(cost)}: expected a number.") from None
     return matrix

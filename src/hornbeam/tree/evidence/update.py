@@ -219,8 +219,7 @@ def _check_removable(tree: Tree, evidence: Counts, rows: Counts) -> None:
         impossible = _impossible_sums(own - removed, tree.unit)
         if not impossible.any():
             return
-        node = np.flatnonzero(impossible)[-1]
-        found = "no such numbers as are"
+        node, found = np.flatnonzero(impossible)[-1], "no such numbers as are"
     elif (own < removed).any():
         node, k = np.argwhere(own < removed)[-1]
         has, wanted = own[node, k] * tree.unit[k], removed[node, k] * tree.unit[k]
@@ -233,8 +232,7 @@ def _check_removable(tree: Tree, evidence: Counts, rows: Counts) -> None:
         impossible = negative | ((left > left[parent]) & split[parent])
         if not impossible.any():
             return
-        node = np.flatnonzero(impossible)[-1]
-        found = "fewer rows than are"
+        node, found = np.flatnonzero(impossible)[-1], "fewer rows than are"
     place = "leaf" if skeleton.is_leaf[node] else "node"
     raise DataError(
         f"{place} {node} has {found} to be forgotten: expected rows that were counted, with the weights they "
