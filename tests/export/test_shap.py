@@ -94,7 +94,7 @@ def test_a_single_leaf_answers_all():
 def test_what_shap_cannot_say():
     skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan], missing_slot=[-2, -1, -1])
     tree = Tree.raw(Schema((Feature("x"),), ("a",)), skeleton, np.array([[2], [1], [1]]))
-    with pytest.raises(ExportError, match="shap has no words for that"):
+    with pytest.raises(ExportError, match="shap cannot express that"):
         to_shap(tree)
 
 

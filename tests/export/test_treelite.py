@@ -10,9 +10,8 @@ from runtimes import ask_treelite  # noqa: E402
 
 from hornbeam.data import Table  # noqa: E402
 from hornbeam.data.schema import Feature, Schema  # noqa: E402
-from hornbeam.errors import ExportError, MissingExtraError  # noqa: E402
+from hornbeam.errors import ExportError, MissingExtraError, import_extra  # noqa: E402
 from hornbeam.export import to_treelite  # noqa: E402
-from hornbeam.export.optional_import import import_extra  # noqa: E402
 from hornbeam.tree import Skeleton, Tree  # noqa: E402
 from hornbeam.tree.route import predict_rows  # noqa: E402
 from parity import batches, models  # noqa: E402
@@ -43,7 +42,7 @@ def test_what_treelite_cannot_say():
     missing = {"missing_slot": [-2, -1, -1]}
     skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan], **missing)
     tree = Tree.raw(Schema((Feature("x"),), ("a",)), skeleton, np.array([[2], [1], [1]]))
-    with pytest.raises(ExportError, match="treelite has no words for that"):
+    with pytest.raises(ExportError, match="treelite cannot express that"):
         to_treelite(tree)
 
 

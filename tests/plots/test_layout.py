@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbeam.plots.layout import arrange, lines, room
+from hornbeam.plots.tree_figure.node_positions import arrange, lines, room
 from hornbeam.tree.walk import depths, descendants
 from strategies import chain, schemas, skeletons
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hornbeam.export.source.c import to_c
     from hornbeam.export.source.javascript import to_javascript
     from hornbeam.export.source.python import to_python
-    from hornbeam.export.source.test_vectors import TestVectors
+    from hornbeam.export.source.vectors import TestVectors
     from hornbeam.export.sql.queries import rules_where, to_sql
 
 __all__ = [
@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "TestVectors": "source.test_vectors",
+    "TestVectors": "source.vectors",
     "condition_text": "condition_text",
     "rules_dict": "rule_list",
     "rules_markdown": "rule_list",

@@ -10,10 +10,9 @@ import numpy as np
 
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.data.table import Table
-from hornbeam.export.long_paths import refuse_long_paths
-from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.export.checks import HasTree, check_path_tests, single_tree
 from hornbeam.export.source.lookup_tables import LookupTables
-from hornbeam.export.source.test_vectors import TestVectors
+from hornbeam.export.source.vectors import TestVectors
 from hornbeam.export.wording import plain_label
 from hornbeam.tree import Tree
 
@@ -68,7 +67,7 @@ def to_json(tree: Tree | HasTree, *, indent: int | None = None, vectors: Table |
     [{'feature': 'dose', 'missing': 1}] [0.5, 0.5]
     """
     tree = single_tree(tree)
-    refuse_long_paths(tree, "JSON")
+    check_path_tests(tree, "JSON")
     schema = tree.schema
     document: dict[str, Any] = {
         "format": "hornbeam-rules",

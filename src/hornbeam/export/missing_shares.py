@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from hornbeam.errors import ExportError
 from hornbeam.tree import Tree
 
-__all__ = ["missing_shares", "refuse_fractional"]
+__all__ = ["missing_shares"]
 
 
 def missing_shares(tree: Tree) -> dict[int, dict[int, float]]:
@@ -33,21 +32,3 @@ def missing_shares(tree: Tree) -> dict[int, dict[int, float]]:
         if heard:
             found[node] = {child: weight[child] / total for child in heard}
     return found
-
-
-def refuse_fractional(tree: Tree, target: str) -> None:
-    """Raise `ExportError` if some missing value goes to every child, which `target` cannot say.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Schema
-    >>> from hornbeam.tree import Skeleton, Tree
-    >>> refuse_fractional(Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]])), "ONNX")
-    """
-    spread = missing_shares(tree)
-    if spread:
-        raise ExportError(
-            f"Node {min(spread)} sends a missing value to every child, in proportion to the evidence; {target} has "
-            "no words for that. Export to SQL, or grow the tree with missing='own' or missing='learned'."
-        )

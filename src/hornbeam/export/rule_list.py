@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Self
 
 from hornbeam.data.schema import Kind
+from hornbeam.export.checks import check_max_categories
 from hornbeam.export.condition_text import condition_text
 from hornbeam.export.json_rules import json_value
 from hornbeam.export.people.markdown import code_span
-from hornbeam.export.wording import check_most, label_text, probability_text
+from hornbeam.export.wording import label_text, probability_text
 from hornbeam.rules import Rule, RuleSet
 from hornbeam.tree import Condition
 from hornbeam.tree.decision.positive import class_code
@@ -67,7 +68,7 @@ def rules_text(
        then ill; ill 0.800 (0.271 to 0.998); covers 3 rows, 0 wrong; decides 3
     otherwise ill; ill 0.500 (0.169 to 0.831); covers 6 rows, 3 wrong; decides 0
     """
-    check_most(max_categories)
+    check_max_categories(max_categories)
     code = None if positive is None else class_code(rules.schema.classes, positive)
     lines = []
     for at, rule in enumerate(rules, 1):
@@ -114,7 +115,7 @@ def rules_markdown(
     | 2 | `x0 > 37.6` | `ill` | 0.800 | 0.271 to 0.998 | 3 | 0 | 3 |
     |  | otherwise | `ill` | 0.500 | 0.169 to 0.831 | 6 | 3 | 0 |
     """
-    check_most(max_categories)
+    check_max_categories(max_categories)
     code = None if positive is None else class_code(rules.schema.classes, positive)
     likely = "probability" if code is None else f"probability of {code_span(label_text(positive))}"
     lines = [

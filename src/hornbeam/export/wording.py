@@ -12,15 +12,12 @@ from math import floor, isinf, isnan
 import numpy as np
 
 from hornbeam.data.schema import Feature, Kind
-from hornbeam.errors import ExportError, ParameterError
 from hornbeam.tree import Tree
 from hornbeam.tree.categories import shorter_side
 from hornbeam.tree.evidence.means import variances
 
 __all__ = [
     "branches",
-    "check_most",
-    "check_text",
     "conditions",
     "conditions_within",
     "digits_apart",
@@ -175,8 +172,10 @@ def number_text(value: float, digits: int | None = None) -> str:
 
     Examples
     --------
-    >>> number_text(2.449999988079071), number_text(2.449999988079071, 4), number_text(7073.5, 4), number_text(1234567.891, 4)
-    ('2.449999988079071', '2.45', '7073.5', '1234568')
+    >>> number_text(2.449999988079071), number_text(2.449999988079071, 4)
+    ('2.449999988079071', '2.45')
+    >>> number_text(7073.5, 4), number_text(1234567.891, 4)
+    ('7073.5', '1234568')
     """
     exact = repr(value + 0.0).removesuffix(".0")
     if digits is None or len(exact) <= digits + 2:
@@ -285,38 +284,6 @@ def plain_label(value: object) -> str | int | float | bool:
         if isinstance(value, kind):
             return kind(value)
     return repr(value)
-
-
-def check_most(most: int | None) -> None:
-    """Raise `ParameterError` unless a limit on categories is 1 or more, or None for no limit.
-
-    Examples
-    --------
-    >>> check_most(0)
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.ParameterError: max_categories is 0, expected 1 or more, or None for whole lists
-    """
-    if most is not None and most < 1:
-        raise ParameterError(f"max_categories is {most}, expected 1 or more, or None for whole lists")
-
-
-def check_text(words: str) -> None:
-    r"""Raise `ExportError` if words cannot be written to a file: half of a surrogate pair is no character.
-
-    Examples
-    --------
-    >>> check_text("\ud800")
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.ExportError: '\ud800' is not valid Unicode, expected text a file can hold. Rename it.
-    """
-    try:
-        words.encode()
-    except UnicodeEncodeError as error:
-        raise ExportError(
-            f"{words!r} is not valid Unicode, expected text a file can hold. Rename it."
-        ) from error
 
 
 def pluralise(n: int, one: str, many: str | None = None) -> str:

@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from hornbeam.errors import MissingExtraError
+from hornbeam.errors import import_extra
 from hornbeam.export.people.palette import CLASS_COLOURS
 
 if TYPE_CHECKING:
@@ -22,12 +22,9 @@ AS_IT_IS = {"parse_math": False, "usetex": False}
 def axes(ax: Any = None, *, size: tuple[float, float] = (6.0, 4.5)) -> "Axes":
     """The axes given, or those of a new figure without frills."""
     if ax is None:
-        try:
-            from matplotlib import pyplot
-        except ImportError as error:
-            raise MissingExtraError(
-                "Drawing needs matplotlib, which is not installed. Install it: pip install 'hornbeam[plots]'."
-            ) from error
+        import_extra("matplotlib", "plots", "Drawing")
+        from matplotlib import pyplot
+
         _, ax = pyplot.subplots(figsize=size, layout="constrained")
     ax.spines[["top", "right"]].set_visible(False)
     drawn: Axes = ax

@@ -11,10 +11,10 @@ from hornbeam.errors import DataError, ParameterError
 from hornbeam.explain.intervals import interval
 from hornbeam.export.prediction_text import prediction_text
 from hornbeam.export.wording import pluralise
-from hornbeam.plots.branches import draw_branches, draw_legend, draw_nodes, draw_words
 from hornbeam.plots.canvas import AS_IT_IS, GREY, PALE, axes
 from hornbeam.plots.estimator_access import fitted_tree
-from hornbeam.plots.figure_layout import Sketch, sketch
+from hornbeam.plots.tree_figure.drawing import draw_branches, draw_legend, draw_nodes, draw_words
+from hornbeam.plots.tree_figure.figure_layout import Sketch, sketch
 from hornbeam.tree import Tree
 from hornbeam.tree.decision.positive import class_code
 from hornbeam.tree.route import route

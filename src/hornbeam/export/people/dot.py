@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hornbeam.errors import ParameterError
-from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.export.checks import HasTree, single_tree
 from hornbeam.export.prediction_text import prediction_text
 from hornbeam.export.wording import conditions_within, evidence_text, feature_name, label_text, shortened
 from hornbeam.tree import Tree

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from html import escape
 
 from hornbeam.errors import ParameterError
-from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.export.checks import HasTree, check_text, single_tree
 from hornbeam.export.people.display_subset import DisplaySubset, display_subset
 from hornbeam.export.people.palette import CLASS_COLOURS, bar, bars
 from hornbeam.export.prediction_text import interval_text, prediction_text, scale_text
 from hornbeam.export.wording import (
-    check_text,
     conditions_within,
     digits_apart,
     evidence_text,

@@ -7,10 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from hornbeam.export.long_paths import refuse_long_paths
-from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.export.checks import HasTree, check_max_categories, check_path_tests, single_tree
 from hornbeam.export.prediction_text import prediction_text
-from hornbeam.export.wording import branches, check_most, evidence_text, label_text
+from hornbeam.export.wording import branches, evidence_text, label_text
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import path, slots
 
@@ -52,8 +51,8 @@ def to_markdown(tree: Tree | HasTree, *, max_categories: int | None = None) -> s
     | 2 | `dose > 0.5` | `well` | 0.800 | `4 well, 1 ill` |
     """
     tree = single_tree(tree)
-    check_most(max_categories)
-    refuse_long_paths(tree, "a table")
+    check_max_categories(max_categories)
+    check_path_tests(tree, "a table")
     skeleton = tree.skeleton
     slot = slots(skeleton).tolist()
     inner = np.flatnonzero(skeleton.n_children).tolist()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.errors import ParameterError
-from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.export.checks import HasTree, single_tree
 from hornbeam.export.people.palette import bar, bars
 from hornbeam.export.people.tree_layout import tree_layout
 from hornbeam.export.prediction_text import prediction_text

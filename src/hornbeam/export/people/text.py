@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from math import inf
 
 from hornbeam.errors import ParameterError
-from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.export.checks import HasTree, check_max_categories, single_tree
 from hornbeam.export.prediction_text import prediction_text
-from hornbeam.export.wording import branches, check_most, evidence_text, label_text
+from hornbeam.export.wording import branches, evidence_text, label_text
 from hornbeam.tree import Tree
 from hornbeam.tree.decision.positive import class_code
 from hornbeam.tree.walk import leaves_below
@@ -70,7 +70,7 @@ def to_text(
     ...     slot_of=[0, 1, 0],
     ... )
     >>> evidence = np.array([[70, 47, 3], [60, 10, 0], [9, 36, 0], [1, 1, 3], [58, 0, 0], [2, 10, 0]])
-    >>> tree = Tree.raw(Schema(features, ("no", "yes", "maybe")), skeleton, evidence_text)
+    >>> tree = Tree.raw(Schema(features, ("no", "yes", "maybe")), skeleton, evidence)
     >>> print(to_text(tree))
     0) every row
     ├─ 1) age ≤ 30.5
@@ -87,7 +87,7 @@ def to_text(
     tree = single_tree(tree)
     if max_depth is not None and max_depth < 0:
         raise ParameterError(f"max_depth is {max_depth}, expected 0 or more, or None for the whole tree")
-    check_most(max_categories)
+    check_max_categories(max_categories)
     lines = list(_outline(tree, inf if max_depth is None else max_depth, max_categories))
     answering = [(left, node) for left, node in lines if node >= 0]
     classes = [label_text(label) for label in tree.schema.classes]

@@ -10,13 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.schema import Feature, Kind
-from hornbeam.errors import ExportError, ParameterError
-from hornbeam.export.missing_shares import refuse_fractional
-from hornbeam.export.one_tree import HasTree, single_tree
-from hornbeam.export.optional_import import import_extra
+from hornbeam.errors import ExportError, ParameterError, import_extra
+from hornbeam.export.checks import HasTree, check_not_fractional, check_text, single_tree
 from hornbeam.export.runtime.binary_splits import binary_splits
 from hornbeam.export.runtime.onnx_operators import tree_ensemble, tree_ensemble_regressor
-from hornbeam.export.wording import check_text
 from hornbeam.tree import Tree
 from hornbeam.typing import Label
 
@@ -91,7 +88,7 @@ def to_onnx(
     tree = single_tree(tree)
     import_extra("onnx", "onnx")
     _check_settings(dtype, inputs, tree_operators)
-    refuse_fractional(tree, "ONNX")
+    check_not_fractional(tree, "ONNX")
     for name in _text(tree, columns=inputs == "columns"):
         check_text(name)
     from onnx import helper

@@ -11,8 +11,7 @@ import numpy as np
 
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import ExportError
-from hornbeam.export.missing_shares import refuse_fractional
-from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.export.checks import HasTree, check_not_fractional, single_tree
 from hornbeam.tree import Tree
 from hornbeam.typing import Category, Label
 
@@ -63,7 +62,7 @@ def to_pmml(tree: Tree | HasTree) -> str:
     <PMML xmlns="http://www.dmg.org/PMML-4_4" version="4.4">
     """
     tree = single_tree(tree)
-    refuse_fractional(tree, "PMML")
+    check_not_fractional(tree, "PMML")
     if tree.depth > _DEEPEST:
         raise ExportError(
             f"The tree is {tree.depth} levels deep, expected {_DEEPEST} at most: few readers of XML go deeper. "

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from hornbeam.errors import ExportError
-from hornbeam.export.missing_shares import refuse_fractional
-from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.export.checks import HasTree, check_not_fractional, single_tree
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import evidence_stopping
 
@@ -58,7 +57,7 @@ def to_shap(tree: Tree | HasTree) -> dict[str, Any]:
     ([inf, 35.0, 0.0, 0.0, 0.0], [0, 0, -1, -1, -1])
     """
     tree = single_tree(tree)
-    refuse_fractional(tree, "shap")
+    check_not_fractional(tree, "shap")
     ways, yes, no = _laid_out(tree)
     weight = np.array([max(way.weight, _HARDLY_ANY) if isinstance(way, _Stop) else 0.0 for way in ways])
     for place in range(len(ways) - 1, -1, -1):  # children stand behind their parents

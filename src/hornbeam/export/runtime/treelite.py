@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hornbeam.export.missing_shares import refuse_fractional
-from hornbeam.export.one_tree import HasTree, single_tree
-from hornbeam.export.optional_import import import_extra
+from hornbeam.errors import import_extra
+from hornbeam.export.checks import HasTree, check_not_fractional, single_tree
 from hornbeam.export.runtime.binary_splits import BinarySplit, binary_splits
 from hornbeam.tree import Tree
 
@@ -57,7 +56,7 @@ def to_treelite(tree: Tree | HasTree) -> Model:
     """
     tree = single_tree(tree)
     import_extra("treelite", "treelite")
-    refuse_fractional(tree, "treelite")
+    check_not_fractional(tree, "treelite")
     asked = binary_splits(tree.skeleton)
     builder = _builder(tree)
     builder.start_tree()

@@ -8,9 +8,9 @@ import re
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.errors import ExportError, ParameterError
-from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.export.checks import HasTree, single_tree
 from hornbeam.export.source.lookup_tables import LookupTables
-from hornbeam.export.source.test_vectors import TestVectors
+from hornbeam.export.source.vectors import TestVectors
 from hornbeam.export.wording import plain_label, wrapped
 from hornbeam.tree import Tree
 from hornbeam.typing import Label

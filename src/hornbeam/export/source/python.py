@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
-from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.export.checks import HasTree, single_tree
 from hornbeam.export.source.lookup_tables import LookupTables
-from hornbeam.export.source.test_vectors import TestVectors
+from hornbeam.export.source.vectors import TestVectors
 from hornbeam.export.wording import plain_label, wrapped
 from hornbeam.tree import Tree
 from hornbeam.typing import Label

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from hornbeam.data.schema import Feature
 from hornbeam.errors import ExportError, ParameterError
-from hornbeam.export.wording import check_text
+from hornbeam.export.checks import check_text
 from hornbeam.typing import Category, Label
 
 __all__ = ["DIALECTS", "Dialect", "dialect_of", "name", "word"]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from hornbeam.errors import ParameterError
-from hornbeam.export.one_tree import HasTree, single_tree
-from hornbeam.export.optional_import import import_extra
+from hornbeam.errors import ParameterError, import_extra
+from hornbeam.export.checks import HasTree, single_tree
 from hornbeam.rules import RuleSet
 from hornbeam.tree import Tree
 

@@ -10,14 +10,14 @@ import numpy as np
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.errors import ExportError, ParameterError
-from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.export.checks import HasTree, check_table, single_tree
 from hornbeam.export.source.c.answers import answers, stored
 from hornbeam.export.source.c.declarations import class_names, declarations
 from hornbeam.export.source.c.nested import nested
 from hornbeam.export.source.c.numbers import NUMBERS, Real
 from hornbeam.export.source.c.program import Program
 from hornbeam.export.source.c.tables import array, binned_walk, binning, flat_walk
-from hornbeam.export.source.test_vectors import TestVectors, need_table
+from hornbeam.export.source.vectors import TestVectors
 from hornbeam.export.wording import wrapped
 from hornbeam.tree import Tree
 
@@ -164,7 +164,7 @@ def _walk(program: Program) -> list[str]:
 
 def _test(program: Program, table: Table) -> str:
     """Write the rows with the tree's answers, and the program that compares."""
-    need_table(program.tree, table)
+    check_table(program.tree, table)
     name, number, schema = program.name, program.number, program.tree.schema
     features = zip(schema.features, table.columns, strict=True)
     columns = [c if f.kind is Kind.NOMINAL else number.rounded(c) for f, c in features]

@@ -8,8 +8,8 @@ import numpy as np
 
 from hornbeam.export.people.palette import bars
 from hornbeam.plots.canvas import AS_IT_IS, DARK, GREY, PALE, text_width
-from hornbeam.plots.figure_layout import Sketch
-from hornbeam.plots.leaf_table import Bars
+from hornbeam.plots.tree_figure.figure_layout import Sketch
+from hornbeam.plots.tree_figure.leaf_table import Bars
 from hornbeam.typing import Bools, Floats
 
 __all__ = ["draw_branches", "draw_legend", "draw_nodes", "draw_words"]

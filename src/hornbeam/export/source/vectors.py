@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
-from hornbeam.errors import SchemaError
+from hornbeam.export.checks import check_table
 from hornbeam.export.wording import plain_label
 from hornbeam.tree import Tree
 from hornbeam.tree.route import predict_rows, route
 from hornbeam.typing import Floats, Indices
 
-__all__ = ["TestVectors", "need_table"]
+__all__ = ["TestVectors"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +44,8 @@ class TestVectors:
     ([1, 0], [[0.8, 0.2], [0.5, 0.5]], [[0.1], [None]])
     """
 
+    __test__: ClassVar[bool] = False  # pytest would collect the class by its name
+
     table: Table
     nodes: Indices
     probabilities: Floats
@@ -52,7 +54,7 @@ class TestVectors:
     @classmethod
     def of(cls, tree: Tree, table: Table) -> Self:
         """Ask the tree about every row of a table."""
-        need_table(tree, table)
+        check_table(tree, table)
         said = predict_rows(tree, table)
         decided = np.zeros(len(said), np.intp) if tree.is_regression else tree.decision(said)
         return cls(table, route(tree.skeleton, table), said, decided)
@@ -86,17 +88,3 @@ def _new_word(known: set[str]) -> str:
     while word in known:
         word += "?"
     return word
-
-
-def need_table(tree: Tree, table: Any) -> None:
-    """Raise `SchemaError` unless vectors are a table of the tree's features."""
-    if not isinstance(table, Table):
-        raise SchemaError(
-            f"The vectors are a {type(table).__name__}; expected a Table. Read rows X with "
-            "Table.read(X, schema=tree.schema)."
-        )
-    if table.schema.features != tree.schema.features:
-        raise SchemaError(
-            "The vectors' table has other features than the tree; expected the same names, kinds and "
-            "categories. Read it with Table.read(X, schema=tree.schema)."
-        )

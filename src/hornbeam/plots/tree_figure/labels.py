@@ -8,7 +8,7 @@ import numpy as np
 
 from hornbeam.export.wording import conditions_within, digits_apart, feature_name, pluralise, shortened
 from hornbeam.plots.canvas import text_width
-from hornbeam.plots.page_size import Page
+from hornbeam.plots.tree_figure.page import Page
 from hornbeam.tree import Tree
 from hornbeam.typing import Bools, Floats
 

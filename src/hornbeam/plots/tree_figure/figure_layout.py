@@ -12,10 +12,10 @@ from hornbeam.export.people.palette import CLASS_COLOURS, OTHERS
 from hornbeam.export.prediction_text import scale_text
 from hornbeam.export.wording import label_text, shortened
 from hornbeam.plots.canvas import text_width
-from hornbeam.plots.labels import Label, fuller_labels, labels_of
-from hornbeam.plots.layout import Layout, arrange, lines, room
-from hornbeam.plots.leaf_table import LeafTable
-from hornbeam.plots.page_size import SMALLEST, Page
+from hornbeam.plots.tree_figure.labels import Label, fuller_labels, labels_of
+from hornbeam.plots.tree_figure.leaf_table import LeafTable
+from hornbeam.plots.tree_figure.node_positions import Layout, arrange, lines, room
+from hornbeam.plots.tree_figure.page import SMALLEST, Page
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.walk import depths
 from hornbeam.typing import Bools, Floats
