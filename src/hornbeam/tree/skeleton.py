@@ -14,7 +14,10 @@ from hornbeam.tree.check import check_skeleton, read_only
 from hornbeam.tree.walk import level_offsets, parents_and_children
 from hornbeam.typing import Bools, Floats, Indices
 
-__all__ = ["Skeleton"]
+__all__ = ["EVERY_CHILD", "STOP", "Skeleton"]
+
+STOP = -1  #: `missing_slot` of a node where rows with a missing value stop
+EVERY_CHILD = -2  #: `missing_slot` of a node that splits such a row over all children, in proportion to their evidence
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -169,6 +172,11 @@ class Skeleton:
         """Whether each node is a leaf."""
         leaf: Bools = self.n_children == 0
         return leaf
+
+    @property
+    def is_fractional(self) -> bool:
+        """Whether some node splits a row with a missing value over all its children."""
+        return bool((self.missing_slot == EVERY_CHILD).any())
 
     @property
     def router(self) -> Router:

@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
-from hornbeam.tree.skeleton import Skeleton
+from hornbeam.tree.skeleton import EVERY_CHILD, Skeleton
+from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import concat_ranges
 from hornbeam.typing import Bools, Counts
 
-__all__ = ["Arrivals", "count_shared", "descend", "known_weight"]
+__all__ = ["Arrivals", "child_shares", "count_shared", "descend", "known_weight"]
 
 type _Ids = NDArray[np.intp]
 
@@ -106,6 +107,39 @@ def known_weight(skeleton: Skeleton, table: Table, weight: Counts | None) -> Cou
     return known
 
 
+def child_shares(tree: Tree) -> dict[int, dict[int, float]]:
+    """Compute the share of each child in the missing values of its parent, for nodes that split them.
+
+    Returns
+    -------
+    dict from node to dict from child to share
+        Nodes in level order, and their children with evidence. The shares of a node add up to 1. A node whose children
+        have no evidence is left out: a missing value stops there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Feature, Schema
+    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan], missing_slot=[EVERY_CHILD, -1, -1])
+    >>> schema = Schema((Feature("dose"),), ("ill", "well"))
+    >>> child_shares(Tree.raw(schema, stump, np.array([[4, 4], [2, 0], [2, 4]])))
+    {0: {1: 0.25, 2: 0.75}}
+    """
+    skeleton = tree.skeleton
+    fractional = np.flatnonzero(skeleton.missing_slot == EVERY_CHILD).tolist()
+    weight = tree.weight.astype(np.float64).tolist() if fractional else []
+    shares = {}
+    for node in fractional:
+        first = skeleton.first_child.item(node)
+        children = range(first, first + skeleton.n_children.item(node))
+        total = 0.0
+        for child in children:  # a loop, not `sum`, which corrects rounding: the router adds in this way
+            total += weight[child]
+        if total > 0:
+            shares[node] = {child: weight[child] / total for child in children if weight[child] > 0}
+    return shares
+
+
 def descend(
     skeleton: Skeleton,
     table: Table,
@@ -186,7 +220,7 @@ def _predict(skeleton: Skeleton, table: Table, row: _Ids, node: _Ids) -> tuple[_
             slot[at[seen]] = skeleton.slot_of[skeleton.slot_start[here[seen]] + value[seen]]
             missing[at] = value == -1
     slot[missing] = skeleton.missing_slot[node[missing]]
-    return slot, slot == -2
+    return slot, slot == EVERY_CHILD
 
 
 def _share(

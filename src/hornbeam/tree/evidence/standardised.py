@@ -48,7 +48,7 @@ class StandardisedTarget:
         --------
         >>> from hornbeam import TreeRegressor
         >>> StandardisedTarget.of(TreeRegressor("cart").fit([[0], [1]], [2.0, 6.0]).tree_)
-        Standard(mean=4.0, deviation=2.0)
+        StandardisedTarget(mean=4.0, deviation=2.0)
         """
         roots = np.sum([tree.evidence[0] * tree.unit for tree in trees], axis=0)
         if roots[0] == 0:
