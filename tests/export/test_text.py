@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ParameterError
 from hornbeam.export import to_text
-from hornbeam.export.wording import conditions, conditions_within, digits_apart, number_text
+from hornbeam.export.wording import conditions, conditions_within, number_text, threshold_digits
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.walk import pull_up
 from strategies import chain, trees
@@ -241,7 +241,7 @@ def test_thresholds_of_a_feature_are_told_apart(thresholds):
         [2] * n + [0] * (n + 1), [0] * n + [-1] * (n + 1), [*thresholds, *[np.nan] * (n + 1)]
     )
     tree = Tree.raw(Schema((Feature("x"),), ("a",)), skeleton, np.zeros((2 * n + 1, 1), np.int64))
-    (digits,) = digits_apart(tree)
+    (digits,) = threshold_digits(tree)
     told = {number_text(threshold, digits) for threshold in thresholds}
     assert digits == 9 or len(told) == n
     assert digits == 4 or len({number_text(threshold, digits - 1) for threshold in thresholds}) < n

@@ -4,8 +4,8 @@ from typing import Any, Protocol
 
 from hornbeam.data.table import Table
 from hornbeam.errors import ExportError, ParameterError, SchemaError
-from hornbeam.export.missing_shares import missing_shares
 from hornbeam.tree import Tree
+from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.unwrap import unwrap
 from hornbeam.tree.walk import path_tests
 
@@ -93,7 +93,7 @@ def check_not_fractional(tree: Tree, target: str) -> None:
     >>> from hornbeam.tree import Skeleton, Tree
     >>> check_not_fractional(Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]])), "ONNX")
     """
-    shares = missing_shares(tree)
+    shares = child_shares(tree)
     if shares:
         raise ExportError(
             f"Node {min(shares)} sends a missing value to every child, in proportion to the evidence; {target} cannot "

@@ -13,12 +13,12 @@ from hornbeam.export.people.palette import CLASS_COLOURS, bar, bars
 from hornbeam.export.prediction_text import interval_text, prediction_text, scale_text
 from hornbeam.export.wording import (
     conditions_within,
-    digits_apart,
     evidence_text,
     feature_name,
     label_text,
     pluralise,
     shortened,
+    threshold_digits,
 )
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import depths
@@ -133,7 +133,7 @@ class _Page:
     def _nodes(self, max_depth: int) -> Iterator[str]:
         """Every node in turn, each inner one as an element that holds those below it."""
         tree = self.folded.tree
-        skeleton, depth, digits = tree.skeleton, depths(tree.skeleton), digits_apart(tree)
+        skeleton, depth, digits = tree.skeleton, depths(tree.skeleton), threshold_digits(tree)
         belief = bars(tree)
         todo: list[tuple[int, str]] = [(0, "every row")]
         while todo:

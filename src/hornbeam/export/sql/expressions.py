@@ -11,9 +11,9 @@ import numpy as np
 from sqlglot import exp
 
 from hornbeam.data.schema import Kind
-from hornbeam.export.missing_shares import missing_shares
 from hornbeam.export.sql.dialect import Dialect
 from hornbeam.tree import Tree
+from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.walk import leaves_below
 
 __all__ = ["SplitExpressions"]
@@ -47,7 +47,7 @@ class SplitExpressions:
     words: dict[int, list[exp.Expression]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "shares", missing_shares(self.tree))
+        object.__setattr__(self, "shares", child_shares(self.tree))
         object.__setattr__(self, "below", leaves_below(self.tree.skeleton).tolist())
         for f in self.features:
             self.words[f] = self.dialect.categories(self.tree.schema.features[f])

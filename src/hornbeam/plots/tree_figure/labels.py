@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hornbeam.export.wording import conditions_within, digits_apart, feature_name, pluralise, shortened
+from hornbeam.export.wording import conditions_within, feature_name, pluralise, shortened, threshold_digits
 from hornbeam.plots.canvas import text_width
 from hornbeam.plots.tree_figure.page import Page
 from hornbeam.tree import Tree
@@ -44,7 +44,7 @@ def labels_of(tree: Tree, roomy: Bools, letters: int, page: Page) -> list[Label]
     >>> [label.test for label in labels_of(tree, np.ones(3, bool), 28, Page.of(2))]
     ['3 rows', '= blue', 'in {green, red}']
     """
-    skeleton, digits = tree.skeleton, digits_apart(tree)
+    skeleton, digits = tree.skeleton, threshold_digits(tree)
     labels = [
         Label(pluralise(tree.rows.item(0), "row")) if roomy[0] else Label(),
         *[Label()] * (tree.n_nodes - 1),
@@ -65,7 +65,7 @@ def labels_of(tree: Tree, roomy: Bools, letters: int, page: Page) -> list[Label]
 
 def fuller_labels(tree: Tree, labels: list[Label], room: Floats, page: Page) -> list[Label]:
     """Name more categories in the tests that were cut, where nodes have so many points of room."""
-    found, digits = list(labels), digits_apart(tree)
+    found, digits = list(labels), threshold_digits(tree)
     for node in [node for node, label in enumerate(labels) if "…" in label.test]:
         parent = tree.skeleton.parent.item(node)
         slot = node - tree.skeleton.first_child.item(parent)
