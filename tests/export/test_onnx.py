@@ -100,7 +100,7 @@ def test_what_onnx_cannot_say():
         ({"dtype": "float16"}, "dtype is 'float16'"),
         ({"inputs": "rows"}, "inputs is 'rows'"),
         ({"tree_operators": 4}, "tree_operators is 4"),
-        ({"tree_operators": 1}, "takes dtype='float32' and inputs='matrix' alone"),
+        ({"tree_operators": 1}, "takes only dtype='float32' and inputs='matrix'"),
     ],
 )
 def test_settings_make_sense(options, message):
