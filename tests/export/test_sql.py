@@ -180,9 +180,9 @@ def test_a_long_chain_that_shares_missing_values(database, left):
 
 
 def test_missing_values_that_spread_too_far(monkeypatch):
-    monkeypatch.setattr("hornbeam.export.sql.fractional._MOST_WAITING", 50)
+    monkeypatch.setattr("hornbeam.export.sql.fractional._MAX_WAITING", 50)
     with pytest.raises(
-        ExportError, match="Missing values spread on 100 levels at a time, expected 50 at most"
+        ExportError, match="Missing values go to every child on 100 levels at a time, expected 50 at most"
     ):
         to_sql(shared_chain(200, left=True))
     assert to_sql(shared_chain(200, left=False))  # here no more than one level waits
@@ -192,7 +192,7 @@ def test_what_a_database_cannot_tell():
     features = (Feature("Age"), Feature("age"))
     skeleton = Skeleton.of([2, 2, 0, 0, 0], [0, 1, -1, -1, -1], [1.0, 2.0, nan, nan, nan])
     tree = Tree.raw(Schema(features, ("a",)), skeleton, np.array([[3], [2], [1], [1], [1]]))
-    with pytest.raises(ExportError, match="named 'Age' and 'age'; duckdb does not tell case"):
+    with pytest.raises(ExportError, match="named 'Age' and 'age'; duckdb ignores case"):
         to_sql(tree)
     assert '"Age"' in to_sql(tree, dialect="postgres")
     table = Table(tree.schema, (np.array([0.0, 0.0, 2.0]), np.array([1.0, 3.0, 1.0])))
