@@ -1,4 +1,4 @@
-"""Rows with the answers a tree gives them, to be shipped beside exported code as its test."""
+"""Rows with their expected predictions, to ship with exported code as its test."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["TestVectors"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TestVectors:
-    """Rows, where each of them stops, and what the tree answers.
+    """Rows with the node where each stops, its probabilities and its class.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class TestVectors:
     nodes : int32 array of shape (n_rows,)
     probabilities : float64 array of shape (n_rows, n_classes)
     decided : intp array of shape (n_rows,)
-        The class that the tree's decision rule gives, by its code; 0 where the target is numeric.
+        The code of the class that the tree's decision rule chooses; 0 for a numeric target.
 
     Examples
     --------
@@ -53,14 +53,14 @@ class TestVectors:
 
     @classmethod
     def of(cls, tree: Tree, table: Table) -> Self:
-        """Ask the tree about every row of a table."""
+        """Predict every row of a table."""
         check_table(tree, table)
-        said = predict_rows(tree, table)
-        decided = np.zeros(len(said), np.intp) if tree.is_regression else tree.decision(said)
-        return cls(table, route(tree.skeleton, table), said, decided)
+        predicted = predict_rows(tree, table)
+        decided = np.zeros(len(predicted), np.intp) if tree.is_regression else tree.decision(predicted)
+        return cls(table, route(tree.skeleton, table), predicted, decided)
 
     def numbers(self) -> Floats:
-        """Give the rows as numbers: categories by their codes, NaN where missing, -2 where unknown."""
+        """Convert the rows to numbers: categories to their codes, missing values to NaN, unseen categories to -2."""
         columns = []
         for feature, column in zip(self.table.schema.features, self.table.columns, strict=True):
             missing = (column == -1) & (feature.kind is Kind.NOMINAL)
@@ -68,11 +68,11 @@ class TestVectors:
         return np.stack(columns, axis=1) if columns else np.empty((len(self.nodes), 0))
 
     def values(self) -> list[list[Any]]:
-        """Give the rows by value: categories themselves, None where missing, a new word where unknown."""
+        """List the values of the rows: None where missing, a new text for an unseen category."""
         rows: list[list[Any]] = [[] for _ in self.nodes]
         for feature, column in zip(self.table.schema.features, self.numbers().T, strict=True):
             categories = [plain_label(category) for category in feature.categories]
-            unknown = _new_word({str(category) for category in categories})
+            unknown = _new_text({str(category) for category in categories})
             for row, value in zip(rows, column.tolist(), strict=True):
                 if np.isnan(value):
                     row.append(None)
@@ -83,8 +83,8 @@ class TestVectors:
         return rows
 
 
-def _new_word(known: set[str]) -> str:
-    word = "?"
-    while word in known:
-        word += "?"
-    return word
+def _new_text(known: set[str]) -> str:
+    text = "?"
+    while text in known:
+        text += "?"
+    return text
