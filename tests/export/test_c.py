@@ -13,8 +13,8 @@ from hornbeam.data import Table
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ExportError, ParameterError, SchemaError
 from hornbeam.export import to_c
-from hornbeam.export.source.c.answers import fixed_point
 from hornbeam.export.source.c.numbers import NUMBERS
+from hornbeam.export.source.c.predictions import fixed_point
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.route import predict_rows, route
 from hornbeam.tree.walk import pull_up
@@ -207,7 +207,7 @@ def test_few_probabilities_are_copied_without_a_call(tmp_path):
 def test_what_cannot_be_exact_is_refused():
     shares = stump(missing_slot=-2)
     for options in ({"layout": "if"}, {"layout": "table", "probability": "float"}):
-        with pytest.raises(ExportError, match="shares missing values among branches"):
+        with pytest.raises(ExportError, match="sends missing values to every child"):
             to_c(shares, **options)
     assert "waiting" not in to_c(shares, layout="if", complete=True)
     assert "waiting[2]" in to_c(shares, layout="table")
