@@ -64,7 +64,7 @@ def test_differences_above_the_line_are_wins(comparison: Comparison) -> None:
     assert (len(won), len(lost)) == (record.wins, record.losses)
     assert (won[:, 1] > 0).all()
     assert (lost[:, 1] < 0).all()
-    assert f"honest better: {record.wins}" in [text.get_text() for text in ax.get_legend().get_texts()]
+    assert f"cross-fitted better: {record.wins}" in [text.get_text() for text in ax.get_legend().get_texts()]
 
 
 def test_times_of_every_method_that_has_any() -> None:

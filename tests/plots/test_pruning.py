@@ -65,7 +65,7 @@ def test_what_is_no_path_is_said(rows):
     X, y = rows
     with pytest.raises(ParameterError, match="not all CostComplexity"):
         PruningPathDisplay.from_cross_validation(CrossValidated(PRESETS["cart"], [ErrorBased()]), X, y)
-    with pytest.raises(DataError, match="single row"):
+    with pytest.raises(DataError, match="at least 2 rows; got 1"):
         PruningPathDisplay.from_cross_validation(CrossValidated(PRESETS["cart"]), X[:1], y[:1])
     clf = TreeClassifier("cart").fit(X, y)
     with pytest.raises(ParameterError, match="by='size'"):

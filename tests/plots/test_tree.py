@@ -34,7 +34,7 @@ def fitted(n_leaves, n_classes=3):
 
 
 def texts(display):
-    return [*display.words_, *display.table_, *display.legend_, display.caption_]
+    return [*display.texts_, *display.table_, *display.legend_, display.caption_]
 
 
 def boxes(display):
@@ -60,13 +60,13 @@ def test_no_words_cover_others_and_all_are_inside(n_leaves):
     width, height = display.figure_.canvas.get_width_height()
     assert (extents[:, :2] >= -1).all()
     assert (extents[:, 2:] <= np.array([width, height]) + 1).all()
-    assert min(text.get_fontsize() for text in display.words_) >= 5
+    assert min(text.get_fontsize() for text in display.texts_) >= 5
     # Every branch of the whole tree is said.
     assert display.folded_.tree is clf.tree_
     assert (
         sum(
             text.get_text().startswith(("≤ ", "> ", "in {", "not in {", "= ", "≠ "))
-            for text in display.words_
+            for text in display.texts_
         )
         >= clf.tree_.n_nodes - 1
     )
@@ -81,7 +81,7 @@ def test_ten_leaves_say_everything():
     evidence = np.array([[70, 47], [60, 10], [9, 36], [1, 1], [58, 0], [2, 10]])
     tree = Tree.raw(Schema(features, ("no", "yes")), skeleton, evidence)
     display = TreeDisplay.from_estimator(tree)
-    assert [text.get_text() for text in display.words_] == [
+    assert [text.get_text() for text in display.texts_] == [
         "117 rows", "age", "≤ 2.45", "70 rows", "colour", "> 2.45", "missing", "in {blue, red} or missing", "= green",
     ]  # fmt: skip
     rows = [text.get_text() for text in display.table_]
@@ -135,7 +135,7 @@ def test_all_leaves_with_words_where_there_is_room():
     display = TreeDisplay.from_estimator(clf, max_leaves=None)
     assert display.folded_.tree is clf.tree_
     assert len(display.edges_.get_segments()) == clf.tree_.n_nodes
-    assert 10 < len(display.words_) < clf.tree_.n_nodes
+    assert 10 < len(display.texts_) < clf.tree_.n_nodes
     assert len(overlapping(boxes(display))) == 0
     assert max(display.figure_.get_size_inches()) < 30
 
@@ -147,7 +147,7 @@ def test_the_path_of_a_row_is_dark_and_never_folded():
     dark = [mpl.colors.to_hex(colour) == "#1a1a1a" for colour in display.edges_.get_colors()]
     assert display.folded_.node[dark].tolist() == way
     best = clf.predict_proba(X[7:8]).max()
-    assert f"the path of a row to node {way[-1]}, which answers" in display.caption_.get_text()
+    assert f"the path of a row to node {way[-1]}, which predicts" in display.caption_.get_text()
     assert f"{min(best, 0.99):.2f}" in display.caption_.get_text()
     with pytest.raises(DataError, match="highlight has 2 rows, expected one"):
         TreeDisplay.from_estimator(clf, highlight=X[:2])
@@ -167,7 +167,7 @@ def test_hostile_names_are_drawn_as_they_are(name):
     display = TreeDisplay.from_estimator(tree)
     extents = boxes(display)
     assert len(overlapping(extents)) == 0
-    assert any(text.get_text().startswith(feature_name(name)[:20]) for text in display.words_)
+    assert any(text.get_text().startswith(feature_name(name)[:20]) for text in display.texts_)
     assert any(text.get_text().startswith(label_text(name)[:20]) for text in display.legend_)
     assert not any(text.get_parse_math() for text in texts(display))
 
@@ -187,13 +187,13 @@ def test_axes_that_are_given_are_filled_with_what_can_be_read_there():
     assert pyplot.get_fignums() == [figure.number]
     assert 6 <= display.folded_.tree.n_leaves < 100
     assert len(overlapping(boxes(display))) == 0
-    assert len(display.words_) >= display.folded_.tree.n_nodes
+    assert len(display.texts_) >= display.folded_.tree.n_nodes
 
 
 def test_a_single_leaf_is_a_tree():
     display = TreeDisplay.from_estimator(TreeClassifier().fit([[0], [0]], ["a", "b"]))
     assert display.caption_.get_text() == "1 leaf, depth 0"
-    assert display.words_[0].get_text() == "2 rows"
+    assert display.texts_[0].get_text() == "2 rows"
 
 
 def test_nothing_is_left_behind():
@@ -218,11 +218,11 @@ def test_categories_fill_the_room_that_is_there():
     X, y = [[town] for town in towns * 5], ([0] * 4 + [1] * 4) * 5
     clf = TreeClassifier("cart").fit(X, y)
     display = TreeDisplay.from_estimator(clf)
-    said = [text.get_text() for text in display.words_]
+    said = [text.get_text() for text in display.texts_]
     assert said[2:] == [f"in {{{', '.join(towns[:4])}}}", f"in {{{', '.join(towns[4:])}}}"]
     _, ax = pyplot.subplots(figsize=(6.5, 3))
     narrow = TreeDisplay.from_estimator(clf, ax=ax)
-    cut = [text.get_text() for text in narrow.words_][2]
+    cut = [text.get_text() for text in narrow.texts_][2]
     assert re.fullmatch(r"in \{Town-00.*, … \d more\}", cut)
 
 

@@ -1,4 +1,16 @@
-"""A tree, or its rules, in other languages."""
+"""Exports of a tree, or of rules, to text, pictures, source code, SQL and other runtimes.
+
+In reading order:
+
+- `checks`: checks of the model and of arguments
+- `wording`, `condition_text`, `prediction_text`: text of names, numbers, tests, conditions and predictions
+- `people/`: text, tables and pictures
+- `source/`: Python, JavaScript and C
+- `sql/`: queries
+- `runtime/`: ONNX, treelite, PMML and shap
+- `json_rules`: a tree as rules in JSON
+- `rule_list`: a list of rules as text, Markdown and plain values
+"""
 
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +59,7 @@ __all__ = [
     "to_treelite",
 ]
 
-_HOMES = {
+_MODULES = {
     "TestVectors": "source.vectors",
     "condition_text": "condition_text",
     "rules_dict": "rule_list",
@@ -74,10 +86,10 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value  # the next look-up does not come here
+    value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    globals()[name] = value  # the next lookup does not call this function
     return value
 
 

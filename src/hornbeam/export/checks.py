@@ -1,4 +1,4 @@
-"""Checks of what an export is given: the model, the size of its paths, limits, names and test rows."""
+"""Checks of the arguments of an export: model, length of paths, limits, names and test rows."""
 
 from typing import Any, Protocol
 

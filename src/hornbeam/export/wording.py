@@ -336,11 +336,11 @@ def wrapped(items: Iterable[object], width: int = 100, indent: str = "    ") -> 
     return "\n".join([*lines, line.rstrip()])
 
 
-def _is_ambiguous(word: str) -> bool:
-    if word in {"missing", "True", "False", "None"} or word.startswith(("… ", "of ")) or "or missing" in word:
+def _is_ambiguous(text: str) -> bool:
+    if text in {"missing", "True", "False", "None"} or text.startswith(("… ", "of ")) or "or missing" in text:
         return True
     try:
-        float(word)
+        float(text)
     except ValueError:
         return False
     return True

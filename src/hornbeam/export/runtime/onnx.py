@@ -182,12 +182,12 @@ def _encoder(feature: Feature, name: str, code: str) -> NodeProto:
     """Make the node that turns text into category positions; an undeclared ordinal value is missing, as in the tree."""
     from onnx import helper
 
-    words = [str(category) for category in feature.categories]
-    if len(set(words)) < len(words):
+    texts = [str(category) for category in feature.categories]
+    if len(set(texts)) < len(texts):
         raise ExportError(
             f"Feature {feature.name!r} has two categories that are the same as text. Use inputs='matrix'."
         )
-    position = {"": np.nan} | {word: float(code) for code, word in enumerate(words)}
+    position = {"": np.nan} | {text: float(code) for code, text in enumerate(texts)}
     return helper.make_node(
         "LabelEncoder",
         [name],

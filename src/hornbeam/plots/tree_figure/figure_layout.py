@@ -1,4 +1,4 @@
-"""A tree measured for its page: what is shown, what is said, and where, in points from the upper left corner."""
+"""A drawn tree fitted to its page: what is shown, with which text and where, in points from the upper left corner."""
 
 from __future__ import annotations
 
@@ -12,80 +12,85 @@ from hornbeam.export.people.palette import CLASS_COLOURS, OTHERS
 from hornbeam.export.prediction_text import scale_text
 from hornbeam.export.wording import label_text, shortened
 from hornbeam.plots.canvas import text_width
-from hornbeam.plots.tree_figure.labels import Label, fuller_labels, labels_of
 from hornbeam.plots.tree_figure.leaf_table import LeafTable
-from hornbeam.plots.tree_figure.node_positions import Layout, arrange, lines, room
-from hornbeam.plots.tree_figure.page import SMALLEST, Page
+from hornbeam.plots.tree_figure.node_positions import (
+    NodePositions,
+    line_numbers,
+    place_nodes,
+    without_overlap,
+)
+from hornbeam.plots.tree_figure.node_texts import NodeText, lengthen_texts, node_texts
+from hornbeam.plots.tree_figure.page import SMALLEST_FONT, Page
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.walk import depths
 from hornbeam.typing import Bools, Floats
 
-__all__ = ["Sketch", "sketch"]
+__all__ = ["FigureLayout", "fit_to_page"]
 
-_WIDE = 1250.0  # points of a new figure, which is wider if its words would have to be cut short
+_WIDTH = 1250.0  # points of a new figure, which is wider if its text would have to be cut
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sketch:
-    """What there is to draw.
+class FigureLayout:
+    """A tree to draw, with the text and position of each part.
 
     Parameters
     ----------
-    folded : DisplaySubset
+    shown : DisplaySubset
         The tree to show.
     page : Page
-    layout : Layout
-    labels : list of Label
-        What is said at each shown node; nothing where there is no room.
-    said : bool array
-        Which leaves have words in the table.
+    positions : NodePositions
+    texts : list of NodeText
+        The text at each shown node; empty where there is no room.
+    has_text : bool array
+        Whether a leaf has text in the table.
     table : LeafTable
     complete : bool
-        Whether there was width for the words of all nodes.
-    legend : list of rows of (colour, class, place), default []
+        Whether all nodes have their text.
+    legend : list of rows of (colour, class, position), default []
     """
 
-    folded: DisplaySubset
+    shown: DisplaySubset
     page: Page
-    layout: Layout
-    labels: list[Label]
-    said: Bools
+    positions: NodePositions
+    texts: list[NodeText]
+    has_text: Bools
     table: LeafTable
     complete: bool
     legend: list[list[tuple[str, str, float]]] = field(default_factory=list)
 
     @property
     def top(self) -> float:
-        """Where the first line begins, below the legend and the heads of the table."""
+        """Top of the first line, below the legend and the heads of the table."""
         return (1.8 * len(self.legend) + 1.6) * self.page.font
 
     @property
     def y(self) -> Floats:
-        """The height of each node."""
-        return self.top + (self.layout.line + 0.5) * self.page.pitch
+        """Vertical position of each node."""
+        return self.top + (self.positions.line + 0.5) * self.page.pitch
 
     @property
     def bottom(self) -> float:
-        """Where the last line ends."""
-        return self.top + self.folded.tree.n_leaves * self.page.pitch
+        """Bottom of the last line."""
+        return self.top + self.shown.tree.n_leaves * self.page.pitch
 
     @property
     def height(self) -> float:
-        """From the top of the page to the end of the caption."""
+        """Height of the page, with the caption."""
         return self.bottom + 2.6 * self.page.font
 
     @property
     def table_left(self) -> float:
-        """Where the table begins."""
-        return self.layout.width + self.page.node_bar + self.page.font
+        """Left edge of the table."""
+        return self.positions.width + self.page.node_bar + self.page.font
 
     @property
     def width(self) -> float:
-        """From the left edge of the page to the right one."""
-        return self.table_left + self.table.columns(np.flatnonzero(self.said).tolist())[-1]
+        """Width of the page."""
+        return self.table_left + self.table.columns(np.flatnonzero(self.has_text).tolist())[-1]
 
 
-def sketch(
+def fit_to_page(
     tree: Tree,
     max_leaves: int | None,
     keep: Sequence[int],
@@ -93,67 +98,67 @@ def sketch(
     level: float,
     size: tuple[float, float] | None,
     code: int | None = None,
-) -> Sketch:
-    """Measure a tree for a page of its own, or for one of this width and height.
+) -> FigureLayout:
+    """Fit a tree to a page of its own, or to one of given width and height.
 
     Parameters
     ----------
     tree : Tree
     max_leaves : int or None
-        As of `display_subset`.
+        As in `display_subset`.
     keep : sequence of int
-        Nodes that are shown, and whose words come first.
+        Nodes that are shown, and get text before all others.
     bounds : pair of arrays or None
         Intervals of all nodes.
     level : float
-        Of the intervals.
+        Level of the intervals.
     size : pair of float or None
-        Width and height of the page, if it is given.
+        Width and height of a given page.
     code : int, optional
         The class of interest.
 
     Returns
     -------
-    Sketch
+    FigureLayout
     """
-    folded = display_subset(tree, max_leaves, keep=keep[:-1])
-    skeleton = folded.tree.skeleton
-    weight = np.where(np.isin(folded.node, keep), np.inf, folded.tree.rows)
-    low, high = (None, None) if bounds is None else (bound[folded.node] for bound in bounds)
-    widest = _WIDE if size is None else size[0]
-    whole = Page.of(folded.tree.n_leaves, None if size is None else size[1])
-    for page, aligned, letters, n_words in _tries(whole, skeleton.n_nodes, size is None):
-        roomy, said = _room(skeleton, weight, page)
-        roomy[np.argsort(-weight, kind="stable")[n_words:]] = False
-        labels = labels_of(folded.tree, roomy, letters, page)
-        width = np.array([label.width(page) for label in labels])
-        layout = arrange(skeleton, width, bend=page.bend, aligned=aligned)
-        table = LeafTable(folded, page.font, low, high, level, code)
-        made = Sketch(folded, page, layout, labels, said, table, n_words == skeleton.n_nodes)
-        if made.width <= widest:
+    shown = display_subset(tree, max_leaves, keep=keep[:-1])
+    skeleton = shown.tree.skeleton
+    weight = np.where(np.isin(shown.node, keep), np.inf, shown.tree.rows)
+    low, high = (None, None) if bounds is None else (bound[shown.node] for bound in bounds)
+    max_width = _WIDTH if size is None else size[0]
+    best_page = Page.of(shown.tree.n_leaves, None if size is None else size[1])
+    for page, aligned, letters, n_texts in _candidates(best_page, skeleton.n_nodes, size is None):
+        roomy, has_text = _room(skeleton, weight, page)
+        roomy[np.argsort(-weight, kind="stable")[n_texts:]] = False
+        texts = node_texts(shown.tree, roomy, letters, page)
+        width = np.array([text.width(page) for text in texts])
+        positions = place_nodes(skeleton, width, bend=page.bend, aligned=aligned)
+        table = LeafTable(shown, page.font, low, high, level, code)
+        layout = FigureLayout(shown, page, positions, texts, has_text, table, n_texts == skeleton.n_nodes)
+        if layout.width <= max_width:
             break
-    return replace(_spread(made), legend=_legend(tree, page.font, made.width))
+    return replace(_use_free_width(layout), legend=_legend(tree, page.font, layout.width))
 
 
-def _spread(made: Sketch) -> Sketch:
-    """Name more categories where the line is empty: in a column of longer words, and from a leaf to the table."""
-    skeleton, layout, page = made.folded.tree.skeleton, made.layout, made.page
+def _use_free_width(layout: FigureLayout) -> FigureLayout:
+    """List more categories where a line has free width: in a column of longer texts, and from a leaf to the table."""
+    skeleton, positions, page = layout.shown.tree.skeleton, layout.positions, layout.page
     # Where lines are close together, text of other columns may be to the right of a leaf.
-    right = layout.end if page.dense else np.where(skeleton.is_leaf, layout.width, layout.end)
-    labels = fuller_labels(made.folded.tree, made.labels, right - layout.begin, page)
-    width = np.array([label.width(page) for label in labels])
-    end = np.where(skeleton.is_leaf, np.maximum(layout.end, layout.begin + width), layout.end)
-    return replace(made, labels=labels, layout=replace(layout, end=end))
+    right = positions.end if page.dense else np.where(skeleton.is_leaf, positions.width, positions.end)
+    texts = lengthen_texts(layout.shown.tree, layout.texts, right - positions.begin, page)
+    width = np.array([text.width(page) for text in texts])
+    end = np.where(skeleton.is_leaf, np.maximum(positions.end, positions.begin + width), positions.end)
+    return replace(layout, texts=texts, positions=replace(positions, end=end))
 
 
-def _tries(page: Page, n: int, new: bool) -> Iterator[tuple[Page, bool, int, int]]:
-    """What to give up where there is not enough width: sizes, whether depths are aligned, letters, number of words."""
-    fewer = replace(page, counted=False)
-    small = replace(fewer, font=SMALLEST)
-    for each in dict.fromkeys((page, fewer, small)):
+def _candidates(page: Page, n: int, new: bool) -> Iterator[tuple[Page, bool, int, int]]:
+    """List the settings to try, widest first: page, whether depths are aligned, letters, number of texts."""
+    without_rows = replace(page, shows_rows=False)
+    small = replace(without_rows, font=SMALLEST_FONT)
+    for each in dict.fromkeys((page, without_rows, small)):
         for letters in (*((60, 44, 34) if each is page else ()), 28, 24, 20):
             yield each, True, letters, n
-            if not page.dense:  # else words were given room by columns
+            if not page.dense:  # a dense page chose its texts by columns
                 yield each, False, letters, n
     if not new:
         for letters in (16, 12):
@@ -165,17 +170,17 @@ def _tries(page: Page, n: int, new: bool) -> Iterator[tuple[Page, bool, int, int
 
 
 def _room(skeleton: Skeleton, weight: Floats, page: Page) -> tuple[Bools, Bools]:
-    """Which nodes have room for their words, and which leaves for their line of the table."""
-    line, is_leaf = lines(skeleton), skeleton.is_leaf
+    """Find the nodes with room for their text, and the leaves with room for their cells of the table."""
+    line, is_leaf = line_numbers(skeleton), skeleton.is_leaf
     above = np.full(len(line), page.above)
     if not page.dense:
         return np.ones(len(line), bool), is_leaf
-    roomy = room(line, depths(skeleton), weight, above, np.where(is_leaf, 0.0, page.below))
-    return roomy, is_leaf & room(line, np.where(is_leaf, 0, -1), weight, above / 2, above / 2)
+    roomy = without_overlap(line, depths(skeleton), weight, above, np.where(is_leaf, 0.0, page.below))
+    return roomy, is_leaf & without_overlap(line, np.where(is_leaf, 0, -1), weight, above / 2, above / 2)
 
 
 def _legend(tree: Tree, font: float, width: float) -> list[list[tuple[str, str, float]]]:
-    """The colours of the classes, or of the mean, and where they stand, in as many rows as it takes."""
+    """Place the colours of the classes, or of the mean, in as many rows as needed."""
     if tree.is_regression:
         entries = [(CLASS_COLOURS[0], scale_text(tree))]
     elif tree.n_classes > len(CLASS_COLOURS):

@@ -35,7 +35,7 @@ def to_c(
     *,
     name: str = "tree",
     layout: Literal["if", "table", "bins"] = "if",
-    input: Literal["double", "float", "int32", "int16"] = "double",  # noqa: A002 the word for it in C
+    input: Literal["double", "float", "int32", "int16"] = "double",  # noqa: A002 the usual name
     probability: Literal["double", "float", "uint16", "uint8"] = "double",
     complete: bool = False,
     vectors: Table | None = None,
@@ -120,13 +120,13 @@ def to_c(
     return f"{declarations(program)}\n#ifndef {only}\n\n{body}{test}\n#endif\n"
 
 
-def _check_choices(name: str, **given: str) -> None:
+def _check_choices(name: str, **settings: str) -> None:
     if not re.fullmatch("[a-z][a-z0-9_]{0,19}", name):
         raise ParameterError(
             f"name is {name!r}; expected at most 20 small letters, digits and underscores, a letter first: "
             "every name of the C file begins with it, e.g. 'tree'."
         )
-    for setting, value in given.items():
+    for setting, value in settings.items():
         if value not in _CHOICES[setting]:
             raise ParameterError(
                 f"{setting}={value!r}: expected one of {', '.join(map(repr, _CHOICES[setting]))}."
