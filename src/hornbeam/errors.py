@@ -20,6 +20,8 @@
 Each message says what was found, what was expected and what to do.
 """
 
+from importlib import import_module
+
 __all__ = [
     "BusyError",
     "ContainerError",
@@ -54,6 +56,24 @@ def shown(value: object) -> str:
     except Exception:  # noqa: BLE001 (whatever the code of the value raises)
         return f"a {type(value).__name__}"
     return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}..."
+
+
+def import_extra(library: str, extra: str, purpose: str = "This export") -> None:
+    """Raise `MissingExtraError`, with the extra to install, unless a library can be imported.
+
+    Examples
+    --------
+    >>> import_extra("numpy", "sql")
+    >>> import_extra("papyrus", "scrolls", "Reading scrolls")
+    Traceback (most recent call last):
+        ...
+    hornbeam.errors.MissingExtraError: Reading scrolls needs papyrus. Install it: pip install 'hornbeam[scrolls]'.
+    """
+    try:
+        import_module(library)
+    except ImportError as error:
+        message = f"{purpose} needs {library}. Install it: pip install 'hornbeam[{extra}]'."
+        raise MissingExtraError(message) from error
 
 
 class HornbeamError(Exception):

@@ -160,7 +160,7 @@ def test_a_drawn_tree_of_means():
     display = TreeDisplay.from_estimator(by_hand(), highlight=pd.DataFrame({"town": ["Bonn"]}))
     said = [text.get_text() for text in display.table_]
     assert said == ["mean", "90 % interval", "rows", "2", "0.7729 to 3.227", "6", "10", "5.422 to 14.58", "2"]
-    assert display.caption_.get_text().endswith("to node 2, which answers 10")
+    assert display.caption_.get_text().endswith("to node 2, which predicts 10")
     assert [text.get_text() for text in display.legend_] == ["mean, from 2 to 10"]
 
 

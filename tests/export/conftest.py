@@ -1,4 +1,4 @@
-"""Let the modules of this folder import each other, and make a table of all that they compare."""
+"""Imports between the modules of this folder, and a table of all comparisons."""
 
 import json
 import os
@@ -8,47 +8,49 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))  # whichever way pytest imports them
+sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode does not add the folder
 
-from tally import Tally, table, tally, version
+from differences import ParityCount, count_differences, table, version
 
 
 @pytest.fixture
 def compare(record_property):
-    """A function that compares answers with the trees' own, notes what it finds, and insists on it."""
+    """A function that asserts that predictions are the trees' own, and records the comparison."""
 
-    def insist(target, runtime, asked, answers, *, trial="random models", bound=0.0, one=1):
-        found = tally(Tally(trial, target, version(runtime), bound=bound), asked, answers, one)
-        record_property("tally", asdict(found))
+    def assert_equal(target, runtime, cases, predictions, *, trial="random models", bound=0.0, one=1):
+        found = count_differences(
+            ParityCount(trial, target, version(runtime), bound=bound), cases, predictions, one
+        )
+        record_property("parity", asdict(found))
         assert found.sound, found
 
-    return insist
+    return assert_equal
 
 
 @pytest.fixture
 def recover(record_property):
-    """A function that compares names that came back with those that were written, and notes and insists."""
+    """A function that asserts that names are read back unchanged, and records the comparison."""
 
-    def insist(target, runtime, names, found):
+    def assert_equal(target, runtime, names, found):
         names, found = list(names), list(found)
         lost = sum(name != back for name, back in zip(names, found, strict=False))
         lost += abs(len(names) - len(found))
-        note = Tally("hostile names", target, version(runtime), names=len(set(names)), names_lost=lost)
-        record_property("tally", asdict(note))
+        note = ParityCount("hostile names", target, version(runtime), names=len(set(names)), names_lost=lost)
+        record_property("parity", asdict(note))
         assert found == names
 
-    return insist
+    return assert_equal
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Print the table; keep it where HORNBEAM_EXPORT_TABLE says, if nothing failed."""
+    """Print the table; write it to the file HORNBEAM_EXPORT_TABLE if no test failed."""
     if hasattr(terminalreporter.config, "workerinput"):
-        return  # a worker of xdist has seen a part
-    total: dict[tuple[str, str], Tally] = {}
+        return  # a worker of xdist has only a part of the reports
+    total: dict[tuple[str, str], ParityCount] = {}
     for report in (*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")):
         for key, value in report.user_properties if report.when == "call" else ():
-            if key == "tally":
-                found = Tally(**value)
+            if key == "parity":
+                found = ParityCount(**value)
                 at = (found.trial, found.target)
                 total[at] = total[at] + found if at in total else found
     for trial in dict.fromkeys(trial for trial, _ in total):

@@ -1,25 +1,25 @@
-"""Real databases and runtimes to try exports in."""
+"""Run exported SQL in SQLite and DuckDB."""
 
 import sqlite3
 from contextlib import closing
 
 import numpy as np
-from tally import Answers
+from differences import Predictions
+from random_models import UNSEEN, values
 
 from hornbeam.data import Table
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.export import to_sql
 from hornbeam.tree import Tree
 from hornbeam.tree.route import predict_rows, route
-from parity import UNSEEN, values
 
-__all__ = ["DATABASES", "ask", "ask_sql", "assert_same", "codes", "rows_of", "run"]
+__all__ = ["DATABASES", "assert_same", "codes", "query_model", "rows_of", "run_query", "run_sql"]
 
 DATABASES = {"sqlite": "SQLite", "duckdb": "duckdb"}
 
 
 def codes(table: Table, unseen: int = -1) -> np.ndarray:
-    """The rows as a matrix of numbers: NaN where missing, `unseen` for categories the schema does not know."""
+    """The rows as a matrix of numbers: NaN where missing, `unseen` for categories that are not in the schema."""
     return np.stack([_numbers(column, unseen) for column in table.columns], axis=1)
 
 
@@ -29,36 +29,36 @@ def _numbers(column: np.ndarray, unseen: int) -> np.ndarray:
 
 
 def rows_of(table: Table) -> list[tuple]:
-    """The rows by value; in a column of numbers an unseen category is a number too."""
-    words = [
+    """The values of the rows; in a column of numbers an unseen category is a number too."""
+    unseen = [
         -77 if feature.categories and not isinstance(feature.categories[0], str) else UNSEEN
         for feature in table.schema.features
     ]
     return [
-        tuple(word if value == UNSEEN else value for value, word in zip(row, words, strict=True))
+        tuple(text if value == UNSEEN else value for value, text in zip(row, unseen, strict=True))
         for row in values(table)
     ]
 
 
-def ask_sql(database: str, asked: list[tuple[Tree, Table]], **options) -> Answers:
+def run_sql(database: str, cases: list[tuple[Tree, Table]], **options) -> Predictions:
     """Run the query of each model on its rows."""
-    for tree, table in asked:
-        leaf, label, p = ask(database, tree, rows_of(table), **options)
+    for tree, table in cases:
+        leaf, label, p = query_model(database, tree, rows_of(table), **options)
         code = {name: k for k, name in enumerate(tree.schema.classes)}
         yield leaf, np.array([code[name] for name in label]), p
 
 
-def ask(database: str, tree: Tree, rows: list[tuple], **options):
-    """What a database answers: leaves, labels and probabilities, in the order of the rows."""
+def query_model(database: str, tree: Tree, rows: list[tuple], **options):
+    """The result of a database: leaves, labels and probabilities, in the order of the rows."""
     names = [options.get("columns", {}).get(name, name) for name in tree.schema.names]
     query = to_sql(tree, dialect=database, keep=["row id"], **options)
-    found = sorted(run(database, query, names, tree.schema.features, rows))
+    found = sorted(run_query(database, query, names, tree.schema.features, rows))
     assert [row[0] for row in found] == list(range(len(rows)))
     leaf, label = [row[1] for row in found], [row[2] for row in found]
     return np.array(leaf), label, np.array([row[3:] for row in found], np.float64)
 
 
-def run(database, query, names, features, rows):
+def run_query(database, query, names, features, rows):
     """What a query finds in the table `rows`, whose first column is "row id"."""
     return (_ask_sqlite if database == "sqlite" else _ask_duckdb)(query, names, features, rows)
 
@@ -77,13 +77,13 @@ def _ask_duckdb(query, names, features, rows):
     import pyarrow as pa
 
     columns = ", ".join(f"{_quoted(name)} {_type(f)}" for name, f in zip(names, features, strict=True))
-    given = {"row id": list(range(len(rows)))}
+    cells = {"row id": list(range(len(rows)))}
     for i, feature in enumerate(features):
         column = [row[i] for row in rows]
         if feature.kind is Kind.NUMERIC:  # NaN and NULL in turn: both are missing
             column = [np.nan if x is None and at % 2 else x for at, x in enumerate(column)]
-        given[f"c{i}"] = column
-    arrow = pa.table(given)
+        cells[f"c{i}"] = column
+    arrow = pa.table(cells)
     with duckdb.connect(config={"threads": 1}) as database:
         database.execute(f'CREATE TABLE rows ("row id" INTEGER, {columns})')
         database.register("arrow", arrow)

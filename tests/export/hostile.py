@@ -1,23 +1,31 @@
-"""Hostile names, and trees that every one of them has a part in.
+"""Hostile names, and trees that contain all of them.
 
-`hostile_trees()` are complete binary trees whose every inner node asks a feature of its own. Their rows come
-with every category to the node that asks for it, so an export that confuses two names is found out.
+`hostile_trees()` are complete binary trees in which every inner node tests another feature. Their rows bring every
+category to the node that tests it, so an export that confuses two names fails.
 """
 
 import os
 from functools import cache
 
 import numpy as np
+from random_models import random_rows, row_to
 
 from hornbeam.data import Table
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.walk import pull_up, slots
-from parity import random_rows, row_to
 
 __all__ = [
-    "HOSTILE", "NAMES", "SURROGATES", "category_names", "hostile_name", "hostile_trees", "names_of", "refused_by_xml",
-    "spoken", "tree_with",
+    "HOSTILE",
+    "NAMES",
+    "SURROGATES",
+    "category_names",
+    "column_names",
+    "hostile_name",
+    "hostile_trees",
+    "names_of",
+    "refused_by_xml",
+    "tree_with",
 ]  # fmt: skip
 
 NAMES = int(os.environ.get("HORNBEAM_EXPORT_NAMES", "250"))  # `nox -s exports` tries 10,000
@@ -35,12 +43,12 @@ HOSTILE = (
     "é", "e\u0301", "\u00df", "SS", "ı", "İ", "名前", "🌳", "👩‍👩‍👧", "\U0010ffff", "|", "| a | b |", "\\|", "**bold**",
     "[x](y)", "]", "->", "\\N", "\\N{DASH}", "\\x41", "\\\n", "x" * 10_000,
 )  # fmt: skip
-SURROGATES = ("\ud800", "a\udfffb", "\udc80'")  # no text, though Python takes them for it
+SURROGATES = ("\ud800", "a\udfffb", "\udc80'")  # valid in Python strings, but not in Unicode
 
 
 @cache
 def hostile_trees(allowed: str = "every") -> list[tuple[Tree, Table]]:
-    """Trees of `NAMES` hostile names in all, with rows; of those alone that XML can hold, if told so."""
+    """Trees with `NAMES` hostile names together, with rows; with "XML" only the names that XML can hold."""
     names = [name for name in _names() if allowed == "every" or (name and _xml_holds(name))]
     parts = [names[begin : begin + _IN_A_TREE] for begin in range(0, len(names), _IN_A_TREE)]
     return [tree_with(part, seed) for seed, part in enumerate(parts)]
@@ -61,8 +69,8 @@ def refused_by_xml() -> list[str]:
     return [name for name in _names() if not _xml_holds(name)]
 
 
-def spoken(tree: Tree, dialect: str) -> dict[str, str]:
-    """Columns for the features whose names a database does not have, or not beside another feature's."""
+def column_names(tree: Tree, dialect: str) -> dict[str, str]:
+    """Columns for the features whose names a database cannot have, or cannot distinguish from another."""
     columns, folded = {}, set()
     for i, name in enumerate(tree.schema.names):
         dotted = dialect == "bigquery" and "." in name
@@ -74,7 +82,7 @@ def spoken(tree: Tree, dialect: str) -> dict[str, str]:
 
 @cache
 def _names() -> list[str]:
-    """Different names, every known trick among them, in any order."""
+    """Different names in random order, with all known tricks."""
     rng = np.random.default_rng(10_000)
     found = dict.fromkeys(HOSTILE)
     while len(found) < NAMES:
@@ -85,7 +93,7 @@ def _names() -> list[str]:
 
 
 def hostile_name(rng: np.random.Generator) -> str:
-    """One of the known tricks, several together, or any characters at all."""
+    """One known trick, several together, or random characters."""
     kind = rng.integers(4)
     if kind < 2:
         return "".join(rng.choice(HOSTILE[:-1], rng.integers(1, 4)))
@@ -104,9 +112,9 @@ def tree_with(names: list[str], seed: int) -> tuple[Tree, Table]:
     rng = np.random.default_rng([seed, 3])
     n = len(names) // 30
     numeric = [i % 8 == 5 for i in range(n)]
-    words = iter(np.array_split(np.array(names[2 * n :], object), n - sum(numeric)))
+    categories = iter(np.array_split(np.array(names[2 * n :], object), n - sum(numeric)))
     features = [
-        Feature(name) if number else Feature(name, Kind.NOMINAL, tuple(next(words)))
+        Feature(name) if number else Feature(name, Kind.NOMINAL, tuple(next(categories)))
         for name, number in zip(names, numeric, strict=False)
     ]
     sizes = [len(feature.categories) for feature in features]
@@ -118,7 +126,7 @@ def tree_with(names: list[str], seed: int) -> tuple[Tree, Table]:
         slot_start=np.cumsum([0, *sizes, *[0] * (n + 1)]),
         slot_of=np.concatenate([np.arange(size) % 2 for size in sizes]),
     )
-    own = np.zeros((skeleton.n_nodes, n), np.int64)  # every class is some leaf's
+    own = np.zeros((skeleton.n_nodes, n), np.int64)  # every class is that of some leaf
     leaf = np.arange(n + 1)
     own[n + leaf, leaf % n], own[n + leaf, (leaf + 1) % n] = 5, rng.integers(1, 5, n + 1)
     tree = Tree.raw(Schema(tuple(features), tuple(names[n : 2 * n])), skeleton, pull_up(skeleton, own))
@@ -126,7 +134,7 @@ def tree_with(names: list[str], seed: int) -> tuple[Tree, Table]:
 
 
 def _rows(tree: Tree, seed: int) -> Table:
-    """Every category at the node that asks for it; there a missing and an unseen one too."""
+    """Rows that bring every category to the node that tests it, and a missing and an unseen one."""
     slot = slots(tree.skeleton)
     filler = random_rows(tree, seed, 2 * len(names_of(tree)))
     rows = []

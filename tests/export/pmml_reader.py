@@ -1,4 +1,4 @@
-"""A small reader of PMML that follows the standard's words, for trees."""
+"""A small reader of PMML trees that follows the text of the standard."""
 
 from xml.etree import ElementTree
 
@@ -7,7 +7,7 @@ import numpy as np
 __all__ = ["evaluate"]
 
 NS = "{http://www.dmg.org/PMML-4_4}"
-READ = {"string": str, "integer": int, "double": float, "boolean": lambda word: word == "true"}
+READ = {"string": str, "integer": int, "double": float, "boolean": lambda text: text == "true"}
 COMPARE = {
     "equal": lambda a, b: a == b,
     "lessOrEqual": lambda a, b: a <= b,
@@ -18,7 +18,7 @@ COMPARE = {
 
 
 def holds(predicate, row, read):
-    """A predicate's truth; None is unknown, which ``missingValueStrategy="none"`` takes for false."""
+    """The value of a predicate; None is unknown, which is false with ``missingValueStrategy="none"``."""
     tag = predicate.tag.removeprefix(NS)
     if tag in ("True", "False"):
         return tag == "True"
@@ -32,14 +32,14 @@ def holds(predicate, row, read):
     if value is None:
         return None
     if tag == "SimpleSetPredicate":
-        words = predicate[0].text.split()
-        assert len(words) == int(predicate[0].get("n"))
-        return value in map(read[field], words)
+        texts = predicate[0].text.split()
+        assert len(texts) == int(predicate[0].get("n"))
+        return value in map(read[field], texts)
     return COMPARE[predicate.get("operator")](value, read[field](predicate.get("value")))
 
 
 def evaluate(document, rows):
-    """Leaves, labels and probabilities of rows."""
+    """Predict leaves, labels and probabilities of rows."""
     root = ElementTree.fromstring(document)
     fields = {field.get("name"): field for field in root.iter(f"{NS}DataField")}
     read = {name: READ[field.get("dataType")] for name, field in fields.items()}

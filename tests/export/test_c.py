@@ -1,4 +1,4 @@
-"""The C file itself: what it needs, what it promises, what it refuses."""
+"""The exported C file: dependencies, tests, identifiers, thresholds and errors."""
 
 import re
 import subprocess
@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from machines import GCC, ask_c, compile_c
+from random_models import random_model, random_rows
+from source_runners import GCC, compile_c, run_c
 
 from hornbeam.data import Table
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ExportError, ParameterError, SchemaError
 from hornbeam.export import to_c
-from hornbeam.export.source.c.answers import fixed_point
 from hornbeam.export.source.c.numbers import NUMBERS
+from hornbeam.export.source.c.predictions import fixed_point
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.route import predict_rows, route
 from hornbeam.tree.walk import pull_up
-from parity import random_model, random_rows
 from strategies import chain
 
 nan = np.nan
@@ -30,16 +30,16 @@ def stump(threshold=0.1, missing_slot=-1):
 
 
 def run_test(source, folder, name="tree"):
-    """Compile with the test switched on, for no operating system as far as the file is concerned, and run."""
+    """Compile the file with its test, and run it."""
     path = folder / "tree.c"
     path.write_text(source, encoding="ascii")
-    made = folder / "test"
-    subprocess.run([*GCC, f"-D{name.upper()}_TEST", "-o", str(made), str(path)], check=True)
-    return subprocess.run([str(made)], check=False).returncode
+    program = folder / "test"
+    subprocess.run([*GCC, f"-D{name.upper()}_TEST", "-o", str(program), str(path)], check=True)
+    return subprocess.run([str(program)], check=False).returncode
 
 
 def whole_tree(seed):
-    """The first random model from `seed` that shares no missing values."""
+    """The first random model from `seed` on that does not send missing values to every child."""
     tree = random_model(seed)
     return whole_tree(seed + 1) if (tree.skeleton.missing_slot == -2).any() else tree
 
@@ -63,7 +63,7 @@ def test_the_file_tests_itself(options, tmp_path):
     assert run_test(source[:digit] + "0" + source[digit + 1 :], tmp_path) == 1
 
 
-def test_shared_missing_values_are_tested_too(tmp_path):
+def test_the_file_tests_fractional_missing_values(tmp_path):
     tree = random_model(2)
     assert (tree.skeleton.missing_slot == -2).any()
     assert run_test(to_c(tree, layout="table", vectors=random_rows(tree, 2)), tmp_path) == 0
@@ -74,12 +74,14 @@ def test_nothing_is_included_but_stdint_and_nothing_is_called(tmp_path):
     for layout in ("table", "bins"):
         source = to_c(tree, layout=layout)
         assert [line for line in source.split("\n") if "#include" in line] == ["#include <stdint.h>"]
-        made = compile_c(source, tmp_path, "-ffreestanding", "-nostdlib", "-fno-builtin", "-Wl,-z,defs")
-        undefined = subprocess.run(["nm", "-u", str(made)], capture_output=True, text=True, check=True).stdout
+        program = compile_c(source, tmp_path, "-ffreestanding", "-nostdlib", "-fno-builtin", "-Wl,-z,defs")
+        undefined = subprocess.run(
+            ["nm", "-u", str(program)], capture_output=True, text=True, check=True
+        ).stdout
         assert undefined.strip() == ""
 
 
-def test_names_are_read_and_told_apart(tmp_path):
+def test_names_become_distinct_identifiers(tmp_path):
     features = (Feature("age (years)"), Feature("Größe"), Feature("age-years"))
     size = Feature("colour", Kind.NOMINAL, ("light blue", "light-blue", "", 3, True))
     skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [30.5, nan, nan])
@@ -100,7 +102,7 @@ def test_names_are_read_and_told_apart(tmp_path):
     compile_c(user, tmp_path)
 
 
-def test_thresholds_that_short_decimals_do_not_say_are_hexadecimal():
+def test_thresholds_without_a_short_exact_decimal_are_hexadecimal():
     assert "x[TREE_X] <= 0x1.999999999999ap-4 /* 0.1 */" in to_c(stump())
     assert "x[TREE_X] <= 0x1.9999980000000p-4f /* 0.099999994f */" in to_c(stump(), input="float")
     assert "x[TREE_X] <= 0.5f" in to_c(stump(0.5), input="float")
@@ -108,12 +110,12 @@ def test_thresholds_that_short_decimals_do_not_say_are_hexadecimal():
 
 
 @given(st.floats(allow_nan=False), st.floats(width=32, allow_nan=False))
-def test_a_rounded_cut_decides_alike(threshold, x):
+def test_a_threshold_rounded_to_float_gives_the_same_split(threshold, x):
     assert (x <= NUMBERS["float"].cut(threshold)) == (x <= threshold)
 
 
 @given(st.floats(allow_nan=False), st.integers(-32767, 32767))
-def test_a_whole_cut_decides_alike(threshold, x):
+def test_a_threshold_rounded_to_integer_gives_the_same_split(threshold, x):
     assert (x <= NUMBERS["int16"].cut(threshold)) == (x <= threshold)
 
 
@@ -139,7 +141,7 @@ def test_the_file_states_its_error():
 @pytest.mark.parametrize("threshold", [np.inf, -np.inf, 1e308, 5e-324, -0.0])
 @pytest.mark.parametrize("missing_slot", [-1, 0, 1])
 def test_every_threshold_in_one_stump(layout, threshold, missing_slot, tmp_path):
-    """Compiled only: -Werror finds comparisons that are always true; parity is tried elsewhere."""
+    """Compile only: -Werror finds comparisons that are always true; other tests compare predictions."""
     source = [
         to_c(stump(threshold, missing_slot), layout=layout, name=f"t{i}", input=kind)
         for i, kind in enumerate(NUMBERS)
@@ -155,15 +157,15 @@ def test_a_single_leaf_and_a_deep_chain(layout, tmp_path):
     own = np.random.default_rng(0).integers(0, 9, (skeleton.n_nodes, 2))
     deep = Tree.raw(schema, skeleton, pull_up(skeleton, own))
     rows = Table(schema, (np.append(np.arange(900) / 4 - 1, nan),))
-    asked = [(leaf, rows), (deep, rows)]
-    for (tree, table), (node, best, p) in zip(asked, ask_c(asked, tmp_path, layout=layout), strict=True):
+    cases = [(leaf, rows), (deep, rows)]
+    for (tree, table), (node, best, p) in zip(cases, run_c(cases, tmp_path, layout=layout), strict=True):
         assert (node == route(tree.skeleton, table)).all()
         assert (p == predict_rows(tree, table)).all()
         assert (best == tree.decision(p)).all()
 
 
 def spine(missing_slot, n=40):
-    """Tests of one feature, each below the last, with missing values sent to the slot."""
+    """A chain of splits on one feature, with missing values sent to the slot."""
     skeleton = chain(n)
     slots = np.where(skeleton.is_leaf, -1, missing_slot)
     counts = skeleton.is_leaf[:, None] * np.array([1, 3])
@@ -178,19 +180,19 @@ def spine(missing_slot, n=40):
 @pytest.mark.parametrize("kind", ["double", "int16"])
 @pytest.mark.parametrize("missing_slot", [-1, 0, 1])
 def test_every_place_is_written_once(kind, missing_slot):
-    """Written where missing values go and where high ones do, a subtree would double at every level."""
+    """A subtree that is written for missing values and again for large ones would double at every level."""
     tree = spine(missing_slot)
     returns = re.findall(r"return (\d+);", to_c(tree, input=kind))
     assert len(returns) == len(set(returns)) <= tree.n_nodes
 
 
-def test_a_value_that_was_there_is_not_sought_again():
+def test_a_known_value_is_not_tested_again_for_missing():
     source = to_c(spine(-1), input="int16")
     assert source.count("x[TREE_X] == INT16_MIN") == 1
     assert source.count("x[TREE_X] <= ") == 40
 
 
-def test_inner_nodes_where_no_row_stops_have_no_answers():
+def test_inner_nodes_where_no_row_stops_have_no_prediction():
     assert "tree_belief[41]" in to_c(spine(1))
     assert "tree_belief[41]" in to_c(spine(-1), complete=True)
     assert "tree_belief[81]" in to_c(spine(-1))
@@ -199,15 +201,15 @@ def test_inner_nodes_where_no_row_stops_have_no_answers():
 
 def test_few_probabilities_are_copied_without_a_call(tmp_path):
     tree = stump()
-    made = compile_c(to_c(tree), tmp_path, "-O3", "-ffreestanding", "-nostdlib", "-Wl,-z,defs")
-    undefined = subprocess.run(["nm", "-u", str(made)], capture_output=True, text=True, check=True).stdout
+    program = compile_c(to_c(tree), tmp_path, "-O3", "-ffreestanding", "-nostdlib", "-Wl,-z,defs")
+    undefined = subprocess.run(["nm", "-u", str(program)], capture_output=True, text=True, check=True).stdout
     assert undefined.strip() == ""
 
 
-def test_what_cannot_be_exact_is_refused():
+def test_settings_that_cannot_be_exact_raise():
     shares = stump(missing_slot=-2)
     for options in ({"layout": "if"}, {"layout": "table", "probability": "float"}):
-        with pytest.raises(ExportError, match="shares missing values among branches"):
+        with pytest.raises(ExportError, match="sends missing values to every child"):
             to_c(shares, **options)
     assert "waiting" not in to_c(shares, layout="if", complete=True)
     assert "waiting[2]" in to_c(shares, layout="table")
@@ -233,6 +235,6 @@ def test_what_cannot_be_exact_is_refused():
         {"probability": "int"},
     ],
 )
-def test_choices_are_checked(options):
+def test_invalid_choices_raise(options):
     with pytest.raises(ParameterError, match="expected"):
         to_c(stump(), **options)

@@ -1,4 +1,4 @@
-"""A tree as a piece of a web page: well formed, escaped, of bounded length, and with nothing from elsewhere."""
+"""A tree as an element of a web page: well formed, escaped, of bounded length, without external resources."""
 
 import re
 from html.parser import HTMLParser
@@ -21,7 +21,7 @@ nan = np.nan
 
 
 class Reader(HTMLParser):
-    """Reads a page; every element that is opened must be closed, in order."""
+    """Reads a page, and checks that elements are closed in order."""
 
     def __init__(self, page):
         super().__init__()
@@ -54,14 +54,14 @@ def tree_of(names, classes):
 
 @settings(max_examples=40)
 @given(trees())
-def test_every_tree_is_well_formed_and_says_every_leaf(tree):
+def test_every_tree_is_well_formed_and_has_every_leaf(tree):
     page = Reader(to_html(tree, max_leaves=tree.n_leaves, max_bytes=10**7))
     assert page.tags.count("details") == (~tree.skeleton.is_leaf).sum()
     assert sum(pair == ("class", "leaf") for pair in page.attributes) == tree.n_leaves
     assert tree.digest[:12] in page.texts
 
 
-def test_what_it_says_of_a_leaf():
+def test_the_text_of_a_leaf():
     features = (Feature("dose"), Feature("colour", Kind.NOMINAL, ("blue", "red")))
     skeleton = Skeleton.of(
         [2, 0, 2, 0, 0], [0, -1, 1, -1, -1], [2.449999988079071, nan, nan, nan, nan],
@@ -79,14 +79,14 @@ def test_what_it_says_of_a_leaf():
 
 
 @pytest.mark.parametrize("tree", [tree for tree, _ in hostile_trees()])
-def test_hostile_names_stay_words(tree):
+def test_hostile_names_stay_text(tree):
     page = to_html(tree, max_leaves=None, max_bytes=10**9)
     read = Reader(page)
     assert set(read.tags) == {"div", "style", "b", "small", "code", "details", "summary", "i"}
     assert {name for name, _ in read.attributes} == {"class", "title", "style", "open"}
     names = [feature_name(tree.schema.names[f]) for f in tree.skeleton.feature if f >= 0]
-    said = " ".join(read.texts)
-    assert all(name[:60] in said for name in names)
+    text = " ".join(read.texts)
+    assert all(name[:60] in text for name in names)
 
 
 def test_a_page_fetches_nothing_and_runs_nothing():
@@ -103,7 +103,7 @@ def test_a_long_page_is_folded_until_it_fits():
     assert shown + hidden == tree.n_leaves == 2001
 
 
-def test_small_trees_are_open_and_large_ones_to_a_depth():
+def test_small_trees_are_open_and_large_ones_open_to_a_depth():
     assert to_html(tree_of("abc", "yn")).count("<details open>") == 3
     large = tree_of([str(i) for i in range(31)], "yn")
     assert to_html(large).count("<details open>") == 7
@@ -112,6 +112,6 @@ def test_small_trees_are_open_and_large_ones_to_a_depth():
         to_html(large, max_leaves=0)
 
 
-def test_a_title_that_no_file_can_hold_is_refused():
+def test_a_title_that_is_not_valid_unicode_raises():
     with pytest.raises(ExportError, match="not valid Unicode"):
         to_html(hostile_trees()[0][0], title="a\ud800")

@@ -1,32 +1,32 @@
-"""A tree as PMML, read by a small reader that follows the standard's words."""
+"""A PMML document, read by a small reader that follows the standard, and by JPMML."""
 
 import numpy as np
 import pytest
-from runtimes import ask_jpmml, ask_pmml, evaluate, needs_jpmml
+from model_runners import evaluate, needs_jpmml, run_jpmml, run_pmml
+from random_models import batches, models
 
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ExportError
 from hornbeam.export import to_pmml
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.walk import pull_up
-from parity import batches, models
 from strategies import chain
 
 nan = np.nan
 
 
 @batches
-def test_a_reader_gets_the_very_bits(first, compare):
-    asked = [(tree, table.slice(0, 150)) for tree, table in models(first, shared=False)]
-    compare("PMML, a small reader", "Python", asked, ask_pmml(asked))
+def test_a_reader_predicts_the_same_bits(first, compare):
+    cases = [(tree, table.slice(0, 150)) for tree, table in models(first, shared=False)]
+    compare("PMML, a small reader", "Python", cases, run_pmml(cases))
 
 
 @needs_jpmml
 @batches
-def test_jpmml_gets_the_same_nodes(first, compare):
+def test_jpmml_finds_the_same_nodes(first, compare):
     """JPMML divides the probabilities by their sum, which may change the last bits."""
-    asked = models(first, shared=False)
-    compare("PMML", "jpmml_evaluator", asked, ask_jpmml(asked), bound=1e-14)
+    cases = models(first, shared=False)
+    compare("PMML", "jpmml_evaluator", cases, run_jpmml(cases), bound=1e-14)
 
 
 HOSTILE = ("]]>", "<!--", "&amp;", '"', "'", "\\", "a b", "", " ", "\n", "\t", "\r", "é", "🌳", "</Value>")
@@ -45,10 +45,10 @@ def test_hostile_names():
     )
     evidence = pull_up(skeleton, np.array([[0, 0], [0, 0], [1, 3], [4, 0], [1, 1]]))
     tree = Tree.raw(Schema(features, ("<a>", "&\n")), skeleton, evidence)
-    rows = [(x, word) for word in (*HOSTILE, "unseen", None) for x in (0.1, 0.2, None)]
+    rows = [(x, text) for text in (*HOSTILE, "unseen", None) for x in (0.1, 0.2, None)]
     leaf, label, _ = evaluate(to_pmml(tree), rows)
     slot = dict(zip(HOSTILE, slots, strict=True)) | {"unseen": -1, None: 1}
-    assert leaf.tolist() == [{-1: 0, 1: 2}.get(slot[word], 4 if x == 0.2 else 3) for x, word in rows]
+    assert leaf.tolist() == [{-1: 0, 1: 2}.get(slot[text], 4 if x == 0.2 else 3) for x, text in rows]
     assert set(label) == {"<a>", "&\n"}
 
 
@@ -62,7 +62,7 @@ def test_infinite_thresholds(threshold, expected):
     assert leaf.tolist() == expected
 
 
-def test_what_pmml_cannot_say():
+def test_trees_that_pmml_cannot_express_raise():
     def tree(feature, skeleton, classes=("a",)):
         evidence = np.zeros((skeleton.n_nodes, 1), np.int64)
         return Tree.raw(Schema((feature,), classes), skeleton, evidence)

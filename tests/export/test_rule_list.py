@@ -1,11 +1,12 @@
-"""Rules for people, for programs, and in real databases: everywhere the same rows."""
+"""Rules as text, as plain values, and as conditions in databases."""
 
 import json
 import re
 
 import numpy as np
 import pytest
-from hostile import SURROGATES, hostile_trees, spoken
+from hostile import SURROGATES, column_names, hostile_trees
+from random_models import batches, models, values
 
 from hornbeam import RuleClassifier, Table
 from hornbeam.data.schema import Feature, Kind
@@ -14,7 +15,6 @@ from hornbeam.export import condition_text, rules_dict, rules_markdown, rules_te
 from hornbeam.recipe import PRESETS
 from hornbeam.rules import extract
 from hornbeam.tree import Condition
-from parity import batches, models, values
 
 AGE = Feature("age")
 COLOURS = Feature("colour", Kind.NOMINAL, ("blue", "green", "red"))
@@ -22,7 +22,7 @@ SIZES = Feature("size", Kind.ORDINAL, ("S", "M", "L"))
 
 
 @pytest.mark.parametrize(
-    ("condition", "words"),
+    ("condition", "text"),
     [
         (Condition(0, AGE, at_most=30.5), "age ≤ 30.5"),
         (Condition(0, AGE, above=30.0), "age > 30"),
@@ -38,26 +38,26 @@ SIZES = Feature("size", Kind.ORDINAL, ("S", "M", "L"))
         (Condition(2, SIZES, above=0.5, at_most=1.5), "S < size ≤ M"),
     ],
 )
-def test_a_condition_in_words(condition, words):
-    assert condition_text(condition) == words
+def test_the_text_of_a_condition(condition, text):
+    assert condition_text(condition) == text
 
 
 def test_rules_name_every_category():
     many = Feature("town", Kind.NOMINAL, tuple(f"t{code:02}" for code in range(60)))
-    told = condition_text(Condition(0, many, among=tuple(range(30))))
-    assert told == f"town in {{{', '.join(many.categories[:30])}}}"
-    told = condition_text(Condition(0, many, among=tuple(range(1, 59)), missing=True))
-    assert told == "town not in {t00, t59} or missing"
+    text = condition_text(Condition(0, many, among=tuple(range(30))))
+    assert text == f"town in {{{', '.join(many.categories[:30])}}}"
+    text = condition_text(Condition(0, many, among=tuple(range(1, 59)), missing=True))
+    assert text == "town not in {t00, t59} or missing"
 
 
-def test_rules_of_a_class_of_interest():
+def test_rules_have_the_probability_of_the_class_of_interest():
     rules = extract(models(0)[0][0])
     label = rules.schema.classes[0]
     for rule, line in zip(rules, rules_text(rules, positive=label).splitlines()[1::2], strict=False):
         assert f"{rule.belief[0]:.3f}" in line or rule.belief[0] > 0.999
     assert f"probability of `{label}`" in rules_markdown(rules, positive=label).splitlines()[0]
-    with pytest.raises(ParameterError, match="positive='nobody': expected one of the classes"):
-        rules_markdown(rules, positive="nobody")
+    with pytest.raises(ParameterError, match="positive='never': expected one of the classes"):
+        rules_markdown(rules, positive="never")
 
 
 def test_long_sets_are_cut():
@@ -67,7 +67,7 @@ def test_long_sets_are_cut():
 
 
 def read_back(plain, row):
-    """What a program makes of the plain values, by the text that goes with them."""
+    """Predict a row with the plain values, as their field `reading` explains."""
     kinds = {f["name"]: f for f in plain["features"]}
     cells = dict(zip(kinds, row, strict=True))
 
@@ -76,12 +76,12 @@ def read_back(plain, row):
         missing = value is None or (feature["kind"] == "ordinal" and value not in feature["categories"])
         if missing:
             return condition.get("missing", False)
-        asked = [name for name in ("at_most", "above", "in", "known") if name in condition]
-        return bool(asked) and all(
+        fields = [name for name in ("at_most", "above", "in", "known") if name in condition]
+        return bool(fields) and all(
             value <= condition[name] if name == "at_most"
             else value > condition[name] if name == "above"
             else name == "known" or value in condition["in"]
-            for name in asked
+            for name in fields
         )  # fmt: skip
 
     for rule in plain["rules"]:
@@ -91,15 +91,15 @@ def read_back(plain, row):
 
 
 @batches
-def test_plain_values_say_it_all(first):
+def test_plain_values_are_enough_to_predict(first):
     for tree, table in models(first):
         rules, some = extract(tree, inner=True), table.slice(0, 120)
         plain = json.loads(json.dumps(rules_dict(rules), allow_nan=False))
-        said = [read_back(plain, row) for row in values(some)]
-        assert (np.array(said) == rules.answer(some)).all()
+        predicted = [read_back(plain, row) for row in values(some)]
+        assert (np.array(predicted) == rules.answer(some)).all()
 
 
-def test_text_and_markdown_have_a_place_for_each_rule():
+def test_text_and_markdown_have_lines_for_each_rule():
     for tree, _ in hostile_trees():
         rules = extract(tree)
         lines = rules_text(rules).splitlines()
@@ -110,7 +110,7 @@ def test_text_and_markdown_have_a_place_for_each_rule():
         assert {len(re.findall(r"(?<!\\)\|", line)) for line in table} == {9}
 
 
-def test_a_list_with_no_rules():
+def test_a_list_without_rules():
     rules = RuleClassifier().fit([[0.0], [1.0]], ["a", "a"]).rules_
     assert rules_text(rules) == "otherwise a, 1.000 (0.342 to 1.000); covers 2 rows, 0 wrong; decides 2"
 
@@ -118,8 +118,8 @@ def test_a_list_with_no_rules():
 # ---- databases
 
 
-def asked_of_databases(database, rules, table, columns=None, qualified=False):
-    """The rows that each clause finds, by their number."""
+def rows_found(database, rules, table, columns=None, qualified=False):
+    """The numbers of the rows that each clause finds."""
     import databases
 
     names = [(columns or {}).get(name, name) for name in rules.schema.names]
@@ -128,17 +128,19 @@ def asked_of_databases(database, rules, table, columns=None, qualified=False):
     found = [set() for _ in clauses]
     for begin in range(0, len(parts), 100):  # databases have a limit
         query = " UNION ALL ".join(parts[begin : begin + 100])
-        for at, row in databases.run(database, query, names, rules.schema.features, databases.rows_of(table)):
+        for at, row in databases.run_query(
+            database, query, names, rules.schema.features, databases.rows_of(table)
+        ):
             found[at].add(row)
     return found
 
 
 def covered(rules, table):
-    held = [
+    holds = [
         np.logical_and.reduce([c.holds_in(table.columns[c.column]) for c in rule.conditions])
         for rule in rules
     ]
-    return [set(np.flatnonzero(rows).tolist()) for rows in held]
+    return [set(np.flatnonzero(rows).tolist()) for rows in holds]
 
 
 @pytest.mark.parametrize("database", ["sqlite", "duckdb"])
@@ -147,7 +149,7 @@ def test_clauses_find_the_rows_that_meet_the_conditions(database):
     pytest.importorskip("duckdb")
     for tree, table in models(0)[:12]:
         rules, some = extract(tree, inner=True), table.slice(0, 200)
-        assert asked_of_databases(database, rules, some) == covered(rules, some)
+        assert rows_found(database, rules, some) == covered(rules, some)
 
 
 @pytest.mark.parametrize("database", ["sqlite", "duckdb"])
@@ -156,20 +158,20 @@ def test_clauses_of_hostile_names(database):
     pytest.importorskip("duckdb")
     for tree, table in hostile_trees():
         rules = extract(tree)
-        found = asked_of_databases(database, rules, table, spoken(tree, database), qualified=True)
+        found = rows_found(database, rules, table, column_names(tree, database), qualified=True)
         assert found == covered(rules, table)
 
 
-def test_names_that_no_database_has_are_refused():
+def test_names_that_no_database_has_raise():
     pytest.importorskip("sqlglot")
     for name in ("", "a\0b", *SURROGATES):
         table = Table.read([[0.0]] * 9 + [[1.0]] * 9, ["a"] * 9 + ["b"] * 9, feature_names=[name])
         rules = extract(PRESETS["c4.5"].fit(table))
-        with pytest.raises(ValueError, match=r"Say what|Rename"):
+        with pytest.raises(ValueError, match=r"Pass the name|Rename"):
             rules_where(rules)
 
 
-def test_a_rule_without_conditions_finds_everybody():
+def test_a_rule_without_conditions_finds_every_row():
     pytest.importorskip("sqlglot")
     rules = RuleClassifier().fit([[0.0]] * 9 + [[1.0]] * 9, ["a"] * 9 + ["b"] * 9).rules_
     always = type(rules)(rules.schema, (rules.default,), rules.default)

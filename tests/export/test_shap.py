@@ -1,4 +1,4 @@
-"""SHAP values of the arrays add up to what the tree believes."""
+"""SHAP values of the exported arrays add up to the tree's prediction."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def added_up(tree, X):
 
 
 @st.composite
-def answered(draw):
+def trees_with_rows(draw):
     schema = draw(schemas(max_classes=3))
     tree = draw(trees(st.just(schema), max_inner=8))
     assume(not (tree.skeleton.missing_slot == -2).any())
@@ -35,10 +35,10 @@ def answered(draw):
 
 
 @settings(max_examples=60)
-@given(answered())
-def test_values_add_up_to_belief(asked):
-    """Numeric, ordinal, nominal; own branches, stops, unseen categories, leaves that nobody reached."""
-    tree, table = asked
+@given(trees_with_rows())
+def test_values_add_up_to_belief(case):
+    """All kinds of features; missing branches, stops, unseen categories, leaves without rows."""
+    tree, table = case
     np.testing.assert_allclose(added_up(tree, codes(table, unseen=-2)), predict_rows(tree, table), atol=1e-6)
 
 
@@ -77,7 +77,7 @@ def test_values_of_a_numeric_tree_are_those_of_scikit_learns():
     np.testing.assert_allclose(ours, shap.TreeExplainer(theirs).shap_values(X[:50]), atol=1e-6)
 
 
-def test_background_rows_work_too():
+def test_values_with_background_rows_add_up():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(100, 3))
     clf = TreeClassifier("cart", smoothing="hgs").fit(X, (X[:, 0] > X[:, 1]).astype(int))
@@ -86,19 +86,19 @@ def test_background_rows_work_too():
     np.testing.assert_allclose(found, clf.predict_proba(X), atol=1e-6)
 
 
-def test_a_single_leaf_answers_all():
+def test_a_single_leaf():
     leaf = Tree.raw(Schema((Feature("x"),), ("no", "yes")), Skeleton.leaf(), np.array([[1, 3]]))
     np.testing.assert_allclose(added_up(leaf, np.zeros((2, 1))), [[0.25, 0.75]] * 2)
 
 
-def test_what_shap_cannot_say():
+def test_trees_that_shap_cannot_express_raise():
     skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan], missing_slot=[-2, -1, -1])
     tree = Tree.raw(Schema((Feature("x"),), ("a",)), skeleton, np.array([[2], [1], [1]]))
-    with pytest.raises(ExportError, match="shap has no words for that"):
+    with pytest.raises(ExportError, match="shap cannot express that"):
         to_shap(tree)
 
 
-def test_sets_that_would_take_too_many_nodes_are_refused():
+def test_sets_that_would_take_too_many_nodes_raise():
     """Ten features of 40 categories, each split into the odd and the even ones."""
     width, depth = 40, 6
     features = tuple(Feature(f"x{f}", Kind.NOMINAL, tuple(range(width))) for f in range(depth))

@@ -1,34 +1,34 @@
-"""Exported source answers as the tree does, in real compilers and interpreters."""
+"""Exported source predicts as the tree does, with real compilers and interpreters."""
 
 import numpy as np
 import pytest
-from machines import LAYOUTS, ask_c, ask_javascript, ask_python, ask_rules, needs_node
+from random_models import batches, models
+from source_runners import LAYOUTS, needs_node, run_c, run_javascript, run_python, run_rules
 
 from hornbeam.data import Table
 from hornbeam.data.schema import Kind
-from parity import batches, models
 
 layouts = pytest.mark.parametrize("layout", LAYOUTS)
 
 
 @batches
-def test_python_gives_the_very_bits(first, compare):
-    asked = models(first)
-    compare("Python source", "Python", asked, ask_python(asked))
+def test_python_predicts_the_same_bits(first, compare):
+    cases = models(first)
+    compare("Python source", "Python", cases, run_python(cases))
 
 
 @needs_node
 @batches
-def test_javascript_gives_the_very_bits(first, tmp_path, compare):
-    asked = models(first)
-    compare("JavaScript", "node", asked, ask_javascript(asked, tmp_path))
+def test_javascript_predicts_the_same_bits(first, tmp_path, compare):
+    cases = models(first)
+    compare("JavaScript", "node", cases, run_javascript(cases, tmp_path))
 
 
 @batches
 @layouts
-def test_c_gives_the_very_bits(first, layout, tmp_path, compare):
-    asked = models(first, shared=layout != "if")
-    compare(f"C, {LAYOUTS[layout]}", "gcc", asked, ask_c(asked, tmp_path, layout=layout))
+def test_c_predicts_the_same_bits(first, layout, tmp_path, compare):
+    cases = models(first, shared=layout != "if")
+    compare(f"C, {LAYOUTS[layout]}", "gcc", cases, run_c(cases, tmp_path, layout=layout))
 
 
 @batches
@@ -36,37 +36,37 @@ def test_c_gives_the_very_bits(first, layout, tmp_path, compare):
     ("layout", "probability", "bound", "one"),
     [("if", "float", 2.0**-25, 1), ("table", "uint8", 1 / 255, 255), ("bins", "uint16", 1 / 65535, 65535)],
 )
-def test_c_of_floats_decides_alike_for_every_float(first, layout, probability, bound, one, tmp_path, compare):
-    asked = models(first, np.float32, shared=False)
-    found = ask_c(asked, tmp_path, layout=layout, input="float", probability=probability)
+def test_c_with_float_input_takes_the_same_path(first, layout, probability, bound, one, tmp_path, compare):
+    cases = models(first, np.float32, shared=False)
+    found = run_c(cases, tmp_path, layout=layout, input="float", probability=probability)
     target = f"C, {LAYOUTS[layout]}, float to {probability}"
-    compare(target, "gcc", asked, found, bound=bound, one=one)
+    compare(target, "gcc", cases, found, bound=bound, one=one)
 
 
 @batches
 @layouts
-def test_c_of_integers_decides_alike_for_every_integer(first, layout, tmp_path, compare):
-    asked = [(tree, whole(table)) for tree, table in models(first, shared=False)]
-    found = ask_c(asked, tmp_path, layout=layout, input="int16")
-    compare(f"C, {LAYOUTS[layout]}, int16", "gcc", asked, found)
+def test_c_with_integer_input_takes_the_same_path(first, layout, tmp_path, compare):
+    cases = [(tree, whole(table)) for tree, table in models(first, shared=False)]
+    found = run_c(cases, tmp_path, layout=layout, input="int16")
+    compare(f"C, {LAYOUTS[layout]}, int16", "gcc", cases, found)
 
 
 @batches
 @layouts
 def test_c_for_rows_without_missing_values(first, layout, tmp_path, compare):
-    asked = [(tree, without_missing(table)) for tree, table in models(first)]
-    found = ask_c(asked, tmp_path, layout=layout, complete=True)
-    compare(f"C, {LAYOUTS[layout]}, complete rows", "gcc", asked, found)
+    cases = [(tree, without_missing(table)) for tree, table in models(first)]
+    found = run_c(cases, tmp_path, layout=layout, complete=True)
+    compare(f"C, {LAYOUTS[layout]}, complete rows", "gcc", cases, found)
 
 
 @batches
-def test_rules_add_up_to_the_tree(first, compare):
-    asked = [(tree, table.slice(0, table.n_rows // 4)) for tree, table in models(first)]
-    compare("JSON rules", "Python", asked, [ask_rules(tree, table) for tree, table in asked])
+def test_json_rules_add_up_to_the_prediction(first, compare):
+    cases = [(tree, table.slice(0, table.n_rows // 4)) for tree, table in models(first)]
+    compare("JSON rules", "Python", cases, [run_rules(tree, table) for tree, table in cases])
 
 
 def whole(table):
-    """The rows in whole numbers of 16 bits, where they are numbers."""
+    """The rows with numbers rounded to 16-bit integers."""
     columns = [
         c if f.kind is not Kind.NUMERIC else np.clip(np.floor(c), -32767, 32767)
         for f, c in zip(table.schema.features, table.columns, strict=True)

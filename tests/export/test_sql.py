@@ -1,4 +1,4 @@
-"""A tree as SQL answers in real databases as the tree does, whatever its names and depth."""
+"""Exported SQL predicts in SQLite and DuckDB as the tree does, with any names and depth."""
 
 import sqlite3
 from contextlib import closing
@@ -9,7 +9,8 @@ import pytest
 sqlglot = pytest.importorskip("sqlglot", reason="the extra 'test' brings sqlglot")
 duckdb = pytest.importorskip("duckdb", reason="the extra 'test' brings duckdb")
 
-from databases import DATABASES, ask, ask_sql, assert_same  # noqa: E402
+from databases import DATABASES, assert_same, query_model, run_sql  # noqa: E402
+from random_models import batches, models, random_model  # noqa: E402
 
 from hornbeam.data import Table  # noqa: E402
 from hornbeam.data.schema import Feature, Kind, Schema  # noqa: E402
@@ -19,7 +20,6 @@ from hornbeam.export.sql.dialect import DIALECTS  # noqa: E402
 from hornbeam.tree import Skeleton, Tree  # noqa: E402
 from hornbeam.tree.route import predict_rows  # noqa: E402
 from hornbeam.tree.walk import pull_up  # noqa: E402
-from parity import batches, models, random_model  # noqa: E402
 from strategies import chain  # noqa: E402
 
 nan = np.nan
@@ -40,21 +40,21 @@ def stump(feature, *, slots=(), threshold=nan, missing_slot=-1, n_children=2):
 
 
 def leaves(database, tree, cells):
-    return ask(database, tree, [(cell,) for cell in cells])[0].tolist()
+    return query_model(database, tree, [(cell,) for cell in cells])[0].tolist()
 
 
 @batches
 @pytest.mark.parametrize("database", DATABASES)
-def test_databases_give_the_very_bits(database, first, compare):
-    asked = models(first)
-    compare(f"SQL, {database}", DATABASES[database], asked, ask_sql(database, asked))
+def test_databases_predict_the_same_bits(database, first, compare):
+    cases = models(first)
+    compare(f"SQL, {database}", DATABASES[database], cases, run_sql(database, cases))
 
 
 @pytest.mark.parametrize("database", DATABASES)
 @pytest.mark.parametrize(
     "name", ['"; DROP TABLE rows; --', "a'b", "]]>", "x0", "leaf", "SELECT", "source", "\n", "名前"]
 )
-def test_any_name_of_a_column(database, name):
+def test_columns_may_have_any_name(database, name):
     assert leaves(database, stump(Feature(name), threshold=1.5), [1.5, 2.0, None]) == [1, 2, 0]
 
 
@@ -83,7 +83,7 @@ def test_a_collation_of_the_column_does_not_matter():
 
 
 @pytest.mark.parametrize("database", DATABASES)
-def test_categories_that_are_no_text(database):
+def test_categories_that_are_not_text(database):
     numbers = Feature("n", Kind.NOMINAL, (-3, 10, 2**60, 2**60 + 1))
     assert leaves(database, stump(numbers, slots=[0, 1, 0, 1]), [-3, 10, 2**60, 2**60 + 1, 4, None]) == [
         1, 2, 1, 2, 0, 0,
@@ -95,7 +95,7 @@ def test_categories_that_are_no_text(database):
 
 
 @pytest.mark.parametrize("database", DATABASES)
-def test_ordinal_grades_that_nobody_declared_are_missing(database):
+def test_undeclared_ordinal_categories_are_missing(database):
     size = Feature("size", Kind.ORDINAL, ("small", "medium", "large"))
     tree = stump(size, threshold=0.5, n_children=3, missing_slot=2)
     assert leaves(database, tree, ["small", "medium", "large", "huge", None]) == [1, 2, 2, 3, 3]
@@ -107,10 +107,10 @@ def test_a_very_deep_tree(database):
     tree = Tree.raw(Schema((Feature("x"),), ("a",)), deep, np.zeros((deep.n_nodes, 1), np.int64))
     cells = [-1.0, 0.0, 0.25, 100.0, 149.5, 149.75, 1e9, None]
     table = Table(tree.schema, (np.array(cells, float),))
-    assert_same(tree, table, *ask(database, tree, [(cell,) for cell in cells]))
+    assert_same(tree, table, *query_model(database, tree, [(cell,) for cell in cells]))
 
 
-def test_branches_nest_as_deep_as_a_logarithm():
+def test_nesting_is_logarithmic():
     levels = 10
     n_children = [2] * (2**levels - 1) + [0] * 2**levels
     inner = np.array(n_children) > 0
@@ -130,7 +130,7 @@ def test_a_single_leaf(database):
     assert found == [(0, "yes", 0.25, 0.75)] * 2
 
 
-def test_numbers_survive_sqlite():
+def test_sqlite_reads_numbers_exactly():
     rng = np.random.default_rng(7)
     numbers = rng.integers(0, 2**63 - 1, 3_000).view(np.float64)
     numbers = [
@@ -148,7 +148,7 @@ def test_numbers_survive_sqlite():
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_every_dialect_can_be_read_again(dialect):
+def test_every_dialect_can_be_parsed(dialect):
     for seed in (0, 1, 2):
         tree = random_model(seed, max_rows=61)
         [read] = sqlglot.parse(to_sql(tree, dialect=dialect, keep=["id"]), dialect=dialect)
@@ -156,7 +156,7 @@ def test_every_dialect_can_be_read_again(dialect):
 
 
 def shared_chain(n, *, left):
-    """A chain of `n` tests that share missing values, going on to the left or to the right."""
+    """A chain of `n` splits that send missing values to every child, which continues left or right."""
     n_children = [2, *([2, 0] if left else [0, 2]) * (n - 1), 0, 0]
     inner = np.array(n_children) > 0
     cuts = np.arange(n)[::-1] if left else np.arange(n)
@@ -172,31 +172,31 @@ def shared_chain(n, *, left):
 
 @pytest.mark.parametrize("left", [True, False])
 @pytest.mark.parametrize("database", DATABASES)
-def test_a_long_chain_that_shares_missing_values(database, left):
+def test_a_long_chain_of_fractional_splits(database, left):
     tree = shared_chain(120, left=left)
     cells = [-1.0, 0.0, 3.3, 50.0, 118.0, 118.5, 1e9, None]
     table = Table(tree.schema, (np.array(cells, float),))
-    assert_same(tree, table, *ask(database, tree, [(cell,) for cell in cells]))
+    assert_same(tree, table, *query_model(database, tree, [(cell,) for cell in cells]))
 
 
-def test_missing_values_that_spread_too_far(monkeypatch):
-    monkeypatch.setattr("hornbeam.export.sql.fractional._MOST_WAITING", 50)
+def test_too_many_waiting_levels_raise(monkeypatch):
+    monkeypatch.setattr("hornbeam.export.sql.fractional._MAX_WAITING", 50)
     with pytest.raises(
-        ExportError, match="Missing values spread on 100 levels at a time, expected 50 at most"
+        ExportError, match="Missing values go to every child on 100 levels at a time, expected 50 at most"
     ):
         to_sql(shared_chain(200, left=True))
-    assert to_sql(shared_chain(200, left=False))  # here no more than one level waits
+    assert to_sql(shared_chain(200, left=False))  # here only one level waits
 
 
-def test_what_a_database_cannot_tell():
+def test_names_that_a_database_cannot_distinguish_raise():
     features = (Feature("Age"), Feature("age"))
     skeleton = Skeleton.of([2, 2, 0, 0, 0], [0, 1, -1, -1, -1], [1.0, 2.0, nan, nan, nan])
     tree = Tree.raw(Schema(features, ("a",)), skeleton, np.array([[3], [2], [1], [1], [1]]))
-    with pytest.raises(ExportError, match="named 'Age' and 'age'; duckdb does not tell case"):
+    with pytest.raises(ExportError, match="named 'Age' and 'age'; duckdb ignores case"):
         to_sql(tree)
     assert '"Age"' in to_sql(tree, dialect="postgres")
     table = Table(tree.schema, (np.array([0.0, 0.0, 2.0]), np.array([1.0, 3.0, 1.0])))
-    found = ask("duckdb", tree, [(0.0, 1.0), (0.0, 3.0), (2.0, 1.0)], columns={"age": "age_2"})
+    found = query_model("duckdb", tree, [(0.0, 1.0), (0.0, 3.0), (2.0, 1.0)], columns={"age": "age_2"})
     assert_same(tree, table, *found)
     dotted = stump(Feature("a.b"), threshold=1.0)
     with pytest.raises(ExportError, match=r"named 'a\.b'; no column of bigquery has a dot"):
@@ -210,7 +210,7 @@ def test_what_a_database_cannot_tell():
         to_sql(stump(Feature("\ud800"), threshold=1.0))
 
 
-def test_settings_make_sense():
+def test_invalid_settings_raise():
     tree = stump(Feature("x"), threshold=1.0)
     with pytest.raises(ParameterError, match="dialect is 'mysql'"):
         to_sql(tree, dialect="mysql")
@@ -238,7 +238,7 @@ def test_a_misspelt_column_is_an_error_not_text():
 def test_labels_keep_their_type():
     for classes in ((0, 1), (False, True), ("0", "1")):
         tree = Tree.raw(Schema((Feature("x"),), classes), chain(1), np.array([[4, 4], [3, 1], [1, 3]]))
-        assert ask("duckdb", tree, [(0.0,), (1.0,)])[1] == list(classes)
+        assert query_model("duckdb", tree, [(0.0,), (1.0,)])[1] == list(classes)
     odd = Tree.raw(Schema((), (1, "one")), Skeleton.leaf(), np.array([[1, 0]]))
     assert "'1'" in to_sql(odd)
     assert predict_rows(odd, Table(Schema((Feature("x"),), (1, "one")), (np.zeros(1),))).tolist() == [

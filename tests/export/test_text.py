@@ -1,4 +1,4 @@
-"""A tree as text: every kind of test, odd names, and any depth."""
+"""A tree as text: every kind of split, unusual names, and any depth."""
 
 import re
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ParameterError
 from hornbeam.export import to_text
-from hornbeam.export.wording import conditions, conditions_within, digits_apart, number_text
+from hornbeam.export.wording import conditions, conditions_within, number_text, threshold_digits
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.walk import pull_up
 from strategies import chain, trees
@@ -35,7 +35,7 @@ def branches(tree, **options):
     return [re.sub(r"^.─ \d\) | ··.*", "", line) for line in to_text(tree, **options).splitlines()[1:]]
 
 
-def test_iris_as_everybody_knows_it():
+def test_the_usual_tree_of_iris():
     schema = Schema(
         (Feature("petal length (cm)"), Feature("petal width (cm)")), ("setosa", "versicolor", "virginica")
     )
@@ -77,7 +77,7 @@ def test_thresholds_are_shortest_decimals(threshold, written):
     assert branches(split(Feature("x"), threshold=threshold)) == [f"x ≤ {written}", f"x > {written}"]
 
 
-def test_missing_values_are_named_where_they_go():
+def test_the_branch_of_missing_values_is_marked():
     x = Feature("x")
     assert branches(split(x, threshold=1.0, missing_slot=1)) == ["x ≤ 1", "x > 1 or missing"]
     assert branches(split(x, threshold=1.0, n_children=3, missing_slot=2)) == ["x ≤ 1", "x > 1", "x missing"]
@@ -95,7 +95,7 @@ def test_categories_are_listed_and_long_lists_cut():
     assert branches(tree, max_categories=None)[0] == "c in {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}"
 
 
-def test_a_large_set_is_named_by_what_it_leaves_out():
+def test_a_large_set_is_written_by_its_complement():
     feature = Feature("c", Kind.NOMINAL, tuple(range(20)))
     # 19 stops at the node, so it is left out as well.
     assert branches(split(feature, slots=[0] + [1] * 18 + [-1])) == ["c = 0", "c not in {0, 19}"]
@@ -105,7 +105,7 @@ def test_a_large_set_is_named_by_what_it_leaves_out():
 
 @given(st.lists(st.integers(-1, 1), min_size=2, max_size=12).filter(lambda slots: {0, 1} <= set(slots)))
 def test_a_set_is_exact_for_every_category(slots):
-    """Read the words back: they name the categories of the branch and no others."""
+    """The categories that are read back are exactly those of the branch."""
     feature = Feature("c", Kind.NOMINAL, tuple(f"v{code}" for code in range(len(slots))))
     tree = split(feature, slots=slots)
     for slot, test in enumerate(conditions(tree, 0)):
@@ -119,7 +119,7 @@ def test_a_set_is_exact_for_every_category(slots):
     st.lists(st.integers(0, 1), min_size=2, max_size=40).filter(lambda slots: {0, 1} <= set(slots)),
     st.integers(12, 60),
 )
-def test_a_picture_names_as_many_categories_as_there_is_room_for(slots, letters):
+def test_a_cut_condition_lists_as_many_categories_as_fit(slots, letters):
     feature = Feature("c", Kind.NOMINAL, tuple(f"v{code:02}" for code in range(len(slots))))
     tree = split(feature, slots=slots)
     for whole, test in zip(conditions(tree, 0), conditions_within(tree, 0, letters), strict=True):
@@ -161,12 +161,12 @@ def test_ordinal_thresholds_are_categories():
         ("\u202eabc", r"'\u202eabc'"),
     ],
 )
-def test_categories_cannot_be_mistaken(category, written):
+def test_ambiguous_categories_are_quoted(category, written):
     feature = Feature("c", Kind.NOMINAL, (category, "other"))
     assert branches(split(feature, slots=[0, 1]))[0] == f"c = {written}"
 
 
-def test_a_quoted_name_is_not_taken_for_an_escaped_one():
+def test_a_quoted_name_differs_from_an_escaped_one():
     shown = {branches(split(Feature(name), threshold=1.0))[0] for name in ("\n", r"'\n'")}
     assert shown == {r"'\n' ≤ 1", """"'\\\\n'" ≤ 1"""}
 
@@ -176,12 +176,12 @@ def test_control_characters_in_names_are_escaped():
     assert branches(tree)[0] == r"'evil\r\x1b[2J' ≤ 1"
 
 
-def test_almost_certain_is_not_certain():
+def test_a_probability_below_one_is_not_written_as_one():
     tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[99_999, 1]]))
     assert "  0.999  " in to_text(tree)
 
 
-def test_evidence_is_told_in_rows_and_the_rest_in_sum():
+def test_evidence_is_in_rows_and_small_classes_are_summed():
     schema = Schema((), tuple("abcdef"))
     tree = Tree.raw(schema, Skeleton.leaf(), np.array([[1, 2, 4, 8, 16, 32]]), unit=0.25)
     assert to_text(tree).endswith("8 f, 4 e, 2 d, 1 c, 0.75 of 2 more classes")
@@ -210,14 +210,14 @@ def test_a_very_deep_tree_is_written_without_recursion_and_in_narrow_lines():
 
 
 @given(trees())
-def test_every_node_has_its_line_and_nothing_else_breaks_one(tree):
+def test_every_node_has_exactly_one_line(tree):
     lines = to_text(tree).split("\n")
     assert len(lines) == tree.n_nodes
     assert all(line.isprintable() for line in lines)
     assert sum(" ··" in line for line in lines) >= tree.n_leaves
 
 
-def test_limits_make_sense():
+def test_invalid_limits_raise():
     tree = Tree.raw(Schema((), ("a",)), Skeleton.leaf(), np.array([[1]]))
     with pytest.raises(ParameterError, match="max_depth is -1"):
         to_text(tree, -1)
@@ -228,20 +228,20 @@ def test_limits_make_sense():
 @given(st.floats(allow_nan=False), st.integers(3, 9))
 @example(1.795e308, 3)
 def test_a_short_number_is_short_and_near(value, digits):
-    told = number_text(value, digits)
-    assert len(told) <= max(digits, 9) + 7  # sign, point, and an exponent or leading zeros
-    assert float(told) == pytest.approx(value, rel=10.0 ** (1 - digits))
+    text = number_text(value, digits)
+    assert len(text) <= max(digits, 9) + 7  # sign, point, and an exponent or leading zeros
+    assert float(text) == pytest.approx(value, rel=10.0 ** (1 - digits))
     assert float(number_text(value)) == value
 
 
 @given(st.lists(st.floats(1.0, 1.001), min_size=1, max_size=8, unique=True))
-def test_thresholds_of_a_feature_are_told_apart(thresholds):
+def test_thresholds_of_a_feature_stay_distinct(thresholds):
     n = len(thresholds)
     skeleton = Skeleton.of(
         [2] * n + [0] * (n + 1), [0] * n + [-1] * (n + 1), [*thresholds, *[np.nan] * (n + 1)]
     )
     tree = Tree.raw(Schema((Feature("x"),), ("a",)), skeleton, np.zeros((2 * n + 1, 1), np.int64))
-    (digits,) = digits_apart(tree)
-    told = {number_text(threshold, digits) for threshold in thresholds}
-    assert digits == 9 or len(told) == n
+    (digits,) = threshold_digits(tree)
+    text = {number_text(threshold, digits) for threshold in thresholds}
+    assert digits == 9 or len(text) == n
     assert digits == 4 or len({number_text(threshold, digits - 1) for threshold in thresholds}) < n

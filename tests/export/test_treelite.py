@@ -1,4 +1,4 @@
-"""A tree as a treelite model answers in treelite's own predictor as the tree does."""
+"""A treelite model predicts in treelite's own predictor as the tree does."""
 
 import numpy as np
 import pytest
@@ -6,16 +6,15 @@ import pytest
 treelite = pytest.importorskip("treelite", reason="the extra 'test' brings treelite")
 
 from databases import codes  # noqa: E402
-from runtimes import ask_treelite  # noqa: E402
+from model_runners import run_treelite  # noqa: E402
+from random_models import batches, models  # noqa: E402
 
 from hornbeam.data import Table  # noqa: E402
 from hornbeam.data.schema import Feature, Schema  # noqa: E402
-from hornbeam.errors import ExportError, MissingExtraError  # noqa: E402
+from hornbeam.errors import ExportError, MissingExtraError, import_extra  # noqa: E402
 from hornbeam.export import to_treelite  # noqa: E402
-from hornbeam.export.optional_import import import_extra  # noqa: E402
 from hornbeam.tree import Skeleton, Tree  # noqa: E402
 from hornbeam.tree.route import predict_rows  # noqa: E402
-from parity import batches, models  # noqa: E402
 from strategies import chain  # noqa: E402
 
 
@@ -24,9 +23,9 @@ def predict(tree, X):
 
 
 @batches
-def test_gtil_gives_the_very_bits(first, compare):
-    asked = models(first, shared=False)
-    compare("treelite", "treelite", asked, ask_treelite(asked))
+def test_gtil_predicts_the_same_bits(first, compare):
+    cases = models(first, shared=False)
+    compare("treelite", "treelite", cases, run_treelite(cases))
 
 
 def test_a_single_leaf_a_single_class_and_a_long_chain():
@@ -39,14 +38,14 @@ def test_a_single_leaf_a_single_class_and_a_long_chain():
     assert (predict(tree, codes(table)) == predict_rows(tree, table)).all()
 
 
-def test_what_treelite_cannot_say():
+def test_trees_that_treelite_cannot_express_raise():
     missing = {"missing_slot": [-2, -1, -1]}
     skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan], **missing)
     tree = Tree.raw(Schema((Feature("x"),), ("a",)), skeleton, np.array([[2], [1], [1]]))
-    with pytest.raises(ExportError, match="treelite has no words for that"):
+    with pytest.raises(ExportError, match="treelite cannot express that"):
         to_treelite(tree)
 
 
-def test_a_library_that_is_not_there_is_named_with_its_extra():
+def test_a_missing_library_raises_with_its_extra():
     with pytest.raises(MissingExtraError, match=r"needs vellum. Install it: pip install 'hornbeam\[books\]'"):
         import_extra("vellum", "books")

@@ -1,4 +1,4 @@
-"""Figures are closed after each test."""
+"""Close all figures after each test."""
 
 import sys
 from collections.abc import Iterator
@@ -9,5 +9,5 @@ import pytest
 @pytest.fixture(autouse=True)
 def _close() -> Iterator[None]:
     yield
-    if "matplotlib.pyplot" in sys.modules:  # where it is not installed, nobody has drawn
+    if "matplotlib.pyplot" in sys.modules:  # absent if matplotlib is not installed
         sys.modules["matplotlib.pyplot"].close("all")

@@ -1,4 +1,4 @@
-"""The reliability diagram: what is drawn is what was computed."""
+"""The reliability diagram shows the computed curve."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def rows() -> tuple[np.ndarray, np.ndarray]:
     return X, np.where(rng.random(600) < X[:, 0], "yes", "no")
 
 
-def test_draws_the_curve_of_an_estimator(rows: tuple[np.ndarray, np.ndarray], tmp_path: Path) -> None:
+def test_the_line_is_the_curve_of_an_estimator(rows: tuple[np.ndarray, np.ndarray], tmp_path: Path) -> None:
     X, y = rows
     clf = TreeClassifier(smoothing="hgs").fit(X[:300], y[:300])
     display = ReliabilityDisplay.from_estimator(clf, X[300:], y[300:], n_bins=6)
@@ -47,7 +47,7 @@ def test_before_and_after_on_the_same_axes(rows: tuple[np.ndarray, np.ndarray]) 
     assert len(raw.ax_.lines) == 3  # one diagonal for both
 
 
-def test_any_class_against_the_rest() -> None:
+def test_the_class_of_interest_is_drawn_against_the_rest() -> None:
     y = np.array(["a", "b", "c"] * 40)
     clf = TreeClassifier(smoothing="hgs", max_depth=1).fit(np.arange(120).reshape(-1, 1), y)
     display = ReliabilityDisplay.from_estimator(clf, np.arange(120).reshape(-1, 1), y, positive="b")

@@ -1,4 +1,4 @@
-"""Pictures of comparisons: the drawn marks are the numbers, and every name can be read."""
+"""Figures of comparisons: marks are the numbers, and every name is readable."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ def test_differences_above_the_line_are_wins(comparison: Comparison) -> None:
     assert (len(won), len(lost)) == (record.wins, record.losses)
     assert (won[:, 1] > 0).all()
     assert (lost[:, 1] < 0).all()
-    assert f"honest better: {record.wins}" in [text.get_text() for text in ax.get_legend().get_texts()]
+    assert f"cross-fitted better: {record.wins}" in [text.get_text() for text in ax.get_legend().get_texts()]
 
 
-def test_times_of_every_method_that_has_any() -> None:
+def test_times_are_drawn_for_methods_that_have_any() -> None:
     rows = np.geomspace(100, 1e5, 12)
     seconds = np.column_stack([rows / 1e5, rows / 1e4, np.full(12, np.nan)])
     ax = plot_times(Comparison(("fast", "slow", "absent"), "abcdefghijkl", seconds), rows)
@@ -84,7 +84,7 @@ def test_forest_sizes_and_single_trees(tmp_path: Path) -> None:
     assert [label.get_text() for label in ax.get_xticklabels()] == ["1", "10", "100"]
 
 
-def test_draws_on_axes_that_are_there(comparison: Comparison) -> None:
+def test_given_axes_are_used(comparison: Comparison) -> None:
     figure, (left, right) = pyplot.subplots(1, 2)
     assert plot_difference(comparison, "hgs", "raw", range(1, 41), ax=left) is left
     assert plot_forest_sizes([1], {"forest": [0.3]}, ax=right) is right

@@ -1,4 +1,4 @@
-"""The leaves by their probability: what is drawn is the leaf table."""
+"""The figure of leaves shows the numbers of the leaf table."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def clf():
     return TreeClassifier(max_leaf_nodes=12, smoothing="hgs").fit(X, y)
 
 
-def test_dots_are_beliefs_in_their_order_with_their_intervals(clf):
+def test_dots_are_sorted_probabilities_with_intervals(clf):
     display = LeafDisplay.from_estimator(clf, positive="maybe", level=0.8, raw=True)
     leaves = clf.leaves(0.8)
     k = clf.classes_.tolist().index("maybe")
@@ -35,7 +35,7 @@ def test_dots_are_beliefs_in_their_order_with_their_intervals(clf):
     assert [text.get_text() for text in display.ax_.get_yticklabels()] == [str(n) for n in leaves.rows[order]]
 
 
-def test_dots_are_larger_where_more_rows_came(clf):
+def test_the_size_of_a_dot_is_the_number_of_rows(clf):
     display = LeafDisplay.from_estimator(clf)
     order = np.argsort(clf.leaves().smoothed[:, 2], kind="stable")
     rows = clf.leaves().rows[order]
@@ -43,14 +43,14 @@ def test_dots_are_larger_where_more_rows_came(clf):
     assert size / size.max() == pytest.approx(rows / rows.max())
 
 
-def test_names_are_drawn_as_they_are(clf):
+def test_names_are_drawn_verbatim(clf):
     display = LeafDisplay.from_estimator(clf, positive="$yes$")
     assert display.ax_.get_xlabel() == "probability of $yes$"
     assert not display.ax_.xaxis.label.get_parse_math()
     display.figure_.canvas.draw()
 
 
-def test_many_leaves_have_no_names_and_no_rate_is_made_up(clf):
+def test_many_leaves_have_no_labels_and_no_base_rate_by_default(clf):
     X = np.arange(600).reshape(-1, 1)
     many = TreeClassifier(smoothing=None, pruning=None).fit(X, X.ravel() // 7 % 2)
     display = LeafDisplay(many.leaves())

@@ -1,4 +1,4 @@
-"""Probabilities by true class: the bars are the rows."""
+"""The histogram of probabilities counts rows by true class."""
 
 import numpy as np
 import pytest
@@ -24,11 +24,11 @@ def test_rows_of_the_class_go_up_and_all_others_down():
     assert heights(display.others_) == [-2, -1, 0, 0]
     display.figure_.canvas.draw()
     assert "−" not in "".join(label.get_text() for label in display.ax_.get_yticklabels())
-    told = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert told == ["rows of yes: 2", "all others: 3"]
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert texts == ["rows of yes: 2", "all others: 3"]
 
 
-def test_shares_are_of_each_side_and_weights_count():
+def test_shares_add_up_on_each_side_and_use_weights():
     display = ProbabilityDisplay.from_predictions(
         Y, P, n_bins=4, positive="no", sample_weight=[2, 1, 1, 1, 3]
     )
@@ -36,13 +36,13 @@ def test_shares_are_of_each_side_and_weights_count():
     assert heights(display.others_) == [0, -0.25, 0, -0.75]
 
 
-def test_a_class_nobody_has_is_drawn_too():
+def test_a_class_without_rows_is_drawn():
     display = ProbabilityDisplay.from_predictions(Y, P, positive="never")
     assert sum(heights(display.came_)) == 0
     assert sum(heights(display.others_)) == pytest.approx(-1)
 
 
-def test_asks_an_estimator_about_the_class_that_is_named():
+def test_an_estimator_predicts_the_named_class():
     X = np.arange(60).reshape(-1, 1)
     y = np.repeat(["$a$", "b", "c"], 20)
     clf = TreeClassifier("cart").fit(X, y)
@@ -54,7 +54,7 @@ def test_asks_an_estimator_about_the_class_that_is_named():
     assert ProbabilityDisplay.from_estimator(clf, X, y).ax_.get_title(loc="left") == "TreeClassifier"
 
 
-def test_what_cannot_be_counted_is_said():
+def test_invalid_arguments_raise():
     with pytest.raises(DataError, match=r"shape \(5, 2\)"):
         ProbabilityDisplay.from_predictions(Y, np.zeros((5, 2)))
     with pytest.raises(ParameterError, match="n_bins=0"):

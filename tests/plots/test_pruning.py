@@ -1,4 +1,4 @@
-"""The pruning path: every point is what that tree really loses on the rows."""
+"""The pruning path: every point is the loss of the pruned tree on held-out rows."""
 
 import numpy as np
 import pytest
@@ -52,7 +52,7 @@ def test_one_standard_error_chooses_a_smaller_tree_within_it(rows):
     assert small.ax_.get_xlim()[0] == 0
 
 
-def test_cross_validation_chooses_what_it_draws(rows):
+def test_the_mark_is_the_choice_of_cross_validation(rows):
     method = CrossValidated(PRESETS["cart"], simplicity=1.0)
     display = PruningPathDisplay.from_cross_validation(method, *rows)
     assert display.alphas[display.chosen] == method.choose(Table.read(*rows)).pruner.alpha
@@ -61,11 +61,11 @@ def test_cross_validation_chooses_what_it_draws(rows):
     assert display.ax_.get_ylabel() == "squared loss (Brier)"
 
 
-def test_what_is_no_path_is_said(rows):
+def test_invalid_arguments_raise(rows):
     X, y = rows
     with pytest.raises(ParameterError, match="not all CostComplexity"):
         PruningPathDisplay.from_cross_validation(CrossValidated(PRESETS["cart"], [ErrorBased()]), X, y)
-    with pytest.raises(DataError, match="single row"):
+    with pytest.raises(DataError, match="at least 2 rows; got 1"):
         PruningPathDisplay.from_cross_validation(CrossValidated(PRESETS["cart"]), X[:1], y[:1])
     clf = TreeClassifier("cart").fit(X, y)
     with pytest.raises(ParameterError, match="by='size'"):

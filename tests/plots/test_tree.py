@@ -1,4 +1,4 @@
-"""The drawn tree: every word can be read, what is drawn are the numbers, and what is left out is said."""
+"""The drawn tree: readable text, branches and bars in proportion, and a count of what is folded."""
 
 import re
 import time
@@ -23,7 +23,7 @@ nan = np.nan
 
 
 def fitted(n_leaves, n_classes=3):
-    """A tree of numbers and words, with as many leaves."""
+    """A tree over numeric and nominal features with this number of leaves."""
     rng = np.random.default_rng(n_leaves)
     n = 30 * n_leaves
     number = rng.normal(size=(n, 3))
@@ -34,7 +34,7 @@ def fitted(n_leaves, n_classes=3):
 
 
 def texts(display):
-    return [*display.words_, *display.table_, *display.legend_, display.caption_]
+    return [*display.texts_, *display.table_, *display.legend_, display.caption_]
 
 
 def boxes(display):
@@ -43,7 +43,7 @@ def boxes(display):
 
 
 def overlapping(extents):
-    """Pairs of boxes that share more than a hair."""
+    """Pairs of boxes that overlap by more than a pixel."""
     x0, y0, x1, y1 = extents.T
     wide = np.minimum(x1[:, None], x1) - np.maximum(x0[:, None], x0)
     high = np.minimum(y1[:, None], y1) - np.maximum(y0[:, None], y0)
@@ -51,28 +51,28 @@ def overlapping(extents):
 
 
 @pytest.mark.parametrize("n_leaves", [2, 10, 100])
-def test_no_words_cover_others_and_all_are_inside(n_leaves):
+def test_texts_do_not_overlap_and_are_inside_the_figure(n_leaves):
     clf, _ = fitted(n_leaves)
     display = TreeDisplay.from_estimator(clf)
     extents = boxes(display)
-    said = [text.get_text() for text in texts(display)]
-    assert [(said[i], said[j]) for i, j in overlapping(extents)] == []
+    written = [text.get_text() for text in texts(display)]
+    assert [(written[i], written[j]) for i, j in overlapping(extents)] == []
     width, height = display.figure_.canvas.get_width_height()
     assert (extents[:, :2] >= -1).all()
     assert (extents[:, 2:] <= np.array([width, height]) + 1).all()
-    assert min(text.get_fontsize() for text in display.words_) >= 5
-    # Every branch of the whole tree is said.
+    assert min(text.get_fontsize() for text in display.texts_) >= 5
+    # Every branch of the whole tree has its condition.
     assert display.folded_.tree is clf.tree_
     assert (
         sum(
             text.get_text().startswith(("≤ ", "> ", "in {", "not in {", "= ", "≠ "))
-            for text in display.words_
+            for text in display.texts_
         )
         >= clf.tree_.n_nodes - 1
     )
 
 
-def test_ten_leaves_say_everything():
+def test_a_small_tree_has_all_its_text():
     skeleton = Skeleton.of(
         [3, 2, 0, 0, 0, 0], [0, 1, -1, -1, -1, -1], [2.449999988079071, nan, nan, nan, nan, nan],
         missing_slot=[2, 0, -1, -1, -1, -1], slot_start=[0, 0, 3, 3, 3, 3, 3], slot_of=[0, 1, 0],
@@ -81,7 +81,7 @@ def test_ten_leaves_say_everything():
     evidence = np.array([[70, 47], [60, 10], [9, 36], [1, 1], [58, 0], [2, 10]])
     tree = Tree.raw(Schema(features, ("no", "yes")), skeleton, evidence)
     display = TreeDisplay.from_estimator(tree)
-    assert [text.get_text() for text in display.words_] == [
+    assert [text.get_text() for text in display.texts_] == [
         "117 rows", "age", "≤ 2.45", "70 rows", "colour", "> 2.45", "missing", "in {blue, red} or missing", "= green",
     ]  # fmt: skip
     rows = [text.get_text() for text in display.table_]
@@ -92,7 +92,7 @@ def test_ten_leaves_say_everything():
     assert "0.97 to 1.00" not in [text.get_text() for text in display.plot(intervals=False).table_]
 
 
-def test_branches_are_as_wide_as_rows_take_them_and_bars_are_beliefs():
+def test_branch_widths_are_rows_and_bars_are_probabilities():
     clf, _ = fitted(10, n_classes=2)
     tree = clf.tree_
     display = TreeDisplay.from_estimator(clf)
@@ -106,18 +106,20 @@ def test_branches_are_as_wide_as_rows_take_them_and_bars_are_beliefs():
     assert colours <= set(CLASS_COLOURS[:2])
 
 
-def test_a_thousand_leaves_are_folded_by_mass_in_less_than_two_seconds():
+def test_a_thousand_leaves_are_folded_by_rows_in_less_than_two_seconds():
     clf, _ = fitted(1000)
-    display = TreeDisplay.from_estimator(clf)  # warms the fonts up
+    display = TreeDisplay.from_estimator(clf)  # loads the fonts
     begin = time.process_time()
     display = TreeDisplay.from_estimator(clf)
     display.figure_.canvas.draw()
     assert time.process_time() - begin < 2
     folded = display.folded_
     assert folded.tree.n_leaves == 40
-    told = [text.get_text() for text in display.table_]
+    cells = [text.get_text() for text in display.table_]
     hidden = [
-        int(found[1].replace(",", "")) for text in told if (found := re.fullmatch(r"\+([\d,]+) leaves", text))
+        int(found[1].replace(",", ""))
+        for text in cells
+        if (found := re.fullmatch(r"\+([\d,]+) leaves", text))
     ]
     assert sorted(hidden) == sorted(folded.hidden[folded.hidden > 0].tolist())
     n_parts = (folded.hidden > 0).sum()
@@ -130,12 +132,12 @@ def test_a_thousand_leaves_are_folded_by_mass_in_less_than_two_seconds():
     assert max(display.figure_.get_size_inches()) < 30
 
 
-def test_all_leaves_with_words_where_there_is_room():
+def test_all_leaves_are_drawn_with_text_where_there_is_room():
     clf, _ = fitted(300)
     display = TreeDisplay.from_estimator(clf, max_leaves=None)
     assert display.folded_.tree is clf.tree_
     assert len(display.edges_.get_segments()) == clf.tree_.n_nodes
-    assert 10 < len(display.words_) < clf.tree_.n_nodes
+    assert 10 < len(display.texts_) < clf.tree_.n_nodes
     assert len(overlapping(boxes(display))) == 0
     assert max(display.figure_.get_size_inches()) < 30
 
@@ -143,11 +145,11 @@ def test_all_leaves_with_words_where_there_is_room():
 def test_the_path_of_a_row_is_dark_and_never_folded():
     clf, X = fitted(300)
     display = TreeDisplay.from_estimator(clf, max_leaves=10, highlight=X[7:8])
-    way = path(clf.tree_.skeleton, int(clf.apply(X[7:8])[0]))
+    nodes = path(clf.tree_.skeleton, int(clf.apply(X[7:8])[0]))
     dark = [mpl.colors.to_hex(colour) == "#1a1a1a" for colour in display.edges_.get_colors()]
-    assert display.folded_.node[dark].tolist() == way
+    assert display.folded_.node[dark].tolist() == nodes
     best = clf.predict_proba(X[7:8]).max()
-    assert f"the path of a row to node {way[-1]}, which answers" in display.caption_.get_text()
+    assert f"the path of a row to node {nodes[-1]}, which predicts" in display.caption_.get_text()
     assert f"{min(best, 0.99):.2f}" in display.caption_.get_text()
     with pytest.raises(DataError, match="highlight has 2 rows, expected one"):
         TreeDisplay.from_estimator(clf, highlight=X[:2])
@@ -156,7 +158,7 @@ def test_the_path_of_a_row_is_dark_and_never_folded():
 @pytest.mark.parametrize(
     "name", ["$x$", "a\nb", "$\\frac{1}{0}$", "100 % \\LaTeX", "_hidden", "x" * 500, "<b>&amp;</b>"]
 )
-def test_hostile_names_are_drawn_as_they_are(name):
+def test_hostile_names_are_drawn_verbatim(name):
     features = (Feature(name), Feature("colour", Kind.NOMINAL, (name, "red")))
     skeleton = Skeleton.of(
         [2, 2, 0, 0, 0], [0, 1, -1, -1, -1], [0.5, nan, nan, nan, nan],
@@ -167,18 +169,18 @@ def test_hostile_names_are_drawn_as_they_are(name):
     display = TreeDisplay.from_estimator(tree)
     extents = boxes(display)
     assert len(overlapping(extents)) == 0
-    assert any(text.get_text().startswith(feature_name(name)[:20]) for text in display.words_)
+    assert any(text.get_text().startswith(feature_name(name)[:20]) for text in display.texts_)
     assert any(text.get_text().startswith(label_text(name)[:20]) for text in display.legend_)
     assert not any(text.get_parse_math() for text in texts(display))
 
 
-def test_many_classes_are_the_one_named_and_all_others():
+def test_with_many_classes_a_bar_is_the_decided_class_and_the_rest():
     clf, _ = fitted(30, n_classes=12)
     display = TreeDisplay.from_estimator(clf)
     assert [text.get_text() for text in display.legend_] == ["the class named", "all other classes"]
 
 
-def test_axes_that_are_given_are_filled_with_what_can_be_read_there():
+def test_given_axes_have_as_many_leaves_as_are_readable():
     clf, _ = fitted(100)
     figure, (_, right) = pyplot.subplots(1, 2, figsize=(16, 7), layout="constrained")
     display = TreeDisplay.from_estimator(clf, ax=right)
@@ -187,16 +189,16 @@ def test_axes_that_are_given_are_filled_with_what_can_be_read_there():
     assert pyplot.get_fignums() == [figure.number]
     assert 6 <= display.folded_.tree.n_leaves < 100
     assert len(overlapping(boxes(display))) == 0
-    assert len(display.words_) >= display.folded_.tree.n_nodes
+    assert len(display.texts_) >= display.folded_.tree.n_nodes
 
 
 def test_a_single_leaf_is_a_tree():
     display = TreeDisplay.from_estimator(TreeClassifier().fit([[0], [0]], ["a", "b"]))
     assert display.caption_.get_text() == "1 leaf, depth 0"
-    assert display.words_[0].get_text() == "2 rows"
+    assert display.texts_[0].get_text() == "2 rows"
 
 
-def test_nothing_is_left_behind():
+def test_plotting_changes_no_settings_and_opens_no_figure():
     before = dict(mpl.rcParams)
     figure, ax = pyplot.subplots()
     TreeDisplay(fitted(5)[0].tree_).plot(ax)
@@ -204,7 +206,7 @@ def test_nothing_is_left_behind():
     assert dict(mpl.rcParams) == before
 
 
-def test_what_cannot_be_drawn_is_said():
+def test_invalid_arguments_raise():
     clf, _ = fitted(5)
     with pytest.raises(ParameterError, match="max_leaves=0"):
         TreeDisplay.from_estimator(clf, max_leaves=0)
@@ -212,21 +214,21 @@ def test_what_cannot_be_drawn_is_said():
         TreeDisplay.from_estimator([])
 
 
-def test_categories_fill_the_room_that_is_there():
-    """Of a stump with long sets every category is named; in narrow axes as many as fit."""
+def test_as_many_categories_are_listed_as_fit():
+    """A stump with long sets lists every category; in narrow axes as many as fit."""
     towns = [f"Town-{code:02}" for code in range(8)]
     X, y = [[town] for town in towns * 5], ([0] * 4 + [1] * 4) * 5
     clf = TreeClassifier("cart").fit(X, y)
     display = TreeDisplay.from_estimator(clf)
-    said = [text.get_text() for text in display.words_]
-    assert said[2:] == [f"in {{{', '.join(towns[:4])}}}", f"in {{{', '.join(towns[4:])}}}"]
+    written = [text.get_text() for text in display.texts_]
+    assert written[2:] == [f"in {{{', '.join(towns[:4])}}}", f"in {{{', '.join(towns[4:])}}}"]
     _, ax = pyplot.subplots(figsize=(6.5, 3))
     narrow = TreeDisplay.from_estimator(clf, ax=ax)
-    cut = [text.get_text() for text in narrow.words_][2]
+    cut = [text.get_text() for text in narrow.texts_][2]
     assert re.fullmatch(r"in \{Town-00.*, … \d more\}", cut)
 
 
-def test_a_class_of_interest_is_said_of_every_leaf():
+def test_every_leaf_has_the_probability_of_the_class_of_interest():
     clf, _ = fitted(10)
     display = TreeDisplay.from_estimator(clf, positive=2)
     cells = [text.get_text() for text in display.table_][4:]

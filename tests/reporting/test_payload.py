@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hornbeam.reporting.payload import payload, safe_json
 from hornbeam.reporting.reported_model import ReportedModel
-from parity import random_model
+from random_models import random_model
 
 
 def test_probabilities_come_back_bit_for_bit_and_evidence_adds_up():

@@ -1,4 +1,16 @@
-"""A tree, or its rules, in other languages."""
+"""Exports of a tree, or of rules, to text, pictures, source code, SQL and other runtimes.
+
+In reading order:
+
+- `checks`: checks of the model and of arguments
+- `wording`, `condition_text`, `prediction_text`: text of names, numbers, tests, conditions and predictions
+- `people/`: text, tables and pictures
+- `source/`: Python, JavaScript and C
+- `sql/`: queries
+- `runtime/`: ONNX, treelite, PMML and shap
+- `json_rules`: a tree as rules in JSON
+- `rule_list`: a list of rules as text, Markdown and plain values
+"""
 
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +32,7 @@ if TYPE_CHECKING:
     from hornbeam.export.source.c import to_c
     from hornbeam.export.source.javascript import to_javascript
     from hornbeam.export.source.python import to_python
-    from hornbeam.export.source.test_vectors import TestVectors
+    from hornbeam.export.source.vectors import TestVectors
     from hornbeam.export.sql.queries import rules_where, to_sql
 
 __all__ = [
@@ -47,8 +59,8 @@ __all__ = [
     "to_treelite",
 ]
 
-_HOMES = {
-    "TestVectors": "source.test_vectors",
+_MODULES = {
+    "TestVectors": "source.vectors",
     "condition_text": "condition_text",
     "rules_dict": "rule_list",
     "rules_markdown": "rule_list",
@@ -74,10 +86,10 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value  # the next look-up does not come here
+    value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    globals()[name] = value  # the next lookup does not call this function
     return value
 
 

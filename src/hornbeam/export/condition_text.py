@@ -1,29 +1,29 @@
-"""A condition in words."""
+"""The text of a condition."""
 
 from __future__ import annotations
 
 from math import inf
 
-from hornbeam.export.wording import feature_name, membership, shorten
+from hornbeam.export.wording import feature_name, membership_text, shorten
 from hornbeam.tree.condition import Condition
 
 __all__ = ["condition_text"]
 
 
-def condition_text(condition: Condition, most: int | None = None) -> str:
-    """Say what a condition asks for.
+def condition_text(condition: Condition, max_categories: int | None = None) -> str:
+    """Write a condition on one feature.
 
     Parameters
     ----------
     condition : Condition
-    most : int, optional
+    max_categories : int, optional
         Longer lists of categories are cut, with the number of those left out; whole lists if not given.
 
     Returns
     -------
     str
-        A set of more than three categories is named by those it leaves out, if they are fewer. Either way it is
-        exact for the categories of the training data; one that is new meets no condition on that feature.
+        A set of more than three categories is written by its complement if that is smaller. Either way it is exact for
+        the categories of the training data; a new category meets no condition on that feature.
 
     Examples
     --------
@@ -36,15 +36,15 @@ def condition_text(condition: Condition, most: int | None = None) -> str:
     name = feature_name(condition.feature.name)
     if not condition.known:
         return f"{name} missing" if condition.missing else f"{name} impossible"
-    said = _known(condition, name, most)
-    return f"{said} or missing" if condition.missing else said
+    text = _known(condition, name, max_categories)
+    return f"{text} or missing" if condition.missing else text
 
 
-def _known(condition: Condition, name: str, most: int | None) -> str:
-    """Say which known values will do."""
+def _known(condition: Condition, name: str, max_categories: int | None) -> str:
+    """Write the condition on a value that is not missing."""
     feature, above, at_most = condition.feature, condition.above, condition.at_most
     if condition.among is not None:
-        return f"{name} {membership(feature, condition.among, most)}"
+        return f"{name} {membership_text(feature, condition.among, max_categories)}"
     low = None if above is None else shorten(feature, above)
     high = None if at_most in (None, inf) else shorten(feature, at_most)
     if high is None:

@@ -1,4 +1,4 @@
-"""A tree as rules in JSON, for programs that were not written yet."""
+"""A tree as rules in JSON, for programs in any language."""
 
 from __future__ import annotations
 
@@ -10,29 +10,28 @@ import numpy as np
 
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.data.table import Table
-from hornbeam.export.long_paths import refuse_long_paths
-from hornbeam.export.one_tree import HasTree, single_tree
-from hornbeam.export.source.lookup_tables import LookupTables
-from hornbeam.export.source.test_vectors import TestVectors
+from hornbeam.export.checks import HasTree, check_path_tests, single_tree
+from hornbeam.export.source.vectors import TestVectors
 from hornbeam.export.wording import plain_label
 from hornbeam.tree import Tree
+from hornbeam.tree.evidence.fractional import child_shares
 
 __all__ = ["json_value", "to_json"]
 
 type _Conditions = list[dict[str, Any]]
 
 _READING = (
-    "A condition holds for a known value if the value is at_most the number, above it, in the list, not_in the "
-    "list, or if any known value will do; what a condition does not mention it does not ask, and one that "
-    "mentions nothing holds for no known value. For a missing value it holds with the weight `missing`, 0 where "
-    "it does not say. The weight of a rule is the product of the weights of its conditions, first to last, and "
-    "the answer to a row is the sum of weight times probabilities, or times mean, over the rules, first to last. "
-    "Values of an ordinal feature that are not in its categories are missing."
+    "A condition holds for a known value if the value is at_most the number, above it, in the list, or not_in the "
+    "list; with known: true it holds for every known value. A condition may have several of these fields, and all of "
+    "them must hold; without any it holds for no known value. For a missing value it holds with the weight `missing`, "
+    "which is 0 if the field is absent. The weight of a rule is the product of the weights of its conditions, first to "
+    "last. The prediction for a row is the sum of weight times probabilities, or times mean, over the rules, first to "
+    "last. Values of an ordinal feature that are not in its categories are missing."
 )
 
 
 def to_json(tree: Tree | HasTree, *, indent: int | None = None, vectors: Table | None = None) -> str:
-    """Write a tree as a list of rules in JSON: for each place where rows stop, what led there.
+    """Write a tree as a list of rules in JSON: one for each node where rows can stop.
 
     Parameters
     ----------
@@ -45,8 +44,8 @@ def to_json(tree: Tree | HasTree, *, indent: int | None = None, vectors: Table |
     Returns
     -------
     str
-        A strict JSON object, in ASCII. Its field ``reading`` says how to apply the rules; whoever does so gets
-        the tree's probabilities, or means, bit for bit.
+        A strict JSON object, in ASCII. Its field ``reading`` explains how to apply the rules; the result is then the
+        tree's probabilities, or mean, bit for bit.
 
     Raises
     ------
@@ -68,7 +67,7 @@ def to_json(tree: Tree | HasTree, *, indent: int | None = None, vectors: Table |
     [{'feature': 'dose', 'missing': 1}] [0.5, 0.5]
     """
     tree = single_tree(tree)
-    refuse_long_paths(tree, "JSON")
+    check_path_tests(tree, "JSON")
     schema = tree.schema
     document: dict[str, Any] = {
         "format": "hornbeam-rules",
@@ -83,19 +82,21 @@ def to_json(tree: Tree | HasTree, *, indent: int | None = None, vectors: Table |
         "rules": _rules(tree),
     }
     if vectors is not None:
-        asked = TestVectors.of(tree, vectors)
-        rows = [[json_value(value) for value in row] for row in asked.values()]
-        answers = zip(rows, asked.nodes.tolist(), asked.probabilities.tolist(), strict=True)
-        document["vectors"] = [{"row": row, "node": node, **_said(tree, p)} for row, node, p in answers]
+        expected = TestVectors.of(tree, vectors)
+        rows = [[json_value(value) for value in row] for row in expected.values()]
+        predictions = zip(rows, expected.nodes.tolist(), expected.probabilities.tolist(), strict=True)
+        document["vectors"] = [
+            {"row": row, "node": node, **_prediction(tree, p)} for row, node, p in predictions
+        ]
     return json.dumps(document, indent=indent, allow_nan=False)
 
 
 def _rules(tree: Tree) -> list[dict[str, Any]]:
-    """List the rules, depth first, so that shares add up in the order of the tree's own walk."""
-    shares, skeleton = _shares(tree), tree.skeleton
+    """List the rules depth first, so that shares are added in the order of the tree's own walk."""
+    shares, skeleton = child_shares(tree), tree.skeleton
     is_leaf = skeleton.is_leaf.tolist()
     rules: list[dict[str, Any]] = []
-    # What is still to write: a node with the conditions that lead there, and whether rows stop at it.
+    # Nodes to write: each with the conditions of its path, and whether rows stop at it.
     todo: list[tuple[int, _Conditions, bool]] = [(0, [], is_leaf[0])]
     while todo:
         node, path, stops = todo.pop()
@@ -107,29 +108,12 @@ def _rules(tree: Tree) -> list[dict[str, Any]]:
             todo.append((node, [*path, rest], True))
         first = skeleton.first_child.item(node)
         below = [(first + slot, [*path, condition]) for slot, condition in enumerate(children)]
-        todo += [(child, led, is_leaf[child]) for child, led in reversed(below)]
+        todo += [(child, conditions, is_leaf[child]) for child, conditions in reversed(below)]
     return rules
 
 
-def _shares(tree: Tree) -> dict[int, dict[int, float]]:
-    """The share of each child in the missing values of nodes that share them."""
-    flat = LookupTables.of(tree)
-    place = np.argsort(flat.node)
-    found: dict[int, dict[int, float]] = {}
-    for at, node in enumerate(flat.node[: flat.n_inner].tolist()):
-        here = slice(flat.spread_start[at], flat.spread_start[at + 1])
-        leads = zip(flat.spread_lead[here].tolist(), flat.spread_share[here].tolist(), strict=True)
-        first = tree.skeleton.first_child.item(node)
-        slot_of = {
-            place.item(child): child - first
-            for child in range(first, first + tree.skeleton.n_children.item(node))
-        }
-        found[node] = {slot_of[lead if lead >= 0 else ~lead]: share for lead, share in leads}
-    return found
-
-
 def _conditions(tree: Tree, node: int, shares: dict[int, float]) -> tuple[_Conditions, dict[str, Any] | None]:
-    """The condition of each child of a node, and that of rows which stop at it, if any can."""
+    """Write the condition of each child of a node, and that of rows that stop at it, or None if no row can."""
     skeleton = tree.skeleton
     feature = tree.schema.features[skeleton.feature[node]]
     n_children, missing = skeleton.n_children.item(node), skeleton.missing_slot.item(node)
@@ -145,15 +129,15 @@ def _conditions(tree: Tree, node: int, shares: dict[int, float]) -> tuple[_Condi
     if missing >= 0:
         children[missing]["missing"] = 1
     elif shares:
-        for slot, share in shares.items():
-            children[slot]["missing"] = share
+        for child, share in shares.items():
+            children[child - skeleton.first_child.item(node)]["missing"] = share
     else:
         rest["missing"] = 1
     return children, rest if len(rest) > 1 else None
 
 
 def _compare(feature: Feature, threshold: float, children: _Conditions) -> None:
-    """Say what a comparison asks: of numbers, or of categories in their order."""
+    """Write a comparison: of numbers, or of categories in their order."""
     if feature.kind is Kind.ORDINAL:
         left = sum(code <= threshold for code in range(len(feature.categories)))
         children[0]["in"] = [json_value(category) for category in feature.categories[:left]]
@@ -166,23 +150,23 @@ def _compare(feature: Feature, threshold: float, children: _Conditions) -> None:
 
 def _rule(tree: Tree, node: int, path: _Conditions) -> dict[str, Any]:
     classes = tree.schema.classes
-    named = {"class": json_value(classes[tree.decided[node]])} if classes else {}
+    decided = {"class": json_value(classes[tree.decided[node]])} if classes else {}
     return {
         "node": node,
         "if": path,
-        **named,
-        **_said(tree, tree.belief[node].tolist()),
+        **decided,
+        **_prediction(tree, tree.belief[node].tolist()),
         "rows": tree.rows.item(node),
         "evidence": (tree.evidence[node] * tree.unit).tolist(),
     }
 
 
-def _said(tree: Tree, belief: list[float]) -> dict[str, Any]:
+def _prediction(tree: Tree, belief: list[float]) -> dict[str, Any]:
     return {"mean": belief[0]} if tree.is_regression else {"probabilities": belief}
 
 
 def json_value(value: object) -> Any:
-    """Give a category or label as JSON has it; what it has no word for, in words.
+    """Convert a category or label to a JSON value; infinities and NaN to text.
 
     Examples
     --------
@@ -191,5 +175,5 @@ def json_value(value: object) -> Any:
     """
     if value is None:
         return None
-    given = plain_label(value)
-    return repr(given) if isinstance(given, float) and given - given != 0 else given
+    plain = plain_label(value)
+    return repr(plain) if isinstance(plain, float) and plain - plain != 0 else plain

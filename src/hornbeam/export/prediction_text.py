@@ -1,4 +1,4 @@
-"""The prediction of a node in words: the class it decides for and its probability, or the mean."""
+"""The text of a node's prediction: its class and the probability of that, or its mean."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ __all__ = ["interval_text", "mean_text", "prediction_text", "scale_text"]
 
 
 def prediction_text(
-    tree: Tree, node: int, decimals: int = 3, most: int | None = None, code: int | None = None
+    tree: Tree, node: int, decimals: int = 3, max_letters: int | None = None, code: int | None = None
 ) -> tuple[str, str]:
-    """Say what a node predicts: the class it decides for and its probability, or the mean.
+    """Write the prediction of a node: the class it decides for and its probability, or an empty text and the mean.
 
-    With `code`, that class is named instead. Of a numeric target the first part is empty. Fewer than three
-    decimals are for pictures.
+    With `code`, the class with this code takes the place of the decided one. Pictures have fewer than three decimals.
 
     Examples
     --------
@@ -28,14 +27,14 @@ def prediction_text(
     """
     if tree.is_regression:
         return "", mean_text(tree.belief.item(node), decimals)
-    named = tree.decided.item(node) if code is None else code
-    name = label_text(tree.schema.classes[named])
-    sure = probability_text(tree.belief.item(node, named), decimals)
-    return name if most is None else shortened(name, most), sure
+    code = tree.decided.item(node) if code is None else code
+    name = label_text(tree.schema.classes[code])
+    probability = probability_text(tree.belief.item(node, code), decimals)
+    return name if max_letters is None else shortened(name, max_letters), probability
 
 
 def mean_text(value: float, decimals: int = 3) -> str:
-    """Write a mean in six digits, or in four for those who glance; no digit before the point is rounded away.
+    """Write a mean with six digits, or with four if `decimals` is below 3; no digit before the point is rounded away.
 
     Examples
     --------
@@ -46,7 +45,7 @@ def mean_text(value: float, decimals: int = 3) -> str:
 
 
 def scale_text(tree: Tree) -> str:
-    """Say what the bars of a numeric target are drawn on.
+    """Write the range that the bars of a numeric target cover.
 
     Examples
     --------
@@ -61,7 +60,7 @@ def scale_text(tree: Tree) -> str:
 def interval_text(
     tree: Tree, low: Floats, high: Floats, node: int, decimals: int = 3, code: int | None = None
 ) -> str:
-    """Say the interval of what a node answers, or of the class with this code.
+    """Write the interval of a node's prediction, or of the class with this code.
 
     Examples
     --------
@@ -71,6 +70,6 @@ def interval_text(
     >>> interval_text(tree, np.array([[0.5]]), np.array([[3.5]]), 0)
     '0.5 to 3.5'
     """
-    named = tree.decided.item(node) if code is None else code
-    said = mean_text if tree.is_regression else probability_text
-    return " to ".join(said(bound.item(node, named), decimals) for bound in (low, high))
+    code = tree.decided.item(node) if code is None else code
+    write = mean_text if tree.is_regression else probability_text
+    return " to ".join(write(bound.item(node, code), decimals) for bound in (low, high))

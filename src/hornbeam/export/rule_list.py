@@ -1,14 +1,15 @@
-"""A list of rules for people, and for programs that were not written yet."""
+"""A list of rules as text, as Markdown and as plain values."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple, Self
 
 from hornbeam.data.schema import Kind
+from hornbeam.export.checks import check_max_categories
 from hornbeam.export.condition_text import condition_text
 from hornbeam.export.json_rules import json_value
 from hornbeam.export.people.markdown import code_span
-from hornbeam.export.wording import check_most, label_text, probability_text
+from hornbeam.export.wording import label_text, probability_text
 from hornbeam.rules import Rule, RuleSet
 from hornbeam.tree import Condition
 from hornbeam.tree.decision.positive import class_code
@@ -17,10 +18,11 @@ from hornbeam.typing import Label
 __all__ = ["rules_dict", "rules_markdown", "rules_text"]
 
 _READING = (
-    "The first rule whose conditions all hold answers; if none does, the default. A condition holds for a known "
-    "value if it is at_most the number, above it, in the list, or if any known value will do; what it does not "
-    "mention it does not ask, and one that mentions nothing of these holds for no known value. It holds for a "
-    "missing value where it says so. Values of an ordinal feature that are not in its categories are missing."
+    "The prediction is that of the first rule whose conditions all hold; if there is no such rule, that of the "
+    "default. A condition holds for a known value if the value is at_most the number, above it, or in the list; with "
+    "known: true it holds for every known value. A condition may have several of these fields, and all of them must "
+    "hold; without any it holds for no known value. It holds for a missing value if its field missing is true. Values "
+    "of an ordinal feature that are not in its categories are missing."
 )
 
 
@@ -37,17 +39,17 @@ def rules_text(
     ----------
     rules : RuleSet
     level : float, default 0.9
-        Of the intervals.
+        Level of the intervals.
     max_categories : int, optional
         Longer lists of categories are cut, with the number of those left out; no list is cut if not given.
     positive : label, optional
-        The class of interest: every rule has the probability of this class, beside the class it answers.
+        The class of interest: every rule has the probability of this class beside the class that it predicts.
 
     Returns
     -------
     str
-        The number of a rule is its position in the list, from 1 on. It covers the rows that meet its conditions,
-        and decides those that no rule before it does.
+        The number of a rule is its position in the list, from 1 on. A rule covers the rows that meet its conditions,
+        and decides those of them that no earlier rule covers.
 
     Examples
     --------
@@ -67,14 +69,14 @@ def rules_text(
        then ill; ill 0.800 (0.271 to 0.998); covers 3 rows, 0 wrong; decides 3
     otherwise ill; ill 0.500 (0.169 to 0.831); covers 6 rows, 3 wrong; decides 0
     """
-    check_most(max_categories)
+    check_max_categories(max_categories)
     code = None if positive is None else class_code(rules.schema.classes, positive)
     lines = []
     for at, rule in enumerate(rules, 1):
-        said = _Said.of(rules, rule, level, code)
+        prediction = _RulePrediction.of(rules, rule, level, code)
         tests = " and ".join(condition_text(one, max_categories) for one in rule.conditions) or "anything"
-        lines += [f"{at}. if {tests}", f"{' ' * len(str(at))}  then {said.outcome}"]
-    return "\n".join([*lines, f"otherwise {_Said.of(rules, rules.default, level, code).outcome}"])
+        lines += [f"{at}. if {tests}", f"{' ' * len(str(at))}  then {prediction.outcome}"]
+    return "\n".join([*lines, f"otherwise {_RulePrediction.of(rules, rules.default, level, code).outcome}"])
 
 
 def rules_markdown(
@@ -90,17 +92,16 @@ def rules_markdown(
     ----------
     rules : RuleSet
     level : float, default 0.9
-        Of the intervals.
+        Level of the intervals.
     max_categories : int, optional
         Longer lists of categories are cut, with the number of those left out; no list is cut if not given.
     positive : label, optional
-        The class of interest: every rule has the probability of this class, beside the class it answers.
+        The class of interest: every rule has the probability of this class beside the class that it predicts.
 
     Returns
     -------
     str
-        A table as GitHub and MyST read it. Everything that comes from the data stands in code spans, where no
-        markup or link can begin.
+        A table as GitHub and MyST read it. Names from the data stand in code spans, where no markup or link can begin.
 
     Examples
     --------
@@ -114,35 +115,35 @@ def rules_markdown(
     | 2 | `x0 > 37.6` | `ill` | 0.800 | 0.271 to 0.998 | 3 | 0 | 3 |
     |  | otherwise | `ill` | 0.500 | 0.169 to 0.831 | 6 | 3 | 0 |
     """
-    check_most(max_categories)
+    check_max_categories(max_categories)
     code = None if positive is None else class_code(rules.schema.classes, positive)
-    likely = "probability" if code is None else f"probability of {code_span(label_text(positive))}"
+    column = "probability" if code is None else f"probability of {code_span(label_text(positive))}"
     lines = [
-        f"| rule | if | class | {likely} | {100 * level:g} % interval | covers | wrong | decides |",
+        f"| rule | if | class | {column} | {100 * level:g} % interval | covers | wrong | decides |",
         "|--:|---|---|--:|---|--:|--:|--:|",
     ]
     for at, rule in enumerate((*rules, rules.default), 1):
-        said = _Said.of(rules, rule, level, code)
+        prediction = _RulePrediction.of(rules, rule, level, code)
         number = str(at) if at <= len(rules) else ""
-        asked = [code_span(condition_text(one, max_categories)) for one in rule.conditions]
-        tests = " and ".join(asked) or ("anything" if number else "otherwise")
-        lines.append(f"| {' | '.join([number, tests, code_span(said.label), *said.numbers])} |")
+        conditions = [code_span(condition_text(one, max_categories)) for one in rule.conditions]
+        tests = " and ".join(conditions) or ("anything" if number else "otherwise")
+        lines.append(f"| {' | '.join([number, tests, code_span(prediction.label), *prediction.numbers])} |")
     return "\n".join(lines)
 
 
 def rules_dict(rules: RuleSet, *, level: float = 0.9) -> dict[str, Any]:
-    """Give a list of rules as plain values, which JSON can hold.
+    """Convert a list of rules to plain values, which JSON can hold.
 
     Parameters
     ----------
     rules : RuleSet
     level : float, default 0.9
-        Of the intervals.
+        Level of the intervals.
 
     Returns
     -------
     dict
-        Its field ``reading`` says how to apply the rules; whoever does so gets the answers of the list.
+        Its field ``reading`` explains how to apply the rules; the result is then the prediction of the list.
 
     Examples
     --------
@@ -167,17 +168,18 @@ def rules_dict(rules: RuleSet, *, level: float = 0.9) -> dict[str, Any]:
         "classes": [json_value(label) for label in schema.classes],
         "level": level,
         "rules": [
-            {"if": [_plain(one) for one in rule.conditions], **_facts(rules, rule, level)} for rule in rules
+            {"if": [_plain_condition(one) for one in rule.conditions], **_plain_rule(rules, rule, level)}
+            for rule in rules
         ],
-        "default": _facts(rules, rules.default, level),
+        "default": _plain_rule(rules, rules.default, level),
     }
 
 
-class _Said(NamedTuple):
-    """What a rule answers, in words; `named` is the class of interest, or empty."""
+class _RulePrediction(NamedTuple):
+    """The prediction and the rows of a rule, as text; `positive` is the class of interest, or empty."""
 
     label: str
-    named: str
+    positive: str
     probability: str
     interval: str
     covers: str
@@ -188,10 +190,10 @@ class _Said(NamedTuple):
     def of(cls, rules: RuleSet, rule: Rule, level: float, code: int | None) -> Self:
         at = rule.target if code is None else code
         low, high = (bound.item(at) for bound in rule.interval(level))
-        believed = probability_text(rule.belief.item(at)), f"{low:.3f} to {high:.3f}"
+        predicted = probability_text(rule.belief.item(at)), f"{low:.3f} to {high:.3f}"
         rows = (f"{rows:.6g}" for rows in (rule.support, rule.errors, rule.decided.sum()))
-        named = "" if code is None else label_text(rules.schema.classes[code])
-        return cls(label_text(rules.label(rule)), named, *believed, *rows)
+        positive = "" if code is None else label_text(rules.schema.classes[code])
+        return cls(label_text(rules.label(rule)), positive, *predicted, *rows)
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -200,31 +202,27 @@ class _Said(NamedTuple):
     @property
     def outcome(self) -> str:
         rows = f"covers {self.covers} row{'s' * (self.covers != '1')}, {self.wrong} wrong; decides {self.decides}"
-        answer = (
-            f"{self.label}; {self.named} {self.probability}"
-            if self.named
-            else f"{self.label}, {self.probability}"
-        )
-        return f"{answer} ({self.interval}); {rows}"
+        separator = f"; {self.positive} " if self.positive else ", "
+        return f"{self.label}{separator}{self.probability} ({self.interval}); {rows}"
 
 
-def _plain(condition: Condition) -> dict[str, Any]:
-    """The condition in the words of `to_json`."""
+def _plain_condition(condition: Condition) -> dict[str, Any]:
+    """Convert a condition to the fields of `to_json`."""
     feature = condition.feature
     plain: dict[str, Any] = {"feature": feature.name}
     bounds = {"above": condition.above, "at_most": condition.at_most}
-    asked = {name: bound for name, bound in bounds.items() if bound is not None}
+    given = {name: bound for name, bound in bounds.items() if bound is not None}
     if condition.known:
         if condition.among is not None:
             plain["in"] = [json_value(feature.categories[code]) for code in condition.among]
-        elif asked and feature.kind is Kind.ORDINAL:
+        elif given and feature.kind is Kind.ORDINAL:
             plain["in"] = [json_value(feature.categories[code]) for code in condition.codes]
         else:
-            plain |= asked or {"known": True}
+            plain |= given or {"known": True}
     return plain | ({"missing": True} if condition.missing else {})
 
 
-def _facts(rules: RuleSet, rule: Rule, level: float) -> dict[str, Any]:
+def _plain_rule(rules: RuleSet, rule: Rule, level: float) -> dict[str, Any]:
     low, high = rule.interval(level)
     return {
         "class": json_value(rules.label(rule)),

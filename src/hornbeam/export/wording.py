@@ -1,7 +1,7 @@
-"""What people read of a tree: its tests, names, probabilities and evidence in words.
+"""Text for people: tests, names, numbers, probabilities and evidence.
 
-Every word that comes from the data leaves here printable, on one line, and not to be mistaken for another or for
-a part of a drawing. What is special to a target (HTML, DOT, Markdown) is escaped by that target's own file.
+Every name from the data becomes printable text on one line that cannot be mistaken for another name or for a part of a
+drawing. Each target (HTML, DOT, Markdown) escapes its own special characters.
 """
 
 from __future__ import annotations
@@ -12,54 +12,56 @@ from math import floor, isinf, isnan
 import numpy as np
 
 from hornbeam.data.schema import Feature, Kind
-from hornbeam.errors import ExportError, ParameterError
 from hornbeam.tree import Tree
 from hornbeam.tree.categories import shorter_side
 from hornbeam.tree.evidence.means import variances
+from hornbeam.tree.skeleton import EVERY_CHILD
 
 __all__ = [
     "branches",
-    "check_most",
-    "check_text",
     "conditions",
     "conditions_within",
-    "digits_apart",
     "evidence_text",
     "feature_name",
     "label_text",
-    "membership",
+    "membership_text",
     "number_text",
     "plain_label",
     "pluralise",
     "probability_text",
     "shorten",
     "shortened",
+    "threshold_digits",
     "wrapped",
 ]
 
-_MOST_CLASSES = 4  # listed of a node's evidence
-_MOST_DIGITS = 9  # of a threshold that is not written exactly
-_EXPONENT = 1e9  # from here on numbers that are not written exactly have an exponent
+_MAX_CLASSES = 4  # in the evidence of a node
+_MAX_DIGITS = 9  # of a threshold that is not written exactly
+_EXPONENT = 1e9  # larger rounded numbers are written with an exponent
 
 
-def branches(tree: Tree, node: int, most: int | None = None, digits: int | None = None) -> list[str]:
-    """Say in words what leads to each child of a node."""
+def branches(
+    tree: Tree, node: int, max_categories: int | None = None, digits: int | None = None
+) -> list[str]:
+    """Write the test of each child of a node, with the name of the feature."""
     name = feature_name(tree.schema.features[tree.skeleton.feature[node]].name)
-    return [f"{name} {condition}" for condition in conditions(tree, node, most, digits)]
+    return [f"{name} {condition}" for condition in conditions(tree, node, max_categories, digits)]
 
 
-def conditions(tree: Tree, node: int, most: int | None = None, digits: int | None = None) -> list[str]:
-    """Say what the tested value must be for each child of a node.
+def conditions(
+    tree: Tree, node: int, max_categories: int | None = None, digits: int | None = None
+) -> list[str]:
+    """Write the condition on the tested value for each child of a node, without the name of the feature.
 
     Parameters
     ----------
     tree : Tree
     node : int
         A node with children.
-    most : int, optional
-        Lists of more categories are cut, with the number of those left out; whole lists if not given.
+    max_categories : int, optional
+        Longer lists of categories are cut, with the number of those left out; whole lists if not given.
     digits : int, optional
-        So many digits of a threshold are enough (`number_text`); exact if not given.
+        Digits of a threshold (`number_text`); exact if not given.
 
     Returns
     -------
@@ -72,11 +74,13 @@ def conditions(tree: Tree, node: int, most: int | None = None, digits: int | Non
     if isnan(threshold):
         run = skeleton.slot_of[skeleton.slot_start[node] : skeleton.slot_start[node + 1]]
         slots = range(skeleton.n_children[node])
-        tests = [membership(feature, np.flatnonzero(run == slot).tolist(), most) for slot in slots]
+        tests = [
+            membership_text(feature, np.flatnonzero(run == slot).tolist(), max_categories) for slot in slots
+        ]
     else:
         at = shorten(feature, threshold, digits)
         tests = [f"≤ {at}", f"> {at}", ""][: skeleton.n_children[node]]
-    if missing == -2:
+    if missing == EVERY_CHILD:
         return [f"{test}, or missing in part" for test in tests]
     if missing >= 0:
         tests[missing] += " or missing" if tests[missing] else "missing"
@@ -84,9 +88,9 @@ def conditions(tree: Tree, node: int, most: int | None = None, digits: int | Non
 
 
 def conditions_within(tree: Tree, node: int, letters: int, digits: int | None = None) -> list[str]:
-    """Say what the tested value must be for each child of a node, in so many letters.
+    """Write the condition of each child of a node in at most this number of letters.
 
-    Lists of categories are as long as there is room; what is still too long is cut.
+    Lists of categories are as long as the width allows; a text that is still too long is cut.
 
     Examples
     --------
@@ -96,63 +100,63 @@ def conditions_within(tree: Tree, node: int, letters: int, digits: int | None = 
     >>> conditions_within(tree, 0, 16), conditions_within(tree, 0, 12)
     (['in {blue, grey}', 'in {green, red}'], ['in {blue…', 'in {green…'])
     """
-    told = conditions(tree, node, None, digits)
+    tests = conditions(tree, node, None, digits)
     n_categories = len(tree.schema.features[tree.skeleton.feature[node]].categories)
     # A category takes three letters or more, with its comma and space.
-    for most in range(min(letters // 3, n_categories), 0, -1):
-        if all(len(test) <= letters for test in told):
-            return told
-        fewer = conditions(tree, node, most, digits)
-        told = [test if len(test) <= letters else less for test, less in zip(told, fewer, strict=True)]
-    return [test if len(test) <= letters else _cut_short(test, letters) for test in told]
+    for limit in range(min(letters // 3, n_categories), 0, -1):
+        if all(len(test) <= letters for test in tests):
+            return tests
+        shorter = conditions(tree, node, limit, digits)
+        tests = [test if len(test) <= letters else short for test, short in zip(tests, shorter, strict=True)]
+    return [test if len(test) <= letters else _cut_short(test, letters) for test in tests]
 
 
 def _cut_short(test: str, letters: int) -> str:
-    """Cut the category that is named, and if that is not enough, the number of those that are not."""
-    named, comma, others = test.rpartition(", … ")
+    """Cut the last category that is listed, or, if that is not enough, also the number of those left out."""
+    listed, comma, rest = test.rpartition(", … ")
     if not comma:
         return shortened(test, letters)
-    kept = letters - len(comma + others)
-    if kept >= len("in {abc…"):
-        return shortened(named, kept) + comma + others
-    return f"{named[: letters - 1]}…"
+    room = letters - len(comma + rest)
+    if room >= len("in {abc…"):
+        return shortened(listed, room) + comma + rest
+    return f"{listed[: letters - 1]}…"
 
 
-def membership(feature: Feature, codes: Sequence[int], most: int | None = None) -> str:
-    """Say that a value is one of some categories; where that is shorter, that it is none of the others.
+def membership_text(feature: Feature, codes: Sequence[int], max_categories: int | None = None) -> str:
+    """Write that a value is in a set of categories, or, where that is shorter, not in the complement.
 
     Parameters
     ----------
     feature : Feature
         A feature with categories.
     codes : sequence of int
-        The categories that will do, ascending.
-    most : int, optional
+        The categories of the set, ascending.
+    max_categories : int, optional
         Longer lists are cut, with the number of those left out; whole lists if not given.
 
     Returns
     -------
     str
-        Exact for every category of the feature. A category that the training data did not have is in no set,
-        not even in one that is written by what it leaves out.
+        Exact for every category of the feature. A category that the training data did not have is in no set, also
+        not in one that is written by its complement.
 
     Examples
     --------
     >>> colour = Feature("colour", Kind.NOMINAL, ("blue", "green", "grey", "pink", "red", "teal"))
-    >>> membership(colour, [4]), membership(colour, [0, 1, 4]), membership(colour, [0, 1, 4], 2)
+    >>> membership_text(colour, [4]), membership_text(colour, [0, 1, 4]), membership_text(colour, [0, 1, 4], 2)
     ('= red', 'in {blue, green, red}', 'in {blue, green, … 1 more}')
-    >>> membership(colour, [0, 1, 2, 3]), membership(colour, [0, 1, 2, 3, 5]), membership(colour, range(6))
-    ('not in {red, teal}', '≠ red', 'known')
+    >>> [membership_text(colour, codes) for codes in ([0, 1, 2, 3], [0, 1, 2, 3, 5], range(6))]
+    ['not in {red, teal}', '≠ red', 'known']
     """
     listed, left_out = shorter_side(codes, len(feature.categories))
-    words = [label_text(feature.categories[code]) for code in listed[:most]]
-    if len(listed) > len(words):
-        words.append(f"… {len(listed) - len(words)} more")
+    names = [label_text(feature.categories[code]) for code in listed[:max_categories]]
+    if len(listed) > len(names):
+        names.append(f"… {len(listed) - len(names)} more")
     elif len(listed) == 1:
-        return f"≠ {words[0]}" if left_out else f"= {words[0]}"
+        return f"≠ {names[0]}" if left_out else f"= {names[0]}"
     if not listed:
         return "known" if left_out else ""
-    return f"{'not in' if left_out else 'in'} {{{', '.join(words)}}}"
+    return f"{'not in' if left_out else 'in'} {{{', '.join(names)}}}"
 
 
 def shorten(feature: Feature, threshold: float, digits: int | None = None) -> str:
@@ -169,32 +173,34 @@ def shorten(feature: Feature, threshold: float, digits: int | None = None) -> st
 
 
 def number_text(value: float, digits: int | None = None) -> str:
-    """Write a number as the shortest decimal that means it, or in about so many digits for those who glance.
+    """Write a number as the shortest decimal that is read back exactly, or rounded to about `digits` digits.
 
-    What is short already stays exact, and no digit before the point is rounded away.
+    A short number stays exact, and no digit before the point is rounded away.
 
     Examples
     --------
-    >>> number_text(2.449999988079071), number_text(2.449999988079071, 4), number_text(7073.5, 4), number_text(1234567.891, 4)
-    ('2.449999988079071', '2.45', '7073.5', '1234568')
+    >>> number_text(2.449999988079071), number_text(2.449999988079071, 4)
+    ('2.449999988079071', '2.45')
+    >>> number_text(7073.5, 4), number_text(1234567.891, 4)
+    ('7073.5', '1234568')
     """
     exact = repr(value + 0.0).removesuffix(".0")
     if digits is None or len(exact) <= digits + 2:
         return exact
     whole = len(str(int(abs(value)))) if 1 <= abs(value) < _EXPONENT else 1
     short = f"{value:.{max(digits, whole)}g}"
-    # The largest of all numbers, rounded up, would be infinite.
+    # The largest finite number, rounded up, would be infinite.
     return short if isinf(float(short)) == isinf(value) else number_text(value, digits + 1)
 
 
-def digits_apart(tree: Tree, digits: int = 4) -> list[int]:
-    """Find for every feature how many digits keep its thresholds apart: `digits`, or a few more.
+def threshold_digits(tree: Tree, digits: int = 4) -> list[int]:
+    """Count for every feature the digits that keep its thresholds distinct: `digits`, or a few more.
 
     Examples
     --------
     >>> from hornbeam import TreeClassifier
     >>> X = [[1.0000101, 5], [1.0000202, 5], [1.0000404, 5]]
-    >>> digits_apart(TreeClassifier("cart").fit(X, list("aba")).tree_)
+    >>> threshold_digits(TreeClassifier("cart").fit(X, list("aba")).tree_)
     [5, 4]
     """
     skeleton = tree.skeleton
@@ -202,9 +208,9 @@ def digits_apart(tree: Tree, digits: int = 4) -> list[int]:
     for feature in range(tree.schema.n_features):
         values = np.unique(skeleton.threshold[skeleton.feature == feature]).tolist()
         enough = (
-            n for n in range(digits, _MOST_DIGITS) if len({number_text(v, n) for v in values}) == len(values)
+            n for n in range(digits, _MAX_DIGITS) if len({number_text(v, n) for v in values}) == len(values)
         )
-        found.append(next(enough, _MOST_DIGITS))
+        found.append(next(enough, _MAX_DIGITS))
     return found
 
 
@@ -216,22 +222,24 @@ def probability_text(p: float, decimals: int = 3) -> str:
     >>> probability_text(0.99999), probability_text(1.0), probability_text(0.996, 2)
     ('0.999', '1.000', '0.99')
     """
-    # A probability that is not 1 must not look like it.
+    # A probability below 1 must not be written as 1.
     return f"{min(p, 1 - 10**-decimals) if p < 1 else p:.{decimals}f}"
 
 
 def evidence_text(tree: Tree, node: int, classes: list[str]) -> str:
-    """Tell the evidence of a node, most frequent class first; of a numeric target, its rows and their spread."""
+    """Write the evidence of a node: classes, most frequent first, or the number of rows and their deviation."""
     counts, unit = tree.evidence[node], tree.unit.item(0)
     if tree.is_regression:
-        spread = variances(tree.evidence[node : node + 1], tree.unit).item() ** 0.5
+        deviation = variances(tree.evidence[node : node + 1], tree.unit).item() ** 0.5
         amount = _amount(counts[0], unit)
-        return f"{amount} row{'s' * (amount != '1')}, deviation {spread:.4g}" if counts[0] else "no evidence"
+        return (
+            f"{amount} row{'s' * (amount != '1')}, deviation {deviation:.4g}" if counts[0] else "no evidence"
+        )
     order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)].tolist()
     if not order:
         return "no evidence"
-    listed = [f"{_amount(counts[k], unit)} {classes[k]}" for k in order[:_MOST_CLASSES]]
-    rest = order[_MOST_CLASSES:]
+    listed = [f"{_amount(counts[k], unit)} {classes[k]}" for k in order[:_MAX_CLASSES]]
+    rest = order[_MAX_CLASSES:]
     if rest:
         listed.append(f"{_amount(counts[rest].sum(), unit)} of {len(rest)} more classes")
     return ", ".join(listed)
@@ -242,7 +250,7 @@ def _amount(steps: np.int64, unit: float) -> str:
 
 
 def feature_name(name: str) -> str:
-    r"""Write the name of a feature on one line, quoted where it would not show.
+    r"""Write the name of a feature on one line, quoted if a part of it would be invisible.
 
     Examples
     --------
@@ -254,7 +262,7 @@ def feature_name(name: str) -> str:
 
 
 def label_text(value: object) -> str:
-    """Write a category or label so that it cannot be taken for another, nor for a part of the drawing.
+    """Write a category or label so that it cannot be mistaken for another or for a part of a drawing.
 
     Examples
     --------
@@ -265,12 +273,12 @@ def label_text(value: object) -> str:
         value = value.item()
     if isinstance(value, str):
         clear = value.isprintable() and value and value == value.strip() and not set(value) & set("{},'\"\\")
-        return value if clear and not _mistakable(value) else repr(value)
+        return value if clear and not _is_ambiguous(value) else repr(value)
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in repr(value))
 
 
 def plain_label(value: object) -> str | int | float | bool:
-    """Give a category or label as a plain value that source code can write; others as words.
+    """Convert a category or label to a plain value that source code can hold; other types to their `repr`.
 
     Examples
     --------
@@ -280,47 +288,15 @@ def plain_label(value: object) -> str | int | float | bool:
     """
     if isinstance(value, np.generic):
         value = value.item()
-    # Subclasses may write themselves as they like: only the plain types are trusted.
+    # A subclass may override `repr`: only the plain types are safe in source code.
     for kind in (bool, int, float, str):
         if isinstance(value, kind):
             return kind(value)
     return repr(value)
 
 
-def check_most(most: int | None) -> None:
-    """Raise `ParameterError` unless a limit on categories is 1 or more, or None for no limit.
-
-    Examples
-    --------
-    >>> check_most(0)
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.ParameterError: max_categories is 0, expected 1 or more, or None for whole lists
-    """
-    if most is not None and most < 1:
-        raise ParameterError(f"max_categories is {most}, expected 1 or more, or None for whole lists")
-
-
-def check_text(words: str) -> None:
-    r"""Raise `ExportError` if words cannot be written to a file: half of a surrogate pair is no character.
-
-    Examples
-    --------
-    >>> check_text("\ud800")
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.ExportError: '\ud800' is not valid Unicode, expected text a file can hold. Rename it.
-    """
-    try:
-        words.encode()
-    except UnicodeEncodeError as error:
-        raise ExportError(
-            f"{words!r} is not valid Unicode, expected text a file can hold. Rename it."
-        ) from error
-
-
 def pluralise(n: int, one: str, many: str | None = None) -> str:
-    """Say how many there are.
+    """Write a number with its noun.
 
     Examples
     --------
@@ -330,15 +306,15 @@ def pluralise(n: int, one: str, many: str | None = None) -> str:
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
-def shortened(words: str, most: int) -> str:
-    """Cut words that are too long.
+def shortened(text: str, width: int) -> str:
+    """Cut a text that is too long.
 
     Examples
     --------
     >>> shortened("petal width (cm)", 9)
     'petal wi…'
     """
-    return words if len(words) <= most else f"{words[: most - 1]}…"
+    return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def wrapped(items: Iterable[object], width: int = 100, indent: str = "    ") -> str:
@@ -360,11 +336,11 @@ def wrapped(items: Iterable[object], width: int = 100, indent: str = "    ") -> 
     return "\n".join([*lines, line.rstrip()])
 
 
-def _mistakable(word: str) -> bool:
-    if word in {"missing", "True", "False", "None"} or word.startswith(("… ", "of ")) or "or missing" in word:
+def _is_ambiguous(text: str) -> bool:
+    if text in {"missing", "True", "False", "None"} or text.startswith(("… ", "of ")) or "or missing" in text:
         return True
     try:
-        float(word)
+        float(text)
     except ValueError:
         return False
     return True

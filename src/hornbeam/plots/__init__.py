@@ -1,4 +1,18 @@
-"""Pictures of trees and of what `hornbeam.evaluation` finds; need matplotlib (``pip install 'hornbeam[plots]'``)."""
+"""Figures of trees and of the results of `hornbeam.evaluation`; need matplotlib (``pip install 'hornbeam[plots]'``).
+
+In reading order:
+
+- `canvas`: axes, colours and text
+- `estimator_access`: the tree and the classes of an estimator
+- `tree`: the drawn tree; its parts are in `tree_figure/`
+- `leaves`: leaves by probability, with intervals
+- `one_class`: base class of displays of one class's probabilities
+- `calibration`: the reliability diagram
+- `probabilities`: a histogram of predicted probabilities
+- `pruning`: held-out loss along the pruning path
+- `comparison`: ranks, differences and times of methods
+- `size_curve`: score against size
+"""
 
 from hornbeam.plots.calibration import ReliabilityDisplay
 from hornbeam.plots.comparison import (

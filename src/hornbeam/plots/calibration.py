@@ -1,11 +1,11 @@
-"""The reliability diagram, in the manner of scikit-learn's displays."""
+"""The reliability diagram, with the interface of scikit-learn's displays."""
 
 from typing import Any, Literal, Self
 
 import numpy as np
 
 from hornbeam.evaluation.calibration import ReliabilityCurve, reliability_curve
-from hornbeam.plots.canvas import AS_IT_IS, COLORS, GREY, MARKERS, axes, legend
+from hornbeam.plots.canvas import COLORS, GREY, MARKERS, VERBATIM, axes, legend
 from hornbeam.plots.one_class import OneClassDisplay
 from hornbeam.typing import Label
 
@@ -13,23 +13,23 @@ __all__ = ["ReliabilityDisplay"]
 
 
 class ReliabilityDisplay(OneClassDisplay):
-    """How often a class came against how often it was said to come; on the diagonal, probabilities are true.
+    """Observed frequency of a class against its predicted probability; calibrated probabilities lie on the diagonal.
 
     Make one with `from_estimator` or `from_predictions`; draw several on the same axes to compare.
 
     Parameters
     ----------
     curve : ReliabilityCurve
-        The numbers.
+        The points of the diagram.
     name : str, optional
-        What to call it in the legend.
+        Name in the legend.
     positive : str, optional
         The class of interest, for the axes.
 
     Attributes
     ----------
     ax_, figure_, line_, band_ : matplotlib artists
-        What `plot` drew.
+        The artists of `plot`.
 
     Examples
     --------
@@ -60,12 +60,12 @@ class ReliabilityDisplay(OneClassDisplay):
         ax: Any = None,
         **settings: Any,
     ) -> Self:
-        """Draw probabilities of one class that are already there.
+        """Draw given probabilities of one class.
 
         Parameters
         ----------
         y : array-like of shape (n_rows,)
-            The classes that came.
+            The true classes.
         predicted : array-like of shape (n_rows,)
             The probability of `positive`.
         positive : label, optional
@@ -75,7 +75,7 @@ class ReliabilityDisplay(OneClassDisplay):
         ax : matplotlib axes, optional
             Where to draw; a new figure if not given.
         **settings : n_bins, level, interval, sample_weight
-            As of `reliability_curve`.
+            As in `reliability_curve`.
 
         Returns
         -------
@@ -96,11 +96,11 @@ class ReliabilityDisplay(OneClassDisplay):
         ax : matplotlib axes, optional
             Where to draw; a new figure if not given.
         name : str, optional
-            Instead of the display's own name.
+            Name in the legend instead of that of the display.
         band : {"bars", "area"}, default "bars"
-            How to draw the intervals.
+            Style of the intervals.
         **line : keywords of matplotlib's ``plot``
-            Colour and the like.
+            Style of the line.
 
         Returns
         -------
@@ -108,10 +108,14 @@ class ReliabilityDisplay(OneClassDisplay):
             Itself.
         """
         ax = axes(ax, size=(5.0, 5.0))
-        turn = sum(drawn.get_gid() == "reliability" for drawn in ax.lines)
-        if turn == 0:
+        n_drawn = sum(line.get_gid() == "reliability" for line in ax.lines)
+        if n_drawn == 0:
             ax.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1)
-        style = {"color": COLORS[turn % len(COLORS)], "marker": MARKERS[turn % len(MARKERS)], "markersize": 5}
+        style = {
+            "color": COLORS[n_drawn % len(COLORS)],
+            "marker": MARKERS[n_drawn % len(MARKERS)],
+            "markersize": 5,
+        }
         curve, name = self.curve, name or self.name
         (self.line_,) = ax.plot(
             curve.predicted, curve.observed, label=name, gid="reliability", **style | line
@@ -125,9 +129,9 @@ class ReliabilityDisplay(OneClassDisplay):
             self.band_ = ax.vlines(
                 curve.predicted, curve.lower, curve.upper, color=color, linewidth=1.2, alpha=0.6
             )
-        of = f" of {self.positive}" if self.positive else ""
-        ax.set_xlabel(f"predicted probability{of}", **AS_IT_IS)
-        ax.set_ylabel(f"observed share{of}", **AS_IT_IS)
+        of_class = f" of {self.positive}" if self.positive else ""
+        ax.set_xlabel(f"predicted probability{of_class}", **VERBATIM)
+        ax.set_ylabel(f"observed share{of_class}", **VERBATIM)
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
         if name:
             legend(ax, loc="upper left")

@@ -1,4 +1,4 @@
-"""Pictures of a comparison: average ranks, differences and times against size, scores against forest size."""
+"""Figures of a comparison: average ranks, differences and times against rows, scores against forest size."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,14 +14,14 @@ __all__ = ["plot_critical_difference", "plot_difference", "plot_forest_sizes", "
 
 
 def plot_critical_difference(comparison: Comparison, *, level: float = 0.05, ax: Any = None) -> Any:
-    """Draw average ranks on a line, best at the left, with a bar over methods that do not differ.
+    """Draw average ranks on a line, best at the left, with a bar over methods that do not differ significantly.
 
     Parameters
     ----------
     comparison : Comparison
-        Its sets on which every method gave an answer are ranked.
+        Methods are ranked on the data sets for which every method has a loss.
     level : float, default 0.05
-        Of Nemenyi's test.
+        Level of Nemenyi's test.
     ax : matplotlib axes, optional
         Where to draw; a new figure if not given.
 
@@ -42,7 +42,7 @@ def plot_critical_difference(comparison: Comparison, *, level: float = 0.05, ax:
     ranks, distance = comparison.ranks(), comparison.critical_difference(level)
     order = np.argsort(ranks, kind="stable")
     sorted_ranks = ranks[order]
-    bars = _alike(sorted_ranks, distance)
+    bars = _equal_runs(sorted_ranks, distance)
     n, half = len(order), (len(order) + 1) // 2
     ax = axes(ax, size=(9.0, 1.4 + 0.12 * len(bars) + 0.26 * half))
     lowest, highest = 1.0, float(n)
@@ -76,7 +76,7 @@ def plot_critical_difference(comparison: Comparison, *, level: float = 0.05, ax:
 def plot_difference(
     comparison: Comparison, method: str, other: str, n_rows: ArrayLike, *, ax: Any = None
 ) -> Any:
-    """Draw on every set how much more `other` loses than `method`, against the number of rows.
+    """Draw the loss of `other` minus that of `method` on every data set, against the number of rows.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def plot_difference(
     method, other : str
         Two of its methods. Above the line `method` is better.
     n_rows : array-like
-        Rows of each set.
+        Rows of each data set.
     ax : matplotlib axes, optional
         Where to draw; a new figure if not given.
 
@@ -123,7 +123,7 @@ def plot_times(times: Comparison, n_rows: ArrayLike, *, ax: Any = None) -> Any:
     times : Comparison
         Seconds instead of losses.
     n_rows : array-like
-        Rows of each set.
+        Rows of each data set.
     ax : matplotlib axes, optional
         Where to draw; a new figure if not given.
 
@@ -141,7 +141,7 @@ def plot_times(times: Comparison, n_rows: ArrayLike, *, ax: Any = None) -> Any:
         if np.isnan(times.of(method)).all():
             continue
         style = {"color": COLORS[i % len(COLORS)], "marker": MARKERS[i % len(MARKERS)]}
-        seconds = np.maximum(times.of(method), 1e-4)  # a tick of the clock may be all there is
+        seconds = np.maximum(times.of(method), 1e-4)  # a short time may be 0 on a coarse clock
         ax.scatter(rows, seconds, s=14, alpha=0.4, linewidth=0, **style)
         ax.plot(*_running_median(rows, seconds), color=style["color"], linewidth=2, label=method)
     ax.set(xscale="log", yscale="log", xlabel="rows", ylabel="CPU seconds of training a fold")
@@ -168,7 +168,7 @@ def plot_forest_sizes(
     lines : mapping from name to score, optional
         Methods of one tree.
     measure : str, default "mean RMSE"
-        What the scores are.
+        Name of the score.
     ax : matplotlib axes, optional
         Where to draw; a new figure if not given.
 
@@ -194,14 +194,14 @@ def plot_forest_sizes(
 
 
 def _margin(ax: Any, n_letters: int) -> float:
-    """Room for a text at either side, as a part of the line between; a letter of 9 points is 0.075 inches wide."""
+    """Compute the margin for a text, as a share of the axis between; a letter of 9 points is 0.075 inches wide."""
     width = float(ax.get_window_extent().width / ax.figure.dpi)
     share = min(0.4, n_letters * 0.075 / width + 0.03)
     return share / (1 - 2 * share)
 
 
-def _alike(ranks: Floats, distance: float) -> list[tuple[int, int]]:
-    """The longest runs of sorted ranks that are not further apart than this; runs within others left out."""
+def _equal_runs(ranks: Floats, distance: float) -> list[tuple[int, int]]:
+    """Find the maximal runs of sorted ranks whose ends differ by at most `distance`."""
     runs: list[tuple[int, int]] = []
     for first in range(len(ranks)):
         last = int(np.searchsorted(ranks, ranks[first] + distance, side="right")) - 1
@@ -211,7 +211,7 @@ def _alike(ranks: Floats, distance: float) -> list[tuple[int, int]]:
 
 
 def _running_median(x: Floats, y: Floats, n_parts: int = 8) -> tuple[Floats, Floats]:
-    """Medians of some parts of equal size, in the order of x."""
+    """Compute the medians of x and y in parts of equal size, in the order of x."""
     known = ~np.isnan(y)
     x, y = x[known], y[known]
     parts = np.array_split(np.argsort(x, kind="stable"), min(n_parts, max(1, len(x) // 2)))

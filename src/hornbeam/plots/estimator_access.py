@@ -1,4 +1,4 @@
-"""What a display asks of a fitted estimator."""
+"""The tree and the classes of a fitted estimator."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -33,7 +33,7 @@ def fitted_tree(estimator: Any) -> Tree:
 
 
 def class_number(classes: Sequence[Label], positive: Label | None) -> int:
-    """Find the place of the class of interest, the last one if none is named.
+    """Find the position of the class of interest; the last class if `positive` is None.
 
     Examples
     --------

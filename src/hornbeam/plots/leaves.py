@@ -1,37 +1,37 @@
-"""The leaves of a tree by what they say, and how sure they are of it."""
+"""The leaves of a tree by probability, with intervals."""
 
 from typing import Any, Self
 
 import numpy as np
 
 from hornbeam.explain.leaves import Leaves, leaves
-from hornbeam.plots.canvas import AS_IT_IS, COLORS, GREY, axes, legend
+from hornbeam.plots.canvas import COLORS, GREY, VERBATIM, axes, legend
 from hornbeam.plots.estimator_access import class_number, fitted_tree
 from hornbeam.typing import Label
 
 __all__ = ["LeafDisplay"]
 
-_NAMED = 30  # leaves whose rows are said at the side
+_MAX_LABELLED = 30  # leaves; of more, the number of rows is not written
 
 
 class LeafDisplay:
-    """The leaves in the order of their probability, with intervals; a dot is as large as many rows came.
+    """The leaves in the order of their probability, with intervals; the size of a dot is the number of rows.
 
     Parameters
     ----------
     leaves : Leaves
-        The numbers.
+        The leaves to draw.
     base_rate : float, optional
-        Share of the class among all rows, drawn as a line.
+        Share of the class in all rows, drawn as a line.
     positive : label, optional
         The class of interest; the last one if not given.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
-        Where `plot` drew.
+        The axes and figure of `plot`.
     dots_, bands_, rings_, base_ : matplotlib artists
-        The beliefs, their intervals, the raw rates and the line of the base rate; None if not drawn.
+        Probabilities, intervals, raw rates and the line of the base rate; None if not drawn.
 
     Examples
     --------
@@ -69,11 +69,11 @@ class LeafDisplay:
         positive : label, optional
             The class of interest; the last one if not given.
         level : float, default 0.9
-            Of the intervals.
+            Level of the intervals.
         ax : matplotlib axes, optional
             Where to draw; a new figure if not given.
         **settings : raw, and keywords of matplotlib's ``scatter``
-            As of `plot`.
+            As in `plot`.
 
         Returns
         -------
@@ -92,9 +92,9 @@ class LeafDisplay:
         ax : matplotlib axes, optional
             Where to draw; a new figure if not given.
         raw : bool, default False
-            Draw a ring where the rows of the leaf alone would put it, before any smoothing.
+            Draw a ring at the class frequency in the leaf, before smoothing.
         **dots : keywords of matplotlib's ``scatter``
-            Colour and the like.
+            Style of the dots.
 
         Returns
         -------
@@ -102,13 +102,13 @@ class LeafDisplay:
             Itself.
         """
         n, k = len(self.leaves), list(self.leaves.classes).index(self.positive)
-        ax = axes(ax, size=(6.4, max(2.6, 1.2 + 0.22 * n) if n <= _NAMED else 6.0))
+        ax = axes(ax, size=(6.4, max(2.6, 1.2 + 0.22 * n) if n <= _MAX_LABELLED else 6.0))
         order = np.argsort(self.leaves.smoothed[:, k], kind="stable")
-        said, low, high = (
+        smoothed, low, high = (
             values[order, k] for values in (self.leaves.smoothed, self.leaves.low, self.leaves.high)
         )
         rows, place = self.leaves.rows[order], np.arange(n)
-        band = {"alpha": 0.35, "linewidth": 4.0} if n <= _NAMED else {"alpha": 0.2, "linewidth": 1.0}
+        band = {"alpha": 0.35, "linewidth": 4.0} if n <= _MAX_LABELLED else {"alpha": 0.2, "linewidth": 1.0}
         self.bands_ = ax.hlines(place, low, high, color=COLORS[0], zorder=2, **band)
         self.rings_ = None
         if raw:
@@ -118,19 +118,19 @@ class LeafDisplay:
         area = 10 + 150 * rows / max(1, int(rows.max()))
         style = {
             "color": COLORS[0],
-            "linewidths": 0.4 if n <= _NAMED else 0.0,
+            "linewidths": 0.4 if n <= _MAX_LABELLED else 0.0,
             "edgecolors": "white",
             "zorder": 4,
         }
-        told = f"what the tree believes, {100 * self.leaves.level:g} % interval; size: rows"
-        self.dots_ = ax.scatter(said, place, s=area, label=told, **style | dots)
+        label = f"smoothed probability, {100 * self.leaves.level:g} % interval; size: rows"
+        self.dots_ = ax.scatter(smoothed, place, s=area, label=label, **style | dots)
         self.base_ = None
         if self.base_rate is not None:
             line = {"color": GREY, "linestyle": ":", "linewidth": 1.2, "zorder": 1}
             self.base_ = ax.axvline(self.base_rate, label=f"base rate {self.base_rate:.2f}", **line)
-        ax.set_xlabel(f"probability of {self.positive}", **AS_IT_IS)
+        ax.set_xlabel(f"probability of {self.positive}", **VERBATIM)
         ax.set(xlim=(-0.03, 1.03), ylim=(-0.8, n - 0.2))
-        if n <= _NAMED:
+        if n <= _MAX_LABELLED:
             ax.set_yticks(place, [f"{count:,}" for count in rows])
             ax.set_ylabel("rows of the leaf")
         else:

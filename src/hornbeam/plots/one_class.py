@@ -1,4 +1,4 @@
-"""What displays of the probabilities of one class share: how they ask a classifier."""
+"""The base class of displays of one class's probabilities."""
 
 from abc import ABC, abstractmethod
 from typing import Any, Self
@@ -12,7 +12,7 @@ __all__ = ["OneClassDisplay"]
 
 
 class OneClassDisplay(ABC):
-    """A picture of the probabilities that rows were given of one class, against all others."""
+    """A figure of the predicted probabilities of one class against all others."""
 
     @classmethod
     @abstractmethod
@@ -26,7 +26,7 @@ class OneClassDisplay(ABC):
         ax: Any = None,
         **settings: Any,
     ) -> Self:
-        """Draw probabilities of one class that are already there."""
+        """Draw given probabilities of one class."""
 
     @classmethod
     def from_estimator(
@@ -40,29 +40,29 @@ class OneClassDisplay(ABC):
         ax: Any = None,
         **settings: Any,
     ) -> Self:
-        """Ask a fitted classifier and draw.
+        """Predict with a fitted classifier, and draw the probabilities.
 
         Parameters
         ----------
         estimator : classifier
             Fitted, with ``predict_proba`` and ``classes_``.
         X : array-like or data frame
-            Rows it has not seen.
+            Rows that are not in the training data.
         y : array-like of shape (n_rows,)
             Their classes.
         positive : label, optional
             The class of interest, against all others; the last one if not given.
         name : str, optional
-            What to call it in the picture; the estimator's own if not given.
+            Name in the figure; the estimator's class if not given.
         ax : matplotlib axes, optional
             Where to draw; a new figure if not given.
         **settings : keywords of `from_predictions`
-            The bins, weights and the like.
+            Bins, weights and other settings.
 
         Returns
         -------
         display
-            What was drawn, and its numbers.
+            The drawn display.
         """
         classes = np.asarray(estimator.classes_).tolist()
         number = class_number(classes, positive)

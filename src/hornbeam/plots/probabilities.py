@@ -1,11 +1,11 @@
-"""How often each probability is said, to rows that have the class and to rows that have not."""
+"""A histogram of predicted probabilities, for rows of the class and for all others."""
 
 from typing import Any, Self
 
 import numpy as np
 
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.plots.canvas import AS_IT_IS, COLORS, GREY, axes, legend
+from hornbeam.plots.canvas import COLORS, GREY, VERBATIM, axes, legend
 from hornbeam.plots.one_class import OneClassDisplay
 from hornbeam.typing import Floats, Label
 
@@ -13,25 +13,25 @@ __all__ = ["ProbabilityDisplay"]
 
 
 class ProbabilityDisplay(OneClassDisplay):
-    """A histogram of predicted probabilities: rows that had the class upwards, all others downwards.
+    """A histogram of predicted probabilities: rows of the class upwards, all others downwards.
 
     Parameters
     ----------
     edges : float64 array of shape (n_bins + 1,)
-        Where the bins begin and end.
+        Edges of the bins.
     came, others : float64 arrays of shape (n_bins,)
-        Rows, or their weight, that had the class and that had not.
+        Number, or weight, of the rows of the class and of all others.
     positive : label, optional
         The class of interest, for the axes.
     name : str, optional
-        Who predicted, for the title.
+        Name of the model, for the title.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
-        Where `plot` drew.
+        The axes and figure of `plot`.
     came_, others_ : matplotlib containers of bars
-        What was drawn.
+        The drawn bars.
 
     Examples
     --------
@@ -72,26 +72,26 @@ class ProbabilityDisplay(OneClassDisplay):
         ax: Any = None,
         **settings: Any,
     ) -> Self:
-        """Draw probabilities of one class that are already there.
+        """Draw given probabilities of one class.
 
         Parameters
         ----------
         y : array-like of shape (n_rows,)
-            The classes that came.
+            The true classes.
         predicted : array-like of shape (n_rows,)
             The probability of `positive`.
         positive : label, optional
             The class of interest; the last of the sorted classes of `y` if not given.
         name : str, optional
-            For the title.
+            Name in the title.
         n_bins : int, default 20
-            Bins, of equal width.
+            Number of bins of equal width.
         sample_weight : array-like of shape (n_rows,), optional
-            What each row counts.
+            Weight of each row.
         ax : matplotlib axes, optional
             Where to draw; a new figure if not given.
         **settings : shares
-            As of `plot`.
+            As in `plot`.
 
         Returns
         -------
@@ -100,7 +100,7 @@ class ProbabilityDisplay(OneClassDisplay):
         y, p = np.asarray(y), np.asarray(predicted, float)
         if y.shape != p.shape or p.ndim != 1 or not len(p):
             raise DataError(
-                f"Labels of shape {y.shape} beside predictions of shape {p.shape}; expected one of each a row. "
+                f"Labels of shape {y.shape} beside predictions of shape {p.shape}; expected one of each per row. "
                 "Pass the probabilities of one class: predict_proba(X)[:, 1], say."
             )
         if n_bins < 1:
@@ -109,7 +109,7 @@ class ProbabilityDisplay(OneClassDisplay):
         weight = np.ones(len(p)) if sample_weight is None else np.asarray(sample_weight, float)
         edges = np.linspace(0, 1, n_bins + 1)
         came, others = (
-            np.histogram(p[of], edges, weights=weight[of])[0] for of in (y == positive, y != positive)
+            np.histogram(p[rows], edges, weights=weight[rows])[0] for rows in (y == positive, y != positive)
         )
         return cls(edges, came, others, positive=positive, name=name).plot(ax, **settings)
 
@@ -121,8 +121,8 @@ class ProbabilityDisplay(OneClassDisplay):
         ax : matplotlib axes, optional
             Where to draw; a new figure if not given.
         shares : bool, default True
-            Draw shares of the rows above the line, and of those below it, so that a rare class can be seen;
-            otherwise the rows themselves.
+            Draw shares of the rows above the line, and of those below it, so that a rare class is visible; otherwise
+            numbers of rows.
 
         Returns
         -------
@@ -133,16 +133,19 @@ class ProbabilityDisplay(OneClassDisplay):
         left, width = self.edges[:-1], np.diff(self.edges)
         style = {"align": "edge", "edgecolor": "white", "linewidth": 0.5}
         which = "the class" if self.positive is None else str(self.positive)
-        have, lack = f"rows of {which}: {self.came.sum():,.10g}", f"all others: {self.others.sum():,.10g}"
+        class_label, others_label = (
+            f"rows of {which}: {self.came.sum():,.10g}",
+            f"all others: {self.others.sum():,.10g}",
+        )
         up, down = (part / (max(part.sum(), 1e-300) if shares else 1.0) for part in (self.came, self.others))
-        self.came_ = ax.bar(left, up, width, color=COLORS[1], label=have, **style)
-        self.others_ = ax.bar(left, -down, width, color=COLORS[0], label=lack, **style)
+        self.came_ = ax.bar(left, up, width, color=COLORS[1], label=class_label, **style)
+        self.others_ = ax.bar(left, -down, width, color=COLORS[0], label=others_label, **style)
         ax.axhline(0, color=GREY, linewidth=0.8)
-        ax.set_xlabel(f"predicted probability of {which}", **AS_IT_IS)
+        ax.set_xlabel(f"predicted probability of {which}", **VERBATIM)
         ax.set(xlim=(0, 1), ylabel="share of the rows" if shares else "rows")
         ax.yaxis.set_major_formatter(lambda y, _: f"{abs(y):.0%}" if shares else f"{abs(y):,.10g}")
         if self.name:
-            ax.set_title(self.name, loc="left", **AS_IT_IS)
+            ax.set_title(self.name, loc="left", **VERBATIM)
         legend(ax, loc="best", fontsize="small")
         self.ax_, self.figure_ = ax, ax.figure
         return self

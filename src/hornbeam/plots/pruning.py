@@ -1,4 +1,4 @@
-"""The path of cost-complexity pruning: what rows that no tree has seen say about its size."""
+"""Held-out loss along the path of cost-complexity pruning."""
 
 from typing import Any, Literal, Self
 
@@ -17,33 +17,33 @@ from hornbeam.typing import Floats
 
 __all__ = ["PruningPathDisplay"]
 
-_MEASURES = {"brier": "squared loss (Brier)", "log": "log loss", "error": "share of wrong answers"}
+_MEASURES = {"brier": "squared loss (Brier)", "log": "log loss", "error": "share of wrong predictions"}
 
 
 class PruningPathDisplay:
-    """What held-out rows lose on average, against the size of the pruned tree, with one standard error around it.
+    """Mean loss of held-out rows against the size of the pruned tree, with one standard error.
 
-    Make one with `from_estimator`, from rows held back, or `from_cross_validation`.
+    Make one with `from_estimator`, which needs held-out rows, or with `from_cross_validation`.
 
     Parameters
     ----------
     alphas : float64 array of shape (n,)
-        What a leaf must save (`hornbeam.pruning.CostComplexity`), increasing.
-    trial : CandidateLosses
-        What each of these trees lost.
+        Cost of a leaf (`hornbeam.pruning.CostComplexity`), increasing.
+    candidate_losses : CandidateLosses
+        Losses of the tree of each alpha.
     chosen : int
-        Which of them is taken.
+        Position of the chosen alpha.
     measure : str
-        What the loss is.
+        Name of the loss.
 
     Attributes
     ----------
     n_leaves, loss, error : float64 arrays of shape (n,)
-        The numbers: leaves (their mean, of several trees), mean loss and its standard error.
+        Leaves (their mean, of several trees), mean loss and its standard error.
     ax_, figure_ : matplotlib axes and figure
-        Where `plot` drew.
+        The axes and figure of `plot`.
     line_, band_, mark_, note_ : matplotlib artists
-        The losses, their standard errors, the chosen size, and its words.
+        Losses, standard errors, the chosen size, and its label.
 
     Examples
     --------
@@ -56,11 +56,11 @@ class PruningPathDisplay:
     ([12, 8, 6, 5, 3, 2, 1], '3 leaves')
     """
 
-    def __init__(self, alphas: Floats, trial: CandidateLosses, chosen: int, measure: str) -> None:
+    def __init__(self, alphas: Floats, candidate_losses: CandidateLosses, chosen: int, measure: str) -> None:
         self.alphas = alphas
-        self.n_leaves = trial.n_leaves / trial.n_trees
-        self.loss = trial.mean
-        self.error = trial.error
+        self.n_leaves = candidate_losses.n_leaves / candidate_losses.n_trees
+        self.loss = candidate_losses.mean
+        self.error = candidate_losses.error
         self.chosen = chosen
         self.measure = measure
 
@@ -77,26 +77,26 @@ class PruningPathDisplay:
         ax: Any = None,
         **settings: Any,
     ) -> Self:
-        """Ask held-out rows about every subtree on the path of a fitted tree; probabilities stay as they are.
+        """Draw the loss of held-out rows for every subtree on the path of a fitted tree, without new smoothing.
 
         Parameters
         ----------
         estimator : TreeClassifier or Tree
             Fitted.
         X : array-like or data frame
-            Rows it has not seen.
+            Rows that are not in the training data.
         y : array-like of shape (n_rows,)
             Their classes.
         score : {"brier", "log", "error"} or Costs, default "brier"
-            What a row loses, as of `hornbeam.tuning.CrossValidated`.
+            Loss of a row, as in `hornbeam.tuning.CrossValidated`.
         impurity : {"gini", "entropy", "error"}, default "gini"
-            As of `hornbeam.pruning.CostComplexity`.
+            As in `hornbeam.pruning.CostComplexity`.
         simplicity : float, default 0.0
-            How many standard errors above the best the chosen tree may be: 0, the best; 1, CART's rule.
+            Number of standard errors by which the chosen tree may be worse than the best: 0, the best; 1, CART's rule.
         ax : matplotlib axes, optional
             Where to draw; a new figure if not given.
         **settings : by, and keywords of matplotlib's ``plot``
-            As of `plot`.
+            As in `plot`.
 
         Returns
         -------
@@ -105,19 +105,21 @@ class PruningPathDisplay:
         tree = fitted_tree(estimator)
         alphas = cost_complexity_path(tree, impurity).alphas
         _, held = route_held_out(tree, Table.read(X, y, schema=tree.schema))
-        trial = evaluate_alphas(alphas, tree, held, losses(tree.belief, score), impurity)
-        return cls(alphas, trial, trial.winner(simplicity), _named(score)).plot(ax, **settings)
+        candidate_losses = evaluate_alphas(alphas, tree, held, losses(tree.belief, score), impurity)
+        return cls(alphas, candidate_losses, candidate_losses.winner(simplicity), _measure_name(score)).plot(
+            ax, **settings
+        )
 
     @classmethod
     def from_cross_validation(
         cls, method: CrossValidated, X: Any, y: Any, *, n_jobs: int = 1, ax: Any = None, **settings: Any
     ) -> Self:
-        """Draw what trees regrown without some rows lose on them, and what is chosen by it.
+        """Draw the cross-validated loss of every alpha, and the chosen one.
 
         Parameters
         ----------
         method : CrossValidated
-            Whose candidates are those of cost-complexity pruning, as they are by default.
+            A method with the default candidates, those of cost-complexity pruning.
         X : array-like or data frame
             The rows to fit.
         y : array-like of shape (n_rows,)
@@ -127,7 +129,7 @@ class PruningPathDisplay:
         ax : matplotlib axes, optional
             Where to draw; a new figure if not given.
         **settings : by, and keywords of matplotlib's ``plot``
-            As of `plot`.
+            As in `plot`.
 
         Returns
         -------
@@ -142,17 +144,20 @@ class PruningPathDisplay:
         >>> display.note_.get_text()
         '4.4 leaves'
         """
-        candidates, trial = method.trial(Table.read(X, y), n_jobs=n_jobs)
+        candidates, candidate_losses = method.trial(Table.read(X, y), n_jobs=n_jobs)
         alphas = [each.alpha for each in candidates if isinstance(each, CostComplexity)]
         if len(alphas) < len(candidates):
             raise ParameterError(
                 "candidates are not all CostComplexity; expected a path. Leave CrossValidated's candidates out."
             )
-        if trial is None:
-            raise DataError("A single row has nobody to ask; expected 2 rows or more.")
-        return cls(np.array(alphas), trial, trial.winner(method.simplicity), _named(method.score)).plot(
-            ax, **settings
-        )
+        if candidate_losses is None:
+            raise DataError("Cross-validation needs at least 2 rows; got 1.")
+        return cls(
+            np.array(alphas),
+            candidate_losses,
+            candidate_losses.winner(method.simplicity),
+            _measure_name(method.score),
+        ).plot(ax, **settings)
 
     def plot(self, ax: Any = None, *, by: Literal["leaves", "alpha"] = "leaves", **line: Any) -> Self:
         """Draw the path.
@@ -162,9 +167,9 @@ class PruningPathDisplay:
         ax : matplotlib axes, optional
             Where to draw; a new figure if not given.
         by : {"leaves", "alpha"}, default "leaves"
-            What to set the loss against.
+            The x axis.
         **line : keywords of matplotlib's ``plot``
-            Colour and the like.
+            Style of the line.
 
         Returns
         -------
@@ -198,8 +203,8 @@ class PruningPathDisplay:
         at, least = x[self.chosen], self.loss[self.chosen]
         (self.mark_,) = ax.plot(at, least, "o", color=COLORS[1], markersize=8, zorder=4)
         ax.axvline(at, color=GREY, linestyle=":", linewidth=1, zorder=0)
-        said = {"ha": "center", "textcoords": "offset points", "color": COLORS[1]}
-        self.note_ = ax.annotate(f"{self.n_leaves[self.chosen]:.3g} leaves", (at, least), (0, 16), **said)
+        style = {"ha": "center", "textcoords": "offset points", "color": COLORS[1]}
+        self.note_ = ax.annotate(f"{self.n_leaves[self.chosen]:.3g} leaves", (at, least), (0, 16), **style)
         if by == "leaves":
             from matplotlib.ticker import LogLocator, NullLocator
 
@@ -208,12 +213,12 @@ class PruningPathDisplay:
             ax.xaxis.set_major_formatter("{x:,g}")
         else:
             ax.set_xscale("symlog", linthresh=float(self.alphas[self.alphas > 0].min(initial=1.0)))
-            ax.set(xlim=(0, None), xlabel="alpha: what a leaf must save")
+            ax.set(xlim=(0, None), xlabel="alpha, the cost of a leaf")
         ax.set_ylabel(self.measure)
         legend(ax, loc="best", fontsize="small")
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
 
-def _named(score: Score) -> str:
+def _measure_name(score: Score) -> str:
     return "mean cost" if isinstance(score, Costs) else _MEASURES[score]

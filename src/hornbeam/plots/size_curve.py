@@ -1,4 +1,4 @@
-"""A picture of size against score: what each leaf that was given up has cost, or brought."""
+"""Scores of methods against the size of their trees."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,8 +9,8 @@ from hornbeam.plots.canvas import COLORS, MARKERS, axes
 
 __all__ = ["plot_sizes"]
 
-# Where a label may stand, as seen from its point: across and up in points, the nearest first.
-_PLACES = [
+# Candidate offsets of a label from its point, across and up in points, the nearest first.
+_OFFSETS = [
     (float(np.cos(angle) * distance), float(np.sin(angle) * distance))
     for distance in (7, 14, 22, 32, 44, 58, 74, 92)
     for angle in np.deg2rad([0, 180, 30, -30, 150, -150, 60, -60, 120, -120, 90, -90])
@@ -24,14 +24,14 @@ def plot_sizes(
     measure: str = "mean RMSE",
     ax: Any = None,
 ) -> Any:
-    """Draw methods by their size and score, a labelled point each; the best are small and low.
+    """Draw each method as a labelled point of size and score; small and low is best.
 
     Parameters
     ----------
     series : mapping from name to mapping from method to (size, score)
-        Methods of a kind share a colour.
+        Methods of one series have the same colour.
     size, measure : str
-        What the two numbers are.
+        Labels of the axes.
     ax : matplotlib axes, optional
         Where to draw; a new figure if not given.
 
@@ -63,11 +63,11 @@ def plot_sizes(
 
 
 def _label(ax: Any, points: list[tuple[str, tuple[float, float], str]]) -> None:
-    """Write a label near each point, where it covers no other; one that had to go far gets a line."""
+    """Write a label near each point without overlap; a label that is far away gets a line."""
     from matplotlib.text import Text
     from matplotlib.transforms import Bbox
 
-    ax.figure.canvas.draw()  # only then is it known where things are
+    ax.figure.canvas.draw()  # positions are known only after drawing
     marks = ax.transData.transform([at for _, at, _ in points])
     taken = [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in marks]
     taken.append(ax.get_legend().get_window_extent())
@@ -84,9 +84,9 @@ def _label(ax: Any, points: list[tuple[str, tuple[float, float], str]]) -> None:
             va="center",
             arrowprops=line,
         )
-        label.set_in_layout(False)  # or the axes would move from under the labels
-        extent = Text.get_window_extent(label)  # that of an annotation has its line in it
-        for across, up in _PLACES:
+        label.set_in_layout(False)  # otherwise the layout would move the axes
+        extent = Text.get_window_extent(label)  # the extent of an annotation contains its line
+        for across, up in _OFFSETS:
             side, part = (
                 ("center", 0.5) if abs(across) < 1 else ("left", 0.0) if across > 0 else ("right", 1.0)
             )

@@ -1,4 +1,4 @@
-"""A tree drawn: ten leaves with all their words, a hundred on a page, thousands at a glance."""
+"""A drawn tree: small trees with all their text, large ones with subtrees folded."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from hornbeam.errors import DataError, ParameterError
 from hornbeam.explain.intervals import interval
 from hornbeam.export.prediction_text import prediction_text
 from hornbeam.export.wording import pluralise
-from hornbeam.plots.branches import draw_branches, draw_legend, draw_nodes, draw_words
-from hornbeam.plots.canvas import AS_IT_IS, GREY, PALE, axes
+from hornbeam.plots.canvas import GREY, PALE, VERBATIM, axes
 from hornbeam.plots.estimator_access import fitted_tree
-from hornbeam.plots.figure_layout import Sketch, sketch
+from hornbeam.plots.tree_figure.drawing import draw_branches, draw_legend, draw_nodes, draw_texts
+from hornbeam.plots.tree_figure.figure_layout import FigureLayout, fit_to_page
 from hornbeam.tree import Tree
 from hornbeam.tree.decision.positive import class_code
 from hornbeam.tree.route import route
@@ -23,42 +23,38 @@ from hornbeam.typing import Floats, Label
 
 __all__ = ["TreeDisplay"]
 
-_WHOLE, _PARTS = 100, 40  # leaves of a tree that is drawn whole, and parts of one that is not
-_LINE, _FEWEST = (
-    15.0,
-    6,
-)  # in axes that are given: points that a leaf takes at least, and leaves to be drawn at least
+_MAX_WHOLE, _PARTS = 100, 40  # leaves of a tree that is drawn whole, and of a larger one after folding
+_MIN_PITCH, _MIN_LEAVES = 15.0, 6  # in given axes: points per leaf, and number of leaves
 
 
 class TreeDisplay:
-    """A tree, its root at the left and its leaves one below the other, each with what it answers.
+    """A drawn tree, with its root at the left and its leaves, one per line, at the right.
 
-    Branches are as wide as many rows take them, and say the test. Every node has a bar of its class
-    probabilities; the table at the right has those of the leaves, with the class, its probability, its interval
-    and the rows. In a tree that is too large to be read, parts where few rows come are folded into a triangle
-    that says how many leaves and rows are in it. Of a numeric target bars are as long as the mean lies from the
-    lowest to the highest of the tree.
+    The width of a branch is the number of its rows, and its text is its condition. Every node has a bar of its class
+    probabilities. The table at the right has a bar for each leaf, with its class, probability, interval and rows. In a
+    tree that is too large to read, subtrees with few rows are folded into a triangle, with their number of leaves and
+    rows. For a numeric target the length of a bar is the position of the mean between the lowest and the highest mean.
 
     Parameters
     ----------
     tree : Tree
     level : float, default 0.9
-        Of the intervals.
+        Level of the intervals.
     positive : label, optional
-        The class of interest: the table has the probability of this class for every leaf, instead of its own.
+        The class of interest: the table has the probability of this class for every leaf, not that of its own class.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
-        Where `plot` drew.
+        The axes and figure of `plot`.
     edges_, bars_ : matplotlib collections
         Branches, and the bars on the nodes.
-    words_, table_ : lists of matplotlib texts
-        What is said on branches, and of leaves.
+    texts_, table_ : lists of matplotlib texts
+        Text of branches and nodes, and of the table.
     caption_ : matplotlib text
-        How much of the tree there is, and how much of it is folded.
-    folded_ : Folded
-        What is shown of the tree.
+        The size of the tree, and the part of it that is folded.
+    folded_ : DisplaySubset
+        The part of the tree that is shown.
 
     Examples
     --------
@@ -67,7 +63,7 @@ class TreeDisplay:
     >>> iris = load_iris(as_frame=True)
     >>> clf = TreeClassifier().fit(iris.data, iris.target_names[iris.target])
     >>> display = TreeDisplay.from_estimator(clf, highlight=iris.data[:1])
-    >>> [text.get_text() for text in display.words_[:4]]
+    >>> [text.get_text() for text in display.texts_[:4]]
     ['150 rows', 'petal width (cm)', '≤ 0.8', '> 0.8']
     """
 
@@ -93,13 +89,13 @@ class TreeDisplay:
         estimator : TreeClassifier, TreeRegressor or Tree
             Fitted.
         level : float, default 0.9
-            Of the intervals.
+            Level of the intervals.
         positive : label, optional
             The class of interest: the table has the probability of this class for every leaf.
         ax : matplotlib axes, optional
             Where to draw; a new figure if not given.
         **settings : max_leaves, highlight, intervals
-            As of `plot`.
+            As in `plot`.
 
         Returns
         -------
@@ -115,20 +111,20 @@ class TreeDisplay:
         highlight: Any = None,
         intervals: bool = True,
     ) -> Self:
-        """Draw.
+        """Draw the tree.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw; a new figure, as large as it takes, if not given.
+            Where to draw; if not given, a new figure that is large enough.
         max_leaves : int, "auto" or None, default "auto"
-            Leaves and folded parts at most. "auto": a tree of up to 100 leaves is drawn whole, of a larger one
-            the 40 heaviest parts; in axes that are given, as many as can be read there. None: all leaves, and
-            words where there is room.
+            Largest number of leaves and folded subtrees. "auto": up to 100 leaves are all drawn, of a larger tree the
+            40 leaves and subtrees with most rows; in given axes, as many as are readable. None: all leaves, with text
+            where there is room.
         highlight : array-like or data frame of one row, optional
-            A row whose path is drawn dark; no part of it is folded.
+            A row whose path is drawn dark and never folded.
         intervals : bool, default True
-            Say the interval of each leaf.
+            Write the interval of each leaf.
 
         Returns
         -------
@@ -139,59 +135,61 @@ class TreeDisplay:
             raise ParameterError(
                 f"max_leaves={max_leaves!r}: expected 1 or more, 'auto', or None for all leaves."
             )
-        passed = [] if highlight is None else _path(self.tree, highlight)
+        row_path = [] if highlight is None else _path(self.tree, highlight)
         bounds = interval(self.tree, self.level) if intervals else None
         size = None if ax is None else _points(ax)
-        drawn = self._sketch(max_leaves, passed, bounds, size)
-        ax = axes(ax, size=((drawn.width + 12) / 72, (drawn.height + 12) / 72))
-        ax.set(xlim=(0, drawn.width), ylim=(drawn.height, 0))
+        layout = self._layout(max_leaves, row_path, bounds, size)
+        ax = axes(ax, size=((layout.width + 12) / 72, (layout.height + 12) / 72))
+        ax.set(xlim=(0, layout.width), ylim=(layout.height, 0))
         ax.set_axis_off()
-        self.folded_ = drawn.folded
-        passing = np.isin(drawn.folded.node, passed)
-        self.edges_ = draw_branches(ax, drawn, passing)
-        self.bars_ = draw_nodes(ax, drawn, passing)
-        self.words_ = draw_words(ax, drawn, passing)
-        self.legend_ = draw_legend(ax, drawn)
-        leaves = np.flatnonzero(drawn.folded.tree.skeleton.is_leaf)
-        y = {leaf: drawn.y.item(leaf) for leaf in leaves[np.argsort(drawn.y[leaves])].tolist()}
-        head = drawn.top - 0.8 * drawn.page.font
-        self.table_ = drawn.table.draw(ax, drawn.table_left, y, drawn.said, head, drawn.page.thickness)
-        for leaf in passing.nonzero()[0][drawn.folded.tree.skeleton.is_leaf[passing]]:  # one, or none
-            ends, line = (drawn.table_left - 4, drawn.width), drawn.page.pitch * np.array([-0.5, 0.5])
-            ax.fill_between(ends, *(drawn.y[leaf] + line), color=PALE, alpha=0.5, linewidth=0, zorder=0)
-        caption = _caption(self.tree, drawn, passed)
-        style = {"va": "bottom", "fontsize": drawn.page.font, "color": GREY, **AS_IT_IS}
-        self.caption_ = ax.text(0, drawn.height, caption, **style)
+        self.folded_ = layout.shown
+        on_path = np.isin(layout.shown.node, row_path)
+        self.edges_ = draw_branches(ax, layout, on_path)
+        self.bars_ = draw_nodes(ax, layout, on_path)
+        self.texts_ = draw_texts(ax, layout, on_path)
+        self.legend_ = draw_legend(ax, layout)
+        leaves = np.flatnonzero(layout.shown.tree.skeleton.is_leaf)
+        y = {leaf: layout.y.item(leaf) for leaf in leaves[np.argsort(layout.y[leaves])].tolist()}
+        head = layout.top - 0.8 * layout.page.font
+        self.table_ = layout.table.draw(
+            ax, layout.table_left, y, layout.has_text, head, layout.page.thickness
+        )
+        for leaf in on_path.nonzero()[0][layout.shown.tree.skeleton.is_leaf[on_path]]:  # one, or none
+            ends, line = (layout.table_left - 4, layout.width), layout.page.pitch * np.array([-0.5, 0.5])
+            ax.fill_between(ends, *(layout.y[leaf] + line), color=PALE, alpha=0.5, linewidth=0, zorder=0)
+        caption = _caption(self.tree, layout, row_path)
+        style = {"va": "bottom", "fontsize": layout.page.font, "color": GREY, **VERBATIM}
+        self.caption_ = ax.text(0, layout.height, caption, **style)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def _sketch(
+    def _layout(
         self,
         max_leaves: int | Literal["auto"] | None,
-        passed: list[int],
+        row_path: list[int],
         bounds: tuple[Floats, Floats] | None,
         size: tuple[float, float] | None,
-    ) -> Sketch:
-        """Measure the tree for its page; in given axes, of fewer leaves until their words have room."""
+    ) -> FigureLayout:
+        """Fit the tree to its page; in given axes with fewer leaves, until there is room for their text."""
         code = None if self.positive is None else class_code(self.tree.schema.classes, self.positive)
 
-        def of(n: int | None) -> Sketch:
-            return sketch(self.tree, n, passed, bounds, self.level, size, code)
+        def fit(n_leaves: int | None) -> FigureLayout:
+            return fit_to_page(self.tree, n_leaves, row_path, bounds, self.level, size, code)
 
         if max_leaves != "auto":
-            return of(max_leaves)
+            return fit(max_leaves)
         if size is None:
-            return of(_WHOLE if self.tree.n_leaves <= _WHOLE else _PARTS)
-        n = min(self.tree.n_leaves, max(_FEWEST, int(size[1] / _LINE)))
-        drawn = of(n)
-        while not drawn.complete and n > _FEWEST:
-            n = max(_FEWEST, 3 * n // 4)
-            drawn = of(n)
-        return drawn
+            return fit(_MAX_WHOLE if self.tree.n_leaves <= _MAX_WHOLE else _PARTS)
+        n = min(self.tree.n_leaves, max(_MIN_LEAVES, int(size[1] / _MIN_PITCH)))
+        layout = fit(n)
+        while not layout.complete and n > _MIN_LEAVES:
+            n = max(_MIN_LEAVES, 3 * n // 4)
+            layout = fit(n)
+        return layout
 
 
 def _path(tree: Tree, row: Any) -> list[int]:
-    """The nodes that a row passes."""
+    """Find the nodes on the path of a row."""
     table = Table.read(row, schema=tree.schema)
     if table.n_rows != 1:
         raise DataError(
@@ -201,8 +199,8 @@ def _path(tree: Tree, row: Any) -> list[int]:
 
 
 def _points(ax: Any) -> tuple[float, float]:
-    """Width and height that axes have when all is laid out."""
-    figure = ax.figure.figure  # of a part of a figure the whole
+    """Compute the width and height of axes after the figure's layout."""
+    figure = ax.figure.figure  # the whole figure, if the axes are in a subfigure
     ax.set_axis_off()
     if figure.get_layout_engine() is not None:
         figure.get_layout_engine().execute(figure)
@@ -210,13 +208,15 @@ def _points(ax: Any) -> tuple[float, float]:
     return extent.width * 72 / figure.dpi, extent.height * 72 / figure.dpi
 
 
-def _caption(tree: Tree, drawn: Sketch, passed: list[int]) -> str:
-    """How much of the tree is shown, and where a row went."""
-    said = f"{pluralise(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth}"
-    n_parts, n_hidden = int((drawn.folded.hidden > 0).sum()), int(drawn.folded.hidden.sum())
+def _caption(tree: Tree, layout: FigureLayout, row_path: list[int]) -> str:
+    """Write the size of the tree, the part that is folded, and the end of the row's path."""
+    caption = f"{pluralise(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth}"
+    n_parts, n_hidden = int((layout.shown.hidden > 0).sum()), int(layout.shown.hidden.sum())
     if n_parts:
-        said += f"; {n_hidden:,} leaves are folded into {pluralise(n_parts, 'part')} (triangles, pale bars)"
-    if passed:
-        answer = " ".join(filter(None, prediction_text(tree, passed[-1], 2)))
-        said += f"; dark: the path of a row to node {passed[-1]}, which answers {answer}"
-    return said
+        caption += (
+            f"; {n_hidden:,} leaves are folded into {pluralise(n_parts, 'part')} (triangles, pale bars)"
+        )
+    if row_path:
+        prediction = " ".join(filter(None, prediction_text(tree, row_path[-1], 2)))
+        caption += f"; dark: the path of a row to node {row_path[-1]}, which predicts {prediction}"
+    return caption

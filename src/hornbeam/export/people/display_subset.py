@@ -1,4 +1,4 @@
-"""A large tree made small enough to look at: its lightest parts are folded."""
+"""The part of a large tree that is shown: subtrees with few rows are folded into one leaf."""
 
 from __future__ import annotations
 
@@ -20,17 +20,16 @@ __all__ = ["DisplaySubset", "display_subset"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DisplaySubset:
-    """A tree with some of its parts folded.
+    """A tree with some of its subtrees folded.
 
     Parameters
     ----------
     tree : Tree
-        What is left to show. A folded part is a leaf of it, with the evidence and belief of the node it
-        hangs from.
+        The tree to show. A folded subtree is a leaf of it, with the evidence and belief of the subtree's root.
     node : ndarray of intp
-        The number that each of its nodes has in the whole tree.
+        The number of each shown node in the whole tree.
     hidden : ndarray of int64
-        How many leaves are folded into each of its nodes; 0 where nothing is.
+        The number of leaves folded into each shown node; 0 if it is not folded.
     """
 
     tree: Tree
@@ -38,7 +37,7 @@ class DisplaySubset:
     hidden: Counts
 
     def summary(self, leaf: int) -> str:
-        """Say what is folded into a leaf, or nothing.
+        """Write the number of leaves and rows folded into a leaf; empty if it is not folded.
 
         Examples
         --------
@@ -52,15 +51,15 @@ class DisplaySubset:
 
 
 def display_subset(tree: Tree, max_leaves: int | None, *, keep: Iterable[int] = ()) -> DisplaySubset:
-    """Open the nodes of most rows until there are as many leaves as can be looked at.
+    """Fold the subtrees with the fewest rows until at most `max_leaves` leaves are left.
 
     Parameters
     ----------
     tree : Tree
     max_leaves : int or None
-        Leaves and folded parts at most; None folds nothing. The root is opened however many children it has.
+        Largest number of leaves and folded subtrees; None folds nothing. The children of the root are always shown.
     keep : iterable of int
-        Nodes to open before all others: the path of a row, from the root on.
+        Nodes that are not folded: the path of a row, from the root on.
 
     Returns
     -------
@@ -82,17 +81,19 @@ def display_subset(tree: Tree, max_leaves: int | None, *, keep: Iterable[int] = 
     if max_leaves < 1:
         raise ParameterError(f"max_leaves={max_leaves}: expected 1 or more, or None for all leaves.")
     skeleton = tree.skeleton
-    shut = ~_opened(tree, max_leaves, keep) & ~skeleton.is_leaf
-    # Shut is also what lies below: a node is gone if one above it is.
-    gone = push_down(skeleton, shut, np.logical_or)
-    shown = np.append(True, ~gone[skeleton.parent[1:]])
+    folded = ~_opened(tree, max_leaves, keep) & ~skeleton.is_leaf
+    below_folded = push_down(skeleton, folded, np.logical_or)
+    shown = np.append(True, ~below_folded[skeleton.parent[1:]])
     node = np.flatnonzero(shown)
-    hidden = np.where(shut, leaves_below(skeleton), 0)[node]
-    return DisplaySubset(collapse(tree, shut), node, hidden)
+    hidden = np.where(folded, leaves_below(skeleton), 0)[node]
+    return DisplaySubset(collapse(tree, folded), node, hidden)
 
 
 def _opened(tree: Tree, max_leaves: int, keep: Iterable[int]) -> NDArray[np.bool_]:
-    """The nodes to open, the heaviest first; a node has at least the rows of those below, so parents lead."""
+    """Choose the nodes whose children are shown, those with most rows first.
+
+    A node has at least as many rows as its descendants, so it comes before them.
+    """
     skeleton = tree.skeleton
     n_children, parent = skeleton.n_children.tolist(), skeleton.parent.tolist()
     opened = np.zeros(tree.n_nodes, bool)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hornbeam.errors import ParameterError
-from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.export.checks import HasTree, single_tree
 from hornbeam.export.prediction_text import prediction_text
 from hornbeam.export.wording import conditions_within, evidence_text, feature_name, label_text, shortened
 from hornbeam.tree import Tree
@@ -14,13 +14,13 @@ __all__ = ["to_dot"]
 
 
 def to_dot(tree: Tree | HasTree, *, max_width: int = 48) -> str:
-    r"""Write a tree as a DOT graph: inner nodes name what they ask, edges the answers, leaves the class, or the mean.
+    r"""Write a tree as a DOT graph: inner nodes with their feature, edges with conditions, leaves with predictions.
 
     Parameters
     ----------
     tree : Tree or fitted TreeClassifier or TreeRegressor
     max_width : int, default 48
-        Letters of a line. Longer lines are cut, lists of categories with the number of those left out.
+        Largest number of letters in a line. Longer lines are cut, lists of categories with the number left out.
 
     Returns
     -------
@@ -61,8 +61,8 @@ def to_dot(tree: Tree | HasTree, *, max_width: int = 48) -> str:
     ]
     for node in range(tree.n_nodes):
         if skeleton.n_children[node] == 0:
-            answer = " ".join(filter(None, prediction_text(tree, node)))
-            label = quoted(answer, evidence_text(tree, node, classes))
+            prediction = " ".join(filter(None, prediction_text(tree, node)))
+            label = quoted(prediction, evidence_text(tree, node, classes))
             out.append(f'  n{node} [label={label}, style="rounded,bold"];')
             continue
         name = feature_name(tree.schema.features[skeleton.feature[node]].name)
@@ -73,6 +73,6 @@ def to_dot(tree: Tree | HasTree, *, max_width: int = 48) -> str:
     return "\n".join([*out, "}"])
 
 
-def _escaped(words: str) -> str:
-    r"""Escape what DOT reads in a quoted label: quotes, its own escapes like \N, and entities like &amp;."""
-    return words.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")
+def _escaped(text: str) -> str:
+    r"""Escape what is special in a quoted label of DOT: quotes, escapes like \N, and entities like &amp;."""
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")

@@ -1,4 +1,4 @@
-"""A tree as a piece of a web page, to be opened branch by branch: for notebooks and reports."""
+"""A tree as an element of a web page that opens branch by branch, for notebooks and reports."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ from dataclasses import dataclass
 from html import escape
 
 from hornbeam.errors import ParameterError
-from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.export.checks import HasTree, check_text, single_tree
 from hornbeam.export.people.display_subset import DisplaySubset, display_subset
 from hornbeam.export.people.palette import CLASS_COLOURS, bar, bars
 from hornbeam.export.prediction_text import interval_text, prediction_text, scale_text
 from hornbeam.export.wording import (
-    check_text,
     conditions_within,
-    digits_apart,
     evidence_text,
     feature_name,
     label_text,
     pluralise,
     shortened,
+    threshold_digits,
 )
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import depths
@@ -27,10 +26,10 @@ from hornbeam.typing import Floats
 
 __all__ = ["to_html"]
 
-_LONGEST = 72  # letters of a test
-_LONGEST_CLASS = 32
+_MAX_TEST = 72  # letters
+_MAX_CLASS = 32
 _SMALL = 12  # leaves of a tree that is shown open
-# Text and lines take the colours around them, so the page may be light or dark; the colours of classes show on both.
+# Text and lines inherit their colours, so the page may be light or dark; class colours are visible on both.
 _STYLE = """
 .hornbeam-tree{font:13px/1.7 system-ui,sans-serif;overflow-x:auto;white-space:nowrap}
 .hornbeam-tree details>:not(summary){margin-left:.45em;padding-left:.9em;border-left:1px solid rgba(128,128,128,.4)}
@@ -52,28 +51,27 @@ def to_html(
     bounds: tuple[Floats, Floats] | None = None,
     max_bytes: int = 60_000,
 ) -> str:
-    """Write a tree as nested ``<details>``: every test can be opened and closed, without a script or network.
+    """Write a tree as nested ``<details>``: every split can be opened and closed, without a script or network.
 
     Parameters
     ----------
     tree : Tree or fitted TreeClassifier or TreeRegressor
     title : str, default "Decision tree"
-        What the headline begins with.
+        Beginning of the headline.
     max_leaves : int or None, default 60
-        Leaves and folded parts at most; the parts of fewest rows are folded, and say how many leaves and rows are
-        in them.
+        Largest number of leaves and folded subtrees. The subtrees with the fewest rows are folded, and show how many
+        leaves and rows they have.
     max_depth : int, optional
-        Tests above this depth are open at first; all of them in a small tree, else 3, if not given.
+        Splits above this depth are open at first; if not given, all of them in a small tree, else 3.
     bounds : pair of float64 arrays of shape (n_nodes, n_classes), optional
-        Lower and upper bounds of the probabilities (`hornbeam.explain.interval`), said of the leaves.
+        Lower and upper bounds of the probabilities (`hornbeam.explain.interval`), written at the leaves.
     max_bytes : int, default 60,000
-        More is folded until the page is no longer than this; there may be no words short enough for it.
+        More subtrees are folded until the page is no longer than this, or two leaves are left.
 
     Returns
     -------
     str
-        An element to put into a page. It takes the colours of text and background around it. Everything that
-        comes from the data is escaped.
+        An element to put into a page. It inherits the colours of text and background. Names from the data are escaped.
 
     Examples
     --------
@@ -96,15 +94,15 @@ def to_html(
     if max_depth is None:
         max_depth = tree.depth if n_leaves <= _SMALL else 3
     while True:
-        page = _Page(display_subset(tree, n_leaves), bounds).write(title, tree, max_depth)
+        page = _HtmlTree(display_subset(tree, n_leaves), bounds).write(title, tree, max_depth)
         if len(page.encode()) <= max_bytes or n_leaves <= 2:
             return page
         n_leaves = max(2, 3 * n_leaves // 4)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Page:
-    folded: DisplaySubset
+class _HtmlTree:
+    shown: DisplaySubset
     bounds: tuple[Floats, Floats] | None
 
     def write(self, title: str, tree: Tree, max_depth: int) -> str:
@@ -118,11 +116,11 @@ class _Page:
         return "\n".join(parts)
 
     def _head(self, title: str, tree: Tree) -> Iterator[str]:
-        """Who this is: rows, leaves, depth, digest; and the colours of the classes."""
+        """Write the headline with rows, leaves, depth and digest, and the legend of class colours."""
         leaves = pluralise(tree.n_leaves, "leaf", "leaves")
-        facts = f"{pluralise(tree.rows.item(0), 'row')}, {leaves}, depth {tree.depth}"
+        size = f"{pluralise(tree.rows.item(0), 'row')}, {leaves}, depth {tree.depth}"
         yield (
-            f"<div><b>{escape(title)}</b>: {facts} "
+            f"<div><b>{escape(title)}</b>: {size} "
             f'<small title="{tree.digest}">digest <code>{tree.digest[:12]}</code></small></div>'
         )
         if tree.is_regression:
@@ -132,54 +130,54 @@ class _Page:
             yield "<div>" + "".join(f"{_key(colour)}{_class(label)}" for colour, label in keys) + "</div>"
 
     def _nodes(self, max_depth: int) -> Iterator[str]:
-        """Every node in turn, each inner one as an element that holds those below it."""
-        tree = self.folded.tree
-        skeleton, depth, digits = tree.skeleton, depths(tree.skeleton), digits_apart(tree)
+        """Write the nodes depth first, each inner one as an element that contains its descendants."""
+        tree = self.shown.tree
+        skeleton, depth, digits = tree.skeleton, depths(tree.skeleton), threshold_digits(tree)
         belief = bars(tree)
         todo: list[tuple[int, str]] = [(0, "every row")]
         while todo:
-            node, words = todo.pop()
+            node, test = todo.pop()
             if node < 0:
                 yield "</details>"
             elif skeleton.n_children[node] == 0:
-                yield self._leaf(node, words, _bar(belief[node]))
+                yield self._leaf(node, test, _bar(belief[node]))
             else:
-                shown = " open" if depth[node] < max_depth else ""
+                is_open = " open" if depth[node] < max_depth else ""
                 rows = f"<small>{pluralise(tree.rows.item(node), 'row')}</small>"
-                yield f"<details{shown}><summary>{_test(words)}{_bar(belief[node])}{rows}</summary>"
+                yield f"<details{is_open}><summary>{_test(test)}{_bar(belief[node])}{rows}</summary>"
                 tests = _tests(tree, node, digits[skeleton.feature[node]])
                 first = skeleton.first_child.item(node)
                 todo.append((-1, ""))
                 todo += [(first + slot, tests[slot]) for slot in range(len(tests) - 1, -1, -1)]
 
-    def _leaf(self, node: int, words: str, drawn: str) -> str:
-        tree = self.folded.tree
-        name, sure = prediction_text(tree, node, 2, _LONGEST_CLASS)
-        answer = f"<b>{escape(name)}</b> {sure}" if name else f"<b>{sure}</b>"
-        said = self.folded.summary(node)
-        if not said:
-            said = pluralise(tree.rows.item(node), "row")
+    def _leaf(self, node: int, test: str, drawn_bar: str) -> str:
+        tree = self.shown.tree
+        name, value = prediction_text(tree, node, 2, _MAX_CLASS)
+        prediction = f"<b>{escape(name)}</b> {value}" if name else f"<b>{value}</b>"
+        note = self.shown.summary(node)
+        if not note:
+            note = pluralise(tree.rows.item(node), "row")
             if self.bounds is not None:
-                low, high = (bound[self.folded.node] for bound in self.bounds)
-                said = f"{interval_text(tree, low, high, node, 2)}, {said}"
-        classes = [shortened(label_text(label), _LONGEST_CLASS) for label in tree.schema.classes]
+                low, high = (bound[self.shown.node] for bound in self.bounds)
+                note = f"{interval_text(tree, low, high, node, 2)}, {note}"
+        classes = [shortened(label_text(label), _MAX_CLASS) for label in tree.schema.classes]
         hint = escape(evidence_text(tree, node, classes))
-        return f'<div class="leaf" title="{hint}">{_test(words)}{drawn}{answer} <small>{said}</small></div>'
+        return f'<div class="leaf" title="{hint}">{_test(test)}{drawn_bar}{prediction} <small>{note}</small></div>'
 
 
 def _tests(tree: Tree, node: int, digits: int) -> list[str]:
-    """Say what leads to each child, with as many categories as there is room for."""
+    """Write the test of each child, with as many categories as fit."""
     name = feature_name(tree.schema.features[tree.skeleton.feature[node]].name)
-    room = max(_LONGEST - len(name) - 1, _LONGEST // 2)
+    room = max(_MAX_TEST - len(name) - 1, _MAX_TEST // 2)
     return [f"{name} {test}" for test in conditions_within(tree, node, room, digits)]
 
 
-def _test(words: str) -> str:
-    return escape(shortened(words, _LONGEST))
+def _test(text: str) -> str:
+    return escape(shortened(text, _MAX_TEST))
 
 
 def _class(label: object) -> str:
-    return escape(shortened(label_text(label), _LONGEST_CLASS))
+    return escape(shortened(label_text(label), _MAX_CLASS))
 
 
 def _key(colour: str) -> str:
@@ -187,6 +185,6 @@ def _key(colour: str) -> str:
 
 
 def _bar(belief: Floats) -> str:
-    """Draw a bar of probabilities, as hard stops of a gradient."""
+    """Write a bar of probabilities as the hard stops of a gradient."""
     stops = ",".join(f"{colour} {100 * begin:.0f}% {100 * end:.0f}%" for colour, begin, end in bar(belief))
     return f'<i style="background:linear-gradient(90deg,{stops})"></i>'

@@ -7,10 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from hornbeam.export.long_paths import refuse_long_paths
-from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.export.checks import HasTree, check_max_categories, check_path_tests, single_tree
 from hornbeam.export.prediction_text import prediction_text
-from hornbeam.export.wording import branches, check_most, evidence_text, label_text
+from hornbeam.export.wording import branches, evidence_text, label_text
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import path, slots
 
@@ -18,7 +17,7 @@ __all__ = ["code_span", "to_markdown"]
 
 
 def to_markdown(tree: Tree | HasTree, *, max_categories: int | None = None) -> str:
-    """Write a tree as a Markdown table of its leaves: what leads there, what it answers, the evidence.
+    """Write a tree as a Markdown table of its leaves: the tests of the path, the prediction, the evidence.
 
     Parameters
     ----------
@@ -29,9 +28,8 @@ def to_markdown(tree: Tree | HasTree, *, max_categories: int | None = None) -> s
     Returns
     -------
     str
-        A table as GitHub and MyST read it, leaves from left to right, each with its class and how probable that is,
-        or its mean. Everything that comes from the data
-        stands in code spans, where no markup or link can begin.
+        A table as GitHub and MyST read it, leaves from left to right, each with its class and the probability of that,
+        or its mean. Names from the data stand in code spans, where no markup or link can begin.
 
     Raises
     ------
@@ -52,8 +50,8 @@ def to_markdown(tree: Tree | HasTree, *, max_categories: int | None = None) -> s
     | 2 | `dose > 0.5` | `well` | 0.800 | `4 well, 1 ill` |
     """
     tree = single_tree(tree)
-    check_most(max_categories)
-    refuse_long_paths(tree, "a table")
+    check_max_categories(max_categories)
+    check_path_tests(tree, "a table")
     skeleton = tree.skeleton
     slot = slots(skeleton).tolist()
     inner = np.flatnonzero(skeleton.n_children).tolist()
@@ -63,15 +61,17 @@ def to_markdown(tree: Tree | HasTree, *, max_categories: int | None = None) -> s
     lines = [f"| leaf | if | {head} | evidence |", f"|--:|---|{rule}|---|"]
     for leaf in _left_to_right(tree):
         steps = pairwise(path(skeleton, leaf))
-        led = " and ".join(tests[above][slot[below]] for above, below in steps) or "every row"
-        name, sure = prediction_text(tree, leaf)
-        answer = f"{code_span(name)} | {sure}" if name else sure
-        lines.append(f"| {leaf} | {led} | {answer} | {code_span(evidence_text(tree, leaf, classes))} |")
+        condition = " and ".join(tests[above][slot[below]] for above, below in steps) or "every row"
+        name, value = prediction_text(tree, leaf)
+        prediction = f"{code_span(name)} | {value}" if name else value
+        lines.append(
+            f"| {leaf} | {condition} | {prediction} | {code_span(evidence_text(tree, leaf, classes))} |"
+        )
     return "\n".join(lines)
 
 
 def _left_to_right(tree: Tree) -> list[int]:
-    """The leaves in the order of a drawing."""
+    """List the leaves depth first, as in a drawing."""
     first, n_children = tree.skeleton.first_child, tree.skeleton.n_children
     leaves, todo = [], [0]
     while todo:
@@ -82,14 +82,14 @@ def _left_to_right(tree: Tree) -> list[int]:
     return leaves
 
 
-def code_span(words: str) -> str:
-    r"""Put words into a code span that nothing inside can close; a table cell ends at a bare `|`.
+def code_span(text: str) -> str:
+    r"""Put a text into a code span that nothing inside it can close, with `|` escaped for table cells.
 
     Examples
     --------
     >>> print(code_span("a|b"), code_span("`"))
     `a\|b` `` ` ``
     """
-    fence = "`" * (1 + max((len(run) for run in re.findall("`+", words)), default=0))
-    pad = " " if words[0] in "` " or words[-1] in "` " else ""
-    return fence + pad + words.replace("|", "\\|") + pad + fence
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    pad = " " if text[0] in "` " or text[-1] in "` " else ""
+    return fence + pad + text.replace("|", "\\|") + pad + fence

@@ -1,6 +1,6 @@
-"""The colours of classes, the same in every picture, and how a belief is laid out as a bar of them.
+"""The colours of classes, the same in every picture, and bars of probabilities in these colours.
 
-A mean is a bar too: as long as it lies from the lowest to the highest mean of the tree.
+A mean is a bar too: its length is the position of the mean between the lowest and the highest mean of the tree.
 """
 
 import numpy as np
@@ -10,18 +10,17 @@ from hornbeam.typing import Floats
 
 __all__ = ["CLASS_COLOURS", "OTHERS", "bar", "bars", "on_scale"]
 
-# Colours that the colour-blind can tell apart (Okabe and Ito, "Color universal design", 2008).
+# A palette for colour-blind readers (Okabe and Ito, "Color universal design", 2008).
 CLASS_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#999999")
 OTHERS = "#d8d8d8"
 
-_LEAST = 0.005  # of a bar: thinner would not be seen
+_THINNEST = 0.005  # a thinner part of a bar would be invisible
 
 
 def bar(belief: Floats) -> list[tuple[str, float, float]]:
-    """Lay a belief out as a bar: the colour, begin and end of each part, from 0 to 1.
+    """Compute the parts of a bar of probabilities: the colour, begin and end of each, from 0 to 1.
 
-    With more classes than there are colours the most probable one stands against all others. Of one part alone,
-    the rest is pale.
+    With more classes than colours, and for a mean, the bar has two parts: the largest value, and a pale rest.
 
     Examples
     --------
@@ -37,13 +36,13 @@ def bar(belief: Floats) -> list[tuple[str, float, float]]:
     parts, end = [], 0.0
     for colour, share in zip(CLASS_COLOURS, belief.tolist(), strict=False):
         begin, end = end, end + share
-        if share >= _LEAST:
+        if share >= _THINNEST:
             parts.append((colour, begin, end))
     return parts
 
 
 def bars(tree: Tree) -> Floats:
-    """What is laid out as a bar for each node: its probabilities, or where its mean lies among those of the tree.
+    """Compute the values of each node's bar: its probabilities, or the position of its mean among those of the tree.
 
     Examples
     --------
@@ -55,7 +54,7 @@ def bars(tree: Tree) -> Floats:
 
 
 def on_scale(tree: Tree, values: Floats) -> Floats:
-    """Where values lie between the lowest and the highest mean of a tree, from 0 to 1; those beyond at the ends.
+    """Scale values from 0 at the lowest mean of a tree to 1 at the highest; values beyond are clipped.
 
     Examples
     --------

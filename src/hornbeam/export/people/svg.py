@@ -1,4 +1,4 @@
-"""A tree as a picture: SVG, drawn here, for browsers and papers."""
+"""A tree as an SVG picture, for browsers and papers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.errors import ParameterError
-from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.export.checks import HasTree, single_tree
 from hornbeam.export.people.palette import bar, bars
 from hornbeam.export.people.tree_layout import tree_layout
 from hornbeam.export.prediction_text import prediction_text
@@ -28,15 +28,15 @@ from hornbeam.typing import Floats, Indices
 
 __all__ = ["to_svg"]
 
-_LETTER = 7.3  # the width of most letters at 13 pixels
+_LETTER_WIDTH = 7.3  # of most letters at 13 pixels
 _LEVEL, _BOX, _BAR = 96, 40, 5  # heights: from level to level, of a box, of the bar of probabilities
 _MARGIN = 12
 
 
 def to_svg(tree: Tree | HasTree, max_depth: int | None = None, *, max_width: int = 30) -> str:
-    """Draw a tree: a box for each node, its test inside, its probabilities as a bar, its branches labelled.
+    """Draw a tree: a box for each node with its feature or prediction, a bar of its probabilities, labelled branches.
 
-    The bar of a mean is as long as it lies from the lowest to the highest mean of the tree.
+    For a numeric target the length of a bar is the position of the mean between the lowest and the highest mean.
 
     Parameters
     ----------
@@ -44,13 +44,13 @@ def to_svg(tree: Tree | HasTree, max_depth: int | None = None, *, max_width: int
     max_depth : int, optional
         Nodes at this depth are drawn as if they were leaves, with the number of leaves they hide.
     max_width : int, default 30
-        Letters of a line. Longer lines are cut, lists of categories with the number of those left out; the whole
-        line shows when pointed at.
+        Largest number of letters in a line. Longer lines are cut, lists of categories with the number of those left
+        out; a tooltip has the whole line.
 
     Returns
     -------
     str
-        A picture that stands alone and needs no script, font or network; text can be selected and searched.
+        A picture that needs no script, font or network; its text can be selected and searched.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def to_svg(tree: Tree | HasTree, max_depth: int | None = None, *, max_width: int
     n = levels[-1]
     n_children = skeleton.n_children[:n].copy()
     n_children[levels[-2] :] = 0
-    boxes, edges = _words(tree, n_children, max_width)
+    boxes, edges = _texts(tree, n_children, max_width)
     labels = [[shortened(line, max_width) for line in lines] for lines in boxes]
     width = np.array(
         [max(map(_pixels, [*lines, edge])) for lines, (edge, _) in zip(labels, edges, strict=True)]
@@ -98,8 +98,8 @@ def to_svg(tree: Tree | HasTree, max_depth: int | None = None, *, max_width: int
     return "\n".join([*parts, "</svg>"])
 
 
-def _words(tree: Tree, n_children: Indices, letters: int) -> tuple[list[list[str]], list[tuple[str, str]]]:
-    """Write the lines in each node's box, and what leads there, in so many letters and in full."""
+def _texts(tree: Tree, n_children: Indices, letters: int) -> tuple[list[list[str]], list[tuple[str, str]]]:
+    """Write the lines in each node's box, and the condition of each edge, cut to `letters` and in full."""
     classes = [label_text(label) for label in tree.schema.classes]
     hidden = leaves_below(tree.skeleton)
     boxes, edges = [], [("", "")]
@@ -110,14 +110,14 @@ def _words(tree: Tree, n_children: Indices, letters: int) -> tuple[list[list[str
             edges += zip(conditions_within(tree, node, letters), conditions(tree, node), strict=True)
             continue
         below = f" ({hidden[node]} leaves below)" if tree.skeleton.n_children[node] else ""
-        answer = " ".join(filter(None, prediction_text(tree, node)))
-        boxes.append([answer + below, evidence_text(tree, node, classes)])
+        prediction = " ".join(filter(None, prediction_text(tree, node)))
+        boxes.append([prediction + below, evidence_text(tree, node, classes)])
     return boxes, edges
 
 
-def _pixels(words: str) -> float:
-    """How wide text is drawn, about; letters of East Asia and pictures take twice the room."""
-    return _LETTER * sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in words)
+def _pixels(text: str) -> float:
+    """Estimate the width of a text; East Asian letters and emoji are twice as wide."""
+    return _LETTER_WIDTH * sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def _edges(parent: list[int], x: Floats, y: NDArray[np.intp], edges: list[tuple[str, str]]) -> Iterator[str]:
@@ -128,7 +128,7 @@ def _edges(parent: list[int], x: Floats, y: NDArray[np.intp], edges: list[tuple[
         from_x, to_x = f"{x[parent[node]]:.1f}", f"{x[node]:.1f}"
         yield f'<path d="M{from_x} {begin} C{from_x} {bend} {to_x} {bend} {to_x} {end}"/>'
     yield "</g>"
-    # A white seam keeps the words readable where a line passes behind them.
+    # A white outline keeps the text readable where a line passes behind it.
     yield '<g stroke="#fff" stroke-width="4" paint-order="stroke" stroke-linejoin="round">'
     for node in range(1, len(parent)):
         yield _text(x[node], y[node] - 10, *edges[node])
@@ -136,12 +136,12 @@ def _edges(parent: list[int], x: Floats, y: NDArray[np.intp], edges: list[tuple[
 
 
 def _box(
-    x: float, y: float, width: float, lines: list[str], whole: list[str], belief: Floats
+    x: float, y: float, width: float, lines: list[str], full_lines: list[str], belief: Floats
 ) -> Iterator[str]:
     left = x - width / 2
     yield f'<rect x="{left:.1f}" y="{y}" width="{width:.1f}" height="{_BOX}" rx="5" fill="#fff" stroke="#888"/>'
-    yield _text(x, y + 17, lines[0], whole[0], ' font-weight="bold"')
-    yield _text(x, y + 33, lines[1], whole[1], ' font-size="11" fill="#555"')
+    yield _text(x, y + 17, lines[0], full_lines[0], ' font-weight="bold"')
+    yield _text(x, y + 33, lines[1], full_lines[1], ' font-size="11" fill="#555"')
     for colour, begin, end in bar(belief):
         yield (
             f'<rect x="{left + width * begin:.1f}" y="{y + _BOX}" width="{width * (end - begin):.1f}" '
@@ -149,6 +149,6 @@ def _box(
         )
 
 
-def _text(x: float, y: float, words: str, whole: str, style: str = "") -> str:
-    title = f"<title>{escape(whole)}</title>" if whole != words else ""
-    return f'<text x="{x:.1f}" y="{y}"{style}>{title}{escape(words)}</text>'
+def _text(x: float, y: float, text: str, full_text: str, style: str = "") -> str:
+    title = f"<title>{escape(full_text)}</title>" if full_text != text else ""
+    return f'<text x="{x:.1f}" y="{y}"{style}>{title}{escape(text)}</text>'

@@ -1,4 +1,4 @@
-"""A tree as text, for people."""
+"""A tree as indented text."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from math import inf
 
 from hornbeam.errors import ParameterError
-from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.export.checks import HasTree, check_max_categories, single_tree
 from hornbeam.export.prediction_text import prediction_text
-from hornbeam.export.wording import branches, check_most, evidence_text, label_text
+from hornbeam.export.wording import branches, evidence_text, label_text
 from hornbeam.tree import Tree
 from hornbeam.tree.decision.positive import class_code
 from hornbeam.tree.walk import leaves_below
@@ -16,8 +16,8 @@ from hornbeam.typing import Label
 
 __all__ = ["to_text"]
 
-_DEEPEST = 32  # levels drawn by indentation; deeper lines say how many levels they leave out
-_WIDEST = 64  # answers stand in a column unless the tests before them are wider than this
+_MAX_INDENT = 32  # levels; deeper lines have the number of levels that are not indented
+_MAX_WIDTH = 64  # of the tests; predictions are aligned unless their test is wider
 
 
 def to_text(
@@ -29,8 +29,8 @@ def to_text(
 ) -> str:
     """Write a tree as indented text: a line for each node, with its number and the test that leads to it.
 
-    A leaf also has its class, the probability of that class, and the evidence; where the target is numeric, its
-    mean, its rows and their standard deviation. Numbers are those of `leaves`, `explain` and `apply`.
+    A leaf also has its class, the probability of that class, and the evidence; for a numeric target, its mean, its rows
+    and their standard deviation. Node numbers are those of `leaves`, `explain` and `apply`.
 
     Parameters
     ----------
@@ -40,19 +40,19 @@ def to_text(
     max_categories : int or None, default 8
         Longer lists of categories are cut, with the number of those left out; None: no list is cut.
     positive : label, optional
-        The class of interest: every leaf has the probability of this class, instead of its own.
+        The class of interest: every leaf has the probability of this class instead of that of its own class.
 
     Returns
     -------
     str
-        Lines of text, without a newline at the end. Thresholds are the shortest decimals that mean the same
-        number; names that hold control characters, or that could be mistaken, are quoted and escaped.
+        Lines of text, without a newline at the end. Thresholds are the shortest decimals that are read back exactly;
+        names with control characters, and ambiguous names, are quoted and escaped.
 
     Notes
     -----
-    A missing value takes the branch that says so. Where none does, the answer is that of the node where it stops.
-    So it is with a category that no branch names, and with every category that the training data did not have: it
-    takes no branch, not even one that says "not in".
+    A missing value takes the branch marked "or missing". Without such a branch it stops, and the prediction is that of
+    the node. A category that no branch lists, and every category that the training data did not have, also stops: it
+    takes no branch, not even one marked "not in".
 
     Examples
     --------
@@ -70,7 +70,7 @@ def to_text(
     ...     slot_of=[0, 1, 0],
     ... )
     >>> evidence = np.array([[70, 47, 3], [60, 10, 0], [9, 36, 0], [1, 1, 3], [58, 0, 0], [2, 10, 0]])
-    >>> tree = Tree.raw(Schema(features, ("no", "yes", "maybe")), skeleton, evidence_text)
+    >>> tree = Tree.raw(Schema(features, ("no", "yes", "maybe")), skeleton, evidence)
     >>> print(to_text(tree))
     0) every row
     ├─ 1) age ≤ 30.5
@@ -87,46 +87,49 @@ def to_text(
     tree = single_tree(tree)
     if max_depth is not None and max_depth < 0:
         raise ParameterError(f"max_depth is {max_depth}, expected 0 or more, or None for the whole tree")
-    check_most(max_categories)
+    check_max_categories(max_categories)
     lines = list(_outline(tree, inf if max_depth is None else max_depth, max_categories))
-    answering = [(left, node) for left, node in lines if node >= 0]
+    leaves = [(left, node) for left, node in lines if node >= 0]
     classes = [label_text(label) for label in tree.schema.classes]
     code = None if positive is None else class_code(tree.schema.classes, positive)
-    said = {node: prediction_text(tree, node) for _, node in answering}
+    predictions = {node: prediction_text(tree, node) for _, node in leaves}
     if code is not None:
-        said = {node: (said[node][0], " ".join(prediction_text(tree, node, code=code))) for node in said}
-    class_width, sure_width = (max(map(len, parts)) for parts in zip(*said.values(), strict=True))
-    width = max((len(left) for left, _ in answering if len(left) <= _WIDEST), default=0)
+        predictions = {
+            node: (name, " ".join(prediction_text(tree, node, code=code)))
+            for node, (name, _) in predictions.items()
+        }
+    class_width, value_width = (max(map(len, parts)) for parts in zip(*predictions.values(), strict=True))
+    width = max((len(left) for left, _ in leaves if len(left) <= _MAX_WIDTH), default=0)
     hidden = leaves_below(tree.skeleton)
 
     def line(left: str, node: int) -> str:
         if node < 0:
             return left
         leader = "·" * max(2, width + 2 - len(left))
-        name, sure = said[node]
-        answer = f"{name:<{class_width}}  {sure}" if name else f"{sure:<{sure_width}}"
+        name, value = predictions[node]
+        prediction = f"{name:<{class_width}}  {value}" if name else f"{value:<{value_width}}"
         counts = evidence_text(tree, node, classes)
         below = f" ({hidden[node]} leaves below)" if tree.skeleton.n_children[node] else ""
-        return f"{left} {leader} {answer}  {counts}{below}"
+        return f"{left} {leader} {prediction}  {counts}{below}"
 
     note = [] if tree.decision.is_default else ["Each line names the class of least expected cost."]
     return "\n".join([*(line(left, node) for left, node in lines), *note])
 
 
-def _outline(tree: Tree, limit: float, most: int | None) -> Iterator[tuple[str, int]]:
-    """Draw the branches depth first; with each line the node that answers there, or -1 if its children do."""
+def _outline(tree: Tree, max_depth: float, max_categories: int | None) -> Iterator[tuple[str, int]]:
+    """Draw the branches depth first: the text of each line, and its node, or -1 if its children are drawn."""
     n_children, first_child = tree.skeleton.n_children, tree.skeleton.first_child
-    # What is still to draw: node, depth, the guides left of it, those left of its children, its test.
+    # Nodes to draw: node, depth, the guides left of it, those left of its children, its test.
     todo = [(0, 0, "", "", "every row")]
     while todo:
         node, depth, guides, inner_guides, test = todo.pop()
-        folded = f"⋯{depth - _DEEPEST} " if depth > _DEEPEST else ""
-        answers = n_children[node] == 0 or depth >= limit
-        yield f"{folded}{guides}{node}) {test}", node if answers else -1
-        if answers:
+        not_indented = f"⋯{depth - _MAX_INDENT} " if depth > _MAX_INDENT else ""
+        is_end = n_children[node] == 0 or depth >= max_depth
+        yield f"{not_indented}{guides}{node}) {test}", node if is_end else -1
+        if is_end:
             continue
-        tests = branches(tree, node, most)
-        shown = inner_guides[-3 * (_DEEPEST - 1) :]
+        tests = branches(tree, node, max_categories)
+        shown = inner_guides[-3 * (_MAX_INDENT - 1) :]
         for slot in range(len(tests) - 1, -1, -1):
             last = slot == len(tests) - 1
             branch, guide = ("└─ ", "   ") if last else ("├─ ", "│  ")

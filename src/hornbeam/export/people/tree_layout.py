@@ -1,4 +1,4 @@
-"""Where the nodes of a drawn tree stand, side by side."""
+"""Horizontal positions of the nodes of a drawn tree."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["tree_layout"]
 
 @dataclass(slots=True)
 class _Outline:
-    """How far a drawn subtree reaches to each side on each of its levels, the deepest first.
+    """The left and right edge of a drawn subtree on each of its levels, the deepest first.
 
-    Positions are kept less `base`, so that moving a whole subtree is one addition.
+    Positions are relative to `base`, so that a subtree is moved by one addition.
     """
 
     left: list[float]
@@ -24,14 +24,14 @@ class _Outline:
 
 
 def tree_layout(first_child: Indices, n_children: Indices, width: Floats) -> Floats:
-    """Place nodes so that none overlap, parents stand over the middle, and equal subtrees are drawn alike.
+    """Place nodes without overlap, each parent over the middle of its children, equal subtrees in the same way.
 
     Parameters
     ----------
     first_child, n_children : int32 arrays of shape (n,)
         The tree, in level order.
     width : float64 array of shape (n,)
-        How wide each node is drawn, the space beside it included.
+        Width of each node, with the space beside it.
 
     Returns
     -------
@@ -40,9 +40,9 @@ def tree_layout(first_child: Indices, n_children: Indices, width: Floats) -> Flo
 
     Notes
     -----
-    Reingold and Tilford's algorithm for any number of children and widths: subtrees are drawn first, then
-    pushed together until their outlines touch. Outlines are merged into the taller one, so each step costs no
-    more than the height of the shorter: linear in all.
+    The algorithm of Reingold and Tilford for any number of children and any widths: subtrees are placed first, then
+    moved together until their outlines touch. Outlines are merged into the taller one, so a step costs no more than the
+    height of the shorter one, and the whole is linear.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def tree_layout(first_child: Indices, n_children: Indices, width: Floats) -> Flo
     [10.0, 5.0, 15.0, 10.0, 20.0]
     """
     n = len(width)
-    beside = np.zeros(n)  # the distance from each node to its parent
+    offset = np.zeros(n)  # of each node from its parent
     outlines: dict[int, _Outline] = {}
     for node in range(n - 1, -1, -1):
         half = width.item(node) / 2
@@ -61,26 +61,26 @@ def tree_layout(first_child: Indices, n_children: Indices, width: Floats) -> Flo
             outlines[node] = _Outline([-half], [half], 0.0)
             continue
         whole = outlines.pop(first)
-        place = [0.0]
+        shifts = [0.0]
         for child in children[1:]:
-            whole, shift = _pushed_together(whole, outlines.pop(child))
-            place.append(shift)
-        middle = (place[0] + place[-1]) / 2
-        beside[first : children.stop] = np.array(place) - middle
+            whole, shift = _moved_together(whole, outlines.pop(child))
+            shifts.append(shift)
+        middle = (shifts[0] + shifts[-1]) / 2
+        offset[first : children.stop] = np.array(shifts) - middle
         whole.base -= middle
         whole.left.append(-half - whole.base)
         whole.right.append(half - whole.base)
         outlines[node] = whole
     left_edge = min(outlines[0].left) + outlines[0].base
-    x = beside
+    x = offset
     for node in np.flatnonzero(n_children).tolist():
         first = first_child.item(node)
         x[first : first + n_children.item(node)] += x[node]
     return x - left_edge
 
 
-def _pushed_together(one: _Outline, other: _Outline) -> tuple[_Outline, float]:
-    """Put the other outline to the right of one as near as it goes; give both as one, and how far it went."""
+def _moved_together(one: _Outline, other: _Outline) -> tuple[_Outline, float]:
+    """Move the other outline to the right of one until they touch; return both as one outline, and the shift."""
     shared = min(len(one.left), len(other.left))
     pairs = zip(one.right[-shared:], other.left[-shared:], strict=True)
     shift = max(right - left for right, left in pairs) + one.base - other.base

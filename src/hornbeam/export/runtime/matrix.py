@@ -1,4 +1,4 @@
-"""Rows as the matrix of numbers that runtimes of trees read."""
+"""Rows as the float matrix that exported models read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["to_matrix"]
 
 
 def to_matrix(tree: Tree, X: Any) -> Floats:
-    """Write rows as numbers, as the models of `to_onnx`, `to_treelite` and `to_shap` read them.
+    """Convert rows to the float matrix that the models of `to_onnx`, `to_treelite` and `to_shap` read.
 
     Parameters
     ----------

@@ -10,13 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.schema import Feature, Kind
-from hornbeam.errors import ExportError, ParameterError
-from hornbeam.export.missing_shares import refuse_fractional
-from hornbeam.export.one_tree import HasTree, single_tree
-from hornbeam.export.optional_import import import_extra
+from hornbeam.errors import ExportError, ParameterError, import_extra
+from hornbeam.export.checks import HasTree, check_not_fractional, check_text, single_tree
 from hornbeam.export.runtime.binary_splits import binary_splits
 from hornbeam.export.runtime.onnx_operators import tree_ensemble, tree_ensemble_regressor
-from hornbeam.export.wording import check_text
 from hornbeam.tree import Tree
 from hornbeam.typing import Label
 
@@ -25,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["to_onnx"]
 
-# What came out together: the tree operators' set, the other operators' and the file format's version.
+# Versions of one release: the tree operators, the other operators and the file format.
 _VERSIONS = {5: (18, 9), 3: (15, 8), 1: (9, 4)}
 _LARGEST_FLOAT32_ID = 2**24
 
@@ -43,7 +40,7 @@ def to_onnx(
     ----------
     tree : Tree or fitted TreeClassifier or TreeRegressor
     dtype : {"float64", "float32"}
-        The type of the numbers that go in and of the probabilities that come out.
+        The type of the input numbers and of the probabilities.
     inputs : {"matrix", "columns"}
         ``"matrix"``: one input ``X`` of shape (rows, features); a category is its position among the feature's
         categories, NaN is missing, any other number is an unseen category. ``"columns"``: one input of shape
@@ -51,28 +48,27 @@ def to_onnx(
         the empty string is missing unless it is a category.
     tree_operators : {5, 3, 1}
         The version of the operator set ``ai.onnx.ml``. 5 has ``TreeEnsemble`` with set membership; 3 and 1 are
-        for old runtimes and use ``TreeEnsembleRegressor``, 1 with float32 matrices alone.
+        for old runtimes and use ``TreeEnsembleRegressor``, 1 only with float32 matrices.
 
     Returns
     -------
     onnx.ModelProto
-        Save it with ``onnx.save``. ``leaf`` is the node where a row stops, ``label`` the class that
-        `predict` names, by costs and class weights too: text or whole numbers if all classes are, else its
-        position. Where the target is numeric, there are ``leaf`` and ``mean`` alone. The metadata hold names,
-        categories and classes as JSON.
+        Save it with ``onnx.save``. ``leaf`` is the node where a row stops, ``label`` the class of `predict`, with
+        costs and class weights: as text or whole number if all classes are, else as its position. For a numeric
+        target the outputs are ``leaf`` and ``mean``. The metadata hold names, categories and classes as JSON.
 
     Raises
     ------
     ExportError
-        If missing values go to every child, which ONNX cannot say, or if a name is not valid Unicode.
+        If missing values go to every child, which ONNX cannot express, or if a name is not valid Unicode.
     MissingExtraError
         Without the package onnx: ``pip install 'hornbeam[onnx]'``.
 
     Notes
     -----
-    The operator finds the node alone, and a table gives the probabilities, so they are the tree's own to the
-    last bit, or in float32 their nearest. For float32 thresholds are rounded down: no float32 lies
-    between a threshold and the largest float32 not above it, so every float32 row goes where it went.
+    The operator only finds the node, and a table holds the probabilities: they are the tree's own bits, or the nearest
+    float32. For float32, thresholds are rounded down: no float32 lies between a threshold and the largest float32 not
+    above it, so every float32 row takes the same path as in the tree.
 
     Examples
     --------
@@ -91,7 +87,7 @@ def to_onnx(
     tree = single_tree(tree)
     import_extra("onnx", "onnx")
     _check_settings(dtype, inputs, tree_operators)
-    refuse_fractional(tree, "ONNX")
+    check_not_fractional(tree, "ONNX")
     for name in _text(tree, columns=inputs == "columns"):
         check_text(name)
     from onnx import helper
@@ -103,12 +99,12 @@ def to_onnx(
             "Use dtype='float64' and tree_operators=5, or prune the tree."
         )
     names = _Names(tree.schema.names if inputs == "columns" else ("X",))
-    graph_inputs, front, matrix = _front(tree, number, names, columns=inputs == "columns")
+    graph_inputs, readers, matrix = _input_nodes(tree, number, names, columns=inputs == "columns")
     raw = names.new("raw leaf")
     operator = tree_ensemble if tree_operators == 5 else tree_ensemble_regressor
-    back, outputs, tables = _back(tree, number, names, raw)
+    lookups, outputs, tables = _output_nodes(tree, number, names, raw)
     graph = helper.make_graph(
-        [*front, operator(binary_splits(tree.skeleton), number, matrix, raw), *back],
+        [*readers, operator(binary_splits(tree.skeleton), number, matrix, raw), *lookups],
         "hornbeam",
         graph_inputs,
         outputs,
@@ -131,12 +127,12 @@ def _check_settings(dtype: str, inputs: str, tree_operators: int) -> None:
     if tree_operators == 1 and (dtype, inputs) != ("float32", "matrix"):
         raise ParameterError(
             f"tree_operators is 1 with dtype={dtype!r} and inputs={inputs!r}; that operator set takes "
-            "dtype='float32' and inputs='matrix' alone. Use tree_operators=3."
+            "only dtype='float32' and inputs='matrix'. Use tree_operators=3."
         )
 
 
 def _text(tree: Tree, *, columns: bool) -> Iterator[str]:
-    """All text that the model holds outside its metadata, which escape what they must."""
+    """List the text of the model outside its metadata, which JSON escapes."""
     yield from (label for label in tree.schema.classes if isinstance(label, str))
     for feature in tree.schema.features if columns else ():
         yield feature.name
@@ -144,7 +140,7 @@ def _text(tree: Tree, *, columns: bool) -> Iterator[str]:
 
 
 class _Names:
-    """Names of tensors, none empty and all different; the inputs take theirs first."""
+    """Unique names of tensors, none empty; the inputs get theirs first."""
 
     def __init__(self, inputs: Iterable[str]) -> None:
         self.taken = {""}
@@ -157,10 +153,10 @@ class _Names:
         return name
 
 
-def _front(
+def _input_nodes(
     tree: Tree, number: np.dtype[Any], names: _Names, *, columns: bool
 ) -> tuple[list[ValueInfoProto], list[NodeProto], str]:
-    """Make the inputs, and what turns them into one matrix."""
+    """Make the inputs, and the nodes that turn them into one matrix."""
     from onnx import TensorProto, helper
 
     kind = helper.np_dtype_to_tensor_dtype(number)
@@ -183,15 +179,15 @@ def _front(
 
 
 def _encoder(feature: Feature, name: str, code: str) -> NodeProto:
-    """Text to positions; an ordinal value nobody declared is missing, as the tree takes it."""
+    """Make the node that turns text into category positions; an undeclared ordinal value is missing, as in the tree."""
     from onnx import helper
 
-    words = [str(category) for category in feature.categories]
-    if len(set(words)) < len(words):
+    texts = [str(category) for category in feature.categories]
+    if len(set(texts)) < len(texts):
         raise ExportError(
             f"Feature {feature.name!r} has two categories that are the same as text. Use inputs='matrix'."
         )
-    position = {"": np.nan} | {word: float(code) for code, word in enumerate(words)}
+    position = {"": np.nan} | {text: float(code) for code, text in enumerate(texts)}
     return helper.make_node(
         "LabelEncoder",
         [name],
@@ -203,10 +199,10 @@ def _encoder(feature: Feature, name: str, code: str) -> NodeProto:
     )
 
 
-def _back(
+def _output_nodes(
     tree: Tree, number: np.dtype[Any], names: _Names, raw: str
 ) -> tuple[list[Any], list[Any], list[Any]]:
-    """Look the answers of a node up in tables."""
+    """Make the nodes that look up the predictions of a leaf in tables."""
     from onnx import TensorProto, helper, numpy_helper
 
     leaf, whole, flat = (names.new(name) for name in ("leaf", "node", "flat"))
@@ -216,16 +212,16 @@ def _back(
     ]
     outputs = [helper.make_tensor_value_info(leaf, TensorProto.INT64, ["rows"])]
     tables = [numpy_helper.from_array(np.array([-1]), flat)]
-    for name, found, kind in _answers(tree, number):
-        table, answer = names.new(f"{name} of a node"), names.new(name)
-        nodes.append(helper.make_node("Gather", [table, leaf], [answer], axis=0))
-        outputs.append(helper.make_tensor_value_info(answer, kind, ["rows", *found.shape[1:]]))
-        tables.append(numpy_helper.from_array(found, table))
+    for name, values, kind in _predictions(tree, number):
+        table, output = names.new(f"{name} of a node"), names.new(name)
+        nodes.append(helper.make_node("Gather", [table, leaf], [output], axis=0))
+        outputs.append(helper.make_tensor_value_info(output, kind, ["rows", *values.shape[1:]]))
+        tables.append(numpy_helper.from_array(values, table))
     return nodes, outputs, tables
 
 
-def _answers(tree: Tree, number: np.dtype[Any]) -> Iterator[tuple[str, NDArray[Any], int]]:
-    """What comes out beside the leaf: the name, the answer of every node, and its type in ONNX."""
+def _predictions(tree: Tree, number: np.dtype[Any]) -> Iterator[tuple[str, NDArray[Any], int]]:
+    """List the outputs beside the leaf: name, value of every node, and ONNX type."""
     from onnx import helper
 
     belief, kind = tree.belief.astype(number), helper.np_dtype_to_tensor_dtype(number)

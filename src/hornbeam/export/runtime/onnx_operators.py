@@ -1,4 +1,4 @@
-"""The two operators of ONNX that walk trees."""
+"""The two tree operators of ONNX."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
 
 __all__ = ["tree_ensemble", "tree_ensemble_regressor"]
 
-_LEQ, _MEMBER = 0, 6  # as TreeEnsemble counts its modes
+_LEQ, _MEMBER = 0, 6  # codes of the modes of TreeEnsemble
 
 
-def tree_ensemble(asked: list[BinarySplit], number: np.dtype[Any], matrix: str, raw: str) -> NodeProto:
-    """Write questions as the ``TreeEnsemble`` of ai.onnx.ml 5, with set membership.
+def tree_ensemble(splits: list[BinarySplit], number: np.dtype[Any], matrix: str, raw: str) -> NodeProto:
+    """Write binary splits as the ``TreeEnsemble`` of ai.onnx.ml 5, with set membership.
 
     Parameters
     ----------
-    asked : list of BinarySplit
+    splits : list of BinarySplit
     number : dtype
-        Of the matrix that goes in and the number that comes out.
+        Type of the input matrix and of the output.
     matrix, raw : str
-        The tensors that go in and come out.
+        Names of the input and output tensors.
 
     Returns
     -------
     onnx.NodeProto
-        Its output is the node where a row stops, as a number.
+        Its output is the node where a row stops, as a float.
 
     Examples
     --------
@@ -42,23 +42,23 @@ def tree_ensemble(asked: list[BinarySplit], number: np.dtype[Any], matrix: str, 
     """
     from onnx import helper, numpy_helper
 
-    # A single leaf is a question whose answer does not matter.
-    asked = asked or [BinarySplit(0, 0.0, (), ~0, ~0, False)]
+    # A single leaf becomes a split whose two branches lead to it.
+    splits = splits or [BinarySplit(0, 0.0, (), ~0, ~0, False)]
     stops: list[int] = []
 
-    def ways(targets: list[int]) -> tuple[list[int], list[int]]:
-        at = []
+    def ids(targets: list[int]) -> tuple[list[int], list[int]]:
+        found = []
         for target in targets:
-            at.append(target if target >= 0 else len(stops))
+            found.append(target if target >= 0 else len(stops))
             stops.extend([~target] if target < 0 else [])
-        return at, [int(target < 0) for target in targets]
+        return found, [int(target < 0) for target in targets]
 
-    yes, yes_is_leaf = ways([question.yes for question in asked])
-    no, no_is_leaf = ways([question.no for question in asked])
-    # Each set ends with NaN.
-    members = [code for question in asked if question.among for code in (*question.among, np.nan)]
+    yes, yes_is_leaf = ids([split.yes for split in splits])
+    no, no_is_leaf = ids([split.no for split in splits])
+    # NaN ends each set.
+    members = [code for split in splits if split.among for code in (*split.among, np.nan)]
     sets = {"membership_values": numpy_helper.from_array(np.array(members, number))} if members else {}
-    modes = np.array([_MEMBER if question.among else _LEQ for question in asked], np.uint8)
+    modes = np.array([_MEMBER if split.among else _LEQ for split in splits], np.uint8)
     return helper.make_node(
         "TreeEnsemble",
         [matrix],
@@ -66,10 +66,10 @@ def tree_ensemble(asked: list[BinarySplit], number: np.dtype[Any], matrix: str, 
         domain="ai.onnx.ml",
         n_targets=1,
         tree_roots=[0],
-        nodes_featureids=[question.feature for question in asked],
+        nodes_featureids=[split.feature for split in splits],
         nodes_modes=numpy_helper.from_array(modes),
-        nodes_splits=numpy_helper.from_array(_cuts(asked, number)),
-        nodes_missing_value_tracks_true=[int(question.missing) for question in asked],
+        nodes_splits=numpy_helper.from_array(_cuts(splits, number)),
+        nodes_missing_value_tracks_true=[int(split.missing) for split in splits],
         nodes_truenodeids=yes,
         nodes_trueleafs=yes_is_leaf,
         nodes_falsenodeids=no,
@@ -81,13 +81,13 @@ def tree_ensemble(asked: list[BinarySplit], number: np.dtype[Any], matrix: str, 
 
 
 def tree_ensemble_regressor(
-    asked: list[BinarySplit], number: np.dtype[Any], matrix: str, raw: str
+    splits: list[BinarySplit], number: np.dtype[Any], matrix: str, raw: str
 ) -> NodeProto:
-    """Write questions as the ``TreeEnsembleRegressor`` of ai.onnx.ml 1 and 3, sets as one equality a member.
+    """Write binary splits as the ``TreeEnsembleRegressor`` of ai.onnx.ml 1 and 3, sets as one equality per member.
 
     Parameters
     ----------
-    asked, number, matrix, raw
+    splits, number, matrix, raw
         As of `tree_ensemble`.
 
     Returns
@@ -97,8 +97,7 @@ def tree_ensemble_regressor(
 
     Notes
     -----
-    The equalities of a set share the node that a yes leads to, as LightGBM's models do; onnxruntime takes
-    that.
+    The equalities of a set have the same true branch, as in converted LightGBM models; onnxruntime accepts that.
 
     Examples
     --------
@@ -108,29 +107,29 @@ def tree_ensemble_regressor(
     """
     from onnx import helper, numpy_helper
 
-    cuts = _cuts(asked, number)
-    # A set of categories takes as many places as it has members; leaves stand behind all questions.
-    place = np.cumsum([0, *(max(1, len(question.among)) for question in asked)]).tolist()
+    cuts = _cuts(splits, number)
+    # A set of categories takes one node per member; leaves come after all splits.
+    begin = np.cumsum([0, *(max(1, len(split.among)) for split in splits)]).tolist()
     rows: list[tuple[int, str, float, int, int, int]] = []
     stops: list[int] = []
 
-    def way(target: int) -> int:
+    def node_id(target: int) -> int:
         if target >= 0:
-            return int(place[target])
+            return int(begin[target])
         stops.append(~target)
-        return int(place[-1]) + len(stops) - 1
+        return int(begin[-1]) + len(stops) - 1
 
-    for question, cut in zip(asked, cuts.tolist(), strict=True):
-        yes, no = way(question.yes), way(question.no)
-        missing = int(question.missing)
-        if question.among:
-            *others, last = question.among
+    for split, cut in zip(splits, cuts.tolist(), strict=True):
+        yes, no = node_id(split.yes), node_id(split.no)
+        missing = int(split.missing)
+        if split.among:
+            *others, last = split.among
             for code in others:
-                rows.append((question.feature, "BRANCH_EQ", code, yes, len(rows) + 1, missing))
-            rows.append((question.feature, "BRANCH_EQ", last, yes, no, missing))
+                rows.append((split.feature, "BRANCH_EQ", code, yes, len(rows) + 1, missing))
+            rows.append((split.feature, "BRANCH_EQ", last, yes, no, missing))
         else:
-            rows.append((question.feature, "BRANCH_LEQ", cut, yes, no, missing))
-    if not asked:
+            rows.append((split.feature, "BRANCH_LEQ", cut, yes, no, missing))
+    if not splits:
         stops.append(0)
     rows += [(0, "LEAF", 0.0, 0, 0, 0)] * len(stops)
     features, modes, values, yes_ids, no_ids, missing_ids = map(list, zip(*rows, strict=True))
@@ -149,7 +148,7 @@ def tree_ensemble_regressor(
         nodes_falsenodeids=no_ids,
         nodes_missing_value_tracks_true=missing_ids,
         target_treeids=[0] * len(stops),
-        target_nodeids=list(range(place[-1], len(rows))),
+        target_nodeids=list(range(begin[-1], len(rows))),
         target_ids=[0] * len(stops),
         **_weights(stops, number),
         **(wide if number == np.float64 else {"nodes_values": [float(value) for value in values]}),
@@ -164,9 +163,9 @@ def _weights(stops: list[int], number: np.dtype[Any]) -> dict[str, Any]:
     return {"target_weights": [float(stop) for stop in stops]}
 
 
-def _cuts(asked: list[BinarySplit], number: np.dtype[Any]) -> NDArray[Any]:
-    """The thresholds, rounded down."""
-    exact: Floats = np.array([0.0 if question.among else question.at_most for question in asked])
+def _cuts(splits: list[BinarySplit], number: np.dtype[Any]) -> NDArray[Any]:
+    """Round the thresholds down to the type of the matrix."""
+    exact: Floats = np.array([0.0 if split.among else split.at_most for split in splits])
     with np.errstate(over="ignore", under="ignore"):
         near = exact.astype(number)
         return np.where(near > exact, np.nextafter(near, number.type(-np.inf)), near)

@@ -1,4 +1,4 @@
-"""A tree as PMML, the XML of the data mining group."""
+"""A tree as PMML, the XML format of the Data Mining Group."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ import numpy as np
 
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import ExportError
-from hornbeam.export.missing_shares import refuse_fractional
-from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.export.checks import HasTree, check_not_fractional, single_tree
 from hornbeam.tree import Tree
 from hornbeam.typing import Category, Label
 
 __all__ = ["to_pmml"]
 
-_DEEPEST = 500  # readers and writers of XML go down by recursion
-_PLAIN = re.compile(r'[^\s"\\]+')  # words that need no quotes inside an Array
+_MAX_DEPTH = 500  # XML readers and writers recurse
+_PLAIN = re.compile(r'[^\s"\\]+')  # text that needs no quotes inside an Array
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # in XML 1.0, even escaped
 
 
@@ -35,8 +34,8 @@ def to_pmml(tree: Tree | HasTree) -> str:
     str
         An XML document with one ``TreeModel``. Its outputs are ``leaf``, the node where a row stops, and
         ``p0``, ``p1``, ..., the probabilities in the order of the tree's classes; the target field is called
-        ``label``. Where the target is numeric, the outputs are ``leaf`` and ``mean``. A name that a feature has
-        already gets underscores behind it.
+        ``label``. For a numeric target the outputs are ``leaf`` and ``mean``. An output gets underscores at its end if
+        a feature has the same name.
 
     Raises
     ------
@@ -46,9 +45,9 @@ def to_pmml(tree: Tree | HasTree) -> str:
 
     Notes
     -----
-    Every branch says itself whether a missing value takes it, and where no branch is true the answer is the last
-    node's (``noTrueChildStrategy="returnLastPrediction"``): so unseen categories stop as they do in the tree.
-    Pass missing values as missing, not as NaN.
+    The predicate of every branch tests for missing values itself. If no branch is true, the prediction is that of the
+    last node (``noTrueChildStrategy="returnLastPrediction"``), so unseen categories stop as they do in the tree. Pass
+    missing values as missing, not as NaN.
 
     Examples
     --------
@@ -63,17 +62,17 @@ def to_pmml(tree: Tree | HasTree) -> str:
     <PMML xmlns="http://www.dmg.org/PMML-4_4" version="4.4">
     """
     tree = single_tree(tree)
-    refuse_fractional(tree, "PMML")
-    if tree.depth > _DEEPEST:
+    check_not_fractional(tree, "PMML")
+    if tree.depth > _MAX_DEPTH:
         raise ExportError(
-            f"The tree is {tree.depth} levels deep, expected {_DEEPEST} at most: few readers of XML go deeper. "
+            f"The tree is {tree.depth} levels deep, expected {_MAX_DEPTH} at most: few readers of XML go deeper. "
             "Prune it, or export it to SQL."
         )
     taken = set(tree.schema.names)
     document = Element("PMML", xmlns="http://www.dmg.org/PMML-4_4", version="4.4")
     header = SubElement(document, "Header")
     SubElement(header, "Application", name="Hornbeam")
-    label = _new("label", taken)
+    label = _unique("label", taken)
     _dictionary(document, tree, label)
     model = SubElement(
         document,
@@ -108,52 +107,54 @@ def _dictionary(document: Element, tree: Tree, label: str) -> None:
 def _categorical(fields: Element, name: str, values: tuple[Label, ...]) -> None:
     field = SubElement(fields, "DataField", name=name, optype="categorical", dataType=_type(values))
     for value in values:
-        SubElement(field, "Value", value=_word(value))
+        SubElement(field, "Value", value=_text(value))
 
 
 def _fields(model: Element, tree: Tree, label: str, taken: set[str]) -> None:
     schema = SubElement(model, "MiningSchema")
     for feature in tree.schema.features:
-        # An ordinal value nobody declared is missing; an unseen category is itself, and no branch takes it.
+        # An undeclared ordinal value is missing; an unseen nominal category is kept, and takes no branch.
         treatment = "asMissing" if feature.kind is Kind.ORDINAL else "asIs"
         SubElement(schema, "MiningField", name=feature.name, invalidValueTreatment=treatment)
     SubElement(schema, "MiningField", name=label, usageType="target")
     output = SubElement(model, "Output")
     leaf = {"optype": "categorical", "dataType": "string", "feature": "entityId"}
-    SubElement(output, "OutputField", leaf | {"name": _new("leaf", taken)})
+    SubElement(output, "OutputField", leaf | {"name": _unique("leaf", taken)})
     if tree.is_regression:
         mean = {"optype": "continuous", "dataType": "double", "feature": "predictedValue"}
-        SubElement(output, "OutputField", mean | {"name": _new("mean", taken)})
+        SubElement(output, "OutputField", mean | {"name": _unique("mean", taken)})
     probability = {"optype": "continuous", "dataType": "double", "feature": "probability"}
     for k, value in enumerate(tree.schema.classes):
-        SubElement(output, "OutputField", probability | {"name": _new(f"p{k}", taken), "value": _word(value)})
+        SubElement(
+            output, "OutputField", probability | {"name": _unique(f"p{k}", taken), "value": _text(value)}
+        )
 
 
 def _nodes(model: Element, tree: Tree) -> None:
     best, unit = tree.decided, tree.unit.item(0)
-    words = [_word(label) for label in tree.schema.classes]
-    made: list[Element] = []
+    labels = [_text(label) for label in tree.schema.classes]
+    elements: list[Element] = []
     for node in range(tree.n_nodes):
         parent = tree.skeleton.parent.item(node)
         counts, beliefs = tree.evidence[node].tolist(), tree.belief[node].tolist()
         element = SubElement(
-            model if parent < 0 else made[parent],
+            model if parent < 0 else elements[parent],
             "Node",
             id=str(node),
-            score=repr(beliefs[0]) if tree.is_regression else words[best[node]],
+            score=repr(beliefs[0]) if tree.is_regression else labels[best[node]],
             recordCount=repr(tree.weight.item(node) * unit),
         )
         _predicate(element, tree, parent, node)
-        made.append(element)
+        elements.append(element)
         if tree.is_regression:
             continue
-        for word, count, belief in zip(words, counts, beliefs, strict=True):
-            answer = {"value": word, "recordCount": repr(count * unit), "probability": repr(belief)}
-            SubElement(element, "ScoreDistribution", answer)
+        for label, count, belief in zip(labels, counts, beliefs, strict=True):
+            score = {"value": label, "recordCount": repr(count * unit), "probability": repr(belief)}
+            SubElement(element, "ScoreDistribution", score)
 
 
 def _predicate(element: Element, tree: Tree, parent: int, node: int) -> None:
-    """Say when a row comes to a node from its parent."""
+    """Write the condition on which a row goes from the parent to a node."""
     skeleton = tree.skeleton
     if parent < 0:
         SubElement(element, "True")
@@ -165,28 +166,28 @@ def _predicate(element: Element, tree: Tree, parent: int, node: int) -> None:
     absent = Element("SimplePredicate", field=feature.name, operator="isMissing")
     if known is None:
         element.append(absent if missing else Element("False"))
-    elif missing:
-        SubElement(element, "CompoundPredicate", booleanOperator="or").extend([absent, known])
     else:
-        element.append(known)
+        element.append(_any_of([absent, known]) if missing else known)
 
 
 def _known(tree: Tree, feature: Feature, parent: int, slot: int) -> Element | None:
-    """When a value leads to a slot; None if no value does."""
+    """Write the condition on which a known value goes to a slot; None if no value does."""
     skeleton, threshold = tree.skeleton, tree.skeleton.threshold.item(parent)
     if slot > 1 and not isnan(threshold):
         return None
     if feature.kind is Kind.NUMERIC:
-        return _beside(feature.name, threshold, slot)
+        return _compared(feature.name, threshold, slot)
     if isnan(threshold):
         run = skeleton.slot_of[skeleton.slot_start[parent] : skeleton.slot_start[parent + 1]]
     else:
         run = np.where(np.arange(len(feature.categories)) <= threshold, 0, 1)
-    return _among(feature.name, [feature.categories[code] for code in np.flatnonzero(run == slot)], feature)
+    return _is_among(
+        feature.name, [feature.categories[code] for code in np.flatnonzero(run == slot)], feature
+    )
 
 
-def _beside(name: str, threshold: float, slot: int) -> Element | None:
-    """At most the threshold, or above it; infinities are told apart without writing one."""
+def _compared(name: str, threshold: float, slot: int) -> Element | None:
+    """Write that a value is at most the threshold, or above it; an infinite threshold without writing infinity."""
     if threshold == inf:
         return None if slot else Element("SimplePredicate", field=name, operator="isNotMissing")
     cut = repr(-float_info.max if isinf(threshold) else threshold)
@@ -194,23 +195,26 @@ def _beside(name: str, threshold: float, slot: int) -> Element | None:
     return Element("SimplePredicate", field=name, operator=operators[slot], value=cut)
 
 
-def _among(name: str, categories: list[Category], feature: Feature) -> Element | None:
-    words = [_word(category) for category in categories]
-    if not words:
+def _is_among(name: str, categories: list[Category], feature: Feature) -> Element | None:
+    """Write that a value is one of these categories; None if there are none."""
+    texts = [_text(category) for category in categories]
+    if not texts:
         return None
-    if len(words) > 1 and all(map(_PLAIN.fullmatch, words)):
+    if len(texts) > 1 and all(map(_PLAIN.fullmatch, texts)):
         chosen = Element("SimpleSetPredicate", field=name, booleanOperator="isIn")
         kind = {"string": "string", "integer": "int", "double": "real"}.get(
             _type(feature.categories), "string"
         )
-        SubElement(chosen, "Array", n=str(len(words)), type=kind).text = " ".join(words)
+        SubElement(chosen, "Array", n=str(len(texts)), type=kind).text = " ".join(texts)
         return chosen
-    equal = [Element("SimplePredicate", field=name, operator="equal", value=word) for word in words]
-    if len(words) == 1:
-        return equal[0]
-    either = Element("CompoundPredicate", booleanOperator="or")
-    either.extend(equal)
-    return either
+    equal = [Element("SimplePredicate", field=name, operator="equal", value=text) for text in texts]
+    return _any_of(equal) if len(equal) > 1 else equal[0]
+
+
+def _any_of(predicates: list[Element]) -> Element:
+    compound = Element("CompoundPredicate", booleanOperator="or")
+    compound.extend(predicates)
+    return compound
 
 
 def _type(values: tuple[Label, ...]) -> str:
@@ -222,7 +226,7 @@ def _type(values: tuple[Label, ...]) -> str:
     return "string"
 
 
-def _word(value: Label) -> str:
+def _text(value: Label) -> str:
     text = str(value).lower() if isinstance(value, bool) else str(value)
     found = _FORBIDDEN.search(text)
     if found:
@@ -233,10 +237,10 @@ def _word(value: Label) -> str:
 def _name(name: str) -> str:
     if not name:
         raise ExportError("A feature has an empty name, expected one that PMML can refer to. Rename it.")
-    return _word(name)
+    return _text(name)
 
 
-def _new(name: str, taken: set[str]) -> str:
+def _unique(name: str, taken: set[str]) -> str:
     while name in taken:
         name += "_"
     taken.add(name)

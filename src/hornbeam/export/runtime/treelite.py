@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hornbeam.export.missing_shares import refuse_fractional
-from hornbeam.export.one_tree import HasTree, single_tree
-from hornbeam.export.optional_import import import_extra
+from hornbeam.errors import import_extra
+from hornbeam.export.checks import HasTree, check_not_fractional, single_tree
 from hornbeam.export.runtime.binary_splits import BinarySplit, binary_splits
 from hornbeam.tree import Tree
 
@@ -18,7 +17,7 @@ __all__ = ["to_treelite"]
 
 
 def to_treelite(tree: Tree | HasTree) -> Model:
-    """Make a treelite model of a tree, for GTIL, the Forest Inference Library and all else that reads treelite.
+    """Make a treelite model of a tree, for GTIL, the Forest Inference Library and other readers of treelite.
 
     Parameters
     ----------
@@ -28,19 +27,19 @@ def to_treelite(tree: Tree | HasTree) -> Model:
     -------
     treelite.Model
         From a float64 matrix to the class probabilities, or the mean. A category is its position among the feature's
-        categories, NaN is missing, any other whole number is an unseen category. A treelite model names no class:
-        ``tree.decision(probabilities)`` gives the code of the class that `predict` names.
+        categories, NaN is missing, any other whole number is an unseen category. A treelite model has no class labels:
+        ``tree.decision(probabilities)`` is the code of the class that `predict` returns.
 
     Raises
     ------
     ExportError
-        If missing values go to every child, which treelite cannot say.
+        If missing values go to every child, which treelite cannot express.
     MissingExtraError
         Without the package treelite: ``pip install 'hornbeam[treelite]'``.
 
     Notes
     -----
-    Where a row may stop on its way, the model has a leaf with the belief of the node it stops at.
+    Where a row may stop at an inner node, the model has a leaf with the belief of that node.
 
     Examples
     --------
@@ -57,21 +56,21 @@ def to_treelite(tree: Tree | HasTree) -> Model:
     """
     tree = single_tree(tree)
     import_extra("treelite", "treelite")
-    refuse_fractional(tree, "treelite")
-    asked = binary_splits(tree.skeleton)
+    check_not_fractional(tree, "treelite")
+    splits = binary_splits(tree.skeleton)
     builder = _builder(tree)
     builder.start_tree()
-    # Leaves are numbered behind all questions, one for each way that ends.
+    # Leaves are numbered after all splits, one for each branch that ends.
     leaves: list[int] = []
-    for key, question in enumerate(asked):
-        ways = []
-        for way in (question.yes, question.no):
-            ways.append(way if way >= 0 else len(asked) + len(leaves))
-            leaves.extend([~way] if way < 0 else [])
+    for key, split in enumerate(splits):
+        children = []
+        for target in (split.yes, split.no):
+            children.append(target if target >= 0 else len(splits) + len(leaves))
+            leaves.extend([~target] if target < 0 else [])
         builder.start_node(key)
-        _ask(builder, question, *ways)
+        _add_split(builder, split, *children)
         builder.end_node()
-    for key, node in enumerate(leaves if asked else [0], start=len(asked)):
+    for key, node in enumerate(leaves if splits else [0], start=len(splits)):
         builder.start_node(key)
         builder.leaf(tree.belief.item(node) if tree.is_regression else tree.belief[node].tolist())
         builder.end_node()
@@ -82,7 +81,7 @@ def to_treelite(tree: Tree | HasTree) -> Model:
 def _builder(tree: Tree) -> ModelBuilder:
     from treelite.model_builder import Metadata, ModelBuilder, PostProcessorFunc, TreeAnnotation
 
-    n_answers = tree.schema.n_answers
+    n_outputs = tree.schema.n_answers
     return ModelBuilder(
         threshold_type="float64",
         leaf_output_type="float64",
@@ -91,30 +90,30 @@ def _builder(tree: Tree) -> ModelBuilder:
             task_type="kRegressor" if tree.is_regression else "kMultiClf",
             average_tree_output=False,
             num_target=1,
-            num_class=[n_answers],
-            leaf_vector_shape=(1, n_answers),
+            num_class=[n_outputs],
+            leaf_vector_shape=(1, n_outputs),
         ),
         tree_annotation=TreeAnnotation(num_tree=1, target_id=[0], class_id=[0 if tree.is_regression else -1]),
         postprocessor=PostProcessorFunc(name="identity" if tree.is_regression else "identity_multiclass"),
-        base_scores=[0.0] * n_answers,
+        base_scores=[0.0] * n_outputs,
     )
 
 
-def _ask(builder: ModelBuilder, question: BinarySplit, yes: int, no: int) -> None:
-    if question.among:
+def _add_split(builder: ModelBuilder, split: BinarySplit, yes: int, no: int) -> None:
+    if split.among:
         builder.categorical_test(
-            question.feature,
-            default_left=question.missing,
-            category_list=list(question.among),
+            split.feature,
+            default_left=split.missing,
+            category_list=list(split.among),
             category_list_right_child=False,
             left_child_key=yes,
             right_child_key=no,
         )
     else:
         builder.numerical_test(
-            question.feature,
-            question.at_most,
-            default_left=question.missing,
+            split.feature,
+            split.at_most,
+            default_left=split.missing,
             opname="<=",
             left_child_key=yes,
             right_child_key=no,

@@ -8,42 +8,41 @@ import re
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.errors import ExportError, ParameterError
-from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.export.checks import HasTree, single_tree
 from hornbeam.export.source.lookup_tables import LookupTables
-from hornbeam.export.source.test_vectors import TestVectors
+from hornbeam.export.source.vectors import TestVectors
 from hornbeam.export.wording import plain_label, wrapped
 from hornbeam.tree import Tree
 from hornbeam.typing import Label
 
 __all__ = ["to_javascript"]
 
-_EXACT = 2**53  # JavaScript has no whole numbers beyond
+_EXACT = 2**53  # larger whole numbers are rounded in JavaScript
 
 
 def to_javascript(tree: Tree | HasTree, *, name: str = "hornbeamTree", vectors: Table | None = None) -> str:
-    """Write a tree as a JavaScript file that makes one object.
+    """Write a tree as a JavaScript file that defines one object.
 
     Parameters
     ----------
     tree : Tree or fitted TreeClassifier or TreeRegressor
     name : str, default "hornbeamTree"
-        The constant that holds the object in a page; in Node it is what the file exports.
+        The constant that holds the object in a page; in Node the file exports the object.
     vectors : Table, optional
-        Rows to ship with the code: ``check()`` counts those it answers otherwise than the tree.
+        Rows to ship with the code: ``check()`` counts those with another prediction than the tree's.
 
     Returns
     -------
     str
-        ASCII source of an object with ``node(row)``, ``probabilities(row)`` and ``predict(row)``. A row has
-        one value a feature, categories by value; null, undefined or NaN where missing. Nodes and
-        probabilities are the tree's, bit for bit, those of missing values that several branches share
-        included. Where the target is numeric, ``predict(row)`` is the mean, and there are no probabilities. It can
-        stand inside a script element of a page.
+        ASCII source of an object with ``node(row)``, ``probabilities(row)`` and ``predict(row)``. A row has one value
+        per feature: numbers, categories by value; null, undefined or NaN where missing. Nodes and probabilities are
+        the tree's, bit for bit, also if missing values go to every child. For a numeric target ``predict(row)`` is the
+        mean, and there are no probabilities. The source can stand inside a script element of a page.
 
     Raises
     ------
     ExportError
-        A category or class is a whole number that JavaScript cannot tell from its neighbours.
+        If a category or class is a whole number that JavaScript would round.
 
     Examples
     --------
@@ -59,7 +58,7 @@ def to_javascript(tree: Tree | HasTree, *, name: str = "hornbeamTree", vectors: 
     tree = single_tree(tree)
     if not re.fullmatch(r"[A-Za-z_$][A-Za-z0-9_$]*", name, re.ASCII) or name in _RESERVED:
         raise ParameterError(
-            f"name is {name!r}; expected a JavaScript identifier of ASCII letters, digits, _ and $ that is no "
+            f"name is {name!r}; expected a JavaScript identifier of ASCII letters, digits, _ and $ that is not a "
             "reserved word, e.g. 'tree'."
         )
     flat, features = LookupTables.of(tree), tree.schema.features
@@ -88,15 +87,15 @@ def to_javascript(tree: Tree | HasTree, *, name: str = "hornbeamTree", vectors: 
     if loss is not None:
         tables["LOSS"] = loss.matrix.tolist()
     written = "\n".join(f"  const {key} = [\n{wrapped(items)}\n  ];" for key, items in tables.items())
-    about, answer, said, public = _OF_MEANS if tree.is_regression else _OF_CLASSES
+    about, functions, prediction, public = _REGRESSION if tree.is_regression else _CLASSIFICATION
     if loss is not None:
-        answer = _PROBABILITIES + _LEAST_COST.replace("$SLACK", repr(loss.slack))
+        functions = _PROBABILITIES + _LEAST_COST.replace("$SLACK", repr(loss.slack))
     labels = () if tree.is_regression else tree.schema.classes
-    check = "" if vectors is None else _check(TestVectors.of(tree, vectors), said, labels)
+    check = "" if vectors is None else _check(TestVectors.of(tree, vectors), prediction, labels)
     parts = {"NAME": name, "ROOT": "0" if flat.n_inner else "-1", "TABLES": written, "ABOUT": about}
     parts |= {"CHECK": check, "PUBLIC": public + (", VECTORS, check" if check else "")}
-    # One pass: what a name brings along is never searched for places to fill.
-    source = _SOURCE.replace("$ANSWER", answer)
+    # One pass, so that a name that contains a placeholder is not replaced.
+    source = _SOURCE.replace("$FUNCTIONS", functions)
     return re.sub(r"\$([A-Z]+)", lambda found: parts[found[1]], source)
 
 
@@ -111,19 +110,19 @@ def _literal(value: str | float | bool | None) -> str:
             f"The category or class {value} has no exact JavaScript number; expected at most 2**53. "
             "Make these values strings before fitting."
         )
-    # A script element ends at "</script", wherever it stands.
+    # "</script" would end the script element of a page, also inside a string.
     return json.dumps(value).replace("<", "\\u003c")
 
 
-def _check(vectors: TestVectors, said: str, classes: tuple[Label, ...]) -> str:
+def _check(vectors: TestVectors, prediction: str, classes: tuple[Label, ...]) -> str:
     rows = [f"[{', '.join(map(_literal, row))}]" for row in vectors.values()]
     decided = [
         _literal(plain_label(classes[code])) if classes else "null" for code in vectors.decided.tolist()
     ]
-    answers = zip(rows, vectors.nodes.tolist(), vectors.probabilities.tolist(), decided, strict=True)
-    table = wrapped(f"[{row}, {node}, {answer}, {label}]" for row, node, answer, label in answers)
+    expected = zip(rows, vectors.nodes.tolist(), vectors.probabilities.tolist(), decided, strict=True)
+    table = wrapped(f"[{row}, {node}, {p}, {label}]" for row, node, p, label in expected)
     label = " ||\n      predict(row) !== label" if classes else ""
-    return _CHECK.replace("$SAID", said).replace("$LABEL", label).replace("$VECTORS", table)
+    return _CHECK.replace("$PREDICTION", prediction).replace("$LABEL", label).replace("$VECTORS", table)
 
 
 _RESERVED = frozenset({
@@ -168,16 +167,16 @@ $TABLES
     return NODE[stop(read(row), $ROOT)];
   }
 
-$ANSWER$CHECK
+$FUNCTIONS$CHECK
   return { $PUBLIC };
 })();
 if (typeof module !== "undefined") module.exports = $NAME;
 """
 
-_PROBABILITIES = """  // A missing value may be shared by several branches; each answers for its share.
+_PROBABILITIES = """  // A missing value may go to every branch, with a share for each.
   function probabilities(row) {
     const values = read(row);
-    const answer = new Array(CLASSES.length).fill(0);
+    const total = new Array(CLASSES.length).fill(0);
     const waiting = [[$ROOT, 1]];
     while (waiting.length > 0) {
       const [at, share] = waiting.pop();
@@ -186,16 +185,16 @@ _PROBABILITIES = """  // A missing value may be shared by several branches; each
       const first = shared ? SHARED[place] : 0;
       const last = shared ? SHARED[place + 1] : 0;
       for (let i = last - 1; i >= first; --i) waiting.push([SHARED_LEAD[i], share * SHARE[i]]);
-      if (first === last) BELIEF[place].forEach((p, k) => { answer[k] += share * p; });
+      if (first === last) BELIEF[place].forEach((p, k) => { total[k] += share * p; });
     }
-    return answer;
+    return total;
   }
 """
 
 _MOST_PROBABLE = """
   function predict(row) {
-    const answer = probabilities(row);
-    return CLASSES[answer.indexOf(Math.max(...answer))];
+    const p = probabilities(row);
+    return CLASSES[p.indexOf(Math.max(...p))];
   }
 """
 
@@ -214,14 +213,14 @@ _MEAN = """  function predict(row) {
   }
 """
 
-_OF_CLASSES = (
-    """// node(row) is the node where a row stops, probabilities(row) what the tree answers there, one number for each
-// of CLASSES, and predict(row) the most probable class.""",
+_CLASSIFICATION = (
+    """// node(row) is the node where a row stops, probabilities(row) the probabilities of CLASSES there, and
+// predict(row) the class that the model decides for.""",
     _PROBABILITIES + _MOST_PROBABLE,
     "probabilities(row)",
     "CLASSES, FEATURES, node, probabilities, predict",
 )
-_OF_MEANS = (
+_REGRESSION = (
     "// node(row) is the node where a row stops, and predict(row) its mean.",
     _MEAN,
     "[predict(row)]",
@@ -233,9 +232,9 @@ _CHECK = """
 $VECTORS
   ];
 
-  // The number of rows of VECTORS with another node or another answer than the tree's.
+  // The number of rows of VECTORS with another node or another prediction than the tree's.
   function check() {
-    return VECTORS.filter(([row, stop, answer, label]) =>
-      node(row) !== stop || $SAID.some((p, k) => p !== answer[k])$LABEL).length;
+    return VECTORS.filter(([row, stop, expected, label]) =>
+      node(row) !== stop || $PREDICTION.some((p, k) => p !== expected[k])$LABEL).length;
   }
 """

@@ -1,4 +1,4 @@
-"""A tree as flat tables, for targets that walk instead of asking in nested ifs."""
+"""A tree as flat lookup tables, for targets that predict with a loop instead of nested ifs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.tree import Tree
+from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.typing import Floats, Indices
 
 __all__ = ["LookupTables"]
@@ -16,34 +17,34 @@ __all__ = ["LookupTables"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LookupTables:
-    """The tables of a walk from the root to where a row stops.
+    """The tables of a walk from the root to the node where a row stops.
 
-    Every node has a place: inner nodes come first, then the leaves, both in level order. A lead says where a
-    value leads: to the inner node of that place, or, below zero, to a stop at the place ``~lead``.
+    Every node has a place: inner nodes come first, then the leaves, both in level order. A lead is the target of a
+    branch: the place of an inner node, or, if negative, ``~place`` of the node where the row stops.
 
     Parameters
     ----------
     node : int32 array of shape (n_nodes,)
         The node at each place.
     feature : int32 array of shape (n_inner,)
-        What each inner node asks.
+        The feature that each inner node tests.
     threshold : float64 array of shape (n_inner,)
-        NaN on nominal tests.
+        NaN on nominal splits.
     start : int32 array of shape (n_inner + 1,)
-        Where the leads of each inner node begin.
+        Index of the first lead of each inner node.
     lead : int32 array
-        Of a numeric test: at most the threshold, above it, missing. Of a nominal one: each category by its
-        code, missing. Where no branch is meant for a value it stops at the node itself.
+        Of a numeric split: at most the threshold, above it, missing. Of a nominal one: each category by its
+        code, missing. A value without a branch stops at the node itself.
     spread_start : int32 array of shape (n_inner + 1,)
     spread_lead : int32 array
     spread_share : float64 array
-        The children that share a missing value, where several do, and the share of each.
+        The children among which a missing value is divided, and the share of each.
     belief : float64 array of shape (n_nodes, n_classes)
-        What the tree answers at each place.
+        The prediction at each place.
     decided : intp array of shape (n_nodes,)
         The class that the tree decides for at each place, by its code.
     most_open : int
-        How many shares can wait at the same time on a walk that takes the first of them first.
+        Largest number of shares that wait on the stack of a depth-first walk.
 
     Examples
     --------
@@ -70,7 +71,7 @@ class LookupTables:
 
     @classmethod
     def of(cls, tree: Tree) -> Self:
-        """Lay out the tables of a tree."""
+        """Compute the tables of a tree."""
         skeleton = tree.skeleton
         leaf = skeleton.is_leaf
         order = np.argsort(leaf, kind="stable").astype(np.int32)
@@ -79,8 +80,8 @@ class LookupTables:
         inner = order[: len(order) - skeleton.n_leaves]
         lead_to = np.where(leaf, ~place, place)
         leads = [_leads(tree, node, lead_to, ~place.item(node)) for node in inner.tolist()]
-        weight = tree.weight.astype(np.float64)
-        shares = [_shares(tree, node, weight) for node in inner.tolist()]
+        shares_of = child_shares(tree)
+        shares = [shares_of.get(node, {}) for node in inner.tolist()]
         return cls(
             node=order,
             feature=skeleton.feature[inner],
@@ -97,12 +98,12 @@ class LookupTables:
 
     @property
     def n_inner(self) -> int:
-        """How many nodes ask something."""
+        """Number of inner nodes."""
         return len(self.feature)
 
     @property
     def fractional(self) -> bool:
-        """Whether some missing value is shared by several children."""
+        """Whether some missing value is divided among the children of a node."""
         return len(self.spread_lead) > 0
 
 
@@ -111,27 +112,15 @@ def _starts(runs: list[list[int]] | list[dict[int, float]]) -> Indices:
 
 
 def _leads(tree: Tree, node: int, lead_to: Indices, stop: int) -> list[int]:
-    """Where each known value leads from a node, and then where a missing one does."""
+    """Compute the lead of each known value from a node, then that of a missing one."""
     skeleton = tree.skeleton
     first, missing = skeleton.first_child.item(node), skeleton.missing_slot.item(node)
     run = skeleton.slot_of[skeleton.slot_start[node] : skeleton.slot_start[node + 1]].tolist()
     return [stop if slot < 0 else lead_to.item(first + slot) for slot in [*(run or (0, 1)), missing]]
 
 
-def _shares(tree: Tree, node: int, weight: Floats) -> dict[int, float]:
-    """The children that share a missing value, each with its share; none where it stops or takes a branch."""
-    skeleton = tree.skeleton
-    if skeleton.missing_slot[node] != -2:
-        return {}
-    first = skeleton.first_child.item(node)
-    children = range(first, first + skeleton.n_children.item(node))
-    total = 0.0  # added up one by one, as the router does: the last bit counts
-    for child in children:
-        total += weight.item(child)
-    return {child: weight.item(child) / total for child in children if weight[child] > 0}
-
-
 def _most_open(tree: Tree, shares: dict[int, dict[int, float]]) -> int:
+    """Compute the depth of the stack: while a child is walked, the shares of its later siblings wait."""
     most = [1] * tree.n_nodes
     for node in reversed(shares):
         first = tree.skeleton.first_child.item(node)

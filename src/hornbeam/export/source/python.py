@@ -1,12 +1,12 @@
-"""A tree as a Python module that needs nothing but Python."""
+"""A tree as a Python module without imports."""
 
 from __future__ import annotations
 
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
-from hornbeam.export.one_tree import HasTree, single_tree
+from hornbeam.export.checks import HasTree, single_tree
 from hornbeam.export.source.lookup_tables import LookupTables
-from hornbeam.export.source.test_vectors import TestVectors
+from hornbeam.export.source.vectors import TestVectors
 from hornbeam.export.wording import plain_label, wrapped
 from hornbeam.tree import Tree
 from hornbeam.typing import Label
@@ -21,16 +21,16 @@ def to_python(tree: Tree | HasTree, *, vectors: Table | None = None) -> str:
     ----------
     tree : Tree or fitted TreeClassifier or TreeRegressor
     vectors : Table, optional
-        Rows to ship with the code: its function ``check()`` counts those it answers otherwise than the tree,
-        and running the module as a script fails if there are any.
+        Rows to ship with the code: its function ``check()`` counts those with another prediction than the tree's, and
+        running the module as a script fails if there are any.
 
     Returns
     -------
     str
-        ASCII source with ``node(row)``, ``probabilities(row)`` and ``predict(row)``. A row has one value a
-        feature, categories by value, None or NaN where missing. Nodes and probabilities are the tree's, bit
-        for bit, those of missing values that several branches share included. Where the target is numeric,
-        ``predict(row)`` is the mean, and there are no probabilities.
+        ASCII source with ``node(row)``, ``probabilities(row)`` and ``predict(row)``. A row has one value per feature:
+        numbers, categories by value, None or NaN where missing. Nodes and probabilities are the tree's, bit for bit,
+        also if missing values go to every child. For a numeric target ``predict(row)`` is the mean, and there are no
+        probabilities.
 
     Examples
     --------
@@ -77,20 +77,20 @@ def to_python(tree: Tree | HasTree, *, vectors: Table | None = None) -> str:
     elif not tree.is_regression:
         tables["_DECIDED"] = flat.decided.tolist()
     written = "\n".join(f"{name} = (\n{wrapped(items)}\n)" for name, items in tables.items())
-    about = _ABOUT_MEANS if tree.is_regression else _ABOUT
+    about = _ABOUT_REGRESSION if tree.is_regression else _ABOUT
     source = about + _SOURCE.replace("$ROOT", "0" if flat.n_inner else "-1").replace("$TABLES", written)
     if tree.is_regression:
         source += _MEAN
     elif not flat.fractional:
-        source += _PREDICT + _ANSWER
+        source += _PREDICT + _PROBABILITIES
     else:
         source += _SHARED_PREDICT if loss is None else _LEAST_COST.replace("$SLACK", repr(loss.slack))
-        source += _SHARED_ANSWER
+        source += _SHARED_PROBABILITIES
     if vectors is None:
         return source
-    said = "[predict(row)]" if tree.is_regression else "probabilities(row)"
+    prediction = "[predict(row)]" if tree.is_regression else "probabilities(row)"
     labels = () if tree.is_regression else tree.schema.classes
-    return source + _check(TestVectors.of(tree, vectors), said, labels)
+    return source + _check(TestVectors.of(tree, vectors), prediction, labels)
 
 
 def _dictionary(categories: tuple[object, ...]) -> str:
@@ -99,26 +99,28 @@ def _dictionary(categories: tuple[object, ...]) -> str:
 
 
 def _literal(value: str | int | float | bool) -> str:
-    """Write a plain value; `repr` of infinity is a name that Python does not know."""
+    """Write a plain value; the `repr` of infinity is an undefined name."""
     return f"float('{value}')" if isinstance(value, float) and value - value != 0 else ascii(value)
 
 
-def _check(vectors: TestVectors, said: str, classes: tuple[Label, ...]) -> str:
+def _check(vectors: TestVectors, prediction: str, classes: tuple[Label, ...]) -> str:
     rows = [f"({', '.join(map(_cell, row))},)" for row in vectors.values()]
     decided = [
         _literal(plain_label(classes[code])) if classes else "None" for code in vectors.decided.tolist()
     ]
-    answers = zip(rows, vectors.nodes.tolist(), vectors.probabilities.tolist(), decided, strict=True)
-    table = wrapped(f"({row}, {node}, {answer}, {label})" for row, node, answer, label in answers)
-    said += " != answer" if not classes else " != answer or predict(row) != label"
-    return _CHECK.replace("$SAID", said).replace("$VECTORS", table)  # in this order: a name may hold "$SAID"
+    expected = zip(rows, vectors.nodes.tolist(), vectors.probabilities.tolist(), decided, strict=True)
+    table = wrapped(f"({row}, {node}, {p}, {label})" for row, node, p, label in expected)
+    differs = f"{prediction} != expected" + (" or predict(row) != label" if classes else "")
+    return _CHECK.replace("$DIFFERS", differs).replace(
+        "$VECTORS", table
+    )  # in this order: names may hold "$DIFFERS"
 
 
 def _cell(value: str | float | None) -> str:
     return "None" if value is None else _literal(value)
 
 
-_ABOUT_MEANS = '''"""A decision tree, exported by Hornbeam.
+_ABOUT_REGRESSION = '''"""A decision tree, exported by Hornbeam.
 
 node(row) is the node where a row stops, and predict(row) its mean. A row has one value for each of FEATURES: a
 number, or a category by value; None or NaN where it is missing.
@@ -127,9 +129,9 @@ number, or a category by value; None or NaN where it is missing.
 
 _ABOUT = '''"""A decision tree, exported by Hornbeam.
 
-node(row) is the node where a row stops, probabilities(row) what the tree answers there, one number for each
-of CLASSES, and predict(row) the class that the model decides for. A row has one value for each of FEATURES: a
-number, or a category by value; None or NaN where it is missing.
+node(row) is the node where a row stops, probabilities(row) the probabilities of CLASSES there, and predict(row) the
+class that the model decides for. A row has one value for each of FEATURES: a number, or a category by value; None or
+NaN where it is missing.
 """
 '''
 
@@ -176,8 +178,8 @@ _PREDICT = '''def predict(row):
 
 _SHARED_PREDICT = '''def predict(row):
     """The most probable class of a row."""
-    answer = probabilities(row)
-    return CLASSES[answer.index(max(answer))]
+    p = probabilities(row)
+    return CLASSES[p.index(max(p))]
 
 
 '''
@@ -198,15 +200,15 @@ _MEAN = '''def predict(row):
     return _BELIEF[_stop(_read(row))][0]
 '''
 
-_ANSWER = '''def probabilities(row):
+_PROBABILITIES = '''def probabilities(row):
     """The probability of each class for a row."""
     return list(_BELIEF[_stop(_read(row))])
 '''
 
-_SHARED_ANSWER = '''def probabilities(row):
-    """The probability of each class for a row; a missing value is shared by the branches that answer it."""
+_SHARED_PROBABILITIES = '''def probabilities(row):
+    """The probability of each class for a row; a missing value may go to every branch, with a share for each."""
     values = _read(row)
-    answer = [0.0] * len(CLASSES)
+    total = [0.0] * len(CLASSES)
     waiting = [(0, 1.0)]
     while waiting:
         at, share = waiting.pop()
@@ -217,8 +219,8 @@ _SHARED_ANSWER = '''def probabilities(row):
         if shared:
             waiting += [(_SHARED_LEAD[i], share * _SHARE[i]) for i in shared]
         else:
-            answer = [sum_ + share * p for sum_, p in zip(answer, _BELIEF[place], strict=True)]
-    return answer
+            total = [sum_ + share * p for sum_, p in zip(total, _BELIEF[place], strict=True)]
+    return total
 '''
 
 _CHECK = '''
@@ -229,8 +231,8 @@ $VECTORS
 
 
 def check():
-    """The number of rows of VECTORS with another node or another answer than the tree's."""
-    return sum(node(row) != stop or $SAID for row, stop, answer, label in VECTORS)
+    """The number of rows of VECTORS with another node or another prediction than the tree's."""
+    return sum(node(row) != stop or $DIFFERS for row, stop, expected, label in VECTORS)
 
 
 if __name__ == "__main__":

@@ -1,1 +1,11 @@
-"""TODO."""
+"""A tree or a list of rules as SQL.
+
+In reading order:
+
+- `queries`: the exporters `to_sql` and `rules_where`
+- `dialect`: columns and constants in each database
+- `expressions`: the splits of a tree as expressions
+- `select`: the whole SELECT
+- `fractional`: its tables if missing values go to every child
+- `rule_conditions`: the conditions of rules
+"""

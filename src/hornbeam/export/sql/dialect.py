@@ -1,4 +1,4 @@
-"""Columns and constants as databases write them, so that every one means what the tree means."""
+"""Columns and constants in each database's dialect, with the same meaning as in the tree."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from sqlglot import exp
 
 from hornbeam.data.schema import Feature
 from hornbeam.errors import ExportError, ParameterError
-from hornbeam.export.wording import check_text
+from hornbeam.export.checks import check_text
 from hornbeam.typing import Category, Label
 
-__all__ = ["DIALECTS", "Dialect", "dialect_of", "name", "word"]
+__all__ = ["DIALECTS", "Dialect", "find_dialect", "identifier", "text_literal"]
 
 _EXACT_INTEGERS = 2**53
 
 
 class Nan(Enum):
-    """How a database tells NaN, which is missing, from other numbers."""
+    """How a database tests for NaN, which means missing."""
 
     NEVER = "the database has no NaN"
     EQUAL = "NaN equals itself"
@@ -30,19 +30,19 @@ class Nan(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """A database's way to write what a tree needs.
+    """The properties of a database that matter for a tree.
 
     Parameters
     ----------
     name : str
-        As sqlglot calls it.
+        The name in sqlglot.
     nan : Nan
     folds_case : bool
-        Whether two columns may not differ in case alone.
+        Whether column names are compared without regard to case.
     materializes : bool
-        Whether a part of a query can be asked to be worked out once.
+        Whether ``AS MATERIALIZED`` is supported.
     splits_names : bool
-        Whether a dot parts a quoted name in two.
+        Whether a dot splits a quoted name.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Dialect:
     splits_names: bool = False
 
     def number(self, value: float) -> exp.Expression:
-        """Write a finite number such that the database reads the same float64."""
+        """Write a finite number so that the database reads the same float64."""
         if value < 0:
             return exp.Neg(this=self._positive(-value))
         return self._positive(value)
@@ -67,12 +67,12 @@ class Dialect:
     def _positive(self, value: float) -> exp.Expression:
         decimal = repr(float(value))
         if self.name != "sqlite":
-            # With an exponent it is a float everywhere, not a decimal that may be rounded on its way.
+            # With an exponent it is a float in every database, not a decimal that may be rounded.
             return exp.Literal.number(decimal if "e" in decimal else f"{decimal}e0")
         whole, _, part = decimal.partition(".")
         if "e" not in decimal and len(part) <= 4 and len(whole) + len(part) <= 15:
             return exp.Literal.number(decimal)
-        # SQLite reads long decimals wrong by a bit now and then; integers and powers of two it reads exactly.
+        # SQLite reads some long decimals with a wrong last bit; integers and powers of two it reads exactly.
         top, bottom = value.as_integer_ratio()
         if bottom == 1:
             shift = max((top & -top).bit_length() - 1, 0)
@@ -80,19 +80,19 @@ class Dialect:
         return _scaled(top, bottom, exp.Div)
 
     def sides(self, x: exp.Expression, threshold: float) -> tuple[exp.Expression, exp.Expression | None]:
-        """Write that a number is at most the threshold, and that it is above, if one can be."""
+        """Write that a number is at most the threshold, and that it is above, or None if no number is."""
         if threshold == inf:
             return exp.Not(this=x.is_(exp.null())), None
-        if isinf(threshold):  # no infinity is written
+        if isinf(threshold):  # not every database can write infinity
             least = self.number(-float_info.max)
             return exp.LT(this=x, expression=least), exp.GTE(this=x.copy(), expression=least.copy())
         cut = self.number(threshold)
         return exp.LTE(this=x, expression=cut), exp.GT(this=x.copy(), expression=cut.copy())
 
     def literal(self, value: Category) -> exp.Expression:
-        """Write a category, a number or a truth value."""
+        """Write a category: text, a number or a boolean."""
         if isinstance(value, str):
-            return word(value)
+            return text_literal(value)
         if isinstance(value, bool):
             return exp.true() if value else exp.false()
         if isinstance(value, int):
@@ -100,21 +100,21 @@ class Dialect:
         return self.number(value)
 
     def source(self, column: str) -> exp.Column:
-        """Name a column of the table that is read."""
+        """Write a column of the table that is read."""
         if self.splits_names and "." in column:
             raise ExportError(
-                f"A column is named {column!r}; no column of {self.name} has a dot in its name. Say what the "
-                "feature's column is called there: columns={feature: column}."
+                f"A column is named {column!r}; no column of {self.name} has a dot in its name. Pass the name of the "
+                "feature's column: columns={feature: column}."
             )
-        return exp.Column(this=name(column), table=exp.to_identifier("source"))
+        return exp.Column(this=identifier(column), table=exp.to_identifier("source"))
 
     def column(self, feature: Feature, column: exp.Expression) -> exp.Expression:
-        """Write a column such that NULL is missing, and the rest compares as the feature's values do."""
+        """Write a column so that NULL is missing, and other values compare as the feature's values do."""
         kinds = set(map(type, feature.categories))
         if str in kinds:
             if (
                 self.name == "sqlite"
-            ):  # a column's own collation might take 'a' for 'A'; an expression has none
+            ):  # the collation of a column might make 'a' equal to 'A'; an expression has no collation
                 return exp.DPipe(this=column, expression=exp.Literal.string(""))
             return exp.cast(column, "text")
         if kinds == {bool}:
@@ -133,20 +133,20 @@ class Dialect:
         """Write the categories as they compare with the feature's column."""
         if not any(isinstance(category, str) for category in feature.categories):
             return [self.literal(category) for category in feature.categories]
-        words = [_as_text(category) for category in feature.categories]
-        if len(set(words)) < len(words):
+        texts = [_as_text(category) for category in feature.categories]
+        if len(set(texts)) < len(texts):
             raise ExportError(
                 f"{feature.kind.capitalize()} feature {feature.name!r} has two categories that are the same as "
-                "text, which is all a column of text can tell. Merge them, or name one of them differently."
+                "text, and a column of text cannot tell them apart. Merge them, or rename one of them."
             )
-        return [word(text) for text in words]
+        return [text_literal(text) for text in texts]
 
     def labels(self, classes: tuple[Label, ...]) -> list[exp.Expression]:
-        """Write the classes: text, whole numbers or truth values if all of them are, else all as text."""
+        """Write the classes: as text, whole numbers or booleans if all of them are, else all as text."""
         for kind in (str, bool, int):
             if all(type(label) is kind for label in classes):
                 return [self.literal(label) for label in classes]  # type: ignore[arg-type]
-        return [word(str(label)) for label in classes]
+        return [text_literal(str(label)) for label in classes]
 
 
 DIALECTS = {
@@ -164,47 +164,47 @@ DIALECTS = {
 }
 
 
-def dialect_of(known_as: str) -> Dialect:
+def find_dialect(dialect: str) -> Dialect:
     """Find a dialect by its name.
 
     Examples
     --------
-    >>> dialect_of("mysql")
+    >>> find_dialect("mysql")
     Traceback (most recent call last):
         ...
     hornbeam.errors.ParameterError: dialect is 'mysql', expected one of bigquery, databricks, duckdb, ...
     """
-    if known_as not in DIALECTS:
+    if dialect not in DIALECTS:
         raise ParameterError(
-            f"dialect is {known_as!r}, expected one of {', '.join(DIALECTS)}. Databases that compare text "
+            f"dialect is {dialect!r}, expected one of {', '.join(DIALECTS)}. Databases that compare text "
             "without regard to case, or without NULL, would take one category for another."
         )
-    return DIALECTS[known_as]
+    return DIALECTS[dialect]
 
 
-def name(text: str) -> exp.Identifier:
-    """Write a name, always quoted.
+def identifier(name: str) -> exp.Identifier:
+    """Write the name of a column or table, always quoted.
 
     Examples
     --------
-    >>> print(name('a "b" c').sql("duckdb"))
+    >>> print(identifier('a "b" c').sql("duckdb"))
     "a ""b"" c"
     """
-    if not text or "\0" in text:
+    if not name or "\0" in name:
         raise ExportError(
-            f"A column or table is named {text!r}; no database has such a name. Say what the feature's column is "
-            "called there: columns={feature: column}."
+            f"A column or table is named {name!r}; no database has such a name. Pass the name of the feature's "
+            "column: columns={feature: column}."
         )
-    check_text(text)
-    return exp.to_identifier(text, quoted=True)
+    check_text(name)
+    return exp.to_identifier(name, quoted=True)
 
 
-def word(text: str) -> exp.Expression:
-    r"""Write text; a zero character, which would end it in some databases, by its number.
+def text_literal(text: str) -> exp.Expression:
+    r"""Write text; a zero character, which ends text in some databases, as CHR(0).
 
     Examples
     --------
-    >>> word("it's").sql("duckdb"), word("a\0b").sql("duckdb")
+    >>> text_literal("it's").sql("duckdb"), text_literal("a\0b").sql("duckdb")
     ("'it''s'", "'a' || CHR(0) || 'b'")
     """
     check_text(text)
@@ -223,12 +223,12 @@ def _as_text(category: Category) -> str:
 
 
 def _scaled(top: int, power: int, by: type[exp.Mul] | type[exp.Div]) -> exp.Expression:
-    """Multiply or divide by a power of two, in steps that fit 62 bits."""
-    typed = {"typed": True} if by is exp.Div else {}  # or sqlglot would cast, for fear of whole division
+    """Multiply or divide by a power of two, in factors of at most 62 bits."""
+    typed = {"typed": True} if by is exp.Div else {}  # otherwise sqlglot adds a cast against integer division
     written: Any = exp.Literal.number(f"{top}.0")
     while power > 1:
         step = min(power, 1 << 62)
         written = by(this=written, expression=exp.Literal.number(f"{step}.0"), **typed)
         power //= step
-    made: exp.Expression = written
-    return made
+    expression: exp.Expression = written
+    return expression

@@ -1,12 +1,11 @@
-"""A tree as an SQL query."""
+"""A tree as an SQL query, and rules as conditions behind WHERE."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from hornbeam.errors import ParameterError
-from hornbeam.export.one_tree import HasTree, single_tree
-from hornbeam.export.optional_import import import_extra
+from hornbeam.errors import ParameterError, import_extra
+from hornbeam.export.checks import HasTree, single_tree
 from hornbeam.rules import RuleSet
 from hornbeam.tree import Tree
 
@@ -33,34 +32,33 @@ def to_sql(
     keep : sequence of str
         Columns of the table to carry over into the result, such as its key.
     columns : mapping from feature to column, optional
-        What the column of a feature is called, if not as the feature.
+        The name of a feature's column, if it is not the name of the feature.
 
     Returns
     -------
     str
-        A query whose result has the kept columns, ``leaf``, the node where the row stops; ``label``, the class
-        that `predict` names, by costs and class weights too; and ``p0``, ``p1``, ..., the probabilities in the
-        order of the tree's classes. Where the target is numeric, ``mean`` stands in the place of label and
-        probabilities.
+        A query whose result has the kept columns; ``leaf``, the node where the row stops; ``label``, the class of
+        `predict`, with costs and class weights; and ``p0``, ``p1``, ..., the probabilities in the order of the tree's
+        classes. For a numeric target, ``mean`` takes the place of label and probabilities.
 
     Raises
     ------
     ExportError
-        If two tested columns differ in case alone and the database cannot tell, if a name is empty, or if
-        missing values spread on more than 1,500 levels at a time.
+        If two tested columns differ only in case and the database ignores case, if a name is empty, or if missing
+        values go to every child on more than 1,500 levels at a time.
     MissingExtraError
         Without the package sqlglot: ``pip install 'hornbeam[sql]'``.
 
     Notes
     -----
-    NULL and NaN are missing, and categories compare by value, so a missing or unseen value does what it does in
-    the tree. Numeric columns are read as float64 and numbers are written such that the database reads the
-    same bits; in SQLite that takes fractions of integers, because it misreads some long decimals. Where a
-    missing value goes to every child, the probabilities are sums in the tree's own order. So SQLite and
-    DuckDB give the tree's probabilities to the last bit.
+    NULL and NaN are missing, and categories compare by value, so a missing or unseen value takes the same path as in
+    the tree. Numeric columns are read as float64, and numbers are written so that the database reads the same bits; in
+    SQLite as fractions of integers, because it misreads some long decimals. Where a missing value goes to every child,
+    the probabilities are added in the tree's own order. So SQLite and DuckDB return the tree's probabilities bit for
+    bit.
 
-    Names and categories are quoted and escaped. Each column is named once, with its table: SQLite would take a
-    misspelt name alone for text.
+    Names and categories are quoted and escaped. Each column is written once, with its table: SQLite would read a
+    misspelt name without a table as text.
 
     Examples
     --------
@@ -83,7 +81,7 @@ def to_sql(
         k0,
         CASE WHEN x0 > 30.5 THEN 2 WHEN x0 IS NULL THEN 0 ELSE 1 END AS leaf
       FROM hornbeam_inputs
-    ), hornbeam_answers(leaf, label, p0, p1) AS (
+    ), hornbeam_predictions(leaf, label, p0, p1) AS (
       VALUES
         (0, 'no', 0.5, 0.5),
         (1, 'no', 0.8, 0.2),
@@ -91,13 +89,13 @@ def to_sql(
     )
     SELECT
       hornbeam_routed.k0 AS "name",
-      hornbeam_answers.leaf AS leaf,
-      hornbeam_answers.label AS label,
-      CAST(hornbeam_answers.p0 AS REAL) AS p0,
-      CAST(hornbeam_answers.p1 AS REAL) AS p1
+      hornbeam_predictions.leaf AS leaf,
+      hornbeam_predictions.label AS label,
+      CAST(hornbeam_predictions.p0 AS REAL) AS p0,
+      CAST(hornbeam_predictions.p1 AS REAL) AS p1
     FROM hornbeam_routed
-    LEFT JOIN hornbeam_answers
-      ON hornbeam_answers.leaf = hornbeam_routed.leaf
+    LEFT JOIN hornbeam_predictions
+      ON hornbeam_predictions.leaf = hornbeam_routed.leaf
     >>> people = sqlite3.connect(":memory:")
     >>> _ = people.execute("CREATE TABLE people (name, age)")
     >>> _ = people.execute("INSERT INTO people VALUES ('Ada', 36), ('Bob', 30.5), ('Cid', NULL)")
@@ -107,11 +105,11 @@ def to_sql(
     """
     tree = single_tree(tree)
     import_extra("sqlglot", "sql")
-    from hornbeam.export.sql.dialect import dialect_of
+    from hornbeam.export.sql.dialect import find_dialect
     from hornbeam.export.sql.expressions import SplitExpressions
     from hornbeam.export.sql.select import select_statement
 
-    query = SplitExpressions(tree, dialect_of(dialect))
+    query = SplitExpressions(tree, find_dialect(dialect))
     parts = (table,) if isinstance(table, str) else tuple(table)
     if not 1 <= len(parts) <= 3:
         raise ParameterError(f"table is {table!r}, expected a name, or up to three: catalog, schema, table")
@@ -127,7 +125,7 @@ def rules_where(
     table: str | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> list[str]:
-    """Write the conditions of each rule as SQL, to be put behind WHERE.
+    """Write the conditions of each rule as SQL, for a WHERE clause.
 
     Parameters
     ----------
@@ -135,16 +133,16 @@ def rules_where(
     dialect : str, default "duckdb"
         As in `to_sql`.
     table : str, optional
-        The table, or its alias in the query, to name before each column. SQLite would take a misspelt column
-        for text if it stood alone.
+        The table, or its alias in the query, to write before each column. SQLite would read a misspelt column without a
+        table as text.
     columns : mapping from feature to column, optional
-        What the column of a feature is called, if not as the feature.
+        The name of a feature's column, if it is not the name of the feature.
 
     Returns
     -------
     list of str
-        For each rule an expression that is true for the rows it covers: those that meet its conditions, also
-        where an earlier rule decides. NULL and NaN are missing, as in `to_sql`.
+        For each rule an expression that is true for the rows it covers: those that meet its conditions, also if an
+        earlier rule decides them. NULL and NaN are missing, as in `to_sql`.
 
     Raises
     ------
@@ -170,8 +168,8 @@ def rules_where(
     >>> people.close()
     """
     import_extra("sqlglot", "sql")
-    from hornbeam.export.sql.dialect import dialect_of
+    from hornbeam.export.sql.dialect import find_dialect
     from hornbeam.export.sql.rule_conditions import rule_condition
 
-    spoken = dialect_of(dialect)
-    return [rule_condition(rule, spoken, table, columns or {}).sql(dialect=dialect) for rule in rules]
+    found = find_dialect(dialect)
+    return [rule_condition(rule, found, table, columns or {}).sql(dialect=dialect) for rule in rules]

@@ -1,4 +1,4 @@
-"""Rules as the conditions of a query."""
+"""The conditions of a rule as an expression of a query."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from functools import reduce
 from sqlglot import exp
 
 from hornbeam.data.schema import Kind
-from hornbeam.export.sql.dialect import Dialect, name
+from hornbeam.export.sql.dialect import Dialect, identifier
+from hornbeam.export.sql.expressions import either, is_among
 from hornbeam.rules import Rule
 from hornbeam.tree import Condition
 
@@ -30,31 +31,31 @@ def rule_condition(
     >>> rule_condition(rule, DIALECTS["sqlite"], None, {}).sql("sqlite")
     'CAST("age" AS REAL) <= 30.5'
     """
-    asked = []
+    conditions = []
     for condition in rule.conditions:
         feature = condition.feature
-        given = name(columns.get(feature.name, feature.name))
-        column = exp.Column(this=given, table=None if table is None else name(table))
-        asked.append(_holds(condition, dialect.column(feature, column), dialect))
-    return _all(asked) if asked else exp.true()
+        name = identifier(columns.get(feature.name, feature.name))
+        column = exp.Column(this=name, table=None if table is None else identifier(table))
+        conditions.append(_holds(condition, dialect.column(feature, column), dialect))
+    return _all_of(conditions) if conditions else exp.true()
 
 
 def _holds(condition: Condition, x: exp.Expression, dialect: Dialect) -> exp.Expression:
-    """When a condition on the value x holds, in which NULL alone is missing, and grades nobody declared."""
+    """Write when a condition on x holds; NULL is missing, and so is an undeclared category of an ordinal feature."""
     feature = condition.feature
-    words = dialect.categories(feature)
+    categories = dialect.categories(feature)
     missing: exp.Expression = x.copy().is_(exp.null())
     if feature.kind is Kind.ORDINAL and feature.categories:
-        missing = _either(missing, exp.Not(this=_among(x, words)))
+        missing = exp.Paren(this=either(missing, exp.Not(this=is_among(x, categories))))
     if not condition.known:
         return missing if condition.missing else exp.false()
     if condition.among is not None:
-        found = _among(x, [words[code] for code in condition.among])
+        known = is_among(x, [categories[code] for code in condition.among])
     elif feature.kind is Kind.ORDINAL:
-        found = _among(x, [words[code] for code in condition.codes])
+        known = is_among(x, [categories[code] for code in condition.codes])
     else:
-        found = _between(condition, x, dialect)
-    return _either(found, missing) if condition.missing else found
+        known = _between(condition, x, dialect)
+    return exp.Paren(this=either(known, missing)) if condition.missing else known
 
 
 def _between(condition: Condition, x: exp.Expression, dialect: Dialect) -> exp.Expression:
@@ -63,20 +64,8 @@ def _between(condition: Condition, x: exp.Expression, dialect: Dialect) -> exp.E
         bounds.append(dialect.sides(x.copy(), condition.above)[1] or exp.false())
     if condition.at_most is not None:
         bounds.append(dialect.sides(x.copy(), condition.at_most)[0])
-    return _all(bounds) if bounds else exp.Not(this=x.copy().is_(exp.null()))
+    return _all_of(bounds) if bounds else exp.Not(this=x.copy().is_(exp.null()))
 
 
-def _among(x: exp.Expression, words: list[exp.Expression]) -> exp.Expression:
-    if not words:
-        return exp.false()
-    if len(words) == 1:
-        return exp.EQ(this=x.copy(), expression=words[0].copy())
-    return exp.In(this=x.copy(), expressions=[word.copy() for word in words])
-
-
-def _all(conditions: list[exp.Expression]) -> exp.Expression:
+def _all_of(conditions: list[exp.Expression]) -> exp.Expression:
     return reduce(lambda one, other: exp.And(this=one, expression=other), conditions)
-
-
-def _either(one: exp.Expression, other: exp.Expression) -> exp.Expression:
-    return exp.Paren(this=exp.Or(this=one, expression=other))

@@ -1,4 +1,4 @@
-"""One SELECT that reads a table, routes its rows and answers them."""
+"""One SELECT that reads a table, finds the leaf of each row, and returns its predictions."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from functools import reduce
 from sqlglot import exp
 
 from hornbeam.errors import ExportError, ParameterError
-from hornbeam.export.sql.dialect import name
+from hornbeam.export.sql.dialect import identifier
 from hornbeam.export.sql.expressions import SplitExpressions
 from hornbeam.export.sql.fractional import fractional_tables
 from hornbeam.tree import Costs
 
 __all__ = ["select_statement"]
 
-_INPUTS, _ROUTED, _ANSWERS = "hornbeam_inputs", "hornbeam_routed", "hornbeam_answers"
+_INPUTS, _ROUTED, _PREDICTIONS = "hornbeam_inputs", "hornbeam_routed", "hornbeam_predictions"
 _COSTS = "hornbeam_costs"
 
 
 def select_statement(
     query: SplitExpressions, table: tuple[str, ...], keep: Sequence[str], columns: Mapping[str, str]
 ) -> exp.Select:
-    """Put the parts of a query together.
+    """Assemble the query.
 
     Parameters
     ----------
     query : SplitExpressions
     table : tuple of str
-        The name of the table, behind those of its schema and catalog if given.
+        The name of the table, after those of its catalog and schema if given.
     keep : sequence of str
         Columns to carry over.
     columns : mapping from feature to column
@@ -44,8 +44,8 @@ def select_statement(
     >>> from hornbeam.export.sql.dialect import DIALECTS
     >>> from hornbeam.tree import Skeleton, Tree
     >>> tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[1, 3]]))
-    >>> made = select_statement(SplitExpressions(tree, DIALECTS["duckdb"]), ("rows",), ["id"], {})
-    >>> made.named_selects
+    >>> select = select_statement(SplitExpressions(tree, DIALECTS["duckdb"]), ("rows",), ["id"], {})
+    >>> select.named_selects
     ['id', 'leaf', 'label', 'p0', 'p1']
     """
     outputs = ["leaf", *_label(query), *_probabilities(query)]
@@ -55,16 +55,16 @@ def select_statement(
             raise ParameterError(f"keep names {column!r}, which the result has already: rename it in a view")
         taken.add(column.lower())
     inputs = _inputs(query, table, keep, columns)
-    made = _added(query, inputs, keep) if query.shares else _joined(query, inputs, keep)
-    if len(table) == 1 and table[0].lower() in {part.alias for part in made.ctes}:
-        raise ParameterError(f"table is {table[0]!r}, a name the query needs itself: give its schema too")
-    return made
+    select = _summed(query, inputs, keep) if query.shares else _joined(query, inputs, keep)
+    if len(table) == 1 and table[0].lower() in {part.alias for part in select.ctes}:
+        raise ParameterError(f"table is {table[0]!r}, a name that the query uses itself: pass its schema too")
+    return select
 
 
 def _inputs(
     query: SplitExpressions, table: tuple[str, ...], keep: Sequence[str], columns: Mapping[str, str]
 ) -> exp.Select:
-    """Read each column once, under a name of our own and with NULL for all that is missing."""
+    """Read each column once, as ``k0``, ... or ``x0``, ..., with NULL for every missing value."""
     schema = query.tree.schema
     unknown = set(columns) - set(schema.names)
     if unknown:
@@ -75,26 +75,26 @@ def _inputs(
         twin = seen.setdefault(column.lower() if query.dialect.folds_case else column, column)
         if twin is not column:
             raise ExportError(
-                f"Two tested columns are named {twin!r} and {column!r}; {query.dialect.name} does not tell case. "
-                "Say what they are called there: columns={feature: column}."
+                f"Two tested columns are named {twin!r} and {column!r}; {query.dialect.name} ignores case. "
+                "Pass the names of their columns: columns={feature: column}."
             )
     source = query.dialect.source
     kept = [_alias(source(column), f"k{i}") for i, column in enumerate(keep)]
-    asked = [
+    tested = [
         _alias(query.dialect.column(schema.features[f], source(column)), f"x{f}")
         for f, column in read.items()
     ]
-    nothing = [] if kept or asked else [_alias(exp.null(), "x")]
-    parts = dict(zip(("this", "db", "catalog"), map(name, reversed(table)), strict=False))
-    named = exp.Table(**parts, alias=exp.TableAlias(this=exp.to_identifier("source")))
-    return exp.select(*kept, *asked, *nothing).from_(named)
+    nothing = [] if kept or tested else [_alias(exp.null(), "x")]
+    parts = dict(zip(("this", "db", "catalog"), map(identifier, reversed(table)), strict=False))
+    source_table = exp.Table(**parts, alias=exp.TableAlias(this=exp.to_identifier("source")))
+    return exp.select(*kept, *tested, *nothing).from_(source_table)
 
 
 def _joined(query: SplitExpressions, inputs: exp.Select, keep: Sequence[str]) -> exp.Select:
-    """Find the leaf of each row, and its answer in a table of leaves.
+    """Find the leaf of each row, and its prediction in a table of leaves.
 
-    The join is a left one, although every leaf is there: so no database begins with the leaves, and asks
-    every row again for each of them.
+    The join is a left one, although the table has every leaf: otherwise a database might begin with the leaves, and
+    scan all rows for each of them.
     """
     kept = [exp.column(f"k{i}") for i in range(len(keep))]
     routed = exp.select(*kept, _alias(query.leaf(), "leaf")).from_(_INPUTS)
@@ -107,50 +107,56 @@ def _joined(query: SplitExpressions, inputs: exp.Select, keep: Sequence[str]) ->
 
     rows = [row(node) for node in query.stops()]
     probabilities = _probabilities(query)
-    answers, table = _table(rows, ["leaf", *_label(query), *probabilities], query.dialect.name)
+    alias, table = _table(rows, ["leaf", *_label(query), *probabilities], query.dialect.name)
     return (
         exp.select(
-            *[_alias(exp.column(f"k{i}", _ROUTED), name(column)) for i, column in enumerate(keep)],
-            *[_alias(exp.column(column, _ANSWERS), column) for column in ("leaf", *_label(query))],
-            *[_alias(exp.cast(exp.column(p, _ANSWERS), "double"), p) for p in probabilities],
+            *[_alias(exp.column(f"k{i}", _ROUTED), identifier(column)) for i, column in enumerate(keep)],
+            *[_alias(exp.column(column, _PREDICTIONS), column) for column in ("leaf", *_label(query))],
+            *[_alias(exp.cast(exp.column(p, _PREDICTIONS), "double"), p) for p in probabilities],
         )
         .from_(_ROUTED)
-        .join(_ANSWERS, on=exp.column("leaf", _ANSWERS).eq(exp.column("leaf", _ROUTED)), join_type="left")
+        .join(
+            _PREDICTIONS,
+            on=exp.column("leaf", _PREDICTIONS).eq(exp.column("leaf", _ROUTED)),
+            join_type="left",
+        )
         .with_(_INPUTS, as_=inputs, copy=False)
         .with_(_ROUTED, as_=routed, copy=False)
-        .with_(answers, as_=table, copy=False)
+        .with_(alias, as_=table, copy=False)
     )
 
 
 def _table(
     rows: list[exp.Expression], columns: list[str], dialect: str
 ) -> tuple[exp.TableAlias, exp.Expression]:
-    """Write a table of constants, with the names of its columns where the dialect wants them."""
+    """Write a table of constants, with the names of its columns where the dialect expects them."""
     named = [exp.to_identifier(column) for column in columns]
     if dialect == "sqlite":
-        return exp.TableAlias(this=exp.to_identifier(_ANSWERS), columns=named), exp.Values(expressions=rows)
+        return exp.TableAlias(this=exp.to_identifier(_PREDICTIONS), columns=named), exp.Values(
+            expressions=rows
+        )
     values = exp.Values(
         expressions=rows, alias=exp.TableAlias(this=exp.to_identifier("leaves"), columns=named)
     )
-    return exp.TableAlias(this=exp.to_identifier(_ANSWERS)), exp.select("*").from_(values)
+    return exp.TableAlias(this=exp.to_identifier(_PREDICTIONS)), exp.select("*").from_(values)
 
 
-def _added(query: SplitExpressions, inputs: exp.Select, keep: Sequence[str]) -> exp.Select:
-    """Add up the answers of all nodes where parts of a row stop."""
+def _summed(query: SplitExpressions, inputs: exp.Select, keep: Sequence[str]) -> exp.Select:
+    """Add up the predictions of all nodes where parts of a row stop."""
     tables = {_INPUTS: inputs, **fractional_tables(query, _INPUTS, [f"k{i}" for i in range(len(keep))])}
-    kept = [_alias(exp.column(f"k{i}"), name(column)) for i, column in enumerate(keep)]
+    kept = [_alias(exp.column(f"k{i}"), identifier(column)) for i, column in enumerate(keep)]
     loss = query.tree.decision.loss
     if loss is not None:
         tables[_COSTS] = _expected(query, loss, next(reversed(tables)))
     label = _alias(_most_probable(query) if loss is None else _least_cost(query, loss), "label")
-    made = exp.select(*kept, "leaf", label, *_probabilities(query)).from_(next(reversed(tables)))
-    for table, select in tables.items():
-        made.with_(table, as_=select, materialized=query.dialect.materializes or None, copy=False)
-    return made
+    select = exp.select(*kept, "leaf", label, *_probabilities(query)).from_(next(reversed(tables)))
+    for table, part in tables.items():
+        select.with_(table, as_=part, materialized=query.dialect.materializes or None, copy=False)
+    return select
 
 
 def _most_probable(query: SplitExpressions) -> exp.Expression:
-    """The first class that no later one exceeds: the first of the highest."""
+    """Write the first class of highest probability."""
     labels, p = query.dialect.labels(query.tree.schema.classes), _probabilities(query)
     ifs = []
     for k, label in enumerate(labels[:-1]):
@@ -160,7 +166,7 @@ def _most_probable(query: SplitExpressions) -> exp.Expression:
 
 
 def _expected(query: SplitExpressions, loss: Costs, table: str) -> exp.Select:
-    """Beside all columns, what it is expected to cost to decide for each class: sums in the order of the classes."""
+    """Add a column per class with the expected cost of deciding for it, added up in the order of the classes."""
     number, p = query.dialect.number, _probabilities(query)
     costs = []
     for j in range(len(p)):
@@ -174,7 +180,7 @@ def _expected(query: SplitExpressions, loss: Costs, table: str) -> exp.Select:
 
 
 def _least_cost(query: SplitExpressions, loss: Costs) -> exp.Expression:
-    """The first class whose expected cost no other is below, but for rounding."""
+    """Write the first class of least expected cost; costs that differ by rounding are equal."""
     labels, slack = query.dialect.labels(query.tree.schema.classes), query.dialect.number(loss.slack)
 
     def no_more(j: int, other: int) -> exp.Expression:

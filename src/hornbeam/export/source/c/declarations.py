@@ -1,10 +1,10 @@
-"""The head of the C file: what it is, how to call it, and the codes of features, categories and classes."""
+"""The head of the C file: how to use it, the declarations, and the codes of features, categories and classes."""
 
 from __future__ import annotations
 
-from hornbeam.export.source.c.answers import ONE, accuracy
 from hornbeam.export.source.c.names import comment, string
 from hornbeam.export.source.c.numbers import Real
+from hornbeam.export.source.c.predictions import ONE, accuracy
 from hornbeam.export.source.c.program import Program
 from hornbeam.export.source.c.tables import bin_type
 from hornbeam.export.wording import plain_label
@@ -19,7 +19,7 @@ def declarations(program: Program) -> str:
     value = bin_type(program) if program.layout == "bins" else program.number.ctype
     probability = program.probability + "_t" * (program.probability in ONE)
     lines = [f"#define {program.prefix}_FEATURES {schema.n_features}"]
-    if not program.measures:
+    if not program.is_regression:
         lines.append(f"#define {program.prefix}_CLASSES {schema.n_classes}")
     lines.append(f"#define {program.prefix}_NODES {program.tree.n_nodes}")
     if program.probability in ONE:
@@ -28,24 +28,24 @@ def declarations(program: Program) -> str:
         most = {"uint8_t": 255, "uint16_t": 65_535}.get(value, 2**31 - 1)
         lines += [f"#define {program.prefix}_MISSING {most}", f"#define {program.prefix}_UNKNOWN {most - 1}"]
     lines += _codes(program)
-    answer = "number" if program.measures else "probability"
+    output = "number" if program.is_regression else "probability"
     lines += [
         "",
         f"typedef {value} {name}_value;",
-        f"typedef {probability} {name}_{answer};",
+        f"typedef {probability} {name}_{output};",
         "",
         f"int32_t {name}_node(const {name}_value *x);",
     ]
-    if program.measures:
+    if program.is_regression:
         lines.append(f"{name}_number {name}_mean(const {name}_value *x);")
     else:
         lines.append(f"int32_t {name}_class(const {name}_value *x);")
         lines.append(f"void {name}_probabilities(const {name}_value *x, {name}_probability *p);")
-    if not (program.spreads or program.measures):
+    if not (program.is_fractional or program.is_regression):
         lines.append(f"const {name}_probability *{name}_answer(const {name}_value *x);")
     if program.layout == "bins":
         lines.append(f"void {name}_bin(const {program.number.ctype} *x, {name}_value *bins);")
-    if not program.measures:
+    if not program.is_regression:
         lines.append(f"extern const char *const {name}_class_names[{program.prefix}_CLASSES];")
     guard = f"{program.prefix}_DECLARED"
     declared = "\n".join(lines)
@@ -64,16 +64,16 @@ def _codes(program: Program) -> list[str]:
     schema = program.tree.schema
     lines: list[str] = []
     if program.features:
-        lines += _enumeration("Where each feature stands in a row.", program.features, list(schema.names))
+        lines += _enumeration("The position of each feature in a row.", program.features, list(schema.names))
     for feature, identifiers in zip(schema.features, program.categories, strict=True):
         if identifiers:
-            words = [str(plain_label(category)) for category in feature.categories]
-            lines += _enumeration(f"Values of the feature {comment(feature.name)}.", identifiers, words)
-    if not program.measures:
+            names = [str(plain_label(category)) for category in feature.categories]
+            lines += _enumeration(f"Categories of the feature {comment(feature.name)}.", identifiers, names)
+    if not program.is_regression:
         classes = [str(plain_label(label)) for label in schema.classes]
         lines += _enumeration("The classes, in the order of their probabilities.", program.classes, classes)
     codes = f"enum {{ {program.prefix}_MISSING_CODE = -1, {program.prefix}_UNKNOWN_CODE = -2 }};"
-    return [*lines, "/* For a category that is missing, and for one that is not in the list. */", codes]
+    return [*lines, "/* A missing category, and one that is not in the list. */", codes]
 
 
 def _enumeration(about: str, identifiers: list[str], names: list[str]) -> list[str]:
@@ -92,19 +92,19 @@ def _about(program: Program) -> str:
         "",
         f"{name}_node(x)              the node where the row x stops",
     ]
-    if program.measures:
+    if program.is_regression:
         how.append(f"{name}_mean(x)              its mean, {accuracy(program)}")
     else:
-        how.append(f"{name}_class(x)             the code of its most probable class")
+        how.append(f"{name}_class(x)             the code of the class that the model decides for")
         how.append(f"{name}_probabilities(x, p)  the probability of each class, {accuracy(program)}")
-    if not (program.spreads or program.measures):
-        how.append(f"{name}_answer(x)            the same probabilities, where they lie in the table")
+    if not (program.is_fractional or program.is_regression):
+        how.append(f"{name}_answer(x)            the same probabilities, as a pointer into the table")
     how.append("")
     if program.layout == "bins":
         how += [
-            f"{name}_bin(x, bins) puts a row of {number.ctype} into bins, which is what the others take. A bin is the",
-            f"number of cuts below a value, or the code of a category; {program.prefix}_MISSING and",
-            f"{program.prefix}_UNKNOWN are what they say.",
+            f"{name}_bin(x, bins) converts a row of {number.ctype} to bins, the input of the other functions. A bin is",
+            f"the number of thresholds below a value, or the code of a category; {program.prefix}_MISSING for a",
+            f"missing value, {program.prefix}_UNKNOWN for a category that is not in the list.",
             "",
         ]
     how.append(
@@ -112,18 +112,21 @@ def _about(program: Program) -> str:
     )
     if program.complete:
         how.append(
-            "Values must not be missing: this file has no branches for them. A code that is not in the"
+            "Values must not be missing: this file has no branches for them. A category that is not in the list"
         )
-        how.append("list stops at the node that asks for it, which answers.")
+        how.append("stops at the node that tests it, and the prediction is that of the node.")
     else:
         how.append(
-            f"A missing value is {missing}, a missing category {missing} or -1. A value without a branch, missing"
+            f"A missing value is {missing}, a missing category {missing} or -1. A value without a branch (missing, or"
         )
-        how.append("or a code that is not in the list, stops at the node that asks for it, which answers.")
-    how.append(f"Decisions are those of the tree for every {number.ctype}.")
-    if program.spreads:
         how.append(
-            "A missing value is shared by the branches; their sum has the tree's very bits where double"
+            "a category that is not in the list) stops at the node that tests it, and the prediction is"
+        )
+        how.append("that of the node.")
+    how.append(f"Every {number.ctype} takes the same path as in the tree.")
+    if program.is_fractional:
+        how.append(
+            "A missing value goes to every branch, with a share for each. The sum has the tree's bits if double"
         )
         how.append(
             "arithmetic is not fused (-std=c99 or -ffp-contract=off) and not wider (FLT_EVAL_METHOD 0)."

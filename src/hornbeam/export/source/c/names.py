@@ -1,4 +1,4 @@
-"""Names from the data in C: as identifiers, as strings and in comments."""
+"""Names from the data as C identifiers, strings and comments."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import unicodedata
 
 __all__ = ["Identifiers", "comment", "string"]
 
-_LONGEST_PART = 16  # with prefix, feature, category and a number below the 63 characters that C99 tells apart
-_LONGEST_LITERAL = 4000  # C99 promises 4,095 characters
-_QUIET = frozenset(
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _.,:;+-=<>()[]{}#%&!@$^|~'"
+_MAX_PART = (
+    16  # prefix, feature, category and a number then have fewer than the 63 significant characters of C99
 )
+_MAX_LITERAL = 4000  # C99 guarantees 4,095 characters
+_SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _.,:;+-=<>()[]{}#%&!@$^|~'")
 
 
 class Identifiers:
-    """A source of identifiers, each given once.
+    """A generator of unique identifiers.
 
     Parameters
     ----------
     prefix : str
-        What every identifier begins with.
+        The beginning of every identifier.
     taken : iterable of str
-        Identifiers the file has for itself.
+        Identifiers that the file uses itself.
 
     Examples
     --------
@@ -36,7 +36,7 @@ class Identifiers:
         self._taken = set(taken)
 
     def new(self, *names: str) -> str:
-        """Give an identifier that resembles the names and was not given before."""
+        """Make an identifier from some names that was not made before."""
         wanted = "_".join([self._prefix, *map(_part, names)])
         found, number = wanted, 1
         while found in self._taken:
@@ -48,21 +48,22 @@ class Identifiers:
 
 def _part(name: str) -> str:
     letters = unicodedata.normalize("NFKD", name[:256]).encode("ascii", "ignore").decode()
-    return re.sub("[^A-Z0-9]+", "_", letters.upper()).strip("_")[:_LONGEST_PART].strip("_") or "N"
+    return re.sub("[^A-Z0-9]+", "_", letters.upper()).strip("_")[:_MAX_PART].strip("_") or "N"
 
 
-def comment(name: str, most: int = 60) -> str:
-    r"""Write a name so that no comment can end, begin or go on because of it.
+def comment(name: str, max_letters: int = 60) -> str:
+    r"""Write a name so that it cannot end, begin or continue a comment.
 
     Examples
     --------
     >>> print(comment("size */ 2"), comment("Größe"))
     size \x2a\x2f 2 Gr\xf6\xdfe
     """
-    quiet = "".join(
-        c if c in _QUIET else ascii(c)[1:-1] if ord(c) > 126 else f"\\x{ord(c):02x}" for c in name[:most]
+    safe = "".join(
+        c if c in _SAFE else ascii(c)[1:-1] if ord(c) > 126 else f"\\x{ord(c):02x}"
+        for c in name[:max_letters]
     )
-    return quiet + "..." * (len(name) > most)
+    return safe + "..." * (len(name) > max_letters)
 
 
 def string(name: str) -> str:
@@ -75,7 +76,7 @@ def string(name: str) -> str:
     """
     raw = name.encode("utf-8", "surrogatepass")
     cells = [chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else f"\\{b:03o}" for b in raw]
-    if len(raw) <= _LONGEST_LITERAL:
+    if len(raw) <= _MAX_LITERAL:
         return f'"{"".join(cells)}"'
     quoted = ["'\\''" if cell == "'" else f"'{cell}'" for cell in cells]
     return f"(const char[]){{{','.join(quoted)},0}}"

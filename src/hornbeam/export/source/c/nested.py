@@ -1,4 +1,4 @@
-"""The nested layout: tests as ifs and switches, for people and for branch predictors."""
+"""The nested layout: splits as ifs and switches, readable and fast with branch prediction."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from hornbeam.export.source.c.program import Program
 
 __all__ = ["nested"]
 
-_DEEPEST = 30  # blocks inside each other; what lies deeper goes to a function of its own
+_MAX_NESTING = 30  # blocks; deeper subtrees become functions of their own
 
 
 class _Lead(NamedTuple):
-    """A lead that is still to write: the blocks around it, and the features a row has shown on its way there."""
+    """A lead to write: the features that are not missing on its path, and the number of blocks around it."""
 
     lead: int
-    shown: frozenset[int]
+    known: frozenset[int]
     depth: int
 
 
 def nested(program: Program) -> str:
-    """Write the function from a row to its place, and those it calls."""
+    """Write the function from a row to its place, and the functions it calls."""
     name = program.name
     signature = f"static int32_t {name}_from_%d(const {name}_value *x)"
     roots, bodies = [_Lead(0, frozenset(), 1)], []
@@ -34,12 +34,12 @@ def nested(program: Program) -> str:
             if isinstance(item, str):
                 lines.append(item)
                 continue
-            lead, shown, depth = item
+            lead, known, depth = item
             tab = "    " * depth
             if lead < 0:
                 lines.append(f"{tab}return {~lead};")
-            elif depth > _DEEPEST:
-                roots.append(_Lead(lead, shown, 1))
+            elif depth > _MAX_NESTING:
+                roots.append(_Lead(lead, known, 1))
                 lines.append(f"{tab}return {name}_from_{lead}(x);")
             else:
                 todo += reversed(_test(program, item))
@@ -52,15 +52,15 @@ def nested(program: Program) -> str:
 
 
 def _test(program: Program, at: _Lead) -> list[str | _Lead]:
-    """Write a test around the leads inside its blocks."""
+    """Write a split as lines of code, and leads in place of its blocks."""
     flat, feature = program.flat, program.flat.feature.item(at.lead)
     leads = flat.lead[flat.start[at.lead] : flat.start[at.lead + 1]].tolist()
-    # Once a row took a branch that missing values do not take, no test of this feature need look for them again.
-    complete = program.complete or feature in at.shown
-    tab, inside, after = "    " * at.depth, at.depth + 1, at.shown | {feature}
+    # After a branch that missing values do not take, later splits on the feature need no test for them.
+    complete = program.complete or feature in at.known
+    tab, inside, after = "    " * at.depth, at.depth + 1, at.known | {feature}
 
     def block(lead: int, depth: int = inside) -> _Lead:
-        return _Lead(lead, after if complete or lead != leads[-1] else at.shown, depth)
+        return _Lead(lead, after if complete or lead != leads[-1] else at.known, depth)
 
     value = f"x[{program.features[feature]}]"
     if np.isnan(flat.threshold[at.lead]):
@@ -82,7 +82,7 @@ def _test(program: Program, at: _Lead) -> list[str | _Lead]:
 
 
 def _groups(leads: list[int], labels: list[str], default: int) -> dict[int, list[str]]:
-    """The labels that lead the same way, but for those that lead where every other value does."""
+    """Group the labels by lead, without those of the default lead."""
     groups: dict[int, list[str]] = {}
     for lead, label in zip(leads, labels, strict=False):
         groups.setdefault(lead, []).append(label)

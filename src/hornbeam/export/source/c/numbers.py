@@ -1,7 +1,7 @@
-"""The numbers rows are made of: how C writes them, and where a threshold lies among them.
+"""The number types of a row: their literals in C, and their comparison with a threshold.
 
-A row goes left if ``x <= threshold``. For every ``x`` of a narrower type that is the same as to compare with the
-largest number of this type that is not above the threshold, so decisions stay exact for every row the type can hold.
+A row goes left if ``x <= threshold``. For ``x`` of a narrower type the result is the same with the largest number of
+that type that is not above the threshold, so splits stay exact for every value of the type.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from numpy.typing import NDArray
 from hornbeam.errors import ExportError
 from hornbeam.typing import Floats
 
-__all__ = ["NUMBERS", "Number", "Real", "Whole"]
+__all__ = ["NUMBERS", "Integer", "Number", "Real"]
 
 type Branches = list[tuple[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class Real:
-    """A floating point type; NaN is missing."""
+    """A floating-point type; NaN is missing."""
 
     ctype: str
     dtype: type[np.floating[Any]]
 
     def cut(self, threshold: float) -> float:
-        """Give the largest number of this type that is not above the threshold.
+        """Compute the largest number of this type that is not above the threshold.
 
         Examples
         --------
@@ -53,18 +53,18 @@ class Real:
         return f"{digits}{'' if set(digits) & set('.e') else '.0'}{suffix}"
 
     def _exact(self, value: float) -> str:
-        """Write a number that is the same however precisely a compiler reads it: in hexadecimal if need be."""
+        """Write a number that compilers of any precision read as the same value, in hexadecimal if needed."""
         literal = self.literal(value)
         if abs(value) == inf or Fraction(literal.rstrip("f")) == Fraction(value):
             return literal
         return f"{value.hex()}{'f' * literal.endswith('f')} /* {literal} */"
 
     def missing(self, value: str) -> str:
-        """Write the test for a missing value."""
+        """Write the condition that a value is missing."""
         return f"{value} != {value}"
 
     def branches(self, value: str, cut: float, leads: list[int], complete: bool) -> Branches:
-        """Write a test as conditions, each with its lead; NaN fails every comparison."""
+        """Write a split as conditions, each with its lead; every comparison with NaN is false."""
         low, high, missing = leads
         if cut == inf:
             known = [("", low)]
@@ -83,46 +83,46 @@ class Real:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
-    """An integer type; its least number is missing."""
+class Integer:
+    """An integer type; its smallest number means missing."""
 
     ctype: str
     bits: int
 
     def cut(self, threshold: float) -> float:
-        """Give the largest number of this type that is not above the threshold, or the least one.
+        """Compute the largest number of this type that is not above the threshold, or its smallest number.
 
         Examples
         --------
-        >>> Whole("int16_t", 16).cut(2.5), Whole("int16_t", 16).cut(1e9), Whole("int16_t", 16).cut(-1e9)
+        >>> Integer("int16_t", 16).cut(2.5), Integer("int16_t", 16).cut(1e9), Integer("int16_t", 16).cut(-1e9)
         (2, 32767, -32768)
         """
         most: int = 2 ** (self.bits - 1) - 1
         return most if threshold >= most else max(floor(max(threshold, -(2.0**62))), -most - 1)
 
     def literal(self, value: float) -> str:
-        """Write a number; NaN as the one that means missing."""
+        """Write a number, and NaN as the smallest number."""
         least = f"INT{self.bits}_MIN"
         return least if value != value or value < 1 - 2 ** (self.bits - 1) else str(int(value))
 
     def missing(self, value: str) -> str:
-        """Write the test for a missing value."""
+        """Write the condition that a value is missing."""
         return f"{value} == INT{self.bits}_MIN"
 
     def branches(self, value: str, cut: float, leads: list[int], complete: bool) -> Branches:
-        """Write a test as conditions, each with its lead; a missing value is below every other."""
+        """Write a split as conditions, each with its lead; a missing value is smaller than all others."""
         low, high, missing = leads
         if cut == 2 ** (self.bits - 1) - 1:
             known = [("", low)]
             return known if complete or missing == low else [(self.missing(value), missing), *known]
         below = f"{value} <= {self.literal(cut)}"
-        if not complete and missing == high:  # once in one condition: what follows a branch is written once
+        if not complete and missing == high:  # one condition, so that the branch is written only once
             return [(f"{below} && {value} != INT{self.bits}_MIN", low), ("", high)]
         test: Branches = [(below, low), ("", high)]
         return test if complete or missing == low else [(self.missing(value), missing), *test]
 
     def rounded(self, column: Floats) -> Floats:
-        """Check that a column has whole numbers of this type, or none, and give it back."""
+        """Return a column; raise `ExportError` unless its known values are numbers of this type."""
         most = 2 ** (self.bits - 1) - 1
         known: NDArray[Any] = column[~np.isnan(column)]
         wrong = known[(np.abs(known) > most) | (np.floor(known) != known)]
@@ -134,11 +134,11 @@ class Whole:
         return column
 
 
-type Number = Real | Whole
+type Number = Real | Integer
 
 NUMBERS: dict[str, Number] = {
     "double": Real("double", np.float64),
     "float": Real("float", np.float32),
-    "int32": Whole("int32_t", 32),
-    "int16": Whole("int16_t", 16),
+    "int32": Integer("int32_t", 32),
+    "int16": Integer("int16_t", 16),
 }

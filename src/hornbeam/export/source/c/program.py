@@ -1,4 +1,4 @@
-"""What the parts of a C file agree on."""
+"""Settings, tables and names that all parts of a C file use."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OWN_NAMES = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Program:
-    """A tree on its way to C.
+    """A tree with the settings and names of its C file.
 
     Parameters
     ----------
@@ -42,9 +42,9 @@ class Program:
         Prefix of all names in the file; in capitals, of its constants.
     tree : Tree
     flat : LookupTables
-        Its stops are counted from the first place where a row can stop: small numbers make small code.
+        Stops are numbered from the first place where a row can stop: small numbers make small code.
     number : Number
-        The type of the numbers a row comes in.
+        The type of the values of a row.
     layout : str
         "if", "table" or "bins".
     probability : str
@@ -70,7 +70,7 @@ class Program:
 
     @classmethod
     def of(cls, tree: Tree, name: str, number: Number, layout: str, probability: str, complete: bool) -> Self:
-        """Give every feature, category and class an identifier of its own."""
+        """Compute the tables, and an identifier for every feature, category and class."""
         names = Identifiers(name.upper(), [f"{name.upper()}_{own}" for own in OWN_NAMES])
         features = [names.new(feature.name) for feature in tree.schema.features]
         categories = [
@@ -78,7 +78,7 @@ class Program:
             for feature in tree.schema.features
         ]
         classes = [names.new("class", str(plain_label(label))) for label in tree.schema.classes]
-        flat = _where_rows_stop(LookupTables.of(tree), complete)
+        flat = _without_unused(LookupTables.of(tree), complete)
         return cls(name, tree, flat, number, layout, probability, complete, features, categories, classes)
 
     @property
@@ -88,34 +88,34 @@ class Program:
 
     @property
     def sizes(self) -> list[int]:
-        """How many categories each nominal feature has; 0 for those that are compared."""
+        """Number of categories of each nominal feature; 0 for other features."""
         return [len(f.categories) if f.kind is Kind.NOMINAL else 0 for f in self.tree.schema.features]
 
     @property
     def nominal(self) -> bool:
-        """Whether some test asks for a category."""
+        """Whether some split tests a category."""
         return bool(np.isnan(self.flat.threshold).any())
 
     @property
-    def measures(self) -> bool:
-        """Whether the answer is a number instead of probabilities of classes."""
+    def is_regression(self) -> bool:
+        """Whether the prediction is a mean instead of probabilities."""
         return self.tree.is_regression
 
     @property
-    def spreads(self) -> bool:
-        """Whether a missing value may be answered by several branches together."""
+    def is_fractional(self) -> bool:
+        """Whether a missing value may go to every branch."""
         return self.flat.fractional and not self.complete
 
     @property
     def cuts(self) -> list[Floats]:
-        """The thresholds that each feature is compared with, in ascending order."""
+        """The thresholds of each feature, in ascending order."""
         flat = self.flat
-        asked = [(flat.feature == f) & ~np.isnan(flat.threshold) for f in range(len(self.features))]
-        return [np.unique(flat.threshold[here]) for here in asked]
+        compared = [(flat.feature == f) & ~np.isnan(flat.threshold) for f in range(len(self.features))]
+        return [np.unique(flat.threshold[splits]) for splits in compared]
 
 
-def _where_rows_stop(flat: LookupTables, complete: bool) -> LookupTables:
-    """Leave out the answers of inner nodes if no row stops at one, neither with a missing value nor unseen."""
+def _without_unused(flat: LookupTables, complete: bool) -> LookupTables:
+    """Leave out the predictions of inner nodes if no row stops at one, with a missing value or an unseen category."""
     missing = flat.lead[flat.start[1:] - 1]
     inside = (missing < 0) & (~missing < flat.n_inner) & (not complete)
     first = 0 if np.isnan(flat.threshold).any() or inside.any() else flat.n_inner

@@ -1,4 +1,4 @@
-"""The C file as a whole, and the test that goes with it."""
+"""The whole C file, and the test inside it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.errors import ExportError, ParameterError
-from hornbeam.export.one_tree import HasTree, single_tree
-from hornbeam.export.source.c.answers import answers, stored
+from hornbeam.export.checks import HasTree, check_table, single_tree
 from hornbeam.export.source.c.declarations import class_names, declarations
 from hornbeam.export.source.c.nested import nested
 from hornbeam.export.source.c.numbers import NUMBERS, Real
+from hornbeam.export.source.c.predictions import predictions, stored
 from hornbeam.export.source.c.program import Program
 from hornbeam.export.source.c.tables import array, binned_walk, binning, flat_walk
-from hornbeam.export.source.test_vectors import TestVectors, need_table
+from hornbeam.export.source.vectors import TestVectors
 from hornbeam.export.wording import wrapped
 from hornbeam.tree import Tree
 
@@ -35,29 +35,29 @@ def to_c(
     *,
     name: str = "tree",
     layout: Literal["if", "table", "bins"] = "if",
-    input: Literal["double", "float", "int32", "int16"] = "double",  # noqa: A002 the word for it in C
+    input: Literal["double", "float", "int32", "int16"] = "double",  # noqa: A002 the usual name
     probability: Literal["double", "float", "uint16", "uint8"] = "double",
     complete: bool = False,
     vectors: Table | None = None,
 ) -> str:
-    """Write a tree as one file of C99 that needs no heap, no library and no header but ``<stdint.h>``.
+    """Write a tree as one file of C99 that needs no heap, no library and only the header ``<stdint.h>``.
 
     Parameters
     ----------
     tree : Tree or fitted TreeClassifier or TreeRegressor
     name : str, default "tree"
-        What every name in the file begins with.
+        The beginning of every name in the file.
     layout : {"if", "table", "bins"}, default "if"
-        Nested ifs; flat tables and one loop; or tables over small integers, with a function that puts the
-        values of a row into such bins.
+        Nested ifs; flat tables and one loop; or tables over small integers, with a function that converts the values of
+        a row to such bins.
     input : {"double", "float", "int32", "int16"}, default "double"
-        The type of a row's values. Decisions are the tree's for every value of the type: thresholds are
-        rounded down to it, never to nearest.
+        The type of a row's values. Every value of the type takes the same path as in the tree, because thresholds are
+        rounded down to the type.
     probability : {"double", "float", "uint16", "uint8"}, default "double"
-        The type of the probabilities: exact, rounded to float, or in parts of 65535 or 255 that add up, with
-        the largest error stated in the file. Where the target is numeric, of the means: "double" or "float".
+        The type of the probabilities: exact, rounded to float, or in parts of 65535 or 255 that add up; the file states
+        the largest error. For a numeric target the type of the means: "double" or "float".
     complete : bool, default False
-        Leave out what only rows with missing values need. Smaller, for rows that have none.
+        Leave out the code for missing values. Smaller, for rows that have none.
     vectors : Table, optional
         Rows to ship with the code: compiled with ``NAME_TEST`` defined, the file is a program that fails
         unless all of them get the tree's nodes, classes and probabilities.
@@ -70,8 +70,8 @@ def to_c(
     Raises
     ------
     ExportError
-        Missing values are shared by several branches, and the layout is "if" or the probabilities are not
-        doubles: their sum could not be the tree's.
+        If missing values go to every child, and the layout is "if" or the probabilities are not doubles: their sum
+        would not be exact.
 
     Examples
     --------
@@ -97,20 +97,20 @@ def to_c(
     tree = single_tree(tree)
     _check_choices(name, layout=layout, input=input, probability=probability)
     program = Program.of(tree, name, NUMBERS[input], layout, probability, complete)
-    if program.spreads and (layout == "if" or probability != "double"):
+    if program.is_fractional and (layout == "if" or probability != "double"):
         raise ExportError(
-            f"This tree shares missing values among branches, and their sum cannot be exact with layout={layout!r} and "
+            f"This tree sends missing values to every child, and the sum cannot be exact with layout={layout!r} and "
             f"probability={probability!r}; expected layout='table' or 'bins' and probability='double'. Choose these, "
             "pass complete=True if rows have no missing values, or grow the tree with missing='own'."
         )
-    if program.measures and probability not in ("double", "float"):
+    if program.is_regression and probability not in ("double", "float"):
         raise ExportError(
-            f"The tree answers with a number, which probability={probability!r} cannot hold; expected 'double' or "
+            f"The target is numeric, and probability={probability!r} cannot hold a mean; expected 'double' or "
             "'float'."
         )
     walk = _walk(program)
-    parts = [*_code_of_categories(program, "".join(walk)), *walk, answers(program)]
-    if not program.measures:
+    parts = [*_code_of_categories(program, "".join(walk)), *walk, predictions(program)]
+    if not program.is_regression:
         parts.append(class_names(program))
     if isinstance(program.number, Real) and not complete:
         parts.insert(0, _NO_FAST_MATH)
@@ -120,13 +120,13 @@ def to_c(
     return f"{declarations(program)}\n#ifndef {only}\n\n{body}{test}\n#endif\n"
 
 
-def _check_choices(name: str, **given: str) -> None:
+def _check_choices(name: str, **settings: str) -> None:
     if not re.fullmatch("[a-z][a-z0-9_]{0,19}", name):
         raise ParameterError(
-            f"name is {name!r}; expected at most 20 small letters, digits and underscores, a letter first: it "
-            "begins every name of the C file, e.g. 'tree'."
+            f"name is {name!r}; expected at most 20 small letters, digits and underscores, a letter first: "
+            "every name of the C file begins with it, e.g. 'tree'."
         )
-    for setting, value in given.items():
+    for setting, value in settings.items():
         if value not in _CHOICES[setting]:
             raise ParameterError(
                 f"{setting}={value!r}: expected one of {', '.join(map(repr, _CHOICES[setting]))}."
@@ -134,7 +134,7 @@ def _check_choices(name: str, **given: str) -> None:
 
 
 def _code_of_categories(program: Program, walk: str) -> list[str]:
-    """Write the functions that read the code of a category, those that are called."""
+    """Write the functions that read the code of a category, without those that are not called."""
     name, missing = program.name, program.number.missing("value")
     written = {
         "code_of": _CODE.format(
@@ -150,7 +150,7 @@ def _code_of_categories(program: Program, walk: str) -> list[str]:
 
 
 def _walk(program: Program) -> list[str]:
-    """Write the way from a row to its place."""
+    """Write the functions from a row to its place."""
     row = f"const {program.name}_value *x"
     place = f"static int32_t {program.name}_place({row})\n{{\n"
     binned = [binning(program)] if program.layout == "bins" else []
@@ -163,8 +163,8 @@ def _walk(program: Program) -> list[str]:
 
 
 def _test(program: Program, table: Table) -> str:
-    """Write the rows with the tree's answers, and the program that compares."""
-    need_table(program.tree, table)
+    """Write rows with their expected predictions, and the program that compares them."""
+    check_table(program.tree, table)
     name, number, schema = program.name, program.number, program.tree.schema
     features = zip(schema.features, table.columns, strict=True)
     columns = [c if f.kind is Kind.NOMINAL else number.rounded(c) for f, c in features]
@@ -175,8 +175,8 @@ def _test(program: Program, table: Table) -> str:
         )
     rows = [f"{{{', '.join(map(number.literal, row))}}}" for row in vectors.numbers().tolist()]
     literal = NUMBERS["float" if program.probability == "float" else "double"].literal
-    answer = stored(vectors.probabilities, program.probability).tolist()
-    return (_MEAN_TEST if program.measures else _TEST).format(
+    expected = stored(vectors.probabilities, program.probability).tolist()
+    return (_MEAN_TEST if program.is_regression else _TEST).format(
         name=name,
         NAME=program.prefix,
         type=number.ctype,
@@ -184,8 +184,8 @@ def _test(program: Program, table: Table) -> str:
         rows=wrapped(rows),
         nodes=array(f"{name}_test_node", vectors.nodes.tolist()),
         classes=array(f"{name}_test_class", vectors.decided.tolist()),
-        answers=wrapped(
-            f"{{{', '.join(str(p) if isinstance(p, int) else literal(p) for p in row)}}}" for row in answer
+        expected=wrapped(
+            f"{{{', '.join(str(p) if isinstance(p, int) else literal(p) for p in row)}}}" for row in expected
         ),
         row=_BINNED_ROW.format(name=name, NAME=program.prefix)
         if program.layout == "bins"
@@ -223,7 +223,7 @@ static const {type} {name}_test_x[{n}][{NAME}_FEATURES] = {{
 {rows}
 }};
 {nodes}static const {name}_number {name}_test_mean[{n}][1] = {{
-{answers}
+{expected}
 }};
 
 int main(void)
@@ -244,7 +244,7 @@ static const {type} {name}_test_x[{n}][{NAME}_FEATURES] = {{
 {rows}
 }};
 {nodes}{classes}static const {name}_probability {name}_test_p[{n}][{NAME}_CLASSES] = {{
-{answers}
+{expected}
 }};
 
 int main(void)

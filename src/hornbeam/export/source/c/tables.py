@@ -1,4 +1,4 @@
-"""The flat layouts: tables and one loop, over the values of a row or over their bins."""
+"""The flat layouts: tables and one loop, over the values of a row or over its bins."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def smallest(values: Iterable[int]) -> str:
 
 
 def array(name: str, values: list[int]) -> str:
-    """Write a table of integers in the smallest type; C has no empty ones, so at least a zero."""
+    """Write a table of integers in the smallest type; an empty one gets a zero, because C has no empty arrays."""
     return f"static const {smallest(values)} {name}[] = {{\n{wrapped(values or [0])}\n}};\n"
 
 
 def bin_type(program: Program) -> str:
-    """Name the type of a bin; its two largest numbers mean missing and unknown."""
+    """Name the type of a bin; its two largest values mean missing and unknown."""
     return smallest([max([0, *map(len, program.cuts), *program.sizes]) + 2])
 
 
 def flat_walk(program: Program) -> str:
-    """Write the walk over the values of a row: tables, and the function from a row and a lead to a place."""
+    """Write the tables, and the function from the values of a row and a lead to a place."""
     name, number = program.name, program.number
     cuts = [number.cut(t) if t == t else 0 for t in program.flat.threshold.tolist()]
     written = (
@@ -52,15 +52,15 @@ def flat_walk(program: Program) -> str:
 
 
 def binned_walk(program: Program) -> str:
-    """Write the walk over the bins of a row."""
+    """Write the tables, and the function from the bins of a row and a lead to a place."""
     name, flat, cuts = program.name, program.flat, program.cuts
-    asked = zip(flat.feature.tolist(), flat.threshold.tolist(), strict=True)
-    rank = [int(np.searchsorted(cuts[f], t)) if t == t else 0 for f, t in asked]
+    splits = zip(flat.feature.tolist(), flat.threshold.tolist(), strict=True)
+    rank = [int(np.searchsorted(cuts[f], t)) if t == t else 0 for f, t in splits]
     return array(f"{name}_threshold", rank) + _walk(program, f"value == {program.prefix}_MISSING")
 
 
 def binning(program: Program) -> str:
-    """Write the function that puts the numbers of a row into bins."""
+    """Write the function that converts the values of a row to bins."""
     name, number, cuts = program.name, program.number, program.cuts
     numbers = [number.literal(number.cut(t)) for run in cuts for t in run.tolist()] or ["0"]
     return _BINNING.format(
@@ -75,7 +75,7 @@ def binning(program: Program) -> str:
 
 
 def _walk(program: Program, missing: str) -> str:
-    """Write the tables that the flat layouts share, and the loop over them."""
+    """Write the tables of both flat layouts, and the loop over them."""
     name, flat, complete = program.name, program.flat, program.complete
     start, lead = _known(flat) if complete else (flat.start[:-1], flat.lead)
     above = f"value > {name}_threshold[at]"
@@ -93,7 +93,7 @@ def _walk(program: Program, missing: str) -> str:
 
 
 def _known(flat: LookupTables) -> tuple[Indices, Indices]:
-    """The leads without those of missing values, which are the last of each node."""
+    """Drop the leads of missing values, which are the last of each node."""
     keep = np.ones(len(flat.lead), np.bool_)
     keep[flat.start[1:] - 1] = False
     return (flat.start[:-1] - np.arange(flat.n_inner)).astype(np.int32), flat.lead[keep]

@@ -1,8 +1,8 @@
-"""Where the nodes of a drawn tree stand: numbers alone, no picture yet.
+"""Positions of the nodes of a drawn tree.
 
-The root is at the left, every leaf has a line of its own, and children stand to the right of their parent. So two
-nodes of which none is above the other are a line apart at least, an inner node is one and a half from the next below,
-and a branch passes no words but its own.
+The root is at the left, every leaf has its own line, and children are to the right of their parent. So two nodes of
+different subtrees are at least one line apart, an inner node is one and a half lines from the next node below, and a
+branch crosses only its own text.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from hornbeam.tree import Skeleton
 from hornbeam.tree.walk import depths, leaves_below, push_down
 from hornbeam.typing import Bools, Floats, Indices
 
-__all__ = ["Layout", "arrange", "lines", "room"]
+__all__ = ["NodePositions", "line_numbers", "place_nodes", "without_overlap"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Layout:
-    """Places of nodes.
+class NodePositions:
+    """The line of each node, and the begin and end of its text.
 
     Parameters
     ----------
     line : float64 array of shape (n,)
-        How many lines each node stands below the first; leaves at 0, 1, 2, ...
+        Distance of each node from the first line, in lines; leaves at 0, 1, 2, ...
     begin, end : float64 arrays of shape (n,)
-        Where the words that lead to each node begin and end, from the left edge. A branch bends between the
-        end of the parent's words and the beginning of its own.
+        Begin and end of each node's text, from the left edge. A branch bends between the end of the parent's text and
+        the begin of its own.
     """
 
     line: Floats
@@ -37,35 +37,35 @@ class Layout:
 
     @property
     def width(self) -> float:
-        """From the left edge to the end of the last words."""
+        """Distance from the left edge to the end of the last text."""
         return float(self.end.max())
 
 
-def arrange(skeleton: Skeleton, width: Floats, *, bend: float, aligned: bool = True) -> Layout:
-    """Give every node of a tree its place.
+def place_nodes(skeleton: Skeleton, width: Floats, *, bend: float, aligned: bool = True) -> NodePositions:
+    """Compute the position of every node.
 
     Parameters
     ----------
     skeleton : Skeleton
     width : float64 array of shape (n,)
-        How wide the words are that lead to each node; 0 where there are none.
+        Width of each node's text; 0 if it has none.
     bend : float
-        How far a branch needs to reach another line.
+        Width of a branch's bend to another line.
     aligned : bool, default True
-        Keep nodes of the same depth in a column. Otherwise a branch is as long as its own words, and the
-        drawing as wide as its longest path.
+        Keep nodes of the same depth in a column. Otherwise a branch is as long as its own text, and the drawing as wide
+        as its longest path.
 
     Returns
     -------
-    Layout
+    NodePositions
 
     Examples
     --------
     >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
-    >>> layout = arrange(stump, np.array([30.0, 50.0, 40.0]), bend=10.0)
-    >>> layout.line.tolist(), layout.begin.tolist(), layout.end.tolist()
+    >>> positions = place_nodes(stump, np.array([30.0, 50.0, 40.0]), bend=10.0)
+    >>> positions.line.tolist(), positions.begin.tolist(), positions.end.tolist()
     ([0.5, 0.0, 1.0], [0.0, 40.0, 40.0], [30.0, 90.0, 90.0])
-    >>> arrange(stump, np.array([30.0, 50.0, 40.0]), bend=10.0, aligned=False).end.tolist()
+    >>> place_nodes(stump, np.array([30.0, 50.0, 40.0]), bend=10.0, aligned=False).end.tolist()
     [30.0, 90.0, 80.0]
     """
     if aligned:
@@ -74,18 +74,18 @@ def arrange(skeleton: Skeleton, width: Floats, *, bend: float, aligned: bool = T
         np.maximum.at(column, depth, width)
         width = column[depth]
     bends = np.full(skeleton.n_nodes, bend)
-    bends[0] = 0.0  # nothing leads to the root
+    bends[0] = 0.0  # no branch leads to the root
     end = push_down(skeleton, width + bends)
-    return Layout(lines(skeleton), end - width, end)
+    return NodePositions(line_numbers(skeleton), end - width, end)
 
 
-def lines(skeleton: Skeleton) -> Floats:
+def line_numbers(skeleton: Skeleton) -> Floats:
     """Put leaves on lines 0, 1, 2, ... in their order, and every other node in the middle of its children.
 
     Examples
     --------
     >>> tests = [0.5, np.nan, 1.5, np.nan, np.nan]
-    >>> lines(Skeleton.of([2, 0, 2, 0, 0], feature=[0, -1, 0, -1, -1], threshold=tests)).tolist()
+    >>> line_numbers(Skeleton.of([2, 0, 2, 0, 0], feature=[0, -1, 0, -1, -1], threshold=tests)).tolist()
     [0.75, 0.0, 1.5, 1.0, 2.0]
     """
     below = leaves_below(skeleton)
@@ -98,17 +98,17 @@ def lines(skeleton: Skeleton) -> Floats:
     return line
 
 
-def room(line: Floats, column: Indices, weight: Floats, above: Floats, below: Floats) -> Bools:
-    """Choose the words to write, the weightiest first, so that none in a column touch.
+def without_overlap(line: Floats, column: Indices, weight: Floats, above: Floats, below: Floats) -> Bools:
+    """Choose the texts to write, those of largest weight first, so that no two in a column overlap.
 
     Parameters
     ----------
     line, column : arrays of shape (n,)
-        Where the words stand.
+        Position of each text.
     weight : array of shape (n,)
-        Whose words matter most.
+        Importance of each text.
     above, below : float64 arrays of shape (n,)
-        How many lines of room the words take over and under their own.
+        Height of each text above and below its line, in lines.
 
     Returns
     -------
@@ -117,7 +117,7 @@ def room(line: Floats, column: Indices, weight: Floats, above: Floats, below: Fl
     Examples
     --------
     >>> line, column, high = np.array([0.0, 1.0, 2.0, 2.5]), np.array([0, 0, 0, 1]), np.full(4, 1.5)
-    >>> room(line, column, np.array([5, 9, 1, 1]), high, np.zeros(4)).tolist()
+    >>> without_overlap(line, column, np.array([5, 9, 1, 1]), high, np.zeros(4)).tolist()
     [False, True, False, True]
     """
     written = np.zeros(len(line), bool)

@@ -1,4 +1,4 @@
-"""Trees drawn and tabled: Markdown, DOT, SVG, and where the boxes stand."""
+"""Trees as Markdown, DOT and SVG, and the positions of the boxes."""
 
 from xml.etree import ElementTree
 
@@ -34,7 +34,7 @@ def tree():
     return Tree.raw(Schema(features, ("no", "yes", "`maybe`")), skeleton, evidence)
 
 
-def test_markdown(tree):
+def test_markdown_has_a_line_per_leaf(tree):
     assert to_markdown(tree).split("\n")[2:] == [
         "| 4 | `age ≤ 30.5` and `colour in {blue, a\\|b & <c>} or missing` | `no` | 1.000 | `58 no` |",
         "| 5 | `age ≤ 30.5` and `colour = green` | `yes` | 0.833 | `10 yes, 2 no` |",
@@ -48,18 +48,18 @@ def test_markdown_of_a_single_leaf():
     assert to_markdown(leaf).split("\n")[2:] == ["| 0 | every row | `yes` | 0.750 | `3 yes, 1 no` |"]
 
 
-def test_dot(tree):
+def test_dot_labels_nodes_and_edges(tree):
     lines = to_dot(tree).split("\n")
     assert '  n0 -> n1 [label="≤ 30.5"];' in lines
     assert '  n1 -> n4 [label="in {blue, a|b &amp; <c>} or missing"];' in lines
     assert '  n3 [label="`maybe` 0.600\\n3 `maybe`, 1 no, 1 yes", style="rounded,bold"];' in lines
 
 
-def test_svg_says_what_the_tree_says(tree):
+def test_svg_has_the_text_of_every_node(tree):
     drawing = ElementTree.fromstring(to_svg(tree))
-    told = [text.text for text in drawing.iter(f"{SVG}text") if text.text]
+    texts = [text.text for text in drawing.iter(f"{SVG}text") if text.text]
     assert {"age", "120 rows", "colour", "≤ 30.5", "missing", "= green", "yes 0.833", "10 yes, 2 no"} <= set(
-        told
+        texts
     )
     (long,) = [text for text in drawing.iter(f"{SVG}text") if len(text)]
     assert long[0].text == "in {blue, a|b & <c>} or missing"
@@ -68,9 +68,9 @@ def test_svg_says_what_the_tree_says(tree):
 
 def test_svg_is_cut_at_a_depth(tree):
     drawing = ElementTree.fromstring(to_svg(tree, 1))
-    told = [text.text for text in drawing.iter(f"{SVG}text")]
-    assert "no 0.857 (2 leaves below)" in told
-    assert "= green" not in told
+    texts = [text.text for text in drawing.iter(f"{SVG}text")]
+    assert "no 0.857 (2 leaves below)" in texts
+    assert "= green" not in texts
     assert to_svg(tree, 2) == to_svg(tree)
 
 
@@ -91,7 +91,7 @@ def test_every_tree_is_drawn_inside_its_frame(tree):
 
 @settings(max_examples=60)
 @given(schemas().flatmap(skeletons), st.integers(0, 2**32 - 1))
-def test_no_two_nodes_overlap_and_parents_stand_in_the_middle(skeleton, seed):
+def test_no_two_nodes_overlap_and_parents_are_in_the_middle(skeleton, seed):
     width = np.random.default_rng(seed).uniform(1, 50, skeleton.n_nodes)
     x = tree_layout(skeleton.first_child, skeleton.n_children, width)
     assert (x - width / 2 >= -1e-9).all()
@@ -103,7 +103,7 @@ def test_no_two_nodes_overlap_and_parents_stand_in_the_middle(skeleton, seed):
         assert x[node] == pytest.approx((x[first] + x[last]) / 2)
 
 
-def test_equal_subtrees_are_drawn_alike_and_pushed_together():
+def test_equal_subtrees_have_the_same_shape_and_touch():
     n_children = np.array([2, 2, 2, 0, 2, 0, 2, 0, 0, 0, 0], np.int32)
     x = tree_layout(parents_and_children(n_children)[1], n_children, np.full(11, 2.0))
     assert x.tolist() == [4, 2, 6, 1, 3, 5, 7, 2, 4, 6, 8]
@@ -115,7 +115,7 @@ def test_a_deep_chain_is_placed_without_recursion():
     assert np.isfinite(x).all()
 
 
-def test_limits_make_sense(tree):
+def test_invalid_limits_raise(tree):
     with pytest.raises(ParameterError, match="max_depth is -1"):
         to_svg(tree, -1)
     with pytest.raises(ParameterError, match="max_categories is 0"):

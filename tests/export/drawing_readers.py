@@ -1,4 +1,4 @@
-"""Readers of what people read: the names that text, Markdown, DOT and SVG show, by the shape of each alone."""
+"""Readers of the names in text, Markdown, DOT and SVG, which use only the syntax of each format."""
 
 import ast
 import html
@@ -18,19 +18,19 @@ from hornbeam.tree.walk import path
 
 __all__ = ["DRAWINGS", "shown"]
 
-_WORD = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,{}'"\\]+"""
+_NAME = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,{}'"\\]+"""
 _SVG = "{http://www.w3.org/2000/svg}"
 _DOT_LABEL = r'"((?:[^"\\\n]|\\.)*)"'
 
 
 @dataclass
 class Drawing:
-    """What a drawing says of each node: its feature, what leads to it, its answer and evidence."""
+    """The text of each node in a drawing: its feature, condition, prediction and evidence."""
 
     tree: Tree
     features: dict[int, str] = field(default_factory=dict)
     tests: dict[int, str] = field(default_factory=dict)
-    answers: dict[int, str] = field(default_factory=dict)
+    predictions: dict[int, str] = field(default_factory=dict)
     evidence: dict[int, str] = field(default_factory=dict)
 
     def names(self) -> Iterator[str]:
@@ -42,12 +42,12 @@ class Drawing:
             if node in self.features:
                 yield _read(self.features[node])
             else:
-                yield _read(re.fullmatch(r"(.*) \d\.\d{3}", self.answers[node])[1].rstrip())
+                yield _read(re.fullmatch(r"(.*) \d\.\d{3}", self.predictions[node])[1].rstrip())
                 yield from _counted(self.evidence[node])
 
 
 def shown(tree: Tree) -> Iterator[str]:
-    """The names that a drawing of a tree shows, node by node."""
+    """The names that a drawing of a tree must contain, node by node."""
     skeleton, schema = tree.skeleton, tree.schema
     for node in range(tree.n_nodes):
         if node:
@@ -66,33 +66,33 @@ def shown(tree: Tree) -> Iterator[str]:
             yield from (schema.classes[k] for k in most)
 
 
-def _read(word: str) -> str:
-    return ast.literal_eval(word) if word[0] in "'\"" else word
+def _read(name: str) -> str:
+    return ast.literal_eval(name) if name[0] in "'\"" else name
 
 
 def _members(test: str, categories: tuple[str, ...]) -> list[str]:
-    """The categories that a test asks for, by name or by those it leaves out."""
+    """The categories of a condition, listed or given by their complement."""
     if re.fullmatch(r"[≤>] -?[\d.]+(e[+-]\d+)?( or missing)?", test):
         return []
     known = test.removesuffix(" or missing")
     if known == "known":
         return list(categories)
-    single = re.fullmatch(rf"([=≠]) ({_WORD})", known)
+    single = re.fullmatch(rf"([=≠]) ({_NAME})", known)
     if single:
         left_out, named = single[1] == "≠", [_read(single[2])]
     else:
         negation, inside = re.fullmatch(r"(not )?in \{(.*)\}", known).groups()
-        words = re.findall(rf"(?:^|, )({_WORD})(?=, |$)", inside)
-        assert ", ".join(words) == inside
-        left_out, named = negation is not None, [_read(word) for word in words]
+        names = re.findall(rf"(?:^|, )({_NAME})(?=, |$)", inside)
+        assert ", ".join(names) == inside
+        left_out, named = negation is not None, [_read(name) for name in names]
     return [category for category in categories if category not in named] if left_out else named
 
 
 def _counted(evidence: str) -> list[str]:
-    """The classes of some evidence."""
-    found = re.findall(rf"(?:^|, )(\d+) ({_WORD})(?=, |$)", evidence)
+    """The classes in a text of evidence."""
+    found = re.findall(rf"(?:^|, )(\d+) ({_NAME})(?=, |$)", evidence)
     assert ", ".join(" ".join(pair) for pair in found) == evidence
-    return [_read(word) for _, word in found if not word.startswith("of ")]
+    return [_read(name) for _, name in found if not name.startswith("of ")]
 
 
 def _from_text(tree: Tree) -> Drawing:
@@ -106,18 +106,20 @@ def _from_text(tree: Tree) -> Drawing:
         node = todo.pop()
         todo += range(first[node] + n_children[node] - 1, first[node] - 1, -1) if n_children[node] else []
         if node:
-            _take(drawn, node, re.sub(rf"^(?:│  |   )*[├└]─ {node}\) ", "", line).split(" ··")[0])
+            _add_test(drawn, node, re.sub(rf"^(?:│  |   )*[├└]─ {node}\) ", "", line).split(" ··")[0])
         if not n_children[node]:
             right = re.sub("^·* ", "", line.split(" ··")[1])
-            drawn.answers[node], drawn.evidence[node] = re.fullmatch(r"(.* \d\.\d{3})  (.*)", right).groups()
+            drawn.predictions[node], drawn.evidence[node] = re.fullmatch(
+                r"(.* \d\.\d{3})  (.*)", right
+            ).groups()
     return drawn
 
 
-def _take(drawn: Drawing, node: int, told: str) -> None:
-    """Part the name of a feature from a test of it."""
+def _add_test(drawn: Drawing, node: int, text: str) -> None:
+    """Split a text into the name of the feature and its condition."""
     above = drawn.tree.skeleton.parent.item(node)
     width = len(feature_name(drawn.tree.schema.names[drawn.tree.skeleton.feature[above]]))
-    drawn.features[above], drawn.tests[node] = told[:width], told[width + 1 :]
+    drawn.features[above], drawn.tests[node] = text[:width], text[width + 1 :]
 
 
 def _from_markdown(tree: Tree) -> Drawing:
@@ -131,9 +133,9 @@ def _from_markdown(tree: Tree) -> Drawing:
         leaf = int(number[0].content)
         assert {part.content for part in tests if part.type == "text"} <= {" and ", ""}
         steps = [part.content for part in tests if part.type == "code_inline"]
-        for node, told in zip(path(tree.skeleton, leaf)[1:], steps, strict=True):
-            _take(drawn, node, told)
-        drawn.answers[leaf] = f"{best[0].content} {probability[0].content}"
+        for node, text in zip(path(tree.skeleton, leaf)[1:], steps, strict=True):
+            _add_test(drawn, node, text)
+        drawn.predictions[leaf] = f"{best[0].content} {probability[0].content}"
         drawn.evidence[leaf] = evidence[0].content
     return drawn
 
@@ -146,13 +148,13 @@ def _from_dot(tree: Tree) -> Drawing:
     for line in lines[2:]:
         form = rf'  n(\d+)(?: -> n(\d+))? \[label={_DOT_LABEL}(?:, style="rounded,bold")?\];'
         node, child, label = re.fullmatch(form, line).groups()
-        words = html.unescape(re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], label))
+        names = html.unescape(re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], label))
         if child:
-            drawn.tests[int(child)] = words
+            drawn.tests[int(child)] = names
         elif tree.skeleton.n_children[int(node)]:
-            drawn.features[int(node)] = words
+            drawn.features[int(node)] = names
         else:
-            drawn.answers[int(node)], drawn.evidence[int(node)] = words.split("\n")
+            drawn.predictions[int(node)], drawn.evidence[int(node)] = names.split("\n")
     return drawn
 
 
@@ -167,14 +169,14 @@ def _from_svg(tree: Tree) -> Drawing:
         "rect",
         "text",
     }
-    told = [part.text for part in picture.iter(f"{_SVG}text")]
-    assert len(told) == 3 * tree.n_nodes - 1
-    drawn.tests = dict(enumerate(told[: tree.n_nodes - 1], start=1))
-    for node, (above, below) in enumerate(zip(*[iter(told[tree.n_nodes - 1 :])] * 2, strict=True)):
+    text = [part.text for part in picture.iter(f"{_SVG}text")]
+    assert len(text) == 3 * tree.n_nodes - 1
+    drawn.tests = dict(enumerate(text[: tree.n_nodes - 1], start=1))
+    for node, (above, below) in enumerate(zip(*[iter(text[tree.n_nodes - 1 :])] * 2, strict=True)):
         if tree.skeleton.n_children[node]:
             drawn.features[node] = above
         else:
-            drawn.answers[node], drawn.evidence[node] = above, below
+            drawn.predictions[node], drawn.evidence[node] = above, below
     return drawn
 
 
@@ -184,4 +186,4 @@ DRAWINGS = {
     "DOT": ("Python", _from_dot),
     "SVG": ("Python", _from_svg),
 }
-"""Of each drawing what reads it, and how."""
+"""The runtime and the reader of each format."""

@@ -1,27 +1,27 @@
-"""Rows with the answers a tree gives them, to be shipped beside exported code as its test."""
+"""Rows with their expected predictions, to ship with exported code as its test."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
-from hornbeam.errors import SchemaError
+from hornbeam.export.checks import check_table
 from hornbeam.export.wording import plain_label
 from hornbeam.tree import Tree
 from hornbeam.tree.route import predict_rows, route
 from hornbeam.typing import Floats, Indices
 
-__all__ = ["TestVectors", "need_table"]
+__all__ = ["TestVectors"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TestVectors:
-    """Rows, where each of them stops, and what the tree answers.
+    """Rows with the node where each stops, its probabilities and its class.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class TestVectors:
     nodes : int32 array of shape (n_rows,)
     probabilities : float64 array of shape (n_rows, n_classes)
     decided : intp array of shape (n_rows,)
-        The class that the tree's decision rule gives, by its code; 0 where the target is numeric.
+        The code of the class that the tree's decision rule chooses; 0 for a numeric target.
 
     Examples
     --------
@@ -44,6 +44,8 @@ class TestVectors:
     ([1, 0], [[0.8, 0.2], [0.5, 0.5]], [[0.1], [None]])
     """
 
+    __test__: ClassVar[bool] = False  # pytest would collect the class by its name
+
     table: Table
     nodes: Indices
     probabilities: Floats
@@ -51,14 +53,14 @@ class TestVectors:
 
     @classmethod
     def of(cls, tree: Tree, table: Table) -> Self:
-        """Ask the tree about every row of a table."""
-        need_table(tree, table)
-        said = predict_rows(tree, table)
-        decided = np.zeros(len(said), np.intp) if tree.is_regression else tree.decision(said)
-        return cls(table, route(tree.skeleton, table), said, decided)
+        """Predict every row of a table."""
+        check_table(tree, table)
+        predicted = predict_rows(tree, table)
+        decided = np.zeros(len(predicted), np.intp) if tree.is_regression else tree.decision(predicted)
+        return cls(table, route(tree.skeleton, table), predicted, decided)
 
     def numbers(self) -> Floats:
-        """Give the rows as numbers: categories by their codes, NaN where missing, -2 where unknown."""
+        """Convert the rows to numbers: categories to their codes, missing values to NaN, unseen categories to -2."""
         columns = []
         for feature, column in zip(self.table.schema.features, self.table.columns, strict=True):
             missing = (column == -1) & (feature.kind is Kind.NOMINAL)
@@ -66,11 +68,11 @@ class TestVectors:
         return np.stack(columns, axis=1) if columns else np.empty((len(self.nodes), 0))
 
     def values(self) -> list[list[Any]]:
-        """Give the rows by value: categories themselves, None where missing, a new word where unknown."""
+        """List the values of the rows: None where missing, a new text for an unseen category."""
         rows: list[list[Any]] = [[] for _ in self.nodes]
         for feature, column in zip(self.table.schema.features, self.numbers().T, strict=True):
             categories = [plain_label(category) for category in feature.categories]
-            unknown = _new_word({str(category) for category in categories})
+            unknown = _new_text({str(category) for category in categories})
             for row, value in zip(rows, column.tolist(), strict=True):
                 if np.isnan(value):
                     row.append(None)
@@ -81,22 +83,8 @@ class TestVectors:
         return rows
 
 
-def _new_word(known: set[str]) -> str:
-    word = "?"
-    while word in known:
-        word += "?"
-    return word
-
-
-def need_table(tree: Tree, table: Any) -> None:
-    """Raise `SchemaError` unless vectors are a table of the tree's features."""
-    if not isinstance(table, Table):
-        raise SchemaError(
-            f"The vectors are a {type(table).__name__}; expected a Table. Read rows X with "
-            "Table.read(X, schema=tree.schema)."
-        )
-    if table.schema.features != tree.schema.features:
-        raise SchemaError(
-            "The vectors' table has other features than the tree; expected the same names, kinds and "
-            "categories. Read it with Table.read(X, schema=tree.schema)."
-        )
+def _new_text(known: set[str]) -> str:
+    text = "?"
+    while text in known:
+        text += "?"
+    return text

@@ -1,4 +1,4 @@
-"""What the C file answers: tables of beliefs, classes and nodes, and the functions that look there."""
+"""Tables of predictions, and the public functions of the C file that look them up."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from hornbeam.export.wording import wrapped
 from hornbeam.tree import Costs
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["ONE", "accuracy", "answers", "fixed_point", "stored"]
+__all__ = ["ONE", "accuracy", "fixed_point", "predictions", "stored"]
 
 ONE = {"uint8": 255, "uint16": 65_535}
-"""The number that means certainty, for each kind of fixed point."""
+"""The number that means probability 1, for each fixed-point type."""
 
-_FEW = 8  # probabilities that take less room to copy than a call of memcpy, which a chip may not have, does
+_MAX_UNROLLED = 8  # copies; more take more code than a call of memcpy, which a chip may not have
 
 
 def fixed_point(belief: Floats, one: int) -> Counts:
-    """Round probabilities to whole parts of `one`, so that each row still adds up.
+    """Round probabilities to multiples of 1 / `one`, so that each row still adds up to 1.
 
-    All are rounded down, and what is missing is given to those that lost most: none is off by a whole part.
+    All are rounded down, then those with the largest loss are raised: no error is as large as 1 / `one`.
 
     Examples
     --------
@@ -40,18 +40,18 @@ def fixed_point(belief: Floats, one: int) -> Counts:
 
 
 def stored(belief: Floats, kind: str) -> NDArray[np.generic]:
-    """Give probabilities as the file stores them."""
+    """Convert probabilities to the type in which the file stores them."""
     if kind in ONE:
         return fixed_point(belief, ONE[kind])
     return belief.astype(np.float32) if kind == "float" else belief
 
 
 def accuracy(program: Program) -> str:
-    """Say how far the stored probabilities may be from the tree's, and how far they are."""
+    """Write the largest possible and the largest actual error of the stored probabilities."""
     kind, belief = program.probability, program.flat.belief
     if kind == "double":
         return "exactly the tree's"
-    if program.measures:
+    if program.is_regression:
         return "the tree's, rounded to float"
     found = stored(belief, kind).astype(np.float64) / ONE.get(kind, 1)
     error = float(np.abs(found - belief).max())
@@ -66,7 +66,7 @@ def _power(error: float) -> str:
     return f"2^{log2(error):.1f}" if error else "nothing"
 
 
-def answers(program: Program) -> str:
+def predictions(program: Program) -> str:
     """Write the tables and the public functions, which call ``NAME_place`` or ``NAME_walk``."""
     name, flat = program.name, program.flat
     belief = stored(flat.belief, program.probability).tolist()
@@ -82,10 +82,10 @@ def answers(program: Program) -> str:
         "open": flat.most_open,
     }
     tables = array(f"{name}_node_at", flat.node.tolist())
-    if program.measures:
+    if program.is_regression:
         parts["belief"] = wrapped(literal(row[0]) for row in belief)
         return tables + (_MEANS + _NODE + _MEAN).format(**parts)
-    if program.spreads:
+    if program.is_fractional:
         tables += array(f"{name}_shared", flat.spread_start.tolist())
         tables += array(f"{name}_shared_lead", flat.spread_lead.tolist())
         shares = wrapped(map(literal, flat.spread_share.tolist()))
@@ -95,29 +95,29 @@ def answers(program: Program) -> str:
         if program.tree.decision.loss is not None:
             decide = _LEAST_COST
             parts |= _losses(program.tree.decision.loss)
-        return tables + (_BELIEF + _NODE + _SHARED_ANSWER + decide).format(**parts)
+        return tables + (_BELIEF + _NODE + _SHARED_PROBABILITIES + decide).format(**parts)
     tables += array(f"{name}_decided", flat.decided.tolist())
     parts["copy"] = _copy(program)
-    return tables + (_BELIEF + _NODE + _ANSWER).format(**parts)
+    return tables + (_BELIEF + _NODE + _CLASS_AND_PROBABILITIES).format(**parts)
 
 
 def _losses(loss: Costs) -> dict[str, str]:
-    """Write the costs that decide, and how close two of them are equal."""
+    """Write the cost matrix of the decision, and the difference up to which two costs are equal."""
     literal = Real("double", np.float64).literal
     rows = [f"{{{', '.join(map(literal, row))}}}" for row in loss.matrix.tolist()]
     return {"loss": wrapped(rows), "slack": literal(loss.slack)}
 
 
 def _copy(program: Program) -> str:
-    """Write the copying of an answer: one by one if short, because compilers make a call of the loop."""
+    """Write the copy of probabilities: unrolled if short, because compilers turn the loop into a call."""
     n = program.tree.n_classes
-    if n <= _FEW:
+    if n <= _MAX_UNROLLED:
         return "\n".join(f"    p[{k}] = belief[{k}];" for k in range(n))
     return f"    for (int32_t k = 0; k < {program.prefix}_CLASSES; ++k)\n        p[k] = belief[k];"
 
 
 def _missing(program: Program) -> str:
-    """Write the test whether the value that a place asks for is missing."""
+    """Write the condition that the value tested at a place is missing."""
     if program.layout == "bins":
         return f"value == {program.prefix}_MISSING"
     missing = program.number.missing("value")
@@ -150,7 +150,7 @@ int32_t {name}_node(const {name}_value *x)
 }}
 """
 
-_ANSWER = """
+_CLASS_AND_PROBABILITIES = """
 int32_t {name}_class(const {name}_value *x)
 {{
     return {name}_decided[{name}_place(x)];
@@ -168,8 +168,8 @@ void {name}_probabilities(const {name}_value *x, {name}_probability *p)
 }}
 """
 
-_SHARED_ANSWER = """
-/* Whether the place shares a missing value among its branches. */
+_SHARED_PROBABILITIES = """
+/* Whether a missing value goes to every branch of the place. */
 static int32_t {name}_shares(const {name}_value *x, int32_t place)
 {{
     if (place >= (int32_t)(sizeof {name}_feature / sizeof {name}_feature[0]))
@@ -217,7 +217,7 @@ int32_t {name}_class(const {name}_value *x)
 """
 
 _LEAST_COST = """
-/* What it costs to decide for a class (column) where another is the true one (row). */
+/* The cost of deciding for a class (column) if another is the true one (row). */
 static const double {name}_loss[{NAME}_CLASSES][{NAME}_CLASSES] = {{
 {loss}
 }};

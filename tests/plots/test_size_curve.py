@@ -1,4 +1,4 @@
-"""The picture of size against score: every method once, where its numbers are, and to be read."""
+"""The figure of score against size: one readable point per method."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ mpl = pytest.importorskip("matplotlib", reason="pictures need the extra plots")
 mpl.use("agg")
 
 
-def test_points_are_the_numbers_and_labels_cover_nothing() -> None:
+def test_points_are_the_numbers_and_labels_do_not_overlap() -> None:
     rng = np.random.default_rng(0)
     series = {
         kind: {f"{kind} method {i}": (0.1 * 1.2**i, 0.3 + 0.002 * rng.random()) for i in range(8)}
@@ -23,6 +23,6 @@ def test_points_are_the_numbers_and_labels_cover_nothing() -> None:
     assert [text.get_text() for text in ax.texts] == [name for some in series.values() for name in some]
     assert ax.get_xscale() == "log"
     ax.figure.canvas.draw()
-    # The text alone: the line from a label to its point may cross others.
+    # Only the text: the line from a label to its point may cross others.
     boxes = [mpl.text.Text.get_window_extent(text) for text in ax.texts]
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])

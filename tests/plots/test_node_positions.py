@@ -1,4 +1,4 @@
-"""Where nodes stand: numbers that keep their promises on every shape of tree."""
+"""Positions of nodes in trees of every shape."""
 
 from itertools import pairwise
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbeam.plots.layout import arrange, lines, room
+from hornbeam.plots.tree_figure.node_positions import line_numbers, place_nodes, without_overlap
 from hornbeam.tree.walk import depths, descendants
 from strategies import chain, schemas, skeletons
 
@@ -16,8 +16,8 @@ SKELETONS = schemas().flatmap(skeletons)
 
 @settings(max_examples=60)
 @given(SKELETONS)
-def test_leaves_have_lines_in_their_order_and_parents_stand_between_their_children(skeleton):
-    line = lines(skeleton)
+def test_leaves_are_on_consecutive_lines_and_parents_between_their_children(skeleton):
+    line = line_numbers(skeleton)
     assert sorted(line[skeleton.is_leaf]) == list(range(skeleton.n_leaves))
     for node in np.flatnonzero(skeleton.n_children):
         children = slice(skeleton.first_child[node], skeleton.first_child[node] + skeleton.n_children[node])
@@ -29,17 +29,17 @@ def test_leaves_have_lines_in_their_order_and_parents_stand_between_their_childr
 
 @settings(max_examples=60)
 @given(SKELETONS)
-def test_strangers_are_a_line_apart_and_there_is_room_below_inner_nodes(skeleton):
-    line = lines(skeleton)
+def test_unrelated_nodes_are_a_line_apart_and_there_is_room_below_inner_nodes(skeleton):
+    line = line_numbers(skeleton)
     for node in range(skeleton.n_nodes):
-        family = set(descendants(skeleton, node).tolist())
+        related = set(descendants(skeleton, node).tolist())
         at = node
         while at >= 0:
-            family.add(at)
+            related.add(at)
             at = skeleton.parent[at]
-        strangers = np.array(sorted(set(range(skeleton.n_nodes)) - family), int)
-        below = line[strangers][line[strangers] > line[node]]
-        assert (np.abs(line[strangers] - line[node]) >= 1).all()
+        unrelated = np.array(sorted(set(range(skeleton.n_nodes)) - related), int)
+        below = line[unrelated][line[unrelated] > line[node]]
+        assert (np.abs(line[unrelated] - line[node]) >= 1).all()
         assert (below - line[node] >= (1.0 if skeleton.is_leaf[node] else 1.5)).all()
 
 
@@ -47,22 +47,22 @@ def test_strangers_are_a_line_apart_and_there_is_room_below_inner_nodes(skeleton
 @given(SKELETONS, st.booleans(), st.integers(0, 2**32 - 1))
 def test_children_begin_where_their_parent_ends(skeleton, aligned, seed):
     width = np.random.default_rng(seed).uniform(0, 50, skeleton.n_nodes)
-    layout = arrange(skeleton, width, bend=7.0, aligned=aligned)
-    assert (layout.end - layout.begin >= width - 1e-9).all()
-    assert layout.begin[1:] == pytest.approx(layout.end[skeleton.parent[1:]] + 7.0)
+    positions = place_nodes(skeleton, width, bend=7.0, aligned=aligned)
+    assert (positions.end - positions.begin >= width - 1e-9).all()
+    assert positions.begin[1:] == pytest.approx(positions.end[skeleton.parent[1:]] + 7.0)
     if aligned:
         for depth in range(depths(skeleton)[-1] + 1):
-            assert np.ptp(layout.end[depths(skeleton) == depth]) == 0
+            assert np.ptp(positions.end[depths(skeleton) == depth]) == 0
     else:
-        assert layout.width <= arrange(skeleton, width, bend=7.0).width
+        assert positions.width <= place_nodes(skeleton, width, bend=7.0).width
 
 
 @given(st.integers(1, 60), st.integers(0, 2**32 - 1))
-def test_words_do_not_touch_and_are_left_out_for_weightier_ones_alone(n, seed):
+def test_texts_do_not_overlap_and_only_heavier_ones_displace_others(n, seed):
     rng = np.random.default_rng(seed)
     line, column, weight = rng.uniform(0, 20, n), rng.integers(0, 3, n), rng.random(n)
     above, below = rng.uniform(0.1, 1.5, (2, n))
-    written = room(line, column, weight, above, below)
+    written = without_overlap(line, column, weight, above, below)
 
     def touch(i, j):
         return (
@@ -77,5 +77,5 @@ def test_words_do_not_touch_and_are_left_out_for_weightier_ones_alone(n, seed):
 
 
 def test_a_deep_chain_is_placed_without_recursion():
-    layout = arrange(chain(5_000), np.ones(10_001), bend=1.0)
-    assert layout.width == 10_001
+    positions = place_nodes(chain(5_000), np.ones(10_001), bend=1.0)
+    assert positions.width == 10_001

@@ -1,4 +1,4 @@
-"""Trees of numbers in every target: random ones with rows on every threshold, and ones of hostile names."""
+"""Regression trees in every target: random ones with rows on every threshold, and ones with hostile names."""
 
 import json
 import shutil
@@ -6,13 +6,13 @@ import subprocess
 
 import numpy as np
 import pytest
-from databases import DATABASES, codes, rows_of, run
-from hostile import hostile_trees, spoken
-from machines import GCC, _holds, needs_node
+from databases import DATABASES, codes, rows_of, run_query
+from hostile import column_names, hostile_trees
+from model_runners import columns, run_session
 from pmml_reader import evaluate
-from runtimes import columns
-from runtimes import run as run_onnx
+from random_models import models, values
 from sklearn.datasets import load_diabetes
+from source_runners import GCC, _holds, needs_node
 
 from hornbeam import TreeRegressor
 from hornbeam.data.schema import Kind, Schema
@@ -32,27 +32,26 @@ from hornbeam.tree import Tree
 from hornbeam.tree.edit import with_belief
 from hornbeam.tree.route import predict_rows, route
 from hornbeam.tree.walk import evidence_stopping, pull_up
-from parity import models, values
 
 
-def of_numbers(tree, seed):
-    """The same tests over numbers: each node has some of its own, and believes what no decimal can say in short."""
+def as_regression(tree, seed):
+    """A regression tree with the same splits, with evidence of its own at each node and random means."""
     rng = np.random.default_rng([seed, 7])
     own = evidence_stopping(tree.skeleton, tree.weight)
     value = rng.integers(-1000, 1000, tree.n_nodes)
     evidence = pull_up(tree.skeleton, np.stack([own, own * value, own * value**2], axis=1))
     schema = Schema(tree.schema.features, (), Kind.NUMERIC)
     unit = np.array([tree.unit[0], 2.0**-20, 2.0**-20])
-    made = Tree.raw(schema, tree.skeleton, evidence, unit=unit, rows=tree.rows)
+    regression = Tree.raw(schema, tree.skeleton, evidence, unit=unit, rows=tree.rows)
     belief = rng.normal(size=(tree.n_nodes, 1)) * 10.0 ** rng.integers(-9, 9, (tree.n_nodes, 1))
-    return with_belief(made, belief, made.borrowed, None)
+    return with_belief(regression, belief, regression.borrowed, None)
 
 
-def asked(pairs):
-    """Trees of numbers with rows, where each row stops, and its mean."""
+def cases(pairs):
+    """Regression trees with rows, the node where each row stops, and its mean."""
     for seed, (tree, table) in enumerate(pairs):
-        made = of_numbers(tree, seed)
-        yield made, table, route(made.skeleton, table), predict_rows(made, table)[:, 0]
+        regression = as_regression(tree, seed)
+        yield regression, table, route(regression.skeleton, table), predict_rows(regression, table)[:, 0]
 
 
 def some(allowed="every"):
@@ -63,8 +62,8 @@ def equal(found, expected):
     np.testing.assert_array_equal(np.asarray(found, np.float64), expected)
 
 
-def test_python():
-    for tree, table, node, mean in asked(some()):
+def test_python_predicts_the_same_means():
+    for tree, table, node, mean in cases(some()):
         module = {}
         exec(to_python(tree, vectors=table), module)
         assert module["check"]() == 0
@@ -73,9 +72,9 @@ def test_python():
 
 
 @needs_node
-def test_javascript(tmp_path):
+def test_javascript_predicts_the_same_means(tmp_path):
     script, means = ["const found = [];"], []
-    for i, (tree, table, _, mean) in enumerate(asked(some())):
+    for i, (tree, table, _, mean) in enumerate(cases(some())):
         script += [
             to_javascript(tree, name=f"m{i}", vectors=table),
             f"const r{i} = {json.dumps(values(table))};",
@@ -90,22 +89,22 @@ def test_javascript(tmp_path):
         equal(found, mean)
 
 
-def test_rules_in_json():
-    for tree, table, _, mean in asked(some()):
+def test_json_rules_predict_the_same_means():
+    for tree, table, _, mean in cases(some()):
         rules = json.loads(to_json(tree))["rules"]
         named = [dict(zip(tree.schema.names, row, strict=True)) for row in values(table)[:300]]
-        said = [
+        found_mean = [
             sum(rule["mean"] for rule in rules if all(_holds(one, row[one["feature"]]) for one in rule["if"]))
             for row in named
         ]
-        equal(said, mean[:300])
+        equal(found_mean, mean[:300])
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
 @pytest.mark.parametrize("layout", ["if", "table", "bins"])
-def test_c(layout, tmp_path):
-    """The file's own test asks every row, and compares means bit by bit."""
-    for i, (tree, table, _, _) in enumerate(asked([*models(0, shared=False)[:3], *hostile_trees()])):
+def test_c_predicts_the_same_means(layout, tmp_path):
+    """The test inside the file compares nodes and means of all rows."""
+    for i, (tree, table, _, _) in enumerate(cases([*models(0, shared=False)[:3], *hostile_trees()])):
         source = tmp_path / f"{layout}{i}.c"
         source.write_text(to_c(tree, layout=layout, vectors=table), encoding="ascii")
         program = source.with_suffix(".out")
@@ -114,55 +113,55 @@ def test_c(layout, tmp_path):
 
 
 @pytest.mark.parametrize("database", DATABASES)
-def test_sql(database):
+def test_databases_predict_the_same_means(database):
     pytest.importorskip("duckdb", reason="the extra 'test' brings duckdb and sqlglot")
-    for tree, table, node, mean in asked(some()):
-        names = spoken(tree, database)
+    for tree, table, node, mean in cases(some()):
+        names = column_names(tree, database)
         query = to_sql(tree, dialect=database, keep=["row id"], columns=names)
         used = [names.get(name, name) for name in tree.schema.names]
-        found = sorted(run(database, query, used, tree.schema.features, rows_of(table)))
+        found = sorted(run_query(database, query, used, tree.schema.features, rows_of(table)))
         equal([row[1] for row in found], node)
         equal([row[2] for row in found], mean)
 
 
 @pytest.mark.parametrize(("tree_operators", "dtype"), [(5, "float64"), (3, "float64"), (1, "float32")])
-def test_onnx(tree_operators, dtype):
+def test_onnxruntime_predicts_the_same_means(tree_operators, dtype):
     pytest.importorskip("onnxruntime", reason="the extra 'test' brings onnxruntime")
     number = np.dtype(dtype)
-    for tree, table, node, mean in asked(models(0, number.type, shared=False)[:8]):
+    for tree, table, node, mean in cases(models(0, number.type, shared=False)[:8]):
         model = to_onnx(tree, dtype=dtype, tree_operators=tree_operators)
-        found, said = run_onnx(model, {"X": codes(table).astype(number)})
+        found, found_mean = run_session(model, {"X": codes(table).astype(number)})
         equal(found, node)
-        equal(said, mean.astype(number))
+        equal(found_mean, mean.astype(number))
         assert [field.name for field in model.graph.output] == ["leaf", "mean"]
 
 
-def test_onnx_of_hostile_names():
+def test_onnxruntime_predicts_the_same_means_with_hostile_names():
     pytest.importorskip("onnxruntime", reason="the extra 'test' brings onnxruntime")
-    for tree, table, _, mean in asked(hostile_trees()):
-        equal(run_onnx(to_onnx(tree), {"X": codes(table)})[1], mean)
+    for tree, table, _, mean in cases(hostile_trees()):
+        equal(run_session(to_onnx(tree), {"X": codes(table)})[1], mean)
         model = to_onnx(tree, inputs="columns")
         empty = [f for f, feature in enumerate(tree.schema.features) if "" in feature.categories]
-        told = ~np.any([table.columns[f] == -1 for f in empty] or [np.zeros(len(mean), bool)], axis=0)
-        equal(run_onnx(model, columns(model, tree, table))[1][told], mean[told])
+        is_known = ~np.any([table.columns[f] == -1 for f in empty] or [np.zeros(len(mean), bool)], axis=0)
+        equal(run_session(model, columns(model, tree, table))[1][is_known], mean[is_known])
 
 
-def test_treelite():
+def test_treelite_predicts_the_same_means():
     treelite = pytest.importorskip("treelite", reason="the extra 'test' brings treelite")
-    for tree, table, _, mean in asked(some()):
+    for tree, table, _, mean in cases(some()):
         equal(treelite.gtil.predict(to_treelite(tree), codes(table), nthread=1).ravel(), mean)
 
 
-def test_pmml():
-    for tree, table, node, mean in asked(some("XML")):
+def test_pmml_predicts_the_same_means():
+    for tree, table, node, mean in cases(some("XML")):
         document = to_pmml(tree)
         assert 'functionName="regression"' in document
-        leaf, said, _ = evaluate(document, rows_of(table))
+        leaf, found_mean, _ = evaluate(document, rows_of(table))
         equal(leaf, node)
-        equal(said, mean)
+        equal(found_mean, mean)
 
 
-def test_scikit_learn():
+def test_scikit_learn_predicts_the_same_means():
     X, y = load_diabetes(return_X_y=True)
     X = X.astype(np.float32)
     reg = TreeRegressor("cart", max_depth=5, smoothing="shrinkage").fit(X, y)
@@ -177,5 +176,5 @@ def test_shap_adds_up_to_the_mean():
     X[::7, 2] = np.nan
     reg = TreeRegressor(max_depth=4).fit(X, y)
     explainer = shap.TreeExplainer(to_shap(reg.tree_))
-    told = np.ravel(explainer.expected_value)[0] + explainer.shap_values(X).reshape(len(X), -1).sum(axis=1)
-    np.testing.assert_allclose(told, reg.predict(X), rtol=1e-9)
+    total = np.ravel(explainer.expected_value)[0] + explainer.shap_values(X).reshape(len(X), -1).sum(axis=1)
+    np.testing.assert_allclose(total, reg.predict(X), rtol=1e-9)

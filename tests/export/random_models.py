@@ -1,9 +1,9 @@
-"""Random models and rows to try exports on.
+"""Random models and rows for tests of exports.
 
-`random_model(seed)` is grown by our own grower; seeds go round the ways to treat missing values and nominal
-features and K = 2 to 20 classes, so any twenty seeds in a row meet most of them. `random_rows` goes where
-exports go wrong: on every threshold and one step beside it, at the node that asks; NaN, infinities, zeros of
-both signs, missing and unseen categories everywhere.
+`random_model(seed)` is grown by `Grower`. Seeds cycle through the treatments of missing values and nominal features and
+K = 2 to 20 classes, so any twenty consecutive seeds cover most of them. `random_rows` has the critical values: every
+threshold and its neighbours at the node that tests them; NaN, infinities, zeros of both signs, missing and unseen
+categories everywhere.
 """
 
 import os
@@ -42,12 +42,12 @@ __all__ = [
 MODELS = int(os.environ.get("HORNBEAM_EXPORT_MODELS", "20"))  # `nox -s exports` tries more
 _BATCH = 20  # models in one translation unit
 batches = pytest.mark.parametrize("first", range(0, MODELS, _BATCH))
-UNSEEN = "never seen in training"  # the value `values` gives a category the schema does not know
+UNSEEN = "never seen in training"  # the value of an unseen category in `values`
 _SPECIAL = (0.0, -0.0, 1.0, 5e-324, -5e-324, 1e308, np.inf, -np.inf, np.nan, np.nan)
 
 
 def models(first: int, dtype: Any = np.float64, *, shared: bool = True) -> list[tuple[Tree, Table]]:
-    """A batch of random models with rows; if told so, none that share missing values among branches."""
+    """A batch of random models with rows; with `shared=False` none that send missing values to every child."""
     seeds = _seeds(shared)[first : first + _BATCH]
     trees = [random_model(seed) for seed in seeds]
     return [(tree, random_rows(tree, seed, dtype=dtype)) for tree, seed in zip(trees, seeds, strict=True)]
@@ -55,7 +55,7 @@ def models(first: int, dtype: Any = np.float64, *, shared: bool = True) -> list[
 
 @cache
 def _seeds(shared: bool) -> list[int]:
-    """The first seeds whose models may be asked for."""
+    """The first seeds whose models are allowed."""
     fit = (seed for seed in count() if shared or not (random_model(seed).skeleton.missing_slot == -2).any())
     return list(islice(fit, MODELS))
 
@@ -87,7 +87,7 @@ def random_rule(seed: int, n_classes: int) -> DecisionRule:
 
 
 def random_rows(tree: Tree, seed: int, n_rows: int = 1000, dtype: Any = np.float64) -> Table:
-    """Rows for a tree, `n_rows` of them or as many as its thresholds need; numbers are exact in `dtype`."""
+    """Rows for a tree, `n_rows` or as many as its thresholds need; numbers are exact in `dtype`."""
     rng = np.random.default_rng([seed, 2])
     aimed = list(_aimed(tree, rng, dtype))
     n_random = max(n_rows - len(aimed), n_rows // 5)
@@ -103,7 +103,7 @@ def random_rows(tree: Tree, seed: int, n_rows: int = 1000, dtype: Any = np.float
 
 
 def values(table: Table) -> list[tuple[Any, ...]]:
-    """The rows as a user has them: categories by value, None where missing, `UNSEEN` where unknown."""
+    """The values of the rows: categories by value, None where missing, `UNSEEN` where unseen."""
     columns: list[list[Any]] = []
     for feature, column in zip(table.schema.features, table.columns, strict=True):
         if feature.kind is Kind.NUMERIC:
@@ -111,8 +111,8 @@ def values(table: Table) -> list[tuple[Any, ...]]:
         elif feature.kind is Kind.ORDINAL:
             columns.append([None if np.isnan(x) else feature.categories[int(x)] for x in column.tolist()])
         else:
-            words = [*feature.categories, UNSEEN, None]
-            columns.append([words[code] for code in column.tolist()])
+            categories = [*feature.categories, UNSEEN, None]
+            columns.append([categories[code] for code in column.tolist()])
     return list(zip(*columns, strict=True))
 
 
@@ -144,7 +144,7 @@ def _column(rng: np.random.Generator, f: int, n_rows: int) -> tuple[Feature, NDA
         return Feature(f"x{f}"), rng.choice([-1, 1], n_rows) * 10.0 ** rng.uniform(-30, 30, n_rows)
     if kind == "whole":
         return Feature(f"x{f}"), rng.integers(-5, 6, n_rows).astype(np.float64)
-    if kind == "constant":  # nothing to tell but whether it is missing: a threshold of +inf
+    if kind == "constant":  # only missing or known: a threshold of +inf
         return Feature(f"x{f}"), np.where(rng.random(n_rows) < 0.3, np.nan, 1.0)
     size = int(rng.choice([2, 3, 5, 12, 40]))
     code = np.minimum(rng.geometric(2 / size, n_rows) - 1, size - 1)
@@ -152,10 +152,10 @@ def _column(rng: np.random.Generator, f: int, n_rows: int) -> tuple[Feature, NDA
         return Feature(f"o{f}", Kind.ORDINAL, tuple(f"grade {i}" for i in range(size))), code.astype(
             np.float64
         )
-    words: tuple[Any, ...] = (
+    categories: tuple[Any, ...] = (
         tuple(range(10, 10 + size)) if rng.random() < 0.3 else tuple(f"c{i:02}" for i in range(size))
     )
-    return Feature(f"c{f}", Kind.NOMINAL, words), code.astype(np.int32)
+    return Feature(f"c{f}", Kind.NOMINAL, categories), code.astype(np.int32)
 
 
 def _labels(rng: np.random.Generator, n: int) -> list[Any]:
@@ -163,7 +163,7 @@ def _labels(rng: np.random.Generator, n: int) -> list[Any]:
 
 
 def _cells(tree: Tree, f: int, rng: np.random.Generator, n: int, dtype: Any) -> NDArray[Any]:
-    """Cells of one feature, whatever path they meet."""
+    """Random values of one feature."""
     feature = tree.schema.features[f]
     size = len(feature.categories)
     if feature.kind is Kind.NOMINAL:
@@ -176,7 +176,7 @@ def _cells(tree: Tree, f: int, rng: np.random.Generator, n: int, dtype: Any) -> 
 
 
 def _beside(cut: float, dtype: Any) -> NDArray[Any]:
-    """A cut, rounded to `dtype`, and the numbers next to it."""
+    """A threshold, rounded to `dtype`, and the numbers next to it."""
     with np.errstate(over="ignore", under="ignore"):
         near = dtype(cut)
         return np.array(
@@ -185,7 +185,7 @@ def _beside(cut: float, dtype: Any) -> NDArray[Any]:
 
 
 def _aimed(tree: Tree, rng: np.random.Generator, dtype: Any) -> Iterator[list[float]]:
-    """Rows that reach each inner node with the values its test turns on, and one without a value there."""
+    """Rows that reach each inner node with values around its threshold, and one with a missing value."""
     skeleton = tree.skeleton
     slot = slots(skeleton)
     filler = np.stack([_cells(tree, f, rng, skeleton.n_nodes, dtype) for f in range(tree.schema.n_features)])
@@ -204,12 +204,12 @@ def _aimed(tree: Tree, rng: np.random.Generator, dtype: Any) -> Iterator[list[fl
 
 
 def row_to(tree: Tree, node: int, slot: Indices, row: list[float]) -> list[float]:
-    """The row, changed so that it reaches a node: between the cuts and among the categories of its path."""
+    """The row, changed so that it reaches a node: between the thresholds and in the categories of its path."""
     skeleton = tree.skeleton
     low, high = [-np.inf] * len(row), [np.inf] * len(row)
     codes: dict[int, set[int]] = {}
-    way = path(skeleton, node)
-    for at, child in pairwise(way):
+    nodes = path(skeleton, node)
+    for at, child in pairwise(nodes):
         f, taken = skeleton.feature.item(at), slot.item(child)
         if tree.schema.features[f].kind is Kind.NOMINAL:
             codes[f] = codes.get(f, _codes_to(skeleton, at, taken)) & _codes_to(skeleton, at, taken)
@@ -230,7 +230,7 @@ def _codes_to(skeleton: Skeleton, node: int, slot: int) -> set[int]:
 
 
 def _between(low: float, high: float, whole: bool) -> float:
-    """A number above `low`, and not above `high`; a whole one if it must be, which then is there."""
+    """A number above `low` and at most `high`; with `whole` an integer, which then exists."""
     if whole:
         return floor(low) + 1.0 if isfinite(low) else 0.0
     if isfinite(low) and isfinite(high):

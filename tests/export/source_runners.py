@@ -1,4 +1,4 @@
-"""Real compilers and interpreters, and what exported code answers there."""
+"""Run exported source code with real compilers and interpreters."""
 
 import ctypes
 import json
@@ -9,15 +9,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tally import Answers
+from differences import Predictions
+from random_models import values
 
 from hornbeam.data import Table
 from hornbeam.export import TestVectors, to_c, to_javascript, to_json, to_python
 from hornbeam.tree import Tree
-from parity import values
 
 __all__ = [
-    "GCC", "LAYOUTS", "ask_c", "ask_javascript", "ask_python", "ask_rules", "compile_c", "needs_node",
+    "GCC",
+    "LAYOUTS",
+    "compile_c",
+    "needs_node",
+    "run_c",
+    "run_javascript",
+    "run_python",
+    "run_rules",
 ]  # fmt: skip
 
 GCC = ("gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic")
@@ -45,35 +52,35 @@ _PLAIN_ROW = "const INPUT *row = values;"
 
 
 def compile_c(source: str, folder: Path, *flags: str) -> Path:
-    """A library of the source; a warning is an error."""
+    """Compile a library; a warning is an error."""
     path = folder / "models.c"
     path.write_text(source, encoding="ascii")
-    made = folder / "models.so"
-    command = [*GCC, "-O1", *flags, "-shared", "-fPIC", "-o", str(made), str(path)]
+    library = folder / "models.so"
+    command = [*GCC, "-O1", *flags, "-shared", "-fPIC", "-o", str(library), str(path)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr[:4000]
-    return made
+    return library
 
 
-def ask_c(models: list[tuple[Tree, Table]], folder: Path, **options: Any) -> Answers:
-    """Compile all models as one unit, and ask each about its rows."""
+def run_c(models: list[tuple[Tree, Table]], folder: Path, **options: Any) -> Predictions:
+    """Compile all models as one unit, and predict the rows of each."""
     kind, bins = options.get("input", "double"), options.get("layout") == "bins"
     sources = []
     for i, (tree, _) in enumerate(models):
         driver = _DRIVER.replace("ROW", _BINNED_ROW if bins else _PLAIN_ROW)
-        for word, written in {
+        for placeholder, text in {
             "NAME": f"m{i}",
             "INPUT": kind if kind in ("double", "float") else f"{kind}_t",
             "FEATURES": str(tree.schema.n_features),
             "CLASSES": str(tree.n_classes),
         }.items():
-            driver = driver.replace(word, written)
+            driver = driver.replace(placeholder, text)
         sources += [to_c(tree, name=f"m{i}", **options), driver]
     library = ctypes.CDLL(str(compile_c("\n".join(sources), folder)))
-    return [_ask(getattr(library, f"m{i}_many"), *models[i], options) for i in range(len(models))]
+    return [_run_model(getattr(library, f"m{i}_many"), *models[i], options) for i in range(len(models))]
 
 
-def _ask(
+def _run_model(
     many: Any, tree: Tree, table: Table, options: dict[str, Any]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     numbers = TestVectors.of(tree, table).numbers()
@@ -91,7 +98,7 @@ def _ask(
     return node, best, p
 
 
-def ask_python(models: list[tuple[Tree, Table]]) -> Answers:
+def run_python(models: list[tuple[Tree, Table]]) -> Predictions:
     """Run each model's module on its rows."""
     found = []
     for tree, table in models:
@@ -105,29 +112,31 @@ def ask_python(models: list[tuple[Tree, Table]]) -> Answers:
     return found
 
 
-def ask_javascript(models: list[tuple[Tree, Table]], folder: Path) -> Answers:
+def run_javascript(models: list[tuple[Tree, Table]], folder: Path) -> Predictions:
     """Run all models in one Node process."""
-    script = ["const answers = [];"]
+    script = ["const predictions = [];"]
     for i, (tree, table) in enumerate(models):
         script += [to_javascript(tree, name=f"m{i}"), f"const rows{i} = {json.dumps(values(table))};"]
         best = f"rows{i}.map((row) => m{i}.CLASSES.indexOf(m{i}.predict(row)))"
-        script.append(f"answers.push([rows{i}.map(m{i}.node), {best}, rows{i}.map(m{i}.probabilities)]);")
+        script.append(f"predictions.push([rows{i}.map(m{i}.node), {best}, rows{i}.map(m{i}.probabilities)]);")
     path = folder / "models.js"
-    path.write_text("\n".join([*script, "process.stdout.write(JSON.stringify(answers));"]), encoding="ascii")
+    path.write_text(
+        "\n".join([*script, "process.stdout.write(JSON.stringify(predictions));"]), encoding="ascii"
+    )
     run = subprocess.run(["node", str(path)], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr[:4000]
     return [(np.array(node), np.array(best), np.array(p)) for node, best, p in json.loads(run.stdout)]
 
 
-def ask_rules(tree, table):
-    """What the rules answer, read as they say they are read; they tell no node."""
+def run_rules(tree, table):
+    """Predict with the JSON rules, which have no nodes, as their field `reading` explains."""
     rules = json.loads(to_json(tree))["rules"]
     p = np.array([_apply(rules, dict(zip(tree.schema.names, row, strict=True))) for row in values(table)])
     return None, tree.decision(p), p
 
 
 def _apply(rules, row):
-    """The rules' answer, read as they say they are read."""
+    """Predict a row with the JSON rules, as their field `reading` explains."""
     total = np.zeros(len(rules[0]["probabilities"]))
     for rule in rules:
         weight = 1.0

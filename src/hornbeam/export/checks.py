@@ -1,0 +1,147 @@
+"""Checks of the arguments of an export: model, length of paths, limits, names and test rows."""
+
+from typing import Any, Protocol
+
+from hornbeam.data.table import Table
+from hornbeam.errors import ExportError, ParameterError, SchemaError
+from hornbeam.tree import Tree
+from hornbeam.tree.evidence.fractional import child_shares
+from hornbeam.tree.unwrap import unwrap
+from hornbeam.tree.walk import path_tests
+
+__all__ = [
+    "HasTree",
+    "check_max_categories",
+    "check_not_fractional",
+    "check_path_tests",
+    "check_table",
+    "check_text",
+    "single_tree",
+]
+
+_MAX_PATH_TESTS = 2_000_000  # some hundred megabytes of text
+
+
+class HasTree(Protocol):
+    """An estimator that holds one tree once it is fitted."""
+
+    tree_: Tree
+
+
+def single_tree(model: Any) -> Tree:
+    """Return a tree, or that of a fitted estimator; raise `ExportError` if a model does not predict with one tree.
+
+    Examples
+    --------
+    >>> single_tree([1, 2])
+    Traceback (most recent call last):
+        ...
+    hornbeam.errors.ExportError: This is a list; expected a fitted TreeClassifier or TreeRegressor, or a Tree.
+    """
+    if isinstance(model, Tree):
+        return model
+    inner = unwrap(model)
+    if inner.before is not None:
+        raise ExportError(f"This is {inner.alone}.")
+    model = inner.model
+    found = f"This is a {type(model).__name__}"
+    if hasattr(model, "rules_"):
+        raise ExportError(
+            f"{found}, which predicts with rules; expected one tree: export its rules_ with "
+            "hornbeam.export.rules_where, say."
+        )
+    tree = getattr(model, "tree_", None)
+    if isinstance(tree, Tree):
+        return tree
+    expected = "expected a fitted TreeClassifier or TreeRegressor, or a Tree"
+    if any(hasattr(model, name) for name in ("forest_", "boosted_", "trees")):
+        raise ExportError(
+            f"{found}, which predicts with several trees; {expected}: ensembles are not exported; keep them with "
+            "hornbeam.save, or make one tree with hornbeam.distill."
+        )
+    if hasattr(model, "trees_"):
+        raise ExportError(f"{found}; {expected}: pass one of its trees_.")
+    raise ExportError(f"{found}; {expected}.")
+
+
+def check_path_tests(tree: Tree, form: str) -> None:
+    """Raise `ExportError` if a format that repeats all tests of a path for each leaf would be too long.
+
+    Parameters
+    ----------
+    tree : Tree
+    form : str
+        The format, for the message.
+    """
+    tests = path_tests(tree.skeleton)
+    if tests > _MAX_PATH_TESTS:
+        raise ExportError(
+            f"The paths to the {tree.n_leaves:,} leaves of this tree have {tests:,} tests together (the deepest has "
+            f"{tree.depth:,}), and {form} repeats them for every leaf; expected {_MAX_PATH_TESTS:,} at most. Prune "
+            "the tree, limit max_depth, or use a form that holds each test once: to_python, to_javascript, to_html, "
+            "or hornbeam.save."
+        )
+
+
+def check_not_fractional(tree: Tree, target: str) -> None:
+    """Raise `ExportError` if some missing value goes to every child, which `target` cannot express.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Schema
+    >>> from hornbeam.tree import Skeleton, Tree
+    >>> check_not_fractional(Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[3, 1]])), "ONNX")
+    """
+    shares = child_shares(tree)
+    if shares:
+        raise ExportError(
+            f"Node {min(shares)} sends a missing value to every child, in proportion to the evidence; {target} cannot "
+            "express that. Export to SQL, or grow the tree with missing='own' or missing='learned'."
+        )
+
+
+def check_max_categories(limit: int | None) -> None:
+    """Raise `ParameterError` unless a limit on categories is 1 or more, or None for no limit.
+
+    Examples
+    --------
+    >>> check_max_categories(0)
+    Traceback (most recent call last):
+        ...
+    hornbeam.errors.ParameterError: max_categories is 0, expected 1 or more, or None for whole lists
+    """
+    if limit is not None and limit < 1:
+        raise ParameterError(f"max_categories is {limit}, expected 1 or more, or None for whole lists")
+
+
+def check_text(text: str) -> None:
+    r"""Raise `ExportError` if a text is not valid Unicode: a file cannot hold half of a surrogate pair.
+
+    Examples
+    --------
+    >>> check_text("\ud800")
+    Traceback (most recent call last):
+        ...
+    hornbeam.errors.ExportError: '\ud800' is not valid Unicode, expected text a file can hold. Rename it.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ExportError(
+            f"{text!r} is not valid Unicode, expected text a file can hold. Rename it."
+        ) from error
+
+
+def check_table(tree: Tree, table: Any) -> None:
+    """Raise `SchemaError` unless test vectors are a table of the tree's features."""
+    if not isinstance(table, Table):
+        raise SchemaError(
+            f"The vectors are a {type(table).__name__}; expected a Table. Read rows X with "
+            "Table.read(X, schema=tree.schema)."
+        )
+    if table.schema.features != tree.schema.features:
+        raise SchemaError(
+            "The vectors' table has other features than the tree; expected the same names, kinds and "
+            "categories. Read it with Table.read(X, schema=tree.schema)."
+        )
