@@ -60,7 +60,7 @@ def test_logistic_leaves_are_newton_steps():
 
 def test_a_ridge_is_added_to_the_hessians():
     table = Table.read([[0.0], [0.0], [1.0]], [1, 1, 0])
-    grower = Leafwise(min_samples_leaf=1, ridge=2.0)
+    grower = Leafwise(min_samples_leaf=1, l2_regularization=2.0)
     fitted = Boosting(BinaryLogLoss(), grower, 1, learning_rate=0.5).fit(table).boosted
     expected = [0.5 * (2 / 3) / (4 / 9 + 2), 0.5 * (-2 / 3) / (2 / 9 + 2)]
     assert fitted.trees[0].belief[1:, 0] == pytest.approx(expected, abs=1e-6)
@@ -131,7 +131,9 @@ def test_trees_depend_neither_on_threads_nor_on_row_order(data):
         else classes(seed, 150, 2 if kind == "two" else 3, weights=weights)
     )
     grower = replace(
-        SMALL, max_features=data.draw(st.sampled_from([None, 2])), ridge=data.draw(st.sampled_from([0, 1.0]))
+        SMALL,
+        max_features=data.draw(st.sampled_from([None, 2])),
+        l2_regularization=data.draw(st.sampled_from([0, 1.0])),
     )
     boost = Boosting(
         loss_of(table),
@@ -190,7 +192,7 @@ def test_monotone_constraints_hold(sign):
     X = rng.normal(size=(500, 2))
     table = Table.read(X, np.sin(3 * X[:, 0]) + X[:, 1] + rng.normal(size=500), target=Kind.NUMERIC)
     for ridge in (0.0, 5.0):
-        grower = Leafwise(monotone=(sign, 0), min_samples_leaf=5, ridge=ridge)
+        grower = Leafwise(monotone=(sign, 0), min_samples_leaf=5, l2_regularization=ridge)
         fitted = Boosting(SquaredError(), grower, 20).fit(table).boosted
         line = np.linspace(-3, 3, 200)
         for other in (-1.0, 0.3):

@@ -171,7 +171,7 @@ class _Run:
             order, n_sampled = self._order(sampled)
             grown = grower.grow(self._encoded, self._spec, gradients, order, n_sampled, key, self._n_jobs)
             inputs = LeafInputs(
-                grown, grower.ridge, self._scores[output], self._target, self._weight, sampled
+                grown, grower.l2_regularization, self._scores[output], self._target, self._weight, sampled
             )
             belief = boosting.learning_rate * loss.leaf_values(inputs)
             self._scores[output] += belief[grown.node]

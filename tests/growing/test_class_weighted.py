@@ -1,4 +1,4 @@
-"""Class weights steer the level phase as they steer at home, and count nothing."""
+"""Class weights in growing level by level: the same splits as in memory, and evidence at the rows' own weights."""
 
 from dataclasses import replace
 
@@ -18,13 +18,13 @@ from onlookers import Travelling
 from strategies_growing import bins_of, growers, random_table, training_tables
 
 
-def coded(table, bins, block=7):
+def encoded(table, bins, block=7):
     return EncodedRows(Rows(bins.encode(table), table.target.astype(np.uint16), table.weight), block)
 
 
 @settings(max_examples=150)
 @given(st.data())
-def test_the_same_tree_as_at_home(data):
+def test_the_tree_is_the_one_grown_in_memory(data):
     table = data.draw(training_tables(max_rows=60))
     whole = st.integers(1, 9).map(float)
     factors = st.lists(
@@ -36,7 +36,7 @@ def test_the_same_tree_as_at_home(data):
     bins = bins_of(table)
     engine = data.draw(st.sampled_from([LocalEngine(), LocalEngine(groups=3, reverse=True), Travelling()]))
     grown = grower.grow_by_level(
-        coded(table, bins),
+        encoded(table, bins),
         bins,
         table.schema,
         engine,
@@ -54,35 +54,35 @@ def test_the_same_tree_as_at_home(data):
 
 @settings(max_examples=100)
 @given(st.data())
-def test_coded_rows_are_counted_as_the_table_is(data):
-    """Rows the tree has seen, and at the same codes with other labels and weights rows it has not."""
+def test_encoded_rows_are_counted_like_the_table(data):
+    """The training codes with other labels and weights."""
     table = data.draw(training_tables(max_rows=60))
     grower, bins = data.draw(growers(table, missing=[Missing.OWN, Missing.LEARNED])), bins_of(table)
     tree = grower.grow(table, bins)
     rng = np.random.default_rng(table.n_rows)
     target = rng.permutation(table.target)
     other = replace(table, target=target, weight=None, unit=1.0)
-    counted = count_encoded(tree, coded(other, bins), bins, LocalEngine(groups=2))
+    counted = count_encoded(tree, encoded(other, bins), bins, LocalEngine(groups=2))
     expected = count_rows(tree.skeleton, other)
     np.testing.assert_array_equal(counted.evidence, expected.evidence)
     np.testing.assert_array_equal(counted.rows, expected.rows)
 
 
 @pytest.mark.parametrize("max_bins", [8, None])
-def test_rows_that_were_not_there_when_the_tree_grew(max_bins):
-    """Their values lie where the tree has seen none; missing and unseen ones stop where a table's do."""
+def test_rows_outside_the_training_set_are_counted_like_a_table(max_bins):
+    """Values, missing values and unseen categories that the training rows do not have."""
     table = random_table(4, n_rows=400, n_values=40, missing=0.05)
     bins = bins_of(table, max_bins)
     some = replace(table, columns=tuple(c[:60] for c in table.columns), target=table.target[:60], weight=None)
     tree = Grower().grow(some, bins)
-    counted = count_encoded(tree, coded(table, bins), bins, LocalEngine())
+    counted = count_encoded(tree, encoded(table, bins), bins, LocalEngine())
     expected = count_rows(tree.skeleton, table)
     np.testing.assert_array_equal(counted.evidence, expected.evidence)
 
 
-def test_shared_rows_are_counted_on_tables_only():
+def test_fractional_trees_are_refused():
     table = random_table(0, missing=0.3)
     bins = bins_of(table)
     tree = Grower(missing=Missing.FRACTIONAL).grow(table, bins)
     with pytest.raises(ParameterError, match="sends missing values to every child"):
-        count_encoded(tree, coded(table, bins), bins, LocalEngine())
+        count_encoded(tree, encoded(table, bins), bins, LocalEngine())

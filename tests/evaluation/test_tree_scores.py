@@ -1,4 +1,4 @@
-"""Scores from counts are the scores of the rows."""
+"""Scores of a tree from node counts equal the scores of its predictions."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def weight_of(table):
 
 @settings(max_examples=100)
 @given(st.data())
-def test_counts_score_as_rows_do(data):
+def test_scores_from_counts_equal_scores_of_rows(data):
     table = data.draw(training_tables(max_rows=80))
     some = table.slice(0, max(1, table.n_rows // 2))
     tree = Laplace()(data.draw(growers(table)).grow(some, bins_of(some)))
@@ -31,16 +31,16 @@ def test_counts_score_as_rows_do(data):
     expected = ScoreSums.of(
         table.target, predict_rows(tree, table), labels=range(tree.n_classes), sample_weight=weight_of(table)
     )
-    tally = score_tree(tree, source)
+    sums = score_tree(tree, source)
     for name in SCORES:
-        assert getattr(tally, name) == pytest.approx(getattr(expected, name), rel=1e-9, abs=1e-9)
-    np.testing.assert_allclose(tally.bins, expected.bins, atol=1e-9 * table.n_rows)
+        assert getattr(sums, name) == pytest.approx(getattr(expected, name), rel=1e-9, abs=1e-9)
+    np.testing.assert_allclose(sums.bins, expected.bins, atol=1e-9 * table.n_rows)
     again = score_tree(tree, source, LocalEngine(2, 5, reverse=True))
-    for name in SCORES:  # the same bits
-        assert getattr(again, name) == getattr(tally, name)
+    for name in SCORES:  # exactly equal
+        assert getattr(again, name) == getattr(sums, name)
 
 
-def test_the_curve_of_counts_is_that_of_rows():
+def test_the_curve_from_counts_equals_the_curve_of_rows():
     table = random_table(2, n_rows=500, weights="none", n_classes=3)
     tree = PRESETS["default"].fit(table.slice(0, 300))
     curve = tree_reliability(tree, MemorySource(table, 90), 1, LocalEngine(2), n_bins=5, level=0.9)
@@ -49,7 +49,7 @@ def test_the_curve_of_counts_is_that_of_rows():
         np.testing.assert_allclose(getattr(curve, name), getattr(expected, name))
 
 
-def test_rows_of_the_same_weight_widen_no_band():
+def test_equal_weights_do_not_change_the_intervals():
     table = random_table(2, n_rows=300, weights="none")
     tree = PRESETS["default"].fit(table)
     heavy = type(table)(table.schema, table.columns, table.target, np.full(300, 7), 1.0)
@@ -58,16 +58,16 @@ def test_rows_of_the_same_weight_widen_no_band():
     np.testing.assert_allclose(7 * one.weight, other.weight)
 
 
-def test_what_cannot_be_scored():
+def test_wrong_arguments_are_refused():
     table = random_table(0, missing=0.3)
     tree = PRESETS["default"].fit(table)
     with pytest.raises(DataError, match="no rows"):
         score_tree(tree, MemorySource(table.slice(0, 0)))
     with pytest.raises(ParameterError, match="label=7: expected one of the classes"):
         tree_reliability(tree, MemorySource(table), 7)
-    shared = PRESETS["c4.4"].fit(table)
+    fractional = PRESETS["c4.4"].fit(table)
     assert PRESETS["c4.4"].grower.missing is Missing.FRACTIONAL
     with pytest.raises(ParameterError, match="every child"):
-        tree_reliability(shared, MemorySource(table), 0)
+        tree_reliability(fractional, MemorySource(table), 0)
     with pytest.raises(DataError, match="no rows"):
-        score_tree(shared, MemorySource(table.slice(0, 0)))
+        score_tree(fractional, MemorySource(table.slice(0, 0)))

@@ -1,4 +1,4 @@
-"""Data at the edge: too little, too much, too large, too deep."""
+"""Extreme data: few rows, many classes, huge values, deep trees."""
 
 import numpy as np
 import pytest
@@ -32,14 +32,14 @@ def fit(preset, X, y, **parameters):
     ],
     ids=["one class", "one row", "constant columns", "all missing", "one category", "no category"],
 )
-def test_where_nothing_can_be_asked_the_tree_is_a_leaf(preset, X, y):
+def test_without_a_possible_split_the_tree_is_a_leaf(preset, X, y):
     tree = fit(preset, X, y)
     assert tree.n_nodes == 1
     assert tree.evidence[0].sum() * tree.unit[0] == len(y)
 
 
 @presets
-def test_a_column_without_values_is_passed_over(preset):
+def test_a_column_without_values_is_ignored(preset):
     X = np.c_[np.full(12, np.nan), np.arange(12.0)]
     tree = fit(preset, X, [0] * 6 + [1] * 6)
     assert tree.skeleton.feature[0] == 1
@@ -47,13 +47,13 @@ def test_a_column_without_values_is_passed_over(preset):
 
 
 @presets
-def test_a_thousand_classes(preset):
+def test_a_thousand_classes_get_a_leaf_each(preset):
     y = np.arange(1000).repeat(2)
     X = np.c_[y + np.tile([0.0, 0.25], 1000), np.zeros(2000)]
     tree = fit(preset, X, y)
     evidence = tree.evidence[tree.skeleton.is_leaf]
     assert evidence.sum(axis=0).tolist() == [2] * 1000
-    if preset not in ("c4.5", "c4.4"):  # those pay for the choice among so many cuts
+    if preset not in ("c4.5", "c4.4"):  # these penalise the choice among many cuts
         assert tree.n_leaves == 1000
 
 
@@ -68,25 +68,25 @@ def test_a_thousand_classes(preset):
     ],
     ids=["huge", "tiny", "neighbours of 1e17", "neighbours of 1"],
 )
-def test_every_row_goes_where_it_was_counted(preset, values):
-    """Thresholds between neighbouring floats, infinities and subnormals part the rows the counts speak of."""
+def test_every_row_is_routed_to_the_node_that_counted_it(preset, values):
+    """Thresholds between neighbouring floats, infinities and subnormals separate the rows as the counts do."""
     rng = np.random.default_rng(0)
     X = rng.choice([*values, np.nan], (200, 2))
     y = (X[:, 0] > values[1]).astype(int) + rng.integers(0, 2, 200)
     tree = fit(preset, X, y)
     again = count_rows(tree.skeleton, Table.read(X, y), unit=float(tree.unit[0]))
     np.testing.assert_array_equal(again.evidence, tree.evidence)
-    if preset not in ("c4.5", "c4.4"):  # those do not cut between values closer than 1e-5
+    if preset not in ("c4.5", "c4.4"):  # these do not cut between values closer than 1e-5
         assert tree.n_leaves > 1
 
 
-def test_a_chain_of_ten_thousand():
+def test_a_tree_of_depth_ten_thousand():
     n = 10_001
     tree = fit("cart", np.arange(float(n))[:, None], np.arange(n) % 2)
     assert (tree.depth, tree.n_leaves) == (n - 1, n)
 
 
-def test_a_million_nodes():
+def test_a_tree_of_a_million_nodes():
     names = tuple(range(1000))
     features = tuple(Feature(name, Kind.NOMINAL, names) for name in "ab")
     a, b = (column.astype(np.int32) for column in np.divmod(np.arange(1_000_000), 1000))
@@ -97,8 +97,8 @@ def test_a_million_nodes():
     assert tree.evidence[tree.skeleton.is_leaf].max() == 1
 
 
-def test_sixty_thousand_categories():
-    """Each category of one class only: one subset is enough, and a child for each if asked."""
+def test_sixty_thousand_categories_are_split():
+    """Each category has rows of one class: one subset split is enough, and a multiway split has a child for each."""
     code = np.arange(60_000, dtype=np.int32).repeat(2)
     feature = Feature("postcode", Kind.NOMINAL, tuple(range(60_000)))
     target = (code % 7 < 3).astype(np.int32)
@@ -109,7 +109,7 @@ def test_sixty_thousand_categories():
     assert Grower(nominal=Nominal.MULTIWAY).grow(table, bins).n_leaves == 60_000
 
 
-def test_more_categories_than_codes_are_refused_in_words():
+def test_more_categories_than_codes_are_refused():
     X = np.arange(65_535).astype(str).astype(object)[:, None]
     with pytest.raises(DataError, match="'x0' has 65535 categories; at most 65534 are supported"):
         TreeClassifier().fit(X, np.arange(65_535) % 2)
@@ -117,7 +117,7 @@ def test_more_categories_than_codes_are_refused_in_words():
 
 @pytest.mark.parametrize("criterion", [Criterion.ENTROPY, Criterion.GAIN_RATIO])
 def test_more_values_than_codes_are_binned(criterion):
-    """Beyond 65,535 distinct values exact bins hold several each; cuts then lie between bins."""
+    """With more than 65,535 distinct values a bin holds several values, and cuts lie between bins."""
     x = np.arange(70_000) / 7
     table = Table.read(x[:, None], (x > 5000).astype(int))
     tree = Grower(criterion).grow(table, bins_of(table))
@@ -125,7 +125,7 @@ def test_more_values_than_codes_are_binned(criterion):
     assert tree.skeleton.threshold[0] == pytest.approx(5000, abs=1.0)
 
 
-def test_weights_from_one_step_to_a_quadrillion():
+def test_weights_over_fifty_powers_of_two_are_summed_exactly():
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 8, (300, 2)).astype(float), rng.integers(0, 3, 300)
     weight = 2.0 ** rng.integers(-40, 10, 300)

@@ -1,4 +1,4 @@
-"""Monotone constraints: what is promised, on every path."""
+"""Monotone constraints hold on every path."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from hornbeam.growing import Grower, Missing, Nominal
 from hornbeam.tree.route import predict_rows
 from strategies_growing import OF_CLASSES, bins_of, random_table
 
-# Three numeric features, and a nominal one, which has no order to keep.
+# Three numeric features, and a nominal one, which has no order.
 signs = st.tuples(*[st.sampled_from([-1, 0, 1])] * 3, st.just(0)).filter(any)
 
 
@@ -24,7 +24,9 @@ signs = st.tuples(*[st.sampled_from([-1, 0, 1])] * 3, st.just(0)).filter(any)
     st.sampled_from([0.0, 0.2]),
     st.sampled_from([1, 3]),
 )
-def test_probability_never_moves_against_a_constraint(seed, sign, criterion, nominal, missing, holes, leaf):
+def test_the_probability_is_monotone_in_each_constrained_feature(
+    seed, sign, criterion, nominal, missing, holes, leaf
+):
     table = random_table(seed, n_rows=60, n_numeric=3, missing=holes, noise=0.7, weights="whole")
     grower = Grower(criterion, nominal, missing, min_samples_leaf=leaf, monotone=sign)
     tree = grower.grow(table, bins_of(table))
@@ -32,7 +34,7 @@ def test_probability_never_moves_against_a_constraint(seed, sign, criterion, nom
     for feature in range(3):
         if sign[feature] == 0:
             continue
-        # Every row of the table once for each number of the grid: the feature rises, all else stays.
+        # Each row is repeated for every value of the grid; the other features stay the same.
         columns = [np.repeat(column, len(grid)) for column in table.columns]
         columns[feature] = np.tile(grid, table.n_rows)
         swept = Table(table.schema, tuple(columns), None, None, 1.0, None)
@@ -40,7 +42,7 @@ def test_probability_never_moves_against_a_constraint(seed, sign, criterion, nom
         assert (sign[feature] * np.diff(second, axis=1) >= 0).all()
 
 
-def test_a_constraint_against_the_data_leaves_a_stump_of_nothing():
+def test_a_constraint_against_the_data_gives_a_single_leaf():
     table = Table.read(np.arange(8.0)[:, None], [0, 0, 0, 0, 1, 1, 1, 1])
     rising, falling = (Grower(monotone=(sign,)).grow(table, bins_of(table)) for sign in (1, -1))
     assert rising.n_leaves == 2
@@ -48,8 +50,8 @@ def test_a_constraint_against_the_data_leaves_a_stump_of_nothing():
 
 
 @pytest.mark.parametrize("missing", [Missing.OWN, Missing.LEARNED])
-def test_known_against_missing_binds_nobody(missing):
-    """Missing values are rare positives here; the known ones below must still be free to reach 1."""
+def test_a_split_of_known_against_missing_values_adds_no_bound(missing):
+    """Rows with missing values are negative here; rows with known values must still reach 1."""
     x = np.array([np.nan] * 8 + [0.0] * 8 + [1.0] * 8)[:, None]
     y = [0] * 8 + [0] * 4 + [1] * 4 + [1] * 8
     tree = Grower(missing=missing, monotone=(1,)).grow(table := Table.read(x, y), bins_of(table))

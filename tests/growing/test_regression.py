@@ -1,4 +1,4 @@
-"""Trees of a numeric target against a slow, obvious twin in exact fractions."""
+"""Regression trees against a slow, simple twin in exact fractions."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -17,15 +17,15 @@ from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.tree.route import decision_path
 from strategies_growing import bins_of, growers, regression_tables
 
-MEAN = Grower(Criterion.SQUARED_ERROR)
+REGRESSION = Grower(Criterion.SQUARED_ERROR)
 
 
-def tree_of(X, y, grower=MEAN, **kwargs):
+def tree_of(X, y, grower=REGRESSION, **kwargs):
     table = Table.read(X, y, target=Kind.NUMERIC, **kwargs)
     return grower.grow(table, bins_of(table))
 
 
-# ---- the twin: every test a node could ask, in fractions
+# ---- the twin: every possible split of a node, in fractions
 
 
 def explained(groups) -> Fraction:
@@ -34,7 +34,7 @@ def explained(groups) -> Fraction:
 
 
 def divisions(column, rows, nominal: bool, grower: Grower):
-    """Every way to divide a node's rows by one feature; missing values apart or with either side."""
+    """All splits of a node's rows by one feature, with missing values in a third child or in either child."""
     values = {row: column[row] for row in rows}
     lost = [row for row in rows if (values[row] < 0 if nominal else np.isnan(values[row]))]
     known = [row for row in rows if row not in lost]
@@ -64,7 +64,7 @@ def divisions(column, rows, nominal: bool, grower: Grower):
 
 
 def best_gain(table: Table, rows, grower: Grower) -> Fraction | None:
-    """The largest decrease of the squared error, in squared steps of the numerator a step of weight."""
+    """The largest decrease of the squared error, in squared steps of the numerator per step of weight."""
     assert table.numeric_target is not None
     numerator = table.numeric_target.numerators(table.weight, table.unit)
     weight = np.ones(table.n_rows, np.int64) if table.weight is None else table.weight
@@ -88,15 +88,15 @@ def best_gain(table: Table, rows, grower: Grower) -> Fraction | None:
 
 @settings(max_examples=60)
 @given(st.data())
-def test_every_split_is_the_best_there_is(data):
-    """Numeric cuts, and among all subsets of categories the one the order of their means finds."""
+def test_every_split_has_the_largest_gain(data):
+    """Numeric cuts, and among all subsets of categories the best one along the order of their means."""
     table = data.draw(regression_tables(max_rows=24))
     grower = replace(data.draw(growers(table)), corrected=False)
     if grower.monotone is not None or grower.min_weight_leaf:
         return
     if (
         grower.nominal is Nominal.SUBSET
-    ):  # an order finds the best of all subsets, not the best of the large ones
+    ):  # the order finds the best of all subsets, not the best among those of a minimum size
         grower = replace(grower, min_samples_leaf=1)
     tree = grower.grow(table, bins_of(table))
     assert table.numeric_target is not None
@@ -143,10 +143,10 @@ def test_evidence_is_weight_sum_and_squares(data):
         assert tree.belief[node, 0] == pytest.approx((w * y).sum() / w.sum(), abs=1e-9 * largest)
 
 
-# ---- worked numbers
+# ---- examples with known results
 
 
-def test_the_best_cut_of_six_rows():
+def test_the_best_cut_of_six_rows_is_in_the_middle():
     """y = 1, 2, 3, 10, 11, 12: total squared error 125.5, of which the cut in the middle leaves 4."""
     tree = tree_of(
         [[i] for i in range(6)], [1, 2, 3, 10, 11, 12], Grower(Criterion.SQUARED_ERROR, max_depth=1)
@@ -166,12 +166,12 @@ def test_a_constant_target_is_one_leaf(value):
         assert tree.belief[0, 0] == pytest.approx(value, rel=1e-12, abs=1e-290)
 
 
-def test_two_rows_and_one():
+def test_trees_of_two_rows_and_of_one_row():
     assert tree_of([[0.0], [1.0]], [3.0, 5.0]).belief[:, 0].tolist() == [4.0, 3.0, 5.0]
     assert tree_of([[0.0]], [3.0]).belief.tolist() == [[3.0]]
 
 
-def test_a_small_spread_far_from_zero_is_seen():
+def test_small_differences_between_large_values_are_found():
     rng = np.random.default_rng(0)
     X = rng.random((400, 2))
     y = 1e9 + np.where(X[:, 0] > 0.5, 1.0, 0.0) + 0.01 * rng.random(400)
@@ -182,17 +182,17 @@ def test_a_small_spread_far_from_zero_is_seen():
 
 
 def test_sums_of_the_largest_tables_fit_64_bits():
-    """Bounds, not rows: a value at the limit in every row, at the largest weight."""
+    """Computed from bounds, without rows: every value is the largest, at the largest weight."""
     for n, largest in ((1, 1e140), (2**20, 1e140), (7, 1e-300), (2**20, 3.0)):
         weight = np.full(1, n)
-        measured = NumericTarget.of(np.array([largest]), weight)
-        assert abs(int(measured.numerators()[0]) * n) <= 2**61 + n
-        assert int(measured.squares()[0]) * n <= 2**61 + n
-        assert measured.unit > 0
-        assert measured.square_unit > 0
+        target = NumericTarget.of(np.array([largest]), weight)
+        assert abs(int(target.numerators()[0]) * n) <= 2**61 + n
+        assert int(target.squares()[0]) * n <= 2**61 + n
+        assert target.unit > 0
+        assert target.square_unit > 0
 
 
-def test_constraints_hold_for_means():
+def test_monotone_constraints_hold_for_means():
     rng = np.random.default_rng(3)
     X = rng.random((600, 2))
     y = X[:, 0] + rng.normal(size=600)
@@ -209,14 +209,14 @@ def test_constraints_hold_for_means():
 # ---- what is refused
 
 
-def test_a_criterion_must_fit_the_target():
+def test_a_criterion_of_another_kind_of_target_is_refused():
     with pytest.raises(ParameterError, match=r"criterion='entropy', and the target is numeric"):
         tree_of([[0.0], [1.0]], [0.0, 1.0], Grower())
     table = Table.read([[0.0], [1.0]], ["a", "b"])
-    with pytest.raises(ParameterError, match="the target is of classes"):
-        MEAN.grow(table, bins_of(table))
+    with pytest.raises(ParameterError, match="the target is categorical"):
+        REGRESSION.grow(table, bins_of(table))
 
 
-def test_fractional_rows_are_for_classes():
+def test_fractional_rows_are_refused():
     with pytest.raises(ParameterError, match="missing='fractional' shares out rows of classes"):
         tree_of([[0.0], [1.0]], [0.0, 1.0], Grower(Criterion.SQUARED_ERROR, missing=Missing.FRACTIONAL))

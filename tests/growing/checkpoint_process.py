@@ -1,4 +1,4 @@
-"""A process that grows one tree with a checkpoint and prints its digest: made to be killed."""
+"""A process that grows one tree with a checkpoint and prints its digest; the test kills it."""
 
 import sys
 import time
@@ -15,7 +15,7 @@ __all__ = ["SlowRows", "main"]
 
 
 class SlowRows(EncodedRows):
-    """Rows that take their time, so that there is a moment to die in."""
+    """Rows that are slow to read, so that the process can be killed during a pass."""
 
     __slots__ = ()
 
@@ -25,7 +25,7 @@ class SlowRows(EncodedRows):
 
 
 def main(checkpoint: str) -> None:
-    """Grow the tree, tell when work begins, and print the digest."""
+    """Print a line when work begins, grow the tree, and print its digest."""
     table = random_table(5, n_rows=400, noise=0.8, weights="whole")
     bins = bins_of(table)
     source = SlowRows(Rows(bins.encode(table), table.target.astype(np.uint16), table.weight), block=50)

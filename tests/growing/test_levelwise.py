@@ -1,4 +1,4 @@
-"""The level phase's own promises; that it grows the same tree is a law (`laws/test_same_tree.py`)."""
+"""Passes, messages and cache of growing level by level; that the tree is the same is in `laws/test_same_tree.py`."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ from onlookers import Counting, Measuring, Travelling, sent
 from strategies_growing import OF_CLASSES, bins_of, random_table
 
 
-def coded(table, bins, block=10):
+def encoded(table, bins, block=10):
     return EncodedRows(Rows(bins.encode(table), table.target.astype(np.uint16), table.weight), block)
 
 
@@ -27,7 +27,7 @@ def grow(grower, table, engine=None, **options):
     bins = bins_of(table)
     engine = LocalEngine() if engine is None else engine
     options = {"unit": table.unit, "home_rows": 0} | options
-    return grower.grow_by_level(coded(table, bins), bins, table.schema, engine, **options)
+    return grower.grow_by_level(encoded(table, bins), bins, table.schema, engine, **options)
 
 
 @pytest.fixture
@@ -35,19 +35,19 @@ def table():
     return random_table(0, n_rows=300, noise=1.0, n_numeric=4)
 
 
-def test_blocks_of_memory_cover_every_row_once():
+def test_units_of_rows_in_memory_cover_every_row_once():
     table = random_table(0, n_rows=25, weights="whole")
-    source = coded(table, bins_of(table))
+    source = encoded(table, bins_of(table))
     assert [(unit.begin, unit.end) for unit in source.units()] == [(0, 10), (10, 20), (20, 25)]
     assert source.rows.numerator is None
     for at, array in enumerate(source.rows[:3]):
         np.testing.assert_array_equal(np.concatenate([source.read(u)[at] for u in source.units()]), array)
     with pytest.raises(ParameterError, match="block is 0; a unit holds at least 1 row"):
-        coded(table, bins_of(table), block=0)
+        encoded(table, bins_of(table), block=0)
 
 
-def test_one_reduction_a_level_and_one_for_the_rest(table):
-    """One to measure, one for each level whose nodes are too big for home, one to bring the others home."""
+def test_one_reduction_per_level_and_one_to_gather(table):
+    """One for the first pass, one for each level of large nodes, one to gather the rows of small nodes."""
     engine = Counting()
     tree = grow(Grower(max_depth=4), table, engine)
     assert (tree.depth, engine.n_calls) == (4, 1 + 4)
@@ -62,8 +62,8 @@ def test_one_reduction_a_level_and_one_for_the_rest(table):
 
 @pytest.mark.parametrize("criterion", OF_CLASSES)
 @pytest.mark.parametrize("weights", ["none", "real"])
-def test_any_budget_any_groups_any_order(criterion, weights):
-    """From cells that travel as one to a pass for every node and a block for every feature."""
+def test_the_tree_does_not_depend_on_budget_groups_or_order(criterion, weights):
+    """From one message per task to a pass for every node and a block for every feature."""
     table = random_table(1, n_rows=200, noise=0.6, n_numeric=4, n_nominal=2, weights=weights)
     grower = Grower(criterion, max_depth=5)
     alone = grower.grow(table, bins_of(table))
@@ -83,14 +83,14 @@ def test_any_budget_any_groups_any_order(criterion, weights):
 @pytest.mark.parametrize(
     "options", [{}, {"budget": 20_000}, {"home_rows": 60, "budget": 4000}, {"home_rows": None}]
 )
-def test_all_that_is_handed_on_can_travel(criterion, options):
+def test_everything_that_tasks_exchange_can_be_pickled(criterion, options):
     table = random_table(2, n_rows=200, noise=0.6, weights="whole")
     grower = Grower(criterion, max_depth=6)
     tree = grow(grower, table, Travelling(), **options)
     assert tree.digest == grower.grow(table, bins_of(table)).digest
 
 
-def test_a_task_holds_no_more_cells_than_it_may(table):
+def test_the_histograms_of_a_task_fit_the_budget(table):
     passes, engine, budget = [], Measuring(LocalEngine(groups=3)), 8_000
     grow(Grower(), table, engine, budget=budget, on_progress=passes.append)
     assert any(p.blocks > 1 for p in passes)
@@ -104,11 +104,11 @@ def test_a_task_holds_no_more_cells_than_it_may(table):
             assert done.task_bytes <= budget // 4
 
 
-def test_threads_share_the_nodes_of_a_wide_level():
+def test_threads_divide_the_nodes_of_a_wide_level():
     table = random_table(6, n_rows=3000, noise=1.0, n_values=50)
     passes = []
     tree = grow(Grower(max_depth=10), table, LocalEngine(2), on_progress=passes.append)
-    assert max(p.n_nodes for p in passes) >= 2 * counting._NODES_A_THREAD
+    assert max(p.n_nodes for p in passes) >= 2 * counting._NODES_PER_THREAD
     assert tree.digest == Grower(max_depth=10).grow(table, bins_of(table)).digest
 
 
@@ -120,51 +120,49 @@ def test_all_but_the_largest_child_are_counted(table):
     grow(Grower(max_depth=6), table, on_progress=passes.append)
     assert [p.level for p in passes[1:]] == [0, 1, 2, 3, 4, 5]
     assert passes[1].n_rows == 300
-    assert all(
-        p.n_rows <= 300 * 2 // 3 for p in passes[2:]
-    )  # a third child, for missing values, may be there
+    assert all(p.n_rows <= 300 * 2 // 3 for p in passes[2:])  # there may be a third child, for missing values
     binary = random_table(0, n_rows=300, noise=1.0, missing=0.0)
     passes.clear()
     grow(Grower(max_depth=6), binary, on_progress=passes.append)
     assert all(p.n_rows <= 150 for p in passes[2:])
-    settled = [p.n_settled for p in passes]
-    assert settled == sorted(settled)
-    assert settled[-1] == 300
+    rows_done = [p.n_settled for p in passes]
+    assert rows_done == sorted(rows_done)
+    assert rows_done[-1] == 300
 
 
 @pytest.mark.parametrize("limit", [0, 20, 100])
-def test_more_rows_than_32_bits_can_count(table, monkeypatch, limit):
-    """Above the limit cells are pairs of 64 bits; below it the parents' pairs are of no use to anybody."""
+def test_nodes_with_more_rows_than_32_bits_can_hold(table, monkeypatch, limit):
+    """Above the limit cells are pairs of 64-bit numbers; children below it cannot use the cells of their parent."""
     grower = Grower()
     alone = grow(grower, table)
-    monkeypatch.setattr(frontier, "_MOST_COUNTED", limit)
+    monkeypatch.setattr(frontier, "_MAX_COUNT32", limit)
     passes = []
     assert grow(grower, table, on_progress=passes.append).digest == alone.digest
     n_cells = 2 * int((bins_of(table).n_codes + 1).sum())
     assert (passes[1].task_bytes, passes[-1].task_bytes % 16) == (16 * n_cells, 0)
 
 
-# ---- where rows were
+# ---- cache of the node of each row
 
 
-def test_rows_are_remembered_as_long_as_there_is_room():
-    memory, node = NodeOfRowCache(room=24), np.arange(4, dtype=np.int32)
-    memory.keep("a", node, 5)
-    memory.keep("b", node, 5)  # 16 bytes more: no room
-    assert memory.recall("a", 4, 7)[1] == 5
-    assert memory.recall("b", 4, 7)[0].tolist() == [0, 0, 0, 0]
-    memory.keep("a", node[::-1].copy(), 7)  # in the place of what was there
-    assert memory.recall("a", 4, 7)[0].tolist() == [3, 2, 1, 0]
-    assert memory.recall("a", 3, 7)[1] == 1  # not these rows
-    assert memory.recall("a", 4, 6)[1] == 1  # not this tree yet
-    there = sent(memory)
-    there.keep("a", node, 7)
-    assert there.recall("a", 4, 7)[1] == 1
+def test_the_cache_keeps_entries_while_there_is_space():
+    cache, node = NodeOfRowCache(max_bytes=24), np.arange(4, dtype=np.int32)
+    cache.put("a", node, 5)
+    cache.put("b", node, 5)  # 16 bytes more than fit
+    assert cache.get("a", 4, 7)[1] == 5
+    assert cache.get("b", 4, 7)[0].tolist() == [0, 0, 0, 0]
+    cache.put("a", node[::-1].copy(), 7)  # replaces the entry
+    assert cache.get("a", 4, 7)[0].tolist() == [3, 2, 1, 0]
+    assert cache.get("a", 3, 7)[1] == 1  # another number of rows
+    assert cache.get("a", 4, 6)[1] == 1  # an older tree
+    unpickled = sent(cache)
+    unpickled.put("a", node, 7)
+    assert unpickled.get("a", 4, 7)[1] == 1
 
 
-@pytest.mark.parametrize("room", [0, 500])
-def test_a_short_memory_changes_nothing(table, monkeypatch, room):
-    monkeypatch.setattr(level_phase, "NodeOfRowCache", lambda _: NodeOfRowCache(room))
+@pytest.mark.parametrize("max_bytes", [0, 500])
+def test_a_small_cache_does_not_change_the_tree(table, monkeypatch, max_bytes):
+    monkeypatch.setattr(level_phase, "NodeOfRowCache", lambda _: NodeOfRowCache(max_bytes))
     for options in ({}, {"home_rows": 30}):
         assert grow(Grower(), table, **options).digest == Grower().grow(table, bins_of(table)).digest
 
@@ -172,7 +170,7 @@ def test_a_short_memory_changes_nothing(table, monkeypatch, room):
 # ---- small nodes
 
 
-def test_small_nodes_are_dealt_into_even_blocks_and_rounds(table):
+def test_small_nodes_are_gathered_in_several_rounds_that_fit_the_budget(table):
     row_bytes, budget = 5 + 2, 600
     passes, engine = [], Measuring(LocalEngine(2))
     options = {"home_rows": 40, "budget": budget, "on_progress": passes.append}
@@ -182,29 +180,31 @@ def test_small_nodes_are_dealt_into_even_blocks_and_rounds(table):
         (p, sum(sizes)) for p, sizes in zip(passes, engine.numeric_target, strict=True) if p.phase == "gather"
     ]
     assert len(rounds) > 1
-    for done, measured in rounds:
+    for done, n_bytes in rounds:
         assert done.row_bytes == done.n_rows * row_bytes <= budget * engine.parallelism
-        assert measured == done.row_bytes + 4 * done.n_rows  # and for each row its node
+        assert n_bytes == done.row_bytes + 4 * done.n_rows  # and the node of each row
         assert done.blocks >= done.row_bytes / (budget // 4) or done.blocks == done.n_nodes
 
 
 @pytest.mark.parametrize("parallelism", [1, 2, 4])
-def test_a_block_is_a_single_node_or_takes_what_it_may(parallelism):
-    """Rows take 10 bytes; 1,000 are the budget of each place, and 250 travel as one."""
+def test_a_block_is_a_single_node_or_fits_a_message(parallelism):
+    """A row takes 10 bytes, the budget of a task is 1,000 bytes, and a message has at most 250."""
     sizes = [50, 40, 30, 30, 20, 10, 10, 5, 5]
     small = [OpenNode(at, NodeRange(0, n), np.array([n])) for at, n in enumerate(sizes)]
-    means = PassBudget(RowSummary(np.array([200]), 200, False, 8, np.dtype(np.uint8)), 1000, None)
-    blocks = next_round(small, means, parallelism)
-    dealt = [[s.n_rows for s in block] for block in blocks]
-    assert sum(map(sum, dealt)) + sum(s.n_rows for s in small) == 200
-    assert sum(map(sum, dealt)) <= 100 * parallelism
-    assert len(dealt) >= parallelism
-    assert all(sum(block) <= 50 for block in dealt)  # the largest node, which is more than travels as one
-    assert sorted(s.n_rows for s in small) == sorted(sizes[sum(map(len, dealt)) :])
+    pass_budget = PassBudget(RowSummary(np.array([200]), 200, False, 8, np.dtype(np.uint8)), 1000, None)
+    blocks = next_round(small, pass_budget, parallelism)
+    sizes_of_blocks = [[node.n_rows for node in block] for block in blocks]
+    assert sum(map(sum, sizes_of_blocks)) + sum(node.n_rows for node in small) == 200
+    assert sum(map(sum, sizes_of_blocks)) <= 100 * parallelism
+    assert len(sizes_of_blocks) >= parallelism
+    assert all(
+        sum(block) <= 50 for block in sizes_of_blocks
+    )  # the largest node, which is more than a message
+    assert sorted(node.n_rows for node in small) == sorted(sizes[sum(map(len, sizes_of_blocks)) :])
 
 
-def test_nodes_with_few_levels_to_go_are_not_moved(table):
-    """By default rows move for four levels or more; where all rows fit, they come home at once."""
+def test_rows_of_nodes_with_few_remaining_levels_are_not_gathered(table):
+    """By default rows are gathered for four levels or more, and at once if all rows fit."""
     for max_depth, phases in ((5, ["count", "gather"]), (4, ["count"] * 4), (None, ["count", "gather"])):
         passes = []
         tree = grow(
@@ -220,32 +220,32 @@ def test_nodes_with_few_levels_to_go_are_not_moved(table):
 def test_rows_out_of_range_are_refused():
     table = random_table(0)
     bins = bins_of(table)
-    source = coded(table, bins)
+    source = encoded(table, bins)
     source.rows.label[7] = 99
     with pytest.raises(ValueError, match="codes and labels within their ranges expected"):
         Grower().grow_by_level(source, bins, table.schema, LocalEngine())
 
 
-def test_no_rows_no_tree():
+def test_a_source_without_rows_is_refused():
     table = random_table(0)
     bins = bins_of(table)
-    nobody = EncodedRows(Rows(np.empty((0, 3), np.uint8), np.empty(0, np.uint16), None))
+    empty = EncodedRows(Rows(np.empty((0, 3), np.uint8), np.empty(0, np.uint16), None))
     with pytest.raises(DataError, match="the source has no rows"):
-        Grower().grow_by_level(nobody, bins, table.schema, LocalEngine())
+        Grower().grow_by_level(empty, bins, table.schema, LocalEngine())
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "message"),
     [
         ({"budget": 0}, "budget=0: expected a number of bytes"),
         ({"home_rows": -1}, "home_rows=-1: expected a number of rows of 0 or more"),
     ],
 )
-def test_limits_that_cannot_be_are_refused(table, options, words):
-    with pytest.raises(ParameterError, match=words):
+def test_limits_out_of_range_are_refused(table, options, message):
+    with pytest.raises(ParameterError, match=message):
         grow(Grower(), table, **options)
 
 
-def test_fractional_rows_must_be_at_home():
+def test_fractional_rows_are_refused():
     with pytest.raises(ParameterError, match="missing='fractional' needs all rows in one place"):
         grow(Grower(missing=Missing.FRACTIONAL), random_table(0))

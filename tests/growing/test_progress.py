@@ -1,4 +1,4 @@
-"""Progress out, interruption in."""
+"""Progress reports and interruption of growing."""
 
 import subprocess
 import sys
@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 
 from hornbeam.data import Table
-from hornbeam.growing import Grower, in_memory, parallel
+from hornbeam.growing import Grower
+from hornbeam.growing.in_memory import grow_in_memory
 from hornbeam.growing.progress import Watch
 from strategies_growing import bins_of, random_table
 
-# Someone else's load on the machine is not our delay: the seconds are those of the growing process.
+SMALL = {"quick_codes": 0, "serial_rows": 0, "smallest_grain": 1}  # small data use all threads
+
+# Process time is measured, because other load on the machine must not count as delay.
 ENDLESS = """
 import os, signal, sys, threading, time
 import numpy as np
@@ -52,7 +55,7 @@ except KeyboardInterrupt:
         (3_000, 20, 1, "fractional"),  # few rows, many parts
     ],
 )
-def test_an_interrupt_is_heard_within_a_second(n_rows, n_features, n_jobs, missing):
+def test_an_interrupt_stops_growing_within_a_second(n_rows, n_features, n_jobs, missing):
     command = [sys.executable, "-c", ENDLESS, *map(str, (n_rows, n_features, n_jobs)), missing]
     end, seconds = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     assert end == "stopped"
@@ -60,53 +63,44 @@ def test_an_interrupt_is_heard_within_a_second(n_rows, n_features, n_jobs, missi
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
-def test_progress_never_falls_and_ends_within_the_rows(n_jobs, monkeypatch):
-    monkeypatch.setattr(in_memory, "_QUICK_CODES", 0)
-    monkeypatch.setattr(in_memory, "_SERIAL_ROWS", 0)
-    monkeypatch.setattr(parallel, "_SMALLEST_GRAIN", 1)
-    monkeypatch.setattr("hornbeam.growing.progress._TICK_SECONDS", 1e-4)
+def test_progress_never_decreases_and_is_at_most_the_number_of_rows(n_jobs):
     rng = np.random.default_rng(0)
     table = Table.read(rng.integers(0, 50, (20_000, 8)).astype(float), rng.integers(0, 3, 20_000))
-    heard: list[int] = []
-    Grower().grow(table, bins_of(table), n_jobs=n_jobs, on_progress=heard.append)
-    assert len(heard) > 10
-    assert heard == sorted(heard)
-    assert 0 <= heard[0] < heard[-1] <= 20_000
+    reports: list[int] = []
+    watch = Watch(reports.append, tick_seconds=1e-4)
+    grow_in_memory(Grower(), table, bins_of(table), n_jobs=n_jobs, watch=watch, **SMALL)
+    assert len(reports) > 10
+    assert reports == sorted(reports)
+    assert 0 <= reports[0] < reports[-1] <= 20_000
 
 
 @pytest.mark.parametrize("max_depth", [1, 3, None])
-def test_all_rows_are_settled_at_the_end(max_depth, monkeypatch):
-    """Leaves of the trunk are counted like those of the subtrees."""
-    monkeypatch.setattr(in_memory, "_QUICK_CODES", 0)
-    monkeypatch.setattr(in_memory, "_SERIAL_ROWS", 0)
-    monkeypatch.setattr(parallel, "_SMALLEST_GRAIN", 1)
-    watches = []
-    monkeypatch.setattr(
-        "hornbeam.growing.grower.Watch", lambda listener: watches.append(Watch(listener)) or watches[-1]
-    )
+def test_all_rows_are_done_at_the_end(max_depth):
+    """Leaves among the large nodes are counted like those of the subtrees."""
+    watch = Watch()
     table = random_table(0, n_rows=400, noise=0.5)
-    Grower(max_depth=max_depth).grow(table, bins_of(table), n_jobs=2)
-    assert watches[0].settled == 400
+    grow_in_memory(Grower(max_depth=max_depth), table, bins_of(table), n_jobs=2, watch=watch, **SMALL)
+    assert watch.rows_done == 400
 
 
 def test_a_kernel_that_starts_after_the_stop_is_stopped_too():
     watch = Watch()
-    early = watch.slip()
+    early = watch.progress_slot()
     watch.stop()
-    assert (early[1], watch.slip()[1]) == (1, 1)
+    assert (early[1], watch.progress_slot()[1]) == (1, 1)
 
 
-def test_an_error_in_the_work_is_passed_on():
+def test_an_error_of_the_work_is_raised():
     with pytest.raises(ZeroDivisionError):
         Watch().run(lambda: 1 // 0)
 
 
-def test_a_listener_that_fails_stops_the_work():
+def test_a_callback_that_fails_stops_the_work():
     watch = Watch(lambda _: 1 // 0)
-    slip = watch.slip()
+    slot = watch.progress_slot()
 
     def work() -> str:
-        while not slip[1]:
+        while not slot[1]:
             time.sleep(0.01)
         return "stopped"
 
