@@ -91,7 +91,7 @@ def regression_tables(draw: DrawFn, *, max_rows: int = 40) -> Table:
     )
     schema = replace(table.schema, classes=(), target=Kind.NUMERIC)
     measured = NumericTarget.of(values, table.weight, table.unit)
-    return replace(table, schema=schema, target=None, measured=measured)
+    return replace(table, schema=schema, target=None, numeric_target=measured)
 
 
 @st.composite

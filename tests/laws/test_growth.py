@@ -139,16 +139,16 @@ def test_with_many_classes_fewer_trees_are_regrown(cells, n_trees):
     table = Table.read(np.arange(60.0)[:, None], np.arange(60))
     recipe = PRESETS["cart"]
     bins = recipe.bin(table)
-    lesson = CrossFitted(recipe, cells=cells).learn(recipe, table, bins, bins.encode(table))
-    assert len(lesson.regrown) == n_trees
+    n_folds, _ = CrossFitted(recipe, cells=cells).grow_fold_trees(recipe, table, bins, bins.encode(table))
+    assert n_folds == n_trees
 
 
 def test_with_many_classes_fewer_rows_take_part():
     table = Table.read(np.arange(200.0)[:, None], np.arange(200))
     recipe = PRESETS["cart"]
     bins = recipe.bin(table)
-    lesson = CrossFitted(recipe, cells=4 * 200 * 150).learn(recipe, table, bins, bins.encode(table))
-    assert lesson.table.n_rows == 150
+    result = CrossFitted(recipe, cells=4 * 200 * 150).learn(recipe, table, bins, bins.encode(table))
+    assert result.simulation.table.n_rows == 150
 
 
 def test_a_class_for_each_of_many_rows_is_warned_of_before_a_tree_is_grown():

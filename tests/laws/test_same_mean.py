@@ -13,7 +13,7 @@ from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Kind
 from hornbeam.growing import Criterion, Grower, in_memory, parallel
 from hornbeam.kernels.subtree import child_key
-from hornbeam.out_of_core import fit
+from hornbeam.out_of_core import Plan, fit
 from hornbeam.recipe import REGRESSION_PRESETS
 from hornbeam.tree import Tree
 from hornbeam.tree.edit import recount
@@ -187,14 +187,14 @@ def test_all_rows_are_counted_on_the_tests_of_a_sample():
     """However units are grouped, the evidence is that of all rows counted in memory, to the last step."""
     X, y, weight = rows_of(400)
     table = Table.read(X, y, sample_weight=weight, target=Kind.NUMERIC)
-    trees = [
-        fit(MemorySource(table, block), REGRESSION_PRESETS["cart"], engine, grow_rows=150)
-        for block, engine in GROUPINGS
-    ]
+    recipe = REGRESSION_PRESETS["cart"]
+    sample = Plan.of(MemorySource(table), recipe, grow_rows=150)
+    trees = [fit(MemorySource(table, block), recipe, engine, plan=sample) for block, engine in GROUPINGS]
     np.testing.assert_array_equal(trees[0].evidence, recount(trees[0], table).evidence)
     assert trees[0].rows[0] == 400
     for tree in trees[1:]:
         assert_same(tree, trees[0])
     # Rows that do not fit memory are a sample too: level by level grows classes alone.
-    small = fit(MemorySource(table, 10), REGRESSION_PRESETS["cart"], memory=44 * 150)
+    source = MemorySource(table, 10)
+    small = fit(source, recipe, plan=Plan.of(source, recipe, memory=44 * 150))
     assert_same(small, trees[0])

@@ -10,7 +10,7 @@ from hornbeam.data.schema import Feature, Schema
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.kernels.sweep import PruneSweep
 from hornbeam.pruning import BayesRisk, MinimumError, ReducedError
-from hornbeam.pruning.bottom_up import bottom_up, stopped
+from hornbeam.pruning.bottom_up import bottom_up, stopping_at_inner
 from hornbeam.smoothing import Laplace
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import pull_up
@@ -61,7 +61,7 @@ def test_worked_risks_under_laplace():
 def test_worked_comparisons(smoother, parameters, a, root):
     """A node's own risk beside that of what is kept below it."""
     tree = worked_tree() if smoother is None else smoother(worked_tree())
-    risk, cut = risks(tree, **parameters), BayesRisk(**parameters).verdicts(tree)
+    risk, cut = risks(tree, **parameters), BayesRisk(**parameters).cuts(tree)
     assert (risk[1], risk[3] + risk[4]) == pytest.approx(a)
     kept = risk[1] if cut[1] else risk[3] + risk[4]
     assert (risk[0], kept + risk[2]) == pytest.approx(root)
@@ -124,9 +124,7 @@ def test_risks_that_cancel_are_rounded_alike(reading):
         skeleton = worked_tree().skeleton
         tree = Tree.raw(Schema((Feature("x"),), tuple(range(k))), skeleton, np.zeros((5, k), np.int64))
         one = BayesRisk(costs, reading=reading, strict=True, method="sequential")
-        assert np.array_equal(
-            one.verdicts(tree), BayesRisk(costs, reading=reading, strict=True).verdicts(tree)
-        )
+        assert np.array_equal(one.cuts(tree), BayesRisk(costs, reading=reading, strict=True).cuts(tree))
 
 
 @given(trees(), seeds, st.data())
@@ -167,7 +165,7 @@ def test_a_pruning_set_with_equal_costs_is_reduced_error_pruning():
 def test_rows_that_stop_cost_the_same_on_both_sides():
     skeleton = worked_tree().skeleton
     counts = np.array([12, 6, 4, 3, 2])
-    assert stopped(skeleton, counts).tolist() == [2, 1, 0, 0, 0]
+    assert stopping_at_inner(skeleton, counts).tolist() == [2, 1, 0, 0, 0]
     # As leaves both children cost nothing, but rows of cost 3 stop at the root, whose leaf costs 4 in all.
     assert not bottom_up(skeleton, np.array([4.0, 1, 0, 0, 0]), np.array([3.0, 0, 0, 0, 0]))[0]
     assert bottom_up(skeleton, np.array([4.0, 1, 0, 0, 0]), np.array([4.0, 0, 0, 0, 0]))[0]

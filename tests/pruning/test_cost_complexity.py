@@ -9,7 +9,7 @@ from hornbeam.data.schema import Feature, Schema
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.sweep import weakest_links
 from hornbeam.pruning import CostComplexity, cost_complexity_path
-from hornbeam.pruning.bottom_up import stopped
+from hornbeam.pruning.bottom_up import stopping_at_inner
 from hornbeam.tree import Skeleton, Tree, level_order
 from hornbeam.tree.walk import path, pull_up
 from strategies import chain, trees
@@ -103,7 +103,7 @@ def obvious_path(tree, impurity):
         each = 1 - p.max(axis=1)
     each[total == 0] = 0
     each /= max(total[0], 1)
-    as_leaf, staying = total * each, stopped(skeleton, total) * each
+    as_leaf, staying = total * each, stopping_at_inner(skeleton, total) * each
     leaves, cost, is_leaf = np.ones(tree.n_nodes, int), as_leaf.copy(), skeleton.is_leaf.copy()
     for node in range(tree.n_nodes - 1, -1, -1):
         if not is_leaf[node]:
@@ -128,7 +128,7 @@ def obvious_path(tree, impurity):
 
 
 def closed(tree):
-    """The tree as if no row stopped on the way; where rows do, alphas may be negative."""
+    """The tree as if no row stopping_at_inner on the way; where rows do, alphas may be negative."""
     leaves = tree.evidence * tree.skeleton.is_leaf[:, None]
     return Tree.raw(tree.schema, tree.skeleton, pull_up(tree.skeleton, leaves), unit=float(tree.unit[0]))
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 from hypothesis import given
 
-from hornbeam.pruning import frontiers, work_span
+from hornbeam.pruning.frontiers import frontiers, work_span
 from hornbeam.tree.walk import heights
 from strategies import chain, trees
 from worked_trees import binary

@@ -34,7 +34,7 @@ def test_any_tree(tree):
 
 
 def test_settings_out_of_range():
-    with pytest.raises(ParameterError, match="imaginary rows"):
+    with pytest.raises(ParameterError, match="pseudo-rows"):
         MinimumError(-1)
     with pytest.raises(ParameterError, match="at least 1 leaf"):
         LeafBudget(0)

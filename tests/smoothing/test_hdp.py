@@ -127,7 +127,7 @@ def test_the_same_bits_everywhere():
 def test_beliefs_are_probabilities_on_any_tree_of_whole_rows(tree):
     weight = tree.evidence * tree.unit
     if (weight % 1).any() or weight.max() > 10_000_000:
-        with pytest.raises(ParameterError, match=r"parts of rows|at most 10000000"):
+        with pytest.raises(ParameterError, match=r"fractions of rows|at most 10000000"):
             HDP(sweeps=3, burn_in=1)(tree)
         return
     for tying in Tying:

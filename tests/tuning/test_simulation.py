@@ -13,7 +13,6 @@ from hornbeam.errors import ParameterError
 from hornbeam.explain import interval
 from hornbeam.recipe import PRESETS, REGRESSION_PRESETS
 from hornbeam.tuning import CrossFitted, calibrate_intervals
-from hornbeam.tuning.simulation import Simulation
 
 PET = PRESETS["default"]
 
@@ -29,8 +28,7 @@ def loans(n, seed):
 
 def simulation_of(table, recipe):
     bins = recipe.bin(table)
-    lesson = CrossFitted(recipe).learn(recipe, table, bins, bins.encode(table))
-    return Simulation.of(table, bins, lesson.regrown, lesson.beliefs)
+    return CrossFitted(recipe).learn(recipe, table, bins, bins.encode(table)).simulation
 
 
 def covered(settings, seeds, n=3000):
