@@ -120,3 +120,16 @@ def test_every_smoother_has_the_name_of_its_step():
     tree = TreeClassifier("cart", max_depth=2).fit(X, y).tree_
     for name, smoother in SMOOTHERS.items():
         assert smoother()(tree).history[-1].name == name
+
+
+@pytest.mark.parametrize("name", [name for name in SMOOTHERS if name != "borrowing"])
+def test_the_classifier_takes_every_smoother_by_name(name):
+    clf = TreeClassifier(smoothing=name).fit(X, y)
+    assert clf.tree_.history[-1].name == name
+    np.testing.assert_allclose(clf.predict_proba(X).sum(axis=1), 1)
+    assert clf.score(X, y) > 0.9
+
+
+def test_borrowing_without_fitted_strengths_has_no_name():
+    with pytest.raises(ParameterError, match="m-branch"):
+        TreeClassifier(smoothing="borrowing").fit(X, y)
