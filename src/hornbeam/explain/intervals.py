@@ -5,9 +5,9 @@ import numpy as np
 from hornbeam.data.table import Table
 from hornbeam.smoothing.interval_calibration import effective_size
 from hornbeam.smoothing.node_variance import node_variances
-from hornbeam.tree.bounds import mean_bounds, rate_bounds
 from hornbeam.tree.decision.base_rate import shift_bound
 from hornbeam.tree.route import predict_rows
+from hornbeam.tree.statistics.bounds import mean_bounds, rate_bounds
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
@@ -32,8 +32,8 @@ def interval(tree: Tree, level: float = 0.9) -> tuple[Floats, Floats]:
     Notes
     -----
     A node of probability p and effective size s (`hornbeam.smoothing.interval_calibration.effective_size`) has the
-    bounds of a beta distribution (`hornbeam.tree.bounds.rate_bounds`): for p = 0 the lower bound is 0 and the upper
-    one about 2 / s.
+    bounds of a beta distribution (`hornbeam.tree.statistics.bounds.rate_bounds`): for p = 0 the lower bound is 0 and
+    the upper one about 2 / s.
 
     The interval of a mean is that of Student's t with s degrees of freedom, and the variance of
     `hornbeam.smoothing.node_variance`.

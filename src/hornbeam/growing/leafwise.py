@@ -14,8 +14,8 @@ from hornbeam.growing.encoded_table import EncodedTable
 from hornbeam.growing.tree_builder import build_skeleton
 from hornbeam.kernels.leafwise import Gradients, grow_leafwise
 from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, Missing, Nodes, Nominal, Rules
+from hornbeam.tree.level_order import level_order
 from hornbeam.tree.tree import Tree
-from hornbeam.tree.walk import level_order
 from hornbeam.typing import Counts, Floats, Indices
 
 __all__ = ["GrownTree", "Leafwise"]

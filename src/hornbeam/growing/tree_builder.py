@@ -8,9 +8,9 @@ from hornbeam.data.table import Table
 from hornbeam.kernels.slots import Slots
 from hornbeam.kernels.subtree import Nodes
 from hornbeam.tree.edit import count_rows
+from hornbeam.tree.level_order import level_order, take_ranges
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
-from hornbeam.tree.walk import level_order, take_ranges
 from hornbeam.typing import Floats, Indices
 
 __all__ = ["build_regression_tree", "build_skeleton", "build_tree"]

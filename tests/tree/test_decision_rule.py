@@ -1,4 +1,4 @@
-"""The decision rule: one rule for `predict`, files and everything that names a class."""
+"""The decision rule is the same in `predict`, files and every view."""
 
 import copy
 import json
@@ -34,9 +34,9 @@ RULES = {
 
 @pytest.fixture(params=RULES, scope="module")
 def clf(request):
-    made = TreeClassifier(max_leaf_nodes=9, **RULES[request.param]).fit(X, y)
-    assert (made.tree_.decided != made.tree_.belief.argmax(axis=1)).any()
-    return made
+    fitted_model = TreeClassifier(max_leaf_nodes=9, **RULES[request.param]).fit(X, y)
+    assert (fitted_model.tree_.decided != fitted_model.tree_.belief.argmax(axis=1)).any()
+    return fitted_model
 
 
 @given(
@@ -44,7 +44,7 @@ def clf(request):
     st.none() | hnp.arrays(np.float64, (3, 3), elements=NUMBERS),
     st.none() | hnp.arrays(np.float64, 3, elements=NUMBERS),
 )
-def test_no_class_is_expected_to_cost_less(p, costs, weight):
+def test_the_decided_class_has_the_least_expected_cost(p, costs, weight):
     rule = DecisionRule(None if costs is None else Costs(costs), weight)
     matrix = (1 - np.eye(3)) if costs is None else costs
     factor = np.ones(3) if weight is None else weight
@@ -54,13 +54,13 @@ def test_no_class_is_expected_to_cost_less(p, costs, weight):
         assert expected[code] <= min(expected) + 1e-11 * scale
 
 
-def test_without_costs_it_is_the_most_probable_class_and_the_first_of_equals():
+def test_without_costs_the_first_of_the_most_probable_classes_is_decided():
     assert DecisionRule()([[0.2, 0.4, 0.4]]).tolist() == [1]
     assert DecisionRule(class_weight=np.full(3, 7.0)).is_default
     assert DecisionRule(Costs(1 - np.eye(2)))([[0.5, 0.5], [0.1, 0.9]]).tolist() == [0, 1]
 
 
-def test_wrong_rules_are_refused():
+def test_invalid_rules_are_refused():
     with pytest.raises(ParameterError, match="expected a finite number for each class, 0 or more"):
         DecisionRule(class_weight=np.array([1.0, -1.0]))
     with pytest.raises(ParameterError, match="class_weight has 3 numbers and costs 2 classes"):
@@ -70,12 +70,12 @@ def test_wrong_rules_are_refused():
         with_decision(tree, DecisionRule(class_weight=np.array([1.0, 2.0, 3.0])))
 
 
-def test_a_tree_decides_as_predict_does(clf):
+def test_the_decision_of_each_node_is_that_of_predict(clf):
     assert (clf.classes_[clf.tree_.decided][clf.apply(X)] == clf.predict(X)).all()
     assert (clf.classes_[clf.decision_(clf.predict_proba(X))] == clf.predict(X)).all()
 
 
-def test_every_view_names_the_class_that_predict_names(clf):
+def test_every_view_shows_the_class_of_predict(clf):
     tree, leaf = clf.tree_, np.flatnonzero(clf.tree_.skeleton.is_leaf)
     named = [tree.schema.classes[code] for code in tree.decided[leaf]]
     assert sorted(re.findall(r" ·+ (bad|good) ", to_text(clf))) == sorted(named)
@@ -84,9 +84,9 @@ def test_every_view_names_the_class_that_predict_names(clf):
     assert sorted(rules.label(rule) for rule in rules) == sorted(named)
     assert sorted(re.findall(r"then (bad|good)", rules_text(rules))) == sorted(named)
     assert sorted(re.findall(r"then (bad|good)", clf.leaves().as_rules())) == sorted(named)
-    told = json.loads(to_json(clf))["rules"]
-    assert {rule["node"]: rule["class"] for rule in told} == {
-        rule["node"]: tree.schema.classes[tree.decided[rule["node"]]] for rule in told
+    json_rules = json.loads(to_json(clf))["rules"]
+    assert {rule["node"]: rule["class"] for rule in json_rules} == {
+        rule["node"]: tree.schema.classes[tree.decided[rule["node"]]] for rule in json_rules
     }
     for page in (to_markdown(clf), to_html(clf)):
         assert page == (to_markdown if page.startswith("|") else to_html)(tree)
@@ -94,7 +94,7 @@ def test_every_view_names_the_class_that_predict_names(clf):
         assert row.label == label
 
 
-def test_the_rule_goes_through_files_pickles_and_updates(clf, tmp_path):
+def test_files_pickles_and_updates_keep_the_rule(clf, tmp_path):
     for name in ("model.hornbeam", "model.safetensors"):
         hornbeam.save(clf, tmp_path / name)
         again = hornbeam.load(tmp_path / name)
@@ -113,7 +113,7 @@ def test_the_rule_goes_through_files_pickles_and_updates(clf, tmp_path):
 @pytest.mark.parametrize(
     "costs", [[[0, 10], [1, 0]], np.array([[0, 10], [1, 0]]), {("bad", "good"): 10}, Costs([[0, 10], [1, 0]])]
 )
-def test_copies_decide_alike_whichever_way_costs_are_given(costs, tmp_path):
+def test_copies_decide_the_same_for_every_form_of_costs(costs, tmp_path):
     clf = TreeClassifier(max_leaf_nodes=9, costs=costs).fit(X, y)
     hornbeam.save(clf, tmp_path / "model.hornbeam")
     for again in (
@@ -126,7 +126,7 @@ def test_copies_decide_alike_whichever_way_costs_are_given(costs, tmp_path):
 
 
 @pytest.mark.parametrize(("fitted", "then"), [(None, [[0, 10], [1, 0]]), ([[0, 10], [1, 0]], None)])
-def test_a_file_keeps_the_decisions_of_fit_whatever_parameters_were_set_since(fitted, then, tmp_path):
+def test_a_file_has_the_decision_rule_of_fit_even_if_parameters_changed_later(fitted, then, tmp_path):
     clf = TreeClassifier(max_leaf_nodes=9, costs=fitted).fit(X, y).set_params(costs=then)
     hornbeam.save(clf, tmp_path / "model.hornbeam")
     again = hornbeam.load(tmp_path / "model.hornbeam")
@@ -134,7 +134,7 @@ def test_a_file_keeps_the_decisions_of_fit_whatever_parameters_were_set_since(fi
     assert (again.predict(X) == clf.predict(X)).all()
 
 
-def test_with_a_class_of_interest_the_decision_is_named_too():
+def test_with_a_positive_class_the_decision_is_shown_too():
     clf = TreeClassifier(max_leaf_nodes=9, costs={("bad", "good"): 20}).fit(X, y)
     leaf = np.flatnonzero(clf.tree_.skeleton.is_leaf)
     named = [clf.tree_.schema.classes[code] for code in clf.tree_.decided[leaf]]
@@ -145,13 +145,13 @@ def test_with_a_class_of_interest_the_decision_is_named_too():
     assert sorted(re.findall(r" ·+ (bad|good) +good 0", to_text(clf, positive="good"))) == sorted(named)
 
 
-def test_a_file_from_before_the_rule_decides_by_its_settings(clf, tmp_path):
+def test_an_old_file_without_a_rule_decides_by_its_parameters(clf, tmp_path):
     path = tmp_path / "model.hornbeam"
     hornbeam.save(clf, path)
-    said = json.loads(path.read_text())
-    del said["decision"], said["sha256"]
-    said["version"] = [1, 0]
-    path.write_text(json.dumps(said))
+    content = json.loads(path.read_text())
+    del content["decision"], content["sha256"]
+    content["version"] = [1, 0]
+    path.write_text(json.dumps(content))
     assert hornbeam.load(path).tree_.digest == clf.tree_.digest
     from hornbeam.storage import read
 
@@ -173,13 +173,13 @@ def test_a_file_from_before_the_rule_decides_by_its_settings(clf, tmp_path):
         ({"costs": None, "class_weight": [1.0]}, "expected 2 numbers"),
     ],
 )
-def test_a_wrong_rule_in_a_file_is_refused(decision, message, tmp_path):
+def test_an_invalid_rule_in_a_file_is_refused(decision, message, tmp_path):
     path = tmp_path / "model.hornbeam"
     hornbeam.save(TreeClassifier(costs=[[0, 5], [1, 0]]).fit(X, y), path)
-    said = json.loads(path.read_text())
-    said["decision"] = decision
-    del said["sha256"]
-    path.write_text(json.dumps(said))
+    content = json.loads(path.read_text())
+    content["decision"] = decision
+    del content["sha256"]
+    path.write_text(json.dumps(content))
     with pytest.raises(StorageError, match=re.escape(message)):
         hornbeam.load(path)
 
@@ -198,9 +198,9 @@ def test_costs_can_be_set_after_fitting():
     assert [module["predict"](row) for row in X.tolist()] == clf.predict(X).tolist()
 
 
-def test_scikit_learn_cannot_hold_the_rule_and_says_so():
+def test_conversion_to_scikit_learn_warns_that_the_rule_is_lost():
     clf = TreeClassifier("cart", max_leaf_nodes=5, costs=[[0, 9], [1, 0]]).fit(X, y)
     with pytest.warns(HornbeamWarning, match="takes the most probable class"):
-        made = to_sklearn(clf.tree_, missing="majority")
+        fitted_model = to_sklearn(clf.tree_, missing="majority")
     rows = X.astype(np.float32)
-    assert (clf.classes_[clf.decision_(made.predict_proba(rows))] == clf.predict(rows)).all()
+    assert (clf.classes_[clf.decision_(fitted_model.predict_proba(rows))] == clf.predict(rows)).all()

@@ -1,4 +1,4 @@
-"""Evidence that comes, fades and goes: against one row at a time, and back to the last step."""
+"""Adding, removing and decaying evidence, against one row at a time."""
 
 from dataclasses import replace
 
@@ -11,7 +11,6 @@ from hornbeam.data.schema import Feature, Schema
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.tree import Skeleton, Tree, add_rows, count_rows, decay, remove_rows
-from hornbeam.tree.check import check_tree
 from hornbeam.tree.edit import count_evidence
 from hornbeam.tree.evidence.fractional import known_weight
 from hornbeam.tree.walk import evidence_stopping
@@ -24,16 +23,16 @@ few = settings(max_examples=40)
 
 @st.composite
 def two_tables(draw, fractional=True):
-    """A skeleton, two tables of whole weights in the same unit, and shares by which every node can be reached."""
+    """A skeleton, two tables of integer weights in the same unit, and positive shares of all nodes."""
     schema = draw(schemas(max_classes=4))
     skeleton = draw(skeletons(schema, fractional=fractional))
     one, other = (draw(tables(schema, max_rows=20)) for _ in range(2))
-    one, other = (replace(table, weight=_light(table), unit=1.0) for table in (one, other))
+    one, other = (replace(table, weight=_small_weight(table), unit=1.0) for table in (one, other))
     rng = np.random.default_rng(draw(st.integers(0, 99)))
     return skeleton, one, other, rng.integers(1, 50, skeleton.n_nodes)
 
 
-def _light(table):
+def _small_weight(table):
     return None if table.weight is None else table.weight % 2**30 + 1
 
 
@@ -43,7 +42,7 @@ def counted(skeleton, table, shares):
 
 
 def together(one, other):
-    """Both tables in one, a row of the other first."""
+    """Concatenate two tables, the other first."""
     weight = [np.ones(t.n_rows, np.int64) if t.weight is None else t.weight for t in (other, one)]
     return replace(
         one,
@@ -56,10 +55,10 @@ def together(one, other):
 
 @few
 @given(two_tables())
-def test_rows_that_come_later_count_as_if_they_had_come_before(drawn):
+def test_added_rows_count_as_if_counted_at_first(drawn):
     skeleton, one, other, shares = drawn
     tree = add_rows(counted(skeleton, one, shares), other, shares=shares)
-    check_tree(tree)
+    replace(tree)  # runs every check
     both = counted(skeleton, together(one, other), shares)
     assert tree.digest == both.digest
     assert tree.rows.tolist() == both.rows.tolist()
@@ -68,7 +67,7 @@ def test_rows_that_come_later_count_as_if_they_had_come_before(drawn):
 
 @few
 @given(two_tables(fractional=False))
-def test_the_sum_is_that_of_one_row_at_a_time(drawn):
+def test_added_rows_agree_with_one_row_at_a_time(drawn):
     skeleton, one, other, _ = drawn
     both = together(one, other)
     evidence, rows = count_nodes(
@@ -81,26 +80,26 @@ def test_the_sum_is_that_of_one_row_at_a_time(drawn):
 
 @few
 @given(two_tables())
-def test_what_was_added_can_be_removed_and_the_other_way_round(drawn):
+def test_removing_rows_undoes_adding_them_in_any_order(drawn):
     skeleton, one, other, shares = drawn
     tree = counted(skeleton, one, shares)
     both = add_rows(tree, other, shares=shares)
     assert remove_rows(both, other, shares=shares).digest == tree.digest
     assert remove_rows(both, one, shares=shares).digest == counted(skeleton, other, shares).digest
-    nobody = remove_rows(tree, one, shares=shares)
-    assert not nobody.evidence.any()
-    assert not nobody.rows.any()
+    empty = remove_rows(tree, one, shares=shares)
+    assert not empty.evidence.any()
+    assert not empty.rows.any()
 
 
 @few
 @given(two_tables())
-def test_more_than_there_is_cannot_be_removed(drawn):
+def test_removing_more_than_was_counted_is_refused(drawn):
     skeleton, one, other, shares = drawn
     with pytest.raises(DataError, match="to be forgotten"):
         remove_rows(counted(skeleton, one, shares), together(one, other), shares=shares)
 
 
-SHARING = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, nan, nan], missing_slot=[-2, -1, -1])
+FRACTIONAL = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, nan, nan], missing_slot=[-2, -1, -1])
 STUMP = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, nan, nan])
 SCHEMA = Schema((Feature("x"),), ("a", "b"))
 
@@ -109,13 +108,13 @@ def table(values, codes, weight=None, unit=1.0):
     return Table(SCHEMA, (np.array(values),), np.array(codes, np.int32), weight, unit)
 
 
-def test_missing_values_go_on_being_shared_as_they_were():
+def test_missing_values_are_split_by_the_same_shares_again():
     rows = table([0.0, 0.0, 1.0, nan], [0, 0, 1, 0], np.full(4, 30))
-    tree = count_rows(SHARING, rows)
+    tree = count_rows(FRACTIONAL, rows)
     assert tree.evidence.tolist() == [[90, 30], [80, 0], [10, 30]]
-    shares = known_weight(SHARING, rows, rows.weight)
+    shares = known_weight(FRACTIONAL, rows, rows.weight)
     assert shares.tolist() == [120, 60, 30]
-    # A known row comes to the right. The next missing one is shared by two to one all the same.
+    # A known row is added on the right. The next missing one is split two to one as before.
     more = add_rows(tree, table([1.0, nan], [1, 1], np.full(2, 30)), shares=shares)
     assert more.evidence.tolist() == [[90, 90], [80, 20], [10, 70]]
     known = remove_rows(more, table([0.0, 0.0], [0, 0], np.full(2, 30)), shares=shares)
@@ -126,13 +125,13 @@ def test_missing_values_go_on_being_shared_as_they_were():
     ]
 
 
-def test_unless_they_are_told_missing_values_are_shared_by_the_evidence():
-    tree = Tree.raw(SCHEMA, SHARING, np.array([[9, 3], [9, 0], [0, 3]]) * 2**56)
+def test_by_default_missing_values_are_split_by_the_evidence():
+    tree = Tree.raw(SCHEMA, FRACTIONAL, np.array([[9, 3], [9, 0], [0, 3]]) * 2**56)
     more = add_rows(tree, table([nan], [1], np.array([8])))
     assert (more.evidence - tree.evidence).tolist() == [[0, 8], [0, 6], [0, 2]]
 
 
-def test_blocks_of_heavy_rows_are_counted_one_by_one():
+def test_heavy_rows_are_counted_in_blocks():
     light = count_rows(STUMP, table([0.0], [0]), unit=2.0**-48)
     tree = add_rows(light, table([1.0] * 9, [0, 1, 1] * 3))
     assert (tree.evidence * tree.unit).tolist() == [[4, 6], [1, 0], [3, 6]]
@@ -141,41 +140,41 @@ def test_blocks_of_heavy_rows_are_counted_one_by_one():
 
 @few
 @given(trees(), st.floats(0.01, 1.0, exclude_max=True))
-def test_what_fades_fades_everywhere_alike(tree, factor):
-    faded = decay(tree, factor)
-    check_tree(faded)
+def test_decay_multiplies_the_evidence_of_every_node(tree, factor):
+    decayed = decay(tree, factor)
+    replace(decayed)  # runs every check
     own = evidence_stopping(tree.skeleton, tree.evidence) * tree.unit
-    # Half a step, and what the product of two floats may lose, for each class of each node.
-    slack = 0.5 * faded.unit[0] + 1e-15 * own.max()
+    # Half a step, and the rounding of a product of floats, for each class of each node.
+    slack = 0.5 * decayed.unit[0] + 1e-15 * own.max()
     np.testing.assert_allclose(
-        evidence_stopping(faded.skeleton, faded.evidence) * faded.unit, own * factor, rtol=0, atol=slack
+        evidence_stopping(decayed.skeleton, decayed.evidence) * decayed.unit, own * factor, rtol=0, atol=slack
     )
-    assert faded.rows is tree.rows
+    assert decayed.rows is tree.rows
     total = int(tree.evidence[0].sum())
-    assert not total or 2**47 * factor * 0.99 < faded.evidence[0].sum() < 2**48
+    assert not total or 2**47 * factor * 0.99 < decayed.evidence[0].sum() < 2**48
 
 
-def test_nothing_fades_by_a_factor_of_one():
+def test_a_factor_of_one_changes_nothing():
     tree = count_rows(STUMP, table([0.0, 1.0], [0, 1]))
     assert decay(tree, 1.0) is tree
 
 
-def test_the_nearest_step_is_taken_and_of_two_the_even_one():
-    """Of 2**47 steps and one more, half is 2**46 and a half."""
+def test_decay_rounds_half_to_even():
+    """Half of 2**47 - 1 steps is 2**46 - 1/2."""
     tree = Tree.raw(SCHEMA, Skeleton.leaf(), np.array([[2**47 - 1, 1]]), unit=0.5)
-    faded = decay(tree, 0.5)
-    assert faded.unit[0] == 0.5
-    assert faded.evidence.tolist() == [[2**46, 0]]
+    decayed = decay(tree, 0.5)
+    assert decayed.unit[0] == 0.5
+    assert decayed.evidence.tolist() == [[2**46, 0]]
     assert decay(tree, 0.75).evidence.tolist() == [[3 * 2**45 - 1, 1]]
 
 
-def test_what_cannot_be_counted_is_refused():
+def test_invalid_updates_are_refused():
     tree = count_rows(STUMP, table([0.0, 1.0], [0, 1]))
     with pytest.raises(DataError, match="schema is not the tree's"):
         add_rows(tree, Table.read([[0.0]], ["c"]))
     with pytest.raises(DataError, match="no target"):
         remove_rows(tree, Table(SCHEMA, (np.zeros(1),)))
-    with pytest.raises(ParameterError, match="expected a whole part of the table's unit"):
+    with pytest.raises(ParameterError, match=r"expected the table's unit 0\.5 divided by a whole number"):
         add_rows(tree, table([0.0], [0], np.array([3]), 0.5))
     with pytest.raises(DataError, match=r"weigh 9.22e\+18 steps of 1, expected at most 4.61e\+18"):
         add_rows(tree, table([0.0], [0], np.array([2**63 - 1])))
@@ -183,7 +182,7 @@ def test_what_cannot_be_counted_is_refused():
         decay(tree, 1.1)
 
 
-def test_who_never_came_is_named_by_leaf_and_class():
+def test_the_error_has_the_leaf_and_class_of_rows_never_counted():
     tree = count_rows(STUMP, table([0.0, 1.0, nan], [0, 1, 0]))
     for row, message in (
         ((1.0, 0), "leaf 2 has 0 rows of the class 'a', but 1 are to be forgotten"),
@@ -194,6 +193,6 @@ def test_who_never_came_is_named_by_leaf_and_class():
     heavy = count_rows(STUMP, table([0.0, 1.0], [0, 1], np.array([2, 1])))
     with pytest.raises(DataError, match="leaf 1 has fewer rows than are to be forgotten"):
         remove_rows(heavy, table([0.0, 0.0], [0, 0]))
-    shared = count_rows(SHARING, table([0.0, 1.0, nan, nan], [0, 0, 0, 0], np.full(4, 10)))
+    fractional = count_rows(FRACTIONAL, table([0.0, 1.0, nan, nan], [0, 0, 0, 0], np.full(4, 10)))
     with pytest.raises(DataError, match="leaf 2 has fewer rows than are to be forgotten"):
-        remove_rows(shared, table([0.0, 0.0], [0, 0], np.full(2, 10)))
+        remove_rows(fractional, table([0.0, 0.0], [0, 0], np.full(2, 10)))

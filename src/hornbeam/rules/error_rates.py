@@ -1,4 +1,4 @@
-"""What becomes of a rule's errors without one of its conditions."""
+"""Error rates of a rule with all its conditions, and without each of them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import numpy as np
 
 from hornbeam.errors import ParameterError
 from hornbeam.rules.coverage import Coverage, Words
-from hornbeam.tree.pessimism import pessimistic_errors
+from hornbeam.tree.statistics.pessimism import pessimistic_errors
 from hornbeam.typing import Floats
 
-__all__ = ["Dropping", "least_missed"]
+__all__ = ["ErrorRates", "least_needed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Dropping:
-    """The error rates of a rule for one class, with all of its conditions and without each of them.
+class ErrorRates:
+    """Error rates of rules for one class.
 
     Parameters
     ----------
@@ -25,22 +25,22 @@ class Dropping:
         Code of the class.
     confidence : float, default 0.25
     constants : {"j48", "c4.5"}, default "c4.5"
-        Of the errors to expect (`hornbeam.tree.pessimism.pessimistic_errors`).
+        Constants of the pessimistic errors (`hornbeam.tree.statistics.pessimism.pessimistic_errors`).
 
     Attributes
     ----------
     default : float
-        The error rate of naming the class for every row, by Laplace's estimate.
+        Error rate of predicting the class for every row, by Laplace's estimate.
 
     Examples
     --------
     >>> from hornbeam import Table
     >>> from hornbeam.tree import Condition
     >>> table = Table.read([[1, 0], [2, 0], [3, 1], [4, 1]], ["no", "yes", "yes", "yes"])
-    >>> dropping = Dropping(Coverage(table), target=1)
+    >>> rates = ErrorRates(Coverage(table), target=1)
     >>> x0, x1 = table.schema.features
     >>> tests = [Condition(0, x0, above=1.5), Condition(1, x1, at_most=0.5)]
-    >>> expected, actual = dropping.rates(dropping.coverage.stack(tests))
+    >>> expected, actual = rates.without_each(rates.coverage.stack(tests))
     >>> actual.tolist()
     [0.0, 0.5, 0.0]
     """
@@ -54,39 +54,39 @@ class Dropping:
     def __post_init__(self) -> None:
         if not 0 < self.confidence < 1:
             raise ParameterError(f"confidence={self.confidence!r}: expected a number between 0 and 1.")
-        classes = self.coverage.classes
+        classes = self.coverage.class_totals
         rate = float(1 - (classes[self.target] + 1) / (classes.sum() + 2))
         object.__setattr__(self, "default", rate)
 
-    def rates(self, stack: Words) -> tuple[Floats, Floats]:
-        """Give the expected and the actual error rate: with all conditions, without the first, the second, ...
+    def without_each(self, stack: Words) -> tuple[Floats, Floats]:
+        """Compute pessimistic and actual error rates: with all conditions, without the first, the second, ...
 
-        A row of `stack` has the rows of the table that meet a condition (`Coverage.stack`).
+        Each row of `stack` is the bit set of one condition (`Coverage.stack`).
         """
         met = _all_but_one(stack)
-        n = self.coverage.weigh(met)
-        e = n - self.coverage.weigh(met & self.coverage.members[self.target])
+        n = self.coverage.total_weight(met)
+        e = n - self.coverage.total_weight(met & self.coverage.members[self.target])
         some = n > 0
         safe = np.where(some, n, 1.0)
         expected = pessimistic_errors(n, e, self.confidence, self.constants) / safe
         return np.where(some, expected, self.default), np.where(some, e / safe, 0.0)
 
 
-def least_missed(expected: Floats) -> int:
-    """Find the condition without which the expected error rate is least, the last of equals.
+def least_needed(expected: Floats) -> int:
+    """Find the condition without which the pessimistic error rate is lowest; the last of ties.
 
     Examples
     --------
     >>> import numpy as np
-    >>> least_missed(np.array([0.2, 0.3, 0.1, 0.1]))
+    >>> least_needed(np.array([0.2, 0.3, 0.1, 0.1]))
     2
     """
     return int(np.flatnonzero(expected[1:] == expected[1:].min())[-1])
 
 
 def _all_but_one(met: Words) -> Words:
-    """Give the rows that meet all conditions, and those that meet all but the first, the second, ..."""
-    everybody = np.full_like(met[:1], -1 % 2**64)
-    before = np.vstack([everybody, np.bitwise_and.accumulate(met, axis=0)])
-    behind = np.vstack([np.bitwise_and.accumulate(met[::-1], axis=0)[::-1], everybody])
-    return np.vstack([before[-1:], before[:-1] & behind[1:]])
+    """Compute the rows that meet all conditions, all but the first, all but the second, ..."""
+    all_rows = np.full_like(met[:1], -1 % 2**64)
+    before = np.vstack([all_rows, np.bitwise_and.accumulate(met, axis=0)])
+    after = np.vstack([np.bitwise_and.accumulate(met[::-1], axis=0)[::-1], all_rows])
+    return np.vstack([before[-1:], before[:-1] & after[1:]])

@@ -1,4 +1,4 @@
-"""Bounds for a true rate or mean, given its estimate and an effective number of rows."""
+"""Confidence bounds of a rate or mean, from its estimate and the effective number of rows."""
 
 from numbers import Real
 from typing import Any
@@ -11,20 +11,20 @@ from hornbeam.typing import Bools, Floats
 
 __all__ = ["holds_mean", "holds_rate", "mean_bounds", "rate_bounds"]
 
-_AGAINST = 0.5  # rows that speak against each bound, so that no finite number of rows proves a 0 or a 1
+_PSEUDO_COUNT = 0.5  # rows added against each bound, so that an estimate of 0 or 1 is never certain
 
 
 def rate_bounds(belief: Floats, size: Floats, level: float = 0.9) -> tuple[Floats, Floats]:
-    """Give bounds between which true rates lie, with a stated probability.
+    """Compute bounds that contain the true rate with a given probability.
 
     Parameters
     ----------
     belief : float64 array
-        The believed rates.
+        The estimated rates.
     size : float64 array
-        How many rows speak for each, of a shape that goes with `belief`.
+        The effective number of rows of each, of a shape that broadcasts with `belief`.
     level : float, default 0.9
-        How often the true rate is to be within.
+        Probability that the true rate is within the bounds.
 
     Returns
     -------
@@ -33,10 +33,10 @@ def rate_bounds(belief: Floats, size: Floats, level: float = 0.9) -> tuple[Float
 
     Notes
     -----
-    Where s rows speak for a rate of p, the equal-tailed bounds are those of Beta(s p, s (1 - p) + 1/2) below and
-    Beta(s p + 1/2, s (1 - p)) above. With 1 for 1/2 that is the interval of Clopper and Pearson (Biometrika
-    26, 1934), which is wider than its level; half a row against each bound keeps it finite at the edges: of
-    no rows among s the lower bound is 0 and the upper one about 2 / s.
+    For an estimate p from s rows, the lower bound is a quantile of Beta(s p, s (1 - p) + 1/2) and the upper bound a
+    quantile of Beta(s p + 1/2, s (1 - p)), with equal tails. With 1 instead of 1/2 it is the interval of Clopper and
+    Pearson (Biometrika 26, 1934), which covers more than its level. For p = 0 the lower bound is 0 and the upper one
+    about 2 / s.
 
     Examples
     --------
@@ -45,19 +45,19 @@ def rate_bounds(belief: Floats, size: Floats, level: float = 0.9) -> tuple[Float
     >>> low.round(3), high.round(3)
     (array([0.   , 0.366]), array([0.179, 0.634]))
     """
-    _check(level)
+    _check_level(level)
     tail = (1 - level) / 2
     yes, no = size * belief, size * (1 - belief)
     low, high = np.zeros_like(belief), np.ones_like(belief)
     some, none = yes > 0, no <= 0
-    low[some] = beta_quantile(yes[some], no[some] + _AGAINST, tail)
-    high[~none] = 1 - beta_quantile(no[~none], yes[~none] + _AGAINST, tail)
-    # At small levels rounding, or half a row, could put the belief itself outside.
+    low[some] = beta_quantile(yes[some], no[some] + _PSEUDO_COUNT, tail)
+    high[~none] = 1 - beta_quantile(no[~none], yes[~none] + _PSEUDO_COUNT, tail)
+    # At small levels rounding or the pseudo-count could put the estimate outside.
     return np.minimum(low, belief), np.maximum(high, belief)
 
 
 def holds_rate(belief: Floats, size: Floats, truth: Floats, level: float = 0.9) -> Bools:
-    """Say whether true rates lie within `rate_bounds`, without computing the bounds.
+    """Test whether rates lie within `rate_bounds`, without computing the bounds.
 
     The distribution function takes a tenth of the time of its inverse.
 
@@ -67,17 +67,17 @@ def holds_rate(belief: Floats, size: Floats, truth: Floats, level: float = 0.9) 
     >>> holds_rate(np.array([0.5, 0.5]), np.array([40.0, 40.0]), np.array([0.37, 0.36])).tolist()
     [True, False]
     """
-    _check(level)
+    _check_level(level)
     tail, truth = (1 - level) / 2, np.clip(truth, 0.0, 1.0)
     yes, no = size * belief, size * (1 - belief)
-    above = beta_cdf(yes, no + _AGAINST, truth) >= tail
-    below = beta_cdf(yes + _AGAINST, no, truth) <= 1 - tail
-    held: Bools = (above | (yes <= 0) | (truth >= belief)) & (below | (no <= 0) | (truth <= belief))
-    return held
+    above = beta_cdf(yes, no + _PSEUDO_COUNT, truth) >= tail
+    below = beta_cdf(yes + _PSEUDO_COUNT, no, truth) <= 1 - tail
+    within: Bools = (above | (yes <= 0) | (truth >= belief)) & (below | (no <= 0) | (truth <= belief))
+    return within
 
 
 def mean_bounds(mean: Floats, variance: Floats, size: Floats, level: float = 0.9) -> tuple[Floats, Floats]:
-    """Give Student's bounds for a true mean.
+    """Compute Student's t bounds of a mean.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def mean_bounds(mean: Floats, variance: Floats, size: Floats, level: float = 0.9
     size : float64 array
         The effective number of rows, which is also the degrees of freedom, at least 1.
     level : float, default 0.9
-        How often the true mean is to be within.
+        Probability that the true mean is within the bounds.
 
     Returns
     -------
@@ -101,12 +101,12 @@ def mean_bounds(mean: Floats, variance: Floats, size: Floats, level: float = 0.9
     >>> low.round(3), high.round(3)
     (array([4.127]), array([5.873]))
     """
-    half = _half(variance, size, level)
+    half = _half_width(variance, size, level)
     return mean - half, mean + half
 
 
 def holds_mean(mean: Floats, variance: Floats, size: Floats, truth: Floats, level: float = 0.9) -> Bools:
-    """Say whether true means lie within `mean_bounds`.
+    """Test whether means lie within `mean_bounds`.
 
     Examples
     --------
@@ -114,18 +114,18 @@ def holds_mean(mean: Floats, variance: Floats, size: Floats, truth: Floats, leve
     >>> holds_mean(np.array([5.0]), np.array([4.0]), np.array([16.0]), np.array([5.8])).tolist()
     [True]
     """
-    held: Bools = np.abs(truth - mean) <= _half(variance, size, level)
-    return held
+    within: Bools = np.abs(truth - mean) <= _half_width(variance, size, level)
+    return within
 
 
-def _half(variance: Floats, size: Floats, level: float) -> Floats:
-    _check(level)
+def _half_width(variance: Floats, size: Floats, level: float) -> Floats:
+    _check_level(level)
     bound = student_bound(np.maximum(size, 1.0), level)
     some = np.where(size > 0, size, 1.0)
     half: Floats = np.where(size > 0, bound * np.sqrt(variance / some), np.inf)
     return half
 
 
-def _check(level: Any) -> None:
+def _check_level(level: Any) -> None:
     if not isinstance(level, Real) or not 0 < level < 1:  # type: ignore[operator]
         raise ParameterError(f"level={shown(level)}: expected a number between 0 and 1. Pass level=0.9, say.")
