@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from support.prose import violations
 
 ROOT = Path(__file__).parents[1]

@@ -19,7 +19,7 @@ from benchmarks.attacks.subjects import rows, scratch
 from hornbeam import TreeClassifier
 from hornbeam.data.files.parquet import ParquetSource
 from hornbeam.errors import EngineError
-from hornbeam.out_of_core import fit
+from hornbeam.out_of_core import Plan, fit
 from hornbeam.recipe import PRESETS
 
 ROWS, DEPTH = 6_000, 4
@@ -69,7 +69,7 @@ def grow(engine: Watched, folder: Path) -> str:
     source = ParquetSource.open(files(), target="y", engine=engine)
     recipe = replace(PRESETS["cart"], grower=replace(PRESETS["cart"].grower, max_depth=DEPTH))
     kept = {"cache": folder / "cache", "checkpoint": folder / "checkpoint"}
-    return fit(source, recipe, engine, memory=ROWS * 8, **kept).digest
+    return fit(source, recipe, engine, plan=Plan.of(source, recipe, memory=ROWS * 8), **kept).digest
 
 
 @cache

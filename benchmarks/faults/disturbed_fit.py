@@ -23,7 +23,7 @@ from distributed import Client
 from benchmarks import synthetic
 from hornbeam.data.files.parquet import ParquetSource
 from hornbeam.engines import DaskEngine
-from hornbeam.out_of_core import fit
+from hornbeam.out_of_core import Plan, fit
 from hornbeam.recipe import PRESETS
 
 FEATURES = 10
@@ -103,10 +103,9 @@ class Watched:
 def grow(rows: Path, engine: Watched, cache: Path, checkpoint: Path | None = None) -> str:
     """The whole way from files to a finished tree, level by level; its digest."""
     source = ParquetSource.open(rows, target="y", engine=engine)
-    tree = fit(
-        source, PRESETS["default"], engine, memory=source.n_rows * 8, cache=cache, checkpoint=checkpoint
-    )
-    return tree.digest
+    recipe = PRESETS["default"]
+    plan = Plan.of(source, recipe, memory=source.n_rows * 8)
+    return fit(source, recipe, engine, plan=plan, cache=cache, checkpoint=checkpoint).digest
 
 
 @dataclass(slots=True)

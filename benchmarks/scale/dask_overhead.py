@@ -38,7 +38,7 @@ from hornbeam.data.files.parquet import ParquetSource
 from hornbeam.data.sources import Unit
 from hornbeam.engines import DaskEngine
 from hornbeam.kernels import levelwise, subtree
-from hornbeam.out_of_core import fit
+from hornbeam.out_of_core import Plan, fit
 from hornbeam.recipe import PRESETS
 
 RESULTS = Path(__file__).parents[1] / "results" / "engines"
@@ -152,7 +152,7 @@ def xgboost(client: Client, place: Path) -> None:
 def ours(client: Client, place: Path, scratch: Path) -> str:
     engine, codes = DaskEngine(client), scratch / "fresh-codes"
     source = ParquetSource.open(place, target="y", engine=engine)
-    tree = fit(source, RECIPE, engine, grow_rows=source.n_rows, memory=2**28, cache=codes)
+    tree = fit(source, RECIPE, engine, plan=Plan.of(source, RECIPE, source.n_rows, 2**28), cache=codes)
     rmtree(codes, ignore_errors=True)  # so that each turn makes its own
     return tree.digest
 

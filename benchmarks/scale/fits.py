@@ -36,7 +36,7 @@ from hornbeam.data import Bins, Table
 from hornbeam.data.files.cache import EncodedCache
 from hornbeam.data.files.parquet import ParquetSource
 from hornbeam.evaluation import rmse
-from hornbeam.out_of_core import count_on_all, draw_sample, fit
+from hornbeam.out_of_core import Plan, count_on_all, draw_sample, fit
 from hornbeam.recipe import PRESETS
 from hornbeam.tree.route import predict_rows
 from hornbeam.tuning import CrossFitted
@@ -86,7 +86,8 @@ def one_fit(folder: str, grow_rows: int, memory: int, depth: int | None, threads
     _warm_up()
     cpu, wall = time.process_time(), time.perf_counter()
     source = ParquetSource.open(folder, target="y", engine=engine)
-    tree = fit(source, CrossFitted(recipe), engine, grow_rows=grow_rows, memory=memory, n_jobs=threads)
+    fitter = CrossFitted(recipe)
+    tree = fit(source, fitter, engine, plan=Plan.of(source, fitter, grow_rows, memory), n_jobs=threads)
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     peak = _status("VmHWM")
     X, y = make(100_000, source.schema.n_classes, source.schema.n_features, seed=1)
@@ -190,7 +191,7 @@ def loss(options: argparse.Namespace) -> list[dict[str, Any]]:
         for share in (1.0, *SHARES[::-1]):
             n = round(share * train.n_rows)
             begin = time.process_time()
-            tree = fit(source, fitter, grow_rows=n, memory=2**40)
+            tree = fit(source, fitter, plan=Plan.of(source, fitter, n, 2**40))
             cpu = time.process_time() - begin
             lost = rmse(test.target, predict_rows(tree, test), labels=range(tree.n_classes))
             only = lost if share == 1 else _sample_alone(source, fitter, n, test)

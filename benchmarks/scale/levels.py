@@ -14,8 +14,8 @@ import time
 import numpy as np
 
 from hornbeam.data import Feature, LocalEngine, Schema
-from hornbeam.data.encoded_rows import EncodedRows
 from hornbeam.data.binning.bins import Bins
+from hornbeam.data.encoded_rows import EncodedRows
 from hornbeam.growing import Grower
 from hornbeam.growing.levelwise import counting
 from hornbeam.growing.levelwise.node_of_row import NodeOfRowCache

@@ -60,7 +60,7 @@ def _runners(size: int, classes: int, threads: int) -> dict[str, Runner]:
 
 def _judge(pruner: Any, tree: Any, watch: Stopwatch) -> dict[str, object]:
     """The verdicts count; one by one in Python, they are nearly all of the whole call."""
-    watch.record("judge", _once(partial(pruner.verdicts, tree)))
+    watch.record("judge", _once(partial(pruner.cuts, tree)))
     if pruner.method == "frontier":
         watch.record("whole", _once(partial(pruner, tree)), extra=True)
     return {"nodes": tree.n_nodes, "classes": tree.n_classes, "threads": pruner.n_jobs}

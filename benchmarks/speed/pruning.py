@@ -46,7 +46,7 @@ def _judge(pruner: Any, tree: Any, watch: Stopwatch) -> Facts:
     from hornbeam.tree import collapse
 
     with watch("judge"):
-        cut = pruner.verdicts(tree)
+        cut = pruner.cuts(tree)
     with watch("collapse", extra=True):
         leaves = collapse(tree, cut).n_leaves
     return {"nodes": tree.n_nodes, "leaves": leaves}

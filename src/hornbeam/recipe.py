@@ -1,9 +1,11 @@
-"""A whole fit as a value: binning, grower, pruner, smoother."""
+"""A fit as a value: binning, grower, pruner, smoother; and the protocol of everything that fits a tree."""
+
+from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal
+from typing import ClassVar, Literal, Protocol, Self
 
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.engine import LocalEngine
@@ -14,27 +16,71 @@ from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.pruning import Collapse, Pruner
 from hornbeam.smoothing import Borrowing, Laplace, Monotone, Smoother
 from hornbeam.tree.tree import Tree
+from hornbeam.typing import Codes
 
-__all__ = ["PRESETS", "REGRESSION_PRESETS", "Recipe"]
+__all__ = ["PRESETS", "REGRESSION_PRESETS", "Finisher", "Fitter", "Recipe"]
 
 _EXACT_ROWS = 20_000  # up to here "auto" tries every distinct value
 
 
+class Finisher(Protocol):
+    """The last part of a fit: prunes, smooths and calibrates a grown tree."""
+
+    def finish(self, tree: Tree, n_jobs: int = 1, /) -> Tree:
+        """Return the finished tree."""
+        ...
+
+
+class Fitter(Protocol):
+    """Fits a tree to a table: a `Recipe`, or a recipe with settings chosen on held-out rows.
+
+    `fit` is ``choose``, binning, ``learn``, growing and ``finish``, one after the other. A fit on rows that are not all
+    in memory (`hornbeam.out_of_core`) calls these parts itself.
+    """
+
+    @property
+    def seed(self) -> int:
+        """Seed of samples and folds."""
+        ...
+
+    @property
+    def fixed_recipe(self) -> Recipe | None:
+        """The recipe that `choose` returns for any table; None if it depends on the rows."""
+        ...
+
+    @property
+    def rows_to_learn(self) -> int:
+        """Largest number of rows that `learn` uses; 0 if it uses none."""
+        ...
+
+    def fit(self, table: Table, *, n_jobs: int = 1, on_progress: Callable[[int], None] | None = None) -> Tree:
+        """Fit a tree; it does not depend on ``n_jobs``."""
+        ...
+
+    def choose(self, table: Table, *, n_jobs: int = 1) -> Recipe:
+        """Return the recipe, with the pruner chosen on these rows if that is to be chosen."""
+        ...
+
+    def learn(self, recipe: Recipe, table: Table, bins: Bins, codes: Codes, *, n_jobs: int = 1) -> Finisher:
+        """Choose the rest of the settings on these rows, and return what finishes a tree with them."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Everything that makes a tree from a table.
+    """All settings of a fit.
 
     Parameters
     ----------
     max_bins : int, None or "auto"
-        Codes a numeric feature may have: quantile bins, or None for every distinct value (up to 65,535).
+        Maximum number of codes of a numeric feature: quantile bins, or None for every distinct value (up to 65,535).
         "auto": every value up to 20,000 rows, 255 bins beyond.
     grower : Grower
-        How the tree is grown.
+        Grows the tree.
     pruner : Pruner or None
-        What cuts it back.
+        Prunes it.
     smoother : Smoother or None
-        What it believes; None for raw frequencies.
+        Estimates its predictions; None for raw frequencies.
 
     Examples
     --------
@@ -45,52 +91,68 @@ class Recipe:
     2
     """
 
+    seed: ClassVar[int] = 0
+    rows_to_learn: ClassVar[int] = 0
+
     max_bins: int | Literal["auto"] | None = "auto"
     grower: Grower = field(default_factory=Grower)
     pruner: Pruner | None = None
     smoother: Smoother | None = None
 
     def fit(self, table: Table, *, n_jobs: int = 1, on_progress: Callable[[int], None] | None = None) -> Tree:
-        """Make the tree of a table; ``n_jobs`` threads cannot change it."""
+        """Fit a tree; it does not depend on ``n_jobs``."""
         bins = self.bin(table, n_jobs)
         return self.finish(self.grower.grow(table, bins, n_jobs=n_jobs, on_progress=on_progress))
+
+    @property
+    def fixed_recipe(self) -> Self:
+        """The recipe itself: nothing is chosen."""
+        return self
+
+    def choose(self, table: Table, *, n_jobs: int = 1) -> Self:  # noqa: ARG002
+        """Return the recipe itself: nothing is chosen."""
+        return self
+
+    def learn(self, recipe: Recipe, table: Table, bins: Bins, codes: Codes, *, n_jobs: int = 1) -> Recipe:  # noqa: ARG002
+        """Return the given recipe: nothing is learnt."""
+        return recipe
 
     def bin(self, table: Table, n_jobs: int = 1) -> Bins:
         """Choose the bins of a table."""
         return Bins.fit(MemorySource(table), LocalEngine(n_jobs), max_bins=self.bins_for(table.n_rows))
 
-    def finish(self, tree: Tree) -> Tree:
+    def finish(self, tree: Tree, n_jobs: int = 1) -> Tree:  # noqa: ARG002
         """Prune and smooth a grown tree."""
         return self.smooth(self.prune(tree))
 
     def smooth(self, tree: Tree) -> Tree:
-        """Smooth a pruned tree."""
+        """Smooth a pruned tree, and restore the monotone constraints."""
         if self.smoother is not None:
-            tree = _taken(self.smoother, tree)
-        # Raw frequencies may break a constraint too: the grower keeps it on rows steered by their class weights.
+            tree = _apply(self.smoother, tree)
+        # Raw frequencies may break a constraint too: the grower keeps it for rows with their class weights.
         monotone = self.grower.monotone
         return Monotone(monotone)(tree) if monotone is not None and any(monotone) else tree
 
     def prune(self, tree: Tree) -> Tree:
         """Prune a grown tree."""
-        return tree if self.pruner is None else _taken(self.pruner, tree)
+        return tree if self.pruner is None else _apply(self.pruner, tree)
 
     def bins_for(self, n_rows: int) -> int | None:
-        """Return the number of bins for so many rows; None for every value."""
+        """Return the maximum number of bins for this number of rows; None for every value."""
         if self.max_bins != "auto":
             return self.max_bins
         return None if n_rows <= _EXACT_ROWS else 255
 
 
-def _taken(step: Callable[[Tree], Tree], tree: Tree) -> Tree:
-    """What a step makes of a tree; steps may be anybody's."""
-    made = step(tree)
-    if not isinstance(made, Tree):
+def _apply(step: Callable[[Tree], Tree], tree: Tree) -> Tree:
+    """Apply a pruner or smoother, which may be the user's own, and check its result."""
+    result = step(tree)
+    if not isinstance(result, Tree):
         raise ParameterError(
-            f"{step!r} returned {made!r}; expected a Tree. "
+            f"{step!r} returned {result!r}; expected a Tree. "
             "Pass a function or an object, not a class, that takes a tree and returns one."
         )
-    return made
+    return result
 
 
 PRESETS = MappingProxyType(
@@ -110,7 +172,7 @@ PRESETS = MappingProxyType(
         "cart": Recipe(max_bins=None, grower=Grower(Criterion.GINI, Nominal.SUBSET, Missing.LEARNED)),
     }
 )
-"""PET, our own for probabilities; and the trees of the literature: ID3, C4.5, C4.4 and CART."""
+"""Classification: the default, for probabilities, and ID3, C4.5, C4.4 and CART of the literature."""
 
 REGRESSION_PRESETS = MappingProxyType(
     {
@@ -120,4 +182,4 @@ REGRESSION_PRESETS = MappingProxyType(
         ),
     }
 )
-"""Trees of a numeric target: honest, our own, and CART."""
+"""Regression: the default, and CART."""

@@ -14,9 +14,8 @@ import pytest
 
 import hornbeam
 from hornbeam.data import Bins, LocalEngine, MemorySource
-from hornbeam.data.encoded_rows import EncodingSource
+from hornbeam.data.encoded_rows import EncodedRows, EncodingSource
 from hornbeam.data.files.cache import EncodedCache
-from hornbeam.data.encoded_rows import EncodedRows
 from hornbeam.errors import DataError, ParameterError, StorageError
 from hornbeam.growing import Criterion, Grower
 from hornbeam.growing.levelwise.checkpoint import _ARRAYS

@@ -139,8 +139,8 @@ def test_with_many_classes_there_are_fewer_fold_trees(cells, n_trees):
     table = Table.read(np.arange(60.0)[:, None], np.arange(60))
     recipe = PRESETS["cart"]
     bins = recipe.bin(table)
-    result = CrossFitted(recipe, cells=cells).learn(recipe, table, bins, bins.encode(table))
-    assert len(result.regrown) == n_trees
+    n_folds, _ = CrossFitted(recipe, cells=cells).grow_fold_trees(recipe, table, bins, bins.encode(table))
+    assert n_folds == n_trees
 
 
 def test_with_many_classes_tuning_uses_fewer_rows():
@@ -148,7 +148,7 @@ def test_with_many_classes_tuning_uses_fewer_rows():
     recipe = PRESETS["cart"]
     bins = recipe.bin(table)
     result = CrossFitted(recipe, cells=4 * 200 * 150).learn(recipe, table, bins, bins.encode(table))
-    assert result.table.n_rows == 150
+    assert result.simulation.table.n_rows == 150
 
 
 def test_a_class_per_row_raises_a_warning_before_a_tree_is_grown():

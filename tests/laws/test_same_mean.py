@@ -15,7 +15,7 @@ from hornbeam.data.schema import Kind
 from hornbeam.growing import Criterion, Grower, in_memory
 from hornbeam.growing.in_memory import grow_in_memory
 from hornbeam.kernels.subtree import child_key
-from hornbeam.out_of_core import fit
+from hornbeam.out_of_core import Plan, fit
 from hornbeam.recipe import REGRESSION_PRESETS
 from hornbeam.tree import Tree
 from hornbeam.tree.edit import recount
@@ -182,14 +182,14 @@ def test_all_rows_are_counted_on_the_splits_of_a_sample():
     """For any grouping of units the evidence is exactly that of all rows counted in memory."""
     X, y, weight = random_rows(400)
     table = Table.read(X, y, sample_weight=weight, target=Kind.NUMERIC)
-    trees = [
-        fit(MemorySource(table, block), REGRESSION_PRESETS["cart"], engine, grow_rows=150)
-        for block, engine in GROUPINGS
-    ]
+    recipe = REGRESSION_PRESETS["cart"]
+    sample = Plan.of(MemorySource(table), recipe, grow_rows=150)
+    trees = [fit(MemorySource(table, block), recipe, engine, plan=sample) for block, engine in GROUPINGS]
     np.testing.assert_array_equal(trees[0].evidence, recount(trees[0], table).evidence)
     assert trees[0].rows[0] == 400
     for tree in trees[1:]:
         assert_same(tree, trees[0])
     # Rows that do not fit memory are sampled too: growing level by level supports classes only.
-    small = fit(MemorySource(table, 10), REGRESSION_PRESETS["cart"], memory=44 * 150)
+    source = MemorySource(table, 10)
+    small = fit(source, recipe, plan=Plan.of(source, recipe, memory=44 * 150))
     assert_same(small, trees[0])

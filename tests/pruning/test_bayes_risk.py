@@ -10,7 +10,7 @@ from hornbeam.data.schema import Feature, Schema
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.kernels.sweep import PruneSweep
 from hornbeam.pruning import BayesRisk, MinimumError, ReducedError
-from hornbeam.pruning.bottom_up import bottom_up, stopped
+from hornbeam.pruning.bottom_up import bottom_up, stopping_at_inner
 from hornbeam.smoothing import Laplace
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import pull_up
@@ -23,12 +23,12 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def risks(tree, **parameters):
-    """The risk of every node as a leaf: what is kept if there are leaves alone."""
+    """The risk of every node as a leaf."""
     pruner = BayesRisk(**parameters)
     first_child, n_children = np.full(tree.n_nodes, -1, np.int32), np.zeros(tree.n_nodes, np.int32)
-    settler = PruneSweep(first_child, n_children, pruner._risks(tree, pruner._costs_for(tree)))
-    settler.settle_all()
-    return settler.value
+    sweep = PruneSweep(first_child, n_children, pruner._risks(tree, pruner._costs_for(tree)))
+    sweep.settle_all()
+    return sweep.value
 
 
 @pytest.mark.parametrize(
@@ -59,17 +59,17 @@ def test_worked_risks_under_laplace():
     ],
 )
 def test_worked_comparisons(smoother, parameters, a, root):
-    """A node's own risk beside that of what is kept below it."""
+    """A node's own risk compared with that of its pruned subtree."""
     tree = worked_tree() if smoother is None else smoother(worked_tree())
-    risk, cut = risks(tree, **parameters), BayesRisk(**parameters).verdicts(tree)
+    risk, cut = risks(tree, **parameters), BayesRisk(**parameters).cuts(tree)
     assert (risk[1], risk[3] + risk[4]) == pytest.approx(a)
     kept = risk[1] if cut[1] else risk[3] + risk[4]
     assert (risk[0], kept + risk[2]) == pytest.approx(root)
     assert [bool(cut[1]), bool(cut[0])] == [a[0] <= a[1], root[0] <= root[1]]
 
 
-def test_worked_answers_under_costs():
-    """The second class is the answer of the root, of B and of A2, the first that of A1; A is a tie at 5."""
+def test_worked_predictions_under_costs():
+    """The root, B and A2 predict the second class, A1 the first; A is a tie at 5."""
     costs, tree = Costs(ASYMMETRIC), worked_tree()
     assert costs.cheapest(tree.belief)[[0, 2, 3, 4]].tolist() == [1, 1, 0, 1]
     assert tree.evidence[1].sum() * costs.expected(tree.belief)[1] == pytest.approx([5, 5])
@@ -93,7 +93,7 @@ def test_worked_prunings(smoother, parameters, n_nodes, method):
 
 
 def test_three_rows_of_two_classes():
-    """The example that circulates about the method: [yes, no, no]."""
+    """A common example of the method: [yes, no, no]."""
     leaf = BayesRisk(reading="rate")(worked_tree())
     three = Tree.raw(leaf.schema, leaf.skeleton, np.array([[1, 2]]))
     assert risks(three) == pytest.approx([1])
@@ -109,24 +109,22 @@ def test_frontiers_give_the_sequential_tree(tree, seed, reading, strict):
     sequential = BayesRisk(costs, reading=reading, strict=strict, method="sequential")(tree)
     for n_jobs in (1, 2):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("hornbeam.pruning.bottom_up._SLICE", 1)  # threads, however small the tree
+            patch.setattr("hornbeam.pruning.bottom_up._SLICE", 1)  # threads also for small trees
             pruned = BayesRisk(costs, reading=reading, strict=strict, n_jobs=n_jobs)(tree)
         assert pruned.digest == sequential.digest
         assert pruned.history == sequential.history
 
 
 @pytest.mark.parametrize("reading", READINGS)
-def test_risks_that_cancel_are_rounded_alike(reading):
-    """Gains and costs may add up to nothing but rounding, which then decides in both methods alike."""
+def test_both_methods_round_cancelling_risks_the_same(reading):
+    """Negative and positive costs may cancel to rounding errors, which then decide in both methods."""
     k = 10
     for seed in range(50):
         costs = np.random.default_rng(seed).integers(-2, 4, (k, k))
         skeleton = worked_tree().skeleton
         tree = Tree.raw(Schema((Feature("x"),), tuple(range(k))), skeleton, np.zeros((5, k), np.int64))
         one = BayesRisk(costs, reading=reading, strict=True, method="sequential")
-        assert np.array_equal(
-            one.verdicts(tree), BayesRisk(costs, reading=reading, strict=True).verdicts(tree)
-        )
+        assert np.array_equal(one.cuts(tree), BayesRisk(costs, reading=reading, strict=True).cuts(tree))
 
 
 @given(trees(), seeds, st.data())
@@ -140,7 +138,7 @@ def test_frontiers_give_the_sequential_tree_on_a_pruning_set(tree, seed, data):
 
 @given(schemas(), st.data(), seeds)
 def test_the_literal_rule_never_prunes_on_raw_frequencies(schema, data, seed):
-    """Risk is concave in the counts: a parent never risks strictly less than its children together."""
+    """Risk is concave in the counts: that of a parent is never strictly less than the sum of its children's."""
     skeleton = data.draw(skeletons(schema))
     rng = np.random.default_rng(seed)
     leaves = rng.integers(0, 6, (skeleton.n_nodes, schema.n_classes)) * skeleton.is_leaf[:, None]
@@ -160,14 +158,14 @@ def test_a_pruning_set_with_equal_costs_is_reduced_error_pruning():
     tree = worked_tree()
     table = rows_at(tree, {0: [2, 1], 1: [0, 2], 2: [1, 3]})
     assert BayesRisk(table=table)(tree).digest == ReducedError(table)(tree).digest
-    # A row of class 1 called 0 costs 10: A as a leaf still answers 1 only if its belief says so.
+    # A row of class 1 predicted as 0 costs 10; predictions are those of the belief.
     assert risks(tree, table=table, costs=[[0, 1], [10, 0]]) == pytest.approx([3, 2, 1, 10, 0])
 
 
 def test_rows_that_stop_cost_the_same_on_both_sides():
     skeleton = worked_tree().skeleton
     counts = np.array([12, 6, 4, 3, 2])
-    assert stopped(skeleton, counts).tolist() == [2, 1, 0, 0, 0]
+    assert stopping_at_inner(skeleton, counts).tolist() == [2, 1, 0, 0, 0]
     # As leaves both children cost nothing, but rows of cost 3 stop at the root, whose leaf costs 4 in all.
     assert not bottom_up(skeleton, np.array([4.0, 1, 0, 0, 0]), np.array([3.0, 0, 0, 0, 0]))[0]
     assert bottom_up(skeleton, np.array([4.0, 1, 0, 0, 0]), np.array([4.0, 0, 0, 0, 0]))[0]
@@ -183,18 +181,18 @@ def test_rows_that_stop_cost_the_same_on_both_sides():
         ({"n_jobs": 0}, "at least 1"),
     ],
 )
-def test_settings_out_of_range(parameters, message):
+def test_parameters_out_of_range_raise(parameters, message):
     with pytest.raises(ParameterError, match=message):
         BayesRisk(**parameters)
 
 
-def test_costs_for_other_classes_and_tables_of_other_schemas():
+def test_costs_for_other_classes_and_tables_of_other_schemas_raise():
     with pytest.raises(ParameterError, match=r"costs of shape \(3, 3\): expected \(2, 2\)"):
         BayesRisk(np.zeros((3, 3)))(worked_tree())
     other = Laplace()(worked_tree())
     table = rows_at(other, {0: [1, 1]})
-    stranger = type(table)(
+    foreign = type(table)(
         type(table.schema)(table.schema.features, ("no", "yes")), table.columns, table.target
     )
     with pytest.raises(DataError, match=r"schema=tree\.schema"):
-        BayesRisk(table=stranger)(other)
+        BayesRisk(table=foreign)(other)

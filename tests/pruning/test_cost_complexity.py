@@ -1,4 +1,4 @@
-"""Cost-complexity pruning: worked numbers, scikit-learn, and the obvious way to find the weakest link."""
+"""Cost-complexity pruning: worked numbers, scikit-learn, and a naive search for the weakest link."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from hornbeam.data.schema import Feature, Schema
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.sweep import weakest_links
 from hornbeam.pruning import CostComplexity, cost_complexity_path
-from hornbeam.pruning.bottom_up import stopped
+from hornbeam.pruning.bottom_up import stopping_at_inner
 from hornbeam.tree import Skeleton, Tree, level_order
 from hornbeam.tree.walk import path, pull_up
 from strategies import chain, trees
@@ -26,7 +26,7 @@ def test_worked_path_of_gini():
 
 
 def test_worked_weakest_links():
-    """What each of a node's leaves saves: of A and the root at first, and of the root once A is cut."""
+    """Saving per leaf: of A and the root at first, and of the root after A is cut."""
     skeleton = worked_tree().skeleton
     links = (skeleton.first_child, skeleton.n_children)
     for impurity, a, root, then in (("gini", 1 / 30, 0.29500 / 3, 0.16333), ("error", 0, 0.1, 0.2)):
@@ -89,7 +89,7 @@ def test_the_path_of_scikit_learn(seed):
     assert CostComplexity(alpha, criterion)(tree).n_leaves == smaller.get_n_leaves()
 
 
-def obvious_path(tree, impurity):
+def naive_path(tree, impurity):
     """Look at every node, cut the weakest, and start again."""
     skeleton = tree.skeleton
     weight = tree.evidence * tree.unit
@@ -103,7 +103,7 @@ def obvious_path(tree, impurity):
         each = 1 - p.max(axis=1)
     each[total == 0] = 0
     each /= max(total[0], 1)
-    as_leaf, staying = total * each, stopped(skeleton, total) * each
+    as_leaf, staying = total * each, stopping_at_inner(skeleton, total) * each
     leaves, cost, is_leaf = np.ones(tree.n_nodes, int), as_leaf.copy(), skeleton.is_leaf.copy()
     for node in range(tree.n_nodes - 1, -1, -1):
         if not is_leaf[node]:
@@ -128,17 +128,17 @@ def obvious_path(tree, impurity):
 
 
 def closed(tree):
-    """The tree as if no row stopped on the way; where rows do, alphas may be negative."""
+    """The tree without rows that stop at inner nodes, where alphas may be negative."""
     leaves = tree.evidence * tree.skeleton.is_leaf[:, None]
     return Tree.raw(tree.schema, tree.skeleton, pull_up(tree.skeleton, leaves), unit=float(tree.unit[0]))
 
 
 @pytest.mark.parametrize("impurity", IMPURITIES)
 @given(tree=trees())
-def test_the_obvious_path(impurity, tree):
+def test_the_path_is_that_of_a_naive_search(impurity, tree):
     tree = closed(tree)
     found = cost_complexity_path(tree, impurity)
-    alphas, impurities, n_leaves = obvious_path(tree, impurity)
+    alphas, impurities, n_leaves = naive_path(tree, impurity)
     np.testing.assert_allclose(found.alphas, alphas, atol=1e-9)
     np.testing.assert_allclose(found.impurities, impurities, atol=1e-9)
     assert found.n_leaves.tolist() == n_leaves.tolist()
@@ -146,7 +146,7 @@ def test_the_obvious_path(impurity, tree):
         assert CostComplexity(float(alpha), impurity)(tree).n_leaves == leaves
 
 
-def test_a_chain_of_a_hundred_thousand_nodes_takes_no_time():
+def test_a_chain_of_a_hundred_thousand_nodes_is_fast():
     """Updating every ancestor at every cut would take billions of steps."""
     skeleton = chain(50_000)
     rng = np.random.default_rng(0)
@@ -154,13 +154,13 @@ def test_a_chain_of_a_hundred_thousand_nodes_takes_no_time():
     assert cost_complexity_path(tree).n_leaves[-1] == 1
 
 
-def test_a_leaf_has_a_path_of_one():
+def test_the_path_of_a_leaf_has_one_entry():
     leaf = CostComplexity(np.inf)(worked_tree())
     assert leaf.n_nodes == 1
     assert cost_complexity_path(leaf).alphas.tolist() == [0]
 
 
-def test_settings_out_of_range():
+def test_parameters_out_of_range_raise():
     with pytest.raises(ParameterError, match="0 or more"):
         CostComplexity(-0.1)
     with pytest.raises(ParameterError, match="gini, entropy, error"):

@@ -1,4 +1,4 @@
-"""Error-based pruning: worked numbers, both programs' constants, raising on a set small enough to follow."""
+"""Error-based pruning: worked numbers, the constants of both programs, and raising on a small table."""
 
 import numpy as np
 import pytest
@@ -26,14 +26,14 @@ from worked_trees import over_leaves, rows_at, worked_tree
     ],
 )
 def test_worked_limits(n, e, j48, c45, exact):
-    """Both programs come close to the upper limit of the binomial, and meet it where no error was seen."""
+    """Both programs are close to the upper limit of the binomial, and equal to it without errors."""
     assert beta.ppf(0.75, e + 1, n - e) == pytest.approx(exact, abs=5e-5)
     weight = np.array([[n - e, e]], float)
     assert expected_errors(weight)[0] / n == pytest.approx(j48, abs=5e-5)
     assert expected_errors(weight, constants="c4.5")[0] / n == pytest.approx(c45, abs=5e-5)
 
 
-def test_nearly_all_wrong():
+def test_a_leaf_where_nearly_all_rows_are_wrong():
     """One error of 1.5 rows: J48 expects all to be wrong, C4.5 two thirds of the rest."""
     tight = np.array([[0.5, 0.5, 0.5]])
     assert expected_errors(tight)[0] == pytest.approx(1.5)
@@ -41,19 +41,19 @@ def test_nearly_all_wrong():
 
 
 def test_less_than_one_error_is_interpolated():
-    """Shares of rows make fractions of errors: half an error lies half way between none and one."""
+    """Fractional rows have fractional errors: half an error is half way between none and one."""
     none, one = expected_errors(np.array([[8.0, 0]])), expected_errors(np.array([[7.0, 1]]))
     assert expected_errors(np.array([[7.5, 0.5]])) == pytest.approx((none + one) / 2)
 
 
-def test_leaves_without_rows_and_without_confidence():
+def test_leaves_without_rows_and_a_confidence_above_one_half():
     assert expected_errors(np.zeros((1, 3))).tolist() == [0]
     assert expected_errors(np.array([[3.0, 2]]), confidence=0.6).tolist() == [2]
     assert expected_errors(np.array([[3.0, 2]]), confidence=0.6, constants="c4.5") > 2
 
 
 @pytest.mark.parametrize("constants", ["j48", "c4.5"])
-def test_three_pure_leaves_are_one_leaf(constants):
+def test_three_small_pure_leaves_are_pruned_to_one_leaf(constants):
     skeleton = Skeleton.of([2, 0, 2, 0, 0], [0, -1, 0, -1, -1], [0.5, np.nan, 1.5, np.nan, np.nan])
     tree = over_leaves(skeleton, [[6, 0], [9, 0], [0, 1]])
     assert expected_errors(tree.evidence[[1, 3, 4]].astype(float)).sum() == pytest.approx(3.273, abs=5e-4)
@@ -64,7 +64,7 @@ def test_three_pure_leaves_are_one_leaf(constants):
 
 
 @given(trees(), st.floats(0.01, 0.49), st.floats(0.01, 0.49))
-def test_less_confidence_expects_more_errors(tree, one, other):
+def test_a_lower_confidence_gives_more_expected_errors(tree, one, other):
     less, more = sorted((one, other))
     weight = tree.evidence * tree.unit
     assert (expected_errors(weight, less) >= expected_errors(weight, more) * (1 - 1e-9)).all()
@@ -72,7 +72,7 @@ def test_less_confidence_expects_more_errors(tree, one, other):
 
 
 def raisable():
-    """The root sends two stray rows left; the large right branch sorts those just as well."""
+    """The root separates two rows, which the large right branch classifies just as well."""
     x = np.column_stack([np.r_[[0.0] * 2, [1.0] * 40], np.r_[0.0, 1.0, [0.0] * 20, [1.0] * 20]])
     y = np.r_[0, 1, [0] * 20, [1] * 20].astype(np.int32)
     table = Table.read(x, y)
@@ -85,20 +85,20 @@ def test_a_branch_is_raised_with_all_rows_of_its_parent():
     pruned = ErrorBased(table=table)(tree)
     assert pruned.skeleton.feature.tolist() == [1, -1, -1]
     assert pruned.evidence.tolist() == [[21, 21], [21, 0], [0, 21]]
-    assert np.isnan(pruned.gain).all()  # measured on other rows
+    assert np.isnan(pruned.gain).all()  # it was that of other rows
     assert str(pruned.history[-1]) == "error-based(confidence=0.25, constants='j48', raising=True)"
 
 
 @pytest.mark.parametrize("parameters", [{}, {"raising": False}])
-def test_nothing_is_raised_without_rows_or_without_leave(parameters):
+def test_nothing_is_raised_without_a_table_or_with_raising_false(parameters):
     tree, table = raisable()
     kept = ErrorBased(table=table if parameters else None, **parameters)(tree)
     assert kept.skeleton.feature.tolist() == [0, -1, 1, -1, -1]
     assert not dict(kept.history[-1].parameters)["raising"]
 
 
-def test_categories_that_come_to_a_raised_test_get_leaves():
-    """Only rows of the vanished sibling are green: the raised test had never seen the colour."""
+def test_categories_new_to_a_raised_split_get_leaves():
+    """Only rows of the removed sibling are green: the raised split had no branch for them."""
     colour = np.array(["red"] * 20 + ["blue"] * 20 + ["green"] * 3, dtype=object)
     size = np.r_[[1.0] * 40, [0.0] * 3]
     y = np.r_[[0] * 20, [1] * 20, 0, 0, 1].astype(np.int32)
@@ -131,7 +131,7 @@ def test_the_evidence_is_that_of_a_recount():
     assert np.array_equal(again.rows, pruned.rows)
 
 
-def test_rows_of_another_table_are_refused():
+def test_rows_of_another_table_raise():
     tree = worked_tree()
     with pytest.raises(DataError, match="not those of the tree's evidence"):
         ErrorBased(table=rows_at(tree, {0: [1, 1]}))(tree)
@@ -139,7 +139,7 @@ def test_rows_of_another_table_are_refused():
         ErrorBased(table=Table(tree.schema, (np.zeros(3),)))(tree)
 
 
-def test_settings_out_of_range():
+def test_parameters_out_of_range_raise():
     with pytest.raises(ParameterError, match="between 0 and 1"):
         ErrorBased(0.0)
     with pytest.raises(ParameterError, match=r"'j48' or 'c4\.5'"):

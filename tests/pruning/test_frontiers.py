@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 from hypothesis import given
 
-from hornbeam.pruning import frontiers, work_span
+from hornbeam.pruning.frontiers import frontiers, work_span
 from hornbeam.tree.walk import heights
 from strategies import chain, trees
 from worked_trees import binary
@@ -31,7 +31,7 @@ def test_span_is_the_largest_node_of_every_frontier():
     assert (found.work, found.span) == (19, 4 + 5 + 7)
 
 
-def test_a_chain_has_nothing_to_share():
+def test_a_chain_has_no_parallelism():
     assert work_span(chain(1000)).rounds == 1001
     assert work_span(chain(1000)).parallelism < 2
 

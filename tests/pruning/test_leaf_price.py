@@ -15,19 +15,19 @@ from strategies import trees
 
 
 def costs(tree, price, cut=None):
-    """What the tree costs if these nodes are cut; without a choice, what the cheapest of its subtrees does."""
+    """The cost of the tree if these nodes are cut; without `cut`, that of its cheapest subtree."""
     weight = evidence_stopping(tree.skeleton, tree.evidence).sum(axis=1) * tree.unit[0]
     skeleton, belief = tree.skeleton, tree.belief
 
-    def answered(node, by):
+    def loss(node, by):
         return weight[node] * (1 - 2 * belief[node] @ belief[by] + belief[by] @ belief[by])
 
     def cost(node):
-        as_leaf = price + sum(answered(each, node) for each in descendants(skeleton, node))
+        as_leaf = price + sum(loss(each, node) for each in descendants(skeleton, node))
         first, n = skeleton.first_child[node], skeleton.n_children[node]
         if n == 0 or (cut is not None and cut[node]):
             return as_leaf
-        split = answered(node, node) + sum(cost(child) for child in range(first, first + n))
+        split = loss(node, node) + sum(cost(child) for child in range(first, first + n))
         return split if cut is not None else min(as_leaf, split)
 
     return cost(0)
@@ -57,13 +57,13 @@ def test_a_higher_price_leaves_fewer_leaves(tree):
 
 
 @given(trees())
-def test_what_is_left_believes_what_it_did(tree):
+def test_predictions_of_remaining_nodes_do_not_change(tree):
     tree = HGS()(tree)
     pruned = LeafPrice(0.5)(tree)
     again = HGS()(collapse(tree, LeafPrice(0.5).cuts(tree)))
     np.testing.assert_array_equal(pruned.belief, again.belief)
 
 
-def test_a_price_is_not_below_0():
+def test_a_negative_price_raises():
     with pytest.raises(ParameterError, match="price=-1"):
         LeafPrice(-1)

@@ -17,7 +17,7 @@ def test_worked_example():
     assert MinimumError()(worked_tree()).evidence.tolist() == [[6, 4], [5, 1], [1, 3]]
 
 
-def test_no_imaginary_rows_cut_only_what_brings_nothing():
+def test_without_pseudo_rows_only_useless_splits_are_cut():
     assert MinimumError(m=0)(worked_tree()).n_nodes == 3
 
 
@@ -28,20 +28,20 @@ def test_worked_m():
 
 
 @given(trees())
-def test_any_tree(tree):
+def test_pruning_never_adds_leaves(tree):
     for m in (None, 0.0, 2.0):
         assert MinimumError(m)(tree).n_leaves <= tree.n_leaves
 
 
-def test_settings_out_of_range():
-    with pytest.raises(ParameterError, match="imaginary rows"):
+def test_parameters_out_of_range_raise():
+    with pytest.raises(ParameterError, match="pseudo-rows"):
         MinimumError(-1)
     with pytest.raises(ParameterError, match="at least 1 leaf"):
         LeafBudget(0)
 
 
 @given(trees(), st.integers(1, 8))
-def test_a_budget_is_kept_and_nested(tree, n):
+def test_leaf_budgets_are_kept_and_nested(tree, n):
     small, large = LeafBudget(n)(tree), LeafBudget(n + 3)(tree)
     assert small.n_leaves <= n
     assert large.n_leaves <= n + 3
@@ -49,13 +49,13 @@ def test_a_budget_is_kept_and_nested(tree, n):
 
 
 @pytest.mark.parametrize("name", ["bayes-risk", "collapse", "error-based", "minimum-error"])
-def test_pruners_the_estimator_knows_by_name(name):
+def test_the_estimator_takes_pruners_by_name(name):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3))
     y = (X[:, 0] > 0) ^ (rng.random(300) < 0.2)
     full = TreeClassifier("id3", pruning=None).fit(X, y).tree_
     pruned = TreeClassifier("id3", pruning=name).fit(X, y).tree_
-    if name in ("bayes-risk", "collapse"):  # on raw frequencies they remove what brings nothing: nothing here
+    if name in ("bayes-risk", "collapse"):  # on raw frequencies they remove useless splits alone
         assert pruned.n_leaves == full.n_leaves
         return
     assert pruned.n_leaves < full.n_leaves

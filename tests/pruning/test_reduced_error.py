@@ -16,7 +16,7 @@ from worked_trees import over_leaves, rows_at, worked_tree
 
 
 def errors(tree, table):
-    """Weight of the rows a tree gets wrong, each answered where it stops."""
+    """Weight of the rows with a wrong prediction at the node where they stop."""
     held = held_out(tree, table)
     inner = np.flatnonzero(tree.skeleton.n_children)
     own = held.copy()
@@ -30,8 +30,8 @@ def errors(tree, table):
 def test_worked_example():
     tree = worked_tree()
     table = rows_at(tree, {0: [2, 1], 1: [0, 2], 2: [1, 3]})
-    held, answer = held_out(tree, table), predictions(tree.belief)
-    wrong = held.sum(axis=1) - held[np.arange(5), answer]
+    held, predicted = held_out(tree, table), predictions(tree.belief)
+    wrong = held.sum(axis=1) - held[np.arange(5), predicted]
     assert (wrong[1], wrong[3] + wrong[4]) == (3, 1 + 2)  # A as a leaf, its leaves: a tie, cut
     assert (wrong[0], wrong[1] + wrong[2]) == (6, 3 + 1)  # the root is kept
     pruned = ReducedError(table)(tree)
@@ -41,7 +41,7 @@ def test_worked_example():
 
 def test_a_subtree_without_pruning_rows_is_cut():
     tree = worked_tree()
-    assert ReducedError(rows_at(tree, {2: [0, 1]}))(tree).n_nodes == 3  # B alone is seen, and needs the root
+    assert ReducedError(rows_at(tree, {2: [0, 1]}))(tree).n_nodes == 3  # only B has rows, and needs the root
 
 
 def test_the_greedy_search_can_end_worse():
@@ -69,7 +69,7 @@ def test_bottom_up_is_never_worse_than_greedy_or_nothing(tree, data):
     assert errors(greedy, table) <= errors(tree, table) + tolerance
 
 
-def test_missing_values_are_shared_as_the_tree_answers_them():
+def test_fractional_rows_are_split_as_in_prediction():
     schema = Schema((Feature("x"),), ("a", "b"))
     skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan], missing_slot=[-2, -1, -1])
     grown = Table(schema, (np.array([0.0, 0, 0, 1]),), np.array([0, 0, 0, 1], np.int32))
@@ -79,6 +79,6 @@ def test_missing_values_are_shared_as_the_tree_answers_them():
     assert held == pytest.approx(np.array([[1, 1], [0.75, 0], [0.25, 1]]))
 
 
-def test_an_unknown_search():
+def test_an_unknown_search_raises():
     with pytest.raises(ParameterError, match="bottom-up, greedy"):
         ReducedError(rows_at(worked_tree(), {0: [1, 0]}), search="random")

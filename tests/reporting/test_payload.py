@@ -6,10 +6,10 @@ from base64 import b64decode
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from random_models import random_model
 
 from hornbeam.reporting.payload import payload, safe_json
 from hornbeam.reporting.reported_model import ReportedModel
-from random_models import random_model
 
 
 def test_probabilities_come_back_bit_for_bit_and_evidence_adds_up():

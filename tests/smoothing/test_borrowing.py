@@ -1,4 +1,4 @@
-"""Borrowing by six strengths, and its kernel."""
+"""Borrowing with six strengths, and its kernel."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def test_it_agrees_with_a_walk_down_every_path(tree, values):
 
 
 @given(trees())
-def test_without_strengths_it_is_hgs(tree):
+def test_with_all_strengths_0_it_is_hgs(tree):
     plain = Borrowing(scale=0.0)(tree)
     assert_allclose(plain.belief, HGS()(tree).belief, rtol=1e-12, atol=1e-12)
     assert_allclose(plain.borrowed, HGS()(tree).borrowed, rtol=1e-12)
@@ -41,9 +41,9 @@ def test_derivatives_are_those_of_the_loss(tree, values, seed):
     forest = StackedTrees(tree.skeleton.parent, evidence, held)
     at = np.array(values)
     size = np.log(np.maximum(evidence.sum(axis=1), 1))
-    assume(np.abs(at[5] * size).max() < 9)  # beyond, strengths are cut off, and a loss has corners
+    assume(np.abs(at[5] * size).max() < 9)  # beyond, strengths are clipped, and the loss has no derivative
     assume(np.abs(at[:4]).sum() + np.abs(at[1] * size).max() + np.abs(at[2]) * 5 < 9)
-    loss, slope = forest.loss(at)
+    loss, gradient = forest.loss(at)
     belief, _ = forest.believe(at)
     rows = held.sum(axis=1, keepdims=True)
     assert loss == pytest.approx((rows * belief**2 - 2 * held * belief + held).sum(), rel=1e-9, abs=1e-9)
@@ -51,10 +51,10 @@ def test_derivatives_are_those_of_the_loss(tree, values, seed):
     for i in range(6):
         apart = step * np.eye(6)[i]
         expected = (forest.loss(at + apart)[0] - forest.loss(at - apart)[0]) / (2 * step)
-        assert slope[i] == pytest.approx(expected, rel=1e-4, abs=1e-5 * max(1.0, rows.sum()))
+        assert gradient[i] == pytest.approx(expected, rel=1e-4, abs=1e-5 * max(1.0, rows.sum()))
 
 
-def test_trees_one_behind_the_other_do_not_meet():
+def test_stacked_trees_do_not_affect_each_other():
     evidence, parent = T0.evidence * T0.unit, T0.skeleton.parent
     twice = np.concatenate((parent, np.where(parent < 0, -1, parent + len(parent)))).astype(np.int32)
     at, held = np.array([1.0, 0.2, -0.3, 0.5, 0.1, -0.2]), np.ones(evidence.shape)
@@ -89,7 +89,7 @@ def test_a_strength_is_finite(value):
         ([-1], (1, 2), None, 5, "expected six strengths"),
     ],
 )
-def test_the_kernel_refuses_what_would_lead_it_astray(parent, shape, held, at, message):
+def test_the_kernel_raises_for_invalid_arrays(parent, shape, held, at, message):
     with pytest.raises(ValueError, match=message):
         StackedTrees(
             np.array(parent, np.int32), np.ones(shape), None if held is None else np.ones(held)

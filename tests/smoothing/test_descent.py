@@ -1,4 +1,4 @@
-"""The optimiser beside SciPy's, and at bounds."""
+"""The optimiser compared with SciPy's, and at bounds."""
 
 import numpy as np
 import pytest
@@ -28,14 +28,14 @@ def test_quadratics_within_bounds_have_no_better_point(seed):
         return float(0.5 * (x - centre) @ matrix @ (x - centre)), matrix @ (x - centre)
 
     found = minimise(bowl, np.zeros(n), (-2.0, 2.0), tolerance=1e-15)
-    slope = bowl(found)[1]
+    gradient = bowl(found)[1]
     inside = (found > -2) & (found < 2)
-    assert np.abs(slope[inside]).max(initial=0) < 1e-5
-    assert (slope[found == -2] >= 0).all()
-    assert (slope[found == 2] <= 0).all()
+    assert np.abs(gradient[inside]).max(initial=0) < 1e-5
+    assert (gradient[found == -2] >= 0).all()
+    assert (gradient[found == 2] <= 0).all()
 
 
-def test_it_stops_at_a_point_that_is_best_already():
+def test_it_stops_at_once_at_a_minimum():
     assert minimise(lambda x: (0.0, np.zeros(2)), np.ones(2), (0.0, 2.0), tolerance=1e-9).tolist() == [
         1.0,
         1.0,

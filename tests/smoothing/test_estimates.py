@@ -28,19 +28,19 @@ def test_worked_numbers(smoother, a1, a2, b):
     assert_allclose(tree.belief[[A1, A2, B], 1], 1 - tree.belief[[A1, A2, B], 0])
 
 
-@pytest.mark.parametrize(("smoother", "lent"), [(Raw(), 0), (Laplace(), 2), (MEstimate(5.0), 5)])
-def test_borrowed_is_what_was_added(smoother, lent):
-    assert smoother(T0).borrowed.tolist() == [lent] * 5
+@pytest.mark.parametrize(("smoother", "added"), [(Raw(), 0), (Laplace(), 2), (MEstimate(5.0), 5)])
+def test_borrowed_is_the_number_of_added_rows(smoother, added):
+    assert smoother(T0).borrowed.tolist() == [added] * 5
 
 
-def test_a_leaf_without_rows_believes_its_parent_or_the_base_rate():
+def test_a_leaf_without_rows_has_the_prediction_of_its_parent_or_the_base_rate():
     assert Raw()(EMPTY_LEAF).belief[2].tolist() == [0.75, 0.25]
     assert MEstimate(m=0.0)(EMPTY_LEAF).belief[2].tolist() == [0.75, 0.25]
     assert MEstimate(m=1.0)(EMPTY_LEAF).belief[2].tolist() == [0.5, 0.5]
     assert MEstimate(m=1.0, base="root")(EMPTY_LEAF).belief[2].tolist() == [0.75, 0.25]
 
 
-def test_a_tree_without_rows_believes_all_classes_alike():
+def test_a_tree_without_rows_predicts_the_uniform_distribution():
     tree = tree_of([0], [[0, 0, 0, 0]])
     for smoother in (Raw(), Laplace(), MEstimate(), MEstimate(2.0, "root")):
         assert smoother(tree).belief.tolist() == [[0.25] * 4]
@@ -53,7 +53,7 @@ def test_weights_count_in_rows_not_in_steps():
 
 
 @pytest.mark.parametrize("m", [-1.0, 1e200, np.inf, np.nan])
-def test_m_is_a_number_of_rows(m):
+def test_m_outside_its_range_raises(m):
     with pytest.raises(ParameterError, match=r"^m=.*expected a number of rows from 0 to 1e\+100"):
         MEstimate(m)
 

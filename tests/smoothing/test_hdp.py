@@ -1,4 +1,4 @@
-"""The HDP sampler against sums over every seating plan."""
+"""The HDP sampler against exact sums over every seating plan."""
 
 from math import lgamma, log
 
@@ -14,7 +14,7 @@ from reference_smoothing import exact_hdp, stirling
 from strategies import trees
 from worked import TWO_LEAVES, tree_of
 
-# Two children of the root, one of which keeps a row for itself; an empty leaf; three classes.
+# Two children of the root (rows stop at one of them), an empty leaf, three classes.
 FAMILIES = tree_of(
     [2, 2, 2, 0, 0, 0, 0],
     [[5, 3, 0], [3, 2, 0], [2, 1, 0], [3, 0, 0], [0, 1, 0], [2, 1, 0], [0, 0, 0]],
@@ -56,7 +56,7 @@ def test_worked_numbers_with_a_sampled_concentration():
     assert found.concentration[1:] == pytest.approx(1.12, abs=0.02)
 
 
-def test_a_thousand_sweeps_are_close_already():
+def test_a_few_thousand_sweeps_are_accurate():
     tree = HDP(sweeps=6000)(TWO_LEAVES)
     assert_allclose(tree.belief[1:, 0], [0.9027, 0.4042], atol=0.005)
 
@@ -72,7 +72,7 @@ def test_the_sampler_agrees_with_a_sum_over_every_seating_plan(tying, concentrat
 
 
 def test_large_counts_agree_with_the_sum_where_a_window_is_needed():
-    """One class of 60 rows: more numbers of tables than a window holds, and more than a first row has."""
+    """One class of 60 rows: more possible numbers of tables than a window holds."""
     tree = tree_of([2, 0, 0], [[61, 2], [60, 0], [1, 2]])
     for c in (1.0, 40.0):
         belief, total = _two_leaves_exact(60, c)
@@ -102,21 +102,21 @@ def _two_leaves_exact(n, c):
     return weight @ np.array(theta), weight @ np.array(tables)
 
 
-def test_counts_beyond_the_near_rows_are_counted():
-    """A hundred thousand rows of a class: the leaf is sure, whatever the rest of the tree says."""
+def test_a_leaf_of_very_many_rows_is_nearly_certain():
+    """A hundred thousand rows of one class, whatever the rest of the tree."""
     tree = tree_of([2, 0, 0], [[100_000, 5000], [100_000, 0], [0, 5000]])
     belief = HDP(sweeps=300)(tree).belief
     assert belief[1, 0] > 0.9999
     assert belief[2, 1] > 0.999
 
 
-def test_a_seed_is_a_result():
+def test_the_result_depends_on_the_seed_alone():
     one, same, other = (HDP(sweeps=200, seed=seed)(FAMILIES) for seed in (1, 1, 2))
     assert one.digest == same.digest != other.digest
 
 
-def test_the_same_bits_everywhere():
-    """Recorded: no library function is called whose last bit may differ."""
+def test_the_bits_are_those_recorded():
+    """No library function is called whose last bit may differ between machines."""
     posterior = HDP(sweeps=200, seed=7).sample(FAMILIES)
     recorded = ["0x1.b8bfd70509884p-1", "0x1.109fc693be381p-3", "0x1.8c1bab0374e69p-8"]
     assert [value.hex() for value in posterior.belief[3].tolist()] == recorded
@@ -127,7 +127,7 @@ def test_the_same_bits_everywhere():
 def test_beliefs_are_probabilities_on_any_tree_of_whole_rows(tree):
     weight = tree.evidence * tree.unit
     if (weight % 1).any() or weight.max() > 10_000_000:
-        with pytest.raises(ParameterError, match=r"parts of rows|at most 10000000"):
+        with pytest.raises(ParameterError, match=r"fractions of rows|at most 10000000"):
             HDP(sweeps=3, burn_in=1)(tree)
         return
     for tying in Tying:
@@ -141,7 +141,7 @@ def test_beliefs_are_probabilities_on_any_tree_of_whole_rows(tree):
         assert_allclose(smoothed.belief[empty], smoothed.belief[parent[empty]])
 
 
-def test_tying_says_who_shares():
+def test_tying_groups_the_nodes():
     wide = tree_of([2, 2, 2, 0, 0, 0, 0], np.zeros((7, 2), int))
     groups = {tying: tying.groups(wide.skeleton)[1:].tolist() for tying in Tying}
     assert groups == {
@@ -154,7 +154,7 @@ def test_tying_says_who_shares():
 
 
 @pytest.mark.parametrize(
-    "given_settings",
+    "parameters",
     [
         {"tying": "levels"},
         {"sweeps": 100, "burn_in": 100},
@@ -165,9 +165,9 @@ def test_tying_says_who_shares():
         {"root_concentration": np.inf},
     ],
 )
-def test_settings_out_of_range_are_refused(given_settings):
+def test_parameters_out_of_range_raise(parameters):
     with pytest.raises(ParameterError, match="expected"):
-        HDP(**given_settings)
+        HDP(**parameters)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_settings_out_of_range_are_refused(given_settings):
         {"prior": (0.5, 1.0)},
     ],
 )
-def test_the_kernel_refuses_what_would_lead_it_astray(wrong):
+def test_the_kernel_raises_for_invalid_arrays(wrong):
     fine = {
         "parent": np.array([-1, 0, 0], np.int32),
         "own": np.array([[0, 0], [3, 0], [1, 2]]),

@@ -1,4 +1,4 @@
-"""HGS with one alpha, by the paper's descent, and at the leave-one-out optimum."""
+"""HGS with one alpha, with the paper's descent, and at the leave-one-out optimum."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from hornbeam.tree.walk import path
 from strategies import trees
 from worked import A1, A2, ROOT, T0, A, B, tree_of
 
-lent = st.just(0.0) | st.floats(1e-6, 50)
+pseudo_counts = st.just(0.0) | st.floats(1e-6, 50)
 
 
 def test_equation_4_worked():
@@ -22,13 +22,13 @@ def test_equation_4_worked():
     assert tree.borrowed.tolist() == pytest.approx([0, 1, 1, 2, 2])
 
 
-def test_the_prior_is_lent_to_every_node():
+def test_the_prior_is_added_to_every_node():
     tree = HGS(alpha=2.0, prior=3.0)(T0)
     assert tree.borrowed.tolist() == pytest.approx([3, 5, 5, 7, 7])
     assert_allclose(tree.belief[B], [(1 + 1.4 + 1.5) / 8, (2 + 0.6 + 1.5) / 8])
 
 
-@given(trees(), lent, lent)
+@given(trees(), pseudo_counts, pseudo_counts)
 def test_equation_4_agrees_with_a_walk_up_every_path(tree, alpha, prior):
     smoothed = HGS(alpha, prior)(tree)
     raw = Raw()(tree).belief
@@ -94,7 +94,7 @@ def test_fitted_alphas_never_cost_more_than_alpha_1(tree, prior):
         assert np.isfinite(smoother(tree).belief).all()
 
 
-def test_a_class_of_one_row_does_no_harm_without_a_prior():
+def test_a_class_of_one_row_without_a_prior_gives_finite_predictions():
     tree = tree_of([2, 0, 0], [[5, 3, 1], [5, 0, 0], [0, 3, 1]])
     for smoother in (GradientHGS(prior=0.0), LeaveOneOutHGS(prior=0.0)):
         assert np.isfinite(smoother(tree).belief).all()
@@ -118,6 +118,6 @@ def test_a_single_leaf_without_a_prior_is_raw():
         lambda: LeaveOneOutHGS(tolerance=0),
     ],
 )
-def test_settings_out_of_range_are_refused(make):
+def test_parameters_out_of_range_raise(make):
     with pytest.raises(ParameterError, match="expected"):
         make()

@@ -1,4 +1,4 @@
-"""What holds for every smoother and every tree."""
+"""Laws of every smoother on every tree."""
 
 from dataclasses import replace
 
@@ -42,7 +42,7 @@ few = settings(max_examples=25)
 @named("smoother", ALL, ids=str)
 @few
 @given(tree=trees(max_inner=8))
-def test_beliefs_are_probabilities_and_nothing_else_changes(smoother, tree):
+def test_predictions_are_probabilities_and_nothing_else_changes(smoother, tree):
     smoothed = smoother(tree)
     assert ((smoothed.belief >= 0) & (smoothed.belief <= 1 + 1e-12)).all()
     assert_allclose(smoothed.belief.sum(axis=1), 1, rtol=0, atol=1e-9)
@@ -55,7 +55,7 @@ def test_beliefs_are_probabilities_and_nothing_else_changes(smoother, tree):
 @named("smoother", PLAIN, ids=str)
 @few
 @given(tree=trees(), seed=st.integers(0, 99))
-def test_classes_may_be_told_in_any_order(smoother, tree, seed):
+def test_the_order_of_classes_does_not_matter(smoother, tree, seed):
     order = np.random.default_rng(seed).permutation(tree.n_classes)
     other = replace(tree, evidence=tree.evidence[:, order])
     assert_allclose(smoother(other).belief, smoother(tree).belief[:, order], rtol=0, atol=1e-12)
@@ -73,7 +73,7 @@ def test_classes_may_be_told_in_any_order(smoother, tree, seed):
 )
 @few
 @given(tree=trees())
-def test_four_times_the_rows_and_four_times_the_loan_change_nothing(pair, tree):
+def test_four_times_the_rows_and_pseudo_counts_give_the_same_predictions(pair, tree):
     assume(tree.evidence.max() < 2**40)
     small, large = pair
     heavy = replace(tree, unit=4 * tree.unit)
@@ -84,7 +84,7 @@ def test_four_times_the_rows_and_four_times_the_loan_change_nothing(pair, tree):
 @named("smoother", PLAIN, ids=str)
 @few
 @given(tree=trees())
-def test_a_finer_unit_is_not_more_rows(smoother, tree):
+def test_a_finer_unit_gives_the_same_predictions(smoother, tree):
     assume(tree.evidence.max() < 2**40)
     finer = replace(tree, evidence=8 * tree.evidence, unit=tree.unit / 8)
     assert_allclose(smoother(finer).belief, smoother(tree).belief, rtol=0, atol=1e-12)
@@ -97,7 +97,7 @@ def full(tree: Tree) -> np.ndarray:
 @named("smoother", [HGS(1e-12, 0.0), MEstimate(1e-12), MBranch(1e-12), HierarchicalShrinkage(1e-12)], ids=str)
 @few
 @given(tree=trees())
-def test_who_borrows_next_to_nothing_believes_the_raw_frequencies(smoother, tree):
+def test_with_nearly_no_pseudo_counts_predictions_are_raw_frequencies(smoother, tree):
     assume(tree.evidence.max() < 2**40)
     rows = full(tree)
     assert_allclose(smoother(tree).belief[rows], Raw()(tree).belief[rows], rtol=0, atol=1e-7)
@@ -106,14 +106,14 @@ def test_who_borrows_next_to_nothing_believes_the_raw_frequencies(smoother, tree
 @named("smoother", [HGS(0.0, 0.0), MEstimate(0.0), HierarchicalShrinkage(0.0)], ids=str)
 @few
 @given(tree=trees())
-def test_who_borrows_nothing_is_raw(smoother, tree):
+def test_without_pseudo_counts_predictions_are_raw_frequencies(smoother, tree):
     assert_allclose(smoother(tree).belief, Raw()(tree).belief, rtol=0, atol=1e-12)
     assert not smoother(tree).borrowed.any()
 
 
 @few
 @given(tree=trees())
-def test_who_borrows_without_end_believes_the_ancestors(tree):
+def test_with_very_many_pseudo_counts_predictions_are_those_of_the_ancestors(tree):
     assume(tree.evidence.max() < 2**10)
     raw, parent = Raw()(tree).belief, tree.skeleton.parent
     smoothed = HGS(1e12, 0.0)(tree).belief

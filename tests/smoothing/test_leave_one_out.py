@@ -16,7 +16,7 @@ from worked import ROOT, T0, A, tree_of
 
 @st.composite
 def scored(draw):
-    """A small tree with rows in leaves and inner nodes, some leaves empty; an alpha a node; a prior."""
+    """A small tree with rows in leaves and inner nodes, some leaves empty; an alpha per node; a prior."""
     schema = draw(schemas(max_classes=4))
     skeleton = draw(skeletons(schema, max_inner=6, fractional=False))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -80,7 +80,7 @@ def test_rows_of_unequal_weight_cost_a_finite_amount():
     assert np.isfinite(gradient).all()
 
 
-def test_a_tree_without_rows_costs_nothing():
+def test_the_cost_of_a_tree_without_rows_is_0():
     cost, gradient = LeaveOneOut.of(tree_of([2, 0, 0], [[0, 0]] * 3))(np.ones(3))
     assert cost == 0
     assert not gradient.any()

@@ -35,13 +35,13 @@ def test_a_single_leaf_is_an_m_estimate():
     assert_allclose(MBranch(2.0)(leaf).belief, MEstimate(2.0)(leaf).belief)
 
 
-def test_an_empty_leaf_believes_its_parent_on_this_branch():
+def test_an_empty_leaf_has_the_prediction_of_its_parent_on_this_branch():
     tree = tree_of([2, 0, 0], [[3, 1], [3, 1], [0, 0]])
-    lent = 1 + 0.5 * 2
-    assert_allclose(MBranch()(tree).belief[2], [(3 + lent / 2) / (4 + lent), (1 + lent / 2) / (4 + lent)])
+    m = 1 + 0.5 * 2
+    assert_allclose(MBranch()(tree).belief[2], [(3 + m / 2) / (4 + m), (1 + m / 2) / (4 + m)])
 
 
 @pytest.mark.parametrize("m", [0.0, -1.0, np.inf])
-def test_m_is_some_rows(m):
+def test_m_outside_its_range_raises(m):
     with pytest.raises(ParameterError, match=r"^m=.*expected a number of rows above 0, at most 1e\+100"):
         MBranch(m)

@@ -1,4 +1,4 @@
-"""Beliefs brought back in order: worked numbers, and nothing moved without need."""
+"""Predictions clipped to monotone constraints."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def tree(evidence, n_children, feature, threshold):
 STUMP = tree([[1, 11], [1, 9], [0, 2]], [2, 0, 0], [0, -1, -1], [0.5, NAN, NAN])
 
 
-def test_a_small_leaf_drawn_past_a_large_one_meets_it_halfway():
+def test_two_leaves_in_the_wrong_order_move_to_their_middle():
     smoothed = Laplace()(STUMP)
     assert smoothed.belief[1:, 1].tolist() == [10 / 12, 3 / 4]
     middle = (10 / 12 + 3 / 4) / 2
@@ -30,13 +30,13 @@ def test_a_small_leaf_drawn_past_a_large_one_meets_it_halfway():
 
 
 @pytest.mark.parametrize("signs", [(-1, 0), (0, 1), (0, 0)])
-def test_beliefs_in_order_and_features_without_a_sign_are_left_alone(signs):
+def test_predictions_within_their_bounds_do_not_change(signs):
     smoothed = Laplace()(STUMP)
     np.testing.assert_array_equal(Monotone(signs)(smoothed).belief, smoothed.belief)
 
 
-def test_bounds_reach_down_through_free_tests():
-    # dose parts 30 rows of 0.4 from 30 of 0.6; low down, age parts off a leaf of 0.55, past the middle.
+def test_bounds_hold_below_unconstrained_splits():
+    # dose separates 30 rows of 0.4 from 30 of 0.6; below, age separates a leaf of 0.55, past the middle.
     grown = tree(
         [[30, 30], [18, 12], [12, 18], [9, 11], [9, 1]],
         [2, 2, 0, 0, 0],
@@ -47,15 +47,15 @@ def test_bounds_reach_down_through_free_tests():
     np.testing.assert_allclose(Monotone((0, -1))(grown).belief[:, 1], grown.belief[:, 1])
 
 
-def test_known_against_missing_binds_nobody():
-    """A test of threshold infinity asks whether there is a value: there is no order to keep."""
+def test_a_split_of_known_from_missing_values_has_no_bounds():
+    """A split at infinity separates known from missing values, which have no order."""
     skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [np.inf, NAN, NAN], missing_slot=[1, -1, -1])
     grown = Tree.raw(SCHEMA, skeleton, np.array([[10, 10], [1, 9], [9, 1]]))
     np.testing.assert_array_equal(Monotone((1, 0))(grown).belief, grown.belief)
 
 
-def test_raw_frequencies_keep_the_constraints_whatever_the_classes_weigh():
-    """Weights of the classes steer the search for tests; what is believed is on the rows as they are."""
+def test_raw_frequencies_keep_the_constraints_with_class_weights():
+    """Class weights change the search for splits; predictions are those of unweighted rows."""
     rng = np.random.default_rng(7)
     for _ in range(20):
         X, y = rng.integers(0, 8, (60, 2)).astype(float), rng.integers(0, 2, 60)

@@ -1,4 +1,4 @@
-"""A tree whose tests were edited is counted and smoothed again."""
+"""New counts and predictions for a tree whose splits were edited."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ X = DRAW.normal(size=(200, 3))
 X[DRAW.random(X.shape) < 0.1] = np.nan
 NUMBER = np.nan_to_num(X[:, 0]) + 0.5 * DRAW.normal(size=200)
 Y = np.where(NUMBER > 0, "a", "b")
-WAYS = [
+SETTINGS = [
     {},
     {"preset": "c4.5"},
     {"smoothing": "hgs"},
@@ -25,13 +25,13 @@ WAYS = [
 
 
 def edited(tree, node, threshold):
-    """The tree with another threshold, and the counts that it had."""
+    """The tree with another threshold and its old counts."""
     thresholds = tree.skeleton.threshold.copy()
     thresholds[node] = threshold
     return replace(tree, skeleton=replace(tree.skeleton, threshold=thresholds))
 
 
-@pytest.mark.parametrize("settings", WAYS, ids=str)
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_the_rows_of_the_fit_give_the_tree_of_the_fit(settings):
     tree = TreeClassifier(**settings).fit(X, Y).tree_
     again = recount(tree, X, Y)
@@ -40,12 +40,12 @@ def test_the_rows_of_the_fit_give_the_tree_of_the_fit(settings):
 
 
 @pytest.mark.parametrize("preset", ["default", "cart"])
-def test_so_do_rows_with_numbers(preset):
+def test_the_rows_of_a_regression_fit_give_the_tree_of_the_fit(preset):
     tree = TreeRegressor(preset).fit(X, NUMBER).tree_
     assert recount(tree, X, NUMBER).digest == tree.digest
 
 
-def test_an_edited_test_gets_the_rows_that_it_sends():
+def test_an_edited_split_is_counted_with_its_new_threshold():
     tree = edited(TreeClassifier("cart", max_depth=1).fit(X, Y).tree_, 0, 0.25)
     feature, first = tree.skeleton.feature[0], tree.skeleton.first_child[0]
     left = X[:, feature] <= 0.25
@@ -56,13 +56,13 @@ def test_an_edited_test_gets_the_rows_that_it_sends():
     assert found.tolist() == [np.count_nonzero(left & (label == Y)) for label in ("a", "b")]
 
 
-def test_a_leaf_that_no_row_comes_to_has_no_rows_and_believes_what_its_parent_does():
+def test_an_empty_leaf_has_the_prediction_of_its_parent():
     tree = recount(edited(TreeClassifier("cart", max_depth=1).fit(X, Y).tree_, 0, 1e9), X, Y)
     empty = int(np.flatnonzero(tree.rows == 0)[0])
     assert tree.belief[empty].tolist() == tree.belief[0].tolist()
 
 
-def test_the_recounted_tree_goes_back_into_its_estimator(tmp_path):
+def test_a_recounted_tree_can_be_set_in_its_estimator(tmp_path):
     clf = TreeClassifier(max_depth=1).fit(X, Y)
     clf.tree_ = recount(edited(clf.tree_, 0, 0.25), X, Y)
     hornbeam.save(clf, tmp_path / "m.hornbeam")
@@ -70,7 +70,7 @@ def test_the_recounted_tree_goes_back_into_its_estimator(tmp_path):
     assert clf.update(X[:5], Y[:5]).tree_.rows[0] == 205
 
 
-def test_weights_count_and_strangers_are_refused():
+def test_weights_count_and_unknown_labels_raise():
     tree = TreeClassifier(smoothing=None).fit(X, Y).tree_
     doubled = recount(tree, X, Y, sample_weight=np.full(200, 2))
     assert (doubled.weight * doubled.unit[0]).tolist() == (2 * tree.weight * tree.unit[0]).tolist()

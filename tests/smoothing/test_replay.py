@@ -1,4 +1,4 @@
-"""Smoothing again: every smoother is found in the history, and says the same of the same evidence."""
+"""Every smoother is found in the history, and gives the same predictions again."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ SMOOTHERS = [
 
 
 @pytest.mark.parametrize("smoother", SMOOTHERS, ids=str)
-def test_a_smoother_is_found_in_what_it_wrote(smoother):
+def test_a_smoother_is_found_in_its_step(smoother):
     tree = smoother(Laplace()(worked_tree()))
     assert smoothers_of(tree.history) == (smoother,)
     kept = decode(encode(pack(tree))).tree
@@ -52,17 +52,17 @@ def test_a_smoother_is_found_in_what_it_wrote(smoother):
     assert replay(smoothers_of(kept.history), worked_tree()).digest == tree.digest
 
 
-def test_nobody_smoothed_a_raw_tree():
+def test_a_raw_tree_has_no_smoother():
     assert smoothers_of(worked_tree().history) == ()
 
 
-def test_order_and_appraisal_belong_to_it():
+def test_monotone_and_interval_calibration_are_found_too():
     ordered = Monotone((1,))(HGS()(worked_tree()))
-    appraised = IntervalCalibration(0.5, 0.9)(ordered)
-    assert smoothers_of(appraised.history) == (HGS(), Monotone((1,)), IntervalCalibration(0.5, 0.9))
-    # A later smoother speaks alone, and rows are worth what they were only if nothing came after.
-    assert smoothers_of(Laplace()(appraised).history) == (Laplace(),)
-    assert smoothers_of(LeafBudget(2)(appraised).history) == (HGS(), Monotone((1,)))
+    calibrated = IntervalCalibration(0.5, 0.9)(ordered)
+    assert smoothers_of(calibrated.history) == (HGS(), Monotone((1,)), IntervalCalibration(0.5, 0.9))
+    # A later smoother replaces all of them, and a calibration counts only as the last step.
+    assert smoothers_of(Laplace()(calibrated).history) == (Laplace(),)
+    assert smoothers_of(LeafBudget(2)(calibrated).history) == (HGS(), Monotone((1,)))
 
 
 def test_cross_fitted_smoothing_of_a_pruned_tree_is_repeated_bit_for_bit():
@@ -72,7 +72,7 @@ def test_cross_fitted_smoothing_of_a_pruned_tree_is_repeated_bit_for_bit():
         assert replay((Raw(), *smoothers_of(tree.history)), tree).digest == tree.digest
 
 
-def test_a_history_that_lies_is_refused():
+def test_a_history_with_invalid_parameters_raises():
     with pytest.raises(TreeError, match=r"the history has the step hgs.* which cannot be made"):
         smoothers_of((Step.of("hgs", alpha="much"),))
     with pytest.raises(TreeError, match=r"alpha=-1\.0"):

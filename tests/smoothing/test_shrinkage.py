@@ -21,7 +21,7 @@ def test_worked_numbers(strength, a, a1, a2, b):
 
 
 @given(trees(), st.floats(0, 1e6))
-def test_a_belief_is_a_mixture_of_the_frequencies_on_its_path(tree, strength):
+def test_a_prediction_is_a_mixture_of_the_frequencies_on_its_path(tree, strength):
     smoothed = HierarchicalShrinkage(strength)(tree)
     total = tree.evidence.sum(axis=1) * tree.unit[0]
     for node in range(tree.n_nodes):
@@ -35,20 +35,20 @@ def test_a_belief_is_a_mixture_of_the_frequencies_on_its_path(tree, strength):
             assert_allclose(smoothed.belief[node], mixture, rtol=0, atol=1e-9)
 
 
-def test_borrowed_makes_the_own_frequencies_count_as_much_as_they_do():
+def test_borrowed_rows_give_the_own_frequencies_their_weight():
     tree = HierarchicalShrinkage(10.0)(T0)
     own_share = 4 / (4 + tree.borrowed[A1])
     assert own_share == pytest.approx(1 / (1 + 10 / 7))
     assert tree.borrowed[0] == 0
 
 
-def test_an_empty_leaf_believes_its_parent():
+def test_an_empty_leaf_has_the_prediction_of_its_parent():
     tree = tree_of([2, 0, 2, 0, 0], [[6, 2], [3, 1], [3, 1], [3, 1], [0, 0]])
     for strength in (0.0, 5.0):
         smoothed = HierarchicalShrinkage(strength)(tree)
         assert_allclose(smoothed.belief[4], smoothed.belief[2])
 
 
-def test_strength_is_a_number_of_rows():
+def test_a_negative_strength_raises():
     with pytest.raises(ParameterError, match=r"^strength=-1.*expected a number of rows from 0 to 1e\+100"):
         HierarchicalShrinkage(-1)

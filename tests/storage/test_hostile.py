@@ -461,7 +461,7 @@ WRONG = [
     ("m-estimate", "m-estimate", {"base": 3}, "which cannot be made"),
     ("laplace", "laplace", {"m": 3}, "'laplace' with 'm'"),
     ("shrinkage", "shrinkage", {"strength": None}, "strength=None"),
-    ("monotone", "monotone", {"signs": {"tuple": [1]}}, "there are 1 signs; expected 2, one a column"),
+    ("monotone", "monotone", {"signs": {"tuple": [1]}}, "there are 1 signs; expected 2, one per column"),
     ("monotone", "monotone", {"signs": {"tuple": [1, 7]}}, "a sign=7: expected a whole number from -1 to 1"),
     ("monotone", "monotone", {"signs": 1}, "expected a tuple"),
 ]
@@ -482,7 +482,7 @@ def test_a_smoother_of_classes_is_refused_in_a_tree_of_numbers(smoothed):
     said = json.loads(smoothed["number"])
     said.pop("sha256")
     said["history"].append({"step": "hgs", "parameters": {"alpha": 1.0}})
-    with pytest.raises(StorageError, match="'hgs', which is for trees of classes alone"):
+    with pytest.raises(StorageError, match="'hgs', which is for classification trees alone"):
         load(said)
 
 

@@ -36,36 +36,36 @@ def noisy(n, seed, n_classes=3, missing=0.0):
     return Table.read(X, y)
 
 
-def regrown(recipe, table, n_folds=5, seed=0):
+def fold_trees(recipe, table, n_folds=5, seed=0):
     bins = recipe.bin(table)
     codes = bins.encode(table)
     return grow_without_fold(recipe, table, bins, codes, FoldAssignment.of(table, codes, n_folds, seed))
 
 
-def row_loss(said, true, score):
-    """What one row loses, as the textbook has it."""
-    truth = np.eye(len(said))[true]
+def row_loss(predicted, true, score):
+    """The loss of one row by the textbook definition."""
+    truth = np.eye(len(predicted))[true]
     if score == "brier":
-        return ((said - truth) ** 2).sum()
+        return ((predicted - truth) ** 2).sum()
     if score == "log":
-        return -np.log(max(said[true], 1e-15))
+        return -np.log(max(predicted[true], 1e-15))
     if score == "error":
-        return float(said.argmax() != true)
-    return score.matrix[true, score.cheapest([said])[0]]
+        return float(predicted.argmax() != true)
+    return score.matrix[true, score.cheapest([predicted])[0]]
 
 
 def slow_choice(recipe, candidates, table, score, simplicity, n_folds=5, seed=0):
     """Every candidate on every fold, row by row."""
     lost = [[] for _ in candidates]
     leaves = [0] * len(candidates)
-    for one in regrown(replace(recipe, pruner=None), table, n_folds, seed):
+    for one in fold_trees(replace(recipe, pruner=None), table, n_folds, seed):
         rows = table.take(one.rows)
         for i, candidate in enumerate(candidates):
             tree = one.tree if candidate is None else candidate(one.tree)
             tree = tree if recipe.smoother is None else recipe.smoother(tree)
             leaves[i] += tree.n_leaves
-            said = predict_rows(tree, rows)
-            lost[i] += [row_loss(*each, score) for each in zip(said, rows.target, strict=True)]
+            predicted = predict_rows(tree, rows)
+            lost[i] += [row_loss(*each, score) for each in zip(predicted, rows.target, strict=True)]
     lost = np.array(lost)
     mean, error = lost.mean(axis=1), lost.std(axis=1) / lost.shape[1] ** 0.5
     best = min(range(len(candidates)), key=lambda i: (round(mean[i], 9), leaves[i], -i))
@@ -76,7 +76,7 @@ def slow_choice(recipe, candidates, table, score, simplicity, n_folds=5, seed=0)
 
 @pytest.mark.parametrize("simplicity", [0.0, 1.0])
 @pytest.mark.parametrize("score", SCORES, ids=str)
-def test_listed_candidates_are_judged_as_a_slow_twin_judges_them(score, simplicity):
+def test_the_choice_from_a_list_is_that_of_a_slow_loop(score, simplicity):
     chosen = set()
     for seed, recipe in enumerate(
         [CART, PRESETS["c4.4"], replace(CART, smoother=MBranch()), PRESETS["default"]]
@@ -92,7 +92,7 @@ def test_listed_candidates_are_judged_as_a_slow_twin_judges_them(score, simplici
 
 @pytest.mark.parametrize("simplicity", [0.0, 1.0])
 @pytest.mark.parametrize("score", SCORES, ids=str)
-def test_the_path_is_judged_as_a_slow_twin_judges_it(score, simplicity):
+def test_the_choice_on_the_path_is_that_of_a_slow_loop(score, simplicity):
     for seed, smoother in enumerate([None, Laplace(), HGS()]):
         recipe, table = replace(CART, smoother=smoother), noisy(80, seed, missing=0.05)
         candidates = cost_complexity_pruners(CART.fit(table))
@@ -115,8 +115,8 @@ def test_the_path_is_judged_as_a_slow_twin_judges_it(score, simplicity):
     ],
     ids=str,
 )
-def test_one_sweep_over_a_tree_is_every_alpha_by_itself(smoother, missing):
-    # Shared rows and constraints do not go together.
+def test_one_sweep_gives_the_losses_of_every_alpha(smoother, missing):
+    # Fractional rows cannot be combined with constraints.
     signs = None if missing == Missing.FRACTIONAL else (1, -1, 0, 0, 0)
     grower = replace(CART.grower, missing=missing, monotone=signs)
     recipe, table = replace(CART, grower=grower, smoother=smoother), noisy(150, 3, n_classes=2, missing=0.1)
@@ -124,7 +124,7 @@ def test_one_sweep_over_a_tree_is_every_alpha_by_itself(smoother, missing):
         pruners = [*cost_complexity_pruners(recipe.fit(table), impurity), CostComplexity(np.inf, impurity)]
         pruners = pruners[::-2] + pruners[::2]  # in no order, some of them twice
         alphas = np.array([each.alpha for each in pruners])
-        for one in regrown(recipe, table, 2):
+        for one in fold_trees(recipe, table, 2):
             lost = losses(recipe.finish(one.tree).belief, "log")
             fast = evaluate_alphas(alphas, one.tree, one.held, lost, impurity)
             slow = evaluate_pruners(recipe, pruners, one, "log")
@@ -135,14 +135,14 @@ def test_one_sweep_over_a_tree_is_every_alpha_by_itself(smoother, missing):
 
 
 def test_the_rule_of_one_standard_error_by_hand():
-    # Ten rows, answered wrong 5, 2, 3, 3 and 4 times: 0.2 with a standard error of sqrt(0.2 * 0.8 / 10) = 0.126.
+    # Ten rows, 5, 2, 3, 3 and 4 of them predicted wrong: 0.2 with a standard error of sqrt(0.2 * 0.8 / 10) = 0.126.
     wrong = np.array([5.0, 2.0, 3.0, 3.0, 4.0])
-    trial = CandidateLosses(np.array([9.0, 7.0, 4.0, 3.0, 1.0]), wrong, wrong, 10.0)
-    assert trial.winner() == 1
-    assert trial.winner(0.5) == 1  # up to 0.263
-    assert trial.winner(1.0) == 3  # up to 0.326
-    # The same by the order of listing: it is leaves that count.
-    turned = CandidateLosses(trial.n_leaves[::-1], wrong[::-1], wrong[::-1], 10.0)
+    found = CandidateLosses(np.array([9.0, 7.0, 4.0, 3.0, 1.0]), wrong, wrong, 10.0)
+    assert found.winner() == 1
+    assert found.winner(0.5) == 1  # up to 0.263
+    assert found.winner(1.0) == 3  # up to 0.326
+    # The order of candidates does not matter.
+    turned = CandidateLosses(found.n_leaves[::-1], wrong[::-1], wrong[::-1], 10.0)
     assert (turned.winner(), turned.winner(1.0)) == (3, 1)
 
 
@@ -152,8 +152,8 @@ def test_of_equals_the_smallest_wins_and_then_the_last():
     assert CandidateLosses(np.array([5.0, 5.0, 5.0, 1.0]), lost[[0, 0, 0, 3]], lost, 10.0).winner() == 2
 
 
-def test_trials_add_up_over_folds():
-    one, other = (evaluate_pruners(CART, PRUNERS, fold) for fold in regrown(CART, noisy(60, 0), 2))
+def test_losses_add_up_over_folds():
+    one, other = (evaluate_pruners(CART, PRUNERS, fold) for fold in fold_trees(CART, noisy(60, 0), 2))
     both = one + other
     assert both.rows == 60
     np.testing.assert_array_equal(both.loss, one.loss + other.loss)
@@ -174,7 +174,7 @@ rows = st.integers(2, 25).flatmap(
 @settings(max_examples=15)
 @given(rows, st.sampled_from(("brier", "log", "error")), st.booleans())
 @pytest.mark.parametrize("candidates", [cost_complexity_pruners, PRUNERS], ids=["path", "list"])
-def test_order_and_copies_of_rows_change_nothing(candidates, drawn, score, one_error):
+def test_the_choice_does_not_depend_on_the_order_or_copies_of_rows(candidates, drawn, score, one_error):
     X, y, weight, order = map(np.array, drawn)
     cv = CrossValidated(PRESETS["c4.4"], candidates, score, 3, float(one_error))
     X = X.astype(float)
@@ -186,14 +186,14 @@ def test_order_and_copies_of_rows_change_nothing(candidates, drawn, score, one_e
     assert cv.fit(Table.read(X[order], y[order], sample_weight=weight[order] / 7)).digest == seventh
 
 
-def test_threads_change_nothing_and_the_seed_deals_anew():
+def test_the_choice_does_not_depend_on_threads_but_on_the_seed():
     table = noisy(200, 4)
     cv = CrossValidated(CART)
     assert cv.fit(table, n_jobs=3).digest == cv.fit(table).digest
     assert len({replace(cv, seed=seed).choose(table).pruner for seed in range(8)}) > 1
 
 
-def test_noise_is_cut_away():
+def test_a_tree_of_noise_is_pruned_to_its_root():
     rng = np.random.default_rng(0)
     table = Table.read(rng.random((200, 4)), rng.integers(0, 2, 200))
     assert CrossValidated(CART, simplicity=1.0).fit(table).n_leaves == 1
@@ -207,13 +207,13 @@ def test_cross_fitted_smoothing_takes_a_pruner_that_is_chosen():
     assert tree.digest == CrossFitted(cv.choose(CANCER), simplicity=None).fit(CANCER).digest
 
 
-def test_the_pruner_of_the_recipe_gives_way():
+def test_the_pruner_of_the_recipe_is_replaced():
     chosen = CrossValidated(PRESETS["c4.5"], (None,)).choose(CANCER)
     assert chosen == replace(PRESETS["c4.5"], pruner=None)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
-def test_a_handful_of_rows_will_do(n):
+def test_it_fits_a_handful_of_rows(n):
     table = Table.read(np.arange(n)[:, None] * 1.0, np.arange(n) % 2)
     assert CrossValidated(CART).fit(table).n_leaves <= n
     if n == 1:
@@ -230,11 +230,11 @@ def test_a_handful_of_rows_will_do(n):
         ({"simplicity": 1.5}, "simplicity=1.5: expected a number from 0"),
     ],
 )
-def test_settings_out_of_range(setting, message):
+def test_parameters_out_of_range_raise(setting, message):
     with pytest.raises(ParameterError, match=message):
         CrossValidated(CART, **setting)
 
 
-def test_a_single_pruner_is_no_list_of_candidates():
+def test_a_single_pruner_as_candidates_raises():
     with pytest.raises(ParameterError, match="candidates returned a tree: expected a sequence of pruners"):
         CrossValidated(CART, CostComplexity(0.1)).fit(CANCER)

@@ -1,4 +1,4 @@
-"""Rows dealt out, and trees regrown without them."""
+"""Assignment of rows to folds, and trees grown without each fold."""
 
 import numpy as np
 import pandas as pd
@@ -28,13 +28,13 @@ def table_of(rows, labels, weight=None):
     return Table.read(np.array(rows, float), np.array(labels), sample_weight=weight)
 
 
-def times_held(table, coded, n_folds):
+def times_held(table, encoded, n_folds):
     """Which rows are in which fold, as a multiset of (row, class, copies)."""
-    cards = FoldAssignment.of(table, coded, n_folds)
+    folds = FoldAssignment.of(table, encoded, n_folds)
     found = []
     for fold in range(n_folds):
-        held = cards.held(fold)
-        lines = np.column_stack((coded, table.target))
+        held = folds.held(fold)
+        lines = np.column_stack((encoded, table.target))
         kinds = {}
         for line, copies in zip(map(tuple, lines.tolist()), held.tolist(), strict=True):
             kinds[line] = kinds.get(line, 0) + copies
@@ -43,29 +43,29 @@ def times_held(table, coded, n_folds):
 
 
 @given(codes, st.integers(2, 5))
-def test_the_order_of_rows_plays_no_part(drawn, n_folds):
+def test_folds_do_not_depend_on_the_order_of_rows(drawn, n_folds):
     rows, labels, _, order = drawn
-    coded = np.array(rows, np.uint8)
+    encoded = np.array(rows, np.uint8)
     table = table_of(rows, labels)
     turned = table.take(np.array(order))
-    assert times_held(table, coded, n_folds) == times_held(turned, coded[order], n_folds)
+    assert times_held(table, encoded, n_folds) == times_held(turned, encoded[order], n_folds)
 
 
 @given(codes, st.integers(2, 5))
-def test_a_row_of_weight_two_is_dealt_twice(drawn, n_folds):
+def test_a_row_of_weight_two_is_two_rows(drawn, n_folds):
     rows, labels, weight, _ = drawn
-    coded, again = np.array(rows, np.uint8), np.repeat(np.arange(len(rows)), weight)
+    encoded, again = np.array(rows, np.uint8), np.repeat(np.arange(len(rows)), weight)
     weighted = table_of(rows, labels, weight)
     repeated = table_of(np.array(rows)[again], np.array(labels)[again])
-    assert times_held(weighted, coded, n_folds) == times_held(repeated, coded[again], n_folds)
+    assert times_held(weighted, encoded, n_folds) == times_held(repeated, encoded[again], n_folds)
 
 
 @given(codes, st.integers(2, 5), st.booleans())
 def test_every_copy_is_held_once_and_folds_are_even(drawn, n_folds, weighted):
     rows, labels, weight, _ = drawn
     table = table_of(rows, labels, weight if weighted else None)
-    cards = FoldAssignment.of(table, np.array(rows, np.uint8), n_folds)
-    held = np.array([cards.held(fold) for fold in range(n_folds)])
+    folds = FoldAssignment.of(table, np.array(rows, np.uint8), n_folds)
+    held = np.array([folds.held(fold) for fold in range(n_folds)])
     np.testing.assert_array_equal(held.sum(axis=0), 1 if table.weight is None else table.weight)
     assert np.ptp(held.sum(axis=1)) <= 1
     for label in range(table.schema.n_classes):
@@ -74,19 +74,19 @@ def test_every_copy_is_held_once_and_folds_are_even(drawn, n_folds, weighted):
 
 @settings(max_examples=30)
 @given(codes)
-def test_trees_are_grown_without_the_rows_they_are_asked_about(drawn):
+def test_fold_trees_are_grown_without_their_held_out_rows(drawn):
     rows, labels, _, _ = drawn
     table = table_of(rows, labels)
     recipe = PRESETS["cart"]
     bins = recipe.bin(table)
-    coded = bins.encode(table)
-    cards = FoldAssignment.of(table, coded, 2)
-    for fold, one in enumerate(grow_without_fold(recipe, table, bins, coded, cards)):
-        others = np.flatnonzero(cards.held(fold) == 0)
-        # The same rows, coded by the same bins, and nothing else.
+    encoded = bins.encode(table)
+    folds = FoldAssignment.of(table, encoded, 2)
+    for fold, one in enumerate(grow_without_fold(recipe, table, bins, encoded, folds)):
+        others = np.flatnonzero(folds.held(fold) == 0)
+        # The same rows, encoded by the same bins, and nothing else.
         alone = recipe.grower.grow(table.take(others), bins)
         assert one.tree.digest == alone.digest
-        np.testing.assert_array_equal(one.rows, np.flatnonzero(cards.held(fold)))
+        np.testing.assert_array_equal(one.rows, np.flatnonzero(folds.held(fold)))
         node = route(one.tree.skeleton, table.take(one.rows))
         np.testing.assert_array_equal(one.node, node)
         expected = np.zeros(one.tree.evidence.shape)
@@ -107,7 +107,7 @@ def test_a_row_of_an_unseen_category_tests_the_leaves_below():
     assert held[b].tolist() == [0.25, 1.25]
 
 
-def test_the_leaves_below_may_be_below_other_tests():
+def test_the_leaves_below_may_be_several_levels_down():
     frame = pd.DataFrame(
         {
             "x": pd.Categorical(["a"] * 4 + ["b"] * 4, categories=["a", "b", "c"]),
@@ -122,7 +122,7 @@ def test_the_leaves_below_may_be_below_other_tests():
     assert held[:, 1].tolist() == [0, 0, 0.5, 0.375, 0.125]
 
 
-def test_a_missing_value_that_training_never_saw_tests_the_node_where_it_stops():
+def test_a_missing_value_new_to_the_split_tests_the_node_where_it_stops():
     tree = Grower().grow(table := Table.read([[1.0], [2.0], [3.0]], ["no", "yes", "yes"]), bins_of(table))
     _, held = route_held_out(tree, Table.read([[np.nan]], ["yes"], schema=tree.schema))
     assert held[0].tolist() == [0, 1]
@@ -130,7 +130,7 @@ def test_a_missing_value_that_training_never_saw_tests_the_node_where_it_stops()
 
 @settings(max_examples=60)
 @given(trees(), st.randoms(use_true_random=False))
-def test_the_first_cut_on_the_way_answers_for_a_node(tree, random):
+def test_rows_of_a_node_end_at_the_first_cut_of_its_path(tree, random):
     cut = np.array([random.random() < 0.3 for _ in range(tree.n_nodes)])
     for node, found in enumerate(end_nodes(tree.skeleton, cut).tolist()):
         assert found == next((above for above in path(tree.skeleton, node) if cut[above]), node)

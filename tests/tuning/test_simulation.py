@@ -13,12 +13,11 @@ from hornbeam.errors import ParameterError
 from hornbeam.explain import interval
 from hornbeam.recipe import PRESETS, REGRESSION_PRESETS
 from hornbeam.tuning import CrossFitted, calibrate_intervals
-from hornbeam.tuning.simulation import Simulation
 
-PET = PRESETS["default"]
+DEFAULT = PRESETS["default"]
 
 
-def loans(n, seed):
+def credit(n, seed):
     """Late payments, income and two columns of noise; the true probability of a default; and defaults."""
     rng = np.random.default_rng(seed)
     late, income = rng.poisson(0.5, n), rng.lognormal(10.8, 0.5, n).round(2)
@@ -29,16 +28,15 @@ def loans(n, seed):
 
 def simulation_of(table, recipe):
     bins = recipe.bin(table)
-    lesson = CrossFitted(recipe).learn(recipe, table, bins, bins.encode(table))
-    return Simulation.of(table, bins, lesson.regrown, lesson.beliefs)
+    return CrossFitted(recipe).learn(recipe, table, bins, bins.encode(table)).simulation
 
 
 def covered(settings, seeds, n=3000):
-    """Share of leaves whose 90 % interval holds the true rate."""
-    fresh, p, _ = loans(60_000, 999)
+    """Share of leaves whose 90 % interval covers the true rate."""
+    fresh, p, _ = credit(60_000, 999)
     held = []
     for seed in seeds:
-        X, _, y = loans(n, seed)
+        X, _, y = credit(n, seed)
         clf = TreeClassifier(**settings).fit(X, y)
         if "smoothing" in settings:
             clf.calibrate_intervals(X, y)
@@ -54,67 +52,71 @@ def covered(settings, seeds, n=3000):
 @pytest.mark.parametrize(
     "settings", [{"min_samples_leaf": 50}, {"min_samples_leaf": 50, "smoothing": "hgs"}], ids=str
 )
-def test_intervals_of_large_leaves_hold_the_truth(settings):
-    """Rows counted by the disagreement of regrown trees, these were .65 and .68."""
+def test_intervals_of_large_leaves_cover_the_truth(settings):
+    """A calibration by the disagreement of fold trees covered .65 and .68."""
     assert 0.82 < covered(settings, range(300, 308)) < 0.98
 
 
-def test_classes_are_drawn_as_often_as_they_are_predicted():
-    X, _, y = loans(2000, 0)
-    world = simulation_of(Table.read(X, y), PET)
-    drawn = np.mean([world.draw(number).target for number in range(50)], axis=0)
-    error = np.sqrt(world.truth[:, 1] * world.truth[:, 0] / 50)
-    assert np.abs((drawn - world.truth[:, 1]) / error).mean() == pytest.approx(0.8, abs=0.05)
+def test_classes_are_drawn_with_the_predicted_probabilities():
+    X, _, y = credit(2000, 0)
+    simulation = simulation_of(Table.read(X, y), DEFAULT)
+    drawn = np.mean([simulation.draw(number).target for number in range(50)], axis=0)
+    error = np.sqrt(simulation.truth[:, 1] * simulation.truth[:, 0] / 50)
+    assert np.abs((drawn - simulation.truth[:, 1]) / error).mean() == pytest.approx(0.8, abs=0.05)
 
 
-def test_residuals_keep_their_size():
+def test_simulated_residuals_keep_their_size():
     table = Table.read(*load_diabetes(return_X_y=True), target=Kind.NUMERIC)
-    world = simulation_of(table, REGRESSION_PRESETS["default"])
-    mean, drawn = world.truth[:, 0], world.draw(0).numeric_target.values
-    np.testing.assert_allclose(np.abs(drawn - mean), np.abs(world.table.numeric_target.values - mean))
-    assert 0.4 < (np.sign(drawn - mean) == np.sign(world.table.numeric_target.values - mean)).mean() < 0.6
+    simulation = simulation_of(table, REGRESSION_PRESETS["default"])
+    mean, drawn = simulation.truth[:, 0], simulation.draw(0).numeric_target.values
+    np.testing.assert_allclose(np.abs(drawn - mean), np.abs(simulation.table.numeric_target.values - mean))
+    assert (
+        0.4 < (np.sign(drawn - mean) == np.sign(simulation.table.numeric_target.values - mean)).mean() < 0.6
+    )
 
 
 @pytest.mark.parametrize("smoothing", ["auto", "hgs", None])
-def test_order_threads_and_copies_change_nothing(smoothing):
-    X, _, y = loans(400, 1)
+def test_the_calibration_does_not_depend_on_order_threads_or_copies(smoothing):
+    X, _, y = credit(400, 1)
     weight = np.random.default_rng(1).integers(1, 4, 400)
     order = np.random.default_rng(2).permutation(400)
 
-    def worth(rows, target, n_jobs=None, sample_weight=None):
+    def calibration(rows, target, n_jobs=None, sample_weight=None):
         clf = TreeClassifier(smoothing=smoothing, n_jobs=n_jobs).fit(rows, target, sample_weight)
         return clf.calibrate_intervals(rows, target, sample_weight=sample_weight).tree_.history[-1]
 
-    once = worth(X, y)
+    once = calibration(X, y)
     assert once.name == "appraisal"
-    assert worth(X[order], y[order]) == once
-    assert worth(X, y, n_jobs=3) == once
-    assert worth(X, y, sample_weight=weight) == worth(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    assert calibration(X[order], y[order]) == once
+    assert calibration(X, y, n_jobs=3) == once
+    assert calibration(X, y, sample_weight=weight) == calibration(
+        np.repeat(X, weight, axis=0), np.repeat(y, weight)
+    )
 
 
-def test_calibrating_a_default_tree_again_changes_nothing():
-    X, _, y = loans(500, 2)
+def test_calibrating_a_default_tree_again_gives_the_same_intervals():
+    X, _, y = credit(500, 2)
     clf = TreeClassifier().fit(X, y)
     before = clf.predict_interval(X)
     np.testing.assert_array_equal(clf.calibrate_intervals(X, y).predict_interval(X), before)
 
 
-def test_means_are_calibrated_on_demand():
+def test_regression_trees_can_be_calibrated():
     X, y = load_diabetes(return_X_y=True)
     raw = TreeRegressor(smoothing="shrinkage").fit(X, y)
     narrow = np.diff(raw.predict_interval(X), axis=0).mean()
     assert np.diff(raw.calibrate_intervals(X, y).predict_interval(X), axis=0).mean() > 1.1 * narrow
 
 
-def test_shared_rows_are_refused():
-    X, _, y = loans(100, 0)
+def test_fractional_rows_raise():
+    X, _, y = credit(100, 0)
     table, recipe = Table.read(X, y), PRESETS["c4.5"]
     with pytest.raises(ParameterError, match=r"missing='fractional'.*expected 'own' or 'learned'"):
         calibrate_intervals(recipe.fit(table), table, recipe)
 
 
-def test_at_most_ten_thousand_rows_take_part():
-    X, _, y = loans(12_000, 3)
+def test_at_most_ten_thousand_rows_are_used():
+    X, _, y = credit(12_000, 3)
     table = Table.read(X, y)
-    world = simulation_of(table, replace(PET, grower=replace(PET.grower, max_depth=3)))
-    assert world.table.n_rows == len(world.codes) == len(world.truth) == 10_000
+    simulation = simulation_of(table, replace(DEFAULT, grower=replace(DEFAULT.grower, max_depth=3)))
+    assert simulation.table.n_rows == len(simulation.codes) == len(simulation.truth) == 10_000

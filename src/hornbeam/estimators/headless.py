@@ -143,11 +143,14 @@ def fit_rows(
     """
     from hornbeam import out_of_core
 
-    rows = out_of_core.Plan.of(source, classification_fitter(settings, source), memory=memory).rows
+    fitter = classification_fitter(settings, source)
+    plan = out_of_core.Plan.of(source, fitter, memory=memory)
+    if plan.rows < source.n_rows:  # parameters that are shares of all rows are shares of the sample
+        fitter = classification_fitter(settings, source, plan.rows)
     tree = out_of_core.fit(
         source,
-        classification_fitter(settings, source, rows),
-        memory=memory,
+        fitter,
+        plan=plan,
         on_progress=on_progress,
         n_jobs=n_threads(n_jobs),
     )

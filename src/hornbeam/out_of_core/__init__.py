@@ -1,4 +1,12 @@
-"""Whole fits on rows that do not fit memory, or that stay with an engine."""
+"""Fits to rows that do not fit memory, or that stay with an engine.
+
+Reading order:
+
+- `plan`: in memory, on a sample, or level by level
+- `fit`: the fit by that plan
+- `sample`: a random sample of a source
+- `count`: the rows of a source counted at the nodes of a tree
+"""
 
 from hornbeam.out_of_core.count import HeldOutSource, count_on_all
 from hornbeam.out_of_core.fit import fit

@@ -1,4 +1,4 @@
-"""Every row counted, and none kept: the evidence of a whole source in one pass over the columns a tree asks for."""
+"""Counting the rows of a source at the nodes of a tree, without keeping them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,28 +20,28 @@ __all__ = ["HeldOutSource", "count_on_all", "count_source"]
 
 
 def count_on_all(tree: Tree, source: Source, engine: Engine) -> Tree:
-    """Fill the skeleton of a tree with the evidence of every row of a source.
+    """Replace the evidence of a tree by that of every row of a source.
 
     Parameters
     ----------
     tree : Tree
-        Grown from some rows of the kind.
+        Grown from a sample of the rows.
     source : Source
         Rows of the tree's schema, with their target.
     engine : Engine
-        Where they are counted; the evidence does not depend on it.
+        Counts the rows; the evidence does not depend on it.
 
     Returns
     -------
     Tree
-        With the tests and gains of `tree` and raw frequencies as belief: what `hornbeam.tree.edit.recount`
-        would make of all rows in memory.
+        With the splits and gains of `tree` and raw frequencies as belief: the result of `hornbeam.tree.edit.recount`
+        with all rows in memory.
 
     Notes
     -----
-    One pass, if each row takes one path. Where missing values go to every child in proportion to the known
-    ones, what is known must be counted before it can be shared by: one more pass for each level at which a
-    value is missing.
+    One pass over the columns that the tree uses, if each row takes one path. Where missing values go to every child in
+    proportion to the known ones, the known ones must be counted first: one more pass for each level at which a value
+    is missing.
 
     Examples
     --------
@@ -68,14 +68,14 @@ def count_on_all(tree: Tree, source: Source, engine: Engine) -> Tree:
 
 @dataclass(frozen=True, slots=True)
 class HeldOutSource:
-    """Pruning rows that stay where they are: `ReducedError` and `BayesRisk` take one in the place of a table.
+    """Held-out rows of a source, for `ReducedError` and `BayesRisk` in place of a table.
 
     Parameters
     ----------
     source : Source
-        Rows that growing did not see, of the tree's schema.
+        Held-out rows, of the tree's schema.
     engine : Engine
-        Where they are counted.
+        Counts them.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class HeldOutSource:
     engine: Engine
 
     def __call__(self, tree: Tree) -> Floats:
-        """Weigh the classes of the rows at every node, as `hornbeam.pruning.held_out` does."""
+        """Sum the weights of the rows by node and class, as `hornbeam.pruning.held_out` does."""
         evidence, _, unit = count_source(tree, self.source, self.engine, held_out=True)
         return evidence.astype(np.float64) * unit
 
@@ -102,7 +102,7 @@ class HeldOutSource:
 def count_source(
     tree: Tree, source: Source, engine: Engine, *, held_out: bool = False
 ) -> tuple[Counts, Counts, float | Floats]:
-    """Count the rows of a source at every node they pass, and make no tree of it.
+    """Count the rows of a source at every node they pass.
 
     Parameters
     ----------
@@ -110,24 +110,24 @@ def count_source(
     source : Source
     engine : Engine
     held_out : bool, default False
-        Share missing values that go to every child as predictions do, by the evidence of the tree, and not by
-        the known values of these rows.
+        Split rows whose missing value goes to every child by the evidence of the tree, as in prediction, not by the
+        known values of these rows.
 
     Returns
     -------
     evidence : int64 array of shape (n_nodes, n_classes), or of (n_nodes, 3)
     rows : int64 array of shape (n_nodes,)
     unit : float, or float64 array of shape (3,)
-        What one step of evidence is worth.
+        The value of one step of evidence.
     """
     if source.schema != tree.schema:
         raise DataError(
-            "the source's schema is not the tree's, expected columns and classes coded alike: "
+            "the source's schema is not the tree's, expected columns and classes with the same codes: "
             "open it with schema=tree.schema"
         )
     used, skeleton = _narrowed(tree.skeleton)
-    sharing = skeleton.missing_slot == -2
-    if not sharing.any():
+    fractional = skeleton.missing_slot == -2
+    if not fractional.any():
         total = _reduce(engine, _Pass(source, used, skeleton, source.unit, None))
         total = pull_up(skeleton, total)
         return total[:, :-1], total[:, -1], _units(source)
@@ -141,16 +141,16 @@ def count_source(
 
 
 def _units(source: Source) -> float | Floats:
-    """What one step is worth; a numeric target has units of its own, the same in every unit of a source."""
+    """Return the value of one step; that of a numeric target is the same in every unit of a source."""
     if not source.schema.is_regression:
         return source.unit
-    measured = source.read(source.units()[0], rows=np.zeros(0, np.int64)).numeric_target
-    assert measured is not None  # it was counted
-    return numeric_units(measured, source.unit)
+    target = source.read(source.units()[0], rows=np.zeros(0, np.int64)).numeric_target
+    assert target is not None  # it was counted
+    return numeric_units(target, source.unit)
 
 
 def _narrowed(skeleton: Skeleton) -> tuple[tuple[int, ...], Skeleton]:
-    """The features that are asked for, and the skeleton over these alone."""
+    """Return the features that the splits use, and the skeleton over these alone."""
     inner = skeleton.feature >= 0
     used = np.unique(skeleton.feature[inner]) if inner.any() else np.zeros(1, np.int32)
     narrowed = Skeleton.of(
@@ -166,7 +166,7 @@ def _narrowed(skeleton: Skeleton) -> tuple[tuple[int, ...], Skeleton]:
 
 @dataclass(frozen=True, slots=True)
 class _Pass:
-    """What a task needs. `shares` is by what missing values are shared; None if they take one path."""
+    """Arguments of a counting task. Rows with missing values are split by `shares`; None if they take one path."""
 
     source: Source
     used: tuple[int, ...]
@@ -181,18 +181,18 @@ def _reduce(engine: Engine, shared: _Pass) -> Counts:
 
 
 def _count_by_level(engine: Engine, shared: _Pass) -> Counts:
-    """Find what is known at each level from the shares above it, until nothing is left to be shared.
+    """Count the known values of each level with the shares above it, until no row is left to split.
 
     Where shares are 0 a missing value stops. So the children of the highest level where any stops have
-    exactly the weight that is known, and it is shared by that from then on.
+    exactly the known weight, and rows are split by that in the next passes.
     """
     skeleton, shares = shared.skeleton, shared.shares
     assert shares is not None
-    depth, sharing, done = depths(skeleton), skeleton.missing_slot == -2, -1
+    depth, fractional, done = depths(skeleton), skeleton.missing_slot == -2, -1
     while True:
         total = _reduce(engine, shared)
         weight = total[:, :-1].sum(axis=1)
-        waiting = sharing & (depth > done) & (evidence_stopping(skeleton, weight) > 0)
+        waiting = fractional & (depth > done) & (evidence_stopping(skeleton, weight) > 0)
         if not waiting.any():
             return total
         done = int(depth[waiting].min())
@@ -201,14 +201,17 @@ def _count_by_level(engine: Engine, shared: _Pass) -> Counts:
 
 
 def _weigh(units: Sequence[Unit], shared: tuple[Source, tuple[int, ...]]) -> list[int]:
-    """All rows in steps of the source's unit: a task of the engine."""
-    source, some = shared
-    tables = (source.read(unit, features=some) for unit in units)
+    """Sum the weights of rows, in steps of the source: a task of the engine."""
+    source, features = shared
+    tables = (source.read(unit, features=features) for unit in units)
     return [sum(table.n_rows if table.weight is None else int(table.weight.sum()) for table in tables)]
 
 
 def _count(units: Sequence[Unit], shared: _Pass) -> list[Counts]:
-    """Class weights, or sums, and rows at each node, or where rows take one path at the node they stop: a task."""
+    """Sum class weights, or powers of the target, and rows per node: a task of the engine.
+
+    Rows that take one path count at the node where they stop, others at every node they pass.
+    """
     skeleton, n_channels = shared.skeleton, shared.source.schema.n_channels
     total = np.zeros((skeleton.n_nodes, n_channels + 1), np.int64)
     for unit in units:

@@ -1,4 +1,4 @@
-"""How a fit goes about it: in memory, on a sample, or level by level on all rows."""
+"""The plan of a fit: in memory, on a sample, or level by level on all rows."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -7,43 +7,41 @@ from hornbeam.data.schema import Kind
 from hornbeam.data.sources import Source
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Missing
-from hornbeam.recipe import Recipe
-from hornbeam.tuning import CrossFitted, CrossValidated
+from hornbeam.recipe import Fitter
 
 __all__ = ["MEMORY", "Plan", "bytes_per_row"]
 
-type Fitted = Recipe | CrossValidated | CrossFitted
-
-MEMORY = 1 << 29  # what rows may take in this process, unless the caller says so: 512 MB
-_MANY_ROWS = 20_000_000  # from here on a sample is grown on, and all rows are counted
+MEMORY = 1 << 29  # default limit of the bytes of rows in this process: 512 MB
+_MANY_ROWS = 20_000_000  # above, the tree is grown on a sample, and all rows are counted
 _MOST_SAMPLED = 5_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How many rows a tree is grown on, and where.
+    """The number of rows that a tree is grown on, and where they are.
 
     Parameters
     ----------
-    way : {"home", "sample", "level"}
-        All rows come into memory; or a sample does, and all are counted; or all stay where they are.
+    mode : {"in-memory", "sample", "level-wise"}
+        All rows are read into memory; or a sample is, and all rows are counted; or all stay with the engine, and the
+        tree is grown level by level.
     rows : int
-        How many rows the tree is grown on.
+        Number of rows that the tree is grown on.
     memory : int
-        Bytes that rows may take in this process.
+        Maximum bytes of rows in this process.
 
     Notes
     -----
-    In memory a row takes 8 bytes for each number, 4 for each category, and 12 for its class and weight. While it
-    is grown on, its codes take another byte a column (two beyond 255 codes). Rows that fit `memory` come
-    home. Others stay, and
+    In memory a row takes 8 bytes per numeric feature, 4 per nominal feature, and 12 for its class and weight. During
+    growing its codes take another byte per feature (two with more than 255 codes). Rows that fit `memory` are read
+    into memory. Otherwise
 
-    - up to 20 million of them are all grown on, level by level: it takes minutes;
-    - beyond, 5 million are grown on, or as many as fit: the tests of a tree are settled by far fewer rows than
-      its probabilities, and these are counted on every row.
+    - up to 20 million rows are all grown on, level by level: it takes minutes;
+    - with more rows, 5 million are grown on, or as many as fit: the splits of a tree need far fewer rows than its
+      probabilities, and these are counted on every row.
 
-    What cannot be done level by level is done on a sample, however few rows there are: a pruner chosen on
-    regrown trees, fractional rows, a numeric target.
+    Fits that cannot be done level by level use a sample, whatever the number of rows: with a pruner chosen by
+    cross-validation, fractional rows or a numeric target.
 
     Examples
     --------
@@ -51,35 +49,36 @@ class Plan:
     >>> from hornbeam.recipe import PRESETS
     >>> source = MemorySource(Table.read([[1.0], [2.0], [3.0]], ["a", "b", "b"]))
     >>> Plan.of(source, PRESETS["cart"])
-    Plan(way='home', rows=3, memory=536870912)
-    >>> Plan.of(source, PRESETS["cart"], memory=50).way, Plan.of(source, PRESETS["cart"], 2).way
-    ('level', 'sample')
+    Plan(mode='in-memory', rows=3, memory=536870912)
+    >>> Plan.of(source, PRESETS["cart"], memory=50).mode, Plan.of(source, PRESETS["cart"], 2).mode
+    ('level-wise', 'sample')
     """
 
-    way: Literal["home", "sample", "level"]
+    mode: Literal["in-memory", "sample", "level-wise"]
     rows: int
     memory: int
 
     @classmethod
     def of(
-        cls, source: Source, recipe: Fitted, grow_rows: int | None = None, memory: int | None = None
+        cls, source: Source, fitter: Fitter, grow_rows: int | None = None, memory: int | None = None
     ) -> "Plan":
-        """Decide.
+        """Decide on the plan of a fit.
 
         Parameters
         ----------
         source : Source
-        recipe : Recipe, CrossValidated or CrossFitted
+        fitter : Recipe, CrossValidated or CrossFitted
         grow_rows : int, optional
-            So many rows are grown on; all of them, if there are no more.
+            Grow on a sample of this many rows, then count all; on all rows, if there are no more. Default: all rows
+            if they fit `memory` or are at most 20 million, a sample otherwise.
         memory : int, optional
-            Bytes that rows may take in this process; 2**29 by default, whatever the machine has: the tree should
-            not depend on it.
+            Maximum bytes of rows in this process; 2**29 by default on every machine, so that the tree does not
+            depend on it.
 
         Raises
         ------
         ParameterError
-            If all rows are to be grown on, do not fit memory, and must be there.
+            If all rows are to be grown on, do not fit memory, and the fit needs them in memory.
         """
         if grow_rows is not None and grow_rows < 1:
             raise ParameterError(
@@ -90,21 +89,21 @@ class Plan:
         if grow_rows is not None and grow_rows < source.n_rows:
             return cls("sample", grow_rows, memory)
         if source.n_rows <= fitting:
-            return cls("home", source.n_rows, memory)
-        why_home = _why_home(recipe, source)
+            return cls("in-memory", source.n_rows, memory)
+        needs_memory = _needs_memory(fitter, source)
         if grow_rows is None:
-            if why_home is not None or source.n_rows > _MANY_ROWS:
+            if needs_memory is not None or source.n_rows > _MANY_ROWS:
                 return cls("sample", min(fitting, _MOST_SAMPLED), memory)
-        elif why_home is not None:
+        elif needs_memory is not None:
             raise ParameterError(
-                f"grow_rows={grow_rows}: {why_home} all rows in memory, and {source.n_rows:,} rows do not fit "
-                f"{memory:,} bytes; expected fewer. Pass grow_rows={min(fitting, _MOST_SAMPLED)}, or more memory."
+                f"grow_rows={grow_rows}: {needs_memory} needs all rows in memory, and {source.n_rows:,} rows do not "
+                f"fit {memory:,} bytes; expected fewer. Pass grow_rows={min(fitting, _MOST_SAMPLED)}, or more memory."
             )
-        return cls("level", source.n_rows, memory)
+        return cls("level-wise", source.n_rows, memory)
 
 
 def bytes_per_row(source: Source) -> int:
-    """Bytes of a row in memory.
+    """Return the bytes of a row in memory.
 
     Examples
     --------
@@ -116,13 +115,11 @@ def bytes_per_row(source: Source) -> int:
     return values + 12
 
 
-def _why_home(recipe: Fitted, source: Source) -> str | None:
-    """What needs its rows in one place, in words; None if nothing does."""
+def _needs_memory(fitter: Fitter, source: Source) -> str | None:
+    """Return the reason why the rows must be in memory, for a message; None if they need not be."""
     if source.schema.is_regression:
-        return "a numeric target needs"
-    inner = recipe.recipe if isinstance(recipe, CrossFitted) else recipe
-    if isinstance(inner, CrossValidated):
-        return "choosing a pruner on regrown trees needs"
-    if inner.grower.missing is Missing.FRACTIONAL:
-        return "missing='fractional' needs"
-    return None
+        return "a numeric target"
+    recipe = fitter.fixed_recipe
+    if recipe is None:
+        return "choosing a pruner by cross-validation"
+    return "missing='fractional'" if recipe.grower.missing is Missing.FRACTIONAL else None

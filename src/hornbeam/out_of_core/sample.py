@@ -1,4 +1,4 @@
-"""A sample of rows that no engine, grouping or order of units can change."""
+"""A random sample of rows that does not depend on the engine or the order of units."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,24 +17,24 @@ from hornbeam.typing import Counts
 
 __all__ = ["draw_numbers", "draw_sample"]
 
-type _Numbers = NDArray[np.uint64]
+type _Hashes = NDArray[np.uint64]
 
 _LARGEST = 2**64 - 1
-_SPARE = 8  # standard deviations of the number of rows within a bound
+_SPARE = 8  # standard deviations of the number of rows below a bound
 
 
 def draw_sample(source: Source, engine: Engine, n_rows: int, seed: int = 0) -> Table:
-    """Bring some rows of a source into memory: those that drew the smallest numbers.
+    """Read a sample of the rows of a source into memory: those with the smallest hashes.
 
     Parameters
     ----------
     source : Source
     engine : Engine
-        Where the rows are read; the sample does not depend on it.
+        Reads the rows; the sample does not depend on it.
     n_rows : int
-        How many rows; all of them if there are no more.
+        Number of rows; all of them if there are no more.
     seed : int, default 0
-        Another seed, another sample.
+        Another seed gives another sample.
 
     Returns
     -------
@@ -43,9 +43,9 @@ def draw_sample(source: Source, engine: Engine, n_rows: int, seed: int = 0) -> T
 
     Notes
     -----
-    A row draws its number by its place in the source, so nothing is read to know it. Tasks read and give back
-    only rows that are likely to be chosen: those within a bound that a few more than `n_rows` are expected to
-    meet. Should too few meet it, a chance of 1 in 10**15, it is doubled.
+    The hash of a row depends on its position in the source alone, so no rows are read to compute it. Tasks read only
+    rows that are likely to be chosen: those below a bound that a few more than `n_rows` are expected to have. If too
+    few have it, a chance of 1 in 10**15, the bound is doubled.
 
     Examples
     --------
@@ -62,13 +62,13 @@ def draw_sample(source: Source, engine: Engine, n_rows: int, seed: int = 0) -> T
     bound = _LARGEST if enough >= 1 else int(enough * _LARGEST)
     while True:
         [drawn] = engine.reduce(_draw, source.units(), (source, seed, bound))
-        if bound == _LARGEST or sum(len(some.number) for some in drawn) >= n_rows:
+        if bound == _LARGEST or sum(len(some.hash) for some in drawn) >= n_rows:
             return _join(drawn, n_rows, source)
         bound = min(2 * bound, _LARGEST)
 
 
-def draw_numbers(begin: int, end: int, seed: int = 0) -> _Numbers:
-    """Draw a number for each row from `begin` up to `end`, by its place; no two are the same.
+def draw_numbers(begin: int, end: int, seed: int = 0) -> _Hashes:
+    """Hash the position of each row from `begin` up to `end`; no two are equal.
 
     Examples
     --------
@@ -81,35 +81,35 @@ def draw_numbers(begin: int, end: int, seed: int = 0) -> _Numbers:
 
 @dataclass(slots=True)
 class _Drawn:
-    """Rows of one unit that may be chosen. Columns are a list: they leave it as they are put together."""
+    """Candidate rows of one unit. Columns are a list, from which `_join` removes them one by one to save memory."""
 
     place: Counts
-    number: _Numbers
+    hash: _Hashes
     columns: list[NDArray[Any]]
     rest: Table
 
 
 def _draw(units: Sequence[Unit], shared: tuple[Source, int, int]) -> list[list[_Drawn]]:
-    """Rows whose numbers are within the bound: a task of the engine."""
+    """Read the rows whose hashes are at most the bound: a task of the engine."""
     source, seed, bound = shared
     drawn = []
     for unit in units:
-        number = draw_numbers(unit.begin, unit.end, seed)
-        chosen = np.flatnonzero(number <= np.uint64(bound))
+        hashes = draw_numbers(unit.begin, unit.end, seed)
+        chosen = np.flatnonzero(hashes <= np.uint64(bound))
         if len(chosen):
             some = source.read(unit, rows=chosen)
             drawn.append(
-                _Drawn(unit.begin + chosen, number[chosen], list(some.columns), replace(some, columns=()))
+                _Drawn(unit.begin + chosen, hashes[chosen], list(some.columns), replace(some, columns=()))
             )
     return [drawn]
 
 
 def _join(drawn: list[_Drawn], n_rows: int, source: Source) -> Table:
-    """Put the rows of the smallest numbers into one table, column by column."""
+    """Make a table of the rows with the smallest hashes, column by column."""
     if not drawn:
-        raise DataError("the source has no rows that count, expected some to draw a sample from")
-    number, place = (np.concatenate([getattr(some, name) for some in drawn]) for name in ("number", "place"))
-    chosen = np.argpartition(number, n_rows - 1)[:n_rows] if len(number) > n_rows else np.arange(len(number))
+        raise DataError("the source has no rows of positive weight, expected some to draw a sample from")
+    hashes, place = (np.concatenate([getattr(some, name) for some in drawn]) for name in ("hash", "place"))
+    chosen = np.argpartition(hashes, n_rows - 1)[:n_rows] if len(hashes) > n_rows else np.arange(len(hashes))
     chosen = chosen[np.argsort(place[chosen])]
     columns = []
     for feature in range(source.schema.n_features):

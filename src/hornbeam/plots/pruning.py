@@ -144,7 +144,7 @@ class PruningPathDisplay:
         >>> display.note_.get_text()
         '4.4 leaves'
         """
-        candidates, candidate_losses = method.trial(Table.read(X, y), n_jobs=n_jobs)
+        candidates, candidate_losses = method.evaluate(Table.read(X, y), n_jobs=n_jobs)
         alphas = [each.alpha for each in candidates if isinstance(each, CostComplexity)]
         if len(alphas) < len(candidates):
             raise ParameterError(

@@ -1,4 +1,16 @@
-"""Steps that change the shape of a tree."""
+"""Pruners: steps that remove nodes from a tree.
+
+Reading order:
+
+- `pruner`: the protocol
+- `bottom_up`, `frontiers`: the sweep from the leaves up, sequential or in parallel
+- `collapse`, `error_based`, `raising`, `branches`: the pruning of C4.5
+- `cost_complexity`: the pruning of CART
+- `minimum_error`, `bayes_risk`: by expected errors or costs
+- `held_out`, `reduced_error`: by errors on held-out rows
+- `leaf_price`, `leaf_budget`: by a price per leaf, or a number of leaves
+- `registry`: pruners by name
+"""
 
 from hornbeam.pruning.bayes_risk import BayesRisk
 from hornbeam.pruning.collapse import Collapse
@@ -7,10 +19,9 @@ from hornbeam.pruning.cost_complexity import (
     CostComplexityPath,
     cost_complexity_path,
     cost_complexity_pruners,
-    cut_alphas,
 )
 from hornbeam.pruning.error_based import ErrorBased, expected_errors
-from hornbeam.pruning.frontiers import WorkSpan, frontiers, work_span
+from hornbeam.pruning.frontiers import work_span
 from hornbeam.pruning.leaf_budget import LeafBudget
 from hornbeam.pruning.leaf_price import LeafPrice
 from hornbeam.pruning.minimum_error import MinimumError
@@ -28,11 +39,8 @@ __all__ = [
     "MinimumError",
     "Pruner",
     "ReducedError",
-    "WorkSpan",
     "cost_complexity_path",
     "cost_complexity_pruners",
-    "cut_alphas",
     "expected_errors",
-    "frontiers",
     "work_span",
 ]

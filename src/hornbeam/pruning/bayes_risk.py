@@ -1,19 +1,20 @@
-"""Bayes-risk pruning (Ahmed, Rizaner and Ulusoy, PLOS ONE 13(4), 2018; Chou, 2021), made to work."""
+"""Bayes-risk pruning (Ahmed, Rizaner and Ulusoy, PLOS ONE 13(4), 2018; Chou, 2021), on smoothed probabilities."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 from sys import float_info
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.sums import row_dots, row_sums
 from hornbeam.kernels.sweep import ExpectedCosts, GivenCosts, PruneSweep, least_costs
-from hornbeam.pruning.bottom_up import settled, stopped
+from hornbeam.pruning.bottom_up import run_sweep, stopping_at_inner
 from hornbeam.pruning.held_out import PruningRows, held_out
+from hornbeam.pruning.pruner import NamedPruner
 from hornbeam.tree.decision.costs import Costs
 from hornbeam.tree.edit import collapse
 from hornbeam.tree.evidence.standardised import expect_classes
@@ -29,11 +30,11 @@ _METHODS = ("frontier", "sequential")
 
 
 @dataclass(frozen=True, slots=True)
-class BayesRisk:
-    """Replace a subtree by a leaf where the leaf risks no more.
+class BayesRisk(NamedPruner):
+    """Replace a subtree by a leaf where the risk of the leaf is no higher.
 
-    The risk of a node is what its rows are expected to cost if all of them get the answer that is cheapest
-    under the node's probabilities. Smooth the tree first, or give an `estimate`: see Notes.
+    The risk of a node is the expected cost of its rows if all of them get the prediction that is cheapest under the
+    node's probabilities. Smooth the tree first, or pass an `estimate`: see Notes.
 
     Parameters
     ----------
@@ -41,41 +42,39 @@ class BayesRisk:
         ``costs[true][predicted]``, in the order of the tree's classes, or ``{(true, predicted): cost}``, where
         other mistakes cost 1; default: every mistake costs 1.
     table : Table or HeldOutSource, optional
-        Rows that growing did not see. Their costs are compared instead of expected ones; the answers are
-        still those of the tree's belief.
+        Held-out rows. Their costs are compared instead of expected ones; predictions are still those of the tree.
     reading : {"bayes", "per-example", "rate"}, default "bayes"
-        What the risk of a node is. ``bayes``: the node's weight times the least expected cost. The other
-        two are there for comparison: ``per-example``, as the 2021 note writes it, is the sum over the
-        node's rows of the expected cost of answering by lot, in proportion to the node's probabilities;
-        ``rate`` is the least expected cost, not weighted by rows, so that a subtree's is the sum of its
-        leaves' rates.
+        Definition of the risk of a node. ``bayes``: the node's weight times the least expected cost. The other
+        two are there for comparison: ``per-example``, the definition of the 2021 note, is the sum over the
+        node's rows of the expected cost of a class drawn from the node's probabilities; ``rate`` is the least
+        expected cost, not weighted by rows, so that the risk of a subtree is the sum of its leaves' rates.
     strict : bool, default False
-        Keep a subtree that risks as much as its root, as the note does; by default ties go to the smaller
+        Keep a subtree whose risk equals that of its root, as the note does; by default ties go to the smaller
         tree.
     method : {"frontier", "sequential"}, default "frontier"
-        ``frontier``: in compiled code, nodes of the same height side by side if there is more than one
+        ``frontier``: in compiled code, nodes of the same height in parallel if there is more than one
         thread. ``sequential``: one node after the other, children first, in plain Python; the reference.
         The tree is the same.
     n_jobs : int, default 1
         Threads that share a frontier. With few classes they cost more than they save.
     estimate : Smoother, optional
-        The probabilities that are judged; default: what the tree believes. The pruned tree believes what the
-        given one did, so smooth it afterwards; the string ``"bayes-risk"`` of an estimator does both with its
-        smoother.
+        Estimates the probabilities that risks are computed from; default: the predictions of the tree. The pruned
+        tree keeps the predictions of the given one, so smooth it afterwards; ``pruning="bayes-risk"`` of an estimator
+        does both with its smoother.
 
     Notes
     -----
     **With raw training frequencies the literal rule never prunes.** The least expected cost of a node's
-    rows is the minimum, over answers, of linear functions of the class counts: a concave and homogeneous
+    rows is the minimum, over predictions, of linear functions of the class counts: a concave and homogeneous
     function of the counts, hence never smaller for the sum of the children's counts than the sum of the
     children's values. The same holds for ``per-example`` with equal costs, ``n - sum(n_k ** 2) / n``. So
     where every row reaches a leaf "prune if the parent risks strictly less" is never true, and "no more"
-    only removes splits that change no answer. ``rate`` errs on the other side: a sum of rates grows with
-    the number of leaves and flattens good trees.
+    only removes splits that change no prediction. ``rate`` has the opposite error: a sum of rates grows with
+    the number of leaves, and good subtrees are removed.
 
-    With smoothed probabilities a leaf of few rows risks more than its counts show, and splits have to earn
-    that. Under Laplace's estimate and equal costs this is minimum-error pruning:
-    (n - n_max + K - 1) / (n + K) a row.
+    With smoothed probabilities a leaf of few rows has a higher risk than its counts show, and a split must save more
+    than that. Under Laplace's estimate and equal costs this is minimum-error pruning:
+    (n - n_max + K - 1) / (n + K) per row.
 
     A tree of S nodes takes S * K * K operations; the rounds of the frontier method are as many as the tree
     is high (`work_span`).
@@ -89,6 +88,8 @@ class BayesRisk:
     >>> tree.n_leaves, BayesRisk()(tree).n_leaves, BayesRisk([[0, 1], [5, 0]])(tree).n_leaves
     (17, 13, 7)
     """
+
+    name: ClassVar[str] = "bayes-risk"
 
     costs: Any = None
     table: PruningRows | None = field(default=None, repr=False)
@@ -112,42 +113,42 @@ class BayesRisk:
     def __call__(self, tree: Tree) -> Tree:
         """Return the pruned tree."""
         expect_classes(tree, "Bayes-risk pruning")
-        judged = self._judged(tree)
+        estimated = self._estimated(tree)
         costs = self._costs_for(tree)
         step = Step.of(
-            "bayes-risk",
+            self.name,
             costs=None if self.costs is None else tuple(map(tuple, costs.tolist())),
-            estimate=", ".join(map(str, judged.history[len(tree.history) :])) or None,
+            estimate=", ".join(map(str, estimated.history[len(tree.history) :])) or None,
             reading=self.reading,
             strict=self.strict,
         )
-        return collapse(tree, self._verdicts(judged, costs), step)
+        return collapse(tree, self._cuts(estimated, costs), step)
 
-    def verdicts(self, tree: Tree) -> Bools:
-        """Say of every node whether it risks no more as a leaf than what is kept below it.
+    def cuts(self, tree: Tree) -> Bools:
+        """Find the nodes whose risk as a leaf is no higher than that of their pruned subtree.
 
         Returns
         -------
         bool array of shape (n_nodes,)
         """
-        return self._verdicts(self._judged(tree), self._costs_for(tree))
+        return self._cuts(self._estimated(tree), self._costs_for(tree))
 
-    def _judged(self, tree: Tree) -> Tree:
+    def _estimated(self, tree: Tree) -> Tree:
         return tree if self.estimate is None else self.estimate(tree)
 
     def _costs_for(self, tree: Tree) -> Floats:
         return Costs.of(self.costs, tree.schema.classes).matrix
 
-    def _verdicts(self, tree: Tree, costs: Floats) -> Bools:
+    def _cuts(self, tree: Tree, costs: Floats) -> Bools:
         return (self._sequential if self.method == "sequential" else self._frontier)(tree, costs)
 
     def _counts(self, tree: Tree) -> Floats:
-        """The class weights whose risk is compared."""
+        """Return the class weights that risks are computed from."""
         return tree.evidence * tree.unit if self.table is None else held_out(tree, self.table)
 
     @property
     def _margin(self) -> tuple[float, float]:
-        """Slack in favour of the leaf, absolute and relative; against it if a tie is to be kept."""
+        """Slack in favour of the leaf, absolute and relative; negative if `strict` keeps ties."""
         return (-float_info.min, -_TOLERANCE) if self.strict else (0.0, _TOLERANCE)
 
     # ------------------------------------------------------------------------------- frontier by frontier
@@ -155,26 +156,26 @@ class BayesRisk:
     def _frontier(self, tree: Tree, costs: Floats) -> Bools:
         slack, relative = self._margin
         shape = tree.skeleton.first_child, tree.skeleton.n_children
-        settler = PruneSweep(*shape, self._risks(tree, costs), slack=slack, relative=relative)
-        return settled(tree.skeleton, settler, self.n_jobs)
+        sweep = PruneSweep(*shape, self._risks(tree, costs), slack=slack, relative=relative)
+        return run_sweep(tree.skeleton, sweep, self.n_jobs)
 
     def _risks(self, tree: Tree, costs: Floats) -> GivenCosts | ExpectedCosts:
-        """The risk of each node as a leaf, and of rows that stop there."""
+        """Return the risk of each node as a leaf, and of the rows that stop there."""
         if self.reading == "per-example":
-            return self._lots(tree, costs)
+            return self._random_prediction(tree, costs)
         if self.reading == "bayes" and self.table is None:
             return ExpectedCosts(tree.evidence, tree.unit.item(0), tree.belief, costs)
-        return self._least(tree, costs)
+        return self._cheapest_prediction(tree, costs)
 
-    def _lots(self, tree: Tree, costs: Floats) -> GivenCosts:
-        """If each node answers by lot."""
+    def _random_prediction(self, tree: Tree, costs: Floats) -> GivenCosts:
+        """Return the risks if each node draws its prediction from its probabilities."""
         counts = self._counts(tree)
         others = costs * (1 - np.eye(len(costs)))
-        lot = np.column_stack([row_dots(tree.belief, np.broadcast_to(row, counts.shape)) for row in others])
-        return GivenCosts(row_dots(counts, lot), row_dots(stopped(tree.skeleton, counts), lot))
+        cost = np.column_stack([row_dots(tree.belief, np.broadcast_to(row, counts.shape)) for row in others])
+        return GivenCosts(row_dots(counts, cost), row_dots(stopping_at_inner(tree.skeleton, counts), cost))
 
-    def _least(self, tree: Tree, costs: Floats) -> GivenCosts:
-        """If each answers what is cheapest: rates, or what rows of a pruning set cost."""
+    def _cheapest_prediction(self, tree: Tree, costs: Floats) -> GivenCosts:
+        """Return the risks if each node has its cheapest prediction: rates, or the costs of held-out rows."""
         rate, action = least_costs(tree.belief, costs)
         none = np.zeros(tree.n_nodes)
         if self.table is None:
@@ -182,7 +183,7 @@ class BayesRisk:
         counts, charged = self._counts(tree), costs.T[action]
         risk = row_dots(counts, charged)
         if self.reading == "bayes":
-            return GivenCosts(risk, row_dots(stopped(tree.skeleton, counts), charged))
+            return GivenCosts(risk, row_dots(stopping_at_inner(tree.skeleton, counts), charged))
         total = row_sums(counts)
         return GivenCosts(np.divide(risk, total, out=np.zeros_like(risk), where=total > 0), none)
 
@@ -208,11 +209,11 @@ class BayesRisk:
         return cut
 
     def _risk(self, belief: list[float], weight: list[float], costs: list[list[float]]) -> float:
-        """The risk of rows of these class weights at a node of this belief."""
+        """Return the risk of rows of these class weights at a node of this belief."""
         classes, total = range(len(belief)), _add(weight)
         if self.reading == "per-example":
-            lot = [_add(costs[i][j] * belief[j] for j in classes if j != i) for i in classes]
-            return _add(weight[i] * lot[i] for i in classes)
+            cost = [_add(costs[i][j] * belief[j] for j in classes if j != i) for i in classes]
+            return _add(weight[i] * cost[i] for i in classes)
         expected = [_add(belief[j] * costs[j][a] for j in classes) for a in classes]
         action = expected.index(min(expected))
         if self.table is None:
@@ -224,12 +225,12 @@ class BayesRisk:
 
 
 def _add(values: Iterable[float], start: float = 0.0) -> float:
-    """Add from left to right, as compiled code does; ``sum`` makes up for rounding."""
+    """Add from left to right, as compiled code does; ``sum`` compensates for rounding."""
     return reduce(add, values, start)
 
 
 def _post_order(skeleton: Skeleton) -> Iterator[int]:
-    """Children before their parent, from left to right."""
+    """Iterate over all nodes, children before their parent."""
     first_child, n_children = skeleton.first_child.tolist(), skeleton.n_children.tolist()
     stack = [(0, False)]
     while stack:

@@ -1,7 +1,7 @@
-"""The sweep most pruners share: from the leaves up, a node becomes a leaf where that costs no more.
+"""The bottom-up sweep of most pruners: a node becomes a leaf where that costs no more than its subtree.
 
-Rows that stop at an inner node, at a category never seen or a missing value without a branch, are answered by
-that node whatever stands below it, so their cost counts on both sides.
+Rows that stop at an inner node, with a category never seen or a missing value without a branch, have the prediction of
+that node whether or not its subtree is kept, so their cost counts on both sides.
 """
 
 from itertools import pairwise
@@ -16,9 +16,9 @@ from hornbeam.pruning.frontiers import frontiers
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.typing import Bools, Floats, Indices
 
-__all__ = ["bottom_up", "settled", "stopped"]
+__all__ = ["bottom_up", "run_sweep", "stopping_at_inner"]
 
-_SLICE = 16_384  # nodes that are worth a thread: a few times what handing them over costs
+_SLICE = 16_384  # nodes per thread: their work is a few times the cost of starting it
 
 
 def bottom_up(
@@ -42,7 +42,7 @@ def bottom_up(
     slack, relative : float, default 0
         A node is cut where ``as_leaf <= below + slack + relative * abs(below)``.
     n_jobs : int, default 1
-        Threads that share each frontier of nodes of one height; they cannot change the result.
+        Threads that share each frontier of nodes of one height; the result does not depend on them.
 
     Returns
     -------
@@ -56,18 +56,18 @@ def bottom_up(
     [True, False, False]
     """
     costs = GivenCosts(as_leaf, staying)
-    settler = PruneSweep(skeleton.first_child, skeleton.n_children, costs, slack=slack, relative=relative)
-    return settled(skeleton, settler, n_jobs)
+    sweep = PruneSweep(skeleton.first_child, skeleton.n_children, costs, slack=slack, relative=relative)
+    return run_sweep(skeleton, sweep, n_jobs)
 
 
-def settled(skeleton: Skeleton, settler: PruneSweep, n_jobs: int = 1) -> Bools:
-    """Settle every node, and say which become leaves.
+def run_sweep(skeleton: Skeleton, sweep: PruneSweep, n_jobs: int = 1) -> Bools:
+    """Process every node of a sweep, and return which become leaves.
 
     Parameters
     ----------
     skeleton : Skeleton
-    settler : PruneSweep
-        Of the same nodes, none of them settled yet.
+    sweep : PruneSweep
+        Of the same nodes, none of them processed yet.
     n_jobs : int, default 1
         Threads that share each frontier; one thread walks the levels backwards instead.
 
@@ -80,40 +80,40 @@ def settled(skeleton: Skeleton, settler: PruneSweep, n_jobs: int = 1) -> Bools:
     >>> import numpy as np
     >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan])
     >>> costs = GivenCosts(as_leaf=np.array([3.0, 1.0, 2.0]), staying=np.zeros(3))
-    >>> settled(stump, PruneSweep(stump.first_child, stump.n_children, costs)).tolist()
+    >>> run_sweep(stump, PruneSweep(stump.first_child, stump.n_children, costs)).tolist()
     [True, False, False]
     """
     if n_jobs == 1 or skeleton.n_nodes < 2 * _SLICE:
-        settler.settle_all()
+        sweep.settle_all()
     else:
         order, begin = frontiers(skeleton)
-        _in_rounds(settler, order, begin.tolist(), n_jobs)
-    return settler.cut
+        _run_by_frontier(sweep, order, begin.tolist(), n_jobs)
+    return sweep.cut
 
 
-def _in_rounds(settler: PruneSweep, order: Indices, begin: list[int], n_jobs: int) -> None:
-    """Settle wide frontiers in slices, one frontier after the other; runs of narrow ones in one go."""
+def _run_by_frontier(sweep: PruneSweep, order: Indices, begin: list[int], n_jobs: int) -> None:
+    """Process wide frontiers in slices, one frontier after the other; runs of narrow ones at once."""
     with Pool(n_jobs) as pool:
         waiting = 0
         for here, end in pairwise(begin):
             slices = min(n_jobs, (end - here) // _SLICE)
             if slices < 2:
                 continue
-            settler.settle(order[waiting:here])
+            sweep.settle(order[waiting:here])
             bounds = [here + (end - here) * i // slices for i in range(slices + 1)]
-            list(pool.map(lambda pair: settler.settle(order[pair[0] : pair[1]]), pairwise(bounds)))
+            list(pool.map(lambda pair: sweep.settle(order[pair[0] : pair[1]]), pairwise(bounds)))
             waiting = end
-        settler.settle(order[waiting:])
+        sweep.settle(order[waiting:])
 
 
-def stopped[T: np.generic](skeleton: Skeleton, counts: NDArray[T]) -> NDArray[T]:
-    """Count what stops at each inner node: what it has and its children have not; nothing on leaves.
+def stopping_at_inner[T: np.generic](skeleton: Skeleton, counts: NDArray[T]) -> NDArray[T]:
+    """Count the rows that stop at each inner node: its count minus that of its children; 0 on leaves.
 
     Examples
     --------
     >>> import numpy as np
     >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan])
-    >>> stopped(stump, np.array([5, 1, 3])).tolist()
+    >>> stopping_at_inner(stump, np.array([5, 1, 3])).tolist()
     [1, 0, 0]
     """
     out: NDArray[Any] = np.zeros_like(counts)

@@ -1,4 +1,4 @@
-"""Branches that come and go: leaves for the categories a test might meet, and nodes moved up."""
+"""Skeleton edits for subtree raising: leaves for unseen categories, and branches moved up."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ type _Ids = NDArray[np.intp]
 
 
 def open_branches(skeleton: Skeleton) -> tuple[Skeleton, _Ids]:
-    """Give every nominal test a leaf for each category it has never seen.
+    """Add a leaf for each unseen category to every nominal split.
 
-    Missing values that would stop go to every child, as in C4.5, unless some test has a branch for them.
+    Missing values that would stop go to every child, as in C4.5, unless some split has a branch for them.
 
     Returns
     -------
     Skeleton
-        The same tests; new leaves stand behind their siblings.
+        The same splits; new leaves come after their siblings.
     origin : intp array
-        The node each one was in `skeleton`; as many as it has, or more, for new leaves.
+        The node of `skeleton` that each node was; its number of nodes or more for new leaves.
 
     Examples
     --------
@@ -38,26 +38,26 @@ def open_branches(skeleton: Skeleton) -> tuple[Skeleton, _Ids]:
     """
     n = skeleton.n_nodes
     unseen = np.flatnonzero(skeleton.slot_of < 0)
-    mother = np.repeat(np.arange(n), np.diff(skeleton.slot_start))[unseen]
-    born = np.bincount(mother, minlength=n)
-    rank = skeleton.n_children[mother] + np.arange(len(mother)) - (np.cumsum(born) - born)[mother]
+    parent = np.repeat(np.arange(n), np.diff(skeleton.slot_start))[unseen]
+    n_new = np.bincount(parent, minlength=n)
+    rank = skeleton.n_children[parent] + np.arange(len(parent)) - (np.cumsum(n_new) - n_new)[parent]
     slot_of = skeleton.slot_of.astype(np.int32)
     slot_of[unseen] = rank
     missing_slot = skeleton.missing_slot
     if not (missing_slot >= 0).any():
         missing_slot = np.where(skeleton.is_leaf, np.int32(-1), np.int32(-2))
-    origin = level_order(np.concatenate((skeleton.parent, mother)), np.concatenate((slots(skeleton), rank)))
+    origin = level_order(np.concatenate((skeleton.parent, parent)), np.concatenate((slots(skeleton), rank)))
 
-    def grown(values: NDArray[np.generic], leaf: float) -> NDArray[np.generic]:
-        return np.concatenate((values, np.full(len(mother), leaf, values.dtype)))[origin]
+    def with_leaves(values: NDArray[np.generic], leaf: float) -> NDArray[np.generic]:
+        return np.concatenate((values, np.full(len(parent), leaf, values.dtype)))[origin]
 
-    run = grown(np.diff(skeleton.slot_start), 0)
-    begin = grown(skeleton.slot_start[:-1], 0)
+    run = with_leaves(np.diff(skeleton.slot_start), 0)
+    begin = with_leaves(skeleton.slot_start[:-1], 0)
     opened = Skeleton.of(
-        n_children=grown(skeleton.n_children + born.astype(np.int32), 0),
-        feature=grown(skeleton.feature, -1),
-        threshold=grown(skeleton.threshold, np.nan),
-        missing_slot=grown(missing_slot, -1),
+        n_children=with_leaves(skeleton.n_children + n_new.astype(np.int32), 0),
+        feature=with_leaves(skeleton.feature, -1),
+        threshold=with_leaves(skeleton.threshold, np.nan),
+        missing_slot=with_leaves(missing_slot, -1),
         slot_start=np.concatenate(([0], np.cumsum(run))),
         slot_of=slot_of[concat_ranges(begin, run)],
     )
@@ -65,29 +65,29 @@ def open_branches(skeleton: Skeleton) -> tuple[Skeleton, _Ids]:
 
 
 def transplant(skeleton: Skeleton, standing: Indices, kept: Bools) -> tuple[Skeleton, _Ids]:
-    """Make the skeleton in which another node's test, and its children, stand in some places.
+    """Make the skeleton in which some nodes are replaced by the split and the children of another.
 
     Parameters
     ----------
     skeleton : Skeleton
     standing : int32 array of shape (n_nodes,)
-        The node that stands in each place.
+        The node whose split is used in the place of each node.
     kept : bool array of shape (n_nodes,)
-        Places that are not kept are left out, with all below; the categories that led there stop.
+        Nodes that are not kept are left out, with all below; rows of their categories stop above.
 
     Returns
     -------
     Skeleton
     places : intp array
-        The place each of its nodes had.
+        The place of each of its nodes in `skeleton`.
 
     Examples
     --------
-    The right child of the root stands in the root's place:
+    The right child of the root replaces the root:
 
     >>> import numpy as np
-    >>> test = [0.2, np.nan, 0.7, np.nan, np.nan]
-    >>> tree = Skeleton.of([2, 0, 2, 0, 0], [0, -1, 0, -1, -1], test)
+    >>> threshold = [0.2, np.nan, 0.7, np.nan, np.nan]
+    >>> tree = Skeleton.of([2, 0, 2, 0, 0], [0, -1, 0, -1, -1], threshold)
     >>> moved, places = transplant(tree, np.array([2, 1, 2, 3, 4]), np.ones(5, bool))
     >>> moved.threshold.tolist(), places.tolist()
     ([0.7, nan, nan], [0, 3, 4])
@@ -100,14 +100,14 @@ def transplant(skeleton: Skeleton, standing: Indices, kept: Bools) -> tuple[Skel
     places = np.concatenate(levels)
     node = standing[places]
 
-    # The place of a child among those siblings that are kept; -1 for the others.
+    # The slot of a child among the siblings that are kept; -1 for the others.
     before = np.append(0, np.cumsum(kept))
     first, n_children = skeleton.first_child[node], skeleton.n_children[node]
     new_slot = np.where(kept, before[:-1] - before[np.maximum(skeleton.first_child[skeleton.parent], 0)], -1)
 
     run = np.diff(skeleton.slot_start)[node]
     slot_of = skeleton.slot_of[concat_ranges(skeleton.slot_start[node], run)]
-    led = np.repeat(first, run) + slot_of
+    child = np.repeat(first, run) + slot_of
     missing = skeleton.missing_slot[node]
     return Skeleton.of(
         n_children=np.where(n_children > 0, before[first + n_children] - before[first], 0),
@@ -115,5 +115,5 @@ def transplant(skeleton: Skeleton, standing: Indices, kept: Bools) -> tuple[Skel
         threshold=skeleton.threshold[node],
         missing_slot=np.where(missing >= 0, new_slot[np.maximum(first + missing, 0)], missing),
         slot_start=np.concatenate(([0], np.cumsum(run))),
-        slot_of=np.where(slot_of >= 0, new_slot[led], -1),
+        slot_of=np.where(slot_of >= 0, new_slot[child], -1),
     ), places

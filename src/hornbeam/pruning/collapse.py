@@ -1,9 +1,11 @@
-"""C4.5's collapse: subtrees that bring nothing on the training rows."""
+"""C4.5's collapse of subtrees that save no training errors."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from hornbeam.pruning.pruner import NamedPruner
 from hornbeam.tree.edit import collapse
 from hornbeam.tree.evidence.standardised import expect_classes
 from hornbeam.tree.tree import Step, Tree
@@ -13,10 +15,10 @@ __all__ = ["Collapse"]
 
 
 @dataclass(frozen=True, slots=True)
-class Collapse:
+class Collapse(NamedPruner):
     """Replace a subtree by a leaf where it makes no fewer training errors.
 
-    C4.5 and J48 always do this after growing, even where they are told not to prune; C4.4 does not.
+    C4.5 and J48 always do this after growing, even with pruning switched off; C4.4 does not.
 
     Examples
     --------
@@ -28,6 +30,8 @@ class Collapse:
     (2, 1)
     """
 
+    name: ClassVar[str] = "collapse"
+
     tolerance: float = 1e-3
 
     def __call__(self, tree: Tree) -> Tree:
@@ -37,4 +41,4 @@ class Collapse:
         errors = weight.sum(axis=1) - weight.max(axis=1)
         below = pull_up(tree.skeleton, np.where(tree.skeleton.is_leaf, errors, 0.0))
         useless = ~tree.skeleton.is_leaf & (below >= errors - self.tolerance)
-        return collapse(tree, useless, Step.of("collapse", tolerance=self.tolerance))
+        return collapse(tree, useless, Step.of(self.name, tolerance=self.tolerance))

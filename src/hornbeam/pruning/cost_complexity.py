@@ -1,6 +1,7 @@
 """Cost-complexity pruning (Breiman, Friedman, Olshen and Stone, CART, 1984, chapter 3)."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -8,7 +9,8 @@ from hornbeam.errors import ParameterError
 from hornbeam.kernels.elementary import log2
 from hornbeam.kernels.sums import row_dots, row_sums
 from hornbeam.kernels.sweep import WeakestLinks, weakest_links
-from hornbeam.pruning.bottom_up import stopped
+from hornbeam.pruning.bottom_up import stopping_at_inner
+from hornbeam.pruning.pruner import NamedPruner
 from hornbeam.tree.edit import collapse
 from hornbeam.tree.evidence.means import variances
 from hornbeam.tree.evidence.standardised import expect_classes
@@ -24,20 +26,20 @@ __all__ = [
 ]
 
 _IMPURITIES = ("gini", "entropy", "error")
-_TOLERANCE = 1e-12  # of the root's impurity: what rounding may put between two links that are equally weak
+_TOLERANCE = 1e-12  # of the root's impurity: rounding error between two links that are equally weak
 
 
 @dataclass(frozen=True, slots=True)
-class CostComplexity:
-    """Keep the subtree whose impurity plus `alpha` for every leaf is least; the smallest of equals.
+class CostComplexity(NamedPruner):
+    """Keep the subtree whose impurity plus `alpha` per leaf is least; the smallest of equals.
 
     Parameters
     ----------
-    alpha : float
-        What a leaf must save, as a share of all rows times their impurity: scikit-learn's ``ccp_alpha``.
+    alpha : float, default 0.0
+        Penalty per leaf, as a share of all rows times their impurity: scikit-learn's ``ccp_alpha``.
     impurity : {"gini", "entropy", "error"}, default "gini"
-        What a leaf's rows cost each. Of a numeric target "gini" is their squared error, as it is of classes that are
-        written as columns of 0 and 1; the others are for classes alone.
+        Cost per row of a leaf. In a regression tree "gini" is the squared error, which it also is of classes as columns
+        of 0 and 1; the others are for classification alone.
 
     See Also
     --------
@@ -52,7 +54,10 @@ class CostComplexity:
     (22, 6)
     """
 
-    alpha: float
+    name: ClassVar[str] = "cost-complexity"
+    for_regression: ClassVar[bool] = True
+
+    alpha: float = 0.0
     impurity: str = "gini"
 
     def __post_init__(self) -> None:
@@ -64,22 +69,22 @@ class CostComplexity:
         """Return the pruned tree."""
         links, scale = _links(tree, self.impurity)
         cut = links.alpha <= self.alpha + _TOLERANCE * scale
-        return collapse(tree, cut, Step.of("cost-complexity", alpha=self.alpha, impurity=self.impurity))
+        return collapse(tree, cut, Step.of(self.name, alpha=self.alpha, impurity=self.impurity))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CostComplexityPath:
-    """The nested subtrees of a tree, from the whole of it to its root.
+    """The nested subtrees of a tree, from the full tree to its root.
 
     Parameters
     ----------
     alphas : float64 array
-        ``CostComplexity(alphas[i])`` makes the i-th subtree; from there on up to ``alphas[i + 1]`` it is
-        the best one. Increasing.
+        ``CostComplexity(alphas[i])`` makes the i-th subtree, which is the best one up to ``alphas[i + 1]``.
+        Increasing.
     impurities : float64 array
         Impurity of its leaves, weighted by their share of the rows.
     n_leaves : int64 array
-        Their number.
+        Its number of leaves.
 
     Examples
     --------
@@ -94,7 +99,7 @@ class CostComplexityPath:
 
 
 def cost_complexity_path(tree: Tree, impurity: str = "gini") -> CostComplexityPath:
-    """Find every price of a leaf at which the best subtree changes.
+    """Find every alpha at which the best subtree changes.
 
     Parameters
     ----------
@@ -108,8 +113,8 @@ def cost_complexity_path(tree: Tree, impurity: str = "gini") -> CostComplexityPa
     Notes
     -----
     Links that are equally weak are cut together, so alphas increase strictly (scikit-learn's path repeats
-    an alpha for each of them). One sweep from the leaves up finds them all in S log S steps, however deep
-    the tree.
+    an alpha for each of them). One sweep from the leaves up finds all of them in S log S steps, whatever the depth
+    of the tree.
 
     Examples
     --------
@@ -125,7 +130,7 @@ def cost_complexity_path(tree: Tree, impurity: str = "gini") -> CostComplexityPa
     cuts = cuts[np.argsort(links.alpha[cuts], kind="stable")]
     alphas = np.maximum(links.alpha[cuts], 0.0)
     added, fewer = np.cumsum(links.added[cuts]), np.cumsum(links.fewer[cuts])
-    # Of cuts that come together the last tells what is left; the first subtree is the one of alpha 0.
+    # Of cuts at the same alpha the last has the sums of all; the first subtree is that of alpha 0.
     last = np.append(np.diff(alphas) > _TOLERANCE * scale, True)[: len(cuts)]
     alphas, added, fewer = alphas[last], added[last], fewer[last]
     if not len(alphas) or alphas[0] > _TOLERANCE * scale:
@@ -147,8 +152,8 @@ def cost_complexity_pruners(tree: Tree, impurity: str = "gini") -> tuple[CostCom
     Returns
     -------
     tuple of CostComplexity
-        As in CART, alphas are the geometric middles of the intervals in which the subtrees are best: what
-        stands for an interval when the alpha is judged on other trees (`hornbeam.tuning.CrossValidated`).
+        As in CART, alphas are the geometric means of the bounds of the intervals in which the subtrees are best: they
+        represent an interval when alphas are compared on other trees (`hornbeam.tuning.CrossValidated`).
 
     Examples
     --------
@@ -163,7 +168,7 @@ def cost_complexity_pruners(tree: Tree, impurity: str = "gini") -> tuple[CostCom
 
 
 def cut_alphas(tree: Tree, impurity: str = "gini") -> Floats:
-    """Find for every node the price of a leaf from which on it is cut; infinite on a leaf.
+    """Find for every node the smallest alpha at which it is cut; infinite on a leaf.
 
     Parameters
     ----------
@@ -173,8 +178,8 @@ def cut_alphas(tree: Tree, impurity: str = "gini") -> Floats:
     Returns
     -------
     float64 array of shape (n_nodes,)
-        A node is a leaf of ``CostComplexity(alpha)(tree)`` from its own number on, and gone from the least
-        number of its ancestors on.
+        A node is a leaf of ``CostComplexity(alpha)(tree)`` from its own value on, and removed from the smallest
+        value of its ancestors on.
 
     Examples
     --------
@@ -189,12 +194,12 @@ def cut_alphas(tree: Tree, impurity: str = "gini") -> Floats:
 
 
 def _links(tree: Tree, impurity: str) -> tuple[WeakestLinks, float]:
-    """When each node is cut, and the impurity of the root."""
+    """Return the alpha at which each node is cut, and the impurity of the root."""
     total = tree.weight * tree.unit[0]
     each = _impurities(tree, impurity) / max(total[0], 1.0)
     as_leaf = total * each
     skeleton = tree.skeleton
-    staying = stopped(skeleton, total) * each
+    staying = stopping_at_inner(skeleton, total) * each
     links = weakest_links(skeleton.first_child, skeleton.n_children, as_leaf, staying)
     return links, float(as_leaf[0])
 

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass, field
 from functools import partial
+from typing import ClassVar
 
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.sums import row_sums
-from hornbeam.pruning.bottom_up import bottom_up, stopped
+from hornbeam.pruning.bottom_up import bottom_up, stopping_at_inner
+from hornbeam.pruning.pruner import NamedPruner
 from hornbeam.pruning.raising import raise_branches
 from hornbeam.tree.edit import collapse
 from hornbeam.tree.evidence.standardised import expect_classes
@@ -16,35 +18,34 @@ from hornbeam.typing import Floats
 
 __all__ = ["ErrorBased", "expected_errors"]
 
-_SLACK = 0.1  # errors a simpler tree may be worse by, in both programs
-_TOLERANCE = 1e-6  # of estimates that are equal but for rounding, in both programs
+_SLACK = 0.1  # errors that a simpler tree may have more, in both programs
+_TOLERANCE = 1e-6  # for rounding, in both programs
 
 
 @dataclass(frozen=True, slots=True)
-class ErrorBased:
-    """Replace a subtree by a leaf, or by its largest branch, where that is not expected to make more errors.
+class ErrorBased(NamedPruner):
+    """Replace a subtree by a leaf, or by its largest branch, where the expected number of errors is no higher.
 
-    A leaf's errors on new rows are taken to be the upper limit, at a level of confidence, of its errors on
-    the training rows, as if those were a sample.
+    The expected error rate of a leaf is the upper confidence limit of its error rate on the training rows.
 
     Parameters
     ----------
     confidence : float, default 0.25
-        The smaller, the more is pruned; above 0.5 training errors are taken as they are.
+        The smaller, the more is pruned; above 0.5 the error rates on the training rows are used.
     raising : bool, default True
-        Also try the largest branch in the place of its parent, where `table` is given.
+        Also try to replace a node by its largest branch, if `table` is given.
     constants : {"j48", "c4.5"}, default "j48"
         ``j48``: the exact normal deviate, and all rows wrong where nearly all are; ``c4.5``: the deviate from
         the program's small table, and two thirds of the rest wrong.
     table : Table, optional
-        The rows the tree was grown from. A raised branch takes in its siblings' rows, so without them nothing
-        is raised.
+        The rows the tree was grown from. A raised branch gets the rows of its siblings too, so nothing is raised
+        without a table.
 
     Notes
     -----
     Collapse the tree first, as C4.5 and J48 do (`Collapse`); the preset ``c4.5`` does. The trees are then
-    those of J48 with option -C, raised branches included. Categories a raised test never saw get leaves of
-    their own if rows of the parent have them, as J48 gives them.
+    those of J48 with option -C, raised branches included. As in J48, a category that is new to a raised split gets a
+    leaf of its own if rows of the parent have it.
 
     Examples
     --------
@@ -55,6 +56,8 @@ class ErrorBased:
     >>> tree.n_leaves, ErrorBased()(tree).n_leaves, ErrorBased(table=Table.read(X, y))(tree).n_leaves
     (15, 13, 13)
     """
+
+    name: ClassVar[str] = "error-based"
 
     confidence: float = 0.25
     raising: bool = True
@@ -72,18 +75,18 @@ class ErrorBased:
         expect_classes(tree, "Error-based pruning")
         estimate = partial(expected_errors, confidence=self.confidence, constants=self.constants)
         raising = self.raising and self.table is not None
-        step = Step.of("error-based", confidence=self.confidence, constants=self.constants, raising=raising)
+        step = Step.of(self.name, confidence=self.confidence, constants=self.constants, raising=raising)
         if raising:
             assert self.table is not None
             return raise_branches(tree, self.table, estimate, _SLACK + _TOLERANCE, step)
         weight = tree.evidence * tree.unit
-        staying = estimate(stopped(tree.skeleton, weight))
+        staying = estimate(stopping_at_inner(tree.skeleton, weight))
         cut = bottom_up(tree.skeleton, estimate(weight), staying, slack=_SLACK + _TOLERANCE)
         return collapse(tree, cut, step)
 
 
 def expected_errors(weight: Floats, confidence: float = 0.25, constants: str = "j48") -> Floats:
-    """Estimate how many errors each leaf would make on as many new rows as it has.
+    """Estimate the errors of each leaf on as many new rows as it has.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Frontiers: nodes that can be pruned at the same time, and what that can save.
+"""Frontiers: nodes that can be processed in parallel in a bottom-up sweep.
 
-A node's verdict waits for its children's alone, so all nodes of one height can be judged side by side, and
-the heights one after the other (Chou, Bayes Risk Pruning, 2021, section 4).
+The decision on a node depends on its children alone, so all nodes of one height can be processed in parallel, one
+height after the other (Chou, Bayes Risk Pruning, 2021, section 4).
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ __all__ = ["WorkSpan", "frontiers", "work_span"]
 
 
 def frontiers(skeleton: Skeleton) -> tuple[Indices, Counts]:
-    """Order nodes by height, the steps to the deepest leaf below: leaves first, the root last.
+    """Order nodes by height, the distance to the deepest leaf below: leaves first, the root last.
 
     Returns
     -------
@@ -27,8 +27,8 @@ def frontiers(skeleton: Skeleton) -> tuple[Indices, Counts]:
     Examples
     --------
     >>> import numpy as np
-    >>> test = [0.5, np.nan, 0.7, np.nan, np.nan]
-    >>> order, begin = frontiers(Skeleton.of([2, 0, 2, 0, 0], [0, -1, 0, -1, -1], test))
+    >>> threshold = [0.5, np.nan, 0.7, np.nan, np.nan]
+    >>> order, begin = frontiers(Skeleton.of([2, 0, 2, 0, 0], [0, -1, 0, -1, -1], threshold))
     >>> order.tolist(), begin.tolist()
     ([1, 3, 4, 2, 0], [0, 3, 4, 5])
     """
@@ -37,15 +37,15 @@ def frontiers(skeleton: Skeleton) -> tuple[Indices, Counts]:
 
 @dataclass(frozen=True, slots=True)
 class WorkSpan:
-    """How much there is to do in pruning a tree, and how much of it one after the other.
+    """Work and span of a bottom-up sweep.
 
     Parameters
     ----------
     work : float
-        Operations in all; also the span of judging one node at a time.
+        All operations; also the span of a sequential sweep.
     span : float
-        Operations that must wait for each other if each frontier is judged at once: the largest node of
-        every frontier, added up.
+        Operations on the critical path if each frontier is processed in parallel: the sum over frontiers of their
+        largest node.
     sizes : tuple of int
         Nodes of each frontier, leaves first.
 
@@ -66,18 +66,18 @@ class WorkSpan:
 
     @property
     def parallelism(self) -> float:
-        """Work over span: no number of threads can be faster than one by more than this factor."""
+        """Work divided by span: an upper bound of the speed-up by threads."""
         return self.work / self.span
 
 
 def work_span(skeleton: Skeleton, work: Floats | None = None) -> WorkSpan:
-    """Compute work and span of judging every node of a tree once.
+    """Compute work and span of a bottom-up sweep over a tree.
 
     Parameters
     ----------
     skeleton : Skeleton
     work : float64 array of shape (n_nodes,), optional
-        Operations each node takes; default 1 each. Bayes risk takes K * K + n_children of them.
+        Operations per node; default 1. Bayes risk takes K * K + n_children of them.
 
     Returns
     -------

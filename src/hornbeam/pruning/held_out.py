@@ -1,4 +1,4 @@
-"""What rows that growing did not see say about every node."""
+"""Class weights of held-out rows at every node."""
 
 from collections.abc import Callable
 
@@ -13,23 +13,23 @@ from hornbeam.typing import Floats, Indices
 
 __all__ = ["PruningRows", "held_out", "predictions"]
 
-_ROUNDING = 1e-9  # shares of rows are rounded to whole steps, so equal classes may differ by less than this
+_ROUNDING = 1e-9  # fractional rows are rounded to whole steps, so equal classes may differ by less than this
 
 
 type PruningRows = Table | Callable[[Tree], Floats]
-"""Rows that growing did not see, or what weighs them at every node of a tree wherever they are."""
+"""Held-out rows: a table, or a function from a tree to their class weights at every node."""
 
 
 def held_out(tree: Tree, table: PruningRows) -> Floats:
-    """Weigh the classes of a table's rows at every node of a tree.
+    """Sum the weights of held-out rows by node and class.
 
-    A missing value that goes to every child is shared as predictions are: by the evidence of the tree. Rows
-    that are not in memory come as a function that does all this: `hornbeam.out_of_core.HeldOutSource`.
+    A row with a missing value that goes to every child is split in proportion to the evidence of the tree, as in
+    prediction. Rows that are not in memory are passed as a function: `hornbeam.out_of_core.HeldOutSource`.
 
     Returns
     -------
     float64 array of shape (n_nodes, n_classes)
-        Of a numeric target, of shape (n_nodes, 3): weight, sum and sum of squares.
+        In a regression tree, of shape (n_nodes, 3): weight, sum and sum of squares.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def held_out(tree: Tree, table: PruningRows) -> Floats:
         return table(tree)
     if table.schema != tree.schema:
         raise DataError(
-            "the table's schema is not the tree's, expected columns and classes coded alike: "
+            "the table's schema is not the tree's, expected columns and classes with the same codes: "
             "read it with Table.read(X, y, schema=tree.schema)"
         )
     unit = sharing_unit(tree.skeleton, table)
@@ -58,7 +58,7 @@ def held_out(tree: Tree, table: PruningRows) -> Floats:
 
 
 def predictions(belief: Floats) -> Indices:
-    """Name the most probable class of every node, the first of equals.
+    """Return the most probable class of every node, the first of equals.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A budget of leaves."""
+"""Pruning to a maximum number of leaves."""
 
 from dataclasses import dataclass
 
@@ -16,11 +16,11 @@ class LeafBudget:
     Parameters
     ----------
     n : int
-        Leaves at most.
+        Maximum number of leaves.
 
     Notes
     -----
-    A split depends on its own rows alone, so growing best first is the full tree, opened from the root in
+    A split depends on its own rows alone, so best-first growth makes the splits of the full tree, from the root on in
     the order of gain times weight (Friedman, Hastie and Tibshirani, Annals of Statistics 28, 2000). Splits
     of unknown gain come last.
 

@@ -1,4 +1,4 @@
-"""Pruning by what leaves gain in squared loss, as the tree itself believes."""
+"""Pruning by a price per leaf, in units of the squared loss that the leaf saves."""
 
 from dataclasses import dataclass
 
@@ -18,24 +18,23 @@ __all__ = ["LeafPrice"]
 
 @dataclass(frozen=True, slots=True)
 class LeafPrice:
-    """Keep the subtree that loses least, if every leaf costs `price` rows; smooth first.
+    """Keep the subtree of least expected squared loss plus `price` per leaf; smooth first.
 
     Parameters
     ----------
     price : float, default 0.1
-        What a leaf must save: rows times the squared distance between what it believes and what would be
-        believed without it.
+        Least saving of a leaf: its rows times the squared distance between its prediction and the one without it.
 
     Notes
     -----
-    A row of a leaf that believes p loses, answered with q, ``1 - |p|**2 + |p - q|**2`` on average, by the
-    squared loss over all classes, if p is right. So a node is cut where the distances of the leaves below it
-    from its own belief, times their rows, add up to less than the price of these leaves. Raw leaves that are
-    all 0 or 1 are never alike and nothing is cut: this is a pruner for smoothed trees, and belief need not
-    be estimated again after it.
+    A row of a leaf with the probabilities p has the expected squared loss ``1 - |p|**2 + |p - q|**2`` over all
+    classes if q is predicted and p is right. So a node is cut where the squared distances between its prediction and
+    those of the leaves below it, times their rows, add up to less than the price of these leaves. Raw leaves with
+    probabilities of 0 and 1 all differ, and nothing is cut: this is a pruner for smoothed trees. They need not be
+    smoothed again.
 
-    Of a numeric target distances are measured in standard deviations of all rows, and halved when squared, as of two
-    classes that are as common.
+    In a regression tree distances are in standard deviations of all rows, and their squares are halved, as for two
+    classes of equal frequency.
 
     Examples
     --------

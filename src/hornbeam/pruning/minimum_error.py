@@ -1,12 +1,14 @@
 """Minimum-error pruning (Niblett and Bratko, 1986; Cestnik and Bratko, EWSL 1991)."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.sums import row_sums
-from hornbeam.pruning.bottom_up import bottom_up, stopped
+from hornbeam.pruning.bottom_up import bottom_up, stopping_at_inner
+from hornbeam.pruning.pruner import NamedPruner
 from hornbeam.tree.edit import collapse
 from hornbeam.tree.evidence.standardised import expect_classes
 from hornbeam.tree.tree import Step, Tree
@@ -15,14 +17,14 @@ __all__ = ["MinimumError"]
 
 
 @dataclass(frozen=True, slots=True)
-class MinimumError:
-    """Replace a subtree by a leaf where the leaf is expected to make no more errors.
+class MinimumError(NamedPruner):
+    """Replace a subtree by a leaf where the expected number of errors is no higher.
 
     Parameters
     ----------
     m : float, optional
         A node that has n rows, n_k of them of class k, expects ``n * min_k (1 - (n_k + m * p_k) / (n +
-        m))`` errors, where p is the mixture of classes at the root: m imaginary rows of the average kind.
+        m))`` errors, where p are the class frequencies of the root: m pseudo-rows of the base rate.
         The larger m, the more a split must show, and usually the smaller the tree. Default: Laplace's
         estimate, K imaginary rows, one of each class.
 
@@ -40,11 +42,13 @@ class MinimumError:
     (17, 13, 5)
     """
 
+    name: ClassVar[str] = "minimum-error"
+
     m: float | None = None
 
     def __post_init__(self) -> None:
         if self.m is not None and not 0 <= self.m < np.inf:
-            raise ParameterError(f"m={self.m}: expected None or a number of imaginary rows, 0 or more.")
+            raise ParameterError(f"m={self.m}: expected None or a number of pseudo-rows, 0 or more.")
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the pruned tree."""
@@ -52,9 +56,11 @@ class MinimumError:
         weight = tree.evidence * tree.unit
         total = row_sums(weight)
         k = tree.n_classes
-        lent = np.ones(k) if self.m is None else self.m * weight[0] / max(total[0], 1.0)
-        most = (weight + lent).max(axis=1)
-        # A node without rows expects no error; with m = 0 its share would be 0 / 0.
-        rate = 1 - np.divide(most, total + lent.sum(), out=np.ones_like(most), where=total + lent.sum() > 0)
-        cut = bottom_up(tree.skeleton, total * rate, stopped(tree.skeleton, total) * rate, relative=1e-12)
-        return collapse(tree, cut, Step.of("minimum-error", m=self.m))
+        pseudo = np.ones(k) if self.m is None else self.m * weight[0] / max(total[0], 1.0)
+        most, n = (weight + pseudo).max(axis=1), total + pseudo.sum()
+        # A node without rows has no expected errors; with m = 0 its rate would be 0 / 0.
+        rate = 1 - np.divide(most, n, out=np.ones_like(most), where=n > 0)
+        cut = bottom_up(
+            tree.skeleton, total * rate, stopping_at_inner(tree.skeleton, total) * rate, relative=1e-12
+        )
+        return collapse(tree, cut, Step.of(self.name, m=self.m))

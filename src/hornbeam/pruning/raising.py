@@ -1,8 +1,8 @@
-"""Subtree raising: the largest branch in the place of its parent (Quinlan, C4.5, 1993, section 4.3).
+"""Subtree raising: a node is replaced by its largest branch (Quinlan, C4.5, 1993, section 4.3).
 
-A raised branch takes in all rows of its parent, so its tests are asked of rows they were not made for, and
-everything below is counted, and judged, anew. Nodes are not moved about for that. Each has a place, and
-`standing` says whose test and children stand there: to raise a branch is to write one number.
+A raised branch gets all rows of its parent, so the rows below it are counted again, and its nodes are pruned again.
+Nodes are not moved for that: `standing` holds, for the place of each node, the node whose split and children are used
+there. Raising a branch changes one entry.
 """
 
 from collections.abc import Callable
@@ -22,14 +22,14 @@ from hornbeam.typing import Counts, Floats
 
 __all__ = ["raise_branches"]
 
-_TOLERANCE = 1e-6  # of branch weights that are equal but for rounding
+_TOLERANCE = 1e-6  # rounding error of branch weights
 type _Rows = tuple[NDArray[np.intp], Counts]
 
 
 def raise_branches(
     tree: Tree, table: Table, estimate: Callable[[Floats], Floats], slack: float, step: Step
 ) -> Tree:
-    """Prune from the leaves up: every node becomes a leaf, gives way to its largest branch, or stays.
+    """Prune bottom-up: every node becomes a leaf, is replaced by its largest branch, or stays.
 
     Parameters
     ----------
@@ -37,16 +37,16 @@ def raise_branches(
     table : Table
         The rows the tree was grown from.
     estimate : callable
-        From class weights of leaves to the errors to expect of them.
+        From class weights of leaves to their expected errors.
     slack : float
-        How many errors more a simpler tree may be expected to make.
+        Expected errors that a simpler tree may have more.
     step : Step
         Added to the history.
 
     Returns
     -------
     Tree
-        With raw frequencies as belief. Gains are unknown where rows have come in.
+        With raw frequencies as belief. Gains are unknown at nodes with new rows.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def raise_branches(
 def _finish(
     tree: Tree, skeleton: Skeleton, was: NDArray[np.intp], evidence: Counts, rows: Counts, step: Step
 ) -> Tree:
-    """Make the tree; nodes that kept their rows also keep their gain and their way with missing values."""
+    """Make the tree; nodes with unchanged rows keep their gain and their slot of missing values."""
     before = np.minimum(was, tree.n_nodes - 1)
     same = (was == before) & (evidence == tree.evidence[before]).all(axis=1)
     stops = same & (tree.skeleton.missing_slot[before] == -1)
@@ -99,7 +99,7 @@ def _finish(
 
 
 class _Raising:
-    """A tree while branches are raised in it: who stands where, and the rows of every place."""
+    """State of subtree raising: the node used in each place, and the rows of every place."""
 
     def __init__(
         self,
@@ -113,30 +113,30 @@ class _Raising:
         n, self.unit = skeleton.n_nodes, float(tree.unit[0])
         self.skeleton, self.table, self.target = skeleton, table, target
         self.n_classes, self.estimate, self.slack = tree.n_classes, estimate, slack
-        self.leaf = int(skeleton.is_leaf.argmax())  # stands wherever a subtree is cut off
+        self.leaf = int(skeleton.is_leaf.argmax())  # used in every place where a subtree is cut
         self.standing = np.arange(n, dtype=np.int32)
         self.evidence = np.zeros((n, self.n_classes), np.int64)
         self.rows = np.zeros(n, np.int64)
-        self.errors = np.zeros(n)  # expected of what stands in each place
-        self.arrived: dict[int, _Rows] = {}  # the rows of places that have tests
+        self.errors = np.zeros(n)  # expected errors of the subtree in each place
+        self.arrived: dict[int, _Rows] = {}  # the rows of places with splits
         weight = integer_weights(table, self.unit)
         self.arrived[0] = (
             np.arange(table.n_rows),
             np.ones(table.n_rows, np.int64) if weight is None else weight,
         )
-        self.feed(0)
+        self.count(0)
 
     def prune(self, place: int) -> None:
-        """Judge all places from one on down, the deepest first; a raised branch again."""
+        """Prune all places of a subtree, the deepest first; a raised branch again."""
         waiting = self.inner_below(place)
         while waiting:
             place = waiting.pop()
-            if self.judge(place):
-                self.feed(place)
+            if self.decide(place):
+                self.count(place)
                 waiting += self.inner_below(place)
 
-    def judge(self, place: int) -> bool:
-        """Cut off, raise or keep what stands in a place whose children are judged; True if it was raised."""
+    def decide(self, place: int) -> bool:
+        """Cut, raise or keep the subtree of a place whose children are decided; True if its branch was raised."""
         children = self.children(place)
         weight = self.evidence[children].sum(axis=1) * self.unit
         largest = int(children[np.flatnonzero(weight >= weight.max() - _TOLERANCE)[-1]])
@@ -154,8 +154,8 @@ class _Raising:
             self.errors[place] = as_tree
         return False
 
-    def feed(self, place: int) -> None:
-        """Let the rows of a place come down to all places below it."""
+    def count(self, place: int) -> None:
+        """Count the rows of a place at all places below it."""
         k = self.n_classes
         levels = descend(self.skeleton, self.table, *self.arrived[place], place=place, standing=self.standing)
         for places, at, row, weight, _ in levels:
@@ -166,20 +166,20 @@ class _Raising:
             self.rows[places] = arrivals = np.bincount(at, minlength=size)
             order, end = np.argsort(at, kind="stable"), np.cumsum(arrivals)
             for i in np.flatnonzero(self.skeleton.n_children[self.standing[places]]):
-                mine = order[end[i] - arrivals[i] : end[i]]
-                self.arrived[int(places[i])] = row[mine], weight[mine]
+                here = order[end[i] - arrivals[i] : end[i]]
+                self.arrived[int(places[i])] = row[here], weight[here]
 
     def errors_of(self, place: int, rows: _Rows) -> float:
-        """The errors to expect of what stands in a place, if these rows came to it."""
+        """Estimate the errors of the subtree in a place for some rows."""
         k, expected = self.n_classes, 0.0
-        # What the tests of the last level had, and where their families begin.
+        # Counts of the splits of the last level, and where their children begin.
         above, first = np.zeros((0, k)), np.zeros(0, np.intp)
         for places, at, row, weight, _ in descend(
             self.skeleton, self.table, *rows, place=place, standing=self.standing
         ):
             size = len(places)
             counts = np.bincount(at * k + self.target[row], weight, minlength=size * k).reshape(size, k)
-            if len(first):  # rows that stop at a test are judged like a leaf
+            if len(first):  # rows that stop at a split count like a leaf
                 expected += float(self.estimate((above - np.add.reduceat(counts, first)) * self.unit).sum())
             n_children = self.skeleton.n_children[self.standing[places]]
             inner = n_children > 0
@@ -193,8 +193,8 @@ class _Raising:
         return np.arange(first, first + self.skeleton.n_children.item(node))
 
     def inner_below(self, place: int) -> list[int]:
-        """List the places with tests from one on down, in level order."""
+        """List the places with splits in a subtree, in level order."""
         found = [place]
-        for place in found:  # grows while it is walked
+        for place in found:  # grows during the loop
             found += [c for c in self.children(place).tolist() if self.skeleton.n_children[self.standing[c]]]
         return found if self.skeleton.n_children[self.standing[found[0]]] else []

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hornbeam.errors import ParameterError
-from hornbeam.pruning.bottom_up import bottom_up, stopped
+from hornbeam.pruning.bottom_up import bottom_up, stopping_at_inner
 from hornbeam.pruning.held_out import PruningRows, held_out, predictions
 from hornbeam.tree.edit import collapse
 from hornbeam.tree.skeleton import Skeleton
@@ -15,29 +15,29 @@ from hornbeam.typing import Bools, Floats
 
 __all__ = ["ReducedError"]
 
-_TOLERANCE = 1e-6  # of shared rows; whole rows are counted exactly
+_TOLERANCE = 1e-6  # of fractional rows; whole rows are counted exactly
 _SEARCHES = ("bottom-up", "greedy")
 
 
 @dataclass(frozen=True, slots=True)
 class ReducedError:
-    """Replace a subtree by a leaf where the leaf makes no more errors on rows that growing did not see.
+    """Replace a subtree by a leaf where the leaf has no more errors on held-out rows.
 
     Parameters
     ----------
     table : Table or HeldOutSource
-        The pruning rows, read with ``schema=tree.schema``; or where they are, if that is not memory.
+        The pruning rows, read with ``schema=tree.schema``; a `HeldOutSource` if they are not in memory.
     search : {"bottom-up", "greedy"}, default "bottom-up"
-        ``bottom-up`` judges every node once, children first, and ends at the smallest of the most accurate
-        prunings. ``greedy`` is what lectures describe: of all nodes cut the one that saves most errors, and
-        again until no cut is free; of equals the first in level order. It may end with more errors.
+        ``bottom-up`` decides on every node once, children first, and ends at the smallest of the most accurate
+        prunings. ``greedy`` is the textbook version: it cuts the node that saves most errors, again and again until
+        every cut would add errors; of equals the first in level order. It may end with more errors.
 
     Notes
     -----
-    A node answers what the tree believes, from its training rows. A subtree no pruning row reaches is cut:
-    0 <= 0. Given the same two parts of the data this is J48 with option -R.
+    Predictions are those of the tree, from its training rows. A subtree that no pruning row reaches is cut:
+    0 <= 0. With the same two parts of the data this is J48 with option -R.
 
-    Of a numeric target errors are squared.
+    In a regression tree errors are squared errors.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class ReducedError:
     def __call__(self, tree: Tree) -> Tree:
         """Return the pruned tree."""
         held = held_out(tree, self.table)
-        as_leaf, staying = _errors(tree, held), _errors(tree, stopped(tree.skeleton, held))
+        as_leaf, staying = _errors(tree, held), _errors(tree, stopping_at_inner(tree.skeleton, held))
         slack = _TOLERANCE * (float(as_leaf[0]) if tree.is_regression else 1.0)
         if self.search == "greedy":
             cut = _greedy(tree.skeleton, as_leaf, staying, slack)
@@ -70,18 +70,18 @@ class ReducedError:
 
 
 def _errors(tree: Tree, held: Floats) -> Floats:
-    """Count the errors each node makes about some rows; of a numeric target, the squared ones."""
+    """Return the errors of each node on some rows; in a regression tree, the squared errors."""
     if tree.is_regression:
         mean = tree.belief[:, 0]
         squared: Floats = np.maximum(held[:, 2] - 2 * mean * held[:, 1] + mean * mean * held[:, 0], 0.0)
         return squared
-    answer = predictions(tree.belief)[:, None]
-    wrong: Floats = held.sum(axis=1) - np.take_along_axis(held, answer, axis=1)[:, 0]
+    predicted = predictions(tree.belief)[:, None]
+    wrong: Floats = held.sum(axis=1) - np.take_along_axis(held, predicted, axis=1)[:, 0]
     return wrong
 
 
 def _greedy(skeleton: Skeleton, as_leaf: Floats, staying: Floats, slack: float) -> Bools:
-    """Cut the node that saves most, again and again, until every cut would cost something."""
+    """Cut the node that saves most, again and again, until every cut would add errors."""
     below = pull_up(skeleton, np.where(skeleton.is_leaf, as_leaf, staying))
     open_ = ~skeleton.is_leaf
     cut = np.zeros(skeleton.n_nodes, np.bool_)

@@ -1,4 +1,17 @@
-"""Steps that change what a tree believes."""
+"""Smoothers: steps that estimate the predictions of every node from its counts and those of other nodes.
+
+Reading order:
+
+- `smoother`: the protocol, and checks of parameters
+- `estimates`: raw frequencies, Laplace, m-estimate; of one node
+- `m_branch`, `shrinkage`, `hgs`, `hdp`: published smoothers that use ancestors
+- `leave_one_out`, `descent`: the loss of fitted HGS, and its minimisation
+- `borrowing`: the default, fitted by `hornbeam.tuning.CrossFitted`
+- `monotone`: monotone constraints on smoothed predictions
+- `node_variance`, `interval_calibration`: effective sample sizes for intervals
+- `registry`: all smoothers by name
+- `replay`, `recount`: smoothing again after an update
+"""
 
 from hornbeam.smoothing.borrowing import Borrowing
 from hornbeam.smoothing.estimates import Laplace, MEstimate, Raw

@@ -1,14 +1,17 @@
-"""Borrowing by a few strengths: the smoother that cross-fitting fits."""
+"""Borrowing with six strengths: the smoother that `hornbeam.tuning.CrossFitted` fits."""
 
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from hornbeam.kernels.stacked_trees import N_STRENGTHS, StackedTrees
-from hornbeam.smoothing.smoother import check_number
+from hornbeam.smoothing.smoother import NamedSmoother, check_number
 from hornbeam.tree.edit import with_belief
 from hornbeam.tree.evidence.standardised import StandardisedTarget, impurities
 from hornbeam.tree.tree import Step, Tree
+from hornbeam.typing import Floats
 
 __all__ = ["Borrowing"]
 
@@ -16,21 +19,21 @@ _MOST = 1e100  # far beyond where the kernel cuts a strength off
 
 
 @dataclass(frozen=True, slots=True)
-class Borrowing:
-    r"""Every ancestor lends rows of its frequencies, as many as six strengths say of a node like it.
+class Borrowing(NamedSmoother):
+    r"""Add rows with the frequencies of each ancestor; six strengths give their number.
 
     Parameters
     ----------
     scale : float, default 1.0
-        Logarithm of the rows an ancestor lends, all else being 0.
+        Logarithm of the rows borrowed from an ancestor, if all other strengths are 0.
     size, depth, impurity : float, default 0.0
         How this logarithm grows with the logarithm of the ancestor's rows, with the logarithm of its depth
-        (1 at the root), and with its entropy (1 if all classes are alike).
+        (1 at the root), and with its entropy (1 if all classes are equally frequent).
     prior : float, default 0.0
-        Logarithm of the rows of the uniform distribution lent to every node.
+        Logarithm of the rows of the uniform distribution added to every node.
     own : float, default 0.0
-        A node of n rows counts each of them :math:`n^{own}` times: below 0, a large leaf is not trusted as
-        much as its rows say.
+        A node of n rows counts each of them :math:`n^{own}` times. Below 0, rows of a large leaf count less than
+        those of a small one.
 
     Notes
     -----
@@ -43,11 +46,11 @@ class Borrowing:
         \log \alpha_p = scale + size \log n_p + depth \log(1 + d_p) + impurity\, H_p, \qquad
         \log \alpha_0 = prior
 
-    All strengths 0 are `HGS`. `hornbeam.tuning.CrossFitted` finds the strengths on rows that were held out of
-    regrown trees; by hand they are rarely better than `HGS`.
+    With all strengths 0 this is `HGS`. `hornbeam.tuning.CrossFitted` finds the strengths on held-out rows; set by
+    hand they are rarely better than `HGS`.
 
-    Of a numeric target, ancestors lend rows of their mean, nobody in particular those of the mean of all rows, and the
-    impurity of a node is its variance as a part of that of all rows (`hornbeam.tree.evidence.standardised`).
+    In a regression tree rows with the mean of each ancestor are added, those of the prior have the mean of all rows,
+    and the impurity of a node is its variance divided by that of all rows (`hornbeam.tree.evidence.standardised`).
 
     Examples
     --------
@@ -58,6 +61,10 @@ class Borrowing:
     >>> Borrowing(scale=2.0)(tree).belief[1].round(3).tolist()
     [0.422, 0.578]
     """
+
+    name: ClassVar[str] = "borrowing"
+    for_regression: ClassVar[bool] = True
+    needs_only_ancestors: ClassVar[bool] = True
 
     scale: float = 1.0
     size: float = 0.0
@@ -81,4 +88,12 @@ class Borrowing:
             belief = standard.means(share[:, 1:])
         else:
             belief, borrowed = StackedTrees(tree.skeleton.parent, tree.evidence * tree.unit).believe(values)
-        return with_belief(tree, belief, borrowed, Step.of("borrowing", **strengths))
+        return with_belief(tree, belief, borrowed, Step.of(self.name, **strengths))
+
+    def pseudo_counts(self, tree: Tree, path: Sequence[int]) -> Floats:
+        """Each step down the path adds the pseudo-counts from the parent, in units of the node's own rows."""
+        nodes = list(path)
+        size = np.log(np.maximum(tree.weight[nodes] * tree.unit[0], 1.0))
+        factor = np.exp(np.clip(self.own * size, -10.0, 12.0))  # with the bounds of the kernel
+        counts: Floats = np.diff(tree.borrowed[nodes] * factor, prepend=0.0) / factor[-1]
+        return counts

@@ -1,4 +1,4 @@
-"""Minimisation of a smooth function within bounds, with the same bits on every machine."""
+"""Minimisation of a smooth function within bounds, bit-identical on every machine."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ from hornbeam.typing import Bools, Floats
 __all__ = ["minimise"]
 
 _MEMORY = 10  # steps from which the curvature is estimated
-_ENOUGH = 1e-4  # of the decrease that the slope promises
+_ENOUGH = 1e-4  # least decrease of a step, as a part of the decrease that the gradient predicts
 _HALVINGS = 40
 
 
@@ -23,19 +23,19 @@ def minimise(
     gradient_tolerance: float = 1e-9,
     max_steps: int = 1000,
 ) -> Floats:
-    """Find where a function is least, by projected L-BFGS.
+    """Find the minimum of a function by projected L-BFGS.
 
     Parameters
     ----------
     function : callable
-        From a point to the value there and its gradient.
+        From a point to the value and the gradient.
     start : float64 array
     bounds : tuple of float
-        The least and the largest value of every coordinate.
+        Smallest and largest value of every coordinate.
     tolerance : float
-        Stop where a step lowers the value by no more than this part of it, or of 1.
+        Stop when a step lowers the value by no more than this part of it, or of 1.
     gradient_tolerance : float, default 1e-9
-        Stop where no coordinate that may move has a larger derivative.
+        Stop when no coordinate that may move has a larger derivative.
     max_steps : int, default 1000
 
     Returns
@@ -45,8 +45,8 @@ def minimise(
     Notes
     -----
     Limited-memory BFGS (Liu and Nocedal, 1989) on the coordinates that are not held at a bound, and a backtracking
-    search along the projection of the direction. Sums are added up one after the other, where BLAS, which SciPy's
-    optimisers use, chooses an order by the processor.
+    search along the projected direction. Sums are computed in a fixed order; the BLAS of SciPy's optimisers chooses an
+    order by the processor.
 
     Examples
     --------
@@ -57,46 +57,46 @@ def minimise(
     """
     low, high = bounds
     at = np.clip(start, low, high)
-    value, slope = function(at)
+    value, gradient = function(at)
     pairs: list[tuple[Floats, Floats, float]] = []
     for _ in range(max_steps):
-        free = ~(((at <= low) & (slope > 0)) | ((at >= high) & (slope < 0)))
-        if not free.any() or np.abs(slope[free]).max() <= gradient_tolerance:
+        free = ~(((at <= low) & (gradient > 0)) | ((at >= high) & (gradient < 0)))
+        if not free.any() or np.abs(gradient[free]).max() <= gradient_tolerance:
             break
-        direction = -_curved(np.where(free, slope, 0.0), pairs, free)
-        if dot(direction, slope) >= 0:  # the memory misleads: begin anew
-            pairs, direction = [], -np.where(free, slope, 0.0)
+        direction = -_inverse_hessian(np.where(free, gradient, 0.0), pairs, free)
+        if dot(direction, gradient) >= 0:  # not a descent direction: restart without memory
+            pairs, direction = [], -np.where(free, gradient, 0.0)
         step = 1.0 if pairs else min(1.0, 1.0 / float(np.abs(direction).max()))
         for _ in range(_HALVINGS):
-            then = np.clip(at + step * direction, low, high)
-            lower, steeper = function(then)
-            if lower <= value + _ENOUGH * dot(slope, then - at):
+            new = np.clip(at + step * direction, low, high)
+            new_value, new_gradient = function(new)
+            if new_value <= value + _ENOUGH * dot(gradient, new - at):
                 break
             step /= 2
         else:
             break
-        moved, bent = then - at, steeper - slope
-        curvature = dot(moved, bent)
-        if curvature > np.finfo(float).eps * dot(bent, bent):
-            pairs = [*pairs[1 - _MEMORY :], (moved, bent, curvature)]
-        gained, scale = value - lower, max(abs(value), abs(lower), 1.0)
-        at, value, slope = then, lower, steeper
+        moved, change = new - at, new_gradient - gradient
+        curvature = dot(moved, change)
+        if curvature > np.finfo(float).eps * dot(change, change):
+            pairs = [*pairs[1 - _MEMORY :], (moved, change, curvature)]
+        gained, scale = value - new_value, max(abs(value), abs(new_value), 1.0)
+        at, value, gradient = new, new_value, new_gradient
         if gained <= tolerance * scale:
             break
     return at
 
 
-def _curved(slope: Floats, pairs: list[tuple[Floats, Floats, float]], free: Bools) -> Floats:
-    """Multiply a gradient by the inverse curvature that the last steps tell, on the free coordinates."""
+def _inverse_hessian(gradient: Floats, pairs: list[tuple[Floats, Floats, float]], free: Bools) -> Floats:
+    """Multiply a gradient by the inverse Hessian estimated from the last steps, on the free coordinates."""
     if not pairs:
-        return slope
-    vector, factors = slope, []
-    for moved, bent, curvature in reversed(pairs):
+        return gradient
+    vector, factors = gradient, []
+    for moved, change, curvature in reversed(pairs):
         factor = dot(moved, vector) / curvature
-        vector = vector - factor * bent
+        vector = vector - factor * change
         factors.append(factor)
-    _, bent, curvature = pairs[-1]
-    vector = vector * (curvature / dot(bent, bent))
-    for (moved, bent, curvature), factor in zip(pairs, reversed(factors), strict=True):
-        vector = vector + (factor - dot(bent, vector) / curvature) * moved
+    _, change, curvature = pairs[-1]
+    vector = vector * (curvature / dot(change, change))
+    for (moved, change, curvature), factor in zip(pairs, reversed(factors), strict=True):
+        vector = vector + (factor - dot(change, vector) / curvature) * moved
     return np.where(free, vector, 0.0)

@@ -1,13 +1,14 @@
-"""Estimates that look at one node alone: raw frequencies, Laplace's and the m-estimate."""
+"""Estimates from the counts of one node: raw frequencies, Laplace's estimate and the m-estimate."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
+from hornbeam.data.schema import Schema
 from hornbeam.errors import ParameterError
-from hornbeam.smoothing.smoother import check_rows
+from hornbeam.smoothing.smoother import NamedSmoother, all_from_one, check_rows
 from hornbeam.tree.edit import with_belief
 from hornbeam.tree.evidence.standardised import expect_classes
 from hornbeam.tree.tree import Step, Tree, raw_belief, unsmoothed
@@ -17,11 +18,10 @@ __all__ = ["Laplace", "MEstimate", "Raw"]
 
 
 @dataclass(frozen=True, slots=True)
-class Raw:
-    """Believe the frequencies alone: n_k / n.
+class Raw(NamedSmoother):
+    """Predict the frequencies: n_k / n; in a regression tree, the means.
 
-    A node without rows believes what its parent does; a root without, that all classes are alike. Of a numeric
-    target, the means.
+    A node without rows has the prediction of its parent; a root without rows, the uniform distribution.
 
     Examples
     --------
@@ -31,13 +31,17 @@ class Raw:
     [[0.3333, 0.6667], [1.0, 0.0], [0.0, 1.0]]
     """
 
+    name: ClassVar[str] = "raw"
+    for_regression: ClassVar[bool] = True
+    needs_only_ancestors: ClassVar[bool] = True
+
     def __call__(self, tree: Tree) -> Tree:
-        """Return the tree with its raw frequencies; they may come from a smoothed one."""
-        return with_belief(tree, unsmoothed(tree), np.zeros(tree.n_nodes), Step.of("raw"))
+        """Return the tree with its raw frequencies, whatever smoothed it before."""
+        return with_belief(tree, unsmoothed(tree), np.zeros(tree.n_nodes), Step.of(self.name))
 
 
 @dataclass(frozen=True, slots=True)
-class Laplace:
+class Laplace(NamedSmoother):
     """Add one row of each class to every node: (n_k + 1) / (n + K).
 
     Notes
@@ -53,17 +57,24 @@ class Laplace:
     [[0.4, 0.6], [0.6667, 0.3333], [0.25, 0.75]]
     """
 
+    name: ClassVar[str] = "laplace"
+    needs_only_ancestors: ClassVar[bool] = True
+
     def __call__(self, tree: Tree) -> Tree:
         """Return the smoothed tree."""
         expect_classes(tree, "Laplace's estimate")
         weight = tree.evidence * tree.unit + 1.0
         belief = weight / weight.sum(axis=1, keepdims=True)
         borrowed = np.full(tree.n_nodes, float(tree.n_classes))
-        return with_belief(tree, belief, borrowed, Step.of("laplace"))
+        return with_belief(tree, belief, borrowed, Step.of(self.name))
+
+    def pseudo_counts(self, tree: Tree, path: Sequence[int]) -> Floats:
+        """All pseudo-counts are from the prior."""
+        return all_from_one(tree, path, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class MEstimate:
+class MEstimate(NamedSmoother):
     """Add `m` rows of a base rate b to every node: (n_k + m b_k) / (n + m).
 
     Parameters
@@ -71,13 +82,13 @@ class MEstimate:
     m : float, default 1.0
         Rows to add; 0 leaves the raw frequencies.
     base : {"uniform", "root"} or sequence of float, default "uniform"
-        The base rate: every class alike, the frequencies of the whole training set, or one probability for
-        each class in the order of the schema.
+        The base rate: the same probability for every class, the frequencies of the whole training set, or a
+        probability per class in the order of the schema.
 
     Notes
     -----
     Cestnik ("Estimating probabilities: a crucial task in machine learning", ECAI 1990). With rare classes
-    take the root's frequencies: the uniform base rate pulls every leaf towards 1/K.
+    use the root's frequencies: the uniform base rate moves every leaf towards 1/K.
 
     Examples
     --------
@@ -91,6 +102,9 @@ class MEstimate:
     [0.4, 0.6]
     """
 
+    name: ClassVar[str] = "m-estimate"
+    needs_only_ancestors: ClassVar[bool] = True
+
     m: float = 1.0
     base: Literal["uniform", "root"] | Sequence[float] = "uniform"
 
@@ -99,7 +113,7 @@ class MEstimate:
         if isinstance(self.base, str):
             if self.base not in ("uniform", "root"):
                 raise ParameterError(
-                    f"base={self.base!r}: expected 'uniform', 'root' or a probability a class."
+                    f"base={self.base!r}: expected 'uniform', 'root' or a probability per class."
                 )
             return
         base = tuple(map(float, self.base))
@@ -114,20 +128,29 @@ class MEstimate:
         if self.m == 0:  # a node without rows would be 0 / 0
             belief = raw
         else:
+            self.check_schema(tree.schema)
             weight = tree.evidence * tree.unit + self.m * self._base_rate(raw[0])
             belief = weight / weight.sum(axis=1, keepdims=True)
-        step = Step.of("m-estimate", m=self.m, base=self.base)
+        step = Step.of(self.name, m=self.m, base=self.base)
         return with_belief(tree, belief, np.full(tree.n_nodes, float(self.m)), step)
 
-    def check_fits(self, n_classes: int) -> None:
-        """Raise `ParameterError` if there is a base rate for each class, but not for so many."""
-        if not isinstance(self.base, str) and len(self.base) != n_classes:
+    def pseudo_counts(self, tree: Tree, path: Sequence[int]) -> Floats:
+        """All pseudo-counts are from the prior, or from the root."""
+        return all_from_one(tree, path, int(self.base == "root" and len(path) > 1))
+
+    def check_schema(self, schema: Schema) -> None:
+        """Raise `ParameterError` if the base rate has another number of classes."""
+        if not isinstance(self.base, str) and len(self.base) != schema.n_classes:
             raise ParameterError(
-                f"base has {len(self.base)} probabilities: expected {n_classes}, one a class."
+                f"base has {len(self.base)} probabilities: expected {schema.n_classes}, one per class."
             )
+
+    @property
+    def prior_name(self) -> str:
+        """Name of the base rate, for explanations."""
+        return "the uniform prior" if isinstance(self.base, str) else "the given base rate"
 
     def _base_rate(self, root: Floats) -> Floats:
         if isinstance(self.base, str):
             return root if self.base == "root" else np.full(len(root), 1 / len(root))
-        self.check_fits(len(root))
         return np.array(self.base)

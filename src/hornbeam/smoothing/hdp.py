@@ -1,30 +1,32 @@
 """Hierarchical Dirichlet process smoothing (Petitjean, Buntine, Webb, Zaidi, Machine Learning 107, 2018)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import ClassVar
 
 import numpy as np
 
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.hdp import Posterior, sample
-from hornbeam.smoothing.smoother import check_number, check_whole
+from hornbeam.smoothing.smoother import NamedSmoother, all_from_one, check_number, check_whole
 from hornbeam.tree.edit import with_belief
 from hornbeam.tree.evidence.standardised import expect_classes
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import depths, evidence_stopping
-from hornbeam.typing import Counts, Indices
+from hornbeam.typing import Counts, Floats, Indices
 
 __all__ = ["HDP", "Tying"]
 
 _MOST_ROWS = 10_000_000  # of a class at a node: the table of ratios takes seconds to reach that far
 _MOST_CONCENTRATION = 1e6  # beyond it products of 21 ratios may overflow
-_MOST_SWEEPS = 1_000_000  # a thousand are enough; so many take seconds even on a small tree
+_MOST_SWEEPS = 1_000_000  # a thousand are enough; a million take seconds even on a small tree
 _SHAPE = 2.0  # of the gamma prior of a concentration, whose mean is 2 / K: as in the authors' program
 
 
 class Tying(StrEnum):
-    """Which nodes share a concentration: all, those of a level, those of a parent, or none."""
+    """Which nodes share a concentration: all, those of a level, those of a parent, or none of them."""
 
     SINGLE = "single"
     LEVEL = "level"
@@ -32,7 +34,7 @@ class Tying(StrEnum):
     NONE = "none"
 
     def groups(self, skeleton: Skeleton) -> Indices:
-        """Number the groups; the root is in none that counts.
+        """Return the group of each node; the group of the root has no meaning.
 
         Examples
         --------
@@ -60,21 +62,21 @@ class Tying(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class HDP:
-    """Draw every node's classes around its parent's, as closely as the rows say: the mean of Gibbs sweeps.
+class HDP(NamedSmoother):
+    """Posterior mean of a hierarchical Dirichlet process over the tree, by Gibbs sampling.
 
     Parameters
     ----------
     sweeps : int, default 1000
         Sweeps over the tree, at most 1,000,000.
     burn_in : int, default 100
-        The first sweeps, which do not count.
+        First sweeps, which are left out of the mean.
     tying : {"single", "level", "parent", "none"}, default "single"
-        Which nodes share a concentration: all, those of a level, those of a parent, or none.
+        Which nodes share a concentration: all, those of a level, those of a parent, or none of them.
     concentration : float or None, default None
-        Rows each node borrows from its parent. None: sampled too, from a gamma prior of mean 2/K.
+        Rows that each node borrows from its parent. None: sampled too, from a gamma prior of mean 2/K.
     root_concentration : float, default 2.0
-        Rows the root borrows from the uniform distribution.
+        Rows that the root borrows from the uniform distribution.
     seed : int, default 0
         The same seed gives the same bits on every machine.
 
@@ -82,10 +84,10 @@ class HDP:
     -----
     "Accurate parameter estimation for Bayesian network classifiers using hierarchical Dirichlet processes"
     (doi 10.1007/s10994-018-5718-0), equation 3 averaged over Gibbs sweeps; applied
-    to trees in the HGS paper. Rows count where they stop, so an inner node knows of the rows below it
-    through their tables alone. The root, whose base is discrete, is integrated out exactly. Of a class with
-    more than 21 possible numbers of tables a window of 21 is drawn from; it is placed at random, so that
-    the chain keeps its target (windows centred on the present number, as in the authors' program, do not).
+    to trees in the HGS paper. Rows count where they stop, so the rows below an inner node enter it through their
+    tables alone. The root, whose base is discrete, is integrated out exactly. For a class with more than 21 possible
+    numbers of tables the number is sampled from a window of 21. The window is placed at random, so that the chain
+    keeps its target distribution (windows centred on the present number, as in the authors' program, change it).
     A class has at most 2,047 tables at a node.
 
     ``borrowed`` is the mean concentration of each node.
@@ -97,6 +99,8 @@ class HDP:
     >>> HDP(sweeps=20_000)(tree).belief.round(1).tolist()
     [[0.5, 0.5], [0.8, 0.2], [0.1, 0.9]]
     """
+
+    name: ClassVar[str] = "hdp"
 
     sweeps: int = 1000
     burn_in: int = 100
@@ -128,10 +132,14 @@ class HDP:
         posterior = self.sample(tree)
         belief = posterior.belief / posterior.belief.sum(axis=1, keepdims=True)
         settings = {name: getattr(self, name) for name in self.__slots__} | {"tying": str(self.tying)}
-        return with_belief(tree, belief, posterior.concentration, Step.of("hdp", **settings))
+        return with_belief(tree, belief, posterior.concentration, Step.of(self.name, **settings))
+
+    def pseudo_counts(self, tree: Tree, path: Sequence[int]) -> Floats:
+        """All pseudo-counts are from the parent; they have its smoothed distribution."""
+        return all_from_one(tree, path, -1)
 
     def sample(self, tree: Tree) -> Posterior:
-        """Run the chain: means of belief, concentration and number of tables of every node."""
+        """Run the chain and return the means of belief, concentration and number of tables per node."""
         fixed = self.concentration
         return sample(
             tree.skeleton.parent,
@@ -151,12 +159,12 @@ def _whole_rows(tree: Tree) -> Counts:
     if weight.max() > _MOST_ROWS:
         raise ParameterError(
             f"a node has {weight.max():.3g} rows of a class, expected at most {_MOST_ROWS} for the HDP: "
-            "with so many rows sampling brings nothing; smooth with HGS."
+            "with that many rows sampling has no advantage; smooth with HGS."
         )
     rows: Counts = np.rint(weight).astype(np.int64)
     if (rows != weight).any():
         raise ParameterError(
-            f"the tree's evidence has parts of rows (one step is worth {tree.unit[0]}), expected whole rows: "
+            f"the tree's evidence has fractions of rows (one step is worth {tree.unit[0]}), expected whole rows: "
             "fit with whole weights and missing='own' or 'learned', or smooth with HGS or MBranch."
         )
     return rows

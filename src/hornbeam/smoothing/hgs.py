@@ -1,6 +1,8 @@
 """Hierarchical gradient smoothing (Zhang, Petitjean, Buntine, PAKDD 2020)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -8,7 +10,7 @@ from hornbeam.kernels.elementary import exp, log
 from hornbeam.kernels.sums import row_sums
 from hornbeam.smoothing.descent import minimise
 from hornbeam.smoothing.leave_one_out import LeaveOneOut
-from hornbeam.smoothing.smoother import check_number, check_rows
+from hornbeam.smoothing.smoother import NamedSmoother, check_number, check_rows
 from hornbeam.tree.edit import with_belief
 from hornbeam.tree.evidence.standardised import expect_classes
 from hornbeam.tree.tree import Step, Tree, raw_belief
@@ -17,28 +19,37 @@ from hornbeam.typing import Floats
 
 __all__ = ["HGS", "GradientHGS", "LeaveOneOutHGS"]
 
-# Optima often lie at alpha = 0 and sometimes at infinity; neither is a number one can stand on.
+# Optima often lie at alpha = 0 and sometimes at infinity, where log alpha is not finite.
 _LEAST, _MOST = 1e-4, 1e4
 _MOST_STEP, _MOST_STEPS = 1e100, 10_000
 
 
+class _FromAllAncestors(NamedSmoother):
+    """Pseudo-counts of the HGS family: each ancestor gives the same number to every node below it."""
+
+    __slots__ = ()
+
+    def pseudo_counts(self, tree: Tree, path: Sequence[int]) -> Floats:
+        """Each step down the path adds the pseudo-counts from the parent."""
+        return np.diff(tree.borrowed[list(path)], prepend=0.0)
+
+
 @dataclass(frozen=True, slots=True)
-class HGS:
-    """Every ancestor lends a node `alpha` rows of its frequencies; nobody in particular lends `prior` more.
+class HGS(_FromAllAncestors):
+    """Add `alpha` rows with the frequencies of each ancestor, and `prior` rows of the uniform distribution.
 
     Parameters
     ----------
     alpha : float, default 1.0
-        Rows lent by each ancestor. The published optimiser starts at 1 and, on data sets of more than a few
+        Rows borrowed from each ancestor. The published optimiser starts at 1 and, on data sets of more than a few
         dozen rows, stops there after one step (`GradientHGS`).
     prior : float, default 1.0
-        Rows of the uniform distribution lent to every node, so that no probability is ever 0; 0 is the
-        published form.
+        Rows of the uniform distribution added to every node, so that no probability is 0; 0 is the published form.
 
     Notes
     -----
     Equation 4 of "Hierarchical gradient smoothing for probability estimation trees" (PAKDD 2020), with a
-    uniform pseudo-ancestor above the root. Inner nodes are smoothed as if they were leaves.
+    uniform prior above the root. Inner nodes are smoothed as if they were leaves.
 
     Examples
     --------
@@ -47,6 +58,9 @@ class HGS:
     >>> HGS()(tree).belief[1].round(3).tolist()
     [0.611, 0.389]
     """
+
+    name: ClassVar[str] = "hgs"
+    needs_only_ancestors: ClassVar[bool] = True
 
     alpha: float = 1.0
     prior: float = 1.0
@@ -59,30 +73,29 @@ class HGS:
         """Return the smoothed tree."""
         expect_classes(tree, "HGS")
         alpha = np.full(tree.n_nodes, float(self.alpha))
-        return _lend(tree, alpha, self.prior, Step.of("hgs", alpha=self.alpha, prior=self.prior))
+        return _borrow(tree, alpha, self.prior, Step.of(self.name, alpha=self.alpha, prior=self.prior))
 
 
 @dataclass(frozen=True, slots=True)
-class GradientHGS:
-    """HGS with an alpha for each ancestor, found by the paper's gradient descent.
+class GradientHGS(_FromAllAncestors):
+    """HGS with an alpha per ancestor, found by the paper's gradient descent.
 
     Parameters
     ----------
     step : float, default 0.01
         The learning rate b.
     tolerance : float, default 1e-4
-        Stop when a step lowers the cost, in bits a row, by no more than this, or after 10,000 steps.
+        Stop when a step lowers the cost, in bits per row, by no more than this, or after 10,000 steps.
     prior : float, default 1.0
-        Rows of the uniform distribution lent to every node; 0 is the published form.
+        Rows of the uniform distribution added to every node; 0 is the published form.
 
     Notes
     -----
     The algorithm of the paper: start at alpha = 1 and descend the leave-one-out log loss (equations 5 to 8,
     divided by the number of rows as in the authors' program). The first step lowers the cost by about
     ``step`` times the squared length of the gradient, which on all but tiny data sets is less than the
-    tolerance: the descent ends after one step and alpha stays 1. The history of the tree says how many
-    steps there were. Unlike the authors' program we keep alpha above 0.0001 and take back a step that
-    raised the cost.
+    tolerance: the descent ends after one step and alpha stays 1. The history of the tree has the number of
+    steps. Unlike in the authors' program alpha stays above 0.0001, and a step that raised the cost is undone.
 
     Examples
     --------
@@ -93,6 +106,8 @@ class GradientHGS:
     >>> print(smoothed.history[-1])
     hgs-gradient(prior=1.0, step=0.01, steps=1, tolerance=0.0001)
     """
+
+    name: ClassVar[str] = "hgs-gradient"
 
     step: float = 0.01
     tolerance: float = 1e-4
@@ -108,10 +123,10 @@ class GradientHGS:
         expect_classes(tree, "HGS")
         alpha, steps = self.descend(tree)
         settings = {"step": self.step, "tolerance": self.tolerance, "prior": self.prior}
-        return _lend(tree, alpha, self.prior, Step.of("hgs-gradient", steps=steps, **settings))
+        return _borrow(tree, alpha, self.prior, Step.of(self.name, steps=steps, **settings))
 
     def descend(self, tree: Tree) -> tuple[Floats, int]:
-        """Find the alpha of every node, and in how many steps."""
+        """Find the alpha of every node; also return the number of steps."""
         cost_of = LeaveOneOut.of(tree, self.prior)
         alpha, steps = np.ones(tree.n_nodes), 0
         cost, gradient = cost_of(alpha)
@@ -127,22 +142,22 @@ class GradientHGS:
 
 
 @dataclass(frozen=True, slots=True)
-class LeaveOneOutHGS:
-    """HGS with an alpha for each ancestor, at the optimum of the leave-one-out log loss.
+class LeaveOneOutHGS(_FromAllAncestors):
+    """HGS with an alpha per ancestor, at the optimum of the leave-one-out log loss.
 
     Parameters
     ----------
     prior : float, default 1.0
-        Rows of the uniform distribution lent to every node.
+        Rows of the uniform distribution added to every node.
     tolerance : float, default 1e-6
         Stop when an iteration lowers the cost by less than this part of it.
 
     Notes
     -----
-    What the paper's descent would reach if it did not stop: L-BFGS-B on log alpha, between log 0.0001 and
-    log 10000. **It is optimistic.** The tests were chosen with the left-out row among the others, so leaves
+    The limit of the paper's descent without its early stop: L-BFGS-B on log alpha, between log 0.0001 and
+    log 10000. **It is optimistic.** The splits were chosen with the left-out row among the others, so leaves
     look purer than they are and the optimum borrows far too little: on noisy data it predicts worse than
-    ``HGS()``, nearly as badly as raw frequencies. It is here for those who compare.
+    ``HGS()``, nearly as badly as raw frequencies. It exists for comparisons.
 
     Examples
     --------
@@ -152,6 +167,8 @@ class LeaveOneOutHGS:
     >>> LeaveOneOutHGS()(tree).belief.round(3).tolist()
     [[0.5, 0.5], [0.833, 0.167], [0.357, 0.643]]
     """
+
+    name: ClassVar[str] = "hgs-loo"
 
     prior: float = 1.0
     tolerance: float = 1e-6
@@ -163,37 +180,37 @@ class LeaveOneOutHGS:
     def __call__(self, tree: Tree) -> Tree:
         """Return the smoothed tree."""
         expect_classes(tree, "HGS")
-        step = Step.of("hgs-loo", prior=self.prior, tolerance=self.tolerance)
-        return _lend(tree, self.optimum(tree), self.prior, step)
+        step = Step.of(self.name, prior=self.prior, tolerance=self.tolerance)
+        return _borrow(tree, self.optimum(tree), self.prior, step)
 
     def optimum(self, tree: Tree) -> Floats:
         """Find the alpha of every node."""
         cost_of = LeaveOneOut.of(tree, self.prior)
         alpha = np.ones(tree.n_nodes)
-        lends = np.flatnonzero(cost_of.lent[:, -1])
-        if not len(lends):
+        lenders = np.flatnonzero(cost_of.lent[:, -1])
+        if not len(lenders):
             return alpha
 
-        def cost_and_slope(log_alpha: Floats) -> tuple[float, Floats]:
-            alpha[lends] = exp(log_alpha)
+        def cost_and_gradient(log_alpha: Floats) -> tuple[float, Floats]:
+            alpha[lenders] = exp(log_alpha)
             cost, gradient = cost_of(alpha)
-            return cost, (alpha * gradient)[lends]
+            return cost, (alpha * gradient)[lenders]
 
         low, high = log([_LEAST, _MOST]).tolist()
-        alpha[lends] = exp(
-            minimise(cost_and_slope, np.zeros(len(lends)), (low, high), tolerance=self.tolerance)
+        alpha[lenders] = exp(
+            minimise(cost_and_gradient, np.zeros(len(lenders)), (low, high), tolerance=self.tolerance)
         )
         return alpha
 
 
-def _lend(tree: Tree, alpha: Floats, prior: float, step: Step) -> Tree:
-    """Add to every node what its ancestors and the prior lend (equation 4)."""
+def _borrow(tree: Tree, alpha: Floats, prior: float, step: Step) -> Tree:
+    """Add the pseudo-counts of its ancestors and of the prior to every node (equation 4)."""
     skeleton, raw = tree.skeleton, raw_belief(tree.skeleton, tree.evidence)
-    lent = (alpha[:, None] * raw)[skeleton.parent]
-    lent[0] = prior / tree.n_classes
-    lent = push_down(skeleton, lent)
-    weight = tree.evidence * tree.unit + lent
+    from_parent = (alpha[:, None] * raw)[skeleton.parent]
+    from_parent[0] = prior / tree.n_classes
+    borrowed = push_down(skeleton, from_parent)
+    weight = tree.evidence * tree.unit + borrowed
     total = row_sums(weight)[:, None]
-    # Where nobody has or lends a row, raw belief is all there is.
+    # A node without rows and pseudo-counts keeps its raw prediction.
     belief = np.divide(weight, total, out=raw, where=total > 0)
-    return with_belief(tree, belief, row_sums(lent), step)
+    return with_belief(tree, belief, row_sums(borrowed), step)

@@ -1,14 +1,14 @@
-"""Effective numbers of rows, which make intervals as wide as they must be."""
+"""Effective sample sizes that give intervals the right width."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from hornbeam.smoothing.node_variance import node_variances
-from hornbeam.smoothing.smoother import check_number
+from hornbeam.smoothing.smoother import NamedSmoother, check_number
 from hornbeam.tree.edit import with_belief
 from hornbeam.tree.statistics.bounds import holds_mean, holds_rate
 from hornbeam.tree.tree import Step, Tree
@@ -16,39 +16,37 @@ from hornbeam.typing import Floats
 
 __all__ = ["IntervalCalibration", "calibrate_tree", "effective_size"]
 
-_NAME = "appraisal"
-_LEAST = 0.05  # a row counts for something
+_LEAST = 0.05  # least value of a row
 _LEVEL = 0.9
-# The simulated world is itself an estimate, and few leaves tell a quantile badly: both cost coverage. With these two,
+# Simulated truths are estimates, and a quantile of few leaves is uncertain: both cost coverage. With these two margins,
 # found by simulation on seeds below 1,000 (benchmarks/quality/coverage.py), 90 % intervals cover about 90 %.
 _MARGIN, _MARGIN_OF_FEW = 0.02, 0.5
-_RATIOS = (0.0, 0.1, 0.3, 1.0)  # what a borrowed row counts beside a row of the leaf
+_RATIOS = (0.0, 0.1, 0.3, 1.0)  # candidate values of a borrowed row, relative to a row of the leaf
 _SURE = 1e-4  # least variance of a class, for leaves that are nearly pure
 _HALVINGS = 10
-_ENOUGH = 400  # leaves that are looked at, at most
+_ENOUGH = 400  # leaves that are used, at most
 
 
 @dataclass(frozen=True, slots=True)
-class IntervalCalibration:
-    """Say what rows are worth, so that intervals are as wide as they should be.
+class IntervalCalibration(NamedSmoother):
+    """Scale of the effective sample size of every node, for the width of intervals.
 
     Parameters
     ----------
     borrowed : float
-        What a borrowed row tells about a leaf, beside a row of its own: from 0, nothing, to 1, as much.
+        Value of a borrowed row, relative to an independent row: from 0 to 1.
     own : float, default 1.0
-        What a row of the leaf itself tells, beside a row that had no part in choosing the leaf: above 0, up
-        to 1. Where leaves were chosen because their rows look pure, it is less than 1.
+        Value of a row of the node itself, relative to an independent row: above 0, up to 1. It is less than 1 where
+        leaves were chosen because their rows look pure.
 
     See Also
     --------
-    appraise : finds both.
+    calibrate_tree : finds both.
 
     Notes
     -----
-    A step for the end of a recipe: it changes nothing but what `effective_size` counts. Loans count for no
-    more than there are rows outside the node: who borrows a million rows from an ancestor of a thousand
-    knows a thousand.
+    The last step of a fit: it changes `effective_size` and nothing else. Borrowed rows count at most as many as there
+    are rows outside the node: a million rows borrowed from an ancestor of a thousand count as a thousand.
 
     Examples
     --------
@@ -58,6 +56,9 @@ class IntervalCalibration:
     [3.0, 2.0, 2.5]
     """
 
+    name: ClassVar[str] = "appraisal"
+    for_regression: ClassVar[bool] = True
+
     borrowed: float
     own: float = 1.0
 
@@ -66,16 +67,16 @@ class IntervalCalibration:
         check_number("own", self.own, 0, 1, above=True)
 
     def __call__(self, tree: Tree) -> Tree:
-        """Return the appraised tree."""
-        step = Step.of(_NAME, borrowed=self.borrowed, own=self.own)
+        """Return the tree with the calibration as its last step."""
+        step = Step.of(self.name, borrowed=self.borrowed, own=self.own)
         return with_belief(tree, tree.belief, tree.borrowed, step)
 
 
 def effective_size(tree: Tree) -> Floats:
-    """Count the rows that speak for each node: its own, and what borrowed ones are worth.
+    """Compute the effective sample size of each node from its own rows and its borrowed rows.
 
-    Both count by the last `IntervalCalibration` of the tree, if that was its last step. Without, nobody knows what
-    borrowed rows are worth, and a node's own rows count in full.
+    Both are scaled by the `IntervalCalibration` of the tree, if that was its last step. Otherwise a node's own rows
+    count in full, and borrowed rows do not count.
 
     Returns
     -------
@@ -83,8 +84,8 @@ def effective_size(tree: Tree) -> Floats:
 
     Notes
     -----
-    A weighted row is one observation, however much it weighs; where rows weigh less than 1 on average, or are
-    shared out over branches, their weight counts.
+    A row counts as one observation, also if its weight is more than 1. Where the weights of a node are less than 1 on
+    average, or rows are fractional, their weight counts.
 
     Examples
     --------
@@ -94,28 +95,28 @@ def effective_size(tree: Tree) -> Floats:
     ([3.0, 1.0, 2.0], [3.0, 2.0, 2.5])
     """
     own = _own(tree)
-    if not tree.history or tree.history[-1].name != _NAME:
+    if not tree.history or tree.history[-1].name != IntervalCalibration.name:
         return own
-    worth = IntervalCalibration(**dict(tree.history[-1].parameters))
-    size: Floats = worth.own * own + worth.borrowed * _lent(tree)
+    scale = IntervalCalibration(**dict(tree.history[-1].parameters))
+    size: Floats = scale.own * own + scale.borrowed * _borrowed(tree)
     return size
 
 
 def calibrate_tree(trees: Sequence[Tree], truths: Sequence[Floats]) -> IntervalCalibration:
-    """Find the worths of rows with which 90 % intervals hold known truths.
+    """Find the calibration with which 90 % intervals cover known truths.
 
     Parameters
     ----------
     trees : sequence of Tree
         Smoothed trees that were grown from simulated targets.
     truths : sequence of float64 arrays of the shape of the belief
-        For each of these trees the true rates, or means, at its leaves. Inner nodes are not read, nor are leaves
-        without rows.
+        For each of these trees the true rates, or means, at its leaves. Inner nodes and leaves without rows are not
+        read.
 
     Returns
     -------
     IntervalCalibration
-        To two decimals.
+        Rounded to two decimals.
 
     See Also
     --------
@@ -124,10 +125,10 @@ def calibrate_tree(trees: Sequence[Tree], truths: Sequence[Floats]) -> IntervalC
     Notes
     -----
     A leaf of n rows that borrowed b counts as f (n + r b) rows. For each of four ratios r the normal approximation
-    gives the factor with which intervals hold the truth in 92 % of the leaves, and the mean interval score
-    (width + 20 x the distance of a truth that was missed); the ratio of the lowest score is taken. Its factor is then
-    found by bisection with the intervals that are reported. The 2 % above 90 %, and 1/2 divided by the number of
-    leaves, are for the errors of the simulation.
+    gives the factor f with which intervals cover the truth in 92 % of the leaves, and the mean interval score
+    (width + 20 x the distance of a truth outside the interval); the ratio of the lowest score is taken. Its factor is
+    then found by bisection with the intervals that are reported. The 2 % above 90 %, and 1/2 divided by the number of
+    leaves, allow for errors of the simulation.
 
     Examples
     --------
@@ -148,14 +149,14 @@ def calibrate_tree(trees: Sequence[Tree], truths: Sequence[Floats]) -> IntervalC
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Leaves:
-    """Leaves with known truths: beliefs, truths and variances of shape (n_leaves, n_values)."""
+    """Leaves with known truths; the arrays belief, truth and variance have the shape (n_leaves, n_values)."""
 
     belief: Floats
     truth: Floats
     variance: Floats
     own: Floats
-    lent: Floats
-    of_mean: bool
+    borrowed: Floats
+    is_regression: bool
 
     @classmethod
     def of(cls, trees: Sequence[Tree], truths: Sequence[Floats]) -> Self:
@@ -167,46 +168,46 @@ class _Leaves:
                 truths,
                 [node_variances(tree)[:, None] for tree in trees],
                 [_own(tree)[:, None] for tree in trees],
-                [_lent(tree)[:, None] for tree in trees],
+                [_borrowed(tree)[:, None] for tree in trees],
             )
         ]
         n = len(gathered[0])
         if n > _ENOUGH:
             some = np.arange(_ENOUGH) * n // _ENOUGH
             gathered = [values[some] for values in gathered]
-        belief, truth, variance, own, lent = gathered
-        of_mean, variance = trees[0].is_regression, np.maximum(variance, np.finfo(float).tiny)
-        if not of_mean:
-            if belief.shape[1] == 2:  # both classes say the same
+        belief, truth, variance, own, borrowed = gathered
+        is_regression, variance = trees[0].is_regression, np.maximum(variance, np.finfo(float).tiny)
+        if not is_regression:
+            if belief.shape[1] == 2:  # both classes have the same error
                 belief, truth = belief[:, 1:], truth[:, 1:]
             variance = np.maximum(belief * (1 - belief), _SURE)
-        return cls(belief, truth, variance, own, lent, of_mean)
+        return cls(belief, truth, variance, own, borrowed, is_regression)
 
     def size(self, ratio: float) -> Floats:
-        """Count rows, borrowed ones by a ratio; up to a factor."""
-        size: Floats = self.own + ratio * self.lent
+        """Return the effective sample size up to a factor, for a ratio of borrowed to own rows."""
+        size: Floats = self.own + ratio * self.borrowed
         return size
 
     def score(self, ratio: float, target: float) -> float:
-        """Mean interval score of normal intervals that hold so many truths."""
+        """Return the mean interval score of normal intervals that cover the target share of truths."""
         scale = np.sqrt(self.variance / np.maximum(self.size(ratio), _LEAST))
         error = np.abs(self.belief - self.truth)
         half = scale * np.quantile(error / scale, target)
         return float((2 * half + 2 / (1 - _LEVEL) * np.maximum(error - half, 0.0)).mean())
 
     def factor(self, ratio: float, target: float) -> float:
-        """Bisect for the factor with which so many truths are held."""
+        """Find the factor with which the target share of truths is covered, by bisection."""
         size, low, high = self.size(ratio), _LEAST, 1.0
         for _ in range(_HALVINGS):
             middle = sqrt(low * high)
-            if self._held(middle * size) >= target:
+            if self._coverage(middle * size) >= target:
                 low = middle
             else:
                 high = middle
         return sqrt(low * high)
 
-    def _held(self, size: Floats) -> float:
-        if self.of_mean:
+    def _coverage(self, size: Floats) -> float:
+        if self.is_regression:
             return float(holds_mean(self.belief, self.variance, size, self.truth, _LEVEL).mean())
         return float(holds_rate(self.belief, size, self.truth, _LEVEL).mean())
 
@@ -216,10 +217,10 @@ def _own(tree: Tree) -> Floats:
     return own
 
 
-def _lent(tree: Tree) -> Floats:
+def _borrowed(tree: Tree) -> Floats:
     weight = _weight(tree)
-    lent: Floats = np.minimum(tree.borrowed, weight[0] - weight)
-    return lent
+    borrowed: Floats = np.minimum(tree.borrowed, weight[0] - weight)
+    return borrowed
 
 
 def _weight(tree: Tree) -> Floats:

@@ -1,4 +1,4 @@
-"""What each row would be told if it were not there: the cost that fitted HGS minimises."""
+"""The leave-one-out log loss of HGS, which its fitted variants minimise."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ _LN2 = 0.6931471805599453
 class LeaveOneOut:
     """The leave-one-out log loss of HGS as a function of alpha, and its gradient, in two sweeps.
 
-    Each row is taken out of its leaf and of every ancestor (the tree's shape stays), its leaf is smoothed
-    without it, and the probability of its class is scored. Rows of one leaf and class share their score, so
-    the cost of all of them is a sum over nodes and classes.
+    Each row is removed from its leaf and from every ancestor (the tree's shape stays), its leaf is smoothed
+    without it, and the probability of its class is scored. Rows of one leaf and class have the same score, so
+    the cost is a sum over nodes and classes.
 
     Parameters
     ----------
     skeleton : Skeleton
     node, column : int arrays of shape (m,)
-        The pairs of node and class with rows that stop there: at a leaf, or at an inner node that keeps some.
+        The pairs of node and class with rows that stop there: at a leaf, or at an inner node.
     weight : float64 array of shape (m,)
         The weight of those rows.
     rest : float64 array of shape (n, K + 1)
         Weight of each class at each node without one row of that class, and of all classes without one row.
     lent : float64 array of shape (n, K + 1)
-        What a node lends for each unit of alpha, one row taken out: frequencies and, last, 1; 0 on leaves
-        and on inner nodes of a single row, which have nothing left to lend.
+        Pseudo-counts from a node per unit of alpha, one row removed: frequencies and, last, 1; 0 on leaves and on
+        inner nodes of a single row.
     prior : float
-        Rows of the uniform distribution lent to every node.
+        Rows of the uniform distribution added to every node.
 
     Notes
     -----
-    Equations 5 to 8 of Zhang, Petitjean and Buntine (PAKDD 2020), in bits a row. Evidence does not say what
-    each row weighs, so a left-out row takes the mean weight of all rows with it: exact if all rows weigh
-    the same, an approximation otherwise (exact treatment would need evidence grouped by weight). A class of
-    a single row cannot be scored without a prior, whatever alpha is; such rows are left out of the cost.
+    Equations 5 to 8 of Zhang, Petitjean and Buntine (PAKDD 2020), in bits per row. Evidence does not hold the weights
+    of single rows, so a left-out row has the mean weight of all rows: exact if all weights are equal, an
+    approximation otherwise (an exact result needs evidence grouped by weight). A class of a single row cannot be
+    scored without a prior, whatever alpha is; these rows are left out of the cost.
 
     Examples
     --------
@@ -71,13 +71,13 @@ class LeaveOneOut:
 
     @classmethod
     def of(cls, tree: Tree, prior: float = 1.0) -> Self:
-        """Take one row out of every node of a tree."""
+        """Prepare the loss of a tree."""
         skeleton, weight = tree.skeleton, tree.evidence * tree.unit
         total = row_sums(weight)[:, None]
         row = float(total[0, 0]) / max(int(tree.rows[0]), 1)
         rest = np.maximum(np.concatenate((weight, total), axis=1) - row, 0.0)
-        lends = (rest[:, -1:] > 0) & ~skeleton.is_leaf[:, None]
-        lent = np.divide(rest, rest[:, -1:], out=np.zeros_like(rest), where=lends)
+        is_lender = (rest[:, -1:] > 0) & ~skeleton.is_leaf[:, None]
+        lent = np.divide(rest, rest[:, -1:], out=np.zeros_like(rest), where=is_lender)
         own = evidence_stopping(skeleton, tree.evidence)
         if prior == 0:
             own[:, rest[0, :-1] == 0] = 0
@@ -85,7 +85,7 @@ class LeaveOneOut:
         return cls(skeleton, node, column, own[node, column] * tree.unit[0], rest, lent, prior)
 
     def __call__(self, alpha: Floats) -> tuple[float, Floats]:
-        """Return the cost, and its derivative by every node's alpha (0 where there is nothing to lend)."""
+        """Return the cost, and its derivative by the alpha of every node (0 on leaves)."""
         skeleton, node, column, weight = self.skeleton, self.node, self.column, self.weight
         n_classes = self.rest.shape[1] - 1
         from_parent = (alpha[:, None] * self.lent)[skeleton.parent]
@@ -95,8 +95,8 @@ class LeaveOneOut:
         scale = 1 / (_LN2 * max(float(weight.sum()), np.finfo(float).tiny))
         cost = scale * float((weight * log(whole / share)).sum())
 
-        slope = np.zeros_like(left)
-        slope[node, column] = -weight / share
-        slope[:, -1] = np.bincount(node, weight / whole, len(left))
-        below = pull_up(skeleton, slope) - slope  # a node lends to those below it, not to itself
+        gradient = np.zeros_like(left)
+        gradient[node, column] = -weight / share
+        gradient[:, -1] = np.bincount(node, weight / whole, len(left))
+        below = pull_up(skeleton, gradient) - gradient  # a node adds to those below it, not to itself
         return cost, scale * row_dots(below, self.lent)

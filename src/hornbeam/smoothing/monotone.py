@@ -1,12 +1,13 @@
-"""Beliefs that keep the order monotone constraints demand."""
+"""Monotone constraints on smoothed predictions."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from hornbeam.data.schema import Schema
 from hornbeam.errors import ParameterError
-from hornbeam.smoothing.smoother import check_whole
+from hornbeam.smoothing.smoother import NamedSmoother, check_whole
 from hornbeam.tree.edit import with_belief
 from hornbeam.tree.tree import Step, Tree
 
@@ -14,18 +15,18 @@ __all__ = ["Monotone"]
 
 
 @dataclass(frozen=True, slots=True)
-class Monotone:
-    """Move beliefs back where smoothing has broken a monotone constraint.
+class Monotone(NamedSmoother):
+    """Clip predictions where smoothing has broken a monotone constraint.
 
-    A grower sees to it that raw frequencies keep the constraints. A smoother need not: a small leaf borrows
-    more than a large one, and may be drawn past it. Here the middle between the two sides of a constrained
-    test is a bound for all beliefs below it; beliefs that keep it are left alone.
+    A grower keeps the constraints on raw frequencies. Smoothing can break them: a small leaf borrows more than a
+    large one, and may pass it. The middle between the two sides of a constrained split is a bound for all predictions
+    below it; predictions within their bounds do not change.
 
     Parameters
     ----------
     signs : tuple or list of int
-        For each feature +1 where the second class's probability must not fall as the feature rises, -1 where
-        it must not rise, 0 elsewhere; of a numeric target, the mean.
+        For each feature +1 if the second class's probability must not fall as the feature rises, -1 if it must not
+        rise, 0 without a constraint. In a regression tree they constrain the mean.
 
     Examples
     --------
@@ -39,6 +40,9 @@ class Monotone:
     [0.792, 0.792]
     """
 
+    name: ClassVar[str] = "monotone"
+    for_regression: ClassVar[bool] = True
+
     signs: tuple[int, ...]
 
     def __post_init__(self) -> None:
@@ -48,24 +52,24 @@ class Monotone:
         for sign in self.signs:
             check_whole("a sign", sign, -1, 1)
 
-    def check_fits(self, schema: Schema) -> None:
-        """Raise `ParameterError` for a target without an order, or another number of columns."""
+    def check_schema(self, schema: Schema) -> None:
+        """Raise `ParameterError` for more than two classes, or another number of features."""
         if schema.n_classes not in (0, 2):
             raise ParameterError(
-                f"signs are for two classes or a number; the tree has {schema.n_classes} classes."
+                f"signs are for two classes or a numeric target; the tree has {schema.n_classes} classes."
             )
         if len(self.signs) != schema.n_features:
             raise ParameterError(
-                f"there are {len(self.signs)} signs; expected {schema.n_features}, one a column."
+                f"there are {len(self.signs)} signs; expected {schema.n_features}, one per column."
             )
 
     def __call__(self, tree: Tree) -> Tree:
-        """Return the tree with its beliefs in order."""
-        self.check_fits(tree.schema)
+        """Return the tree with predictions that keep the constraints."""
+        self.check_schema(tree.schema)
         skeleton = tree.skeleton
         belief = tree.belief[:, -1].copy()
         lower, upper = np.full(tree.n_nodes, -np.inf), np.full(tree.n_nodes, np.inf)
-        # A test of known against missing values, whose threshold is infinite, has no order to keep.
+        # A split of known from missing values has an infinite threshold, and no order.
         ordered = np.isfinite(skeleton.threshold)
         sign = np.where(ordered, np.array([*self.signs, 0])[skeleton.feature], 0)
         for begin, end in zip(skeleton.levels[1:-1], skeleton.levels[2:], strict=True):
@@ -73,12 +77,12 @@ class Monotone:
             parent = skeleton.parent[level]
             lower[level], upper[level] = lower[parent], upper[parent]
             belief[level] = belief[level].clip(lower[level], upper[level])
-            tested = np.unique(parent[sign[parent] != 0])
-            left = skeleton.first_child[tested]
-            low, high = np.where(sign[tested] > 0, (left, left + 1), (left + 1, left))
+            constrained = np.unique(parent[sign[parent] != 0])
+            left = skeleton.first_child[constrained]
+            low, high = np.where(sign[constrained] > 0, (left, left + 1), (left + 1, left))
             upper[low] = lower[high] = (belief[low] + belief[high]) / 2
             belief[level] = belief[level].clip(lower[level], upper[level])
         moved = belief != tree.belief[:, -1]
-        told = belief[:, None] if tree.is_regression else np.stack((1 - belief, belief), axis=1)
-        kept = np.where(moved[:, None], told, tree.belief)
-        return with_belief(tree, kept, tree.borrowed, Step.of("monotone", signs=self.signs))
+        clipped = belief[:, None] if tree.is_regression else np.stack((1 - belief, belief), axis=1)
+        new = np.where(moved[:, None], clipped, tree.belief)
+        return with_belief(tree, new, tree.borrowed, Step.of(self.name, signs=self.signs))

@@ -1,4 +1,4 @@
-"""How far the rows of a node lie apart, as the tree believes."""
+"""Estimated variance of the target at every node."""
 
 from itertools import pairwise
 
@@ -14,9 +14,9 @@ __all__ = ["node_variances"]
 def node_variances(tree: Tree) -> Floats:
     """Estimate the variance of the rows of every node.
 
-    Of classes that is the sum of p (1 - p). Of a numeric target the rows themselves tell; where they are few they tell
-    little, and a single row nothing, so variance is borrowed as means are: from the node above, as many rows as the
-    node borrows and one more.
+    In a classification tree it is the sum of p (1 - p). In a regression tree it is the variance of the rows, smoothed
+    like the means because few rows estimate it badly: a node borrows as many rows from its parent as for its mean, and
+    one more.
 
     Returns
     -------
@@ -30,13 +30,13 @@ def node_variances(tree: Tree) -> Floats:
     [10.67, 5.33, 6.22, 3.11, 3.11]
     """
     if not tree.is_regression:
-        uncertain: Floats = (tree.belief * (1 - tree.belief)).sum(axis=1)
-        return uncertain
+        of_classes: Floats = (tree.belief * (1 - tree.belief)).sum(axis=1)
+        return of_classes
     skeleton, weight = tree.skeleton, tree.weight * tree.unit[0]
-    own, lent, spread = variances(tree.evidence, tree.unit), tree.borrowed + 1.0, np.empty(tree.n_nodes)
-    spread[0] = own[0]
+    own, borrowed, variance = variances(tree.evidence, tree.unit), tree.borrowed + 1.0, np.empty(tree.n_nodes)
+    variance[0] = own[0]
     for begin, end in pairwise(skeleton.levels[1:]):
         level = slice(begin, end)
-        above = spread[skeleton.parent[level]]
-        spread[level] = (weight[level] * own[level] + lent[level] * above) / (weight[level] + lent[level])
-    return spread
+        n, m, above = weight[level], borrowed[level], variance[skeleton.parent[level]]
+        variance[level] = (n * own[level] + m * above) / (n + m)
+    return variance

@@ -1,4 +1,4 @@
-"""Counts made again, for a tree whose tests were edited or whose counts come from elsewhere."""
+"""New counts for a tree whose splits were edited."""
 
 from typing import Any
 
@@ -12,15 +12,15 @@ __all__ = ["recount"]
 
 
 def recount(tree: Tree, X: Any, y: Any, *, sample_weight: Any = None) -> Tree:
-    """Count rows at the nodes of a tree in place of those it has, and smooth as it was smoothed.
+    """Replace the counts of a tree by those of some rows, and smooth with the smoothers in its history.
 
-    Use it after tests were edited, by hand in the file or with `dataclasses.replace`: a tree keeps the counts that
-    it has, and they are not those of the new tests.
+    Use it after splits were edited, by hand in the file or with `dataclasses.replace`: the tree still has the counts
+    of its old splits.
 
     Parameters
     ----------
     tree : Tree
-        Whose tests stay as they are.
+        Its splits stay as they are.
     X : array-like or data frame of shape (n_rows, n_features)
         Rows with the columns of the tree.
     y : array-like of shape (n_rows,)
@@ -31,7 +31,7 @@ def recount(tree: Tree, X: Any, y: Any, *, sample_weight: Any = None) -> Tree:
     Returns
     -------
     Tree
-        With the tests, the gains and the decision rule of `tree`, and the counts of these rows alone.
+        With the splits, the gains and the decision rule of `tree`, and the counts of these rows alone.
         Probabilities are estimated by the smoothers in its history, with the strengths found in the fit.
 
     Raises
@@ -41,7 +41,7 @@ def recount(tree: Tree, X: Any, y: Any, *, sample_weight: Any = None) -> Tree:
 
     See Also
     --------
-    hornbeam.tree.add_rows : counts more rows beside those that the tree has.
+    hornbeam.tree.add_rows : adds the counts of more rows.
 
     Examples
     --------

@@ -1,52 +1,25 @@
-"""Smoothing again, as a tree was smoothed before: by the steps in its history, strengths and all."""
+"""Smoothing a tree again with the smoothers in its history, with their fitted parameters."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from functools import reduce
-from typing import Any
 
 from hornbeam.data.schema import Schema
 from hornbeam.errors import ParameterError, TreeError
-from hornbeam.smoothing.borrowing import Borrowing
-from hornbeam.smoothing.estimates import Laplace, MEstimate, Raw
-from hornbeam.smoothing.hdp import HDP
-from hornbeam.smoothing.hgs import HGS, GradientHGS, LeaveOneOutHGS
 from hornbeam.smoothing.interval_calibration import IntervalCalibration
-from hornbeam.smoothing.m_branch import MBranch
 from hornbeam.smoothing.monotone import Monotone
-from hornbeam.smoothing.shrinkage import HierarchicalShrinkage
-from hornbeam.smoothing.smoother import Smoother
+from hornbeam.smoothing.registry import SMOOTHERS
+from hornbeam.smoothing.smoother import NamedSmoother, Smoother
 from hornbeam.tree.tree import Step, Tree
 
 __all__ = ["check_history", "known_part", "replay", "smoothers_of"]
 
-# By the names they sign with. Each of these speaks alone: nothing that was believed before it counts.
-_SMOOTHERS: dict[str, Any] = {
-    "borrowing": Borrowing,
-    "hdp": HDP,
-    "hgs": HGS,
-    "hgs-gradient": GradientHGS,
-    "hgs-loo": LeaveOneOutHGS,
-    "laplace": Laplace,
-    "m-branch": MBranch,
-    "m-estimate": MEstimate,
-    "raw": Raw,
-    "shrinkage": HierarchicalShrinkage,
-}
-
-_KINDS = _SMOOTHERS | {"appraisal": IntervalCalibration, "monotone": Monotone}
-_OF_NUMBERS = (
-    IntervalCalibration,
-    Borrowing,
-    HierarchicalShrinkage,
-    MBranch,
-    Monotone,
-    Raw,
-)  # and of classes
+# Steps after a smoother that change its predictions or intervals.
+_ADJUSTMENTS: dict[str, type[NamedSmoother]] = {kind.name: kind for kind in (Monotone, IntervalCalibration)}
 
 
-def smoothers_of(history: Sequence[Step]) -> tuple[Smoother, ...]:
-    """Find the steps that made what a tree believes, in its history.
+def smoothers_of(history: Sequence[Step]) -> tuple[NamedSmoother, ...]:
+    """Find the smoothers in the history of a tree that made its present predictions.
 
     Parameters
     ----------
@@ -56,36 +29,35 @@ def smoothers_of(history: Sequence[Step]) -> tuple[Smoother, ...]:
     Returns
     -------
     tuple of Smoother
-        The last smoother of the house with the strengths it had, fitted ones too; `Monotone` if it was
-        brought in order; `IntervalCalibration` if its rows were appraised in the end. Empty for raw frequencies.
+        The last smoother of the registry, with its parameters, fitted ones too; `Monotone` if it came after;
+        `IntervalCalibration` if that is the last step. Empty for raw frequencies.
 
     Examples
     --------
     >>> from hornbeam import TreeClassifier
+    >>> from hornbeam.smoothing import HGS
     >>> X, y = [[0], [1], [2], [3]], [0, 0, 1, 1]
     >>> smoothers_of(TreeClassifier(smoothing=HGS(2.0)).fit(X, y).tree_.history)
     (HGS(alpha=2.0, prior=1.0),)
     >>> [type(smoother).__name__ for smoother in smoothers_of(TreeClassifier().fit(X, y).tree_.history)]
     ['Borrowing', 'IntervalCalibration']
     """
-    found: list[Smoother] = []
-    last = next((at for at in reversed(range(len(history))) if history[at].name in _SMOOTHERS), None)
-    if last is not None:
-        found.append(_made(_SMOOTHERS[history[last].name], history[last]))
-    found += [_made(Monotone, step) for step in history[last or 0 :] if step.name == "monotone"][-1:]
-    found += [_made(IntervalCalibration, step) for step in history[-1:] if step.name == "appraisal"]
-    return tuple(found)
+    last = next((at for at in reversed(range(len(history))) if history[at].name in SMOOTHERS), None)
+    steps = [] if last is None else [history[last]]
+    steps += [step for step in history[last or 0 :] if step.name == Monotone.name][-1:]
+    steps += [step for step in history[-1:] if step.name == IntervalCalibration.name]
+    return tuple(_smoother(step) for step in steps)
 
 
 def check_history(history: Sequence[Step], schema: Schema) -> None:
-    """Raise `TreeError` if a history has a smoother that cannot be made, or not for such a tree.
+    """Raise `TreeError` if a smoother in a history has invalid parameters, or does not fit the schema.
 
     Parameters
     ----------
     history : sequence of Step
-        Steps of other names than the smoothers of Hornbeam are not looked at: nothing is computed from them.
+        Steps that are not smoothers of the registry are not checked: nothing is computed from them.
     schema : Schema
-        That of the tree.
+        Of the tree.
 
     Examples
     --------
@@ -96,48 +68,47 @@ def check_history(history: Sequence[Step], schema: Schema) -> None:
     hornbeam.errors.TreeError: the history has the step hgs(alpha=-1.0), which cannot be made: alpha=-1.0: ...
     """
     for step in history:
-        kind = _KINDS.get(step.name)
+        kind = _class(step)
         if kind is None:
             continue
-        if schema.is_regression and kind not in _OF_NUMBERS:
-            raise TreeError(f"the history has the step {step.name!r}, which is for trees of classes alone")
-        unknown = dict(step.parameters).keys() - _names(kind)
+        if schema.is_regression and not kind.for_regression:
+            raise TreeError(
+                f"the history has the step {step.name!r}, which is for classification trees alone"
+            )
+        unknown = dict(step.parameters).keys() - _parameter_names(kind)
         if unknown:
             raise TreeError(
                 f"the history has the step {step.name!r} with {min(unknown)!r}, a parameter that this "
                 "step does not have"
             )
-        smoother = _made(kind, step)
+        smoother = _smoother(step)
         try:
-            if isinstance(smoother, Monotone):
-                smoother.check_fits(schema)
-            if isinstance(smoother, MEstimate):
-                smoother.check_fits(schema.n_classes)
+            smoother.check_schema(schema)
         except ParameterError as error:
             raise TreeError(f"the history has the step {step.name!r}: {error}") from error
 
 
 def known_part(step: Step) -> Step:
-    """Return a step of a newer Hornbeam without the parameters that its smoother does not have here.
+    """Return a step of a newer Hornbeam without the parameters that its smoother lacks in this version.
 
     Examples
     --------
     >>> print(known_part(Step.of("hgs", alpha=2.0, colour="blue")))
     hgs(alpha=2.0)
     """
-    kind = _KINDS.get(step.name)
+    kind = _class(step)
     if kind is None:
         return step
-    names = _names(kind)
+    names = _parameter_names(kind)
     return Step(step.name, tuple((name, value) for name, value in step.parameters if name in names))
 
 
 def replay(smoothers: Iterable[Smoother], tree: Tree) -> Tree:
-    """Smooth a tree by several steps, one after the other.
+    """Apply several smoothers to a tree, one after the other.
 
     Examples
     --------
-    Evidence has grown, and the tree borrows as before:
+    New evidence, smoothed with the same strengths as before:
 
     >>> from hornbeam import Table, TreeClassifier
     >>> from hornbeam.tree import add_rows
@@ -149,16 +120,22 @@ def replay(smoothers: Iterable[Smoother], tree: Tree) -> Tree:
     return reduce(lambda smoothed, smoother: smoother(smoothed), smoothers, tree)
 
 
-def _names(kind: Any) -> set[str]:
-    """Return the names that a step of a smoother may have: its parameters, and how many steps it took."""
-    return {field.name for field in fields(kind)} | {"steps"}
+def _class(step: Step) -> type[NamedSmoother] | None:
+    """Return the class of a step, if it is a smoother or an adjustment."""
+    return SMOOTHERS.get(step.name) or _ADJUSTMENTS.get(step.name)
 
 
-def _made(kind: Any, step: Step) -> Smoother:
-    """Make a smoother from the line it wrote, which may tell more than its parameters."""
-    names = {field.name for field in fields(kind)}
+def _parameter_names(kind: type[NamedSmoother]) -> set[str]:
+    """Return the parameters that a step of a smoother may have: its fields, and its number of iterations."""
+    return {field.name for field in fields(kind)} | {"steps"}  # type: ignore[arg-type]
+
+
+def _smoother(step: Step) -> NamedSmoother:
+    """Make the smoother of a step from those parameters that are its fields."""
+    kind = (SMOOTHERS | _ADJUSTMENTS)[step.name]
+    names = {field.name for field in fields(kind)}  # type: ignore[arg-type]
     try:
-        smoother: Smoother = kind(**{name: value for name, value in step.parameters if name in names})
+        smoother = kind(**{name: value for name, value in step.parameters if name in names})
     except (TypeError, ValueError, OverflowError) as error:
         raise TreeError(f"the history has the step {step!s:.200}, which cannot be made: {error}") from error
     return smoother

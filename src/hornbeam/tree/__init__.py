@@ -13,7 +13,8 @@ Files in reading order; their imports have no circle (`tests/tree/test_imports.p
 `evidence`: counting, updating and standardising evidence.
 `edit`: new trees from old ones.
 `condition`: conditions on paths to nodes.
-`leaf_budget`, `gains`, `categories`, `unwrap`: small helpers.
+`importance`: feature importance of one tree or several.
+`leaf_budget`, `categories`, `unwrap`: small helpers.
 `statistics`: confidence bounds and pessimistic errors, without a tree.
 """
 

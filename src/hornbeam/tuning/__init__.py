@@ -1,4 +1,16 @@
-"""Trees that choose their own settings, on rows they have not seen."""
+"""Fitters that choose settings on held-out rows.
+
+Reading order:
+
+- `folds`: rows to folds, and a tree grown without each fold
+- `candidate_losses`, `cross_validated`: the choice of a pruner
+- `cross_fitted`: the default fit; strengths of smoothing and the price of a leaf
+- `leaf_penalty`: the choice of that price
+- `simulation`: intervals calibrated on simulated targets
+- `tuning_result`: what `CrossFitted` found, applied to a tree
+- `interval_calibration`: the calibration of a tree of any recipe
+- `limits`: memory with many classes
+"""
 
 from hornbeam.tuning.cross_fitted import CrossFitted
 from hornbeam.tuning.cross_validated import CrossValidated

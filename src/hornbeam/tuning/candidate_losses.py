@@ -1,4 +1,4 @@
-"""Candidates on trial: what they lost on held-out rows, and which of them wins."""
+"""Losses of candidate pruners on held-out rows, and the choice among them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +8,8 @@ import numpy as np
 
 from hornbeam.kernels.elementary import log
 from hornbeam.kernels.sums import row_dots
-from hornbeam.pruning import Pruner, cut_alphas
+from hornbeam.pruning import Pruner
+from hornbeam.pruning.cost_complexity import cut_alphas
 from hornbeam.recipe import Recipe
 from hornbeam.tree.decision.costs import Costs
 from hornbeam.tree.evidence.standardised import StandardisedTarget
@@ -29,33 +30,33 @@ __all__ = [
 
 type Score = Literal["brier", "log", "error"] | Costs
 
-_LEAST = 1e-15  # what a class held impossible is given when it comes: 34.5 nats
-_TOLERANCE = 1e-12  # of the largest loss: what rounding may put between candidates that lose the same
+_LEAST = 1e-15  # least probability in the log loss: 34.5 nats
+_TOLERANCE = 1e-12  # of the largest loss: rounding error between candidates of equal loss
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidateLosses:
-    """What each candidate lost on the same rows.
+    """Losses of several candidates on the same rows.
 
     Parameters
     ----------
     n_leaves : float64 array of shape (n_candidates,)
-        Leaves of all trees it pruned.
+        Leaves of all trees that the candidate pruned.
     loss, square : float64 array of shape (n_candidates,)
         Sums of the losses of all rows, and of their squares.
     rows : float
         The weight of these rows.
     n_trees : int, default 1
-        How many trees each of them pruned.
+        Number of trees that each candidate pruned.
 
     Examples
     --------
-    Four rows each. The second lost least, 1 on average with a standard error of 0.25; the third, which is
+    Four rows each. The second has the least loss, 1 on average with a standard error of 0.25; the third, which is
     smaller, is within it and the fourth is not.
 
     >>> loss, square = np.array([6.0, 4.0, 5.0, 6.0]), np.array([9.25, 5.0, 7.0, 9.5])
-    >>> trial = CandidateLosses(np.array([9.0, 5.0, 3.0, 1.0]), loss, square, 4.0)
-    >>> trial.winner(), trial.winner(simplicity=1.0)
+    >>> losses = CandidateLosses(np.array([9.0, 5.0, 3.0, 1.0]), loss, square, 4.0)
+    >>> losses.winner(), losses.winner(simplicity=1.0)
     (1, 2)
     """
 
@@ -76,19 +77,19 @@ class CandidateLosses:
 
     @property
     def mean(self) -> Floats:
-        """What each candidate lost on a row, on average."""
+        """Mean loss of each candidate per row."""
         return self.loss / self.rows
 
     @property
     def error(self) -> Floats:
         """The standard error of the mean."""
-        spread: Floats = np.maximum(self.square / self.rows - np.square(self.mean), 0.0)
-        return np.sqrt(spread / self.rows)
+        variance: Floats = np.maximum(self.square / self.rows - np.square(self.mean), 0.0)
+        return np.sqrt(variance / self.rows)
 
     def winner(self, simplicity: float = 0.0) -> int:
-        """Find the smallest candidate that is `simplicity` standard errors at most above the best.
+        """Find the smallest candidate whose loss is at most `simplicity` standard errors above the least.
 
-        Of candidates of one size, the one that lost least; of equals, the last.
+        Of candidates of equal size, the one of least loss; of equals, the last.
         """
         mean, error = self.mean, self.error
         slack = _TOLERANCE * float(np.abs(mean).max())
@@ -101,7 +102,7 @@ class CandidateLosses:
 
 
 def losses(belief: Floats, score: Score) -> Floats:
-    """Say what a row of each class loses where it is answered with a belief.
+    """Return the loss of a row of each class for given predictions.
 
     Parameters
     ----------
@@ -126,23 +127,23 @@ def losses(belief: Floats, score: Score) -> Floats:
     if score == "log":
         return -log(np.maximum(belief, _LEAST))
     costs = score if isinstance(score, Costs) else Costs(1.0 - np.eye(belief.shape[1]))
-    paid: Floats = costs.matrix.T[costs.cheapest(belief)]
-    return paid
+    cost: Floats = costs.matrix.T[costs.cheapest(belief)]
+    return cost
 
 
 def evaluate_pruners(
-    recipe: Recipe, candidates: Sequence[Pruner | None], regrown: FoldTree, score: Score = "brier"
+    recipe: Recipe, candidates: Sequence[Pruner | None], fold_tree: FoldTree, score: Score = "brier"
 ) -> CandidateLosses:
-    """Prune a regrown tree with each candidate, smooth it, and ask the rows it was grown without.
+    """Prune a fold tree with each candidate, smooth it, and sum the losses of its held-out rows.
 
-    A row that is shared out to several children loses what its shares lose.
+    The loss of a fractional row is the sum of the losses of its parts.
 
     Parameters
     ----------
     recipe : Recipe
         Smooths the pruned trees.
     candidates : sequence of Pruner or None
-    regrown : FoldTree
+    fold_tree : FoldTree
     score : {"brier", "log", "error"} or Costs, default "brier"
 
     Returns
@@ -151,24 +152,24 @@ def evaluate_pruners(
     """
     found = []
     for candidate in candidates:
-        tree = replace(recipe, pruner=candidate).finish(regrown.tree)
-        _, held = route_held_out(tree, regrown.table)
-        lost = losses(tree.belief, score)
-        found.append((tree.n_leaves, (held * lost).sum(), (held * lost * lost).sum()))
+        tree = replace(recipe, pruner=candidate).finish(fold_tree.tree)
+        _, held = route_held_out(tree, fold_tree.table)
+        each = losses(tree.belief, score)
+        found.append((tree.n_leaves, (held * each).sum(), (held * each * each).sum()))
     n_leaves, loss, square = np.array(found, np.float64).T
-    return CandidateLosses(n_leaves, loss, square, float(regrown.held.sum()))
+    return CandidateLosses(n_leaves, loss, square, float(fold_tree.held.sum()))
 
 
 def evaluate_alphas(
     alphas: Floats,
     tree: Tree,
     held: Floats,
-    lost: Floats,
+    loss: Floats,
     impurity: str = "gini",
     *,
     square: Floats | None = None,
 ) -> CandidateLosses:
-    """Try `CostComplexity` with many alphas at once; what nodes believe must not depend on what is cut.
+    """Evaluate `CostComplexity` with many alphas at once; predictions must not depend on what is pruned.
 
     Parameters
     ----------
@@ -176,12 +177,12 @@ def evaluate_alphas(
     tree : Tree
         Not pruned.
     held : float64 array of shape (n_nodes, n_classes)
-        The weight of each class, in rows the tree was grown without, that stops at each node.
-    lost : float64 array of shape (n_nodes, n_classes)
-        What a row of each class loses if a node answers it: `losses`.
+        The weight of each class, in held-out rows, that stops at each node.
+    loss : float64 array of shape (n_nodes, n_classes)
+        Loss of a row of each class with the prediction of a node: `losses`.
     impurity : {"gini", "entropy", "error"}, default "gini"
-    square : float64 array of the shape of `lost`, optional
-        The squares of the losses, if they are not those of `lost` (`squared_losses`).
+    square : float64 array of the shape of `loss`, optional
+        The squares of the losses, if they are not those of `loss` (`squared_losses`).
 
     Returns
     -------
@@ -189,16 +190,16 @@ def evaluate_alphas(
 
     Notes
     -----
-    A node is a leaf from its own alpha on until an ancestor is cut (`cut_alphas`), and answers the rows that
-    pass it; before that it answers those that stop there. So each node adds to two runs of alphas, and one
-    sweep over the nodes serves any number of candidates.
+    A node is a leaf from its own alpha on until an ancestor is cut (`cut_alphas`), and predicts for the rows that
+    pass it; below its alpha it predicts for the rows that stop there. So each node adds to two ranges of alphas, and
+    one sweep over the nodes is enough for any number of candidates.
     """
     skeleton = tree.skeleton
     ascending, place = np.unique(alphas, return_inverse=True)
     size = len(ascending)
     cut = cut_alphas(tree, impurity)
-    gone = np.append(np.inf, push_down(skeleton, cut, np.minimum)[skeleton.parent[1:]])
-    end = np.where(gone < np.inf, np.searchsorted(ascending, gone), size)
+    removed = np.append(np.inf, push_down(skeleton, cut, np.minimum)[skeleton.parent[1:]])
+    end = np.where(removed < np.inf, np.searchsorted(ascending, removed), size)
     begin = np.minimum(np.searchsorted(ascending, cut), end)
     passing = pull_up(skeleton, held)
 
@@ -208,23 +209,23 @@ def evaluate_alphas(
         total: Floats = np.cumsum(change)[place]
         return total
 
-    def lost_by_alpha(each: Floats) -> Floats:
+    def loss_by_alpha(each: Floats) -> Floats:
         return by_alpha(row_dots(held, each), row_dots(passing, each))
 
     n_leaves = by_alpha(skeleton.is_leaf.astype(np.float64), np.ones(tree.n_nodes))
-    squares = lost_by_alpha(lost * lost if square is None else square)
+    squares = loss_by_alpha(loss * loss if square is None else square)
     rows = held.sum() if square is None else held[:, 0].sum()
-    return CandidateLosses(n_leaves, lost_by_alpha(lost), squares, float(rows))
+    return CandidateLosses(n_leaves, loss_by_alpha(loss), squares, float(rows))
 
 
 def powers(one: FoldTree, standard: StandardisedTarget) -> Floats:
-    """Add up the powers, 0 to 4, of a numeric target at the node where each held-out row stops.
+    """Sum the powers 0 to 4 of a numeric target over the held-out rows of each node.
 
     Parameters
     ----------
     one : FoldTree
     standard : StandardisedTarget
-        Where numbers are seen from, so that no power is large.
+        Scale of the target, so that no power is large.
 
     Returns
     -------
@@ -240,7 +241,7 @@ def powers(one: FoldTree, standard: StandardisedTarget) -> Floats:
 
 
 def squared_losses(mean: Floats) -> tuple[Floats, Floats]:
-    """Write (z - mean)**2 and its square as factors of the powers of z.
+    """Return (z - mean)**2 and its square as coefficients of the powers of z.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Pruning strength by cross-validation: candidates prune regrown trees, held-out rows choose."""
+"""Cross-validation of the pruner: candidates prune fold trees, and held-out rows choose among them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -7,11 +7,11 @@ from operator import add
 
 import numpy as np
 
+from hornbeam.data.binning.bins import Bins
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.pruning import CostComplexity, Pruner, cost_complexity_pruners
 from hornbeam.recipe import Recipe
-from hornbeam.smoothing import HGS, Borrowing, HierarchicalShrinkage, Laplace, MEstimate, Raw
 from hornbeam.tree.decision.costs import Costs
 from hornbeam.tree.evidence.standardised import StandardisedTarget
 from hornbeam.tree.tree import Tree
@@ -25,51 +25,48 @@ from hornbeam.tuning.candidate_losses import (
     squared_losses,
 )
 from hornbeam.tuning.folds import FoldAssignment, FoldTree, grow_without_fold, n_copies
-from hornbeam.typing import Floats
+from hornbeam.typing import Codes, Floats
 
 __all__ = ["CrossValidated"]
 
 type Candidates = Sequence[Pruner | None]
 
 _SCORES = ("brier", "log", "error")
-# What these believe of a node depends on it and the nodes above alone: cutting below changes nothing.
-_FROM_ABOVE = (type(None), Raw, Laplace, MEstimate, HierarchicalShrinkage, HGS, Borrowing)
 
 
 @dataclass(frozen=True, slots=True)
 class CrossValidated:
-    """A recipe whose pruner is chosen on rows held out of regrown trees.
+    """A recipe whose pruner is chosen on held-out rows.
 
     Parameters
     ----------
     recipe : Recipe
-        How trees are grown and smoothed. Its pruner is replaced by the one that is chosen.
+        The settings of growing and smoothing. Its pruner is replaced by the chosen one.
     candidates : sequence of Pruner or None, or callable from Tree to such a sequence
-        The pruners to choose from, None for no pruning; or what lists them, given the tree grown from all
+        The pruners to choose from, None for no pruning; or a function that lists them for the tree grown from all
         rows. Default: `cost_complexity_pruners`, every subtree on CART's path.
     score : {"brier", "log", "error"} or Costs, default "brier"
-        What a held-out row loses: the squared distance of the probabilities from the truth over all classes,
-        minus the logarithm of the true class's probability (taken as at least 1e-15), 1 for a wrong answer,
-        or what the answer of least expected cost costs. Of a numeric target "brier" is the squared error, and the
+        Loss of a held-out row: the squared distance between its probabilities and the truth over all classes,
+        minus the logarithm of the true class's probability (at least 1e-15), 1 for a wrong prediction,
+        or the cost of the prediction of least expected cost. In regression "brier" is the squared error, and the
         only choice.
     folds : int, default 5
-        How many trees are regrown, each without one fold of the rows.
+        Number of fold trees, each grown without one fold of the rows.
     simplicity : float, default 0.0
-        A dial from 0, the candidate that loses least, to 1, the one of fewest leaves that is within one
+        From 0, the candidate of the least loss, to 1, the one of fewest leaves whose loss is within one
         standard error of it: CART's 1-SE rule.
     seed : int, default 0
-        Deals the rows to other folds.
+        Another seed gives other folds.
 
     Notes
     -----
-    Every candidate prunes every regrown tree, the recipe's smoother speaks, and the rows that tree has not
-    seen are asked. Sizes are those of the regrown trees too. Which row is in which fold depends on the rows
-    alone, not on their order.
+    Every candidate prunes every fold tree, the recipe's smoother smooths it, and its loss on the held-out rows is
+    summed. Sizes are those of the fold trees too. The folds depend on the rows alone, not on their order.
 
-    All alphas of CART's path are tried in one sweep over each tree, however many they are, if the smoother
-    looks at a node and its ancestors alone: raw frequencies, `Laplace`, `MEstimate`,
-    `HierarchicalShrinkage`, `HGS` and `Borrowing`. Others smooth each tree anew for each candidate; give them
-    few.
+    All alphas of CART's path are evaluated in one sweep over each tree, whatever their number, if the smoother needs
+    only a node and its ancestors (`NamedSmoother.needs_only_ancestors`): raw frequencies, `Laplace`, `MEstimate`,
+    `HierarchicalShrinkage`, `HGS` and `Borrowing`. Others smooth each tree again for each candidate; use few
+    candidates with them.
 
     Examples
     --------
@@ -104,74 +101,85 @@ class CrossValidated:
             raise ParameterError(f"folds={self.folds}: expected 2 or more.")
         if not 0 <= self.simplicity <= 1:
             raise ParameterError(
-                f"simplicity={self.simplicity}: expected a number from 0 (loses least) to 1 (smallest)."
+                f"simplicity={self.simplicity}: expected a number from 0 (most accurate) to 1 (smallest)."
             )
 
     def fit(self, table: Table, *, n_jobs: int = 1, on_progress: Callable[[int], None] | None = None) -> Tree:
-        """Make the tree of a table; ``n_jobs`` threads cannot change it."""
+        """Fit a tree; it does not depend on ``n_jobs``."""
         return self.choose(table, n_jobs=n_jobs).fit(table, n_jobs=n_jobs, on_progress=on_progress)
 
-    def choose(self, table: Table, *, n_jobs: int = 1) -> Recipe:
-        """Find the pruner; the recipe is returned with it.
+    @property
+    def fixed_recipe(self) -> None:
+        """None: the recipe depends on the rows."""
+        return None
 
-        A single row leaves nobody to ask: then the first candidate is taken.
-        """
-        candidates, trial = self.trial(table, n_jobs=n_jobs)
-        best = 0 if trial is None else trial.winner(self.simplicity)
+    @property
+    def rows_to_learn(self) -> int:
+        """0: nothing is learnt after the choice."""
+        return 0
+
+    def choose(self, table: Table, *, n_jobs: int = 1) -> Recipe:
+        """Return the recipe with the chosen pruner; of a single row, the first candidate."""
+        candidates, found = self.evaluate(table, n_jobs=n_jobs)
+        best = 0 if found is None else found.winner(self.simplicity)
         return replace(self.recipe, pruner=candidates[best])
 
-    def trial(
+    def learn(self, recipe: Recipe, table: Table, bins: Bins, codes: Codes, *, n_jobs: int = 1) -> Recipe:  # noqa: ARG002
+        """Return the given recipe: nothing is learnt after the choice."""
+        return recipe
+
+    def evaluate(
         self, table: Table, *, n_jobs: int = 1
     ) -> tuple[tuple[Pruner | None, ...], CandidateLosses | None]:
-        """List the candidates, and what they lost on the rows held out; of a single row, nothing."""
+        """Return the candidates and their losses on held-out rows; None for a single row."""
         recipe = replace(self.recipe, pruner=None)
         bins = recipe.bin(table, n_jobs)
         codes = bins.encode(table, n_jobs)
-        cards = FoldAssignment.of(table, codes, min(self.folds, n_copies(table)), self.seed)
-        regrown = grow_without_fold(recipe, table, bins, codes, cards, n_jobs)
+        assignment = FoldAssignment.of(table, codes, min(self.folds, n_copies(table)), self.seed)
+        fold_trees = grow_without_fold(recipe, table, bins, codes, assignment, n_jobs)
         candidates = self.candidates
         if callable(candidates):
             candidates = candidates(recipe.grower.grow(table, bins, codes, n_jobs=n_jobs))
         listed = _listed(candidates)
-        if not regrown:
+        if not fold_trees:
             return listed, None
-        standard = (
-            StandardisedTarget.of(*(one.tree for one in regrown))
-            if table.numeric_target is not None
-            else None
-        )
-        return listed, reduce(add, (self._try(recipe, listed, one, standard) for one in regrown))
+        standard = None
+        if table.numeric_target is not None:
+            standard = StandardisedTarget.of(*(one.tree for one in fold_trees))
+        return listed, reduce(add, (self._evaluate(recipe, listed, one, standard) for one in fold_trees))
 
-    def _try(
+    def _evaluate(
         self, recipe: Recipe, candidates: Candidates, one: FoldTree, standard: StandardisedTarget | None
     ) -> CandidateLosses:
-        """Try all candidates on one regrown tree, on a path all at once."""
+        """Return the losses of all candidates on one fold tree; those of a path in one sweep."""
         alphas = [each.alpha for each in candidates if isinstance(each, CostComplexity)]
         impurities = {each.impurity for each in candidates if isinstance(each, CostComplexity)}
         on_path = len(alphas) == len(candidates) and len(impurities) == 1
-        at_once = on_path and isinstance(recipe.smoother, _FROM_ABOVE)
+        # A smoother of the user's own, a function for one, has no such attribute.
+        smoothed_once = recipe.smoother is None or getattr(recipe.smoother, "needs_only_ancestors", False)
+        at_once = on_path and smoothed_once
         if standard is not None:
-            return self._try_measured(recipe, np.array(alphas), one, standard, at_once)
+            return self._evaluate_regression(recipe, np.array(alphas), one, standard, at_once)
         if not at_once:
             return evaluate_pruners(recipe, candidates, one, self.score)
-        lost = losses(recipe.finish(one.tree).belief, self.score)
-        return evaluate_alphas(np.array(alphas), one.tree, one.held, lost, *impurities)
+        loss = losses(recipe.finish(one.tree).belief, self.score)
+        return evaluate_alphas(np.array(alphas), one.tree, one.held, loss, *impurities)
 
-    def _try_measured(
+    def _evaluate_regression(
         self, recipe: Recipe, alphas: Floats, one: FoldTree, standard: StandardisedTarget, at_once: bool
     ) -> CandidateLosses:
-        """Try alphas by the squared error, in deviations of all rows."""
+        """Return the squared errors of alphas, in units of the standard deviation of all rows."""
         if not at_once or self.score != "brier":
             raise ParameterError(
                 "the target is numeric: expected candidates on CART's path, squared loss (score='brier'), and a "
-                "smoother that looks at a node and those above it. Choose among others by hand."
+                "smoother that needs only a node and its ancestors. Compare other candidates yourself."
             )
         loss, square = squared_losses(standard.seen(recipe.finish(one.tree).belief[:, 0]))
         return evaluate_alphas(alphas, one.tree, powers(one, standard), loss, square=square)
 
 
 def _listed(candidates: Candidates | Tree) -> tuple[Pruner | None, ...]:
-    """The candidates, if there are any."""
+    """Return the candidates as a tuple of at least one."""
     if isinstance(candidates, Tree):
         raise ParameterError(
             "candidates returned a tree: expected a sequence of pruners. Pass a tuple, also of a single pruner."

@@ -1,4 +1,4 @@
-"""Rows dealt out to folds, and the trees regrown without each."""
+"""Assignment of rows to folds, and the trees grown without each fold."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -30,41 +30,41 @@ __all__ = [
     "route_held_out",
 ]
 
-_STRATA = 20  # parts of a numeric target of nearly equal weight, each dealt out for itself
+_STRATA = 20  # parts of a numeric target of nearly equal weight
 
 
 def _strata(table: Table) -> Counts | Indices:
-    """Classes; or parts of a numeric target. Rows of one value are in one part, whatever their order and copies."""
+    """Return the classes, or parts of a numeric target; equal values are in the same part."""
     if table.numeric_target is None:
         return target_bits(table)
     weight = np.ones(table.n_rows, np.int64) if table.weight is None else table.weight
     values, place = np.unique(table.numeric_target.values, return_inverse=True)
-    mine = np.zeros(len(values), np.int64)
-    np.add.at(mine, place, weight)
-    below = np.cumsum(mine) - mine
-    stratum: Counts = (below * _STRATA // max(int(mine.sum()), 1))[place]
+    weight_of_value = np.zeros(len(values), np.int64)
+    np.add.at(weight_of_value, place, weight)
+    below = np.cumsum(weight_of_value) - weight_of_value
+    stratum: Counts = (below * _STRATA // max(int(weight_of_value.sum()), 1))[place]
     return stratum
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoldAssignment:
-    """Rows dealt out to folds like cards, class by class, and copies of a row one after the other.
+    """Stratified assignment of rows to folds: in turn within each class, copies of a row one after the other.
 
-    A numeric target is cut into twenty parts of nearly equal weight, which are dealt out like classes.
+    A numeric target is cut into twenty parts of nearly equal weight, which are the strata in place of classes.
 
     Parameters
     ----------
     first : int64 array of shape (n_rows,)
-        When the first copy of each row was dealt; the card of turn t goes to fold ``t % n_folds``.
+        The turn of the first copy of each row; the copy of turn t goes to fold ``t % n_folds``.
     copies : int64 array of shape (n_rows,) or None
-        How many copies there are of each row: its weight, where weights are whole; None for one each.
+        Number of copies of each row: its weight, where weights are whole; None for one each.
     n_folds : int
 
     Examples
     --------
     >>> table = Table.read([[1.0], [2.0], [3.0]], [0, 0, 1], sample_weight=[1, 3, 1])
-    >>> cards = FoldAssignment.of(table, np.array([[0], [1], [2]], np.uint8), 2)
-    >>> cards.held(0).tolist(), cards.held(1).tolist()
+    >>> folds = FoldAssignment.of(table, np.array([[0], [1], [2]], np.uint8), 2)
+    >>> folds.held(0).tolist(), folds.held(1).tolist()
     ([1, 1, 1], [0, 2, 0])
     """
 
@@ -74,7 +74,7 @@ class FoldAssignment:
 
     @classmethod
     def of(cls, table: Table, codes: Codes, n_folds: int, seed: int = 0) -> Self:
-        """Deal the rows of a table; their order plays no part, and weight 2 is the row twice."""
+        """Assign the rows of a table; their order does not matter, and a row of weight 2 is two rows."""
         target, weight = _strata(table), table.weight
         numbers = row_hash(codes, target_bits(table), seed)
         order = np.lexsort((numbers, target) if weight is None else (weight, numbers, target))
@@ -83,22 +83,22 @@ class FoldAssignment:
         if copies is None:
             first[order] = np.arange(len(target))
         else:
-            dealt = copies[order]
-            first[order] = np.cumsum(dealt) - dealt
+            ordered = copies[order]
+            first[order] = np.cumsum(ordered) - ordered
         return cls(first, copies, n_folds)
 
     def held(self, fold: int) -> Counts:
         """Count the copies of each row in a fold."""
         if self.copies is None:
-            mine: Counts = (self.first % self.n_folds == fold).astype(np.int64)
-            return mine
+            single: Counts = (self.first % self.n_folds == fold).astype(np.int64)
+            return single
         end = self.first + self.copies
         held: Counts = (end - 1 - fold) // self.n_folds - (self.first - 1 - fold) // self.n_folds
         return held
 
 
 def n_copies(table: Table) -> int:
-    """Count the rows of a table, one of weight 2 twice.
+    """Count the rows of a table, a row of weight 2 twice.
 
     Examples
     --------
@@ -110,23 +110,23 @@ def n_copies(table: Table) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoldTree:
-    """A tree regrown without some rows, and what became of them.
+    """A tree grown without one fold, and the nodes where the held-out rows stop.
 
     Parameters
     ----------
     tree : Tree
         Pruned, if the recipe prunes, and not smoothed.
     rows : array of int
-        The rows held out.
+        The held-out rows, as indices.
     table : Table
-        These rows, as often as they are held out.
+        These rows, with their held-out weight.
     weight : float64 array
-        What each of them weighs.
+        The weight of each of them.
     node : int32 array or None
-        Where each of them stops; None if missing values go to every child.
+        The node where each of them stops; None if missing values go to every child.
     held : float64 array of shape (n_nodes, n_classes)
-        The weight of each class at the node whose belief is tested by it: where the rows stop, or the leaves below
-        (`route_held_out`). Of a numeric target, of shape (n_nodes, 3): weight, sum and sum of squares of these rows.
+        The weight of each class at the node whose prediction it tests: where the rows stop, or the leaves below
+        (`route_held_out`). In regression of shape (n_nodes, 3): weight, sum and sum of squares of these rows.
     """
 
     tree: Tree
@@ -136,19 +136,19 @@ class FoldTree:
     node: Indices | None
     held: Floats
 
-    def believing(self, belief: Floats) -> Tree:
-        """Return the tree with a belief."""
+    def with_belief(self, belief: Floats) -> Tree:
+        """Return the tree with these predictions."""
         return with_belief(self.tree, belief, np.zeros(self.tree.n_nodes), Step.of("borrowing"))
 
     def stopping(self, cut: Bools) -> Self:
-        """Let held-out rows stop where the tree is cut; it keeps its nodes, which then are asked no more."""
+        """Let held-out rows stop where the tree is cut; nodes below stay, without held-out rows."""
         held = np.zeros_like(self.held)
         np.add.at(held, end_nodes(self.tree.skeleton, cut), self.held)
         return replace(self, held=held)
 
 
 def end_nodes(skeleton: Skeleton, cut: Bools) -> Indices:
-    """Find the node that answers for the rows of each, if some are made leaves: the first cut on the way.
+    """Find the node that predicts for the rows of each node, if some are made leaves: the first cut on the path.
 
     Examples
     --------
@@ -163,9 +163,9 @@ def end_nodes(skeleton: Skeleton, cut: Bools) -> Indices:
 
 
 def grow_without_fold(
-    recipe: Recipe, table: Table, bins: Bins, codes: Codes, cards: FoldAssignment, n_jobs: int = 1
+    recipe: Recipe, table: Table, bins: Bins, codes: Codes, assignment: FoldAssignment, n_jobs: int = 1
 ) -> Sequence[FoldTree]:
-    """Grow and prune a tree without the rows of each fold, and send them down.
+    """Grow and prune a tree without the rows of each fold, and route these rows through it.
 
     Parameters
     ----------
@@ -174,44 +174,43 @@ def grow_without_fold(
     bins : Bins
     codes : array
         ``bins.encode(table)``.
-    cards : FoldAssignment
-        Its rows, dealt out.
+    assignment : FoldAssignment
     n_jobs : int, default 1
         Threads; each tree is grown by one of them.
 
     Returns
     -------
-    sequence of Regrown
-        One for each fold; none if there is a single fold, which leaves nothing to grow from.
+    sequence of FoldTree
+        One per fold; empty if there is a single fold, without which no rows are left.
     """
-    if cards.n_folds < 2:
+    if assignment.n_folds < 2:
         return []
 
     def without(fold: int) -> FoldTree:
-        held = cards.held(fold)
-        others = (1 if cards.copies is None else cards.copies) - held
+        held = assignment.held(fold)
+        others = (1 if assignment.copies is None else assignment.copies) - held
         kept = np.flatnonzero(others)
-        tree = recipe.prune(recipe.grower.grow(_copies(table, kept, others, cards), bins, codes[kept]))
-        asked = np.flatnonzero(held)
-        rows = _copies(table, asked, held, cards)
-        return FoldTree(tree, asked, rows, _weight(rows), *route_held_out(tree, rows))
+        tree = recipe.prune(recipe.grower.grow(_take(table, kept, others, assignment), bins, codes[kept]))
+        rows = np.flatnonzero(held)
+        held_table = _take(table, rows, held, assignment)
+        return FoldTree(tree, rows, held_table, _weight(held_table), *route_held_out(tree, held_table))
 
     if n_jobs == 1:
-        return list(map(without, range(cards.n_folds)))
+        return list(map(without, range(assignment.n_folds)))
     with Pool(n_jobs) as pool:
-        return list(pool.map(without, range(cards.n_folds)))
+        return list(pool.map(without, range(assignment.n_folds)))
 
 
 def route_held_out(tree: Tree, table: Table) -> tuple[Indices | None, Floats]:
-    """Find where the rows of a table stop, and the nodes whose belief they test.
+    """Route held-out rows, and sum their weights at the nodes whose predictions they test.
 
-    A row whose category the tree has not seen stops at an inner node. It tells whether the split there holds for other
-    rows than those it was chosen on, so it tests the leaves below, in proportion to their weight.
+    A row with a category that is new to the tree stops at an inner node. It counts at the leaves below, in proportion
+    to their weight, so that it tests the split there like other held-out rows.
 
     Returns
     -------
     node : int32 array or None
-        Where each of them stops; None if missing values go to every child.
+        The node where each row stops; None if missing values go to every child.
     held : float64 array of shape (n_nodes, n_classes)
         The weight of each class that tests each node.
 
@@ -239,26 +238,26 @@ def route_held_out(tree: Tree, table: Table) -> tuple[Indices | None, Floats]:
 
 
 def _test_leaves(tree: Tree, held: Floats) -> Floats:
-    """Hand rows that stop at a test of categories down to the leaves below, by weight."""
+    """Distribute rows that stop at a nominal split over the leaves below, by weight."""
     skeleton = tree.skeleton
     nominal = np.isnan(skeleton.threshold) & (skeleton.n_children > 0)
     if not held[nominal].any():
         return held
-    handed = np.where(nominal[:, None], held, 0.0)
+    passed = np.where(nominal[:, None], held, 0.0)
     for begin, end in pairwise(skeleton.levels[1:]):
         parent = skeleton.parent[begin:end]
         share = tree.weight[begin:end] / np.maximum(tree.weight[parent], 1)
-        handed[begin:end] += share[:, None] * handed[parent]
-    at_leaves = np.where(skeleton.is_leaf[:, None], handed, 0.0)
+        passed[begin:end] += share[:, None] * passed[parent]
+    at_leaves = np.where(skeleton.is_leaf[:, None], passed, 0.0)
     return np.where(nominal[:, None], 0.0, held) + at_leaves
 
 
-def _copies(table: Table, rows: NDArray[np.intp], copies: Counts, cards: FoldAssignment) -> Table:
-    """Some rows of a table, as often as they are there."""
+def _take(table: Table, rows: NDArray[np.intp], copies: Counts, assignment: FoldAssignment) -> Table:
+    """Return some rows of a table, with the number of their copies as weight."""
     taken = table.take(rows)
-    return taken if cards.copies is None else replace(taken, weight=copies[rows])
+    return taken if assignment.copies is None else replace(taken, weight=copies[rows])
 
 
 def _weight(table: Table) -> Floats:
-    """What each row weighs."""
+    """Return the weight of each row."""
     return np.ones(table.n_rows) if table.weight is None else np.multiply(table.weight, table.unit)

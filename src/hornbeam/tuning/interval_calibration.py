@@ -1,4 +1,4 @@
-"""Intervals calibrated on demand, for trees of any recipe."""
+"""Calibration of the intervals of a tree of any recipe."""
 
 from dataclasses import replace
 
@@ -6,29 +6,27 @@ from hornbeam.data.binning.bins import Bins
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Missing
-from hornbeam.recipe import Recipe
+from hornbeam.recipe import Fitter
 from hornbeam.smoothing import Borrowing
 from hornbeam.tree.tree import Tree
 from hornbeam.tuning.cross_fitted import CrossFitted
-from hornbeam.tuning.cross_validated import CrossValidated
+from hornbeam.tuning.tuning_result import TuningResult
 from hornbeam.typing import Codes
 
 __all__ = ["calibrate_intervals"]
 
 
-def calibrate_intervals(
-    tree: Tree, table: Table, recipe: Recipe | CrossValidated | CrossFitted, *, n_jobs: int = 1
-) -> Tree:
-    """Find how wide the intervals of a tree must be to hold the truth as often as they say.
+def calibrate_intervals(tree: Tree, table: Table, recipe: Fitter, *, n_jobs: int = 1) -> Tree:
+    """Find the width with which the intervals of a tree have their nominal coverage.
 
     Parameters
     ----------
     tree : Tree
         Finished.
     table : Table
-        The rows it was grown from, or others like them.
+        The rows it was grown from, or others of the same distribution.
     recipe : Recipe, CrossValidated or CrossFitted
-        How the tree was made.
+        The settings of the tree.
     n_jobs : int, default 1
         Threads; the result does not depend on them.
 
@@ -44,12 +42,12 @@ def calibrate_intervals(
 
     See Also
     --------
-    hornbeam.tuning.simulation.Simulation : how it is done.
+    hornbeam.tuning.simulation.Simulation : the method.
 
     Notes
     -----
-    Trees that `CrossFitted` made are calibrated already. For others this takes about as long as a fit by `CrossFitted`: at
-    most 30,000 rows take part.
+    Trees of `CrossFitted` are calibrated already. For others this takes about as long as a fit by `CrossFitted`: at
+    most 30,000 rows are used.
 
     Examples
     --------
@@ -60,24 +58,25 @@ def calibrate_intervals(
     >>> print(calibrate_intervals(tree, table, PRESETS["cart"]).history[-1])
     appraisal(borrowed=0.0, own=0.37)
     """
-    chosen = recipe if isinstance(recipe, Recipe) else recipe.choose(table, n_jobs=n_jobs)
+    chosen = recipe.choose(table, n_jobs=n_jobs)
     if chosen.grower.missing is Missing.FRACTIONAL:
         raise ParameterError(
-            "missing='fractional' shares rows out over the leaves, and their intervals cannot be calibrated; "
+            "missing='fractional' splits rows over several leaves, whose intervals cannot be calibrated; "
             "expected 'own' or 'learned'. Choose one of these, or use the intervals as they are."
         )
     bins = chosen.bin(table, n_jobs)
     codes = bins.encode(table, n_jobs)
-    if isinstance(recipe, CrossFitted):
-        lesson = recipe.learn(chosen, table, bins, codes, n_jobs=n_jobs)
-        finish = lesson.finish
+    result = recipe.learn(chosen, table, bins, codes, n_jobs=n_jobs)
+    if isinstance(result, TuningResult):
+        finish, simulation = result.prune_and_smooth, result.simulation
     else:
-        # Held-out predictions must be good ones, whatever the smoother of the recipe.
+        # Held-out predictions must be good whatever the smoother of the recipe.
         smoothed = replace(chosen, smoother=Borrowing())
-        lesson = CrossFitted(smoothed, simplicity=None).learn(smoothed, table, bins, codes, n_jobs=n_jobs)
-        finish = chosen.finish
+        tuned = CrossFitted(smoothed, simplicity=None).learn(smoothed, table, bins, codes, n_jobs=n_jobs)
+        finish, simulation = chosen.finish, tuned.simulation
 
-    def grow(rows: Table, bins: Bins, codes: Codes) -> Tree:
+    def fit(rows: Table, bins: Bins, codes: Codes) -> Tree:
         return finish(chosen.grower.grow(rows, bins, codes))
 
-    return lesson.appraise(tree, grow, n_jobs)(tree)
+    assert simulation is not None  # no fractional rows
+    return simulation.calibrate(fit, tree.n_leaves, n_jobs)(tree)

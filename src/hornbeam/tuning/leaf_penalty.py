@@ -1,4 +1,4 @@
-"""How small a tree may be, asked of held-out rows."""
+"""The price of a leaf, chosen on held-out rows."""
 
 from collections.abc import Sequence
 from math import sqrt
@@ -14,20 +14,20 @@ from hornbeam.typing import Floats
 
 __all__ = ["choose_penalty"]
 
-_FREE = 0.2  # a price that cost no accuracy to speak of on any kind of data
+_LOWEST = 0.2  # a price without a noticeable loss of accuracy on any kind of data
 _PENALTIES = (0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 
 
-def choose_penalty(simplicity: float, regrown: Sequence[FoldTree], beliefs: Sequence[Floats]) -> LeafPrice:
-    """Find the highest price of a leaf that held-out rows can bear.
+def choose_penalty(simplicity: float, fold_trees: Sequence[FoldTree], beliefs: Sequence[Floats]) -> LeafPrice:
+    """Find the highest price of a leaf at which the loss of held-out rows hardly rises.
 
     Parameters
     ----------
     simplicity : float
-        How many standard errors the squared loss may rise above that of the lowest price.
-    regrown : sequence of FoldTree
+        Standard errors by which the squared loss may rise above that of the lowest price.
+    fold_trees : sequence of FoldTree
     beliefs : sequence of float64 arrays
-        What each of these trees believes.
+        The smoothed predictions of each of these trees.
 
     Returns
     -------
@@ -36,21 +36,21 @@ def choose_penalty(simplicity: float, regrown: Sequence[FoldTree], beliefs: Sequ
 
     Notes
     -----
-    Of a numeric target prices are parts of the squared error that trees still have on held-out rows, not of all
-    there was: where little is left to chance, small differences are worth a leaf.
+    In regression prices are in units of the squared error that trees still have on held-out rows, not of the total
+    variance: where little noise is left, small differences justify a leaf.
     """
-    if not regrown:
-        return LeafPrice(_FREE)
-    measured = regrown[0].tree.is_regression
-    left = _unexplained(regrown, beliefs) if measured else 1.0
-    chosen = LeafPrice(round(_FREE * left, 4))
+    if not fold_trees:
+        return LeafPrice(_LOWEST)
+    regression = fold_trees[0].tree.is_regression
+    unexplained = _unexplained(fold_trees, beliefs) if regression else 1.0
+    chosen = LeafPrice(round(_LOWEST * unexplained, 4))
     if simplicity == 0:
         return chosen
-    trees = [one.believing(belief) for one, belief in zip(regrown, beliefs, strict=True)]
-    held = np.concatenate([one.held for one in regrown])
-    compare = _squared_difference if measured else _difference
+    trees = [one.with_belief(belief) for one, belief in zip(fold_trees, beliefs, strict=True)]
+    held = np.concatenate([one.held for one in fold_trees])
+    compare = _squared_difference if regression else _difference
     base = _predictions(trees, chosen)
-    for price in (LeafPrice(round(price * left, 4)) for price in _PENALTIES):
+    for price in (LeafPrice(round(price * unexplained, 4)) for price in _PENALTIES):
         rise, error = compare(_predictions(trees, price), base, held)
         if rise > simplicity * error:
             break
@@ -58,40 +58,39 @@ def choose_penalty(simplicity: float, regrown: Sequence[FoldTree], beliefs: Sequ
     return chosen
 
 
-def _unexplained(regrown: Sequence[FoldTree], beliefs: Sequence[Floats]) -> float:
-    """Squared error of held-out rows as a part of their squared distance from the mean of all."""
-    mean = StandardisedTarget.of(*(one.tree for one in regrown)).mean
-    held, said = np.concatenate([one.held for one in regrown]), np.concatenate(list(beliefs))[:, 0]
+def _unexplained(fold_trees: Sequence[FoldTree], beliefs: Sequence[Floats]) -> float:
+    """Return the squared error of held-out rows divided by that of the mean of all rows."""
+    mean = StandardisedTarget.of(*(one.tree for one in fold_trees)).mean
+    held, predicted = np.concatenate([one.held for one in fold_trees]), np.concatenate(list(beliefs))[:, 0]
     weight, total, square = held.T
-    lost, all_of_it = ((square - 2 * a * total + a * a * weight).sum() for a in (said, mean))
-    return float(np.clip(lost / all_of_it, 0.0, 1.0)) if all_of_it > 0 else 1.0
+    error, variance = ((square - 2 * a * total + a * a * weight).sum() for a in (predicted, mean))
+    return float(np.clip(error / variance, 0.0, 1.0)) if variance > 0 else 1.0
 
 
 def _predictions(trees: Sequence[Tree], pruner: LeafPrice) -> Floats:
-    """Tell what held-out rows of each node are answered, if the trees are pruned."""
+    """Return the prediction for the held-out rows of each node, if the trees are pruned."""
     return np.concatenate([tree.belief[end_nodes(tree.skeleton, pruner.cuts(tree))] for tree in trees])
 
 
-def _difference(answer: Floats, base: Floats, held: Floats) -> tuple[float, float]:
-    """Mean difference of the squared losses of all held-out rows, and its standard error."""
-    apart = losses(answer, "brier") - losses(base, "brier")
+def _difference(predicted: Floats, base: Floats, held: Floats) -> tuple[float, float]:
+    """Return the mean difference of the squared losses of all held-out rows, and its standard error."""
+    difference = losses(predicted, "brier") - losses(base, "brier")
     rows = held.sum()
-    mean = float((held * apart).sum() / rows)
-    spread = float((held * np.square(apart - mean)).sum() / rows)
-    return mean, sqrt(spread / rows)
+    mean = float((held * difference).sum() / rows)
+    variance = float((held * np.square(difference - mean)).sum() / rows)
+    return mean, sqrt(variance / rows)
 
 
-def _squared_difference(answer: Floats, base: Floats, held: Floats) -> tuple[float, float]:
-    """The same of a numeric target, whose rows are known by weight, sum and sum of squares.
+def _squared_difference(predicted: Floats, base: Floats, held: Floats) -> tuple[float, float]:
+    """Return the same for a regression tree, from weight, sum and sum of squares of the held-out rows.
 
-    A row of y, answered a instead of b, loses (a**2 - b**2) - 2 y (a - b) more.
+    A row of target y with the prediction a instead of b has a squared loss higher by (a**2 - b**2) - 2 y (a - b).
     """
     weight, total, square = held.T
-    a, b = answer[:, 0], base[:, 0]
+    a, b = predicted[:, 0], base[:, 0]
     rows, fixed, by_y = weight.sum(), a * a - b * b, -2 * (a - b)
     mean = float((weight * fixed + total * by_y).sum() / rows)
-    spread = (
-        float((weight * fixed * fixed + 2 * total * fixed * by_y + square * by_y * by_y).sum() / rows)
-        - mean * mean
+    mean_square = float(
+        (weight * fixed * fixed + 2 * total * fixed * by_y + square * by_y * by_y).sum() / rows
     )
-    return mean, sqrt(max(spread, 0.0) / rows)
+    return mean, sqrt(max(mean_square - mean * mean, 0.0) / rows)

@@ -1,16 +1,16 @@
 """A limit on the memory and time of tuning when there are many classes.
 
-Every node of a tree has a number for each class, so that trees of n nodes and K classes have n K cells. Time and memory
-of tuning grow with the cells of all regrown trees together. Above the limit fewer trees are regrown, from fewer rows.
+A tree of n nodes and K classes has n K cells. Time and memory of tuning grow with the cells of all fold trees together.
+Above the limit fewer fold trees are grown, from fewer rows.
 """
 
 __all__ = ["MOST_CELLS", "max_rows", "max_trees"]
 
-MOST_CELLS = 40_000_000  # of all trees together: 0.3 GB an array
+MOST_CELLS = 40_000_000  # of all trees together: 0.3 GB per array
 
 
 def max_rows(n_classes: int, cells: int = MOST_CELLS) -> int:
-    """Return how many rows two trees may be grown from, if each row is a leaf.
+    """Return the maximum number of rows of two trees, if each row is a leaf.
 
     Examples
     --------
@@ -21,7 +21,7 @@ def max_rows(n_classes: int, cells: int = MOST_CELLS) -> int:
 
 
 def max_trees(n_nodes: int, n_classes: int, cells: int = MOST_CELLS) -> int:
-    """Return how many trees of so many nodes there may be, 2 at least.
+    """Return the maximum number of trees of this size, at least 2.
 
     Examples
     --------

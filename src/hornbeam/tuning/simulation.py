@@ -1,4 +1,4 @@
-"""Targets simulated from held-out predictions: how far trees are off where the truth is known."""
+"""Targets simulated from held-out predictions, to calibrate intervals on known truths."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -19,25 +19,25 @@ from hornbeam.tuning.folds import FoldTree
 from hornbeam.tuning.limits import max_trees
 from hornbeam.typing import Codes, Floats
 
-__all__ = ["Grow", "Simulation"]
+__all__ = ["Fit", "Simulation"]
 
-type Grow = Callable[[Table, Bins, Codes], Tree]
+type Fit = Callable[[Table, Bins, Codes], Tree]
 
-_MOST_COPIES = 30_000  # rows of whole weights are taken apart up to here
-_MOST_ROWS = 10_000  # that take part
-_LEAVES = 100  # simulated leaves that are enough to find two numbers
+_MOST_COPIES = 30_000  # up to here a row of weight 2 becomes two rows
+_MOST_ROWS = 10_000  # of a simulation
+_LEAVES = 100  # simulated leaves that are enough for the two parameters of a calibration
 _MOST_TREES = 8
-_MOST_GROWN = 40_000  # rows of all trees together, unless these are two trees
+_MOST_GROWN = 40_000  # rows of all trees together, if there are more than two trees
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Simulation:
-    """Rows with a known truth: what trees that had not seen them predict for each.
+    """Rows with known truths: their held-out predictions.
 
     Parameters
     ----------
     table : Table
-        The rows, each as one observation, in an order that they themselves decide.
+        The rows, each as one observation, in an order that depends on their values alone.
     bins : Bins
     codes : array
         ``bins.encode(table)``.
@@ -46,10 +46,10 @@ class Simulation:
 
     Notes
     -----
-    This is a parametric bootstrap. The beliefs of the finished tree would be a poor truth: where a leaf was made for
-    a few mislabelled rows, they would be the truth there. Held-out predictions are calibrated, and vary within a leaf.
-    Classes are drawn from the predicted probabilities; of a numeric target the held-out residual of each row keeps
-    its size and is given a random sign (wild bootstrap), so that heavy tails and unequal variances stay.
+    This is a parametric bootstrap. The predictions of the finished tree would be a poor truth: a leaf that was grown
+    for a few mislabelled rows would be right. Held-out predictions are calibrated, and vary within a leaf. Classes are
+    drawn from the predicted probabilities. In regression the held-out residual of each row keeps its size and gets a
+    random sign (wild bootstrap), so that heavy tails and unequal variances are kept.
 
     Examples
     --------
@@ -58,9 +58,8 @@ class Simulation:
     >>> from hornbeam.tuning import CrossFitted
     >>> table, recipe = Table.read(*load_breast_cancer(return_X_y=True)), PRESETS["default"]
     >>> bins = recipe.bin(table)
-    >>> lesson = CrossFitted(recipe).learn(recipe, table, bins, bins.encode(table))
-    >>> world = Simulation.of(table, bins, lesson.regrown, lesson.beliefs)
-    >>> world.draw(0).n_rows, bool((world.draw(0).target == world.draw(1).target).all())
+    >>> simulation = CrossFitted(recipe).learn(recipe, table, bins, bins.encode(table)).simulation
+    >>> simulation.draw(0).n_rows, bool((simulation.draw(0).target == simulation.draw(1).target).all())
     (569, False)
     """
 
@@ -74,71 +73,79 @@ class Simulation:
         cls,
         table: Table,
         bins: Bins,
-        regrown: Sequence[FoldTree],
+        codes: Codes,
+        fold_trees: Sequence[FoldTree],
         beliefs: Sequence[Floats],
-        n_jobs: int = 1,
-    ) -> Self:
-        """Collect the held-out predictions of regrown trees; at most 10,000 rows take part.
+    ) -> Self | None:
+        """Collect the held-out predictions of fold trees, of at most 10,000 rows.
 
-        A row of weight 2 is two rows, where weights are whole and there are at most 30,000 in all.
+        A row of weight 2 becomes two rows, if weights are whole and add up to at most 30,000. None if rows are
+        fractional: they stop at several leaves.
         """
-        apart = table.weight is not None and table.unit == 1.0 and int(table.weight.sum()) <= _MOST_COPIES
+        if any(one.node is None for one in fold_trees):
+            return None
+        if not fold_trees:  # a single row
+            return cls(table.take(np.zeros(0, np.intp)), bins, codes[:0], np.zeros((0, 1)))
+        split = table.weight is not None and table.unit == 1.0 and int(table.weight.sum()) <= _MOST_COPIES
         rows, truth, fold = [], [], []
-        for number, (one, belief) in enumerate(zip(regrown, beliefs, strict=True)):
+        for number, (one, belief) in enumerate(zip(fold_trees, beliefs, strict=True)):
             assert one.node is not None
-            copies = one.weight.astype(np.int64) if apart else np.ones(len(one.rows), np.int64)
+            copies = one.weight.astype(np.int64) if split else np.ones(len(one.rows), np.int64)
             rows.append(np.repeat(one.rows, copies))
             truth.append(np.repeat(belief[one.node], copies, axis=0))
             fold.append(np.full(int(copies.sum()), number, np.uint64))
-        row, codes = np.concatenate(rows), bins.encode(table, n_jobs)
+        row = np.concatenate(rows)
         numbers = row_hash(codes, target_bits(table))[row] + np.concatenate(fold) * GOLDEN_GAMMA
         order = np.argsort(break_ties(splitmix64(numbers)), kind="stable")[:_MOST_ROWS]
-        taken = table.take(row[order])
-        if apart:
-            taken = replace(taken, weight=None)
-        return cls(taken, bins, codes[row[order]], np.concatenate(truth)[order])
+        sample = table.take(row[order])
+        if split:
+            sample = replace(sample, weight=None)
+        return cls(sample, bins, codes[row[order]], np.concatenate(truth)[order])
 
     def draw(self, number: int) -> Table:
-        """Return the rows with simulated targets; another number, other targets."""
+        """Return the rows with simulated targets; another number gives other targets."""
         n = self.table.n_rows
         seed = splitmix64(np.array([number + 1], np.uint64))
         bits = splitmix64(np.arange(1, n + 1, dtype=np.uint64) * GOLDEN_GAMMA + seed)
         uniform = (bits >> np.uint64(11)) * 2.0**-53
-        measured = self.table.numeric_target
-        if measured is None:
+        observed = self.table.numeric_target
+        if observed is None:
             target = (uniform[:, None] >= self.truth.cumsum(axis=1)[:, :-1]).sum(axis=1, dtype=np.int32)
             return replace(self.table, target=target)
         mean = self.truth[:, 0]
-        values = mean + np.where(uniform < 0.5, -1.0, 1.0) * (measured.values - mean)
+        values = mean + np.where(uniform < 0.5, -1.0, 1.0) * (observed.values - mean)
         return replace(
             self.table, numeric_target=NumericTarget.of(values, self.table.weight, self.table.unit)
         )
 
-    def appraise(self, grow: Grow, n_leaves: int, n_jobs: int = 1) -> IntervalCalibration:
-        """Grow trees from simulated targets, and find the worths of rows with which their intervals hold the truth.
+    def calibrate(self, fit: Fit, n_leaves: int, n_jobs: int = 1) -> IntervalCalibration:
+        """Fit trees to simulated targets, and find the calibration with which their intervals cover the truths.
+
+        Without rows, intervals are those of the node's own rows.
 
         Parameters
         ----------
-        grow : callable
-            Makes a finished tree from a table, bins and codes, as the tree was made that is to be appraised.
+        fit : callable
+            Makes a finished tree from a table, bins and codes, with the settings of the tree to be calibrated.
         n_leaves : int
-            Of that tree: small ones are simulated more often, up to eight times.
+            Of that tree. Small trees are simulated more often, up to eight times.
         n_jobs : int, default 1
             Threads; each tree is grown by one of them.
         """
 
         def simulate(number: int) -> tuple[Tree, Floats]:
-            table = self.draw(number)
-            tree = grow(table, self.bins, self.codes.copy())
+            tree = fit(self.draw(number), self.bins, self.codes.copy())
             return tree, self._truths(tree)
 
+        if not self.table.n_rows:
+            return IntervalCalibration(0.0)
         trees = range(self._n_trees(n_leaves))
         if n_jobs == 1:
-            grown = list(map(simulate, trees))
+            simulated = list(map(simulate, trees))
         else:
             with Pool(n_jobs) as pool:
-                grown = list(pool.map(simulate, trees))
-        return calibrate_tree([tree for tree, _ in grown], [truth for _, truth in grown])
+                simulated = list(pool.map(simulate, trees))
+        return calibrate_tree([tree for tree, _ in simulated], [truth for _, truth in simulated])
 
     def _n_trees(self, n_leaves: int) -> int:
         wanted = min(-(-_LEAVES // n_leaves), _MOST_TREES)
@@ -146,7 +153,7 @@ class Simulation:
         return min(wanted, max(_MOST_GROWN // self.table.n_rows, 2), affordable)
 
     def _truths(self, tree: Tree) -> Floats:
-        """Mean truth of the rows that stop at each node."""
+        """Return the mean truth of the rows that stop at each node."""
         node, n = route(tree.skeleton, self.table), tree.n_nodes
         weight = self._weight()
         rows = np.bincount(node, weight, n)

@@ -179,18 +179,19 @@ def fit_source(
     memory: int | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> Fitted:
-    """Fit an estimator's tree to a source; a share of all rows is a share of those that are grown on."""
-    recipe = classification_fitter(estimator, source)
+    """Fit an estimator's tree to a source."""
+    fitter = classification_fitter(estimator, source)
     warn_of_source(source)
     from hornbeam.out_of_core import Plan, fit  # as above
 
-    rows = Plan.of(source, recipe, grow_rows, memory).rows
+    plan = Plan.of(source, fitter, grow_rows, memory)
+    if plan.rows < source.n_rows:  # parameters that are shares of all rows are shares of the sample
+        fitter = classification_fitter(estimator, source, plan.rows)
     tree = fit(
         source,
-        classification_fitter(estimator, source, rows),
+        fitter,
         engine,
-        grow_rows=grow_rows,
-        memory=memory,
+        plan=plan,
         cache=cache,
         on_progress=on_progress,
         n_jobs=n_threads(estimator.n_jobs),

@@ -1,11 +1,11 @@
-"""From the parameters of a forest to how it is planted."""
+"""From the parameters of a forest estimator to its trainer."""
 
 from dataclasses import replace
 from typing import Any
 
 from hornbeam.data.table import Table
 from hornbeam.ensembles.forest.trainer import SMOOTHING_CANDIDATES, ForestTrainer
-from hornbeam.estimators.parameters.recipes import CLASSIFICATION_ONLY, SMOOTHERS, make_grower
+from hornbeam.estimators.parameters.recipes import CLASSIFICATION_ONLY, make_grower, smoothing_options
 from hornbeam.estimators.parameters.validators import (
     boolean,
     choice,
@@ -24,22 +24,19 @@ from hornbeam.smoothing import Smoother
 
 __all__ = ["forest_trainer"]
 
-_BINS = 255  # a forest averages over many cuts: finer ones cost time and bring nothing
-# "cross-fitted" is a promise to fit the borrowing on regrown trees, and each tree would need its own.
-_OF_CLASSES = {name: smoother for name, smoother in SMOOTHERS.items() if name != "cross-fitted"}
-_OF_NUMBERS = {name: SMOOTHERS[name] for name in ("raw", "m-branch", "shrinkage")}
-_CLASSES = Grower(Criterion.ENTROPY, corrected=True)
-_NUMBERS = Grower(Criterion.SQUARED_ERROR, corrected=True)
+_BINS = 255  # a forest averages over many thresholds: more bins cost time and gain nothing
+_CLASSIFICATION = Grower(Criterion.ENTROPY, corrected=True)
+_REGRESSION = Grower(Criterion.SQUARED_ERROR, corrected=True)
 
 
 def forest_trainer(estimator: Any, table: Table) -> ForestTrainer:
-    """Translate the parameters of a `ForestClassifier` or a `ForestRegressor`."""
-    measured = table.schema.is_regression
-    grower = make_grower(estimator, _NUMBERS if measured else _CLASSES, table, table.n_rows)
-    if not measured:
+    """Make the trainer of a `ForestClassifier` or a `ForestRegressor`."""
+    regression = table.schema.is_regression
+    grower = make_grower(estimator, _REGRESSION if regression else _CLASSIFICATION, table, table.n_rows)
+    if not regression:
         criterion = choice("criterion", estimator.criterion, CLASSIFICATION_ONLY, grower.criterion)
         grower = replace(grower, criterion=criterion)
-    known = _OF_NUMBERS if measured else _OF_CLASSES
+    known = smoothing_options(regression=regression)  # cross-fitting would have to be done for each tree
     bootstrap = boolean("bootstrap", estimator.bootstrap)
     smoother, smoothers = _smoothing(estimator.smoothing, known, bootstrap)
     features = resolve_features(estimator.max_features, table.schema.n_features)
@@ -59,7 +56,7 @@ def forest_trainer(estimator: Any, table: Table) -> ForestTrainer:
 def _smoothing(
     value: Any, known: dict[str, Smoother], bootstrap: bool
 ) -> tuple[Smoother | None, tuple[Smoother | None, ...]]:
-    """One smoother for all trees, or those to choose from."""
+    """Return one smoother for all trees, or the candidates to choose from."""
     smoother = step("smoothing", value, {"out-of-bag": None, **known}, None)
     chosen = isinstance(value, str) and (value == "out-of-bag" or (value == "auto" and bootstrap))
     return (None, SMOOTHING_CANDIDATES) if chosen else (smoother, ())

@@ -1,4 +1,4 @@
-"""From an estimator's parameters to a recipe: the one place where strings become objects."""
+"""From the parameters of a tree estimator to a fitter: names become objects here."""
 
 from dataclasses import replace
 from typing import Any
@@ -17,121 +17,114 @@ from hornbeam.estimators.parameters.validators import (
     step,
 )
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
-from hornbeam.pruning import BayesRisk, Collapse, CostComplexity, ErrorBased, MinimumError, Pruner
-from hornbeam.recipe import PRESETS, REGRESSION_PRESETS, Recipe
-from hornbeam.smoothing import (
-    HDP,
-    HGS,
-    Borrowing,
-    GradientHGS,
-    HierarchicalShrinkage,
-    Laplace,
-    LeaveOneOutHGS,
-    MBranch,
-    MEstimate,
-    Raw,
-    Smoother,
-)
+from hornbeam.pruning import BayesRisk, CostComplexity, Pruner
+from hornbeam.pruning.registry import PRUNERS
+from hornbeam.recipe import PRESETS, REGRESSION_PRESETS, Fitter, Recipe
+from hornbeam.smoothing import HGS, Borrowing, Smoother
+from hornbeam.smoothing.registry import SMOOTHERS
 from hornbeam.tree.decision.costs import Costs
 from hornbeam.tuning import CrossFitted, CrossValidated
 
 __all__ = [
     "CLASSIFICATION_ONLY",
-    "SMOOTHERS",
     "classification_fitter",
     "make_grower",
     "make_smoother",
     "regression_fitter",
+    "smoothing_options",
 ]
 
-_PRUNERS: dict[str, Pruner] = {
-    "bayes-risk": BayesRisk(),
-    "collapse": Collapse(),
-    "cost-complexity": CostComplexity(0.0),  # its alpha is chosen by cross-validation
-    "error-based": ErrorBased(),
-    "minimum-error": MinimumError(),
-}
-SMOOTHERS: dict[str, Smoother] = {
-    "cross-fitted": Borrowing(),
-    "raw": Raw(),
-    "laplace": Laplace(),
-    "m-estimate": MEstimate(),
-    "m-branch": MBranch(),
-    "shrinkage": HierarchicalShrinkage(),
-    "hgs": HGS(),
-    "hgs-gradient": GradientHGS(),
-    "hgs-loo": LeaveOneOutHGS(),
-    "hdp": HDP(),
-}
 CLASSIFICATION_ONLY = [criterion for criterion in Criterion if criterion is not Criterion.SQUARED_ERROR]
 
 
-def classification_fitter(
-    estimator: Any, table: Table | Source, n_rows: int | None = None
-) -> Recipe | CrossValidated | CrossFitted:
-    """Translate the parameters of a `TreeClassifier`; "auto" is what the preset says.
+def smoothing_options(*, regression: bool = False) -> dict[str, Smoother]:
+    """Smoothers by the values of the parameter `smoothing`, without "cross-fitted".
 
-    A share of all rows is one of `n_rows`, if not all are grown on.
+    `Borrowing` is left out: its strengths must be fitted, which is what "cross-fitted" does.
+
+    Examples
+    --------
+    >>> list(smoothing_options(regression=True))
+    ['raw', 'm-branch', 'shrinkage']
+    """
+    known = {name: kind for name, kind in SMOOTHERS.items() if kind is not Borrowing}
+    return {name: kind() for name, kind in known.items() if kind.for_regression or not regression}
+
+
+def _pruning_options(*, regression: bool = False) -> dict[str, Pruner]:
+    return {name: kind() for name, kind in PRUNERS.items() if kind.for_regression or not regression}
+
+
+def _smoother(estimator: Any, default: Smoother | None, *, regression: bool = False) -> Smoother | None:
+    known = {"cross-fitted": Borrowing(), **smoothing_options(regression=regression)}
+    return step("smoothing", estimator.smoothing, known, default)  # type: ignore[no-any-return]
+
+
+def classification_fitter(estimator: Any, table: Table | Source, n_rows: int | None = None) -> Fitter:
+    """Make the fitter of a `TreeClassifier`; "auto" is the choice of the preset.
+
+    Parameters that are shares of all rows are shares of `n_rows`, the rows that are grown on.
     """
     n_rows = table.n_rows if n_rows is None else n_rows
     recipe = lookup("preset", estimator.preset, PRESETS)
     grower = make_grower(estimator, recipe.grower, table, n_rows)
     criterion = choice("criterion", estimator.criterion, CLASSIFICATION_ONLY, grower.criterion)
     grower = replace(grower, criterion=criterion)
-    smoother = step("smoothing", estimator.smoothing, SMOOTHERS, recipe.smoother)
-    pruner = step("pruning", estimator.pruning, _PRUNERS, recipe.pruner)
-    # Wrong costs are refused here, not in predict.
+    smoother = _smoother(estimator, recipe.smoother)
+    pruner = step("pruning", estimator.pruning, _pruning_options(), recipe.pruner)
+    # Invalid costs raise here, not in predict.
     costs = None if estimator.costs is None else Costs.of(estimator.costs, table.schema.classes)
-    honest = _is_cross_fitted(estimator, smoother)
-    at_risk = pruner is _PRUNERS["bayes-risk"]
-    if at_risk:
-        # Risks are those of the probabilities the tree will have: raw ones would hardly ever prune.
-        pruner = BayesRisk(costs, estimate=None if honest else smoother)
+    cross_fitted = _is_cross_fitted(estimator, smoother)
+    by_risk = _is(estimator.pruning, BayesRisk.name)
+    if by_risk:
+        # The risks of smoothed probabilities: with raw ones hardly any subtree is pruned.
+        pruner = BayesRisk(costs, estimate=None if cross_fitted else smoother)
     recipe = Recipe(resolve_bins(estimator.max_bins, recipe.max_bins), grower, pruner, smoother)
     seed = seed_of(estimator.random_state)
     pruned: Recipe | CrossValidated = recipe
-    if pruner is _PRUNERS["cost-complexity"]:
+    if _is(estimator.pruning, CostComplexity.name):  # its alpha is chosen by cross-validation
         pruned = CrossValidated(recipe, score="brier" if costs is None else costs, simplicity=1.0, seed=seed)
-    if not honest:
+    if not cross_fitted:
         return pruned
-    sized = at_risk or (estimator.pruning == "auto" and pruner is None)
+    has_penalty = by_risk or (estimator.pruning == "auto" and pruner is None)
     return CrossFitted(
-        replace(recipe, pruner=None) if at_risk else pruned,
-        simplicity=number("simplicity", estimator.simplicity) if sized else None,
-        pruner=pruner if at_risk else None,
+        replace(recipe, pruner=None) if by_risk else pruned,
+        simplicity=number("simplicity", estimator.simplicity) if has_penalty else None,
+        pruner=pruner if by_risk else None,
         seed=seed,
     )
 
 
-def regression_fitter(estimator: Any, table: Table) -> Recipe | CrossValidated | CrossFitted:
-    """Translate the parameters of a `TreeRegressor`; "auto" is what the preset says."""
+def regression_fitter(estimator: Any, table: Table) -> Fitter:
+    """Make the fitter of a `TreeRegressor`; "auto" is the choice of the preset."""
     recipe = lookup("preset", estimator.preset, REGRESSION_PRESETS)
     grower = make_grower(estimator, recipe.grower, table, table.n_rows)
-    known = {name: SMOOTHERS[name] for name in ("cross-fitted", "raw", "m-branch", "shrinkage")}
-    smoother = step("smoothing", estimator.smoothing, known, recipe.smoother)
-    pruners = {name: _PRUNERS[name] for name in ("cost-complexity",)}
-    pruner = step("pruning", estimator.pruning, pruners, recipe.pruner)
+    smoother = _smoother(estimator, recipe.smoother, regression=True)
+    pruner = step("pruning", estimator.pruning, _pruning_options(regression=True), recipe.pruner)
     recipe = Recipe(resolve_bins(estimator.max_bins, recipe.max_bins), grower, pruner, smoother)
     seed = seed_of(estimator.random_state)
     pruned: Recipe | CrossValidated = recipe
-    if pruner is _PRUNERS["cost-complexity"]:
+    if _is(estimator.pruning, CostComplexity.name):
         pruned = CrossValidated(recipe, simplicity=1.0, seed=seed)
     if not _is_cross_fitted(estimator, smoother):
         return pruned
-    sized = estimator.pruning == "auto" and pruner is None
-    simplicity = number("simplicity", estimator.simplicity) if sized else None
+    has_penalty = estimator.pruning == "auto" and pruner is None
+    simplicity = number("simplicity", estimator.simplicity) if has_penalty else None
     return CrossFitted(pruned, simplicity=simplicity, seed=seed)
 
 
 def _is_cross_fitted(estimator: Any, smoother: Smoother | None) -> bool:
-    """Whether the strengths of borrowing are to be found on rows held out of regrown trees."""
-    return smoother is SMOOTHERS["cross-fitted"] or (
-        estimator.smoothing == "auto" and isinstance(smoother, Borrowing)
-    )
+    """Whether the strengths of `Borrowing` are to be fitted on held-out rows."""
+    value = estimator.smoothing
+    return _is(value, "cross-fitted") or (_is(value, "auto") and isinstance(smoother, Borrowing))
+
+
+def _is(value: Any, name: str) -> bool:
+    return isinstance(value, str) and str(value) == name
 
 
 def make_grower(estimator: Any, grower: Grower, table: Table | Source, n_rows: int) -> Grower:
-    """Translate what all trees have in common."""
+    """Set the parameters that all tree estimators share."""
     return replace(
         grower,
         nominal=choice("nominal", estimator.nominal, Nominal, grower.nominal),
@@ -147,13 +140,12 @@ def make_grower(estimator: Any, grower: Grower, table: Table | Source, n_rows: i
 
 
 def make_smoother(value: Any) -> Smoother | None:
-    """Translate ``smoothing`` for a tree that is there already; "auto" is HGS.
+    """Make the smoother of an existing tree from the parameter ``smoothing``; "auto" is HGS.
 
     Examples
     --------
     >>> make_smoother("laplace"), make_smoother(None)
     (Laplace(), None)
     """
-    # "cross-fitted" is a promise to fit the borrowing on regrown trees, and nothing is regrown here.
-    known = {name: smoother for name, smoother in SMOOTHERS.items() if name != "cross-fitted"}
-    return step("smoothing", value, known, HGS())  # type: ignore[no-any-return]
+    # "cross-fitted" is missing: it would have to grow trees.
+    return step("smoothing", value, smoothing_options(), HGS())  # type: ignore[no-any-return]

@@ -15,7 +15,7 @@ from hornbeam.smoothing import HGS, LeaveOneOutHGS, Raw
 from hornbeam.tree.route import predict_rows
 from hornbeam.tuning import CrossFitted
 
-PET = PRESETS["default"]
+DEFAULT = PRESETS["default"]
 CANCER = Table.read(*load_breast_cancer(return_X_y=True))
 
 
@@ -28,34 +28,34 @@ def loss(tree, table):
     return rmse(table.target, predict_rows(tree, table))
 
 
-def test_on_noisy_rows_it_beats_every_fixed_way_and_the_optimum_in_hindsight():
+def test_on_noisy_rows_it_beats_fixed_smoothers_and_the_leave_one_out_optimum():
     both = noisy(3000, 0)
     train, test = both.slice(0, 600), both.slice(600, 3000)
-    honest = loss(CrossFitted(PET, simplicity=None).fit(train), test)
+    cross_fitted = loss(CrossFitted(DEFAULT, simplicity=None).fit(train), test)
     for other in (Raw(), HGS(), LeaveOneOutHGS()):
-        assert honest < loss(replace(PET, smoother=other).fit(train), test) - 0.005
+        assert cross_fitted < loss(replace(DEFAULT, smoother=other).fit(train), test) - 0.005
 
 
 def test_it_borrows_more_where_there_is_more_noise():
-    clean, dirty = (CrossFitted(PET).fit(noisy(500, 1, noise)) for noise in (0.0, 0.6))
+    clean, dirty = (CrossFitted(DEFAULT).fit(noisy(500, 1, noise)) for noise in (0.0, 0.6))
 
-    def most_sure(tree):
+    def mean_confidence(tree):
         return tree.belief[tree.skeleton.is_leaf].max(axis=1).mean()
 
-    assert most_sure(clean) > most_sure(dirty) + 0.05
+    assert mean_confidence(clean) > mean_confidence(dirty) + 0.05
 
 
-def test_the_order_of_rows_and_threads_change_nothing():
-    tree = CrossFitted(PET).fit(CANCER)
+def test_the_tree_does_not_depend_on_the_order_of_rows_or_threads():
+    tree = CrossFitted(DEFAULT).fit(CANCER)
     order = np.random.default_rng(0).permutation(CANCER.n_rows)
-    assert CrossFitted(PET).fit(CANCER.take(order)).digest == tree.digest
-    assert CrossFitted(PET).fit(CANCER, n_jobs=3).digest == tree.digest
-    assert CrossFitted(PET, seed=1).fit(CANCER).digest != tree.digest
+    assert CrossFitted(DEFAULT).fit(CANCER.take(order)).digest == tree.digest
+    assert CrossFitted(DEFAULT).fit(CANCER, n_jobs=3).digest == tree.digest
+    assert CrossFitted(DEFAULT, seed=1).fit(CANCER).digest != tree.digest
 
 
-def test_a_sample_serves_a_larger_table():
+def test_strengths_of_a_sample_are_good_for_the_whole_table():
     table = noisy(6000, 2)
-    all_rows, some = CrossFitted(PET, simplicity=None), CrossFitted(PET, rows=1500, simplicity=None)
+    all_rows, some = CrossFitted(DEFAULT, simplicity=None), CrossFitted(DEFAULT, rows=1500, simplicity=None)
     train, test = table.slice(0, 4000), table.slice(4000, 6000)
     whole, part = all_rows.fit(train), some.fit(train)
     np.testing.assert_array_equal(part.evidence, whole.evidence)  # only the strengths are from the sample
@@ -64,13 +64,13 @@ def test_a_sample_serves_a_larger_table():
     assert some.fit(train.take(order)).digest == part.digest
 
 
-def test_a_recipe_that_prunes_is_asked_with_its_pruner():
-    pruned = CrossFitted(replace(PET, pruner=PRESETS["c4.5"].pruner), simplicity=None).fit(CANCER)
+def test_the_pruner_of_the_recipe_is_used():
+    pruned = CrossFitted(replace(DEFAULT, pruner=PRESETS["c4.5"].pruner), simplicity=None).fit(CANCER)
     assert [step.name for step in pruned.history] == ["grow", "collapse", "borrowing", "appraisal"]
 
 
-def test_rows_that_are_shared_out_are_asked_too():
-    recipe = replace(PET, grower=replace(PET.grower, missing=Missing.FRACTIONAL))
+def test_fractional_rows_are_held_out_too():
+    recipe = replace(DEFAULT, grower=replace(DEFAULT.grower, missing=Missing.FRACTIONAL))
     saved = []
     for seed in range(4):
         rng = np.random.default_rng(seed)
@@ -85,8 +85,8 @@ def test_rows_that_are_shared_out_are_asked_too():
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
-def test_a_handful_of_rows_will_do(n):
-    tree = CrossFitted(PET).fit(Table.read(np.arange(n)[:, None] * 1.0, np.arange(n) % 2))
+def test_it_fits_a_handful_of_rows(n):
+    tree = CrossFitted(DEFAULT).fit(Table.read(np.arange(n)[:, None] * 1.0, np.arange(n) % 2))
     assert ((tree.belief > 0) & (tree.belief < 1)).all() or n == 1
     np.testing.assert_allclose(tree.belief.sum(axis=1), 1)
 
@@ -100,29 +100,29 @@ def test_a_handful_of_rows_will_do(n):
         ({"simplicity": float("nan")}, "from 0 .most accurate."),
     ],
 )
-def test_settings_out_of_range(setting, message):
+def test_parameters_out_of_range_raise(setting, message):
     with pytest.raises(ParameterError, match=message):
-        CrossFitted(PET, **setting)
+        CrossFitted(DEFAULT, **setting)
 
 
-def test_rows_that_took_no_part_do_not_make_the_others_worth_less():
+def test_the_interval_calibration_does_not_depend_on_the_size_of_the_sample():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 6, (6_000, 4)).astype(float)
     table = Table.read(X, rng.random(6_000) < 1 / (1 + np.exp(X.sum(axis=1) - 10)))
-    worth = [
+    own = [
         dict(CrossFitted(PRESETS["default"], rows=rows).fit(table).history[-1].parameters)["own"]
         for rows in (1_000, 6_000)
     ]
-    assert worth[0] > worth[1] / 2  # once it was the least there is
+    assert own[0] > own[1] / 2
 
 
-def test_below_a_thousand_rows_repeated_folds_steady_the_probabilities():
+def test_repeated_folds_make_the_probabilities_of_few_rows_more_stable():
     table = Table.read(*load_breast_cancer(return_X_y=True)).take(np.arange(200))
 
     def deviation(repeats):
         trees = [CrossFitted(PRESETS["default"], repeats=repeats, seed=seed).fit(table) for seed in range(6)]
-        said = np.array([predict_rows(tree, table)[:, 1] for tree in trees])
-        return float(np.sqrt(said.var(axis=0).mean()))
+        predicted = np.array([predict_rows(tree, table)[:, 1] for tree in trees])
+        return float(np.sqrt(predicted.var(axis=0).mean()))
 
     assert deviation(5) < 0.8 * deviation(1)
     assert (
@@ -131,7 +131,7 @@ def test_below_a_thousand_rows_repeated_folds_steady_the_probabilities():
     )
 
 
-def test_at_a_thousand_rows_folds_are_dealt_once():
+def test_from_a_thousand_rows_on_folds_are_not_repeated():
     rng = np.random.default_rng(0)
     table = Table.read(rng.normal(size=(1000, 3)), rng.integers(0, 2, 1000))
     assert (

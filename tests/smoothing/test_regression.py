@@ -1,4 +1,4 @@
-"""Smoothing of means: worked numbers, the twin in classes, and what is refused."""
+"""Smoothing of regression trees: worked numbers, equality with two classes, and errors."""
 
 import numpy as np
 import pytest
@@ -41,13 +41,13 @@ def path(tree: Tree, node: int) -> list[int]:
 
 
 def test_shrinkage_by_hand(tree):
-    """Steps of -4 and +2 out of 3 rows, at strength 1 times 3/4; of -2 and +2 out of 2 rows, times 2/3."""
+    """Differences of -4 and +2 from a parent of 3 rows times 3/4; of -2 and +2 from one of 2 rows times 2/3."""
     found = HierarchicalShrinkage()(tree).belief[:, 0]
     np.testing.assert_allclose(found, [6, 6 - 3, 6 + 1.5, 7.5 - 4 / 3, 7.5 + 4 / 3])
 
 
 def test_borrowing_by_hand(tree):
-    """All strengths 0: every ancestor lends a row of its mean, and nobody in particular one of the root's mean."""
+    """All strengths 0: a row with the mean of every ancestor, and one of the prior with the mean of the root."""
     found = Borrowing(scale=0.0)(tree)
     np.testing.assert_allclose(
         found.belief[:, 0], [6, (2 + 6 + 6) / 3, (16 + 6 + 6) / 4, (6 + 8 + 6 + 6) / 4, 30 / 4]
@@ -57,21 +57,20 @@ def test_borrowing_by_hand(tree):
 
 @settings(max_examples=40)
 @given(regression_tables(max_rows=40), st.lists(st.floats(-1, 1), min_size=6, max_size=6))
-def test_borrowing_is_its_formula(table, strengths):
-    """Node by node, from the docstring."""
+def test_borrowing_follows_the_formula_of_its_docstring(table, strengths):
     tree = Grower(Criterion.SQUARED_ERROR).grow(table, bins_of(table))
     found = Borrowing(*strengths)(tree).belief[:, 0]
     scale, size, depth, impurity, prior, own = strengths
     n, mean = tree.weight * tree.unit[0], tree.belief[:, 0]
-    spread = variances(tree.evidence, tree.unit)
-    spread = spread / (spread[0] or 1.0)
+    variance = variances(tree.evidence, tree.unit)
+    variance = variance / (variance[0] or 1.0)
     for node in range(tree.n_nodes):
         *above, _ = path(tree, node)
-        lent = [
-            np.exp(scale + size * np.log(max(n[p], 1)) + depth * np.log(1 + d) + impurity * spread[p])
+        pseudo_counts = [
+            np.exp(scale + size * np.log(max(n[p], 1)) + depth * np.log(1 + d) + impurity * variance[p])
             for d, p in enumerate(above)
         ]
-        weights = np.array([n[node] ** (1 + own), *lent, np.exp(prior)])
+        weights = np.array([n[node] ** (1 + own), *pseudo_counts, np.exp(prior)])
         if n[node] < 1:
             weights[0] = n[node]
         values = np.array([mean[node], *mean[above], mean[0]])
@@ -81,7 +80,7 @@ def test_borrowing_is_its_formula(table, strengths):
 
 @pytest.mark.parametrize("smoother", [Borrowing(), HierarchicalShrinkage(3.0), MBranch(2.0), Raw()])
 def test_means_of_zeros_and_ones_are_probabilities(smoother):
-    """0 and 1 as numbers or as two classes as common: the same tests, and the same answers from the same smoother.
+    """A target of 0 and 1, as numbers or as two classes of equal frequency, has the same predictions.
 
     Entropy and variance are not the same impurity, so `Borrowing` has no strength for it here.
     """
@@ -99,14 +98,14 @@ def test_means_of_zeros_and_ones_are_probabilities(smoother):
     np.testing.assert_allclose(smoother(grown).borrowed, smoother(classes).borrowed)
 
 
-def test_a_constant_target_stays_what_it_is():
+def test_a_constant_target_is_predicted_exactly():
     tree = TreeRegressor().fit([[0], [1], [2], [3]], [7.0] * 4).tree_
     assert tree.n_nodes == 1
     assert tree.belief.tolist() == [[7.0]]
 
 
-def test_monotone_means_are_brought_in_order(tree):
-    """The right child believes less than the left one: both move to the middle."""
+def test_means_that_break_a_monotone_constraint_are_clipped(tree):
+    """The mean of the right child is below that of the left one: both move to the middle."""
     wrong = Borrowing(scale=3.0)(tree)
     falling = Monotone(signs=(-1,))(wrong).belief[:, 0]
     assert falling[1] >= falling[2]
@@ -115,12 +114,12 @@ def test_monotone_means_are_brought_in_order(tree):
 
 
 @pytest.mark.parametrize("smoother", [Laplace(), MEstimate(), HGS(), HDP()])
-def test_smoothers_of_classes_refuse_numbers(tree, smoother):
+def test_classification_smoothers_raise_for_a_regression_tree(tree, smoother):
     with pytest.raises(ParameterError, match="is about classes, and the target of this tree is numeric"):
         smoother(tree)
 
 
-def test_the_standard_of_a_coin():
+def test_a_target_of_0_and_1_is_standardised_already():
     tree = TreeRegressor("cart").fit([[0], [1]], [0.0, 1.0]).tree_
     assert StandardisedTarget.of(tree) == StandardisedTarget(0.5, 0.5)
     np.testing.assert_allclose(StandardisedTarget.of(tree).of_tree(tree), [[1, 1], [1, 0], [0, 1]])

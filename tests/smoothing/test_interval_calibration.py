@@ -1,4 +1,4 @@
-"""What rows are worth, own and borrowed."""
+"""Calibration of effective sample sizes, of own and borrowed rows."""
 
 import numpy as np
 import pytest
@@ -11,16 +11,16 @@ from hornbeam.tree import with_belief
 from worked_trees import star, worked_tree
 
 
-def leaves_of_many_sizes(lent):
-    """A tree of 400 leaves of 1 to 80 rows that believes 1/2 throughout, and has borrowed some rows for each leaf."""
+def leaves_of_many_sizes(borrowed):
+    """A tree of 400 leaves of 1 to 80 rows that predicts 1/2 throughout, with borrowed rows in each leaf."""
     rows = 1 + np.arange(400) % 80
     tree = star(np.column_stack([rows // 2, rows - rows // 2]))
     belief = np.full(tree.belief.shape, 0.5)
-    return with_belief(tree, belief, np.full(tree.n_nodes, float(lent)))
+    return with_belief(tree, belief, np.full(tree.n_nodes, float(borrowed)))
 
 
 def truths(tree, size):
-    """Rates as far from 1/2 as so many rows leave it open: quantiles of a normal distribution, shuffled."""
+    """Rates as far from 1/2 as this sample size allows: shuffled quantiles of a normal distribution."""
     from scipy.stats import norm
 
     n = tree.n_nodes
@@ -30,15 +30,15 @@ def truths(tree, size):
 
 
 @pytest.mark.parametrize("own", [0.2, 0.5, 1.0])
-def test_the_worth_that_made_the_errors_is_found(own):
-    """92 % are to be held instead of 90 %: (1.645 / 1.751)**2 = 0.88 of the rows."""
+def test_the_scale_of_the_simulated_errors_is_found(own):
+    """92 % are to be covered instead of 90 %: (1.645 / 1.751)**2 = 0.88 of the rows."""
     tree = leaves_of_many_sizes(0)
     found = calibrate_tree([tree], [truths(tree, own * tree.rows)])
     assert found.borrowed == 0.0
     assert found.own == pytest.approx(0.88 * own, rel=0.12)
 
 
-def test_borrowed_rows_that_tell_as_much_are_counted():
+def test_borrowed_rows_as_informative_as_own_rows_count_the_same():
     tree = leaves_of_many_sizes(40)
     found = calibrate_tree([tree], [truths(tree, 0.5 * (tree.rows + 40))])
     assert found.borrowed == pytest.approx(0.44, abs=0.07)
@@ -46,7 +46,7 @@ def test_borrowed_rows_that_tell_as_much_are_counted():
 
 
 @pytest.mark.parametrize("kind", ["rate", "mean"])
-def test_intervals_hold_the_truths_they_were_fitted_to_in_92_of_100_leaves(kind):
+def test_intervals_cover_the_truths_they_were_fitted_to_in_92_of_100_leaves(kind):
     rng = np.random.default_rng(0)
     if kind == "rate":
         tree = leaves_of_many_sizes(10)
@@ -69,32 +69,32 @@ def test_truths_of_inner_nodes_are_not_read():
     assert calibrate_tree([tree], [elsewhere]) == calibrate_tree([tree], [truth])
 
 
-def test_loans_are_capped_by_the_rows_there_are():
+def test_borrowed_rows_count_at_most_the_rows_outside_the_node():
     tree = HGS(alpha=1000.0)(worked_tree())
-    assert IntervalCalibration(1.0)(tree).borrowed is tree.borrowed  # what was borrowed stays on the books
+    assert IntervalCalibration(1.0)(tree).borrowed is tree.borrowed
     assert effective_size(IntervalCalibration(1.0)(tree)).tolist() == [10.0] * 5
 
 
-def test_own_rows_alone_are_certain():
+def test_without_a_calibration_only_own_rows_count():
     tree = HGS()(worked_tree())
     assert effective_size(tree).tolist() == tree.rows.tolist()
-    appraised = IntervalCalibration(0.5)(tree)
-    np.testing.assert_allclose(effective_size(appraised), [10, 7, 5, 4.5, 4.5])
-    assert str(appraised.history[-1]) == "appraisal(borrowed=0.5, own=1.0)"
+    calibrated = IntervalCalibration(0.5)(tree)
+    np.testing.assert_allclose(effective_size(calibrated), [10, 7, 5, 4.5, 4.5])
+    assert str(calibrated.history[-1]) == "appraisal(borrowed=0.5, own=1.0)"
     np.testing.assert_allclose(effective_size(IntervalCalibration(0.0, own=0.5)(tree)), tree.rows / 2)
-    # Smoothed again, loans are new and nobody has said what they are worth.
-    assert effective_size(HGS()(appraised)).tolist() == tree.rows.tolist()
+    # After another smoother the calibration is not valid.
+    assert effective_size(HGS()(calibrated)).tolist() == tree.rows.tolist()
 
 
-@pytest.mark.parametrize("worth", [-0.1, 1.1, float("nan")])
-def test_a_worth_is_a_share(worth):
+@pytest.mark.parametrize("scale", [-0.1, 1.1, float("nan")])
+def test_a_scale_outside_0_to_1_raises(scale):
     with pytest.raises(ParameterError, match="from 0 to 1"):
-        IntervalCalibration(worth)
+        IntervalCalibration(scale)
     with pytest.raises(ParameterError, match="above 0, at most 1"):
-        IntervalCalibration(0.5, own=worth)
+        IntervalCalibration(0.5, own=scale)
 
 
-def test_rows_that_do_not_vary_make_no_warning():
+def test_a_constant_target_gives_no_warning():
     tree = TreeRegressor("cart").fit([[0.0], [1.0]], [3.0, 3.0]).tree_
     assert calibrate_tree([tree], [tree.belief]).own == 1.0
     assert calibrate_tree([tree], [tree.belief + 1.0]).own == 0.05

@@ -1,4 +1,4 @@
-"""Pruning of regression trees: scikit-learn's path, worked numbers, and what is refused."""
+"""Pruning of regression trees: scikit-learn's path, worked numbers, and errors."""
 
 import numpy as np
 import pytest
@@ -54,19 +54,19 @@ def test_the_pruned_tree_is_scikit_learns(diabetes, alpha):
 
 
 def test_the_alpha_is_found_on_held_out_rows(diabetes):
-    """Against the slow way: every candidate prunes every regrown tree, and every held-out row is asked."""
+    """Compared with a loop: every candidate prunes every fold tree, and predicts every held-out row."""
     X, y = diabetes
     table = Table.read(X, y, target=Kind.NUMERIC)
     recipe = REGRESSION_PRESETS["cart"]
     bins = recipe.bin(table)
     codes = bins.encode(table)
-    regrown = grow_without_fold(recipe, table, bins, codes, FoldAssignment.of(table, codes, 5))
+    fold_trees = grow_without_fold(recipe, table, bins, codes, FoldAssignment.of(table, codes, 5))
     candidates = cost_complexity_pruners(recipe.grower.grow(table, bins))
     lost, scale = (
         np.zeros((2, len(candidates))),
-        2 * StandardisedTarget.of(*(one.tree for one in regrown)).deviation ** 2,
+        2 * StandardisedTarget.of(*(one.tree for one in fold_trees)).deviation ** 2,
     )
-    for one in regrown:
+    for one in fold_trees:
         for at, candidate in enumerate(candidates):
             off = (
                 predict_rows(candidate(one.tree), one.table)[:, 0] - one.table.numeric_target.values
@@ -84,8 +84,8 @@ def test_the_alpha_is_found_on_held_out_rows(diabetes):
     assert TreeRegressor("cart", pruning="cost-complexity").fit(X, y).tree_.n_leaves < 20
 
 
-def test_reduced_error_counts_squares(diabetes):
-    """No cut of the pruned tree lowers the squared error of the pruning rows, and none it made raised it."""
+def test_reduced_error_pruning_uses_squared_errors(diabetes):
+    """The squared error of the pruning rows does not rise."""
     X, y = diabetes
     tree = TreeRegressor("cart", min_samples_leaf=5).fit(X[::2], y[::2]).tree_
     rows = Table.read(X[1::2], y[1::2], schema=tree.schema)
@@ -96,7 +96,7 @@ def test_reduced_error_counts_squares(diabetes):
         assert pruned.n_leaves < tree.n_leaves
 
 
-def test_a_leaf_is_worth_rows_times_half_squared_deviations():
+def test_a_leaf_saves_rows_times_half_squared_deviations():
     """Two leaves of 4 rows at -1 and +1 around a root of deviation 1: each leaf saves 4 / 2, together 4."""
     tree = TreeRegressor("cart").fit([[0]] * 4 + [[1]] * 4, [-1.0] * 4 + [1.0] * 4).tree_
     assert LeafPrice(3.99)(tree).n_leaves == 2
@@ -104,14 +104,14 @@ def test_a_leaf_is_worth_rows_times_half_squared_deviations():
 
 
 @pytest.mark.parametrize("pruner", [BayesRisk(), Collapse(), ErrorBased(), MinimumError()])
-def test_pruners_of_classes_refuse_numbers(pruner):
+def test_classification_pruners_raise_for_a_regression_tree(pruner):
     tree = TreeRegressor("cart").fit([[0], [1]], [0.0, 1.0]).tree_
     with pytest.raises(ParameterError, match="is about classes, and the target of this tree is numeric"):
         pruner(tree)
 
 
 @pytest.mark.parametrize("impurity", ["entropy", "error"])
-def test_impurities_of_classes_refuse_numbers(impurity):
+def test_classification_impurities_raise_for_a_regression_tree(impurity):
     tree = TreeRegressor("cart").fit([[0], [1]], [0.0, 1.0]).tree_
     with pytest.raises(ParameterError, match=f"impurity='{impurity}' is about classes"):
         CostComplexity(0.0, impurity)(tree)

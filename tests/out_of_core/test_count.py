@@ -1,4 +1,4 @@
-"""Counting rows where they lie is counting them in memory."""
+"""Counting the rows of a source equals counting them in memory."""
 
 import pickle
 from dataclasses import replace
@@ -26,7 +26,7 @@ blocks = st.sampled_from([1, 7, 1000])
 @settings(max_examples=150)
 @given(st.data(), engines, blocks)
 def test_counting_on_all_is_recounting_in_memory(data, engine, block):
-    """Rows that take one path and rows that are shared out, weighted or not, seen by the grower or not."""
+    """Rows on one path and fractional rows, weighted or not, used by the grower or not."""
     table = data.draw(training_tables(max_rows=80))
     some = table.slice(0, max(1, table.n_rows // 3))
     tree = data.draw(growers(table)).grow(some, bins_of(some))
@@ -38,7 +38,7 @@ def test_counting_on_all_is_recounting_in_memory(data, engine, block):
 
 
 @pytest.mark.parametrize("weights", ["none", "whole", "real"])
-def test_rows_shared_out_over_many_levels(weights):
+def test_fractional_rows_over_many_levels(weights):
     table = random_table(3, n_rows=300, n_numeric=4, missing=0.1, weights=weights, n_values=40)
     grower = replace(PRESETS["default"].grower, missing=Missing.FRACTIONAL)
     some = table.slice(0, 200)
@@ -51,7 +51,7 @@ def test_rows_shared_out_over_many_levels(weights):
 
 @settings(max_examples=100)
 @given(st.data(), engines, blocks)
-def test_held_out_rows_weigh_the_same_wherever_they_are(data, engine, block):
+def test_held_out_rows_of_a_source_count_as_in_memory(data, engine, block):
     table = data.draw(training_tables(max_rows=80))
     half = (table.n_rows + 1) // 2
     some, rest = table.slice(0, half), table.slice(half, table.n_rows)
@@ -66,53 +66,53 @@ def test_held_out_rows_weigh_the_same_wherever_they_are(data, engine, block):
 
 
 class Columns(MemorySource):
-    """Remembers which columns were asked for."""
+    """Records the columns that are read."""
 
     def read(self, unit, features=None, rows=None):
-        asked.append(features)
+        columns_read.append(features)
         return super().read(unit, features, rows)
 
 
-asked: list[tuple[int, ...] | None] = []
+columns_read: list[tuple[int, ...] | None] = []
 
 
-def test_only_the_columns_that_are_tested_are_read():
+def test_only_the_columns_of_splits_are_read():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 6))
     table = Table.read(X, (X[:, 4] > 0).astype(int))
     tree = PRESETS["cart"].fit(table)
-    asked.clear()
+    columns_read.clear()
     count_on_all(tree, Columns(table, 100), LocalEngine())
-    assert asked == [(4,)] * 3
+    assert columns_read == [(4,)] * 3
 
 
-def test_a_leaf_is_counted_too():
+def test_a_tree_of_one_leaf_is_counted():
     table = Table.read(np.arange(6.0)[:, None], np.zeros(6))
     tree = PRESETS["cart"].fit(table)
     assert count_on_all(tree, MemorySource(table, 4), LocalEngine()).evidence.tolist() == [[6]]
 
 
-def test_the_step_is_remembered():
+def test_the_history_has_the_step():
     table = random_table(0)
     tree = count_on_all(PRESETS["cart"].fit(table), MemorySource(table), LocalEngine())
     assert str(tree.history[-1]) == "count-on-all(rows=40)"
 
 
 class Pickling(LocalEngine):
-    """What goes to a worker and comes back, goes and comes as bytes."""
+    """Pickles what it sends to tasks."""
 
     def reduce(self, task, units, shared, **options):
         return super().reduce(*pickle.loads(pickle.dumps((task, units, shared))), **options)
 
 
-def test_what_a_task_needs_can_travel():
+def test_task_arguments_can_be_pickled():
     table = random_table(1)
     tree = PRESETS["default"].fit(table)
     counted = count_on_all(tree, MemorySource(table), Pickling())
     assert counted.digest == recount(tree, table).digest
 
 
-def test_another_schema_and_no_target():
+def test_another_schema_or_no_target_raises():
     table = random_table(0)
     tree = PRESETS["cart"].fit(table)
     with pytest.raises(DataError, match="schema is not the tree's"):

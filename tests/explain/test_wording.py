@@ -1,4 +1,4 @@
-"""Conditions and the way to a node, in words."""
+"""Conditions, and the rule of a node, as text."""
 
 import json
 
@@ -7,7 +7,7 @@ import pytest
 
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.explain.wording import condition_dict, rule_text
-from hornbeam.export import condition_text
+from hornbeam.export.condition_text import condition_text
 from hornbeam.tree import Condition
 from worked import T0
 
@@ -18,7 +18,7 @@ inf = np.inf
 
 
 @pytest.mark.parametrize(
-    ("condition", "words"),
+    ("condition", "text"),
     [
         (Condition(0, AGE, 17.0, 30.5), "17 < age ≤ 30.5"),
         (Condition(0, AGE, above=17.0, missing=True), "age > 17 or missing"),
@@ -32,11 +32,11 @@ inf = np.inf
         (Condition(0, Feature("a\nb"), at_most=0.0), r"'a\nb' ≤ 0"),
     ],
 )
-def test_words(condition, words):
-    assert condition_text(condition) == words
-    assert condition_dict(condition)["words"] == words
+def test_conditions_as_text(condition, text):
+    assert condition_text(condition) == text
+    assert condition_dict(condition)["text"] == text
     json.dumps(condition_dict(condition), allow_nan=False)
 
 
-def test_every_row_comes_to_the_root_alone():
+def test_the_rule_of_the_root_is_every_row():
     assert [rule_text(T0, node) == "every row" for node in range(T0.n_nodes)] == [True] + [False] * 4

@@ -1,4 +1,4 @@
-"""What is said of a tree of numbers: importance, why a row gets its mean, rules, drift, pictures."""
+"""Regression trees: importance, explanations, rules, drift and pictures."""
 
 import json
 
@@ -27,51 +27,51 @@ def reg(diabetes):
 
 
 def by_hand():
-    """Two towns: six rows of mean 2, two of mean 10.
+    """Fit two towns: six rows of mean 2, two of mean 10.
 
-    Rows lie 12.75 apart (variance) in all and 1 in Bonn, whose two rows are joined by one like those above:
-    (2 + 12.75) / 3 over 2 rows, and Student's 2.92 of two degrees make 10 ± 4.578.
+    The variance is 12.75 in all and 1 in Bonn, where one row of the variance above is added to the two rows:
+    (2 + 12.75) / 3 over 2 rows, and Student's t of 2.92 with two degrees of freedom give 10 ± 4.578.
     """
     X = pd.DataFrame({"town": ["Ayr"] * 6 + ["Bonn"] * 2})
     return TreeRegressor("cart").fit(X, [1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 9.0, 11.0])
 
 
-def test_importance_is_scikit_learns(diabetes):
+def test_importance_matches_scikit_learn(diabetes):
     X, y = diabetes
     ours = TreeRegressor("cart", max_depth=3).fit(X, y)
     theirs = DecisionTreeRegressor(max_depth=3).fit(X, y)
     np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_, atol=1e-12)
 
 
-def test_importance_of_unknown_gains_is_found_in_the_evidence(reg):
+def test_importance_with_unknown_gains_is_computed_from_the_evidence(reg):
     tree = reg.tree_
-    forgotten = Tree.raw(tree.schema, tree.skeleton, tree.evidence, unit=tree.unit, rows=tree.rows)
-    np.testing.assert_allclose(importance(forgotten), importance(tree), rtol=1e-9)
+    without_gain = Tree.raw(tree.schema, tree.skeleton, tree.evidence, unit=tree.unit, rows=tree.rows)
+    np.testing.assert_allclose(importance(without_gain), importance(tree), rtol=1e-9)
     np.testing.assert_allclose(importance(tree, "squared_error"), importance(tree), rtol=1e-9)
     with pytest.raises(ParameterError, match="the target is numeric: expected 'squared_error'"):
         importance(tree, "gini")
 
 
-def test_an_explanation_tells_the_mean_at_each_node(diabetes, reg):
+def test_explanations_have_the_mean_and_interval_of_each_node(diabetes, reg):
     X, _ = diabetes
-    told = reg.explain(X)
-    assert [row.mean for row in told] == reg.predict(X).tolist()
+    rows = reg.explain(X)
+    assert [row.mean for row in rows] == reg.predict(X).tolist()
     low, high = interval(reg.tree_)
-    for row in told[:20]:
-        [way] = row.paths
-        assert way.visits[0].belief == (reg.tree_.belief[0, 0],)
-        assert way.visits[-1].belief == (row.mean,)
-        for visit in way.visits:
-            assert (visit.low[0], visit.high[0]) == (low[visit.node, 0], high[visit.node, 0])
-            weight, total, squares = visit.counts
-            assert weight == visit.rows
-            assert visit.raw(None) == pytest.approx(total / weight)
+    for row in rows[:20]:
+        [path] = row.paths
+        assert path.steps[0].belief == (reg.tree_.belief[0, 0],)
+        assert path.steps[-1].belief == (row.mean,)
+        for step in path.steps:
+            assert (step.low[0], step.high[0]) == (low[step.node, 0], high[step.node, 0])
+            weight, total, squares = step.counts
+            assert weight == step.rows
+            assert step.raw(None) == pytest.approx(total / weight)
             assert squares * weight >= total**2
         moved = sum(reason.change for reason in row.reasons())
         assert moved == pytest.approx(row.mean - reg.tree_.belief[0, 0])
 
 
-def test_the_explanation_in_words():
+def test_the_text_of_an_explanation():
     row = by_hand().explain(pd.DataFrame({"town": ["Bonn"]}))[0]
     assert str(row).splitlines() == [
         "10, 90 % interval 5.42173 to 14.5783",
@@ -85,12 +85,12 @@ def test_the_explanation_in_words():
     assert plain["mean"] == 10.0
     assert "classes" not in plain
     assert plain["reasons"][0]["change"] == 6.0
-    assert plain["paths"][0]["visits"][1]["counts"] == [2.0, 20.0, 202.0]
+    assert plain["paths"][0]["steps"][1]["counts"] == [2.0, 20.0, 202.0]
     with pytest.raises(ParameterError, match="label='Bonn'"):
         row.reasons("Bonn")
 
 
-def test_a_row_that_stops_early_says_why():
+def test_the_reason_is_given_if_a_row_stops_early():
     row = by_hand().explain(pd.DataFrame({"town": ["Cork"]}))[0]
     assert row.mean == 4.0
     assert "town is a category never seen, and no branch is for that" in str(row)
@@ -117,25 +117,25 @@ def test_drift_compares_means(diabetes):
     assert reg.drift(X[300:]).observed is None
     assert set(moved.to_dict()) == {
         *("node", "rows", "expected", "found", "psi"),
-        *("p_value", "believed", "observed"),
+        *("p_value", "predicted", "observed"),
     }
-    assert repr(moved).splitlines()[0] == " node   rows  expected   found    psi  believed  observed       p"
+    assert repr(moved).splitlines()[0] == " node   rows  expected   found    psi  predicted  observed       p"
 
 
-def test_chance_alone_is_seldom_odd():
+def test_drift_of_unchanged_rows_is_seldom_significant():
     rng = np.random.default_rng(0)
-    odd = []
+    significant = []
     for _ in range(60):
         X, y = rng.integers(0, 2, (400, 1)).astype(float), rng.normal(size=400)
         tree = TreeRegressor("cart", max_depth=1).fit(X[:200], y[:200] + X[:200, 0])
-        odd.append((tree.drift(X[200:], y[200:] + X[200:, 0]).p_value < 0.1).any())
-    assert 0.01 <= np.mean(odd) <= 0.2
+        significant.append((tree.drift(X[200:], y[200:] + X[200:, 0]).p_value < 0.1).any())
+    assert 0.01 <= np.mean(significant) <= 0.2
 
 
 # ---- pictures
 
 
-def test_pictures_show_means():
+def test_exports_show_means():
     tree = by_hand().tree_
     assert '[label="10\\n2 rows, deviation 1"' in to_dot(tree)
     assert to_markdown(tree).splitlines() == [
@@ -153,18 +153,28 @@ def test_pictures_show_means():
     assert "hornbeam-tree" in by_hand()._repr_mimebundle_()["text/html"]
 
 
-def test_a_drawn_tree_of_means():
+def test_a_plot_of_a_regression_tree():
     pytest.importorskip("matplotlib", reason="the extra [plots] brings it")
     from hornbeam.plots import TreeDisplay
 
     display = TreeDisplay.from_estimator(by_hand(), highlight=pd.DataFrame({"town": ["Bonn"]}))
-    said = [text.get_text() for text in display.table_]
-    assert said == ["mean", "90 % interval", "rows", "2", "0.7729 to 3.227", "6", "10", "5.422 to 14.58", "2"]
+    texts = [text.get_text() for text in display.table_]
+    assert texts == [
+        "mean",
+        "90 % interval",
+        "rows",
+        "2",
+        "0.7729 to 3.227",
+        "6",
+        "10",
+        "5.422 to 14.58",
+        "2",
+    ]
     assert display.caption_.get_text().endswith("to node 2, which predicts 10")
     assert [text.get_text() for text in display.legend_] == ["mean, from 2 to 10"]
 
 
-def test_one_leaf_is_drawn_and_explained():
+def test_a_single_leaf_can_be_drawn_and_explained():
     reg = TreeRegressor("cart").fit([[0.0]] * 3, [1.0, 1.0, 1.0])
     assert reg.explain([[0.0]])[0].mean == 1.0
     assert reg.feature_importances_.tolist() == [0.0]

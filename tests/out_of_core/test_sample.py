@@ -1,4 +1,4 @@
-"""A sample does not depend on who draws it."""
+"""A sample does not depend on the engine and the units."""
 
 import numpy as np
 import pandas as pd
@@ -33,7 +33,7 @@ def assert_same(one: Table, other: Table) -> None:
     st.integers(1, 9),
     st.booleans(),
 )
-def test_the_rows_of_the_smallest_numbers_in_their_order(seed, n_rows, n, block, groups, reverse):
+def test_a_sample_is_the_rows_of_the_smallest_hashes_in_order(seed, n_rows, n, block, groups, reverse):
     table = random_table(seed, n_rows=n_rows, weights=["none", "whole", "real"][seed % 3])
     drawn = draw_sample(MemorySource(table, block), LocalEngine(2, groups, reverse), n, seed)
     smallest = np.sort(np.argsort(draw_numbers(0, n_rows, seed))[:n])
@@ -41,7 +41,7 @@ def test_the_rows_of_the_smallest_numbers_in_their_order(seed, n_rows, n, block,
 
 
 def test_a_small_share_of_many_rows_is_drawn_evenly():
-    """Also where the bound leaves most rows behind: 1,000 of 200,000, a tenth of them from each tenth."""
+    """Also where the bound excludes most rows: 1,000 of 200,000, a tenth of them from each tenth."""
     table = Table.read(np.arange(200_000.0)[:, None], np.zeros(200_000))
     drawn = draw_sample(MemorySource(table), LocalEngine(), 1000).columns[0]
     assert len(np.unique(drawn)) == 1000
@@ -51,7 +51,7 @@ def test_a_small_share_of_many_rows_is_drawn_evenly():
     assert len(np.intersect1d(drawn, other)) < 25  # 5 are expected
 
 
-def test_should_too_few_rows_meet_the_bound_it_is_doubled(monkeypatch):
+def test_the_bound_is_doubled_if_too_few_rows_are_below_it(monkeypatch):
     table = Table.read(np.arange(10_000.0)[:, None], np.zeros(10_000))
     expected = draw_sample(MemorySource(table), LocalEngine(), 500)
     monkeypatch.setattr(sample, "_SPARE", -15)  # half as many as are wanted
@@ -59,29 +59,29 @@ def test_should_too_few_rows_meet_the_bound_it_is_doubled(monkeypatch):
 
 
 class Watched(MemorySource):
-    """Remembers which units were read."""
+    """Records the units that are read."""
 
     def read(self, unit, features=None, rows=None):
-        asked.append((unit.begin, rows.tolist()))
+        reads.append((unit.begin, rows.tolist()))
         return super().read(unit, features, rows)
 
 
-asked: list[tuple[int, list[int]]] = []
+reads: list[tuple[int, list[int]]] = []
 
 
 def test_only_units_with_chosen_rows_are_read():
     table = Table.read(np.arange(1000.0)[:, None], np.zeros(1000))
-    asked.clear()
+    reads.clear()
     drawn = draw_sample(Watched(table, 10), LocalEngine(), 1)
-    places = [begin + row for begin, rows in asked for row in rows]
-    assert len(asked) < 100
+    places = [begin + row for begin, rows in reads for row in rows]
+    assert len(reads) < 100
     assert set(drawn.columns[0]) < set(places)
 
 
 @pytest.mark.parametrize("weight", [None, "times"])
 @pytest.mark.parametrize("dropped", [{}, {2: 0}])
-def test_rows_of_files(tmp_path, weight, dropped):
-    """Also where some do not count: of weight zero, or of a class of weight zero."""
+def test_a_sample_of_files_is_that_of_memory(tmp_path, weight, dropped):
+    """Also with rows of weight zero, or of a class of weight zero."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(size=500), "c": rng.choice(list("abc"), 500)})
     frame["y"], frame["times"] = rng.integers(0, 3, 500), rng.integers(0, 3, 500)
@@ -98,7 +98,7 @@ def test_rows_of_files(tmp_path, weight, dropped):
     assert_same(draw_sample(source, LocalEngine(2), 60), table.take(smallest))
 
 
-def test_no_rows_and_no_sample():
+def test_no_rows_or_an_empty_sample_raises():
     table = Table.read([[1.0], [2.0]], [0, 1])
     with pytest.raises(ParameterError, match="n_rows=0"):
         draw_sample(MemorySource(table), LocalEngine(), 0)

@@ -1,0 +1,14 @@
+"""The pruners of Hornbeam by name. A new one is a class, and its line in `PRUNERS`."""
+
+from hornbeam.pruning.bayes_risk import BayesRisk
+from hornbeam.pruning.collapse import Collapse
+from hornbeam.pruning.cost_complexity import CostComplexity
+from hornbeam.pruning.error_based import ErrorBased
+from hornbeam.pruning.minimum_error import MinimumError
+from hornbeam.pruning.pruner import NamedPruner
+
+__all__ = ["PRUNERS"]
+
+_CLASSES: tuple[type[NamedPruner], ...] = (BayesRisk, Collapse, CostComplexity, ErrorBased, MinimumError)
+PRUNERS = {pruner.name: pruner for pruner in _CLASSES}
+"""`LeafBudget`, `LeafPrice` and `ReducedError` are not here: they need a number or rows, and are passed as objects."""
