@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from hornbeam.data.table import Table
-from hornbeam.ensembles import SMOOTHING_CANDIDATES, ForestTrainer
+from hornbeam.ensembles.forest.trainer import SMOOTHING_CANDIDATES, ForestTrainer
 from hornbeam.estimators.parameters.recipes import CLASSIFICATION_ONLY, make_grower, smoothing_options
 from hornbeam.estimators.parameters.validators import (
     boolean,
