@@ -36,9 +36,9 @@ def test_worked_cost_and_gradient():
 
 
 def test_worked_frequencies_without_a_row():
-    lent = LeaveOneOut.of(T0, prior=0.0).lent
-    assert_allclose(lent[[ROOT, A], :2], [[6 / 9, 2 / 9], [5 / 6, 0]])
-    assert not lent[2:].any()
+    contribution = LeaveOneOut.of(T0, prior=0.0).contribution
+    assert_allclose(contribution[[ROOT, A], :2], [[6 / 9, 2 / 9], [5 / 6, 0]])
+    assert not contribution[2:].any()
 
 
 @given(scored())

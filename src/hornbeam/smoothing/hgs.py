@@ -187,18 +187,18 @@ class LeaveOneOutHGS(_FromAllAncestors):
         """Find the alpha of every node."""
         cost_of = LeaveOneOut.of(tree, self.prior)
         alpha = np.ones(tree.n_nodes)
-        lenders = np.flatnonzero(cost_of.lent[:, -1])
-        if not len(lenders):
+        contributing = np.flatnonzero(cost_of.contribution[:, -1])
+        if not len(contributing):
             return alpha
 
         def cost_and_gradient(log_alpha: Floats) -> tuple[float, Floats]:
-            alpha[lenders] = exp(log_alpha)
+            alpha[contributing] = exp(log_alpha)
             cost, gradient = cost_of(alpha)
-            return cost, (alpha * gradient)[lenders]
+            return cost, (alpha * gradient)[contributing]
 
         low, high = log([_LEAST, _MOST]).tolist()
-        alpha[lenders] = exp(
-            minimise(cost_and_gradient, np.zeros(len(lenders)), (low, high), tolerance=self.tolerance)
+        alpha[contributing] = exp(
+            minimise(cost_and_gradient, np.zeros(len(contributing)), (low, high), tolerance=self.tolerance)
         )
         return alpha
 

@@ -37,7 +37,7 @@ class LeaveOneOut:
         The weight of those rows.
     rest : float64 array of shape (n, K + 1)
         Weight of each class at each node without one row of that class, and of all classes without one row.
-    lent : float64 array of shape (n, K + 1)
+    contribution : float64 array of shape (n, K + 1)
         Pseudo-counts from a node per unit of alpha, one row removed: frequencies and, last, 1; 0 on leaves and on
         inner nodes of a single row.
     prior : float
@@ -66,7 +66,7 @@ class LeaveOneOut:
     column: NDArray[np.intp]
     weight: Floats
     rest: Floats
-    lent: Floats
+    contribution: Floats
     prior: float
 
     @classmethod
@@ -76,19 +76,19 @@ class LeaveOneOut:
         total = row_sums(weight)[:, None]
         row = float(total[0, 0]) / max(int(tree.rows[0]), 1)
         rest = np.maximum(np.concatenate((weight, total), axis=1) - row, 0.0)
-        is_lender = (rest[:, -1:] > 0) & ~skeleton.is_leaf[:, None]
-        lent = np.divide(rest, rest[:, -1:], out=np.zeros_like(rest), where=is_lender)
+        contributes = (rest[:, -1:] > 0) & ~skeleton.is_leaf[:, None]
+        contribution = np.divide(rest, rest[:, -1:], out=np.zeros_like(rest), where=contributes)
         own = evidence_stopping(skeleton, tree.evidence)
         if prior == 0:
             own[:, rest[0, :-1] == 0] = 0
         node, column = np.nonzero(own)
-        return cls(skeleton, node, column, own[node, column] * tree.unit[0], rest, lent, prior)
+        return cls(skeleton, node, column, own[node, column] * tree.unit[0], rest, contribution, prior)
 
     def __call__(self, alpha: Floats) -> tuple[float, Floats]:
         """Return the cost, and its derivative by the alpha of every node (0 on leaves)."""
         skeleton, node, column, weight = self.skeleton, self.node, self.column, self.weight
         n_classes = self.rest.shape[1] - 1
-        from_parent = (alpha[:, None] * self.lent)[skeleton.parent]
+        from_parent = (alpha[:, None] * self.contribution)[skeleton.parent]
         from_parent[0, :-1], from_parent[0, -1] = self.prior / n_classes, self.prior
         left = push_down(skeleton, from_parent) + self.rest
         share, whole = left[node, column], left[node, -1]
@@ -99,4 +99,4 @@ class LeaveOneOut:
         gradient[node, column] = -weight / share
         gradient[:, -1] = np.bincount(node, weight / whole, len(left))
         below = pull_up(skeleton, gradient) - gradient  # a node adds to those below it, not to itself
-        return cost, scale * row_dots(below, self.lent)
+        return cost, scale * row_dots(below, self.contribution)

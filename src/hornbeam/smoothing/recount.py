@@ -24,7 +24,7 @@ def recount(tree: Tree, X: Any, y: Any, *, sample_weight: Any = None) -> Tree:
     X : array-like or data frame of shape (n_rows, n_features)
         Rows with the columns of the tree.
     y : array-like of shape (n_rows,)
-        Their classes, or numbers.
+        Their classes, or a numeric target.
     sample_weight : array-like of shape (n_rows,), default=None
         A row of weight 2 counts as two rows.
 

@@ -76,8 +76,8 @@ class FoldAssignment:
     def of(cls, table: Table, codes: Codes, n_folds: int, seed: int = 0) -> Self:
         """Assign the rows of a table; their order does not matter, and a row of weight 2 is two rows."""
         target, weight = _strata(table), table.weight
-        numbers = row_hash(codes, target_bits(table), seed)
-        order = np.lexsort((numbers, target) if weight is None else (weight, numbers, target))
+        hashes = row_hash(codes, target_bits(table), seed)
+        order = np.lexsort((hashes, target) if weight is None else (weight, hashes, target))
         copies = weight if table.unit == 1.0 else None
         first = np.empty(len(target), np.int64)
         if copies is None:

@@ -88,24 +88,24 @@ class Simulation:
             return cls(table.take(np.zeros(0, np.intp)), bins, codes[:0], np.zeros((0, 1)))
         split = table.weight is not None and table.unit == 1.0 and int(table.weight.sum()) <= _MOST_COPIES
         rows, truth, fold = [], [], []
-        for number, (one, belief) in enumerate(zip(fold_trees, beliefs, strict=True)):
+        for fold_number, (one, belief) in enumerate(zip(fold_trees, beliefs, strict=True)):
             assert one.node is not None
             copies = one.weight.astype(np.int64) if split else np.ones(len(one.rows), np.int64)
             rows.append(np.repeat(one.rows, copies))
             truth.append(np.repeat(belief[one.node], copies, axis=0))
-            fold.append(np.full(int(copies.sum()), number, np.uint64))
+            fold.append(np.full(int(copies.sum()), fold_number, np.uint64))
         row = np.concatenate(rows)
-        numbers = row_hash(codes, target_bits(table))[row] + np.concatenate(fold) * GOLDEN_GAMMA
-        order = np.argsort(break_ties(splitmix64(numbers)), kind="stable")[:_MOST_ROWS]
+        hashes = row_hash(codes, target_bits(table))[row] + np.concatenate(fold) * GOLDEN_GAMMA
+        order = np.argsort(break_ties(splitmix64(hashes)), kind="stable")[:_MOST_ROWS]
         sample = table.take(row[order])
         if split:
             sample = replace(sample, weight=None)
         return cls(sample, bins, codes[row[order]], np.concatenate(truth)[order])
 
-    def draw(self, number: int) -> Table:
-        """Return the rows with simulated targets; another number gives other targets."""
+    def draw(self, repeat: int) -> Table:
+        """Return the rows with the simulated targets of one repeat."""
         n = self.table.n_rows
-        seed = splitmix64(np.array([number + 1], np.uint64))
+        seed = splitmix64(np.array([repeat + 1], np.uint64))
         bits = splitmix64(np.arange(1, n + 1, dtype=np.uint64) * GOLDEN_GAMMA + seed)
         uniform = (bits >> np.uint64(11)) * 2.0**-53
         observed = self.table.numeric_target
@@ -133,8 +133,8 @@ class Simulation:
             Threads; each tree is grown by one of them.
         """
 
-        def simulate(number: int) -> tuple[Tree, Floats]:
-            tree = fit(self.draw(number), self.bins, self.codes.copy())
+        def simulate(repeat: int) -> tuple[Tree, Floats]:
+            tree = fit(self.draw(repeat), self.bins, self.codes.copy())
             return tree, self._truths(tree)
 
         if not self.table.n_rows:
