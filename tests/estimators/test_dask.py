@@ -1,4 +1,4 @@
-"""Trees of rows on a cluster: the same tree as in memory, and answers that come when they are asked for."""
+"""`DaskTreeClassifier`: the same tree as in memory, and predictions computed on demand."""
 
 import pickle
 from functools import partial
@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 import hornbeam
 from hornbeam import DaskTreeClassifier, TreeClassifier
@@ -34,7 +35,12 @@ NUMBERS = RNG.normal(size=(500, 4)).round(1)
 KINDS = (NUMBERS[:, 0] + NUMBERS[:, 1] > 0).astype(int)
 
 in_memory = partial(TreeClassifier, smoothing="hgs", max_depth=4)
-on_cluster = partial(DaskTreeClassifier, smoothing="hgs", max_depth=4)
+
+
+def on_cluster(client=None, **parameters):
+    return DaskTreeClassifier(in_memory(**parameters), client=client)
+
+
 by_level = {"memory": 10_000}  # bytes: these rows do not fit
 
 
@@ -48,19 +54,19 @@ def client():
 
 @pytest.fixture(autouse=True)
 def _connected(request, client):
-    if "alone" in request.node.name:
+    if "without_a_current_client" in request.node.name:
         yield
     else:
         with client.as_current():
             yield
 
 
-@pytest.mark.parametrize("where", [{}, by_level], ids=["at home", "by level"])
+@pytest.mark.parametrize("where", [{}, by_level], ids=["in memory", "by level"])
 def test_a_frame_gives_the_tree_of_its_rows(where):
-    alone = in_memory().fit(ROWS, LABELS)
+    local = in_memory().fit(ROWS, LABELS)
     series = on_cluster().fit(FRAME[FEATURES], FRAME["buys"], **where)
     named = on_cluster().fit(FRAME[[*FEATURES, "buys"]], "buys", **where)
-    assert series.tree_.digest == named.tree_.digest == alone.tree_.digest
+    assert series.tree_.digest == named.tree_.digest == local.tree_.digest
     assert series.feature_names_in_.tolist() == FEATURES
     assert series.classes_.tolist() == ["no", "yes"]
 
@@ -73,13 +79,13 @@ def test_partitions_do_not_matter():
 
 
 def test_weights_as_a_series_or_by_name():
-    alone = in_memory().fit(ROWS, LABELS, WEIGHTS)
+    local = in_memory().fit(ROWS, LABELS, WEIGHTS)
     series = on_cluster().fit(FRAME[FEATURES], FRAME["buys"], FRAME["weight"])
     named = on_cluster().fit(FRAME, "buys", "weight")
-    assert series.tree_.digest == named.tree_.digest == alone.tree_.digest
+    assert series.tree_.digest == named.tree_.digest == local.tree_.digest
 
 
-def test_cross_fitted_smoothing_of_rows_that_come_home():
+def test_cross_fitted_smoothing_of_rows_that_fit_in_memory():
     assert DaskTreeClassifier().fit(FRAME[FEATURES], FRAME["buys"]).tree_.digest == (
         TreeClassifier().fit(ROWS, LABELS).tree_.digest
     )
@@ -87,15 +93,15 @@ def test_cross_fitted_smoothing_of_rows_that_come_home():
 
 @pytest.mark.parametrize("chunks", [(100, 4), (130, 2)])
 def test_an_array_gives_the_tree_of_its_rows(chunks):
-    alone = in_memory().fit(NUMBERS, KINDS)
+    local = in_memory().fit(NUMBERS, KINDS)
     X, y = da.from_array(NUMBERS, chunks=chunks), da.from_array(KINDS, chunks=200)
     clf = on_cluster().fit(X, y, **by_level)
-    assert clf.tree_.digest == alone.tree_.digest
+    assert clf.tree_.digest == local.tree_.digest
     assert not hasattr(clf, "feature_names_in_")
-    answers = clf.predict_proba(X)
-    assert (answers.chunks[0], answers.shape) == (X.chunks[0], (500, 2))
-    np.testing.assert_array_equal(answers.compute(), alone.predict_proba(NUMBERS))
-    np.testing.assert_array_equal(clf.predict(X).compute(), alone.predict(NUMBERS))
+    probabilities = clf.predict_proba(X)
+    assert (probabilities.chunks[0], probabilities.shape) == (X.chunks[0], (500, 2))
+    np.testing.assert_array_equal(probabilities.compute(), local.predict_proba(NUMBERS))
+    np.testing.assert_array_equal(clf.predict(X).compute(), local.predict(NUMBERS))
 
 
 def test_files_give_the_tree_of_their_rows(tmp_path):
@@ -106,29 +112,29 @@ def test_files_give_the_tree_of_their_rows(tmp_path):
     assert clf.predict(tmp_path / "rows.parquet").shape == (600,)
 
 
-def test_answers_come_when_they_are_asked_for():
-    clf, alone = on_cluster().fit(FRAME[FEATURES], FRAME["buys"]), in_memory().fit(ROWS, LABELS)
+def test_predictions_are_computed_on_demand():
+    clf, local = on_cluster().fit(FRAME[FEATURES], FRAME["buys"]), in_memory().fit(ROWS, LABELS)
     frame = FRAME[FEATURES].repartition(divisions=[0, 300, 599])
     some = frame[frame["age"] > 1000]  # partitions without rows
     proba, names = clf.predict_proba(frame), clf.predict(frame)
     assert isinstance(proba, da.Array)
     assert (proba.dtype, proba.shape[1], names.dtype) == (np.float64, 2, clf.classes_.dtype)
-    np.testing.assert_array_equal(proba.compute(), alone.predict_proba(ROWS))
-    np.testing.assert_array_equal(names.compute(), alone.predict(ROWS))
+    np.testing.assert_array_equal(proba.compute(), local.predict_proba(ROWS))
+    np.testing.assert_array_equal(names.compute(), local.predict(ROWS))
     assert clf.predict_proba(some).compute().shape == (0, 2)
     prior, costs = {"no": 0.9, "yes": 0.1}, {("yes", "no"): 7}
     np.testing.assert_array_equal(
-        clf.predict(frame, prior=prior, costs=costs).compute(), alone.predict(ROWS, prior=prior, costs=costs)
+        clf.predict(frame, prior=prior, costs=costs).compute(), local.predict(ROWS, prior=prior, costs=costs)
     )
 
 
-def test_rows_in_memory_are_welcome_too():
+def test_rows_in_memory_are_accepted():
     clf = on_cluster().fit(ROWS, LABELS)
     assert clf.tree_.digest == in_memory().fit(ROWS, LABELS).tree_.digest
     np.testing.assert_array_equal(clf.predict(ROWS), in_memory().fit(ROWS, LABELS).predict(ROWS))
 
 
-def test_nothing_is_left_of_a_frame(tmp_path):
+def test_the_files_of_a_frame_are_deleted(tmp_path):
     on_cluster().fit(FRAME[FEATURES], FRAME["buys"], cache=tmp_path, **by_level)
     assert list(tmp_path.iterdir()) == []
 
@@ -144,33 +150,49 @@ def test_the_local_model_is_the_same_and_can_be_saved(tmp_path):
     )
 
 
-def test_parameters_are_those_of_the_tree_and_the_client(client):
-    clf = DaskTreeClassifier(max_depth=3, client=client)
-    assert set(clf.get_params()) == {*TreeClassifier().get_params(), "client"}
+def test_parameters_are_the_estimator_and_the_client(client):
+    clf = DaskTreeClassifier(TreeClassifier(max_depth=3), client=client)
+    inner = {f"estimator__{name}" for name in TreeClassifier().get_params()}
+    assert set(clf.get_params()) == {*inner, "estimator", "client"}
     twin = clone(clf)
-    assert (twin.max_depth, twin.client) == (3, client)
-    assert twin.set_params(max_depth=5).max_depth == 5
+    assert (twin.estimator.max_depth, twin.client) == (3, client)
+    assert twin.estimator is not clf.estimator
+    assert twin.set_params(estimator__max_depth=5).estimator.max_depth == 5
+    assert clone(DaskTreeClassifier()).estimator is None
     clf.fit(FRAME[FEATURES], FRAME["buys"])
     again = pickle.loads(pickle.dumps(clf))
     assert (again.client, again.tree_.digest) == (None, clf.tree_.digest)
-    with pytest.raises(TypeError, match="depth"):
-        DaskTreeClassifier(depth=3)
+    assert (clf.n_features_in_, clf.n_classes_, clf.estimator_.max_depth) == (3, 2, 3)
+    assert not hasattr(twin, "tree_")
+    assert not hasattr(twin, "classes_")
+    with pytest.raises(NotFittedError):
+        twin.predict(ROWS)
 
 
-def test_what_does_not_fit_is_refused():
+def test_an_estimator_of_another_class_is_refused():
+    with pytest.raises(ParameterError, match=r"estimator='cart': expected a TreeClassifier, or None"):
+        DaskTreeClassifier("cart").fit(ROWS, LABELS)
+
+
+def test_a_report_reads_rows_in_memory(tmp_path):
+    clf = on_cluster().fit(FRAME[FEATURES], FRAME["buys"])
+    hornbeam.report(clf, ROWS, LABELS).save(tmp_path / "report.html")
+
+
+def test_wrong_targets_are_refused():
     with pytest.raises(DataError, match="requires y to be passed"):
         DaskTreeClassifier().fit(FRAME)
     with pytest.raises(ParameterError, match=r"y is a Series; expected one too, or the name of its column"):
         DaskTreeClassifier().fit(FRAME[FEATURES], LABELS)
 
 
-def test_alone_without_a_client(client):
-    with pytest.raises(ParameterError, match=r"no client of the moment.*distributed\.Client"):
+def test_without_a_current_client(client):
+    with pytest.raises(ParameterError, match=r"no current client.*distributed\.Client"):
         DaskTreeClassifier().fit(FRAME, "buys")
-    assert DaskTreeClassifier(max_depth=1, client=client).fit(FRAME, "buys").tree_.depth == 1
+    assert DaskTreeClassifier(TreeClassifier(max_depth=1), client=client).fit(FRAME, "buys").tree_.depth == 1
 
 
-def test_the_fitted_model_travels_without_its_client(client):
+def test_a_pickle_of_the_fitted_model_has_no_client(client):
     fitted = on_cluster(client=client).fit(ROWS, LABELS)
     again = pickle.loads(pickle.dumps(fitted))
     assert type(again) is DaskTreeClassifier
@@ -179,7 +201,7 @@ def test_the_fitted_model_travels_without_its_client(client):
     np.testing.assert_array_equal(again.predict_proba(ROWS), fitted.predict_proba(ROWS))
 
 
-def test_a_cache_folder_that_is_not_there_is_made(tmp_path):
+def test_a_missing_cache_folder_is_created(tmp_path):
     clf = on_cluster().fit(FRAME[FEATURES], FRAME["buys"], cache=tmp_path / "new" / "folder", **by_level)
     assert clf.tree_.digest == in_memory().fit(ROWS, LABELS).tree_.digest
 
@@ -192,7 +214,7 @@ def test_a_partition_without_a_column_is_refused():
         on_cluster().fit(broken, "buys", "weight")
 
 
-def test_a_closed_client_is_refused_alone():
+def test_a_closed_client_is_refused_without_a_current_client():
     closed = distributed.Client(processes=False, n_workers=1, dashboard_address=":0", set_as_default=False)
     closed.close()
     with pytest.raises(ParameterError, match=r"client is closed.*Connect a new one"):

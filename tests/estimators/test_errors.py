@@ -109,8 +109,8 @@ def test_settings_are_only_looked_at_when_fitting(setting):
 
 
 ROWS = [
-    (X, None, None, DataError, "requires y to be passed", "the target y is None", "Pass one label a row"),
-    (X, y[:5], None, DataError, "[8, 5]", "inconsistent numbers of samples", "Pass one label a row"),
+    (X, None, None, DataError, "requires y to be passed", "the target y is None", "Pass one label"),
+    (X, y[:5], None, DataError, "[8, 5]", "inconsistent numbers of samples", "Pass one label"),
     (
         X,
         np.where(y, np.nan, 1.0),
@@ -124,7 +124,7 @@ ROWS = [
     (X, X[:, 0] / 2, None, DataError, "continuous", "expects discrete classes", "cut it into classes"),
     (X, y * 1j, None, DataError, "y holds complex128", "expected class labels", "name the classes"),
     (X, [*"abc", 1, 2, 3, 4, 5], None, DataError, "got ['int', 'str']", "uniformly", "Convert y to one type"),
-    (X, np.stack([y, y], 1), None, DataError, "shape (8, 2)", "should be a 1d array", "Pass one label a row"),
+    (X, np.stack([y, y], 1), None, DataError, "shape (8, 2)", "should be a 1d array", "Pass one label"),
     (X[:, 0], y, None, DataError, "got 1D array", "Expected 2D array", "Reshape your data"),
     (X[None], y, None, DataError, "dim 3", "dim <= 2 is required", "Reshape your data"),
     (X[:0], y[:0], None, DataError, "0 sample(s)", "a minimum of 1", "required"),
@@ -136,8 +136,8 @@ ROWS = [
     (X * 1j, y, None, DataError, "complex128", "Complex data not supported", "Pass real and imaginary parts"),
     (X, y, -np.ones(8), DataError, "-1.0 in row 0", "finite numbers of zero or more", "the weight 0"),
     (X, y, [np.nan] * 8, DataError, "nan in row 0", "finite numbers of zero or more", "the weight 0"),
-    (X, y, [1, 2], DataError, "shape == (2,)", "expected (8,)", "Pass one number a row"),
-    (X, y, np.ones((8, 2)), DataError, "got 2D array", "must be 1D", "Pass one number a row"),
+    (X, y, [1, 2], DataError, "shape == (2,)", "expected (8,)", "Pass one number"),
+    (X, y, np.ones((8, 2)), DataError, "got 2D array", "must be 1D", "Pass one number"),
     (X, y, np.zeros(8), DataError, "Every row has weight 0", "at least one non-zero", "must"),
     (X, y, ["much"] * 8, DataError, "it is a list with other values", "must hold numbers", "Pass one number"),
 ]

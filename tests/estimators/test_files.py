@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from hornbeam import Table, TreeClassifier, load, save
+from hornbeam import ForestClassifier, Table, TreeClassifier, TreeRegressor, load, save
 from hornbeam.data import LocalEngine, MemorySource
 from hornbeam.data.files.parquet import ParquetSource
 from hornbeam.errors import HornbeamError, ParameterError
@@ -56,18 +56,18 @@ SETTINGS = [
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_files_and_rows_make_the_same_model(rows, folder, settings):
     features = [*FEATURES, "times"]
-    here = TreeClassifier(**settings).fit(rows[features], rows["is"])
-    there = TreeClassifier(**settings).fit(folder, "is")
-    assert there.tree_.digest == here.tree_.digest
-    assert there.tree_.history == here.tree_.history
+    in_memory = TreeClassifier(**settings).fit(rows[features], rows["is"])
+    from_files = TreeClassifier(**settings).fit(folder, "is")
+    assert from_files.tree_.digest == in_memory.tree_.digest
+    assert from_files.tree_.history == in_memory.tree_.history
     for name in ("classes_", "class_weight_", "feature_names_in_"):
-        np.testing.assert_array_equal(getattr(there, name), getattr(here, name))
-    assert there.classes_.dtype == np.array(["ill", "well"]).dtype
-    assert (there.n_features_in_, there.n_classes_) == (4, 2)
+        np.testing.assert_array_equal(getattr(from_files, name), getattr(in_memory, name))
+    assert from_files.classes_.dtype == np.array(["ill", "well"]).dtype
+    assert (from_files.n_features_in_, from_files.n_classes_) == (4, 2)
 
 
 @pytest.mark.parametrize(
-    "address",
+    "source_like",
     [
         lambda folder: folder,
         str,
@@ -77,31 +77,31 @@ def test_files_and_rows_make_the_same_model(rows, folder, settings):
     ],
     ids=["folder", "text", "pattern", "list", "source"],
 )
-def test_any_address_and_a_column_of_weights(rows, folder, address):
-    X = address(folder)
+def test_paths_patterns_and_sources_give_the_same_tree(rows, folder, source_like):
+    X = source_like(folder)
     named = isinstance(X, ParquetSource)
     clf = TreeClassifier("cart").fit(X, *(() if named else ("is", "times")))
     expected = TreeClassifier("cart").fit(rows[FEATURES], rows["is"], rows["times"])
     assert clf.tree_.digest == expected.tree_.digest
 
 
-def test_answers_come_unit_by_unit(rows, folder):
+def test_predictions_of_files_equal_those_in_memory(rows, folder):
     clf = TreeClassifier(costs={("ill", "well"): 3.0}).fit(folder, "is", "times")
     X = rows[FEATURES]
     for method in ("predict", "predict_proba", "apply", "expected_cost"):
-        there, here = getattr(clf, method)(folder), getattr(clf, method)(X)
-        np.testing.assert_array_equal(there, here)
-        assert there.dtype == here.dtype
-    for there, here in zip(
-        clf.predict_interval(folder, level=0.8), clf.predict_interval(X, 0.8), strict=True
+        from_files, in_memory = getattr(clf, method)(folder), getattr(clf, method)(X)
+        np.testing.assert_array_equal(from_files, in_memory)
+        assert from_files.dtype == in_memory.dtype
+    for from_files, in_memory in zip(
+        clf.predict_interval(folder, level=0.8), clf.predict_interval(X, level=0.8), strict=True
     ):
-        np.testing.assert_array_equal(there, here)
+        np.testing.assert_array_equal(from_files, in_memory)
     prior = {"ill": 0.01, "well": 0.99}
-    np.testing.assert_array_equal(clf.predict_proba(folder, prior=prior), clf.predict_proba(X, prior))
+    np.testing.assert_array_equal(clf.predict_proba(folder, prior=prior), clf.predict_proba(X, prior=prior))
     np.testing.assert_array_equal(clf.predict(X=str(folder)), clf.predict(X))
 
 
-def test_a_model_of_files_is_kept_like_any_other(folder, tmp_path):
+def test_a_model_fitted_to_files_is_saved_like_any_other(folder, tmp_path):
     clf = TreeClassifier().fit(folder, "is")
     save(clf, tmp_path / "model.hornbeam")
     again = load(tmp_path / "model.hornbeam")
@@ -135,15 +135,32 @@ def test_rows_in_memory_can_be_sampled_too(rows):
     assert not hasattr(unnamed, "feature_names_in_")
 
 
-def test_what_cannot_be_said_of_files(rows, folder):
+def test_wrong_arguments_for_files_are_refused(rows, folder):
     with pytest.raises(ParameterError, match="y is a NoneType; expected the name of their column"):
         TreeClassifier().fit(folder)
     with pytest.raises(ParameterError, match="sample_weight is a Series; expected the name"):
         TreeClassifier().fit(folder, "is", rows["times"])
     source = ParquetSource.open(folder, target="is")
-    with pytest.raises(ParameterError, match="X is a source, which knows its labels"):
+    with pytest.raises(ParameterError, match="X is a Source, which has its labels"):
         TreeClassifier().fit(source, rows["is"])
     with pytest.raises(HornbeamError, match="nothing"):
         TreeClassifier().fit(folder / "nothing.parquet", "is")
     with pytest.raises(NotFittedError):
         TreeClassifier().predict(folder)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda: TreeClassifier().fit(["a", "b"], ["no", "yes"]),
+        lambda: TreeClassifier().fit(["a", "b"], "is"),
+        lambda: TreeRegressor().fit(["a", "b"], [1.0, 2.0]),
+        lambda: ForestClassifier().fit(["a", "b"], ["no", "yes"]),
+        lambda: TreeClassifier().fit([["a"], ["b"]], ["no", "yes"]).predict(["a", "b"]),
+    ],
+)
+def test_a_list_of_strings_may_be_paths_or_values(use):
+    with pytest.raises(
+        HornbeamError, match=r"read as paths of files.*If they are values, pass one list per row"
+    ):
+        use()

@@ -87,7 +87,7 @@ def test_a_folder_is_refused_with_what_to_do(estimator, tmp_path):
 
 
 def test_the_name_of_a_column_is_for_files():
-    with pytest.raises(DataError, match=r"y is a str; expected one label a row.*pass the column itself"):
+    with pytest.raises(DataError, match=r"y is a str; expected one label per row.*pass the column itself"):
         TreeClassifier().fit(X, "pay")
 
 
@@ -103,7 +103,7 @@ def test_a_frame_of_dask_is_told_of_the_estimator_for_it():
 
 def test_the_model_of_a_cluster_is_saved_as_the_one_it_equals(tmp_path):
     pytest.importorskip("distributed")
-    clf = hornbeam.DaskTreeClassifier(max_depth=2).fit(X, Y)
+    clf = hornbeam.DaskTreeClassifier(TreeClassifier(max_depth=2)).fit(X, Y)
     hornbeam.save(clf, tmp_path / "m.hornbeam")
     again = hornbeam.load(tmp_path / "m.hornbeam")
     assert type(again) is TreeClassifier

@@ -8,7 +8,7 @@ from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.losses import BinaryLogLoss, Loss, SoftmaxLoss
 from hornbeam.estimators.inputs.sources import accepts_source, in_memory
 from hornbeam.estimators.inputs.targets import read_classes
-from hornbeam.estimators.methods.boosting_methods import BoostingMethods
+from hornbeam.estimators.methods.ensemble_methods import BoostingMethods
 from hornbeam.estimators.methods.estimator import ClassifierMethods
 from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
@@ -151,7 +151,7 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
         with Progress(self, X, y, sample_weight) as progress:
             labels = read_classes(self, y)
             table = Table.read(X, labels, sample_weight=sample_weight)
-            self._boost(table, _loss(len(labels.classes)), progress)
+            self._train(table, _loss(len(labels.classes)), progress)
             self.classes_ = labels.classes
             self.n_classes_ = len(labels.classes)
         return self

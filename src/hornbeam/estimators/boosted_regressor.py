@@ -10,7 +10,7 @@ from hornbeam.ensembles.boosting.losses import Loss, Poisson, SquaredError
 from hornbeam.ensembles.boosting.quantile_loss import QuantileLoss
 from hornbeam.estimators.inputs.sources import accepts_source, in_memory
 from hornbeam.estimators.inputs.targets import read_numeric
-from hornbeam.estimators.methods.boosting_methods import BoostingMethods
+from hornbeam.estimators.methods.ensemble_methods import BoostingMethods
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
 from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
@@ -158,7 +158,7 @@ class BoostedTreesRegressor(CallbackSupportMixin, BoostingMethods, RegressorMixi
         with Progress(self, X, y, sample_weight) as progress:
             numbers = read_numeric(self, y)
             table = Table.read(X, numbers, sample_weight=sample_weight, target=Kind.NUMERIC)
-            self._boost(table, self._loss(), progress)
+            self._train(table, self._loss(), progress)
         return self
 
     @accepts_source

@@ -129,7 +129,7 @@ def distill(
     folds = min(_FOLDS, int(np.bincount(labels.codes).max()))  # more than rows of a class cannot be made
     honest = _held_out(teacher, X, y, held_out, folds, (table.n_rows, len(labels.classes)))
     tree = distillation.fit(ordered.table, ask, None if honest is None else honest[ordered.origin], threads)
-    student._learn(tree, labels.classes, table.names, table.class_weight, None)
+    student._set_fitted_tree(tree, labels.classes, table.names, table.class_weight, None)
     return student
 
 

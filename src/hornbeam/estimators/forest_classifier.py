@@ -9,10 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 from hornbeam.data.table import Table
 from hornbeam.estimators.inputs.sources import accepts_source, in_memory
 from hornbeam.estimators.inputs.targets import read_classes
+from hornbeam.estimators.methods.ensemble_methods import ForestMethods, oob_mask
 from hornbeam.estimators.methods.estimator import ClassifierMethods
-from hornbeam.estimators.methods.forest_methods import ForestMethods
 from hornbeam.estimators.methods.locks import exclusive
-from hornbeam.estimators.methods.out_of_bag import oob_mask
 from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.typing import Floats
@@ -181,14 +180,14 @@ class ForestClassifier(CallbackSupportMixin, ForestMethods, ClassifierMethods):
         with Progress(self, X, y, sample_weight) as progress:
             labels = read_classes(self, y)
             table = Table.read(X, labels, sample_weight=sample_weight, class_weight=self.class_weight)
-            planted = self._plant(table, progress)
+            result = self._train(table, progress)
             self.classes_ = labels.classes
             self.n_classes_ = len(labels.classes)
             self.class_weight_ = (
                 np.ones(self.n_classes_) if table.class_weight is None else table.class_weight
             )
-            if planted.out_of_bag is not None:
-                self._score_out_of_bag(planted.out_of_bag, table)
+            if result.out_of_bag is not None:
+                self._score_out_of_bag(result.out_of_bag, table)
         return self
 
     @property

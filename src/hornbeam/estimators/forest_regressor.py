@@ -10,10 +10,9 @@ from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.estimators.inputs.sources import accepts_source, in_memory
 from hornbeam.estimators.inputs.targets import read_numeric
+from hornbeam.estimators.methods.ensemble_methods import ForestMethods, oob_mask
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
-from hornbeam.estimators.methods.forest_methods import ForestMethods
 from hornbeam.estimators.methods.locks import exclusive
-from hornbeam.estimators.methods.out_of_bag import oob_mask
 from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.typing import Floats
@@ -162,9 +161,9 @@ class ForestRegressor(CallbackSupportMixin, ForestMethods, RegressorMixin, Hornb
         with Progress(self, X, y, sample_weight) as progress:
             numbers = read_numeric(self, y)
             table = Table.read(X, numbers, sample_weight=sample_weight, target=Kind.NUMERIC)
-            planted = self._plant(table, progress)
-            if planted.out_of_bag is not None:
-                self._score_out_of_bag(planted.out_of_bag, table)
+            result = self._train(table, progress)
+            if result.out_of_bag is not None:
+                self._score_out_of_bag(result.out_of_bag, table)
         return self
 
     @accepts_source

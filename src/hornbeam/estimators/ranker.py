@@ -11,7 +11,7 @@ from hornbeam.ensembles.boosting.lambdamart import LambdaLoss, Queries
 from hornbeam.errors import DataError
 from hornbeam.estimators.inputs.sources import accepts_source, in_memory
 from hornbeam.estimators.inputs.targets import read_numeric
-from hornbeam.estimators.methods.boosting_methods import BoostingMethods
+from hornbeam.estimators.methods.ensemble_methods import BoostingMethods
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
 from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
@@ -153,7 +153,7 @@ class BoostedTreesRanker(CallbackSupportMixin, BoostingMethods, HornbeamEstimato
                 limit("truncation", self.truncation),
                 boolean("normalize", self.normalize),
             )
-            self._boost(table, loss, progress)
+            self._train(table, loss, progress)
         return self
 
     @accepts_source

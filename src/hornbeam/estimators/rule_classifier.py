@@ -8,10 +8,9 @@ from sklearn.frozen import FrozenEstimator
 
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError, shown
-from hornbeam.estimators.inputs.column_warnings import warn_of_columns
+from hornbeam.estimators.inputs.fit_warnings import warn, warn_of_columns
 from hornbeam.estimators.inputs.sources import in_memory
 from hornbeam.estimators.inputs.targets import read_classes
-from hornbeam.estimators.inputs.warning import warn
 from hornbeam.estimators.methods.estimator import ClassifierMethods
 from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.methods.reads_rows import ReadsRows
@@ -162,7 +161,7 @@ class RuleClassifier(ReadsRows, ClassifierMethods):
         confidence, alpha = number("confidence", self.confidence, 0.25), number("alpha", self.alpha, 1.0)
         rules = simplify(extract(most_probable, merge=False), table, confidence=confidence)
         chosen = choose_rules(rules, table, alpha=alpha, seed=seed_of(self.random_state))
-        self._remember(chosen.decided_by(decision), table.names)
+        self._set_fitted(chosen.decided_by(decision), table.names)
         self.tree_ = tree
         self.classes_ = labels.widened(table.schema.classes)
         self.n_classes_ = len(self.classes_)

@@ -20,7 +20,7 @@ from hornbeam.data.table import Table
 from hornbeam.data.weights import read_weights
 from hornbeam.ensembles import mean_prediction
 from hornbeam.errors import ParameterError, shown
-from hornbeam.estimators.inputs.column_warnings import warn_of_columns
+from hornbeam.estimators.inputs.fit_warnings import warn_of_columns
 from hornbeam.estimators.inputs.targets import read_classes
 from hornbeam.estimators.methods.column_names import ColumnsByName, required_columns
 from hornbeam.estimators.methods.estimator import ClassifierMethods

@@ -11,7 +11,7 @@ from hornbeam.data.reading.named_rows import is_named_rows
 from hornbeam.data.reading.raw_columns import renamed_columns_error
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
-from hornbeam.estimators.inputs.warning import warn
+from hornbeam.estimators.inputs.fit_warnings import warn
 from hornbeam.estimators.methods.column_names import ColumnsByName, required_columns
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class ReadsRows(ColumnsByName):
             raise renamed_columns_error(table.names or (), schema.names)
         return table
 
-    def _remember(self, fitted: Any, names: tuple[str, ...] | None) -> None:
+    def _set_fitted(self, fitted: Any, names: tuple[str, ...] | None) -> None:
         """Keep a fitted tree or forest, and the names its columns came with."""
         setattr(self, self._fitted, fitted)
         self.n_features_in_ = fitted.schema.n_features

@@ -1,4 +1,4 @@
-"""From the parameters of a forest to how it is planted."""
+"""From the parameters of a forest to how it is result."""
 
 from dataclasses import replace
 from typing import Any

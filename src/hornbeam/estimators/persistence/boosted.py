@@ -51,7 +51,7 @@ def unpack(grove: TreeCollection, cls: type[Any]) -> Any:
     schema = _labelled(grove.schema, rest["labels"]) if names_classes else grove.schema
     n_outputs = 1 if schema.n_classes in (0, 2) else schema.n_classes
     boosted = _boosted(grove, schema, start, n_outputs)
-    estimator._remember(boosted, schema.names if named else None)
+    estimator._set_fitted(boosted, schema.names if named else None)
     estimator.n_iter_ = len(boosted.rounds)
     if names_classes:
         estimator.classes_ = decode_classes(schema.classes, rest["classes"])

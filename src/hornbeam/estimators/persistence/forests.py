@@ -55,7 +55,7 @@ def unpack(grove: TreeCollection, cls: type[Any]) -> Any:
             and all(type(rest.get(name, 1.0)) is float for name in ("oob_score", "temperature"))
         ):
             forest = _forest(grove.trees, rest.get("temperature", 1.0))
-            estimator._remember(forest, schema.names if named else None)
+            estimator._set_fitted(forest, schema.names if named else None)
             estimator.smoother_ = decode_step(smoother)
         case _:
             raise unexpected_state_error(cls, grove.learned, allowed)

@@ -62,7 +62,7 @@ def unpack(model: Model, cls: type[Any]) -> Any:
             raise unexpected_state_error(cls, model.learned, ("classes", "default", "named", "rules"))
     if default.conditions:
         raise StorageError("the default rule has conditions; expected none: it is for every other row")
-    estimator._remember(RuleSet(tree.schema, tuple(rules), default), tree.schema.names if named else None)
+    estimator._set_fitted(RuleSet(tree.schema, tuple(rules), default), tree.schema.names if named else None)
     estimator.tree_ = tree
     estimator.classes_ = decode_classes(tree.schema.classes, dtype)
     estimator.n_classes_ = len(estimator.classes_)

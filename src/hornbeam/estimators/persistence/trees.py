@@ -63,7 +63,7 @@ def unpack(model: Model, cls: type[Any]) -> Any:
     estimator, tree = build_estimator(cls, model.settings), model.tree
     match model.learned:
         case {"named": bool(named), **rest} if tree.is_regression and not rest:
-            estimator._remember(tree, tree.schema.names if named else None)
+            estimator._set_fitted(tree, tree.schema.names if named else None)
         case {"classes": str(dtype), "named": bool(named), **rest} if rest.keys() <= {
             "class_weight",
             "shares",
@@ -71,7 +71,7 @@ def unpack(model: Model, cls: type[Any]) -> Any:
             names, labels = tree.schema.names if named else None, tree.schema.classes
             weight = decode_class_weight(rest.get("class_weight"), len(labels))
             shares = _shares(rest.get("shares"), tree)
-            estimator._learn(tree, decode_classes(labels, dtype), names, weight, shares)
+            estimator._set_fitted_tree(tree, decode_classes(labels, dtype), names, weight, shares)
         case _:
             raise StorageError(
                 "expected to have learned the type of the classes, and whether columns had names"

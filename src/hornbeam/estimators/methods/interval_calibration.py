@@ -1,11 +1,10 @@
-"""Calibrated intervals for an estimator that is fitted already."""
+"""Calibration of the intervals of a fitted tree."""
 
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.table import Table
-from hornbeam.estimators.inputs.targets import read_classes, read_numeric
 from hornbeam.estimators.methods.locks import serialised
 from hornbeam.estimators.parameters.recipes import classification_fitter, regression_fitter
 from hornbeam.estimators.parameters.threads import n_threads
@@ -16,10 +15,10 @@ __all__ = ["calibrate_intervals"]
 
 @serialised
 def calibrate_intervals(self: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Any:
-    """Make the intervals of the fitted tree as wide as they must be to hold the truth as often as they say.
+    """Calibrate the width of the intervals, so that they contain the true rate or mean as often as they claim.
 
-    With cross-fitted smoothing, the default, `fit` has done so. With any other smoothing `fit` is kept fast, and this method
-    does it on demand; it takes about as long as a default fit.
+    `fit` does this if smoothing is cross-fitted, which is the default. With any other smoothing call this method; it
+    takes about as long as a default fit.
 
     Parameters
     ----------
@@ -37,7 +36,7 @@ def calibrate_intervals(self: Any, X: Any, y: Any, *, sample_weight: Any = None)
 
     See Also
     --------
-    predict_interval : gives the intervals.
+    predict_interval : the intervals.
 
     Examples
     --------
@@ -49,13 +48,13 @@ def calibrate_intervals(self: Any, X: Any, y: Any, *, sample_weight: Any = None)
     appraisal(borrowed=0.35, own=0.35)
     """
     check_is_fitted(self)
-    schema = self.tree_.schema
+    target, schema = self._read_target(y), self.tree_.schema
     if schema.is_regression:
-        table = Table.read(X, read_numeric(self, y), sample_weight=sample_weight, schema=schema)
-        recipe = regression_fitter(self, table)
+        table = Table.read(X, target, sample_weight=sample_weight, schema=schema)
+        fitter = regression_fitter(self, table)
     else:
-        labels, weights = read_classes(self, y), self.class_weight
-        table = Table.read(X, labels, sample_weight=sample_weight, class_weight=weights, schema=schema)
-        recipe = classification_fitter(self, table)
-    self.tree_ = calibrate(self.tree_, table, recipe, n_jobs=n_threads(self.n_jobs))
+        weights = self.class_weight
+        table = Table.read(X, target, sample_weight=sample_weight, class_weight=weights, schema=schema)
+        fitter = classification_fitter(self, table)
+    self.tree_ = calibrate(self.tree_, table, fitter, n_jobs=n_threads(self.n_jobs))
     return self
