@@ -165,13 +165,13 @@ def test_what_is_refused():
         distill(LinearSVC(), X, y)
     with pytest.raises(ParameterError, match=r"the class ForestClassifier itself; .* ForestClassifier\(\)"):
         distill(ForestClassifier, X, y)
-    with pytest.raises(DataError, match=r"the teacher knows the classes \[0, 1, 2\], and y has \[0, 1\]"):
+    with pytest.raises(DataError, match=r"the teacher has the classes \[0, 1, 2\], and y has \[0, 1\]"):
         distill(ForestClassifier(3).fit(X, y), X[:100], y[:100])
     with pytest.raises(DataError, match=r"of shape \(150, 3\), expected \(60, 3\)"):
         distill(ForestClassifier(20, oob_score=True).fit(X, y), X[::5].repeat(2, axis=0), y[::5].repeat(2))
     with pytest.raises(DataError, match="the one class 0; expected two"):
         distill(None, X[:50], y[:50])
-    with pytest.raises(DataError, match="some rows weigh 0"):
+    with pytest.raises(DataError, match="some rows have weight 0"):
         distill(None, X, y, sample_weight=y)
     for fidelity in (2, "0.9", None):
         with pytest.raises(ParameterError, match=r"fidelity=.*: expected a number above 0"):
