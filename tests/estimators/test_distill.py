@@ -148,7 +148,7 @@ def test_a_distilled_tree_is_a_tree_like_any_other(tmp_path):
     assert (high >= model.predict_proba(X)).all()
     assert "colour" in str(model.explain(X.iloc[:1]))
     assert model.feature_importances_.sum() == pytest.approx(1)
-    with pytest.raises(TreeError, match="cannot be made again"):
+    with pytest.raises(TreeError, match="cannot be updated"):
         model.update(X, y)
 
 
@@ -167,7 +167,7 @@ def test_what_is_refused():
         distill(ForestClassifier, X, y)
     with pytest.raises(DataError, match=r"the teacher has the classes \[0, 1, 2\], and y has \[0, 1\]"):
         distill(ForestClassifier(3).fit(X, y), X[:100], y[:100])
-    with pytest.raises(DataError, match=r"of shape \(150, 3\), expected \(60, 3\)"):
+    with pytest.raises(DataError, match=r"the shape \(150, 3\), expected \(60, 3\)"):
         distill(ForestClassifier(20, oob_score=True).fit(X, y), X[::5].repeat(2, axis=0), y[::5].repeat(2))
     with pytest.raises(DataError, match="the one class 0; expected two"):
         distill(None, X[:50], y[:50])

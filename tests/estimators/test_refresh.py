@@ -334,7 +334,7 @@ def test_a_smoother_of_ones_own_smooths_again(smoothing):
 
 def test_belief_that_cannot_be_made_again_is_refused():
     clf = TreeClassifier(smoothing=doubtful).fit(X, y).set_params(smoothing="laplace")
-    with pytest.raises(TreeError, match=r"are not those its history makes \(raw\)"):
+    with pytest.raises(TreeError, match=r"history of the tree \(raw\) do not give its"):
         clf.update(X, y)
 
 

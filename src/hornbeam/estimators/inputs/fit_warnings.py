@@ -24,7 +24,7 @@ _NOTES = {
     Check.UNREPEATED: " (an identifier?)",
     Check.COPY: " (a copy of the target, unknown when predicting?)",
 }
-_MANY_CELLS = 100_000_000  # cells in one array of a tree: 0.8 GB
+_MANY_CELLS = 100_000_000  # cells of an array: 0.8 GB
 _FEW_ROWS = 10  # per class
 
 
@@ -97,7 +97,7 @@ def warn_of_source(source: Source) -> None:
 def _warn_of_rounded(names: Sequence[str]) -> None:
     shown = ", ".join(map(repr, names[:_MOST_SHOWN])) + (", ..." if len(names) > _MOST_SHOWN else "")
     warn(
-        f"Whole numbers beyond 2**53 are rounded to the nearest float64, so that different ones may be the same: in "
+        "Whole numbers beyond 2**53 are rounded to the nearest float64, so that different ones may be the same: in "
         f"{shown}. If they are names, pass them as text, in pandas X[column].astype(str); else subtract a common "
         "offset, or ignore hornbeam.errors.HornbeamWarning."
     )

@@ -103,7 +103,7 @@ class ExplainMethods(ReadsRows):
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
             Rows like those of `fit`.
-        wanted : label, or pair of numbers, default=None
+        wanted : label, or (low, high), default=None
             The class to reach; None for any class other than the predicted one. For a `TreeRegressor` the lowest and
             the highest acceptable mean, such as ``(200, None)`` for at least 200.
         fixed : iterable of str, default=()

@@ -72,7 +72,7 @@ class TreeMethods(ExplainMethods):
         Returns
         -------
         callable
-            Takes a float64 array or a tuple of numbers, with a nominal value as its position in the schema's
+            Takes a row as a float64 array or a tuple of floats; a nominal value is its position in the schema's
             categories. Returns a tuple: the class probabilities, or the one predicted mean.
 
         Examples

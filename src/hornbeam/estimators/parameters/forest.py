@@ -1,4 +1,4 @@
-"""From the parameters of a forest to how it is result."""
+"""Translation of the parameters of a forest into a `ForestTrainer`."""
 
 from dataclasses import replace
 from typing import Any
@@ -24,8 +24,8 @@ from hornbeam.smoothing import Smoother
 
 __all__ = ["forest_trainer"]
 
-_BINS = 255  # a forest averages over many cuts: finer ones cost time and bring nothing
-# "cross-fitted" is a promise to fit the borrowing on regrown trees, and each tree would need its own.
+_BINS = 255  # a forest averages over many thresholds: more bins cost time and do not help
+# Without "cross-fitted", which would have to grow trees without a fold for each tree of the forest.
 _OF_CLASSES = {name: smoother for name, smoother in SMOOTHERS.items() if name != "cross-fitted"}
 _OF_NUMBERS = {name: SMOOTHERS[name] for name in ("raw", "m-branch", "shrinkage")}
 _CLASSES = Grower(Criterion.ENTROPY, corrected=True)
@@ -33,7 +33,7 @@ _NUMBERS = Grower(Criterion.SQUARED_ERROR, corrected=True)
 
 
 def forest_trainer(estimator: Any, table: Table) -> ForestTrainer:
-    """Translate the parameters of a `ForestClassifier` or a `ForestRegressor`."""
+    """Return the trainer for the parameters of a `ForestClassifier` or a `ForestRegressor`."""
     measured = table.schema.is_regression
     grower = make_grower(estimator, _NUMBERS if measured else _CLASSES, table, table.n_rows)
     if not measured:
@@ -59,7 +59,7 @@ def forest_trainer(estimator: Any, table: Table) -> ForestTrainer:
 def _smoothing(
     value: Any, known: dict[str, Smoother], bootstrap: bool
 ) -> tuple[Smoother | None, tuple[Smoother | None, ...]]:
-    """One smoother for all trees, or those to choose from."""
+    """Return one smoother for all trees, or the candidates to choose from out of bag."""
     smoother = step("smoothing", value, {"out-of-bag": None, **known}, None)
     chosen = isinstance(value, str) and (value == "out-of-bag" or (value == "auto" and bootstrap))
     return (None, SMOOTHING_CANDIDATES) if chosen else (smoother, ())

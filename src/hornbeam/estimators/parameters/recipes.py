@@ -1,4 +1,4 @@
-"""From an estimator's parameters to a recipe: the one place where strings become objects."""
+"""Translation of the parameters of a tree estimator into a recipe, or a fitter that tunes one."""
 
 from dataclasses import replace
 from typing import Any
@@ -69,9 +69,9 @@ CLASSIFICATION_ONLY = [criterion for criterion in Criterion if criterion is not 
 def classification_fitter(
     estimator: Any, table: Table | Source, n_rows: int | None = None
 ) -> Recipe | CrossValidated | CrossFitted:
-    """Translate the parameters of a `TreeClassifier`; "auto" is what the preset says.
+    """Return the fitter for the parameters of a `TreeClassifier`; "auto" is the preset's value.
 
-    A share of all rows is one of `n_rows`, if not all are grown on.
+    Parameters that are shares of rows refer to `n_rows`, which may be a sample.
     """
     n_rows = table.n_rows if n_rows is None else n_rows
     recipe = lookup("preset", estimator.preset, PRESETS)
@@ -104,7 +104,7 @@ def classification_fitter(
 
 
 def regression_fitter(estimator: Any, table: Table) -> Recipe | CrossValidated | CrossFitted:
-    """Translate the parameters of a `TreeRegressor`; "auto" is what the preset says."""
+    """Return the fitter for the parameters of a `TreeRegressor`; "auto" is the preset's value."""
     recipe = lookup("preset", estimator.preset, REGRESSION_PRESETS)
     grower = make_grower(estimator, recipe.grower, table, table.n_rows)
     known = {name: SMOOTHERS[name] for name in ("cross-fitted", "raw", "m-branch", "shrinkage")}
@@ -124,14 +124,14 @@ def regression_fitter(estimator: Any, table: Table) -> Recipe | CrossValidated |
 
 
 def _is_cross_fitted(estimator: Any, smoother: Smoother | None) -> bool:
-    """Whether the strengths of borrowing are to be found on rows held out of regrown trees."""
+    """Whether the strengths of borrowing are fitted on held-out rows."""
     return smoother is SMOOTHERS["cross-fitted"] or (
         estimator.smoothing == "auto" and isinstance(smoother, Borrowing)
     )
 
 
 def make_grower(estimator: Any, grower: Grower, table: Table | Source, n_rows: int) -> Grower:
-    """Translate what all trees have in common."""
+    """Return a grower with the parameters that all trees have in common."""
     return replace(
         grower,
         nominal=choice("nominal", estimator.nominal, Nominal, grower.nominal),
@@ -147,13 +147,13 @@ def make_grower(estimator: Any, grower: Grower, table: Table | Source, n_rows: i
 
 
 def make_smoother(value: Any) -> Smoother | None:
-    """Translate ``smoothing`` for a tree that is there already; "auto" is HGS.
+    """Return the smoother for a tree that exists already; "auto" is HGS.
 
     Examples
     --------
     >>> make_smoother("laplace"), make_smoother(None)
     (Laplace(), None)
     """
-    # "cross-fitted" is a promise to fit the borrowing on regrown trees, and nothing is regrown here.
+    # Without "cross-fitted", which would have to grow trees without a fold.
     known = {name: smoother for name, smoother in SMOOTHERS.items() if name != "cross-fitted"}
     return step("smoothing", value, known, HGS())  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""A TreeClassifier or a TreeRegressor on the shelf."""
+"""Codec of `TreeClassifier` and `TreeRegressor`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["model_of", "pack", "unpack"]
 
 
 def pack(estimator: Any) -> Model:
-    """Take an estimator apart into its tree and plain values."""
+    """Convert an estimator into its tree and plain values."""
     name, settings = type(estimator).__name__, estimator.get_params(deep=False)
     tree, named = estimator.tree_, hasattr(estimator, "feature_names_in_")
     if tree.is_regression:
@@ -42,7 +42,7 @@ def model_of(
     class_weight: Floats | None,
     shares: Counts | None,
 ) -> Model:
-    """Make what a file holds of what an estimator was told and what it learned.
+    """Return the model of a fitted `TreeClassifier`, from its parameters and fitted attributes.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def model_of(
 
 
 def unpack(model: Model, cls: type[Any]) -> Any:
-    """Put an estimator together again."""
+    """Convert a tree and plain values into an estimator."""
     estimator, tree = build_estimator(cls, model.settings), model.tree
     match model.learned:
         case {"named": bool(named), **rest} if tree.is_regression and not rest:
@@ -80,16 +80,16 @@ def unpack(model: Model, cls: type[Any]) -> Any:
     return estimator
 
 
-def _shares(said: Any, tree: Tree) -> Counts | None:
-    """Read what missing values are shared by where they go to every child."""
-    if said is None:
+def _shares(value: Any, tree: Tree) -> Counts | None:
+    """Check the weight of known values per node, which distributes fractional rows."""
+    if value is None:
         return None
-    if isinstance(said, np.ndarray) and said.dtype == np.int64 and said.shape == (tree.n_nodes,):
-        family = said - evidence_stopping(tree.skeleton, said)
-        # The first so that none of the others wraps.
-        sums = max(said.sum(dtype=np.float64) / 2**12, said.max(), family.max())
-        if said.min() >= 0 and sums < 2**50:
-            return said
+    if isinstance(value, np.ndarray) and value.dtype == np.int64 and value.shape == (tree.n_nodes,):
+        in_children = value - evidence_stopping(tree.skeleton, value)
+        # The float sum comes first: it shows that the integer sums did not overflow.
+        largest = max(value.sum(dtype=np.float64) / 2**12, value.max(), in_children.max())
+        if value.min() >= 0 and largest < 2**50:
+            return value
     raise StorageError(
-        f"shares is {said!r:.80}; expected {tree.n_nodes} whole numbers, one a node, 0 or more and below 2**50"
+        f"shares is {value!r:.80}; expected {tree.n_nodes} whole numbers, one per node, 0 or more and below 2**50"
     )
