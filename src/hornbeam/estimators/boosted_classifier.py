@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.losses import BinaryLogLoss, Loss, SoftmaxLoss
-from hornbeam.estimators.inputs.sources import accepts_source, in_memory
+from hornbeam.estimators.inputs.sources import accepts_source, require_in_memory
 from hornbeam.estimators.inputs.targets import read_classes
 from hornbeam.estimators.methods.ensemble_methods import BoostingMethods
 from hornbeam.estimators.methods.estimator import ClassifierMethods
@@ -153,7 +153,7 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
         BoostedTreesClassifier
             Itself, fitted.
         """
-        in_memory(self, X)
+        require_in_memory(self, X)
         with Progress(self, X, y, sample_weight) as progress:
             labels = read_classes(self, y)
             table = Table.read(X, labels, sample_weight=sample_weight)

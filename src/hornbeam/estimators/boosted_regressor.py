@@ -8,7 +8,7 @@ from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.losses import Loss, Poisson, SquaredError
 from hornbeam.ensembles.boosting.quantile_loss import QuantileLoss
-from hornbeam.estimators.inputs.sources import accepts_source, in_memory
+from hornbeam.estimators.inputs.sources import accepts_source, require_in_memory
 from hornbeam.estimators.inputs.targets import read_numeric
 from hornbeam.estimators.methods.ensemble_methods import BoostingMethods
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
@@ -160,7 +160,7 @@ class BoostedTreesRegressor(CallbackSupportMixin, BoostingMethods, RegressorMixi
         BoostedTreesRegressor
             Itself, fitted.
         """
-        in_memory(self, X)
+        require_in_memory(self, X)
         with Progress(self, X, y, sample_weight) as progress:
             target = read_numeric(self, y)
             table = Table.read(X, target, sample_weight=sample_weight, target=Kind.NUMERIC)

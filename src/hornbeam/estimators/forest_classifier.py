@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.table import Table
-from hornbeam.estimators.inputs.sources import accepts_source, in_memory
+from hornbeam.estimators.inputs.sources import accepts_source, require_in_memory
 from hornbeam.estimators.inputs.targets import read_classes
 from hornbeam.estimators.methods.ensemble_methods import ForestMethods, oob_mask
 from hornbeam.estimators.methods.estimator import ClassifierMethods
@@ -180,7 +180,7 @@ class ForestClassifier(CallbackSupportMixin, ForestMethods, ClassifierMethods):
         ForestClassifier
             Itself, fitted.
         """
-        in_memory(self, X)
+        require_in_memory(self, X)
         with Progress(self, X, y, sample_weight) as progress:
             labels = read_classes(self, y)
             table = Table.read(X, labels, sample_weight=sample_weight, class_weight=self.class_weight)

@@ -8,7 +8,7 @@ from sklearn.metrics import r2_score
 
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
-from hornbeam.estimators.inputs.sources import accepts_source, in_memory
+from hornbeam.estimators.inputs.sources import accepts_source, require_in_memory
 from hornbeam.estimators.inputs.targets import read_numeric
 from hornbeam.estimators.methods.ensemble_methods import ForestMethods, oob_mask
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
@@ -161,7 +161,7 @@ class ForestRegressor(CallbackSupportMixin, ForestMethods, RegressorMixin, Hornb
         ForestRegressor
             Itself, fitted.
         """
-        in_memory(self, X)
+        require_in_memory(self, X)
         with Progress(self, X, y, sample_weight) as progress:
             target = read_numeric(self, y)
             table = Table.read(X, target, sample_weight=sample_weight, target=Kind.NUMERIC)

@@ -16,7 +16,7 @@ from hornbeam.data.table import Table
 from hornbeam.estimators.methods.update import known_shares
 from hornbeam.estimators.parameters.recipes import classification_fitter, regression_fitter
 from hornbeam.estimators.parameters.threads import n_threads
-from hornbeam.estimators.persistence.trees import model_of
+from hornbeam.estimators.persistence.trees import classifier_model
 from hornbeam.storage import Model
 from hornbeam.tree.decision.rule import DecisionRule
 from hornbeam.tree.edit import with_decision
@@ -103,7 +103,7 @@ def fit(
     )
     tree = with_decision(tree, DecisionRule.of(settings.costs, table.class_weight, labels.classes.tolist()))
     named, shares = table.names is not None, known_shares(tree, table)
-    return model_of(
+    return classifier_model(
         "TreeClassifier", _as_parameters(settings), tree, labels.classes, named, table.class_weight, shares
     )
 
@@ -154,7 +154,7 @@ def fit_rows(
     text = any(isinstance(label, str) for label in source.schema.classes)
     classes = read_labels(np.array(source.schema.classes, dtype=object if text else None)).classes
     tree = with_decision(tree, DecisionRule.of(settings.costs, source.class_weight, classes.tolist()))
-    return model_of(
+    return classifier_model(
         "TreeClassifier", _as_parameters(settings), tree, classes, True, source.class_weight, None
     )
 

@@ -9,7 +9,7 @@ from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.lambdamart import LambdaLoss, Queries
 from hornbeam.errors import DataError
-from hornbeam.estimators.inputs.sources import accepts_source, in_memory
+from hornbeam.estimators.inputs.sources import accepts_source, require_in_memory
 from hornbeam.estimators.inputs.targets import read_numeric
 from hornbeam.estimators.methods.ensemble_methods import BoostingMethods
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
@@ -145,7 +145,7 @@ class BoostedTreesRanker(CallbackSupportMixin, BoostingMethods, HornbeamEstimato
         BoostedTreesRanker
             Itself, fitted.
         """
-        in_memory(self, X)
+        require_in_memory(self, X)
         with Progress(self, X, y, None) as progress:
             relevance = read_numeric(self, y)
             table = Table.read(X, relevance, target=Kind.NUMERIC)

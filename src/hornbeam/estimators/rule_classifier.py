@@ -8,8 +8,8 @@ from sklearn.frozen import FrozenEstimator
 
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError, shown
-from hornbeam.estimators.inputs.fit_warnings import warn, warn_of_columns
-from hornbeam.estimators.inputs.sources import in_memory
+from hornbeam.estimators.inputs.fit_warnings import warn, warn_about_columns
+from hornbeam.estimators.inputs.sources import require_in_memory
 from hornbeam.estimators.inputs.targets import read_classes
 from hornbeam.estimators.methods.estimator import ClassifierMethods
 from hornbeam.estimators.methods.locks import exclusive
@@ -141,7 +141,7 @@ class RuleClassifier(ReadsRows, ClassifierMethods):
         RuleClassifier
             Itself, fitted.
         """
-        in_memory(self, X)
+        require_in_memory(self, X)
         estimator, tree = _estimator_or_tree(self.estimator)
         labels = read_classes(self, y)
         table = Table.read(
@@ -152,10 +152,10 @@ class RuleClassifier(ReadsRows, ClassifierMethods):
             schema=None if tree is None else tree.schema,
         )
         if estimator is not None:
-            warn_of_columns(table)
+            warn_about_columns(table)
             tree = classification_fitter(estimator, table).fit(table, n_jobs=n_threads(self.n_jobs))
         assert tree is not None
-        _warn_of_long_paths(tree)
+        _warn_about_long_paths(tree)
         decision = DecisionRule.of(self.costs, None, table.schema.classes)
         most_probable = with_decision(tree, DecisionRule())
         confidence, alpha = number("confidence", self.confidence, 0.25), number("alpha", self.alpha, 1.0)
@@ -246,7 +246,7 @@ class RuleClassifier(ReadsRows, ClassifierMethods):
         return self.rules_.decide(table)
 
 
-def _warn_of_long_paths(tree: Tree) -> None:
+def _warn_about_long_paths(tree: Tree) -> None:
     """Warn before making rules from a tree for which that takes minutes."""
     n_conditions = path_tests(tree.skeleton)
     if n_conditions > _MANY_CONDITIONS:

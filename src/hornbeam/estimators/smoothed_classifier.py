@@ -20,7 +20,7 @@ from hornbeam.data.table import Table
 from hornbeam.data.weights import read_weights
 from hornbeam.ensembles import mean_prediction
 from hornbeam.errors import ParameterError, shown
-from hornbeam.estimators.inputs.fit_warnings import warn_of_columns
+from hornbeam.estimators.inputs.fit_warnings import warn_about_columns
 from hornbeam.estimators.inputs.targets import read_classes
 from hornbeam.estimators.methods.column_names import ColumnsByName, required_columns
 from hornbeam.estimators.methods.estimator import ClassifierMethods
@@ -142,7 +142,7 @@ class SmoothedClassifier(MetaEstimatorMixin, ColumnsByName, ClassifierMethods):
         conventions = _named(imported[0].reading, getattr(self, "feature_names_in_", None))
         table = conventions.read(X, labels, sample_weight=sample_weight)
         if not isinstance(estimator, FrozenEstimator):
-            warn_of_columns(table)
+            warn_about_columns(table)
         trees = [tree.fill(table) for tree in imported]
         self.trees_ = tuple(trees) if smoother is None else tuple(map(smoother, trees))
         self._reading = replace(conventions, schema=table.schema)
@@ -229,7 +229,7 @@ class SmoothedClassifier(MetaEstimatorMixin, ColumnsByName, ClassifierMethods):
         check_is_fitted(self, "trees_")
         return self._reading.schema
 
-    def _tested(self) -> frozenset[str]:
+    def _used_features(self) -> frozenset[str]:
         return frozenset().union(*map(required_columns, self.trees_))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -261,7 +261,7 @@ class SmoothedClassifier(MetaEstimatorMixin, ColumnsByName, ClassifierMethods):
     def _read(self, X: Any) -> Table:
         names = self._schema.names
         if is_named_rows(X):
-            return self._reading.read(X, needed=self._tested())
+            return self._reading.read(X, needed=self._used_features())
         X = without_extras(dense(X), names)
         table = self._reading.read(X)
         validate_data(self, X, reset=False, skip_check_array=True)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from hornbeam.data.labels import Labels
 from hornbeam.data.sources import MemorySource
 from hornbeam.data.table import Table
-from hornbeam.estimators.inputs.fit_warnings import warn_of_classes, warn_of_columns
+from hornbeam.estimators.inputs.fit_warnings import warn_about_classes, warn_about_columns
 from hornbeam.estimators.inputs.sources import accepts_source, fit_source, is_source_like, open_source
 from hornbeam.estimators.inputs.targets import read_classes
 from hornbeam.estimators.methods.estimator import ClassifierMethods
@@ -251,10 +251,10 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods):
                 return self
             labels = read_classes(self, y)
             table = Table.read(X, labels, sample_weight=sample_weight, class_weight=self.class_weight)
-            warn_of_classes(table)
+            warn_about_classes(table)
             listener = progress.listener(table.n_rows)
             if grow_rows is None:
-                warn_of_columns(table)
+                warn_about_columns(table)
                 tree = classification_fitter(self, table).fit(
                     table, n_jobs=n_threads(self.n_jobs), on_progress=listener
                 )

@@ -6,7 +6,7 @@ from sklearn.base import RegressorMixin
 
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
-from hornbeam.estimators.inputs.fit_warnings import warn_of_columns
+from hornbeam.estimators.inputs.fit_warnings import warn_about_columns
 from hornbeam.estimators.inputs.sources import accepts_source, is_source_like, read_regression
 from hornbeam.estimators.inputs.targets import read_numeric
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
@@ -179,7 +179,7 @@ class TreeRegressor(CallbackSupportMixin, TreeMethods, RegressorMixin, HornbeamE
                 target = read_numeric(self, y)
                 table = Table.read(X, target, sample_weight=sample_weight, target=Kind.NUMERIC)
             fitter = regression_fitter(self, table)
-            warn_of_columns(table)
+            warn_about_columns(table)
             listener = progress.listener(table.n_rows)
             tree = fitter.fit(table, n_jobs=n_threads(self.n_jobs), on_progress=listener)
             self._set_fitted(tree, table.names)

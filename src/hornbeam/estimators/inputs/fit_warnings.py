@@ -14,7 +14,7 @@ from hornbeam.data.sources import MemorySource, Source
 from hornbeam.data.table import Table
 from hornbeam.errors import HornbeamWarning
 
-__all__ = ["warn", "warn_of_classes", "warn_of_columns", "warn_of_source"]
+__all__ = ["warn", "warn_about_classes", "warn_about_columns", "warn_about_source"]
 
 # The files of the estimators, and the wrapper that scikit-learn puts around `fit` for callbacks.
 _INSIDE = (str(Path(__file__).parents[1]), str(Path(sklearn.__file__).parent / "callback"))
@@ -42,7 +42,7 @@ def warn(message: str, category: type[Warning] = HornbeamWarning) -> None:
     warnings.warn(message, category, skip_file_prefixes=_INSIDE)
 
 
-def warn_of_classes(table: Table) -> None:
+def warn_about_classes(table: Table) -> None:
     """Warn before growing a tree that may need gigabytes: its arrays have one cell per node and class.
 
     Examples
@@ -51,7 +51,7 @@ def warn_of_classes(table: Table) -> None:
     >>> import numpy as np
     >>> table = Table.read(np.zeros((8000, 1)), np.arange(8000))
     >>> with warnings.catch_warnings(record=True, action="always") as caught:
-    ...     warn_of_classes(table)
+    ...     warn_about_classes(table)
     >>> print(caught[0].message)
     y has 8,000 classes in 8,000 rows. A tree has a number for each node and class, here up to 127,992,000
     in each of its arrays: 1.0 GB. If y is a number, use a regressor. Else join rare classes, or limit max_depth
@@ -67,7 +67,7 @@ def warn_of_classes(table: Table) -> None:
         )
 
 
-def warn_of_columns(table: Table) -> None:
+def warn_about_columns(table: Table) -> None:
     """Warn once about all columns of a training table that fail a check of `hornbeam.data.column_checks`.
 
     Examples
@@ -76,25 +76,25 @@ def warn_of_columns(table: Table) -> None:
     >>> rows = [[f"customer {i}", i % 7] for i in range(30)]
     >>> table = Table.read(rows, [i % 2 for i in range(30)], feature_names=["customer", "weekday"])
     >>> with warnings.catch_warnings(record=True, action="always") as caught:
-    ...     warn_of_columns(table)
+    ...     warn_about_columns(table)
     >>> print(caught[0].message)
     Column 'customer' has 30 different values in 30 rows (an identifier?). Leave it out of X, in pandas
     X.drop(columns=['customer']), or keep it and ignore hornbeam.errors.HornbeamWarning.
     """
     _warn(check_columns(table), table.schema.names if table.names is None else None)
     if table.rounded:
-        _warn_of_rounded(table.rounded)
+        _warn_about_rounded(table.rounded)
 
 
-def warn_of_source(source: Source) -> None:
+def warn_about_source(source: Source) -> None:
     """Warn about columns of a source: all checks in memory, else only those that need nothing but the schema."""
     if isinstance(source, MemorySource):
-        warn_of_columns(source.table)
+        warn_about_columns(source.table)
     else:
         _warn(check_schema(source.schema, source.n_rows))
 
 
-def _warn_of_rounded(names: Sequence[str]) -> None:
+def _warn_about_rounded(names: Sequence[str]) -> None:
     shown = ", ".join(map(repr, names[:_MOST_SHOWN])) + (", ..." if len(names) > _MOST_SHOWN else "")
     warn(
         "Whole numbers beyond 2**53 are rounded to the nearest float64, so that different ones may be the same: in "

@@ -17,7 +17,7 @@ from hornbeam.data.sources import MemorySource, Source
 from hornbeam.data.table import Table
 from hornbeam.data.weights import read_weights
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.estimators.inputs.fit_warnings import warn_of_source
+from hornbeam.estimators.inputs.fit_warnings import warn_about_source
 from hornbeam.estimators.parameters.recipes import classification_fitter
 from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.tree.decision.rule import DecisionRule
@@ -29,10 +29,10 @@ __all__ = [
     "Fitted",
     "accepts_source",
     "fit_source",
-    "in_memory",
     "is_source_like",
     "open_source",
     "read_regression",
+    "require_in_memory",
 ]
 
 
@@ -58,13 +58,13 @@ def is_source_like(X: Any) -> bool:
     return isinstance(X, (str, PathLike)) or _is_source(X)
 
 
-def in_memory(estimator: Any, X: Any) -> None:
+def require_in_memory(estimator: Any, X: Any) -> None:
     """Raise `ParameterError` for paths and sources; for estimators that fit only to rows in memory.
 
     Examples
     --------
     >>> from hornbeam import ForestClassifier
-    >>> in_memory(ForestClassifier(), "rows.parquet")
+    >>> require_in_memory(ForestClassifier(), "rows.parquet")
     Traceback (most recent call last):
         ...
     hornbeam.errors.ParameterError: X is a path of files, and ForestClassifier takes rows in memory alone; ...
@@ -191,7 +191,7 @@ def fit_source(
 ) -> Fitted:
     """Fit the tree of an estimator to a source; parameters that are shares of rows refer to the rows grown on."""
     recipe = classification_fitter(estimator, source)
-    warn_of_source(source)
+    warn_about_source(source)
     from hornbeam.out_of_core import Plan, fit  # as above
 
     rows = Plan.of(source, recipe, grow_rows, memory).rows

@@ -20,7 +20,7 @@ class ColumnsByName:
         """Schema of the training data."""
         raise NotImplementedError
 
-    def _tested(self) -> frozenset[str]:
+    def _used_features(self) -> frozenset[str]:
         """Names of the features that the model uses."""
         raise NotImplementedError
 
@@ -56,7 +56,7 @@ class ColumnsByName:
         >>> clf.predict(clf.select_columns(arrived)).tolist()
         ['ill']
         """
-        return select_columns(X, self._schema.names, self._tested())
+        return select_columns(X, self._schema.names, self._used_features())
 
 
 def required_columns(fitted: Any) -> frozenset[str]:

@@ -10,7 +10,7 @@ from hornbeam.ensembles.boosting.boosted_trees import BoostedTrees
 from hornbeam.ensembles.boosting.losses import Loss
 from hornbeam.ensembles.forest.forest import Forest
 from hornbeam.ensembles.forest.trainer import ForestResult
-from hornbeam.estimators.inputs.fit_warnings import warn, warn_of_classes, warn_of_columns
+from hornbeam.estimators.inputs.fit_warnings import warn, warn_about_classes, warn_about_columns
 from hornbeam.estimators.methods.progress import Progress
 from hornbeam.estimators.methods.reads_rows import ReadsRows
 from hornbeam.estimators.parameters.boosting import boosting_trainer
@@ -42,9 +42,9 @@ class ForestMethods(_EnsembleMethods):
 
     def _train(self, table: Table, progress: Progress) -> ForestResult:
         trainer, n_jobs = forest_trainer(self, table), n_threads(self.n_jobs)
-        warn_of_columns(table)
+        warn_about_columns(table)
         if not table.schema.is_regression:
-            warn_of_classes(table)
+            warn_about_classes(table)
         result = trainer.fit(table, n_jobs=n_jobs, on_progress=progress.listener(trainer.n_trees))
         self._set_fitted(result.forest, table.names)
         self.smoother_ = result.smoother
@@ -59,7 +59,7 @@ class BoostingMethods(_EnsembleMethods):
 
     def _train(self, table: Table, loss: Loss, progress: Progress) -> None:
         trainer, n_jobs = boosting_trainer(self, table, loss), n_threads(self.n_jobs)
-        warn_of_columns(table)
+        warn_about_columns(table)
         result = trainer.fit(table, n_jobs=n_jobs, on_progress=progress.listener(trainer.n_rounds))
         self._set_fitted(result.boosted, table.names)
         self.n_iter_ = len(result.boosted.rounds)

@@ -40,7 +40,7 @@ class ReadsRows(ColumnsByName):
             check_is_fitted(self, self._fitted)
         return getattr(self, self._fitted).schema  # type: ignore[no-any-return]
 
-    def _tested(self) -> frozenset[str]:
+    def _used_features(self) -> frozenset[str]:
         return required_columns(getattr(self, self._fitted))
 
     def unseen(self, X: Any) -> Unseen:
@@ -70,14 +70,14 @@ class ReadsRows(ColumnsByName):
         table = self._read(X)
         from hornbeam.explain.unseen import unseen  # imported only when needed
 
-        return unseen(table, self._tested())
+        return unseen(table, self._used_features())
 
     def _read(self, X: Any, y: Any = None) -> Table:
         schema = self._schema
         if isinstance(X, Table):  # a unit of a source, read by the schema already
             return X
         if is_named_rows(X):
-            return Table.read(X, y, schema=schema, needed=self._tested())
+            return Table.read(X, y, schema=schema, needed=self._used_features())
         table = Table.read(X, y, schema=schema)
         named = hasattr(self, "feature_names_in_")
         if named != (table.names is not None):

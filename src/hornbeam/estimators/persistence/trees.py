@@ -20,7 +20,7 @@ from hornbeam.tree import Tree
 from hornbeam.tree.walk import evidence_stopping
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["model_of", "pack", "unpack"]
+__all__ = ["classifier_model", "pack", "unpack"]
 
 
 def pack(estimator: Any) -> Model:
@@ -30,10 +30,10 @@ def pack(estimator: Any) -> Model:
     if tree.is_regression:
         return Model(tree, name, encode_parameters(settings), {"named": named})
     weight, shares = estimator.class_weight_, estimator._shares
-    return model_of(name, settings, tree, estimator.classes_, named, weight, shares)
+    return classifier_model(name, settings, tree, estimator.classes_, named, weight, shares)
 
 
-def model_of(
+def classifier_model(
     name: str,
     settings: Mapping[str, Any],
     tree: Tree,
@@ -49,7 +49,7 @@ def model_of(
     >>> from hornbeam.recipe import PRESETS
     >>> from hornbeam.data import Table
     >>> tree = PRESETS["id3"].fit(Table.read([[0.0], [1.0]], [0, 1]))
-    >>> model_of("TreeClassifier", {}, tree, np.array([0, 1]), False, None, None).learned
+    >>> classifier_model("TreeClassifier", {}, tree, np.array([0, 1]), False, None, None).learned
     {'classes': 'int64', 'named': False}
     """
     learned = encode_classes(classes, class_weight) | {"named": named}
