@@ -1,4 +1,4 @@
-"""A tree grown by processes that die on the way is that of a quiet day; `benchmarks/kills.py` has many more."""
+"""Fits on a Dask cluster give the same tree when workers die; `benchmarks/attacks/dask_faults.py` has many more."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ pytest.importorskip("distributed")
 
 
 class Killer:
-    """An engine's friend who kills a worker that is busy, a little after some passes have begun."""
+    """A Dask engine that kills a busy worker shortly after the start of some passes."""
 
     def __init__(self, client, at):
         self.engine, self.client, self.at = DaskEngine(client, deadline=300), client, set(at)
@@ -51,7 +51,7 @@ class Killer:
 
 
 def test_workers_killed_while_a_tree_is_grown(dask_processes):
-    """While nodes are counted, and while the rows of small ones are brought together."""
+    """During a counting pass, and while the rows of small nodes are gathered."""
     table = random_table(5, n_rows=3000, n_classes=3, n_values=1000)
     bins, grower = bins_of(table, max_bins=50), Grower(max_depth=6)
     source = EncodedRows(Rows(bins.encode(table), table.target.astype(np.uint16), None), block=100)
@@ -63,10 +63,10 @@ def test_workers_killed_while_a_tree_is_grown(dask_processes):
 
 def test_a_folder_that_workers_do_not_see_is_refused(dask_processes, tmp_path):
     da = pytest.importorskip("dask.array")
-    mine = os.open(tmp_path, os.O_RDONLY)
+    descriptor = os.open(tmp_path, os.O_RDONLY)
     clf = DaskTreeClassifier(client=dask_processes)
     try:
         with pytest.raises(ParameterError, match=r"2 workers, such as tcp:.*do not see the folder"):
-            clf.fit(da.zeros((4, 1)), da.arange(4), cache=f"/proc/self/fd/{mine}")
+            clf.fit(da.zeros((4, 1)), da.arange(4), cache=f"/proc/self/fd/{descriptor}")
     finally:
-        os.close(mine)
+        os.close(descriptor)
