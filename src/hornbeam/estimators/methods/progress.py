@@ -60,6 +60,6 @@ class Progress:
     def _advance(self, parts: int) -> None:
         while self._n_done < parts:
             self._n_done += 1
-            part = self._root.subcontext(task_name="rows settled")
+            part = self._root.subcontext(task_name="rows done")
             part.call_on_fit_task_begin(estimator=self._estimator)
             part.call_on_fit_task_end(estimator=self._estimator)

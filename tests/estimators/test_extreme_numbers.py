@@ -1,4 +1,4 @@
-"""Numbers at the edges of their range: used with the right result, or refused with a HornbeamError."""
+"""Extreme numbers are used with the right result, or raise a HornbeamError."""
 
 from copy import copy
 from decimal import Decimal
@@ -12,8 +12,13 @@ from hornbeam import TreeClassifier, TreeRegressor, distill
 from hornbeam.errors import DataError, HornbeamError, ParameterError
 
 WEIGHT = np.random.default_rng(5).choice([0.5, 1.0, 1.5, 2.75], 60)
-HONEST = ("smoothing", "pruning", "simplicity", "random_state")  # of no use without cross-fitted smoothing
-ODD = [
+CROSS_FITTED_ONLY = (
+    "smoothing",
+    "pruning",
+    "simplicity",
+    "random_state",
+)
+EXTREME = [
     2**31,
     2**63 - 1,
     2**63,
@@ -39,11 +44,11 @@ ODD = [
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_odd_parameters_are_used_or_refused(name):
+def test_extreme_parameters_are_used_or_refused(name):
     for parameter in ESTIMATORS[name].get_params(deep=False):
-        for value in ODD:
+        for value in EXTREME:
             estimator = clone(ESTIMATORS[name])
-            if hasattr(estimator, "smoothing") and parameter not in HONEST:
+            if hasattr(estimator, "smoothing") and parameter not in CROSS_FITTED_ONLY:
                 estimator.smoothing = "raw"
             setattr(estimator, parameter, value)
             try:
@@ -110,7 +115,7 @@ def test_values_that_no_float_can_hold_are_refused(value):
         TreeRegressor().fit([[0], [1]], [value, 1])
 
 
-def test_odd_options_of_methods_are_used_or_refused():
+def test_extreme_method_options_are_used_or_refused():
     tree, mean = TreeClassifier("cart").fit(X, Y), TreeRegressor("cart").fit(X, NUMBERS)
     calls = [
         lambda odd: tree.predict_proba(X, prior=odd),
@@ -130,7 +135,7 @@ def test_odd_options_of_methods_are_used_or_refused():
         tree.predict,
     ]
     for number, call in enumerate(calls):
-        for value in [*ODD, "\0", "\ud800", Decimal("sNaN")]:
+        for value in [*EXTREME, "\0", "\ud800", Decimal("sNaN")]:
             try:
                 call(value)
             except HornbeamError:
@@ -139,7 +144,7 @@ def test_odd_options_of_methods_are_used_or_refused():
                 raise AssertionError(f"call {number} with a {type(value).__name__}") from error
 
 
-def test_memory_and_rows_may_be_whole_floats(tmp_path):
+def test_memory_and_grow_rows_may_be_whole_floats(tmp_path):
     pq = pytest.importorskip("pyarrow.parquet")
     pa = pytest.importorskip("pyarrow")
     path = tmp_path / "rows.parquet"

@@ -1,4 +1,4 @@
-"""Lists of rules as an estimator: any rows in, probabilities with intervals out."""
+"""RuleClassifier: any rows, probabilities with intervals."""
 
 import pickle
 
@@ -28,7 +28,7 @@ PATIENTS = pd.DataFrame(
 ILL = ["well", "well", "well", "ill", "ill", "ill", "well", "ill"] * 6
 
 
-def test_it_is_the_three_steps():
+def test_fit_is_extract_simplify_and_choose():
     X, y = CANCER
     clf = RuleClassifier(confidence=0.1, alpha=2.0, random_state=3).fit(X, y)
     table = Table.read(X, y)
@@ -41,7 +41,7 @@ def test_it_is_the_three_steps():
     assert (clf.predict_proba(X) == rules.answer(table)).all()
 
 
-def test_it_predicts_no_worse_than_its_tree():
+def test_rules_are_as_accurate_as_their_tree():
     rules = cross_val_score(RuleClassifier(), *CANCER, cv=5).mean()
     tree = cross_val_score(TreeClassifier("c4.5"), *CANCER, cv=5).mean()
     assert rules > tree - 0.01
@@ -49,12 +49,14 @@ def test_it_predicts_no_worse_than_its_tree():
 
 def test_missing_and_nominal_values():
     clf = RuleClassifier().fit(PATIENTS, ILL)
-    asked = pd.DataFrame({"fever": [36.0, 40.0, np.nan], "cough": ["no", "never seen", None]})
-    p = clf.predict_proba(asked)
+    rows = pd.DataFrame({"fever": [36.0, 40.0, np.nan], "cough": ["no", "never seen", None]})
+    p = clf.predict_proba(rows)
     np.testing.assert_allclose(p.sum(axis=1), 1)
     assert (p > 0).all()
-    assert clf.predict(asked)[:2].tolist() == ["well", "ill"]
-    assert clf.apply(asked)[2] == len(clf.rules_)  # nothing is known of the third: no rule fires
+    assert clf.predict(rows)[:2].tolist() == ["well", "ill"]
+    assert clf.apply(rows)[2] == len(
+        clf.rules_
+    )  # all values of the third row are missing or unseen: no rule applies
 
 
 def test_a_weight_of_two_is_two_rows():
@@ -73,23 +75,23 @@ def test_the_order_of_rows_does_not_matter():
     assert (one.predict_proba(X) == other.predict_proba(X)).all()
 
 
-def test_the_class_of_a_rule_is_the_one_it_believes_in_most():
+def test_the_class_of_a_rule_is_its_most_probable_one():
     for X, y in (IRIS, CANCER):
         clf = RuleClassifier().fit(X, y)
         assert (clf.predict(X) == clf.classes_[clf.predict_proba(X).argmax(axis=1)]).all()
 
 
-def test_costs_change_answers_and_nothing_else():
+def test_costs_change_decisions_and_nothing_else():
     X, y = CANCER
     plain, dear = RuleClassifier().fit(X, y), RuleClassifier(costs={(1, 0): 50}).fit(X, y)
     assert (plain.predict_proba(X) == dear.predict_proba(X)).all()
     assert (dear.predict(X) == 1).sum() > (plain.predict(X) == 1).sum()
     assert (plain.predict(X, costs={(1, 0): 50}) == dear.predict(X)).all()
-    with pytest.raises(ParameterError, match="nobody"):
-        RuleClassifier(costs={("nobody", 0): 1}).fit(X, y)
+    with pytest.raises(ParameterError, match="unknown"):
+        RuleClassifier(costs={("unknown", 0): 1}).fit(X, y)
 
 
-def test_intervals_hold_the_probabilities():
+def test_intervals_contain_the_probabilities():
     X, y = CANCER
     clf = RuleClassifier().fit(X, y)
     p, (low, high) = clf.predict_proba(X), clf.predict_interval(X, level=0.8)
@@ -99,20 +101,20 @@ def test_intervals_hold_the_probabilities():
     np.testing.assert_allclose(rule.interval(0.8), expected)
 
 
-def test_any_tree_will_do():
+def test_any_tree_is_accepted():
     X, y = CANCER
     grown = TreeClassifier("cart", max_depth=3).fit(X, y)
     frozen = RuleClassifier(FrozenEstimator(grown)).fit(X, y)
     assert frozen.tree_ is grown.tree_
-    given = RuleClassifier(grown.tree_).fit(X, y)
+    from_tree = RuleClassifier(grown.tree_).fit(X, y)
     asked_to_grow = RuleClassifier(TreeClassifier("cart", max_depth=3)).fit(X, y)
-    for other in (given, asked_to_grow):
+    for other in (from_tree, asked_to_grow):
         assert (other.predict_proba(X) == frozen.predict_proba(X)).all()
     foreign = from_sklearn(DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y))
     assert (RuleClassifier(foreign).fit(X, y).predict(X) == y).mean() > 0.95
 
 
-def test_a_tree_that_knows_more_classes_than_the_rows():
+def test_a_tree_with_more_classes_than_the_rows():
     X, y = IRIS
     tree = TreeClassifier("cart").fit(X, y).tree_
     clf = RuleClassifier(tree).fit(X[:100], y[:100])
@@ -131,19 +133,19 @@ def test_other_estimators_are_refused(estimator):
 @pytest.mark.parametrize(
     "wrong", [{"confidence": 0.0}, {"confidence": 1.5}, {"alpha": -1.0}, {"random_state": "x"}]
 )
-def test_wrong_settings_are_refused(wrong):
+def test_wrong_parameters_are_refused(wrong):
     with pytest.raises(HornbeamError, match=f"{next(iter(wrong))}=.*expected"):
         RuleClassifier(**wrong).fit(*IRIS)
 
 
-def test_one_class_has_one_answer():
+def test_one_class_gives_one_prediction():
     clf = RuleClassifier().fit([[0.0], [1.0]], ["a", "a"])
     assert len(clf.rules_) == 0
     assert clf.predict([[5.0]]).tolist() == ["a"]
     assert clf.predict_proba([[5.0]]).tolist() == [[1.0]]
 
 
-def test_copies_and_pickles_answer_alike():
+def test_copies_and_pickles_predict_the_same():
     clf = RuleClassifier(TreeClassifier("cart")).fit(PATIENTS, ILL)
     again = pickle.loads(pickle.dumps(clf))
     assert (again.predict_proba(PATIENTS) == clf.predict_proba(PATIENTS)).all()

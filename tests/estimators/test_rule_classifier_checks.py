@@ -1,4 +1,4 @@
-"""scikit-learn's own checks of lists of rules: all of them, with no exceptions."""
+"""scikit-learn's estimator checks of RuleClassifier, without exceptions."""
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -8,5 +8,5 @@ COMPANY = [RuleClassifier(), RuleClassifier(TreeClassifier(smoothing="hgs"), con
 
 
 @parametrize_with_checks(COMPANY)
-def test_scikit_learn_has_nothing_to_object(estimator, check):
+def test_scikit_learn_estimator_checks(estimator, check):
     check(estimator)

@@ -1,4 +1,4 @@
-"""TreeRegressor: what it answers, how sure it is, how it is kept and exported."""
+"""TreeRegressor: predictions, intervals, errors, saving and exports."""
 
 import re
 import sqlite3
@@ -25,7 +25,7 @@ def diabetes():
 
 @pytest.fixture(scope="module")
 def mixed():
-    """Numbers, categories and holes."""
+    """Numbers, categories and missing values."""
     rng = np.random.default_rng(0)
     X = pd.DataFrame(
         {"age": rng.integers(18, 80, 300).astype(float), "town": rng.choice(["Ayr", "Bonn", "Cork"], 300)}
@@ -35,7 +35,7 @@ def mixed():
     return X, y
 
 
-def test_honest_means_beat_raw_ones(diabetes):
+def test_cross_fitted_means_are_better_than_raw_ones(diabetes):
     X, y = diabetes
     errors = [
         ((cross_val_predict(TreeRegressor(p), X, y, cv=5) - y) ** 2).mean() for p in ("default", "cart")
@@ -43,7 +43,7 @@ def test_honest_means_beat_raw_ones(diabetes):
     assert errors[0] < 0.75 * errors[1]
 
 
-def test_a_simpler_tree_on_demand():
+def test_simplicity_gives_smaller_trees():
     X, y = make_friedman1(400, noise=1.0, random_state=0)
     sizes = [
         TreeRegressor(**p).fit(X, y).tree_.n_leaves for p in ({"pruning": None}, {}, {"simplicity": 1.0})
@@ -69,7 +69,7 @@ def test_a_row_of_weight_two_is_two_rows_for_the_tuned_tree(diabetes):
     )
 
 
-def test_frames_with_categories_and_holes(mixed):
+def test_frames_with_categories_and_missing_values(mixed):
     X, y = mixed
     reg = TreeRegressor().fit(X, y)
     assert reg.score(X, y) > 0.9
@@ -78,8 +78,8 @@ def test_frames_with_categories_and_holes(mixed):
     assert y.min() < unseen[0] < y.max()
 
 
-def test_intervals_hold_the_means_of_their_nodes():
-    """A step function and plain noise: in 9 of 10 trees or so the true mean of a leaf is within its interval."""
+def test_intervals_contain_the_means_of_their_nodes():
+    """A step function with noise: in about 9 of 10 trees the true mean of a leaf is within its interval."""
     inside = []
     for seed in range(60):
         rng = np.random.default_rng(seed)
@@ -92,7 +92,7 @@ def test_intervals_hold_the_means_of_their_nodes():
     assert 0.8 <= np.mean(inside) <= 0.97
 
 
-def test_more_rows_are_surer(diabetes):
+def test_more_rows_give_narrower_intervals(diabetes):
     X, y = diabetes
     few, many = (
         TreeRegressor("cart", max_depth=1).fit(X[:n], y[:n]).predict_interval(X[:1]) for n in (50, 400)
@@ -118,7 +118,7 @@ def test_constraints_hold_after_smoothing():
         assert (np.diff(reg.predict(np.c_[grid, np.full(50, other)])) >= 0).all()
 
 
-# ---- refused in words
+# ---- errors
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_constraints_hold_after_smoothing():
         ([1.0], "inconsistent numbers of samples"),
     ],
 )
-def test_targets_that_cannot_be(y, words):
+def test_wrong_targets_are_refused(y, words):
     with pytest.raises(DataError, match=words):
         TreeRegressor().fit([[0.0], [1.0]], y)
 
@@ -146,7 +146,7 @@ def test_targets_that_cannot_be(y, words):
         ({"pruning": "error-based"}, "pruning='error-based': expected one of 'auto'"),
     ],
 )
-def test_settings_that_cannot_be(settings, words):
+def test_wrong_parameters_are_refused(settings, words):
     with pytest.raises(ParameterError, match=words):
         TreeRegressor(**settings).fit([[0.0], [1.0]], [0.0, 1.0])
 
@@ -176,11 +176,11 @@ def test_files_that_exceed_the_memory_are_refused_before_they_are_read(mixed, tm
         TreeRegressor().fit(tmp_path / "rows.parquet", np.asarray(y))
 
 
-# ---- kept and exported
+# ---- saved and exported
 
 
 @pytest.mark.parametrize("name", ["model.hornbeam", "model.safetensors"])
-def test_kept_and_loaded(mixed, tmp_path, name):
+def test_saved_and_loaded(mixed, tmp_path, name):
     reg = TreeRegressor(max_depth=3).fit(*mixed)
     hornbeam.save(reg, tmp_path / name)
     again = hornbeam.load(tmp_path / name)
@@ -189,7 +189,7 @@ def test_kept_and_loaded(mixed, tmp_path, name):
     np.testing.assert_array_equal(again.predict(mixed[0]), reg.predict(mixed[0]))
 
 
-def test_a_file_that_was_put_together_is_refused(diabetes, tmp_path):
+def test_a_forged_file_is_refused(diabetes, tmp_path):
     path = tmp_path / "model.hornbeam"
     hornbeam.save(TreeRegressor("cart", max_depth=1).fit(*diabetes), path)
     text_of = re.sub(r'  "sha256": "[0-9a-f]*",\n', "", path.read_text())
@@ -204,7 +204,7 @@ def test_a_file_that_was_put_together_is_refused(diabetes, tmp_path):
             hornbeam.load(path)
 
 
-def test_text_says_means(diabetes):
+def test_the_text_export_shows_means(diabetes):
     X, y = diabetes
     words = to_text(TreeRegressor("cart", max_depth=1).fit(X, y).tree_)
     assert len(words.splitlines()) == 3
@@ -212,7 +212,7 @@ def test_text_says_means(diabetes):
     assert "rows, deviation" in words
 
 
-def test_python_sql_and_c_answer_alike(mixed, tmp_path):
+def test_python_sql_and_c_exports_predict_the_same(mixed, tmp_path):
     pytest.importorskip("sqlglot", reason="the extra [sql] brings it")
     X, y = mixed
     tree = TreeRegressor(max_depth=4).fit(X, y).tree_

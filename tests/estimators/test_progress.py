@@ -1,4 +1,4 @@
-"""scikit-learn's callbacks (1.9 and later): hundredths in order, and whatever begins also ends."""
+"""scikit-learn's callbacks (1.9 and later): progress in order, and every task that begins also ends."""
 
 import re
 
@@ -19,36 +19,36 @@ X, y = load_iris(return_X_y=True)
 
 
 class Recorder:
-    """Writes down what it is told."""
+    """A callback that records its calls."""
 
     def __init__(self):
-        self.told = []
-        self.early = 0  # hundredths told of while the tree still grew
+        self.events = []
+        self.early = 0  # subtasks reported during growth
         self.last = {}
 
     def setup(self, estimator, context):
-        self.told.append("setup")
+        self.events.append("setup")
 
     def teardown(self, estimator, context):
-        self.told.append("teardown")
+        self.events.append("teardown")
 
     def on_fit_task_begin(self, estimator, context, *, X=None, y=None, metadata=None):
-        self.told.append(("begin", context.task_name, context.task_id))
+        self.events.append(("begin", context.task_name, context.task_id))
 
     def on_fit_task_end(self, estimator, context, *, X=None, y=None, metadata=None, fitted_estimator=None):
-        self.told.append(("end", context.task_name, context.task_id))
+        self.events.append(("end", context.task_name, context.task_id))
         self.early += not hasattr(estimator, "tree_")
         self.last = {"X": X, "y": y, "metadata": metadata, "fitted_estimator": fitted_estimator}
 
 
 class Propagated(Recorder):
-    """Goes along into the estimators of a search."""
+    """A recorder that is propagated to the estimators of a search."""
 
     max_propagation_depth = None
 
 
 class Stopper(Recorder):
-    """Has had enough at the tenth hundredth."""
+    """A callback that raises at the tenth subtask."""
 
     def on_fit_task_end(self, estimator, context, *, X=None):
         super().on_fit_task_end(estimator, context)
@@ -56,10 +56,10 @@ class Stopper(Recorder):
             raise StopIteration("enough")
 
 
-def open_tasks(told):
-    """Tasks that began and never ended; a task ends before the one it is part of."""
+def open_tasks(events):
+    """Tasks without an end; a subtask must end before its task."""
     stack = []
-    for event in told:
+    for event in events:
         match event:
             case ("begin", *task):
                 stack.append(task)
@@ -68,14 +68,14 @@ def open_tasks(told):
     return stack
 
 
-def test_a_fit_is_a_hundred_hundredths_in_order():
+def test_a_fit_reports_a_hundred_subtasks_in_order():
     recorder = Recorder()
     TreeClassifier().set_callbacks(recorder).fit(X, y)
-    hundredths = [(event, "rows settled", part) for part in range(100) for event in ("begin", "end")]
-    assert recorder.told == ["setup", ("begin", "fit", 0), *hundredths, ("end", "fit", 0), "teardown"]
+    subtasks = [(event, "rows done", part) for part in range(100) for event in ("begin", "end")]
+    assert recorder.events == ["setup", ("begin", "fit", 0), *subtasks, ("end", "fit", 0), "teardown"]
 
 
-def test_the_end_of_a_fit_shows_data_weights_and_the_fitted_estimator():
+def test_the_end_of_a_fit_reports_data_weights_and_the_fitted_estimator():
     recorder, weight = Recorder(), np.arange(150) % 2
     classifier = TreeClassifier().set_callbacks(recorder).fit(X, y, sample_weight=weight)
     assert recorder.last["X"] is X
@@ -84,14 +84,14 @@ def test_the_end_of_a_fit_shows_data_weights_and_the_fitted_estimator():
     assert recorder.last["fitted_estimator"].tree_ is classifier.tree_
 
 
-def test_progress_comes_while_rows_settle_and_only_rises():
+def test_progress_is_reported_during_growth_and_only_rises():
     rng = np.random.default_rng(0)
     many, noise = rng.normal(size=(300_000, 6)), rng.integers(2, size=300_000)
     recorder = Recorder()
     TreeClassifier(max_bins=64).set_callbacks(recorder).fit(many, noise)
-    parts = [task for event, name, task in recorder.told[1:-1] if (event, name) == ("end", "rows settled")]
+    parts = [task for event, name, task in recorder.events[1:-1] if (event, name) == ("end", "rows done")]
     assert parts == list(range(100))
-    assert open_tasks(recorder.told) == []
+    assert open_tasks(recorder.events) == []
     assert 0 < recorder.early < 100
 
 
@@ -104,24 +104,24 @@ def test_progress_comes_while_rows_settle_and_only_rises():
         lambda classifier: classifier.set_params(pruning=lambda tree: None).fit(X, y),
     ],
 )
-def test_a_fit_that_fails_ends_what_it_began(break_it):
+def test_a_failed_fit_ends_its_tasks(break_it):
     recorder = Recorder()
     with pytest.raises(ValueError, match=r"expected|inconsistent|requires y"):
         break_it(TreeClassifier().set_callbacks(recorder))
-    assert recorder.told[0] == "setup"
-    assert recorder.told[-1] == "teardown"
-    assert ("begin", "fit", 0) in recorder.told
-    assert open_tasks(recorder.told) == []
+    assert recorder.events[0] == "setup"
+    assert recorder.events[-1] == "teardown"
+    assert ("begin", "fit", 0) in recorder.events
+    assert open_tasks(recorder.events) == []
     assert recorder.last["fitted_estimator"] is None
 
 
-def test_a_callback_that_fails_is_heard():
+def test_an_error_of_a_callback_is_raised():
     stopper = Stopper()
     classifier = TreeClassifier().set_callbacks(stopper)
     with pytest.raises(StopIteration, match="enough"):
         classifier.fit(X, y)
-    assert stopper.told[-1] == "teardown"
-    assert ("end", "rows settled", 10) not in stopper.told
+    assert stopper.events[-1] == "teardown"
+    assert ("end", "rows done", 10) not in stopper.events
 
 
 def test_callbacks_do_not_change_the_tree():
@@ -129,33 +129,33 @@ def test_callbacks_do_not_change_the_tree():
     assert watched.tree_.digest == TreeClassifier().fit(X, y).tree_.digest
 
 
-def test_a_search_hears_of_every_tree():
+def test_a_search_reports_every_tree():
     recorder = Propagated()
     grid = {"max_depth": [1, 2]}
     GridSearchCV(TreeClassifier(), grid, cv=3).set_callbacks(recorder).fit(X, y)
     trees = 2 * 3 + 1
-    assert sum(event == ("end", "rows settled", 99) for event in recorder.told) == trees
-    assert recorder.told.count("setup") == recorder.told.count("teardown") == 1
-    assert open_tasks(recorder.told) == []
+    assert sum(event == ("end", "rows done", 99) for event in recorder.events) == trees
+    assert recorder.events.count("setup") == recorder.events.count("teardown") == 1
+    assert open_tasks(recorder.events) == []
 
 
-def test_a_search_goes_on_after_fits_that_fail():
+def test_a_search_continues_after_failed_fits():
     recorder = Propagated()
     grid = {"max_depth": [0, 1]}
     failed, unscored = "(?s)3 fits failed.*max_depth=0: expected", "non-finite"
     with pytest.warns(FitFailedWarning, match=failed), pytest.warns(UserWarning, match=unscored):
         GridSearchCV(TreeClassifier(), grid, cv=3).set_callbacks(recorder).fit(X, y)
-    assert sum(event == ("end", "rows settled", 99) for event in recorder.told) == 3 + 1
-    assert open_tasks(recorder.told) == []
+    assert sum(event == ("end", "rows done", 99) for event in recorder.events) == 3 + 1
+    assert open_tasks(recorder.events) == []
 
 
-def test_scikit_learns_bar_goes_to_the_end(capsys):
+def test_the_progress_bar_reaches_the_end(capsys):
     pytest.importorskip("rich")
     TreeClassifier().set_callbacks(callback.ProgressBar()).fit(X, y)
     assert re.search(r"TreeClassifier - fit .*100%", capsys.readouterr().out)
 
 
-def test_scikit_learns_bar_shows_every_tree_of_a_search(capsys):
+def test_the_progress_bar_shows_every_tree_of_a_search(capsys):
     pytest.importorskip("rich")
     search = GridSearchCV(make_pipeline(StandardScaler(), TreeClassifier()), {}, cv=2)
     search.set_callbacks(callback.ProgressBar(max_propagation_depth=None)).fit(X, y)
@@ -163,7 +163,7 @@ def test_scikit_learns_bar_shows_every_tree_of_a_search(capsys):
     assert len(re.findall("100%", shown.split("GridSearchCV - fit")[-1])) >= 3
 
 
-def test_scikit_learns_bar_survives_a_fit_that_fails(capsys):
+def test_the_progress_bar_survives_a_failed_fit(capsys):
     pytest.importorskip("rich")
     with pytest.raises(ParameterError):
         TreeClassifier(criterion="gin").set_callbacks(callback.ProgressBar()).fit(X, y)

@@ -1,4 +1,4 @@
-"""Forests among scikit-learn's own: as good as its forest, with frames, weights, missing values, copies and files."""
+"""Forests: as good as scikit-learn's, with frames, weights, missing values, copies and searches."""
 
 import pickle
 from dataclasses import replace
@@ -28,19 +28,19 @@ IRIS = load_iris(return_X_y=True)
 
 
 def brier(forest):
-    """The mean over three forests, because one alone differs from the next by four parts in a hundred."""
-    answers = [
+    """Mean over three forests: single ones vary by 4 %."""
+    predictions = [
         cross_val_predict(forest(30, random_state=seed), *CANCER, cv=5, method="predict_proba")
         for seed in range(3)
     ]
-    return np.mean([brier_score_loss(CANCER[1], answer[:, 1]) for answer in answers])
+    return np.mean([brier_score_loss(CANCER[1], predicted[:, 1]) for predicted in predictions])
 
 
-def test_its_probabilities_are_as_good_as_those_of_scikit_learns_forest():
+def test_probabilities_are_as_good_as_those_of_scikit_learns_forest():
     assert brier(ForestClassifier) < 1.05 * brier(RandomForestClassifier)
 
 
-def test_its_numbers_are_as_good_as_those_of_scikit_learns_forest():
+def test_means_are_as_good_as_those_of_scikit_learns_forest():
     ours = r2_score(DIABETES[1], cross_val_predict(ForestRegressor(30), *DIABETES, cv=5))
     theirs = r2_score(
         DIABETES[1], cross_val_predict(RandomForestRegressor(30, random_state=0), *DIABETES, cv=5)
@@ -60,7 +60,7 @@ def test_threads_change_nothing(n_jobs):
 # ---- out of bag
 
 
-def test_the_score_out_of_bag_foretells_that_of_new_rows():
+def test_the_out_of_bag_score_predicts_the_test_score():
     X, X_new, y, y_new = train_test_split(*CANCER, random_state=0, test_size=0.5)
     clf = ForestClassifier(oob_score=True).fit(X, y)
     assert clf.oob_score_ == accuracy_score(y, clf.classes_[clf.oob_decision_function_.argmax(axis=1)])
@@ -70,32 +70,32 @@ def test_the_score_out_of_bag_foretells_that_of_new_rows():
     assert 0.35 < reg.oob_score_ < 0.5
 
 
-def test_rows_that_every_tree_has_seen_are_told_of():
+def test_rows_in_every_bootstrap_sample_warn():
     with pytest.warns(UserWarning, match=r"rows do not have OOB scores.*max_samples"):
         clf = ForestClassifier(2, oob_score=True).fit(*IRIS)
     assert 0 < np.isnan(clf.oob_decision_function_[:, 0]).sum() < 150
     assert 0.8 < clf.oob_score_ < 1.0
 
 
-def test_smoothing_is_chosen_or_given():
+def test_smoothing_is_chosen_out_of_bag_or_passed():
     assert ForestClassifier(10, smoothing=None).fit(*IRIS).smoother_ is None
     assert ForestClassifier(10, smoothing="laplace").fit(*IRIS).smoother_ == Laplace()
     chosen = ForestClassifier(1).fit(*DIABETES_CLASSES)
-    assert chosen.smoother_ is not None  # one full tree of noisy rows cannot do without
+    assert chosen.smoother_ is not None  # needed, because full trees overfit noisy rows
     assert (chosen.predict_proba(DIABETES[0]) > 0).all()
-    given = ForestClassifier(3, smoothing=HGS(2.0)).fit(*IRIS)
-    assert [tree.history[-1].name for tree in given.forest_.trees] == ["hgs"] * 3
+    passed = ForestClassifier(3, smoothing=HGS(2.0)).fit(*IRIS)
+    assert [tree.history[-1].name for tree in passed.forest_.trees] == ["hgs"] * 3
     assert ForestRegressor(3, smoothing="shrinkage").fit(*DIABETES).smoother_ is not None
 
 
 DIABETES_CLASSES = DIABETES[0], DIABETES[1] > np.median(DIABETES[1])
 
 
-# ---- what matters --------------------------------------------------------------------------------------
+# ---- importance --------------------------------------------------------------------------------------
 
 
-def test_importance_is_that_of_scikit_learn_where_the_trees_are():
-    """One tree of all rows and features, on values without ties: both libraries find the same tests."""
+def test_importance_equals_that_of_scikit_learn_for_equal_trees():
+    """One tree of all rows and features, on values without ties: both libraries find the same splits."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 4))
     y = X[:, 0] + 0.5 * X[:, 2] + 0.3 * rng.normal(size=300) > 0
@@ -105,7 +105,7 @@ def test_importance_is_that_of_scikit_learn_where_the_trees_are():
     np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_, rtol=1e-9)
 
 
-def test_permutation_importance_finds_what_matters():
+def test_permutation_importance_finds_the_relevant_features():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(400, 3))
     y = np.where(X[:, 1] > 0, "yes", "no")
@@ -122,12 +122,12 @@ def test_permutation_importance_finds_what_matters():
 def test_the_temperature_is_chosen_out_of_bag(data):
     clf = ForestClassifier(oob_score=True).fit(*data)
     assert clf.temperature_ == clf.forest_.temperature == round(clf.temperature_, 3) < 1.0
-    # The predictions out of bag are those at the temperature: there is nothing left to choose.
+    # Out-of-bag predictions have the temperature already, so another one is not chosen.
     assert choose_temperature(clf.oob_decision_function_, data[1]) == pytest.approx(1.0, abs=2e-3)
     assert ForestClassifier(n_jobs=3).fit(*data).temperature_ == clf.temperature_
 
 
-def test_new_rows_gain_by_it():
+def test_the_temperature_improves_test_probabilities():
     X, X_new, y, y_new = train_test_split(*load_digits(return_X_y=True), random_state=0, test_size=0.5)
     clf = ForestClassifier(30).fit(X, y)
     p, before = clf.predict_proba(X_new), replace(clf.forest_, temperature=1.0)
@@ -137,7 +137,7 @@ def test_new_rows_gain_by_it():
     assert (p.argmax(axis=1) == plain.argmax(axis=1)).all()
 
 
-def test_numbers_have_no_temperature():
+def test_regression_forests_have_no_temperature():
     forest = ForestRegressor(5).fit(*DIABETES).forest_
     assert forest.temperature == 1.0
     with pytest.raises(TreeError, match="expected 1 where the target is a number"):
@@ -154,7 +154,7 @@ def test_without_a_choice_out_of_bag_the_temperature_is_one(settings):
     np.testing.assert_array_equal(clf.predict_proba(IRIS[0]), trees)
 
 
-def test_weights_decide_with_the_probabilities_that_are_shown():
+def test_decisions_use_the_class_weights_and_the_final_probabilities():
     clf = ForestClassifier(20, class_weight={0: 1, 1: 6}, oob_score=True).fit(*CANCER)
     assert clf.temperature_ != 1.0
     np.testing.assert_array_equal(
@@ -173,12 +173,12 @@ def test_constraints_hold_at_any_temperature():
     assert (np.diff(clf.predict_proba(rows)[:, 1].reshape(20, 30), axis=1) <= 1e-9).all()
 
 
-# ---- data of all kinds
+# ---- kinds of data
 
 
 @pytest.mark.parametrize("missing", ["own", "learned", "fractional"])
 @pytest.mark.parametrize("nominal", ["subset", "multiway"])
-def test_frames_with_categories_and_holes(missing, nominal):
+def test_frames_with_categories_and_missing_values(missing, nominal):
     rng = np.random.default_rng(2)
     frame = pd.DataFrame({"dose": rng.normal(size=300), "drug": rng.choice(["a", "b", "c"], 300)})
     y = np.where((frame["drug"] == "b") | (frame["dose"] > 1), "ill", "well")
@@ -191,7 +191,7 @@ def test_frames_with_categories_and_holes(missing, nominal):
     np.testing.assert_allclose(p.sum(axis=1), 1.0)
 
 
-def test_class_weights_move_decisions_and_leave_probabilities_calibrated():
+def test_class_weights_change_decisions_and_keep_probabilities_calibrated():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(2000, 2))
     y = rng.random(2000) < 0.1 / (1 + np.exp(-X[:, 0]))
@@ -211,23 +211,23 @@ def test_constraints_hold_for_the_mean_of_trees():
     assert (np.diff(reg.predict(rows).reshape(20, 30), axis=1) >= -1e-9).all()
 
 
-# ---- company
+# ---- composition with scikit-learn
 
 
-def test_copies_and_pickles_answer_alike():
+def test_copies_and_pickles_predict_the_same():
     clf = ForestClassifier(5, random_state=4).fit(*IRIS)
     again = pickle.loads(pickle.dumps(clf))
     assert again.forest_.digest == clf.forest_.digest
     assert clone(clf).fit(*IRIS).forest_.digest == clf.forest_.digest
 
 
-def test_a_grid_search_finds_its_size():
+def test_a_grid_search_over_forests():
     grid = {"n_estimators": [1, 10], "max_features": ["sqrt", 1.0], "criterion": ["gini", "entropy"]}
     search = GridSearchCV(ForestClassifier(), grid, cv=3, scoring="neg_brier_score").fit(*CANCER)
     assert search.best_params_["n_estimators"] == 10
 
 
-def test_nothing_is_answered_before_fit():
+def test_an_unfitted_forest_raises_not_fitted():
     with pytest.raises(NotFittedError):
         ForestClassifier().predict(IRIS[0])
     with pytest.raises(NotFittedError):
@@ -261,6 +261,6 @@ def test_wrong_parameters_are_refused(settings, message):
 @pytest.mark.parametrize(
     ("max_features", "n"), [("sqrt", 5), ("log2", 4), (7, 7), (99, 30), (0.25, 7), (1.0, 30), (None, None)]
 )
-def test_features_are_counted_as_scikit_learn_counts_them(max_features, n):
+def test_max_features_is_that_of_scikit_learn(max_features, n):
     tree = ForestClassifier(1, max_features=max_features, max_depth=1).fit(*CANCER).forest_.trees[0]
     assert dict(tree.history[0].parameters)["max_features"] == n

@@ -1,4 +1,4 @@
-"""No message and no traceback repeats what is in the rows: logs are read by more people than data."""
+"""No message and no traceback contains values of the rows: logs are read by more people than data."""
 
 import traceback
 import warnings
@@ -39,7 +39,7 @@ ESTIMATORS = [
 GOOD = np.arange(24.0).reshape(12, 2)
 TARGET = [0, 1] * 6
 
-ROWS = {  # what somebody may pass for rows of two numbers
+ROWS = {  # wrong inputs instead of rows of two numbers
     "one row as a list": [NUMBER, NUMBER],
     "one row with a name": [NAME, NUMBER],
     "one row as an array": np.array([NUMBER, NUMBER]),
@@ -62,12 +62,12 @@ ROWS = {  # what somebody may pass for rows of two numbers
 }
 
 
-# What scikit-learn's tree refuses in its own words.
+# Inputs that scikit-learn's tree refuses itself.
 THEIRS = ("text where numbers were", "a frame with text", "complex numbers", "objects")
 
 
-def told(use):
-    """What is raised and warned, as a log would have it; None if nothing went wrong."""
+def log_of(use):
+    """Errors and warnings as in a log; None if there are none."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -81,25 +81,25 @@ def told(use):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
 @pytest.mark.parametrize("case", ROWS)
-def test_wrong_rows_are_not_repeated(estimator, case):
+def test_messages_about_rows_contain_no_values(estimator, case):
     rows, fitted = ROWS[case], estimator.fit(GOOD, TARGET)
-    messages = [told(lambda: fitted.predict(rows))]
+    messages = [log_of(lambda: fitted.predict(rows))]
     if not (isinstance(estimator, SmoothedClassifier) and case in THEIRS):
-        messages.append(told(lambda: fitted.fit(rows, TARGET)))
+        messages.append(log_of(lambda: fitted.fit(rows, TARGET)))
     assert any(messages)
     for message in filter(None, messages):
         assert not any(secret in message for secret in SECRETS), message
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
-def test_wrong_targets_and_weights_are_not_repeated(estimator):
-    messages = [told(lambda: estimator.fit(GOOD, [[NUMBER] * 2] * 12))]
-    if not isinstance(estimator, SmoothedClassifier):  # whose targets and weights scikit-learn reads
-        messages.append(told(lambda: estimator.fit(GOOD, [NAME, NUMBER] * 6)))
+def test_messages_about_targets_and_weights_contain_no_values(estimator):
+    messages = [log_of(lambda: estimator.fit(GOOD, [[NUMBER] * 2] * 12))]
+    if not isinstance(estimator, SmoothedClassifier):  # scikit-learn reads its targets and weights
+        messages.append(log_of(lambda: estimator.fit(GOOD, [NAME, NUMBER] * 6)))
     if is_regressor(estimator):
-        messages.append(told(lambda: estimator.fit(GOOD, [NAME] * 12)))
+        messages.append(log_of(lambda: estimator.fit(GOOD, [NAME] * 12)))
     if not isinstance(estimator, (BoostedTreesRanker, SmoothedClassifier)):
-        messages.append(told(lambda: estimator.fit(GOOD, TARGET, sample_weight=[NAME] * 12)))
+        messages.append(log_of(lambda: estimator.fit(GOOD, TARGET, sample_weight=[NAME] * 12)))
     for message in messages:
         assert message is not None
         assert not any(secret in message for secret in SECRETS), message

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks: all of them, for every preset, with no exceptions."""
+"""scikit-learn's estimator checks of every preset, without exceptions."""
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -12,5 +12,5 @@ COMPANY = [
 
 
 @parametrize_with_checks([*map(TreeClassifier, PRESETS), *COMPANY])
-def test_scikit_learn_has_nothing_to_object(estimator, check):
+def test_scikit_learn_estimator_checks(estimator, check):
     check(estimator)

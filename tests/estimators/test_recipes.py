@@ -1,4 +1,4 @@
-"""What the parameters mean, below the names scikit-learn gave them."""
+"""The meaning of the parameters of a TreeClassifier."""
 
 from dataclasses import replace
 
@@ -28,7 +28,7 @@ def grown(classifier):
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_auto_is_what_the_preset_says(preset):
+def test_auto_is_the_value_of_the_preset(preset):
     classifier = TreeClassifier(preset).fit(X, y)
     recipe = PRESETS[preset]
     assert grown(classifier)["criterion"] == recipe.grower.criterion
@@ -39,19 +39,19 @@ def test_auto_is_what_the_preset_says(preset):
     assert [step.name for step in classifier.tree_.history] == ["grow", *steps]
 
 
-def test_a_parameter_given_beside_a_preset_wins():
+def test_a_parameter_overrides_the_preset():
     classifier = TreeClassifier(
         "c4.5", criterion="gini", nominal="subset", missing="learned", smoothing="laplace", pruning=None
     ).fit(X, y)
-    made = grown(classifier)
-    assert (made["criterion"], made["nominal"], made["missing"]) == ("gini", "subset", "learned")
+    step = grown(classifier)
+    assert (step["criterion"], step["nominal"], step["missing"]) == ("gini", "subset", "learned")
     assert [step.name for step in classifier.tree_.history] == ["grow", "laplace"]
 
 
-def test_choices_may_be_members_and_steps_objects():
+def test_enum_members_and_step_objects_are_accepted():
     named = TreeClassifier(criterion="gini", smoothing="hgs").fit(X, y)
-    given = TreeClassifier(criterion=Criterion.GINI, smoothing=HGS()).fit(X, y)
-    assert named.tree_.digest == given.tree_.digest
+    passed = TreeClassifier(criterion=Criterion.GINI, smoothing=HGS()).fit(X, y)
+    assert named.tree_.digest == passed.tree_.digest
     doubled = TreeClassifier(criterion="gini", smoothing=lambda tree: Laplace()(Laplace()(tree))).fit(X, y)
     assert [step.name for step in doubled.tree_.history] == ["grow", "laplace", "laplace"]
 
@@ -78,7 +78,7 @@ def test_limits_are_those_of_scikit_learn(setting):
     assert 1 < ours.n_leaves < TreeClassifier("cart").fit(X, y).tree_.n_leaves
 
 
-def test_a_share_of_the_weight_is_kept_by_every_leaf():
+def test_min_weight_fraction_leaf_holds_for_every_leaf():
     weight = np.random.default_rng(0).uniform(0.1, 9.0, len(y))
     tree = TreeClassifier("cart", min_weight_fraction_leaf=0.1).fit(X, y, sample_weight=weight).tree_
     held = (tree.evidence * tree.unit).sum(axis=1) / weight.sum()
@@ -86,17 +86,19 @@ def test_a_share_of_the_weight_is_kept_by_every_leaf():
     assert tree.n_leaves > 2
 
 
-def test_limits_beyond_all_rows_leave_the_root():
+def test_limits_above_the_number_of_rows_leave_the_root():
     assert TreeClassifier(min_samples_split=10**12).fit(X, y).tree_.n_leaves == 1
     assert TreeClassifier(min_samples_leaf=10**12).fit(X, y).tree_.n_leaves == 1
     assert TreeClassifier(max_depth=10**12).fit(X, y).tree_.n_leaves > 1
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_fewer_bins_make_fewer_cuts(preset):
+def test_fewer_bins_give_fewer_thresholds(preset):
     tree = TreeClassifier(preset, max_bins=4).fit(X, y).tree_
-    asked = tree.skeleton.feature
-    cuts = {(f, t) for f, t in zip(asked.tolist(), tree.skeleton.threshold.tolist(), strict=True) if f >= 0}
+    features = tree.skeleton.feature
+    cuts = {
+        (f, t) for f, t in zip(features.tolist(), tree.skeleton.threshold.tolist(), strict=True) if f >= 0
+    }
     assert all(sum(f == feature for f, _ in cuts) <= 3 for feature in range(X.shape[1]))
 
 
@@ -106,7 +108,7 @@ def test_auto_bins_are_exact_on_small_data():
     assert automatic.tree_.digest != TreeClassifier(max_bins=16).fit(X, y).tree_.digest
 
 
-def test_threads_change_nothing_and_random_state_only_who_is_held_out():
+def test_random_state_changes_only_the_folds_and_threads_nothing():
     tree = TreeClassifier().fit(X, y).tree_
     assert TreeClassifier(n_jobs=-1).fit(X, y).tree_.digest == tree.digest
     dealt = [TreeClassifier(random_state=seed).fit(X, y).tree_ for seed in (0, 3, np.random.RandomState(0))]
@@ -134,8 +136,13 @@ def test_cost_complexity_is_chosen_within_one_standard_error():
     recipe = replace(PRESETS["cart"], smoother=HGS())
     paid = CrossValidated(recipe, score=Costs(costs), simplicity=1.0)
     assert dear.digest == with_decision(paid.fit(table), DecisionRule(Costs(costs))).digest
-    honest = TreeClassifier(pruning="cost-complexity").fit(X, y).tree_
-    assert [step.name for step in honest.history] == ["grow", "cost-complexity", "borrowing", "appraisal"]
+    cross_fitted = TreeClassifier(pruning="cost-complexity").fit(X, y).tree_
+    assert [step.name for step in cross_fitted.history] == [
+        "grow",
+        "cost-complexity",
+        "borrowing",
+        "appraisal",
+    ]
 
 
 @settings(max_examples=40)
@@ -151,13 +158,13 @@ def test_probabilities_keep_monotone_constraints(missing, smoothing, data):
     y = np.r_[0, 1, rng.random(n - 2) < X[2:, 0] / 6].astype(int)
     classifier = TreeClassifier("cart", missing=missing, smoothing=smoothing, monotonic_cst=signs).fit(X, y)
     grid = np.linspace(-0.5, 6.5, 15)
-    answers = classifier.predict_proba(np.stack(np.meshgrid(grid, grid, indexing="ij"), -1).reshape(-1, 2))
-    assert (np.diff(answers[:, 1].reshape(15, 15), axis=0) * signs[0] >= -1e-12).all()
-    assert (np.diff(answers[:, 1].reshape(15, 15), axis=1) * signs[1] >= -1e-12).all()
-    np.testing.assert_allclose(answers.sum(axis=1), 1.0, rtol=1e-12)
+    predicted = classifier.predict_proba(np.stack(np.meshgrid(grid, grid, indexing="ij"), -1).reshape(-1, 2))
+    assert (np.diff(predicted[:, 1].reshape(15, 15), axis=0) * signs[0] >= -1e-12).all()
+    assert (np.diff(predicted[:, 1].reshape(15, 15), axis=1) * signs[1] >= -1e-12).all()
+    np.testing.assert_allclose(predicted.sum(axis=1), 1.0, rtol=1e-12)
 
 
-def test_constraints_by_name_are_constraints_by_place():
+def test_constraints_by_name_equal_constraints_by_position():
     by_name = TreeClassifier(monotonic_cst={"x1": -1}).fit(X[:, :3], y)
     by_place = TreeClassifier(monotonic_cst=[0, -1, 0]).fit(X[:, :3], y)
     assert by_name.tree_.digest == by_place.tree_.digest

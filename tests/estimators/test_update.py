@@ -1,4 +1,4 @@
-"""New evidence on old tests: what comes can go again, to the last bit, and the rest is the tree's own counting."""
+"""`update` and `forget` of a classifier: rows are added and removed exactly, and smoothing is applied again."""
 
 import pickle
 
@@ -26,18 +26,18 @@ y = ["no", "no", "yes", "yes", "yes", "yes", "no"]
 
 @st.composite
 def rows(draw, n, unseen=False):
-    """Rows of two numbers and a colour, with ties and holes; with colours nobody saw in training."""
+    """Rows of two numbers and a colour, with ties and missing values, and optionally colours not in training."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     colours = np.array(["red", "green", "blue", "grey", None, *["white"] * unseen], object)
     numbers = rng.choice([0.0, 1.0, 2.0, 3.0, nan], (n, 2))
     X = [[float(a), float(b), c] for (a, b), c in zip(numbers, rng.choice(colours, n), strict=True)]
-    lean = np.nan_to_num(numbers[:, 0]) > 1
-    return X, np.where(rng.random(n) < 0.3, rng.integers(0, 2, n), lean).astype(int)
+    likely = np.nan_to_num(numbers[:, 0]) > 1
+    return X, np.where(rng.random(n) < 0.3, rng.integers(0, 2, n), likely).astype(int)
 
 
 @st.composite
 def fitted(draw):
-    """An estimator of any kind with its training rows, and weights that its unit can hold."""
+    """A fitted estimator with random parameters, its training rows, and weights that its unit can represent."""
     missing = draw(st.sampled_from(["own", "learned", "fractional"]))
     clf = TreeClassifier(
         draw(st.sampled_from(["default", "cart", "c4.5", "c4.4"])),
@@ -68,7 +68,7 @@ def part(given_rows, at):
 
 @settings(max_examples=60)
 @given(fitted(), st.data())
-def test_who_comes_and_goes_leaves_no_trace(model, data):
+def test_updated_and_forgotten_rows_restore_the_tree(model, data):
     clf, _, kind = model
     before, rows_before = clf.tree_.digest, clf.tree_.rows
     n = data.draw(st.integers(1, 30))
@@ -99,31 +99,31 @@ def test_any_rows_of_training_can_be_forgotten_in_any_order(model, data):
 
 @settings(max_examples=40)
 @given(fitted(), st.data())
-def test_an_update_counts_all_rows_on_the_same_tests_and_smooths_as_before(model, data):
+def test_an_update_counts_all_rows_and_smooths_as_before(model, data):
     clf, (X, y, w), kind = model
     tree, shares = clf.tree_, clf._shares
     n = data.draw(st.integers(1, 30))
     (X2, y2), w2 = data.draw(rows(n, unseen=True)), weights(data.draw, kind, n)
     clf.update(X2, y2, sample_weight=w2)
     unit = tree.unit.item(0)
-    evidence, came = 0, 0
+    evidence, n_rows = 0, 0
     for some, labels, weight in ((X, y, w), (X2, y2, w2)):
         steps = np.ones(len(labels)) / unit if weight is None else np.rint(np.divide(weight, unit))
         table = Table.read(some, labels, schema=tree.schema)
         table = Table(tree.schema, table.columns, table.target, steps.astype(np.int64), unit)
         for row in range(table.n_rows):
             counted = count_evidence(tree.skeleton, table.take([row]), unit, shares)
-            evidence, came = evidence + counted[0], came + counted[1]
-    again = Tree.raw(tree.schema, tree.skeleton, evidence, unit=unit, rows=came, decision=tree.decision)
+            evidence, n_rows = evidence + counted[0], n_rows + counted[1]
+    again = Tree.raw(tree.schema, tree.skeleton, evidence, unit=unit, rows=n_rows, decision=tree.decision)
     assert clf.tree_.digest == replay(smoothers_of(tree.history), again).digest
-    assert clf.tree_.rows.tolist() == came.tolist()
+    assert clf.tree_.rows.tolist() == n_rows.tolist()
     assert clf.tree_.skeleton is tree.skeleton
 
 
 # ------------------------------------------------------------------------------------------- worked numbers
 
 
-def test_what_follows_from_the_evidence_follows():
+def test_predictions_follow_the_evidence():
     clf = TreeClassifier(smoothing="laplace", costs={("no", "yes"): 3}).fit(X, y)
     assert clf.tree_.evidence.tolist() == [[3, 4], [2, 1], [1, 3]]
     narrow = np.ptp(clf.predict_interval([[1.0]]), axis=0)
@@ -136,7 +136,7 @@ def test_what_follows_from_the_evidence_follows():
     np.testing.assert_allclose(clf.leaves().raw[1], [1 / 12, 11 / 12])
 
 
-def test_the_strengths_of_cross_fitted_smoothing_and_what_rows_are_worth_stay():
+def test_an_update_keeps_strengths_and_interval_calibration():
     X, y = load_breast_cancer(return_X_y=True)
     clf = TreeClassifier().fit(X[::2], y[::2])
     steps = smoothers_of(clf.tree_.history)
@@ -145,7 +145,7 @@ def test_the_strengths_of_cross_fitted_smoothing_and_what_rows_are_worth_stay():
     assert [step.name for step in clf.tree_.history[-3:]] == ["add-rows", "borrowing", "appraisal"]
 
 
-def test_old_rows_fade_before_new_ones_count():
+def test_decay_applies_before_new_rows_are_added():
     clf = TreeClassifier(smoothing=None).fit(X, y).update([[1.0], [0.0]], ["yes", "no"], decay=0.5)
     tree = clf.tree_
     np.testing.assert_allclose(tree.evidence * tree.unit, [[2.5, 3.0], [2.0, 0.5], [0.5, 2.5]], atol=1e-12)
@@ -159,7 +159,7 @@ def test_old_rows_fade_before_new_ones_count():
     np.testing.assert_allclose((clf.tree_.evidence * clf.tree_.unit)[2], [0.25, 1.25], atol=1e-12)
 
 
-def test_a_row_that_fades_for_years_is_gone_in_the_end():
+def test_repeated_decay_removes_a_row():
     clf = TreeClassifier(smoothing=None).fit(X, y)
     for _ in range(200):
         clf.update([[0.0]], ["yes"], decay=0.9)
@@ -167,8 +167,8 @@ def test_a_row_that_fades_for_years_is_gone_in_the_end():
     assert clf.tree_.evidence[0].sum() * clf.tree_.unit[0] == pytest.approx(10.0)
 
 
-def test_weights_are_taken_at_their_word():
-    """In `fit`, weights that add up to 1 at most are shares; a single light row is none."""
+def test_small_weights_are_not_taken_as_shares():
+    """In `fit`, weights with a sum of at most 1 are shares; in `update` they are not."""
     clf = TreeClassifier(smoothing=None).fit(X, y, sample_weight=[0.5] * 7)
     clf.update([[0.0]], ["no"], sample_weight=[0.5])
     np.testing.assert_allclose((clf.tree_.evidence * clf.tree_.unit)[1], [1.5, 0.5])
@@ -184,7 +184,7 @@ def test_a_class_left_out_of_fit_is_left_out_of_updates():
     assert clf.tree_.digest == before
 
 
-def test_constraints_hold_on_rows_that_speak_against_them():
+def test_constraints_hold_for_contradicting_rows():
     X, y = np.arange(8.0)[:, None], [0, 0, 0, 1, 0, 1, 1, 1]
     for smoothing in (None, "laplace", "auto"):
         clf = TreeClassifier(monotonic_cst=[1], smoothing=smoothing, pruning=None).fit(X, y)
@@ -193,7 +193,7 @@ def test_constraints_hold_on_rows_that_speak_against_them():
 
 
 def test_evidence_may_outgrow_training_many_times():
-    """Steps of fractional trees are fine: 2**48 of them for a few rows."""
+    """The unit of fractional trees is small: a few rows are 2**48 steps."""
     clf = TreeClassifier("c4.5").fit([*X, [nan]], [*y, "no"])
     assert clf.tree_.skeleton.missing_slot[0] == -2
     before = clf.tree_.digest
@@ -202,8 +202,8 @@ def test_evidence_may_outgrow_training_many_times():
     assert clf.forget(X * 200, y * 200).tree_.digest == before
 
 
-def test_light_rows_beside_a_heavy_one_go_as_they_came():
-    """The steps of real weights are not made finer to share rows: a weight has the same number of them for ever."""
+def test_light_rows_beside_a_heavy_one_are_removed_exactly():
+    """The unit of real weights does not change for fractional rows, so a weight always has the same integer value."""
     weight = np.array([900.0, 0.1, 0.2, 0.3, 0.7, 1.1, 1.3, 1.7])
     clf = TreeClassifier("c4.4", class_weight="balanced", min_samples_leaf=2)
     clf.fit([*X, [nan]], [*y, "no"], sample_weight=weight)
@@ -213,7 +213,7 @@ def test_light_rows_beside_a_heavy_one_go_as_they_came():
     assert not clf.tree_.evidence.any()
 
 
-# ---------------------------------------------------------------------------------------------- kept models
+# ---------------------------------------------------------------------------------------------- saved models
 
 
 @pytest.mark.parametrize("suffix", ["hornbeam", "safetensors"])
@@ -230,7 +230,7 @@ def test_a_loaded_model_updates_and_forgets(preset, suffix, tmp_path):
     assert pickle.loads(pickle.dumps(later)).update([[nan]], ["no"]).tree_.digest == again.tree_.digest
 
 
-def test_a_file_that_does_not_tell_how_rows_were_shared_is_taken_as_it_is():
+def test_a_file_without_shares_uses_the_evidence():
     clf = TreeClassifier("c4.5").fit([*X, [nan]], [*y, "no"])
     model = pack(clf)
     del model.learned["shares"]
@@ -242,7 +242,7 @@ def test_a_file_that_does_not_tell_how_rows_were_shared_is_taken_as_it_is():
     )
 
 
-def test_a_clone_knows_nothing_and_a_new_fit_begins_anew():
+def test_clones_and_new_fits_start_without_updates():
     clf = TreeClassifier().fit(X, y)
     before = clf.tree_.digest
     clf.update(X, y)
@@ -254,7 +254,7 @@ def test_a_clone_knows_nothing_and_a_new_fit_begins_anew():
 # -------------------------------------------------------------------------------------------------- refusals
 
 
-def test_rows_that_never_came_are_refused_by_leaf_and_class():
+def test_forgetting_unknown_rows_names_leaf_and_class():
     clf = TreeClassifier(smoothing="laplace").fit(X, y)
     before = clf.tree_
     with pytest.raises(DataError, match="leaf 1 has 2 rows of the class 'no', but 3 are to be forgotten"):
@@ -268,7 +268,7 @@ def test_rows_that_never_came_are_refused_by_leaf_and_class():
 
 
 @pytest.mark.parametrize("verb", ["update", "forget"])
-def test_what_cannot_be_counted_is_refused_and_changes_nothing(verb):
+def test_wrong_rows_are_refused_and_change_nothing(verb):
     clf = TreeClassifier().fit(X, y)
     before = clf.tree_
     for arguments, error, message in (
@@ -296,34 +296,34 @@ def test_a_wrong_decay_is_refused(decay):
         TreeClassifier().fit(X, y).update(X, y, decay=decay)
 
 
-def test_more_evidence_than_64_bits_hold_is_refused():
+def test_overflow_of_the_evidence_is_refused():
     clf = TreeClassifier("c4.5").fit([*X, [nan]], [*y, "no"])
     with pytest.raises(DataError, match="decay the old ones, or grow a new tree"):
         clf.update([[0.0]] * 5000, ["no"] * 5000, sample_weight=63)
 
 
-def test_a_column_of_labels_is_taken_with_a_word():
+def test_a_column_vector_of_labels_warns():
     clf = TreeClassifier().fit(X, y)
     with pytest.warns(DataConversionWarning):
         clf.update(X, np.array(y)[:, None])
     assert clf.tree_.rows[0] == 14
 
 
-# ------------------------------------------------------------------------------------- anybody's smoothers
+# ------------------------------------------------------------------------------------- user-defined smoothers
 
 
 def doubtful(tree):
-    """A smoother that signs nothing."""
+    """A smoother that adds nothing to the history."""
     return with_belief(tree, (tree.belief + 1 / tree.n_classes) / 2, np.ones(tree.n_nodes))
 
 
 def wrapped(tree):
-    """A smoother of the house inside, which signs for itself."""
+    """A user-defined smoother around one of Hornbeam, which adds itself to the history."""
     return HGS(3.0)(tree)
 
 
 @pytest.mark.parametrize("smoothing", [doubtful, wrapped, MEstimate(2.0, [0.1, 0.9])])
-def test_a_smoother_of_ones_own_smooths_again(smoothing):
+def test_a_user_defined_smoother_is_applied_again(smoothing):
     clf = TreeClassifier(smoothing=smoothing).fit(X, y)
     before = clf.tree_.digest
     clf.update([[0.0]] * 4, ["no"] * 4)
@@ -332,7 +332,7 @@ def test_a_smoother_of_ones_own_smooths_again(smoothing):
     assert clf.forget([[0.0]] * 4, ["no"] * 4).tree_.digest == before
 
 
-def test_belief_that_cannot_be_made_again_is_refused():
+def test_predictions_that_do_not_follow_from_the_history_are_refused():
     clf = TreeClassifier(smoothing=doubtful).fit(X, y).set_params(smoothing="laplace")
     with pytest.raises(TreeError, match=r"history of the tree \(raw\) do not give its"):
         clf.update(X, y)

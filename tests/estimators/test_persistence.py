@@ -1,4 +1,4 @@
-"""Every estimator of the house in a file and back: the same answers to the bit, the same parameters."""
+"""Every estimator is saved and loaded with the same predictions, to the bit, and the same parameters."""
 
 import json
 import re
@@ -64,8 +64,8 @@ BOOSTED = {
 STOPPING = {"early_stopping": st.booleans(), "n_iter_no_change": st.just(1)}
 
 
-def kept(estimator):
-    """The estimator once written and read again, which must write the same bytes."""
+def reloaded(estimator):
+    """Encode and decode an estimator; it must encode to the same bytes again."""
     data = encode(pack(estimator))
     again = unpack(decode(data))
     assert encode(pack(again)) == data
@@ -90,14 +90,14 @@ def check(again, estimator, left_behind=()):
 
 @given(st.fixed_dictionaries({}, optional=FOREST), st.sampled_from(list(LABELS)), st.booleans())
 @settings(max_examples=12, deadline=None)
-def test_forests_of_classes(parameters, labels, balanced):
+def test_classification_forests(parameters, labels, balanced):
     parameters = {"n_estimators": 3} | parameters
     if labels == "three":
         parameters.pop("monotonic_cst", None)
     clf = ForestClassifier(**parameters, class_weight="balanced" if balanced else None).fit(
         ROWS, LABELS[labels]
     )
-    again = kept(clf)
+    again = reloaded(clf)
     check(again, clf)
     assert again.forest_.digest == clf.forest_.digest
     assert again.smoother_ == clf.smoother_
@@ -106,9 +106,9 @@ def test_forests_of_classes(parameters, labels, balanced):
 
 @given(st.fixed_dictionaries({}, optional=FOREST))
 @settings(max_examples=8, deadline=None)
-def test_forests_of_a_number(parameters):
+def test_regression_forests(parameters):
     reg = ForestRegressor(**{"n_estimators": 3} | parameters).fit(ROWS, AMOUNT)
-    again = kept(reg)
+    again = reloaded(reg)
     check(again, reg)
     assert again.forest_.digest == reg.forest_.digest
     assert again.smoother_ == reg.smoother_
@@ -116,9 +116,9 @@ def test_forests_of_a_number(parameters):
 
 @given(st.fixed_dictionaries({}, optional=BOOSTED | STOPPING), st.sampled_from(list(LABELS)))
 @settings(max_examples=12, deadline=None)
-def test_boosted_trees_of_classes(parameters, labels):
+def test_boosted_classifiers(parameters, labels):
     clf = BoostedTreesClassifier(**{"n_estimators": 3} | parameters).fit(ROWS, LABELS[labels])
-    again = kept(clf)
+    again = reloaded(clf)
     check(again, clf)
     assert again.boosted_.digest == clf.boosted_.digest
     assert again.boosted_.schema == clf.boosted_.schema
@@ -129,10 +129,10 @@ LOSSES = [("squared_error", None), ("absolute_error", None), ("quantile", 0.9), 
 
 @given(st.fixed_dictionaries({}, optional=BOOSTED | STOPPING), st.sampled_from(LOSSES))
 @settings(max_examples=12, deadline=None)
-def test_boosted_trees_of_a_number(parameters, loss):
+def test_boosted_regressors(parameters, loss):
     name, quantile = loss
     reg = BoostedTreesRegressor(name, quantile=quantile, **{"n_estimators": 3} | parameters).fit(ROWS, AMOUNT)
-    again = kept(reg)
+    again = reloaded(reg)
     check(again, reg)
     assert again.boosted_.digest == reg.boosted_.digest
 
@@ -142,34 +142,34 @@ def test_boosted_trees_of_a_number(parameters, loss):
 def test_rankers(parameters):
     ranker = BoostedTreesRanker(**{"n_estimators": 3} | parameters)
     ranker.fit(ROWS, np.clip(AMOUNT.round(), 0, 4), group=np.arange(N) // 9)
-    again = kept(ranker)
+    again = reloaded(ranker)
     check(again, ranker)
     assert again.boosted_.digest == ranker.boosted_.digest
 
 
-def test_scores_out_of_bag_come_along_and_the_rows_stay_behind():
+def test_the_out_of_bag_score_is_saved_and_the_predictions_are_not():
     clf = ForestClassifier(20, oob_score=True).fit(ROWS, LABELS["words"])
-    check(kept(clf), clf, {"oob_decision_function_"})
+    check(reloaded(clf), clf, {"oob_decision_function_"})
     reg = ForestRegressor(20, oob_score=True).fit(ROWS, AMOUNT)
-    check(kept(reg), reg, {"oob_prediction_"})
+    check(reloaded(reg), reg, {"oob_prediction_"})
 
 
-def test_the_temperature_of_a_forest_comes_along():
+def test_the_temperature_of_a_forest_is_saved():
     clf = ForestClassifier(20).fit(ROWS, LABELS["words"])
     assert clf.temperature_ != 1.0
-    assert kept(clf).temperature_ == clf.temperature_
+    assert reloaded(clf).temperature_ == clf.temperature_
     other = ForestClassifier(20, smoothing=None).fit(ROWS, LABELS["words"])
     assert "temperature" not in pack(other).learned  # as files were before there was one
-    assert kept(other).temperature_ == 1.0
+    assert reloaded(other).temperature_ == 1.0
     assert f"temperature: {clf.temperature_}, now not set" in hornbeam.diff(clf, other).settings
 
 
-def test_columns_without_names_stay_without():
+def test_columns_without_names_stay_without_names():
     clf = ForestClassifier(2).fit(ROWS[["visits"]].to_numpy(), LABELS["words"])
-    assert not hasattr(kept(clf), "feature_names_in_")
+    assert not hasattr(reloaded(clf), "feature_names_in_")
 
 
-def test_files_of_any_name_hold_them(tmp_path):
+def test_several_trees_are_binary_in_files_of_any_name(tmp_path):
     clf = ForestClassifier(3).fit(ROWS, LABELS["words"])
     for name in ("model.hornbeam", "model.safetensors"):
         hornbeam.save(clf, tmp_path / name)
@@ -200,7 +200,7 @@ def grown(labels="words"):
 )
 def test_rules(labels, given_):
     clf = RuleClassifier(given_(labels), alpha=0.5).fit(ROWS, LABELS[labels])
-    again = kept(clf)
+    again = reloaded(clf)
     assert rules_dict(again.rules_) == rules_dict(clf.rules_)
     assert again.tree_.digest == clf.tree_.digest
     for method in ("predict", "predict_proba", "apply"):
@@ -213,13 +213,13 @@ def test_rules(labels, given_):
     plain = (clf.alpha, clf.confidence, clf.costs, clf.random_state, clf.n_jobs)
     assert plain == (again.alpha, again.confidence, again.costs, again.random_state, again.n_jobs)
     refitted = again.fit(ROWS, LABELS[labels])
-    assert rules_dict(refitted.rules_) == rules_dict(clf.rules_), "what it was made from came along"
+    assert rules_dict(refitted.rules_) == rules_dict(clf.rules_), "the estimator is saved too"
 
 
 def test_rules_are_text_and_compared_one_by_one():
     clf = RuleClassifier().fit(ROWS, LABELS["words"])
-    said = json.loads(encode(pack(clf)))
-    assert (said["kind"], said["version"]) == ("rules", [1, 2])
+    document = json.loads(encode(pack(clf)))
+    assert (document["kind"], document["version"]) == ("rules", [1, 2])
     other = RuleClassifier(alpha=3.0).fit(ROWS, LABELS["words"])
     changed = hornbeam.diff(clf, other).settings
     assert "alpha: 1.0, now 3.0" in changed
@@ -254,14 +254,14 @@ RULES = json.loads(encode(pack(RuleClassifier().fit(ROWS, LABELS["words"]))))
     ],
 )
 def test_wrong_rules_are_refused_by_name(place, value, message):
-    said = json.loads(json.dumps(RULES))
-    del said["sha256"]
-    at = said["estimator"]["learned"]["rules"]["tuple"][0]["parameters"]
+    document = json.loads(json.dumps(RULES))
+    del document["sha256"]
+    at = document["estimator"]["learned"]["rules"]["tuple"][0]["parameters"]
     for step in place[:-1]:
         at = at[step]
     at[place[-1]] = value
     with pytest.raises(StorageError, match=re.escape(message)):
-        unpack(decode(json.dumps(said).encode()))
+        unpack(decode(json.dumps(document).encode()))
 
 
 # ------------------------------------------------------------------------------------------------------- hostile
@@ -309,14 +309,14 @@ def test_a_wrong_ensemble_is_refused_by_name(which, part, changes, message):
     parts = {"settings": dict(packed.settings), "learned": dict(packed.learned)}
     parts[part] |= changes
     forged = TreeCollection(packed.schema, packed.trees, packed.estimator, **parts)
-    if message is None:  # large, but a number
+    if message is None:  # large, but finite
         assert unpack(decode(encode(forged))).boosted_.start == 1e308
         return
     with pytest.raises(StorageError, match=re.escape(message)):
         unpack(decode(encode(forged)))
 
 
-def test_trees_that_make_no_ensemble_are_refused():
+def test_trees_that_do_not_form_an_ensemble_are_refused():
     forest, boosted = PACKED["forest"], PACKED["boosted"]
     shell = (forest.estimator, forest.settings, forest.learned)
     with pytest.raises(StorageError, match="a forest of no trees cannot answer"):
@@ -325,11 +325,11 @@ def test_trees_that_make_no_ensemble_are_refused():
     with pytest.raises(StorageError, match="there are 5 trees; expected a multiple of 3"):
         unpack(decode(encode(TreeCollection(boosted.schema, boosted.trees[:5], *shell))))
     empty = unpack(decode(encode(TreeCollection(boosted.schema, (), *shell))))
-    assert empty.predict_proba(ROWS).shape == (N, 3), "no round: the start alone answers"
+    assert empty.predict_proba(ROWS).shape == (N, 3), "no round: the prediction is the start"
 
 
 @pytest.mark.parametrize("export", [to_c, to_onnx])
-def test_exports_say_that_they_are_for_one_tree(export):
+def test_exports_refuse_several_trees(export):
     clf = ForestClassifier(2).fit(ROWS, LABELS["words"])
     for model in (clf, clf.forest_):
         with pytest.raises(

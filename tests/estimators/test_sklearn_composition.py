@@ -1,4 +1,4 @@
-"""Among scikit-learn's own: pipelines, searches, ensembles, routing, copies and pickles."""
+"""Composition with scikit-learn: pipelines, searches, ensembles, routing, copies and pickles."""
 
 import pickle
 from copy import deepcopy
@@ -32,7 +32,7 @@ def digest(classifier):
     return classifier.tree_.digest
 
 
-def test_it_predicts_as_well_as_scikit_learns_tree():
+def test_it_is_as_accurate_as_scikit_learns_tree():
     ours = cross_val_score(TreeClassifier("cart"), *CANCER, cv=5)
     theirs = cross_val_score(DecisionTreeClassifier(random_state=0), *CANCER, cv=5)
     assert ours.mean() > theirs.mean() - 0.02
@@ -45,7 +45,7 @@ def test_its_probabilities_are_better_than_those_of_scikit_learns_tree():
     assert log_loss(y, ours) < 0.5 * log_loss(y, theirs)
 
 
-def test_a_pipeline_fits_and_answers_as_its_parts_do():
+def test_a_pipeline_equals_its_parts():
     X, y = IRIS
     pipeline = make_pipeline(StandardScaler(), TreeClassifier(max_depth=3)).fit(X, y)
     scaled = StandardScaler().fit_transform(X)
@@ -61,7 +61,7 @@ def test_a_grid_search_finds_presets_criteria_and_depths():
     assert search.best_estimator_.tree_.depth <= 3
 
 
-def test_a_grid_search_may_try_steps():
+def test_a_grid_search_may_try_smoothers_and_pruners():
     steps = [None, HGS(alpha=0.5), HGS(alpha=2.0)]
     search = GridSearchCV(TreeClassifier(), {"smoothing": steps}, cv=3, scoring="neg_log_loss").fit(*IRIS)
     assert search.best_params_["smoothing"] is not None  # raw frequencies are infinitely wrong now and then
@@ -85,7 +85,7 @@ def test_it_can_be_calibrated(method):
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_bags_hold_it(preset):
+def test_it_can_be_bagged(preset):
     X, y = CANCER
     bag = BaggingClassifier(TreeClassifier(preset), n_estimators=5, random_state=0).fit(X, y)
     assert bag.score(X, y) > 0.95
@@ -93,7 +93,7 @@ def test_bags_hold_it(preset):
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_boosting_starts_with_the_plain_tree_and_gets_better(preset):
+def test_adaboost_starts_with_the_single_tree_and_improves(preset):
     X, y = CANCER
     stump = {"preset": preset, "max_depth": 1}
     if preset == "default":
@@ -102,12 +102,12 @@ def test_boosting_starts_with_the_plain_tree_and_gets_better(preset):
     seed = boosted.estimators_[0].random_state  # drawn by the booster
     alone = TreeClassifier(**stump, random_state=seed).fit(X, y)
     assert digest(boosted.estimators_[0]) == digest(alone)
-    # C4.5 may find no test worth its cost now and then, or collapse it; the weights must not be why.
+    # C4.5 sometimes finds no split, or collapses it; the weights must not be the reason.
     assert sum(tree.tree_.n_leaves > 1 for tree in boosted.estimators_) >= 15
     assert boosted.score(X, y) > alone.score(X, y) + 0.03
 
 
-def test_it_votes():
+def test_it_can_be_in_a_voting_classifier():
     X, y = IRIS
     votes = VotingClassifier(
         [("ours", TreeClassifier()), ("theirs", DecisionTreeClassifier())], voting="soft"
@@ -115,7 +115,7 @@ def test_it_votes():
     assert votes.fit(X, y).score(X, y) > 0.95
 
 
-def test_permutation_finds_the_column_that_matters():
+def test_permutation_importance_finds_the_relevant_column():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"noise": rng.normal(size=300), "signal": rng.choice(["a", "b"], 300)})
     y = (X["signal"] == "a") ^ (rng.random(300) < 0.05)
@@ -169,10 +169,10 @@ def test_a_clone_has_the_parameters_and_no_tree():
     assert not hasattr(copy, "tree_")
 
 
-def test_copies_and_pickles_answer_alike(tmp_path):
+def test_copies_and_pickles_predict_the_same(tmp_path):
     X, y = IRIS
     fitted = TreeClassifier("c4.5").fit(X, y)
-    fitted.predict(X[:1])  # a router, which holds compiled things, is there
+    fitted.predict(X[:1])  # creates the compiled router
     joblib.dump(fitted, tmp_path / "tree.joblib")
     for copy in (
         deepcopy(fitted),
@@ -185,7 +185,7 @@ def test_copies_and_pickles_answer_alike(tmp_path):
         assert not copy.tree_.evidence.flags.writeable
 
 
-def test_it_may_be_fitted_again():
+def test_it_can_be_fitted_again():
     X, y = IRIS
     classifier = TreeClassifier().fit(pd.DataFrame(X[:, :2], columns=["a", "b"]), np.where(y, "no", "yes"))
     classifier.fit(X, y)
@@ -195,7 +195,7 @@ def test_it_may_be_fitted_again():
     assert digest(classifier) == digest(TreeClassifier().fit(X, y))
 
 
-def test_a_fit_that_fails_leaves_the_old_tree():
+def test_a_failed_fit_keeps_the_old_tree():
     X, y = IRIS
     classifier = TreeClassifier().fit(X, y)
     before = dict(vars(classifier))
@@ -210,15 +210,15 @@ def test_apply_and_decision_path_agree():
     path, stop = classifier.decision_path(X), classifier.apply(X)
     assert path.shape == (150, classifier.tree_.n_nodes)
     assert (path[:, 0].toarray() == 1).all()
-    # Numbered by level, so the node that answers is the last one a row passes.
+    # Numbered by level, so the last node of a path is where the row ends.
     assert [int(row.indices.max()) for row in path] == stop.tolist()
     np.testing.assert_array_equal(classifier.predict_proba(X), classifier.tree_.belief[stop])
 
 
-def test_the_lean_function_answers_as_the_estimator_does():
+def test_the_row_predictor_equals_predict_proba():
     X, y = IRIS
     classifier = TreeClassifier().fit(X, y)
-    ask = classifier.row_predictor()
-    answers = [ask(row) for row in X]
-    assert answers == [ask(tuple(row.tolist())) for row in X]
-    np.testing.assert_array_equal(answers, classifier.predict_proba(X))
+    predict = classifier.row_predictor()
+    predicted = [predict(row) for row in X]
+    assert predicted == [predict(tuple(row.tolist())) for row in X]
+    np.testing.assert_array_equal(predicted, classifier.predict_proba(X))

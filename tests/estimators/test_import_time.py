@@ -1,4 +1,4 @@
-"""Opening the shell brings in scikit-learn's base and itself, and no frame library."""
+"""Importing TreeClassifier imports scikit-learn's base and Hornbeam, and no frame library."""
 
 import subprocess
 import sys
@@ -18,7 +18,7 @@ print(*(set(sys.modules) - paid_anyway))
 """
 
 
-def test_the_classifier_brings_nothing_but_itself():
+def test_the_classifier_imports_no_other_package():
     run = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
     window, shell = (set(line.split()) for line in run.stdout.splitlines())
     assert window == {"hornbeam"}

@@ -1,4 +1,4 @@
-"""Searches and pipelines of scikit-learn go where models go, or are told what to pass."""
+"""Searches and pipelines of scikit-learn are accepted where models are, or refused with advice."""
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ SEARCHES = [
 
 
 @pytest.mark.parametrize("search", SEARCHES, ids=lambda search: str(search)[:20])
-def test_the_best_model_of_a_search_is_taken(search, tmp_path):
+def test_the_best_model_of_a_search_is_used(search, tmp_path):
     best = unwrap(search.fit(X, Y)).model
     assert isinstance(best, TreeClassifier)
     assert to_text(search) == to_text(best)
@@ -38,7 +38,7 @@ def test_the_best_model_of_a_search_is_taken(search, tmp_path):
     assert str(hornbeam.report(search, X, Y)) == str(hornbeam.report(best, X, Y))
 
 
-def test_a_search_without_a_best_model_is_told_so():
+def test_a_search_without_a_best_model_is_refused():
     search = GridSearchCV(TreeClassifier(), {"max_depth": [1]}, cv=2)
     for unfit in (search, GridSearchCV(TreeClassifier(), {"max_depth": [1]}, cv=2, refit=False).fit(X, Y)):
         with pytest.raises(
@@ -80,18 +80,18 @@ def test_a_pipeline_that_changes_rows_is_neither_saved_nor_exported(tmp_path):
     ],
     ids=lambda estimator: type(estimator).__name__,
 )
-def test_a_folder_is_refused_with_what_to_do(estimator, tmp_path):
+def test_estimators_that_fit_in_memory_refuse_a_folder(estimator, tmp_path):
     name = type(estimator).__name__
     with pytest.raises(ParameterError, match=rf"{name} takes rows in memory alone.*pandas\.read_parquet"):
         estimator.fit(tmp_path, "target")
 
 
-def test_the_name_of_a_column_is_for_files():
+def test_a_column_name_as_target_is_refused_in_memory():
     with pytest.raises(DataError, match=r"y is a str; expected one label per row.*pass the column itself"):
         TreeClassifier().fit(X, "pay")
 
 
-def test_a_frame_of_dask_is_told_of_the_estimator_for_it():
+def test_a_dask_frame_is_refused_with_the_estimator_for_it():
     dd = pytest.importorskip("dask.dataframe")
     frame = dd.from_pandas(X, npartitions=2)
     for use in (lambda: TreeClassifier().fit(frame, Y), lambda: TreeClassifier().fit(X, Y).predict(frame)):
@@ -101,7 +101,7 @@ def test_a_frame_of_dask_is_told_of_the_estimator_for_it():
             use()
 
 
-def test_the_model_of_a_cluster_is_saved_as_the_one_it_equals(tmp_path):
+def test_a_dask_classifier_is_saved_as_its_tree_classifier(tmp_path):
     pytest.importorskip("distributed")
     clf = hornbeam.DaskTreeClassifier(TreeClassifier(max_depth=2)).fit(X, Y)
     hornbeam.save(clf, tmp_path / "m.hornbeam")

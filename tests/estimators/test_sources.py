@@ -1,4 +1,4 @@
-"""TreeClassifier on files: the same model as on the rows in them."""
+"""`TreeClassifier` fitted to files gives the same model as fitted to their rows."""
 
 import numpy as np
 import pandas as pd
@@ -54,7 +54,7 @@ SETTINGS = [
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
-def test_files_and_rows_make_the_same_model(rows, folder, settings):
+def test_files_and_rows_give_the_same_model(rows, folder, settings):
     features = [*FEATURES, "times"]
     in_memory = TreeClassifier(**settings).fit(rows[features], rows["is"])
     from_files = TreeClassifier(**settings).fit(folder, "is")
@@ -110,7 +110,7 @@ def test_a_model_fitted_to_files_is_saved_like_any_other(folder, tmp_path):
     assert clone(clf).get_params() == clf.get_params()
 
 
-def test_rows_beyond_memory(rows, folder, tmp_path):
+def test_files_larger_than_memory(rows, folder, tmp_path):
     """Level by level with and without a cache, then grown on a sample."""
     expected = TreeClassifier("cart").fit(rows[FEATURES], rows["is"], rows["times"])
     for cache in (None, False, tmp_path):
@@ -121,12 +121,12 @@ def test_rows_beyond_memory(rows, folder, tmp_path):
     assert sampled.tree_.rows[0] == 1500
 
 
-def test_a_share_of_rows_is_a_share_of_those_grown_on(folder):
+def test_a_share_of_rows_refers_to_the_rows_grown_on(folder):
     clf = TreeClassifier("cart", min_samples_leaf=0.1).fit(folder, "is", grow_rows=300)
     assert dict(clf.tree_.history[0].parameters)["min_samples_leaf"] == 30
 
 
-def test_rows_in_memory_can_be_sampled_too(rows):
+def test_growing_on_a_sample_of_rows_in_memory(rows):
     clf = TreeClassifier("cart").fit(rows[FEATURES], rows["is"], grow_rows=300)
     assert clf.tree_.rows[0] == 1500
     assert [step.name for step in clf.tree_.history] == ["grow", "count-on-all"]

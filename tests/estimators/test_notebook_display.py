@@ -1,4 +1,4 @@
-"""What an estimator shows of itself."""
+"""Text and HTML representation of estimators."""
 
 import re
 from pathlib import Path
@@ -17,7 +17,7 @@ LINK = "https://hornbeam.readthedocs.io/en/stable/api/generated/hornbeam.TreeCla
 FITTED = TreeClassifier(max_depth=2).fit(*load_iris(return_X_y=True))
 
 
-def test_the_representation_shows_what_was_chosen():
+def test_the_repr_shows_changed_parameters():
     assert repr(TreeClassifier()) == "TreeClassifier()"
     assert repr(TreeClassifier("c4.5", smoothing=HGS())) == (
         "TreeClassifier(preset='c4.5', smoothing=HGS(alpha=1.0, prior=1.0))"
@@ -25,22 +25,22 @@ def test_the_representation_shows_what_was_chosen():
 
 
 @pytest.mark.parametrize("estimator", [TreeClassifier(), FITTED])
-def test_the_page_links_to_the_documentation(estimator):
+def test_the_html_links_to_the_documentation(estimator):
     page = estimator._repr_html_()
     assert f'href="{LINK}"' in page.replace("&#x27;", "'")
     assert "TreeClassifier" in page
 
 
-def test_the_page_says_whether_there_is_a_tree():
+def test_the_html_says_whether_it_is_fitted():
     assert "<span>Fitted</span>" in FITTED._repr_html_()
     assert "<span>Not fitted</span>" in TreeClassifier()._repr_html_()
 
 
-def test_a_pipeline_shows_it_too():
+def test_the_html_of_a_pipeline_contains_it():
     assert LINK in make_pipeline(StandardScaler(), TreeClassifier())._repr_html_()
 
 
-def test_the_link_leads_where_the_documentation_is_built():
+def test_the_link_matches_the_pages_of_the_documentation():
     names = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
     folder, _, name = LINK.rpartition("/")
     assert folder.endswith("api/generated")
@@ -49,7 +49,7 @@ def test_the_link_leads_where_the_documentation_is_built():
     assert name == "hornbeam.TreeClassifier.html"
 
 
-def test_a_fitted_tree_shows_itself_with_its_digest():
+def test_the_html_of_a_fitted_tree_contains_its_digest():
     page = FITTED._repr_html_()
     tree = FITTED.tree_
     assert f"<b>TreeClassifier</b>: 150 rows, {tree.n_leaves} leaves, depth 2" in page
@@ -61,7 +61,7 @@ def test_a_fitted_tree_shows_itself_with_its_digest():
     assert "hornbeam-tree" not in TreeClassifier()._repr_html_()
 
 
-def test_the_notebook_gets_the_same_page_and_text_if_that_is_wanted():
+def test_the_mime_bundle_has_html_or_only_text():
     bundle = FITTED._repr_mimebundle_()
     strip = re.compile(r"sk-\w+-id-\d+|container-id-\d+")  # scikit-learn counts its pages
     assert strip.sub("", bundle["text/html"]) == strip.sub("", FITTED._repr_html_())
@@ -71,7 +71,7 @@ def test_the_notebook_gets_the_same_page_and_text_if_that_is_wanted():
         assert not hasattr(FITTED, "_repr_html_")
 
 
-def test_the_page_of_a_large_tree_is_not_large():
+def test_the_html_of_a_large_tree_is_small():
     rng = np.random.default_rng(0)
     large = TreeClassifier("cart").fit(rng.random((4000, 3)), rng.integers(0, 2, 4000))
     small = TreeClassifier("cart", max_leaf_nodes=2).fit(rng.random((10, 3)), np.arange(10) % 2)

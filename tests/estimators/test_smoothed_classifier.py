@@ -1,4 +1,4 @@
-"""Any tree with smoothed probabilities: the other library's leaves, our belief."""
+"""SmoothedClassifier: the splits of another library with smoothed probabilities."""
 
 import pickle
 
@@ -20,7 +20,7 @@ from hornbeam.smoothing import HGS, HierarchicalShrinkage, Laplace
 
 
 @parametrize_with_checks([SmoothedClassifier(DecisionTreeClassifier(random_state=0)), SmoothedClassifier()])
-def test_scikit_learn_has_nothing_to_object(estimator, check):
+def test_scikit_learn_estimator_checks(estimator, check):
     check(estimator)
 
 
@@ -31,7 +31,7 @@ def data(seed=0, n_rows=300, n_classes=3):
 
 
 @pytest.mark.parametrize("smoothing", ["hgs", "laplace", HierarchicalShrinkage(5.0)])
-def test_it_is_the_smoothed_tree(smoothing):
+def test_predictions_are_those_of_the_smoothed_tree(smoothing):
     X, y = data()
     clf = SmoothedClassifier(DecisionTreeClassifier(random_state=0), smoothing).fit(X, y)
     smoother = HGS() if smoothing == "hgs" else Laplace() if smoothing == "laplace" else smoothing
@@ -39,7 +39,7 @@ def test_it_is_the_smoothed_tree(smoothing):
     assert clf.trees_[0].digest == expected.digest
 
 
-def test_without_smoothing_it_is_the_estimator():
+def test_without_smoothing_predictions_are_those_of_the_estimator():
     X, y = data()
     clf = SmoothedClassifier(DecisionTreeClassifier(max_depth=4, random_state=0), smoothing=None).fit(X, y)
     assert (clf.predict_proba(X) == clf.estimator_.predict_proba(X)).all()
@@ -47,7 +47,7 @@ def test_without_smoothing_it_is_the_estimator():
 
 
 @pytest.mark.parametrize("forest", [RandomForestClassifier, ExtraTreesClassifier])
-def test_a_forest_answers_with_the_mean_of_its_trees(forest):
+def test_a_forest_predicts_the_mean_of_its_trees(forest):
     X, y = data()
     clf = SmoothedClassifier(forest(5, bootstrap=False, max_features=2, random_state=0), smoothing=None).fit(
         X, y
@@ -55,14 +55,14 @@ def test_a_forest_answers_with_the_mean_of_its_trees(forest):
     np.testing.assert_allclose(clf.predict_proba(X), clf.estimator_.predict_proba(X), rtol=0, atol=1e-12)
 
 
-def test_it_helps():
+def test_smoothing_improves_the_probabilities():
     X, y = data(n_rows=2000)
     clf = SmoothedClassifier(DecisionTreeClassifier(random_state=0)).fit(X[:1000], y[:1000])
     raw = clf.estimator_.predict_proba(X[1000:])
     assert log_loss(y[1000:], clf.predict_proba(X[1000:])) < log_loss(y[1000:], raw) / 2
 
 
-def test_a_frozen_tree_is_counted_with_the_rows_it_is_given():
+def test_a_frozen_tree_counts_the_rows_of_fit():
     X, y = data()
     frozen = FrozenEstimator(DecisionTreeClassifier(max_depth=2, random_state=0).fit(X[:200], y[:200]))
     clf = SmoothedClassifier(frozen, smoothing=None).fit(X[200:], y[200:])
@@ -74,7 +74,7 @@ def test_a_frozen_tree_is_counted_with_the_rows_it_is_given():
         np.testing.assert_allclose(clf.predict_proba(X[leaf == node])[0], expected, rtol=1e-12)
 
 
-def test_a_class_that_the_frozen_tree_knows_alone_stays():
+def test_a_class_of_the_frozen_tree_without_rows_stays():
     X, y = data()
     frozen = FrozenEstimator(DecisionTreeClassifier(random_state=0).fit(X, y))
     clf = SmoothedClassifier(frozen).fit(X[y != "y"], y[y != "y"])
@@ -82,7 +82,7 @@ def test_a_class_that_the_frozen_tree_knows_alone_stays():
     assert clf.predict_proba(X).shape == (300, 3)
 
 
-def test_class_weights_steer_the_tests_and_not_the_probabilities():
+def test_class_weights_change_the_splits_and_not_the_probabilities():
     X, y = data()
     clf = SmoothedClassifier(DecisionTreeClassifier(class_weight={"x": 9}, max_depth=1), smoothing=None).fit(
         X, y
@@ -111,7 +111,7 @@ def test_lightgbm_and_xgboost_of_one_round():
         (xgboost.XGBClassifier(n_estimators=1, n_jobs=1), codes),
     ]:
         clf = SmoothedClassifier(estimator, smoothing=None).fit(X, target)
-        assert len(clf.trees_) == 3  # one a class
+        assert len(clf.trees_) == 3  # one per class
         grown = clf.estimator_
         leaves = grown.apply(X) if hasattr(grown, "apply") else grown.predict(X, pred_leaf=True)
         np.testing.assert_allclose(clf.predict_proba(X), frequencies(leaves, target), rtol=1e-12, atol=1e-15)
@@ -120,7 +120,7 @@ def test_lightgbm_and_xgboost_of_one_round():
             SmoothedClassifier(clone(estimator).set_params(n_estimators=2)).fit(X, target)
 
 
-def test_names_with_spaces_come_through_lightgbm():
+def test_names_with_spaces_work_with_lightgbm():
     lightgbm = pytest.importorskip("lightgbm", reason="the extra 'interop' brings LightGBM")
     import pandas as pd
 
@@ -134,7 +134,7 @@ def test_names_with_spaces_come_through_lightgbm():
         SmoothedClassifier(frozen).fit(frame.rename(columns={"c": "f"}), y)
 
 
-def test_a_model_of_ydf_is_taken_frozen():
+def test_a_frozen_ydf_model_is_accepted():
     ydf = pytest.importorskip("ydf", reason="the extra 'interop' brings YDF")
     import pandas as pd
 
@@ -148,7 +148,7 @@ def test_a_model_of_ydf_is_taken_frozen():
     np.testing.assert_allclose(clf.predict_proba(frame), frequencies(leaves, y), rtol=1e-12, atol=1e-15)
 
 
-def test_it_goes_through_a_grid_search():
+def test_it_works_in_a_grid_search():
     X, y = data()
     grid = {"smoothing": ["hgs", None], "estimator__max_depth": [2, 4]}
     search = GridSearchCV(
@@ -157,7 +157,7 @@ def test_it_goes_through_a_grid_search():
     assert search.best_params_["smoothing"] == "hgs"
 
 
-def test_what_it_cannot_smooth_is_refused():
+def test_other_models_are_refused():
     X, y = data()
     with pytest.raises(ParameterError, match=r"smoothing='hsg'.*Did you mean 'hgs'"):
         SmoothedClassifier(smoothing="hsg").fit(X, y)

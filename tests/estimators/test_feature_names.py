@@ -1,4 +1,4 @@
-"""Names of columns and numbers of features, in scikit-learn's very words."""
+"""Names of columns and numbers of features are checked with the same messages as in scikit-learn."""
 
 import re
 import warnings
@@ -15,8 +15,8 @@ X = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0], "b": [1.0, 0.0, 1.0, 0.0]})
 y = [0, 0, 1, 1]
 
 
-def said(classifier, train, test):
-    """What a classifier warns of or raises, with its own name left out."""
+def message_of(classifier, train, test):
+    """Warning or error of a classifier, without its own name."""
     classifier.fit(train, y)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -41,9 +41,9 @@ def said(classifier, train, test):
         (X.to_numpy(), np.zeros((2, 3))),
     ],
 )
-def test_the_words_are_those_of_scikit_learn(train, test):
-    kind, words = said(TreeClassifier(), train, test)
-    their_kind, their_words = said(DecisionTreeClassifier(), train, test)
+def test_messages_equal_those_of_scikit_learn(train, test):
+    kind, words = message_of(TreeClassifier(), train, test)
+    their_kind, their_words = message_of(DecisionTreeClassifier(), train, test)
     assert kind == their_kind
     assert words.startswith(their_words.rstrip(".\n"))
 
@@ -56,14 +56,14 @@ def test_names_are_kept_from_any_frame(frame):
     assert classifier.n_features_in_ == 2
 
 
-def test_columns_with_numbers_for_names_have_none():
+def test_integer_column_names_are_ignored():
     classifier = TreeClassifier().fit(pd.DataFrame(X.to_numpy()), y)
     assert not hasattr(classifier, "feature_names_in_")
     assert classifier.tree_.schema.names == ("x0", "x1")
     assert classifier.predict(X.to_numpy()).tolist() == y
 
 
-def test_a_warning_points_at_the_line_that_called():
+def test_a_warning_points_to_the_caller():
     classifier = TreeClassifier().fit(X, y)
     for method in ("predict", "predict_proba", "apply", "decision_path"):
         with pytest.warns(UserWarning, match="valid feature names") as caught:
@@ -71,7 +71,7 @@ def test_a_warning_points_at_the_line_that_called():
         assert caught[0].filename == __file__
 
 
-def test_shapes_that_are_no_table_are_refused_as_scikit_learn_does():
+def test_wrong_shapes_are_refused_as_in_scikit_learn():
     classifier = TreeClassifier().fit(X.to_numpy(), y)
     with pytest.raises(ValueError, match=r"Expected 2D array, got 1D array instead(.|\n)*Reshape your data"):
         classifier.predict(X["a"].to_numpy())

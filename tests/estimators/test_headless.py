@@ -1,4 +1,4 @@
-"""What is done without scikit-learn is what is done with it."""
+"""Fits without scikit-learn give the same models as the estimators."""
 
 import inspect
 from dataclasses import fields
@@ -17,7 +17,7 @@ X[::17, 1] = np.nan
 Y = np.array(["a", "b", "c"])[(X[:, 0] + RNG.normal(size=300) > 0).astype(int) + (X[:, 2] == 3)]
 
 
-def test_the_parameters_are_those_of_the_classifier():
+def test_settings_equal_the_parameters_of_the_classifier():
     theirs = inspect.signature(TreeClassifier).parameters
     assert {field.name: field.default for field in fields(Settings)} == {
         name: parameter.default for name, parameter in theirs.items()
@@ -35,7 +35,7 @@ def test_the_parameters_are_those_of_the_classifier():
     ],
 )
 @pytest.mark.parametrize("weighted", [False, True])
-def test_models_and_decisions_are_the_classifier_s(parameters, weighted):
+def test_models_and_decisions_equal_those_of_the_classifier(parameters, weighted):
     weight = RNG.integers(0, 3, 300) if weighted else None
     clf = TreeClassifier(**parameters).fit(X, Y, weight)
     model = fit(Settings(**parameters), X, Y, weight, n_jobs=2)

@@ -1,4 +1,4 @@
-"""AdaBoost over our trees, the weights and votes of the first rounds worked out by hand."""
+"""AdaBoost over our trees: the weights and votes of the first rounds, computed by hand."""
 
 import numpy as np
 import pytest
@@ -6,13 +6,13 @@ from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier
 
 from hornbeam import TreeClassifier
 
-# Ten rows, one test on the first feature: 4 of 5 are right on the left, 3 of 5 on the right, so the error is 0.3.
+# Ten rows, one split of the first feature: 4 of 5 are right on the left, 3 of 5 on the right: the error is 0.3.
 FIRST = np.repeat([0, 1], 5)
 WRONG = np.array([4, 8, 9])
 
 
-class Listening(TreeClassifier):
-    """Remembers the weights it was fitted with."""
+class RecordingTree(TreeClassifier):
+    """A tree that records the weights of its fit."""
 
     def fit(self, X, y, sample_weight=None):
         self.heard_ = np.array(sample_weight)
@@ -20,8 +20,8 @@ class Listening(TreeClassifier):
 
 
 def boosted(y, second, n_estimators=2):
-    """Boosted stumps; the second feature tells the wrong rows from the others, so the second stump asks for it."""
-    stump = Listening("cart", max_depth=1)
+    """Boosted stumps; the second feature separates the wrong rows from the others, so the second stump splits by it."""
+    stump = RecordingTree("cart", max_depth=1)
     X = np.column_stack([FIRST, second])
     return AdaBoostClassifier(stump, n_estimators=n_estimators).fit(X, y)
 
@@ -63,7 +63,7 @@ def test_three_classes():
 
 
 def test_weights_that_add_up_to_one_grow_the_tree_of_rows_in_proportion():
-    """What boosting hands out: 1/6 and 1/14 are 7 and 3 rows of 42."""
+    """Weights as boosting passes them: 1/6 and 1/14 are 7 and 3 rows of 42."""
     y = np.array(["no"] * 4 + ["yes"] + ["yes"] * 3 + ["no"] * 2)
     X = np.column_stack([FIRST, np.arange(10) % 3])
     shares = np.full(10, 1 / 14)
@@ -76,7 +76,7 @@ def test_weights_that_add_up_to_one_grow_the_tree_of_rows_in_proportion():
     np.testing.assert_allclose(one.belief, other.belief, atol=1e-12)
 
 
-def test_bags_average_the_probabilities_of_their_trees():
+def test_bagging_averages_the_probabilities_of_its_trees():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))
     y = np.where(X[:, 0] + rng.normal(size=200) > 0, "yes", "no")

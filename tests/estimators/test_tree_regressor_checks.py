@@ -1,4 +1,4 @@
-"""scikit-learn's own checks of regressors: all of them, for every preset, with no exceptions."""
+"""scikit-learn's estimator checks of regressors, every preset, without exceptions."""
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -9,5 +9,5 @@ COMPANY = [TreeRegressor("cart", nominal="multiway", max_leaf_nodes=4, max_bins=
 
 
 @parametrize_with_checks([*map(TreeRegressor, REGRESSION_PRESETS), *COMPANY])
-def test_scikit_learn_has_nothing_to_object(estimator, check):
+def test_scikit_learn_estimator_checks(estimator, check):
     check(estimator)

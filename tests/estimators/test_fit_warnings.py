@@ -1,4 +1,4 @@
-"""Every fit on rows warns of columns that should not be features, once, and whoever called it."""
+"""Every fit warns once about columns that should not be features, with the caller as the place."""
 
 import warnings
 
@@ -33,7 +33,7 @@ ESTIMATORS = [
 ]
 
 
-def heard(fit, *args, **kwargs):
+def warnings_of(fit, *args, **kwargs):
     with warnings.catch_warnings(record=True, action="always") as caught:
         fit(*args, **kwargs)
     return caught
@@ -42,7 +42,7 @@ def heard(fit, *args, **kwargs):
 @pytest.mark.parametrize(("estimator", "y"), ESTIMATORS, ids=lambda one: type(one).__name__)
 def test_every_estimator_warns_once_and_points_to_its_caller(estimator, y):
     X = PLAIN.assign(customer=[f"C-{i}" for i in range(N)], site="north", row=range(1, N + 1))
-    [warning] = heard(estimator.fit, X, y)
+    [warning] = warnings_of(estimator.fit, X, y)
     assert warning.category is HornbeamWarning
     assert warning.filename == __file__
     assert str(warning.message) == (
@@ -53,11 +53,11 @@ def test_every_estimator_warns_once_and_points_to_its_caller(estimator, y):
 
 
 @pytest.mark.parametrize(("estimator", "y"), ESTIMATORS, ids=lambda one: type(one).__name__)
-def test_ordinary_columns_are_silent(estimator, y):
-    assert heard(estimator.fit, PLAIN, y) == []
+def test_ordinary_columns_do_not_warn(estimator, y):
+    assert warnings_of(estimator.fit, PLAIN, y) == []
 
 
-def test_a_copy_of_the_target_is_doubted():
+def test_a_copy_of_the_target_warns():
     coded = PLAIN.assign(churned=np.where(LABEL == "yes", 1, 0))
     with pytest.warns(
         HornbeamWarning, match=r"'churned' alone gives the class of 100 % of the rows \(a copy of the tar"
@@ -67,20 +67,20 @@ def test_a_copy_of_the_target_is_doubted():
         hornbeam.TreeRegressor().fit(PLAIN.assign(euros=NUMBER * 1.1 - 4), NUMBER)
 
 
-def test_the_remedies_are_remedies():
+def test_the_suggested_code_removes_the_columns():
     X = PLAIN.assign(key=RNG.permutation(N))
     with pytest.warns(HornbeamWarning, match=r"in pandas X.drop\(columns=\['key'\]\), or"):
         hornbeam.TreeClassifier().fit(X, LABEL)
-    assert heard(hornbeam.TreeClassifier().fit, X.drop(columns=["key"]), LABEL) == []
+    assert warnings_of(hornbeam.TreeClassifier().fit, X.drop(columns=["key"]), LABEL) == []
     array = np.column_stack([RNG.normal(size=N), np.arange(N)])
     with pytest.warns(
         HornbeamWarning, match=r"Column 'x1' numbers the rows. .* np.delete\(X, \[1\], axis=1\), or"
     ):
         hornbeam.TreeClassifier().fit(array, LABEL)
-    assert heard(hornbeam.TreeClassifier().fit, np.delete(array, [1], axis=1), LABEL) == []
+    assert warnings_of(hornbeam.TreeClassifier().fit, np.delete(array, [1], axis=1), LABEL) == []
 
 
-def test_many_findings_are_shortened():
+def test_a_long_list_of_findings_is_shortened():
     X = PLAIN.assign(**{f"c{i}": i for i in range(8)})
     with pytest.warns(
         HornbeamWarning, match=r"8 columns.*'c4' has one value only; and 3 more\..*'c4', \.\.\.\]\)"
@@ -90,7 +90,7 @@ def test_many_findings_are_shortened():
 
 def test_no_value_of_the_data_is_printed():
     X = PLAIN.assign(customer=[f"secret-{i}" for i in range(N)], site="secret-site", copy=LABEL)
-    [warning] = heard(hornbeam.TreeClassifier().fit, X, LABEL)
+    [warning] = warnings_of(hornbeam.TreeClassifier().fit, X, LABEL)
     assert "secret" not in str(warning.message)
     assert "yes" not in str(warning.message)
 
@@ -98,46 +98,46 @@ def test_no_value_of_the_data_is_printed():
 def test_rows_of_weight_zero_do_not_count():
     X = PLAIN.assign(site=np.where(np.arange(N) < 10, "north", "south"))
     weight = (X["site"] == "south").astype(int)
-    assert heard(hornbeam.TreeClassifier().fit, X, LABEL) == []
+    assert warnings_of(hornbeam.TreeClassifier().fit, X, LABEL) == []
     with pytest.warns(HornbeamWarning, match="'site' has one value only"):
         hornbeam.TreeClassifier().fit(X, LABEL, weight)
 
 
-def test_rules_of_a_given_tree_fit_nothing():
+def test_rules_of_a_fitted_tree_do_not_warn():
     X = PLAIN.assign(site="north")
     with pytest.warns(HornbeamWarning, match="'site'"):
         tree = hornbeam.TreeClassifier("c4.5").fit(X, LABEL)
-    assert heard(hornbeam.RuleClassifier(FrozenEstimator(tree)).fit, X, LABEL) == []
+    assert warnings_of(hornbeam.RuleClassifier(FrozenEstimator(tree)).fit, X, LABEL) == []
 
 
-def test_trees_of_others_are_checked_unless_frozen():
+def test_columns_of_other_libraries_are_checked_unless_frozen():
     X = np.column_stack([PLAIN["age"], np.arange(N)])
     other = DecisionTreeClassifier(max_depth=3, random_state=0)
     with pytest.warns(HornbeamWarning, match="'x1' numbers the rows"):
         hornbeam.SmoothedClassifier(other).fit(X, LABEL)
     frozen = FrozenEstimator(other.fit(X, LABEL))
-    assert heard(hornbeam.SmoothedClassifier(frozen).fit, X, LABEL) == []
+    assert warnings_of(hornbeam.SmoothedClassifier(frozen).fit, X, LABEL) == []
 
 
-def test_a_sample_to_grow_on_does_not_warn_twice():
+def test_growing_on_a_sample_does_not_warn_twice():
     X = PLAIN.assign(site="north")
-    assert len(heard(hornbeam.TreeClassifier().fit, X, LABEL, grow_rows=100)) == 1
+    assert len(warnings_of(hornbeam.TreeClassifier().fit, X, LABEL, grow_rows=100)) == 1
 
 
 def test_files_are_checked_for_nominal_identifiers(tmp_path):
     pytest.importorskip("pyarrow")
     X = PLAIN.assign(customer=[f"C-{i}" for i in range(N)], is_=LABEL)
     X.to_parquet(tmp_path / "rows.parquet")
-    [warning] = heard(hornbeam.TreeClassifier().fit, str(tmp_path), "is_")
+    [warning] = warnings_of(hornbeam.TreeClassifier().fit, str(tmp_path), "is_")
     assert "'customer' has 300 different values in 300 rows" in str(warning.message)
     assert warning.filename == __file__
 
 
-def test_ordinary_cross_validation_is_silent():
-    assert heard(cross_val_score, hornbeam.TreeClassifier("cart"), PLAIN, LABEL, cv=3) == []
+def test_cross_validation_does_not_warn():
+    assert warnings_of(cross_val_score, hornbeam.TreeClassifier("cart"), PLAIN, LABEL, cv=3) == []
 
 
-def test_nothing_is_learned_from_the_warning():
+def test_the_warning_does_not_change_the_tree():
     X = PLAIN.assign(customer=[f"C-{i}" for i in range(N)])
     with pytest.warns(HornbeamWarning):
         warned = hornbeam.TreeClassifier().fit(X, LABEL)

@@ -1,4 +1,4 @@
-"""Several threads and one estimator: changes wait for each other, and a second fit is refused."""
+"""Several threads and one estimator: updates wait for each other, and a second fit is refused."""
 
 import copy
 import pickle
@@ -20,7 +20,7 @@ LABELS = (ROWS[:, 0] > 0).astype(int)
 
 
 class Waiting:
-    """Rows that are read only when a test says so."""
+    """Rows whose reading blocks until the test releases it."""
 
     def __init__(self, rows, error=None):
         self.rows, self.error = rows, error
@@ -73,19 +73,19 @@ def test_a_second_fit_is_refused_and_the_first_is_intact(name):
 
 
 @pytest.mark.parametrize("error", [ValueError("on purpose"), KeyboardInterrupt()])
-def test_after_an_error_the_estimator_is_free(error):
+def test_an_error_releases_the_lock(error):
     rows = Waiting(X, error)
     rows.go_on.set()
     estimator = TreeClassifier("cart").fit(X, Y)
     for method in (estimator.fit, estimator.update, estimator.forget):
         with pytest.raises(DataError if isinstance(error, ValueError) else KeyboardInterrupt):
             method(rows, Y)
-        with ThreadPoolExecutor(1) as pool:  # another thread, so that no lock of this one is taken again
+        with ThreadPoolExecutor(1) as pool:  # another thread, because the lock of this one is reentrant
             pool.submit(estimator.update, X, Y).result(30)
             pool.submit(estimator.fit, X, Y).result(30)
 
 
-def test_copies_have_locks_of_their_own():
+def test_copies_have_their_own_locks():
     estimator, rows = TreeClassifier("cart").fit(X, Y), Waiting(X)
     copies = [copy.copy(estimator), copy.deepcopy(estimator), clone(estimator)]
     copies.append(pickle.loads(pickle.dumps(estimator)))

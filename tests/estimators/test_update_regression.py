@@ -1,4 +1,4 @@
-"""New evidence for a tree of numbers: added and forgotten to the last step."""
+"""`update` and `forget` of a regressor: rows are added and removed exactly."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def diabetes():
 
 @settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1), st.booleans())
-def test_what_is_added_is_forgotten_to_the_last_step(seed, weighted):
+def test_added_rows_are_forgotten_exactly(seed, weighted):
     rng = np.random.default_rng(seed)
     X, y = rng.integers(0, 6, (40, 2)).astype(float), rng.normal(size=40) * 10.0 ** rng.integers(-5, 5)
     weight = rng.integers(1, 5, 40) if weighted else None
@@ -32,7 +32,7 @@ def test_what_is_added_is_forgotten_to_the_last_step(seed, weighted):
     )
     before = reg.tree_
     late = None if weight is None else weight[20:]
-    y[20:] = rng.permutation(y[:20])  # within the steps of the first
+    y[20:] = rng.permutation(y[:20])  # values that the unit of the first rows can represent
     reg.update(X[20:], y[20:], sample_weight=late)
     order = rng.permutation(20)
     reg.forget(X[20:][order], y[20:][order], sample_weight=None if late is None else late[order])
@@ -49,7 +49,7 @@ def test_update_is_the_mean_of_all_rows(diabetes):
     np.testing.assert_array_equal(reg.tree_.rows, whole.rows)
 
 
-def test_honest_trees_borrow_as_before(diabetes, tmp_path):
+def test_cross_fitted_trees_keep_their_strengths(diabetes, tmp_path):
     X, y = diabetes
     reg = TreeRegressor(max_depth=3).fit(X[:300], y[:300])
     before = reg.tree_.digest
@@ -60,7 +60,7 @@ def test_honest_trees_borrow_as_before(diabetes, tmp_path):
 
 
 def test_the_other_half_can_be_forgotten(diabetes):
-    """What is left of the rows of fit is what these rows alone add up to."""
+    """The remaining sums are those of the remaining rows."""
     X, y = diabetes
     tree = TreeRegressor("cart", max_depth=3).fit(X, y).tree_
     left = remove_rows(tree, Table.read(X[::2], y[::2], schema=tree.schema))
@@ -69,7 +69,7 @@ def test_the_other_half_can_be_forgotten(diabetes):
 
 
 @pytest.mark.parametrize("y", [[5.0], [-3.0]])
-def test_numbers_that_never_came_are_refused(y):
+def test_forgetting_unknown_numbers_is_refused(y):
     reg = TreeRegressor("cart").fit([[0.0], [0.0], [1.0]], [1.0, 2.0, 5.0])
     before = reg.tree_
     with pytest.raises(DataError, match="leaf 1 has no such numbers as are to be forgotten"):
@@ -79,7 +79,7 @@ def test_numbers_that_never_came_are_refused(y):
     assert reg.tree_ is before
 
 
-def test_sums_without_room_are_refused():
+def test_overflow_of_the_sums_is_refused():
     reg = TreeRegressor("cart").fit([[0.0], [1.0]], [1.0, 2.0])
     with pytest.raises(DataError, match="or grow a new tree"):
         reg.update([[1.0]], [1e6])
@@ -93,7 +93,7 @@ def test_a_decay_of_one_changes_nothing_and_others_are_refused():
         decay(tree, 1.5)
 
 
-def test_old_numbers_fade_beside_new_ones():
+def test_decay_of_a_numeric_target():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 2)), rng.normal(5, 2, 300)
     batches = np.split(np.arange(300), [100, 150, 200, 250])
@@ -115,7 +115,7 @@ def test_old_numbers_fade_beside_new_ones():
         assert reg.tree_.rows[leaf] == np.count_nonzero(there)
 
 
-def test_a_faded_tree_is_saved_smoothed_and_forgets(tmp_path):
+def test_a_tree_after_decay_is_saved_and_forgets(tmp_path):
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(200, 2)), rng.normal(size=200)
     y += 3 * (X[:, 0] > 0)
@@ -134,7 +134,7 @@ def test_a_faded_tree_is_saved_smoothed_and_forgets(tmp_path):
     assert (reg.predict(X[:50]) <= high).all()
 
 
-def test_the_schema_must_be_the_trees():
+def test_the_schema_must_match_the_tree():
     tree = TreeRegressor("cart").fit([[0.0], [1.0]], [1.0, 2.0]).tree_
     with pytest.raises(DataError, match="schema is not the tree's"):
         add_rows(tree, Table.read([[0.0]], ["a"]))

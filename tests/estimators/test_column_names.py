@@ -1,4 +1,4 @@
-"""Columns are found by name: in dicts, in frames with more columns, and by `select_columns` in any frame."""
+"""Columns are selected by name: from dicts, from frames with more columns, and by `select_columns`."""
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ from hornbeam.errors import ContainerError, SchemaError
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Column .* has one value only"),
-    # scikit-learn 1.6, which SmoothedClassifier asks, does not see the names of polars frames.
+    # scikit-learn 1.6, which SmoothedClassifier uses, ignores the names of polars frames.
     pytest.mark.filterwarnings("ignore:X does not have valid feature names"),
 ]
 
@@ -53,12 +53,12 @@ def fitted(request):
 
 
 @pytest.mark.parametrize("frame", [lambda X: X, pl.from_pandas, pa.Table.from_pandas])
-def test_other_columns_are_ignored_and_the_order_is_free_beside_them(fitted, frame):
+def test_additional_columns_are_ignored_and_allow_any_order(fitted, frame):
     assert fitted.predict(frame(MORE)).tolist() == fitted.predict(X).tolist()
 
 
 @pytest.mark.parametrize("frame", [lambda X: X, pl.from_pandas, pa.Table.from_pandas])
-def test_selected_columns_need_neither_order_nor_what_is_never_tested(fitted, frame):
+def test_selected_columns_may_be_reordered_and_unused_ones_absent(fitted, frame):
     arrived = frame(X[["pay", "age"]])
     selected = fitted.select_columns(arrived)
     assert type(selected) is type(arrived)
@@ -77,7 +77,7 @@ def test_dicts_are_rows_by_name(fitted):
     assert fitted.predict(rows[5]).tolist() == fitted.predict(X[5:6]).tolist()
 
 
-def test_a_column_that_is_tested_must_be_there(fitted):
+def test_a_used_column_must_be_present(fitted):
     with pytest.raises(SchemaError, match=r"lacks 2 columns that the model tests: 'age', 'pay'\. Add them"):
         fitted.select_columns(X[["noise"]])
     with pytest.raises(SchemaError, match=r"lacks 1 column that the model tests: 'age' \(first in row 1\)"):
@@ -86,7 +86,7 @@ def test_a_column_that_is_tested_must_be_there(fitted):
         fitted.predict(X[["noise", "pay"]])
 
 
-def test_scikit_learn_asks_for_the_order_of_a_frame_with_the_same_names(fitted):
+def test_a_frame_with_the_same_names_must_have_the_same_order(fitted):
     with pytest.raises(ValueError, match="must be in the same order as they were in fit"):
         fitted.predict(X[["pay", "noise", "age"]])
 
@@ -100,14 +100,14 @@ def test_none_in_a_dict_is_a_missing_value():
     assert np.isnan(table.columns[1]).tolist() == [False, True]
 
 
-def test_a_dict_of_columns_and_dicts_to_fit_are_refused_with_what_to_do():
+def test_a_dict_of_columns_and_dicts_in_fit_are_refused():
     clf = TreeClassifier().fit(X, Y)
     for use in (lambda: clf.predict(X.to_dict("list")), lambda: clf.fit(X.to_dict("records"), Y)):
         with pytest.raises(ContainerError, match=r"Convert it to a frame: pandas.DataFrame\(X\)"):
             use()
 
 
-def test_every_method_takes_dicts():
+def test_every_method_accepts_dicts():
     clf = TreeClassifier().fit(X, Y)
     row = {"age": 50.0, "pay": 20.0}
     frame = pd.DataFrame([{"age": 50.0, "noise": 0.0, "pay": 20.0}])
@@ -116,6 +116,6 @@ def test_every_method_takes_dicts():
     assert clf.update(row, [1]).tree_.rows[0] == N + 1
 
 
-def test_a_model_of_columns_without_names_knows_them_by_position():
+def test_columns_without_names_match_by_position():
     clf = TreeClassifier().fit(X.to_numpy(), Y)
     assert clf.predict({"x0": 50.0, "x2": 20.0}).tolist() == clf.predict([[50.0, 0.0, 20.0]]).tolist()
