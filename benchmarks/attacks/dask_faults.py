@@ -34,7 +34,7 @@ from benchmarks.attacks.faults import (
     send_signal,
 )
 from benchmarks.attacks.subjects import scratch
-from hornbeam import DaskTreeClassifier
+from hornbeam import DaskTreeClassifier, TreeClassifier
 from hornbeam.engines import DaskEngine
 
 NEEDS = ("distributed",)
@@ -299,7 +299,7 @@ def fit_frame(cluster: Any, folder: Path, on_pass: Callable[[int], None]) -> str
     engine = engine_of(cluster.client, on_pass)
     on_pass(-1)  # the rows are laid down as files before the first pass
     rows = dd.from_pandas(frame(), npartitions=4)
-    model = DaskTreeClassifier("cart", max_depth=DEPTH, client=cluster.client)
+    model = DaskTreeClassifier(TreeClassifier("cart", max_depth=DEPTH), client=cluster.client)
     return model.fit(rows, "y", engine=engine, memory=ROWS * 8).tree_.digest
 
 

@@ -1,7 +1,10 @@
-"""One decision tree a person can read, with class probabilities a person can trust.
+"""Readable decision trees with well calibrated probabilities.
 
-This is the shop window: every public name, fetched from its floor when it is first asked for, so that
-``import hornbeam`` costs nothing beyond itself.
+All public names are here. Each is imported on first use, so that ``import hornbeam`` imports nothing else.
+
+The packages, from bottom to top: `kernels`, `data`, `tree`, `growing`, `pruning`, `smoothing`, `rules`, `storage`,
+`interop`, `export`, `engines`, `tuning`, `out_of_core`, `ensembles`, `explain`, `evaluation`, `plots`, `estimators`,
+`reporting`, `cli`.
 """
 
 __version__ = "0.1.0.dev0"
@@ -38,7 +41,7 @@ __all__ = [
     "trusted_types",
 ]
 
-TYPE_CHECKING = False  # checkers read it as True; the module typing would be the one import of this file
+TYPE_CHECKING = False  # type checkers take it as True, and `typing` need not be imported
 if TYPE_CHECKING:
     from hornbeam import errors
     from hornbeam.data import Feature, Schema, Table
@@ -60,47 +63,41 @@ if TYPE_CHECKING:
     from hornbeam.smoothing.recount import recount
     from hornbeam.tree import Costs, DecisionRule, Skeleton, Tree
 else:
-    _HOMES = {
-        "BoostedTreesClassifier": "hornbeam.estimators.boosted_classifier",
-        "BoostedTreesRegressor": "hornbeam.estimators.boosted_regressor",
-        "Costs": "hornbeam.tree",
-        "DaskTreeClassifier": "hornbeam.estimators.dask_classifier",
-        "DecisionRule": "hornbeam.tree",
-        "Feature": "hornbeam.data",
-        "ForestClassifier": "hornbeam.estimators.forest_classifier",
-        "ForestRegressor": "hornbeam.estimators.forest_regressor",
-        "Grower": "hornbeam.growing.grower",
-        "BoostedTreesRanker": "hornbeam.estimators.ranker",
-        "Recipe": "hornbeam.recipe",
-        "RuleClassifier": "hornbeam.estimators.rule_classifier",
-        "Schema": "hornbeam.data",
-        "Skeleton": "hornbeam.tree",
-        "SmoothedClassifier": "hornbeam.estimators.smoothed_classifier",
-        "Table": "hornbeam.data",
-        "Tree": "hornbeam.tree",
-        "TreeClassifier": "hornbeam.estimators.tree_classifier",
-        "TreeRegressor": "hornbeam.estimators.tree_regressor",
-        "distill": "hornbeam.estimators.distill",
-        "diff": "hornbeam.estimators.persistence.files",
-        "load": "hornbeam.estimators.persistence.files",
-        "model_card": "hornbeam.reporting",
-        "recount": "hornbeam.smoothing.recount",
-        "report": "hornbeam.reporting",
-        "save": "hornbeam.estimators.persistence.files",
-        "trusted_types": "hornbeam.estimators.persistence.files",
+    _MODULES = {
+        "BoostedTreesClassifier": ".estimators.boosted_classifier",
+        "BoostedTreesRanker": ".estimators.ranker",
+        "BoostedTreesRegressor": ".estimators.boosted_regressor",
+        "Costs": ".tree",
+        "DaskTreeClassifier": ".estimators.dask_classifier",
+        "DecisionRule": ".tree",
+        "Feature": ".data",
+        "ForestClassifier": ".estimators.forest_classifier",
+        "ForestRegressor": ".estimators.forest_regressor",
+        "Grower": ".growing.grower",
+        "Recipe": ".recipe",
+        "RuleClassifier": ".estimators.rule_classifier",
+        "Schema": ".data",
+        "Skeleton": ".tree",
+        "SmoothedClassifier": ".estimators.smoothed_classifier",
+        "Table": ".data",
+        "Tree": ".tree",
+        "TreeClassifier": ".estimators.tree_classifier",
+        "TreeRegressor": ".estimators.tree_regressor",
+        "diff": ".estimators.persistence.files",
+        "distill": ".estimators.distill",
+        "load": ".estimators.persistence.files",
+        "model_card": ".reporting",
+        "recount": ".smoothing.recount",
+        "report": ".reporting",
+        "save": ".estimators.persistence.files",
+        "trusted_types": ".estimators.persistence.files",
     }
 
     def __getattr__(name):
-        from importlib import import_module
+        import hornbeam.errors
+        from hornbeam.lazy import lazy_attribute
 
-        if name == "errors":
-            return import_module("hornbeam.errors")
-        if name not in _HOMES:
-            known = ", ".join(__all__)
-            raise AttributeError(f"module 'hornbeam' has no attribute {name!r}; its public names are {known}")
-        value = getattr(import_module(_HOMES[name]), name)
-        globals()[name] = value  # the next look-up does not come here
-        return value
+        return hornbeam.errors if name == "errors" else lazy_attribute(globals(), _MODULES, name)
 
     def __dir__():
         return __all__

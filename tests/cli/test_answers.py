@@ -39,7 +39,7 @@ def test_predict_is_the_classifier_s(run, options):
     clf = hornbeam.load("m.hornbeam")
     X = read_table(NEW, types={"zip": "text"}).select(list(clf.feature_names_in_))
     assert found["prediction"] == clf.predict(X).tolist()
-    p, (low, high) = clf.predict_proba(X), clf.predict_interval(X, 0.8)
+    p, (low, high) = clf.predict_proba(X), clf.predict_interval(X, level=0.8)
     for at, label in enumerate(clf.classes_):
         for name, values in (("p", p), ("low", low), ("high", high)):
             assert np.array_equal(np.array(found[f"{name}_{label}"], float), values[:, at])

@@ -1,4 +1,4 @@
-"""The clusters the engines' tests run on: each is started once, when it is first asked for."""
+"""Clusters for the tests of engines: each is started once, on first use."""
 
 import os
 import sys
@@ -39,13 +39,13 @@ def _dask_processes(_dask):
 
 @pytest.fixture
 def dask_processes(_dask_processes):
-    _dask_processes.wait_for_workers(2)  # the test before may have killed one
+    _dask_processes.wait_for_workers(2)  # an earlier test may have killed one
     return _dask_processes
 
 
 @pytest.fixture(scope="session")
 def spark_cluster():
-    """Two executors in processes of their own (`nox -s spark`)."""
+    """Spark with two executors in separate processes (`nox -s spark`)."""
     sql = pytest.importorskip("pyspark.sql")
     os.environ["PYSPARK_PYTHON"] = sys.executable
     session = (

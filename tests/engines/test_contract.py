@@ -1,4 +1,4 @@
-"""What every engine promises, on every engine: each unit counts once, however it is dealt."""
+"""The contract of every engine: each unit counts once, in any grouping."""
 
 import signal
 import threading
@@ -26,17 +26,17 @@ def test_blocks_are_finished_in_order(engine_of, groups):
     assert finished == [(b, total.tolist(), 4) for b, total in enumerate(passes.histogram(UNITS, 4))]
 
 
-def test_parts_of_any_kind_and_sums_of_any_kind(engine_of):
-    [told] = engine_of(groups=9).reduce(
+def test_results_and_combine_functions_of_any_type(engine_of):
+    [text] = engine_of(groups=9).reduce(
         passes.as_set, [3, 1, 2, 3], "block", combine=passes.union, finish=passes.joined
     )
-    assert told == "block 0: [1, 2, 3]"
+    assert text == "block 0: [1, 2, 3]"
     [box] = engine_of(groups=20).reduce(passes.boxed, UNITS, None, combine=passes.add_boxed)
     np.testing.assert_array_equal(box["counts"], passes.histogram(UNITS, 1)[0])
 
 
 @pytest.mark.parametrize("groups", [None, 3])
-def test_no_units_are_the_parts_of_no_rows(engine_of, groups):
+def test_no_units_give_the_result_of_no_rows(engine_of, groups):
     [total] = engine_of(groups=groups).reduce(passes.histogram, [], 1)
     assert total.tolist() == [0] * 10
 
@@ -54,7 +54,7 @@ def test_fewer_units_than_groups(engine_of):
         (passes.boxed, passes.add_boxed, passes.fail_at_last, (0, "finish")),
     ],
 )
-def test_an_error_surfaces_as_itself(engine_of, task, combine, finish, where):
+def test_an_error_of_a_task_is_raised_unchanged(engine_of, task, combine, finish, where):
     with pytest.raises(passes.BadUnitError) as raised:
         engine_of(groups=3).reduce(task, UNITS, None, combine=combine, finish=finish)
     assert (raised.value.unit, raised.value.where) == where
@@ -66,14 +66,14 @@ def test_a_task_must_return_one_part_per_block(engine_of):
 
 
 @pytest.fixture
-def listening():
-    """Let interrupts through, which a process in the background does not hear."""
+def interrupts():
+    """Enable interrupts, which a process in the background ignores."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.usefixtures("listening")
+@pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_ends_the_pass_and_not_the_engine(engine_of):
     engine = engine_of(groups=4)
     begin = time.monotonic()
@@ -86,7 +86,7 @@ def test_an_interrupt_ends_the_pass_and_not_the_engine(engine_of):
 
 
 @pytest.mark.parametrize("settings", [{"groups": 0}, {"groups": -1}])
-def test_settings_out_of_range(engine_of, settings):
+def test_parameters_out_of_range_are_refused(engine_of, settings):
     with pytest.raises(ParameterError, match="at least 1"):
         engine_of(**settings)
 

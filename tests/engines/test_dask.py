@@ -1,4 +1,4 @@
-"""Dask alone: workers that die, passes that do not end, clusters that do not fit."""
+"""Dask engine: dead workers, passes that do not end, unsuitable clusters, closed clients."""
 
 import sys
 import threading
@@ -18,17 +18,17 @@ UNITS = list(range(23))
 TOTAL = passes.histogram(UNITS, 1)[0]
 
 
-# ---- workers that die ----------------------------------------------------------------------------------
+# ---- dead workers ----------------------------------------------------------------------------------
 
 
-def test_a_worker_killed_while_it_folds(dask_processes, tmp_path):
+def test_a_worker_killed_while_folding(dask_processes, tmp_path):
     [total] = DaskEngine(dask_processes, groups=9).reduce(passes.die_folding, UNITS, str(tmp_path))
     np.testing.assert_array_equal(total, TOTAL)
     assert (tmp_path / "fold").exists()
 
 
-def test_a_worker_killed_while_it_adds_up(dask_processes, tmp_path):
-    """What it added to in place is not added to again."""
+def test_a_worker_killed_while_combining(dask_processes, tmp_path):
+    """Results that were combined in place are not combined twice."""
     [box] = DaskEngine(dask_processes, groups=9, fan_in=2).reduce(
         passes.boxed_with_folder, UNITS, str(tmp_path), combine=passes.die_adding
     )
@@ -36,10 +36,10 @@ def test_a_worker_killed_while_it_adds_up(dask_processes, tmp_path):
     assert (tmp_path / "combine").exists()
 
 
-def test_parts_are_not_changed_where_they_lie():
-    """A worker keeps its parts, and may be asked to add them up once more."""
+def test_parts_are_not_changed_in_place():
+    """A worker keeps its parts, and may have to combine them again."""
     parts = [np.array([1, 2]), np.array([10, 20])]
-    assert adapter._add_up(np.ndarray.__iadd__, parts).tolist() == [11, 22]
+    assert adapter._combine(np.ndarray.__iadd__, parts).tolist() == [11, 22]
     assert [part.tolist() for part in parts] == [[1, 2], [10, 20]]
 
 
@@ -57,24 +57,24 @@ def test_a_task_that_kills_every_worker_is_explained(dask_processes):
 # ---- passes that do not end -----------------------------------------------------------------------------
 
 
-def test_an_error_is_tried_again(dask_threads, tmp_path):
+def test_a_failed_task_is_repeated(dask_threads, tmp_path):
     assert DaskEngine(dask_threads).reduce(passes.fail_once, UNITS, str(tmp_path)) == [len(UNITS)]
     (tmp_path / "failed").rmdir()
     with pytest.raises(OSError, match="the store is busy"):
         DaskEngine(dask_threads, retries=0).reduce(passes.fail_once, UNITS, str(tmp_path))
 
 
-def test_a_deadline_says_what_to_look_at(dask_threads):
+def test_the_error_of_a_deadline_says_what_to_check(dask_threads):
     begin = time.monotonic()
     with pytest.raises(EngineError, match=r"(?s)left: 2; tasks .* them: 2\..*lost-worker-timeout.*deadline="):
         DaskEngine(dask_threads, deadline=0.2).reduce(passes.slow, [1, 2], 2.0)
     assert time.monotonic() - begin < 2
 
 
-def test_a_long_pass_that_goes_on_is_left_alone(dask_threads, monkeypatch):
-    """Looked at again and again while tasks come and go; given up when the same ones run for too long."""
-    monkeypatch.setattr(adapter, "_LOOK", 0.1)
-    monkeypatch.setattr(adapter, "_STUCK", 1.0)
+def test_a_long_pass_with_progress_is_not_stopped(dask_threads, monkeypatch):
+    """Checked repeatedly while tasks change; stopped when the same tasks run for too long."""
+    monkeypatch.setattr(adapter, "_CHECK_SECONDS", 0.1)
+    monkeypatch.setattr(adapter, "_STUCK_SECONDS", 1.0)
     assert DaskEngine(dask_threads, groups=10).reduce(passes.slow, UNITS, 0.3) == [len(UNITS)]
     with pytest.raises(EngineError, match="did not end in time"):
         DaskEngine(dask_threads, groups=2).reduce(passes.slow, UNITS, 3.0)
@@ -83,13 +83,13 @@ def test_a_long_pass_that_goes_on_is_left_alone(dask_threads, monkeypatch):
 def test_a_pass_may_take_ten_times_as_long_as_the_one_before(dask_threads, monkeypatch):
     engine = DaskEngine(dask_threads, groups=1)
     engine.reduce(passes.slow, UNITS, 0.3)
-    monkeypatch.setattr(adapter, "_LOOK", 0.1)
-    monkeypatch.setattr(adapter, "_STUCK", 0.1)
+    monkeypatch.setattr(adapter, "_CHECK_SECONDS", 0.1)
+    monkeypatch.setattr(adapter, "_STUCK_SECONDS", 0.1)
     assert engine.reduce(passes.slow, UNITS, 1.0) == [len(UNITS)]
 
 
-def test_a_pass_without_workers_is_given_up(monkeypatch):
-    monkeypatch.setattr(adapter, "_LOOK", 0.1)
+def test_a_pass_without_workers_is_stopped(monkeypatch):
+    monkeypatch.setattr(adapter, "_CHECK_SECONDS", 0.1)
     with distributed.Client(processes=False, n_workers=0, dashboard_address=":0") as client:
         engine = DaskEngine(client)
         assert engine.parallelism == 1
@@ -97,36 +97,36 @@ def test_a_pass_without_workers_is_given_up(monkeypatch):
             engine.reduce(passes.histogram, UNITS, 1)
 
 
-def test_an_error_of_time_is_the_task_s_own(dask_threads):
+def test_a_timeout_error_of_a_task_is_raised_unchanged(dask_threads):
     with pytest.raises(TimeoutError, match="the store did not answer"):
         DaskEngine(dask_threads, retries=0).reduce(passes.run_out_of_time, UNITS, None)
 
 
-def test_a_pass_that_the_scheduler_forgot_is_explained(dask_threads):
+def test_a_cancelled_pass_is_explained(dask_threads):
     def forget():
         dask_threads.cancel([distributed.Future(key) for key in list(dask_threads.futures)])
 
     threading.Timer(0.3, forget).start()
-    with pytest.raises(EngineError, match=r"(?s)no longer knows this pass.*checkpoint"):
+    with pytest.raises(EngineError, match=r"(?s)no longer has this pass.*checkpoint"):
         DaskEngine(dask_threads, groups=2).reduce(passes.slow, [1, 2], 1.0)
     _wait_until_idle(dask_threads)
 
 
-def test_nothing_is_left_behind(dask_threads):
+def test_no_results_stay_on_the_workers(dask_threads):
     engine = DaskEngine(dask_threads, groups=9, fan_in=2)
     engine.reduce(passes.histogram, UNITS, 3, blocks=3)
     _wait_until_idle(dask_threads)
 
 
 def _wait_until_idle(client):
-    """Until the scheduler has forgotten every task, and the workers hold nothing."""
+    """Wait until the scheduler has no tasks, and the workers no results."""
     end = time.monotonic() + 10
     while client.cluster.scheduler.tasks or any(client.has_what().values()):
         assert time.monotonic() < end, client.cluster.scheduler.tasks
         time.sleep(0.02)
 
 
-# ---- clusters that do not fit -----------------------------------------------------------------------------
+# ---- unsuitable clusters -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def _wait_until_idle(client):
         ("import sys; sys.modules['hornbeam'] = None", r"has no Hornbeam \(.*\)"),
     ],
 )
-def test_workers_with_another_hornbeam_or_none_are_refused(dask_processes, change, found):
+def test_workers_with_another_version_or_none_are_refused(dask_processes, change, found):
     worker = next(iter(dask_processes.nthreads()))
     dask_processes.run(exec, change, workers=[worker])
     try:
@@ -148,11 +148,11 @@ def test_workers_with_another_hornbeam_or_none_are_refused(dask_processes, chang
 
 
 @pytest.mark.parametrize(("patience", "warned"), [("15s", True), ("10 minutes", False)])
-def test_clusters_that_give_up_on_workers_are_named(dask_processes, dask_threads, patience, warned, recwarn):
+def test_a_short_lost_worker_timeout_warns(dask_processes, dask_threads, patience, warned, recwarn):
     from dask import config
 
     with config.set({"distributed.deploy.lost-worker-timeout": patience}):
-        DaskEngine(dask_threads)  # its workers cannot die alone
+        DaskEngine(dask_threads)  # its workers are threads of this process
         assert not recwarn.list
         if warned:
             with pytest.warns(RuntimeWarning, match=r"away for 15s.*lost-worker-timeout.*10 minutes"):
@@ -161,7 +161,7 @@ def test_clusters_that_give_up_on_workers_are_named(dask_processes, dask_threads
             DaskEngine(dask_processes)
 
 
-def test_a_client_is_expected():
+def test_an_address_instead_of_a_client_is_refused():
     with pytest.raises(ParameterError, match=r"expected a synchronous distributed\.Client"):
         DaskEngine("tcp://localhost:8786")
 
@@ -173,12 +173,12 @@ def test_without_distributed_the_extra_is_named(monkeypatch):
 
 
 @pytest.mark.parametrize("settings", [{"fan_in": 1}, {"retries": -1}, {"deadline": -1.0}])
-def test_settings_out_of_range(dask_threads, settings):
+def test_parameters_out_of_range_are_refused(dask_threads, settings):
     with pytest.raises(ParameterError, match="expected at least"):
         DaskEngine(dask_threads, **settings)
 
 
-# ---- clients that are gone ----------------------------------------------------------------------------------
+# ---- closed clients ----------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -197,7 +197,7 @@ def test_a_client_closed_between_passes_is_named(lone_client):
             call()
 
 
-def test_a_client_closed_in_the_midst_of_a_pass_is_named(lone_client):
+def test_a_client_closed_during_a_pass_is_named(lone_client):
     engine, closing = DaskEngine(lone_client, groups=2), threading.Timer(0.3, lone_client.close)
     closing.start()
     with pytest.raises(EngineError, match="Connect a new client"):

@@ -1,4 +1,4 @@
-"""One tree, whoever grows it: any engine, any groups, blocks and order, and whichever worker dies."""
+"""The tree does not depend on the engine, its groups and blocks, or the order of the rows."""
 
 import numpy as np
 import pytest
@@ -29,10 +29,10 @@ def digest(engine, *, reverse=False, **settings):
     [
         (1, {"home_rows": 0}),
         (7, {"home_rows": 60}),
-        (7, {"home_rows": 0, "budget": 40_000}),  # a node is more: blocks, and a few nodes a pass
+        (7, {"home_rows": 0, "budget": 40_000}),  # less than one node needs: blocks, and few nodes per pass
         (3, {"home_rows": 60, "reverse": True}),
     ],
-    ids=["sums", "handed over", "blocks", "reversed"],
+    ids=["sums", "gathered", "blocks", "reversed"],
 )
 def test_every_engine_grows_the_same_tree(engine_of, groups, settings):
     assert digest(engine_of(groups=groups), **settings) == TREE.digest

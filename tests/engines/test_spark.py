@@ -1,4 +1,4 @@
-"""Spark alone: a session that has ended."""
+"""Spark engine: a session that has ended."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-# A process of its own: there is one session in each, and the other tests need theirs.
+# In a separate process: each process has one session, and the other tests need theirs.
 SCRIPT = """
 import sys
 sys.path.append({tests!r})

@@ -1,4 +1,4 @@
-"""Boosted trees and the ranker as users meet them."""
+"""Boosted trees and the ranker through their public interface."""
 
 import pickle
 
@@ -14,7 +14,7 @@ from hornbeam.errors import DataError, ParameterError
 from hornbeam.evaluation import ndcg
 
 
-def test_classes_of_any_kind_are_answered():
+def test_class_labels_of_any_type():
     X, y = load_iris(return_X_y=True)
     clf = BoostedTreesClassifier(n_estimators=10).fit(X, np.array(["a", "b", "c"])[y])
     assert clf.classes_.tolist() == ["a", "b", "c"]
@@ -32,14 +32,14 @@ def test_two_classes_have_one_score():
     assert len(clf.boosted_.rounds) == clf.n_iter_ == 10
 
 
-def test_quantiles_cover_what_they_say():
+def test_quantiles_cover_their_share():
     X, y = load_diabetes(return_X_y=True)
     for quantile in (0.1, 0.9):
         reg = BoostedTreesRegressor("quantile", quantile=quantile, n_estimators=50).fit(X, y)
         assert np.mean(y <= reg.predict(X)) == pytest.approx(quantile, abs=0.06)
 
 
-def test_categories_and_holes_need_no_preparation():
+def test_categories_and_missing_values_need_no_preparation():
     rng = np.random.default_rng(0)
     colour = rng.choice(["red", "green", "blue"], 300)
     size = rng.normal(size=300)
@@ -53,7 +53,7 @@ def test_categories_and_holes_need_no_preparation():
     assert np.isfinite(reg.predict(new)).all()
 
 
-def test_early_stopping_holds_rows_out():
+def test_early_stopping_uses_held_out_rows():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 3))
     y = X[:, 0] + rng.normal(size=600)
@@ -63,7 +63,7 @@ def test_early_stopping_holds_rows_out():
     assert not hasattr(reg.set_params(early_stopping=False, n_estimators=3).fit(X, y), "validation_losses_")
 
 
-def test_a_fitted_model_travels():
+def test_a_fitted_model_is_pickled_and_copied():
     X, y = load_iris(return_X_y=True)
     clf = BoostedTreesClassifier(n_estimators=3).fit(X, y)
     again = pickle.loads(pickle.dumps(clf))
@@ -109,7 +109,7 @@ def test_a_ranker_orders_the_rows_of_new_queries():
         assert found > 0.85 > ndcg(relevance[test], np.zeros(len(test)), query[test])
 
 
-def test_folds_of_whole_queries_are_scikit_learns():
+def test_group_folds_of_scikit_learn_keep_queries_together():
     X, relevance, query = queries()
     ranker, folds = BoostedTreesRanker(n_estimators=5), GroupKFold(3)
     by_hand = [
@@ -132,7 +132,7 @@ def test_threads_do_not_change_a_ranking():
     assert len({model.boosted_.digest for model in models}) == 1
 
 
-def test_queries_need_not_stand_together():
+def test_rows_of_a_query_need_not_be_adjacent():
     X, relevance, query = queries(20)
     order = np.argsort(
         np.tile(np.arange(12), 20), kind="stable"
@@ -154,13 +154,13 @@ def test_normalisation_ranks_noisy_grades_better():
     assert found[1] > found[0]
 
 
-def test_a_flag_is_no_number():
+def test_normalize_must_be_a_boolean():
     X, relevance, query = queries(20)
     with pytest.raises(ParameterError, match="normalize=1: expected True or False"):
         BoostedTreesRanker(normalize=1).fit(X, relevance, group=query)
 
 
-def test_sizes_are_no_queries():
+def test_query_sizes_instead_of_queries_are_refused():
     X, relevance, _ = queries(20)
     with pytest.raises(DataError, match="expected the query of each row"):
         BoostedTreesRanker().fit(X, relevance, group=np.full(20, 12))

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks of boosted trees: all of them, with no exceptions."""
+"""scikit-learn's estimator checks of boosted trees, without exceptions."""
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -13,5 +13,5 @@ COMPANY = [
 
 
 @parametrize_with_checks(COMPANY)
-def test_scikit_learn_has_nothing_to_object(estimator, check):
+def test_scikit_learn_estimator_checks(estimator, check):
     check(estimator)

@@ -1,4 +1,4 @@
-"""Costs through the estimator: decisions, pruning, and nothing else."""
+"""Costs change decisions and pruning, and nothing else."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from hornbeam.tree.decision.rule import DecisionRule
 from hornbeam.tree.edit import with_decision
 
 X, y = load_breast_cancer(return_X_y=True)
-TRIAGE = [[0, 20], [1, 0]]  # 0 is malignant: a tumour sent home costs 20 visits for nothing
+TRIAGE = [[0, 20], [1, 0]]  # 0 is malignant: a missed tumour costs as much as 20 needless visits
 
 
 @pytest.fixture(scope="module")
@@ -29,15 +29,15 @@ def costly():
     return TreeClassifier(costs=TRIAGE).fit(X, y)
 
 
-def test_costs_move_decisions_and_no_probability(plain, costly):
+def test_costs_change_decisions_and_not_probabilities(plain, costly):
     assert with_decision(costly.tree_, plain.decision_).digest == plain.tree_.digest != costly.tree_.digest
     assert np.array_equal(costly.predict_proba(X), plain.predict_proba(X))
-    # Benign is the answer where 20 * P(malignant) < P(benign).
+    # Benign is predicted where 20 * P(malignant) < P(benign).
     assert np.array_equal(costly.predict(X), (plain.predict_proba(X)[:, 1] > 20 / 21).astype(int))
     assert (costly.predict(X) != plain.predict(X)).sum() > 5
 
 
-def test_the_expected_cost_is_that_of_each_answer(plain, costly):
+def test_the_expected_cost_of_each_class(plain, costly):
     expected, belief = costly.expected_cost(X), plain.predict_proba(X)
     assert expected == pytest.approx(np.column_stack([belief[:, 1], 20 * belief[:, 0]]))
     assert np.array_equal(costly.predict(X), expected.argmin(axis=1))
@@ -45,14 +45,14 @@ def test_the_expected_cost_is_that_of_each_answer(plain, costly):
 
 
 @pytest.mark.parametrize("preset", ["default", "c4.5", "cart"])
-def test_equal_costs_are_no_costs(preset):
+def test_equal_costs_change_nothing(preset):
     X, y = load_iris(return_X_y=True)
     classifier = TreeClassifier(preset, max_depth=3).fit(X, y)
     assert np.array_equal(classifier.predict(X, costs={}), classifier.predict(X))
     assert np.array_equal(classifier.predict(X, costs=7 * (1 - np.eye(3)) + 2), classifier.predict(X))
 
 
-def test_costs_by_label_are_costs_by_place():
+def test_costs_by_label_equal_costs_by_position():
     labels = np.array(["malignant", "benign"])[y]  # in the order of classes_ benign comes first
     named = TreeClassifier(smoothing="hgs", costs={("malignant", "benign"): 20}).fit(X, labels)
     placed = TreeClassifier(smoothing="hgs", costs=[[0, 1], [20, 0]]).fit(X, labels)
@@ -62,13 +62,13 @@ def test_costs_by_label_are_costs_by_place():
     )
 
 
-def test_costs_of_these_rows_take_the_place_of_the_estimators(plain, costly):
+def test_costs_of_predict_replace_those_of_the_estimator(plain, costly):
     assert np.array_equal(plain.predict(X, costs=TRIAGE), costly.predict(X))
     assert np.array_equal(costly.predict(X, costs={}), plain.predict(X))
     assert np.array_equal(plain.expected_cost(X, costs=TRIAGE), costly.expected_cost(X))
 
 
-def test_each_row_may_have_its_own(plain):
+def test_each_row_may_have_its_own_costs(plain):
     rng = np.random.default_rng(0)
     loss = rng.lognormal(3, 1, len(X))
     each = np.zeros((len(X), 2, 2))
@@ -78,7 +78,7 @@ def test_each_row_may_have_its_own(plain):
     assert plain.expected_cost(X, costs=each)[:, 1] == pytest.approx(loss * plain.predict_proba(X)[:, 0])
 
 
-def test_the_named_pruner_judges_by_these_costs_and_the_smoothed_belief():
+def test_bayes_risk_pruning_uses_these_costs_and_smoothed_probabilities():
     full = TreeClassifier(pruning=None, smoothing=None).fit(X, y).tree_
     for smoothing in (HGS(), Laplace()):
         pruned = TreeClassifier(pruning="bayes-risk", costs=TRIAGE, smoothing=smoothing).fit(X, y).tree_
@@ -92,14 +92,14 @@ def test_the_named_pruner_judges_by_these_costs_and_the_smoothed_belief():
         assert with_decision(again, pruned.decision).digest == pruned.digest
 
 
-def test_a_pruner_that_was_given_keeps_its_own_costs():
-    given = TreeClassifier("c4.4", pruning=BayesRisk(TRIAGE, estimate=Laplace())).fit(X, y)
+def test_a_pruner_object_keeps_its_own_costs():
+    passed = TreeClassifier("c4.4", pruning=BayesRisk(TRIAGE, estimate=Laplace())).fit(X, y)
     named = TreeClassifier("c4.4", pruning="bayes-risk", costs=TRIAGE).fit(X, y)
-    assert given.tree_.digest == with_decision(named.tree_, DecisionRule()).digest
-    assert not np.array_equal(given.predict(X), named.predict(X))
+    assert passed.tree_.digest == with_decision(named.tree_, DecisionRule()).digest
+    assert not np.array_equal(passed.predict(X), named.predict(X))
 
 
-def test_company():
+def test_cloning_saving_and_searching_with_costs():
     clf = TreeClassifier(costs={(0, 1): 20}, max_depth=3)
     assert np.array_equal(clone(clf).fit(X, y).predict(X), clf.fit(X, y).predict(X))
     with sklearn.config_context(enable_metadata_routing=True):

@@ -1,4 +1,4 @@
-"""One tree from many: any teacher, any container, and a tree like any other."""
+"""Distillation: any teacher, any container, and a tree like any other."""
 
 import numpy as np
 import pandas as pd
@@ -40,7 +40,7 @@ def frame(n=120, seed=0):
     ],
     ids=lambda teacher: type(teacher).__name__,
 )
-def test_anybody_teaches(teacher):
+def test_any_classifier_can_be_the_teacher(teacher):
     X, y = IRIS
     model = distill(teacher, X, y)
     assert (model.predict(X) == y).mean() > 0.95
@@ -59,7 +59,7 @@ def test_a_forest_that_chose_its_temperature_is_not_scaled_again():
         assert found == pytest.approx(expected, abs=2e-3)
 
 
-def test_whoever_answers_need_not_be_of_scikit_learn():
+def test_the_teacher_need_not_be_a_scikit_learn_estimator():
     class Rule:
         classes_ = np.array([0, 1])
 
@@ -73,7 +73,7 @@ def test_whoever_answers_need_not_be_of_scikit_learn():
     assert abs(model.tree_.skeleton.threshold[0]) < 0.05
 
 
-def test_whoever_answers_must_say_what_the_columns_are():
+def test_the_teacher_must_have_classes():
     class Nameless:
         def predict_proba(self, X):
             return np.full((len(X), 2), 0.5)
@@ -82,7 +82,7 @@ def test_whoever_answers_must_say_what_the_columns_are():
         distill(Nameless(), *frame())
 
 
-def test_classes_of_fewer_rows_than_folds():
+def test_classes_with_fewer_rows_than_folds():
     X, y = frame()
     few = np.r_[np.flatnonzero(y == "no")[:3], np.flatnonzero(y == "yes")[:3]]
     teacher = BoostedTreesClassifier(n_estimators=3, min_samples_leaf=1)
@@ -120,16 +120,16 @@ def test_containers_order_and_threads_do_not_matter():
     assert distill(teacher, X, y, random_state=1).tree_.digest != digest
 
 
-def test_new_rows_come_in_the_frame_the_teacher_knows():
+def test_the_teacher_gets_synthetic_rows_as_a_frame():
     X, y = frame()
     seen = []
 
-    class Witness(ForestClassifier):
+    class RecordingTeacher(ForestClassifier):
         def predict_proba(self, X):
             seen.append(X)
             return super().predict_proba(X)
 
-    distill(Witness(20, oob_score=True), X, y)
+    distill(RecordingTeacher(20, oob_score=True), X, y)
     assert seen
     for new in seen:
         assert (new.dtypes == X.dtypes).all()
@@ -148,30 +148,30 @@ def test_a_distilled_tree_is_a_tree_like_any_other(tmp_path):
     assert (high >= model.predict_proba(X)).all()
     assert "colour" in str(model.explain(X.iloc[:1]))
     assert model.feature_importances_.sum() == pytest.approx(1)
-    with pytest.raises(TreeError, match="cannot be made again"):
+    with pytest.raises(TreeError, match="cannot be updated"):
         model.update(X, y)
 
 
-def test_weights_are_evidence():
+def test_weights_are_counted_as_evidence():
     X, y = frame()
     weight = np.where(y == "yes", 3, 1)
     model = distill(None, X, y, sample_weight=weight)
     assert model.tree_.evidence[0].tolist() == [(y == "no").sum(), 3 * (y == "yes").sum()]
 
 
-def test_what_is_refused():
+def test_wrong_arguments_are_refused():
     X, y = IRIS
     with pytest.raises(ParameterError, match="LinearSVC, which has no predict_proba"):
         distill(LinearSVC(), X, y)
     with pytest.raises(ParameterError, match=r"the class ForestClassifier itself; .* ForestClassifier\(\)"):
         distill(ForestClassifier, X, y)
-    with pytest.raises(DataError, match=r"the teacher knows the classes \[0, 1, 2\], and y has \[0, 1\]"):
+    with pytest.raises(DataError, match=r"the teacher has the classes \[0, 1, 2\], and y has \[0, 1\]"):
         distill(ForestClassifier(3).fit(X, y), X[:100], y[:100])
-    with pytest.raises(DataError, match=r"of shape \(150, 3\), expected \(60, 3\)"):
+    with pytest.raises(DataError, match=r"the shape \(150, 3\), expected \(60, 3\)"):
         distill(ForestClassifier(20, oob_score=True).fit(X, y), X[::5].repeat(2, axis=0), y[::5].repeat(2))
     with pytest.raises(DataError, match="the one class 0; expected two"):
         distill(None, X[:50], y[:50])
-    with pytest.raises(DataError, match="some rows weigh 0"):
+    with pytest.raises(DataError, match="some rows have weight 0"):
         distill(None, X, y, sample_weight=y)
     for fidelity in (2, "0.9", None):
         with pytest.raises(ParameterError, match=r"fidelity=.*: expected a number above 0"):
@@ -179,7 +179,7 @@ def test_what_is_refused():
 
 
 @pytest.mark.parametrize("most", [2, 5, 9])
-def test_a_limit_of_leaves_is_kept(most):
+def test_max_leaf_nodes_is_obeyed(most):
     X, y = load_breast_cancer(return_X_y=True)
     forest = ForestClassifier(30, oob_score=True).fit(X, y)
     whole, small = distill(forest, X, y), distill(forest, X, y, max_leaf_nodes=most)
@@ -190,7 +190,7 @@ def test_a_limit_of_leaves_is_kept(most):
     assert small.tree_.skeleton.threshold[0] == whole.tree_.skeleton.threshold[0]
 
 
-def test_a_limit_that_fidelity_is_within_changes_nothing():
+def test_a_limit_above_the_size_by_fidelity_changes_nothing():
     X, y = IRIS
     forest = ForestClassifier(30, oob_score=True).fit(X, y)
     whole = distill(forest, X, y)
@@ -198,6 +198,6 @@ def test_a_limit_that_fidelity_is_within_changes_nothing():
 
 
 @pytest.mark.parametrize("most", [1, 2.5, "9"])
-def test_a_limit_that_is_none_is_refused(most):
+def test_a_wrong_limit_is_refused(most):
     with pytest.raises(ParameterError, match=f"max_leaf_nodes={most!r}: expected"):
         distill(None, *IRIS, max_leaf_nodes=most)

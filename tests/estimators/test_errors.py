@@ -1,4 +1,4 @@
-"""Every refusal says what was found, what was expected and what to do."""
+"""Every error message says what was found, what was expected and what to do."""
 
 import numpy as np
 import pandas as pd
@@ -86,7 +86,7 @@ SETTINGS = [  # what was found, what was expected, what to do
     ({"monotonic_cst": [0.5, 0, 0]}, "=[0.5, 0, 0]", "1 (rises), -1 (falls) or 0 (free)", "Pass None"),
     ({"monotonic_cst": 1}, "monotonic_cst=1", "for each feature", "Pass None"),
     ({"monotonic_cst": "up"}, "monotonic_cst='up'", "for each feature", "Pass None"),
-    ({"monotonic_cst": {"x9": 1}}, "{'x9': 1}", "by feature name", "Name features: 'x9' is none"),
+    ({"monotonic_cst": {"x9": 1}}, "{'x9': 1}", "by feature name", "Name features: 'x9' is not one"),
     ({"monotonic_cst": {"x0": None}}, "None", "for each feature 1 (rises)", "Pass None"),
     ({"n_jobs": 0}, "n_jobs=0", "or -1 for all cores", "Pass n_jobs=1"),
     ({"n_jobs": 1.5}, "n_jobs=1.5", "a whole number of threads", "Pass n_jobs=1"),
@@ -95,7 +95,7 @@ SETTINGS = [  # what was found, what was expected, what to do
 
 
 @pytest.mark.parametrize(("setting", "found", "expected", "advice"), SETTINGS)
-def test_a_wrong_setting_is_refused(setting, found, expected, advice):
+def test_a_wrong_parameter_is_refused(setting, found, expected, advice):
     with pytest.raises(ParameterError) as caught:
         TreeClassifier(**setting).fit(X, y)
     for part in (found, "expected" if "class_weight" not in setting else "", expected, advice):
@@ -103,14 +103,14 @@ def test_a_wrong_setting_is_refused(setting, found, expected, advice):
 
 
 @pytest.mark.parametrize("setting", [setting for setting, *_ in SETTINGS])
-def test_settings_are_only_looked_at_when_fitting(setting):
+def test_parameters_are_only_checked_in_fit(setting):
     classifier = TreeClassifier().set_params(**setting)
     assert classifier.get_params()[next(iter(setting))] is next(iter(setting.values()))
 
 
 ROWS = [
-    (X, None, None, DataError, "requires y to be passed", "the target y is None", "Pass one label a row"),
-    (X, y[:5], None, DataError, "[8, 5]", "inconsistent numbers of samples", "Pass one label per row"),
+    (X, None, None, DataError, "requires y to be passed", "the target y is None", "Pass one label per row"),
+    (X, y[:5], None, DataError, "[8, 5]", "inconsistent numbers of samples", "Pass one label"),
     (
         X,
         np.where(y, np.nan, 1.0),
@@ -124,7 +124,15 @@ ROWS = [
     (X, X[:, 0] / 2, None, DataError, "continuous", "expects discrete classes", "cut it into classes"),
     (X, y * 1j, None, DataError, "y holds complex128", "expected class labels", "name the classes"),
     (X, [*"abc", 1, 2, 3, 4, 5], None, DataError, "got ['int', 'str']", "uniformly", "Convert y to one type"),
-    (X, np.stack([y, y], 1), None, DataError, "shape (8, 2)", "should be a 1d array", "Pass one label per row"),
+    (
+        X,
+        np.stack([y, y], 1),
+        None,
+        DataError,
+        "shape (8, 2)",
+        "should be a 1d array",
+        "Pass one label per row",
+    ),
     (X[:, 0], y, None, DataError, "got 1D array", "Expected 2D array", "Reshape your data"),
     (X[None], y, None, DataError, "dim 3", "dim <= 2 is required", "Reshape your data"),
     (X[:0], y[:0], None, DataError, "0 sample(s)", "a minimum of 1", "required"),
@@ -152,7 +160,7 @@ def test_rows_that_cannot_be_used_are_refused(X, y, weight, kind, found, expecte
     assert isinstance(caught.value, HornbeamError)
 
 
-def test_constraints_are_for_two_classes_and_for_features_with_an_order():
+def test_constraints_need_two_classes_and_ordered_features():
     with pytest.raises(ParameterError, match="second of two classes; found 3 classes"):
         TreeClassifier(monotonic_cst=[1, 0, 0]).fit(X, np.arange(8) % 3)
     words = pd.DataFrame({"word": list("abcdabcd")})
@@ -161,21 +169,21 @@ def test_constraints_are_for_two_classes_and_for_features_with_an_order():
     assert TreeClassifier("cart", monotonic_cst=[0, 0, 0]).fit(X, np.arange(8) % 3).tree_.n_leaves > 1
 
 
-def test_a_column_vector_is_taken_with_a_warning():
+def test_a_column_vector_as_target_warns():
     with pytest.warns(DataConversionWarning, match="column-vector y was passed") as caught:
         classifier = TreeClassifier().fit(X, y[:, None])
     assert classifier.tree_.digest == TreeClassifier().fit(X, y).tree_.digest
     assert len(caught) == 1
 
 
-def test_text_where_training_had_numbers_is_refused():
+def test_strings_in_a_numeric_column_are_refused():
     classifier = TreeClassifier().fit(X, y)
     with pytest.raises(SchemaError, match="'x1' has text in row 0, but the tree was fitted with numbers"):
         classifier.predict([[1.0, "tall", 2.0]])
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_proba", "apply", "decision_path"])
-def test_nothing_can_be_asked_before_fitting(method):
+def test_an_unfitted_estimator_raises_not_fitted(method):
     with pytest.raises(NotFittedError, match="This TreeClassifier instance is not fitted yet"):
         getattr(TreeClassifier(), method)(X)
     with pytest.raises(NotFittedError):

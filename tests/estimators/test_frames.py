@@ -1,4 +1,4 @@
-"""Frames of three libraries: the same columns, the same tree; categories by value; rows that stop early."""
+"""Frames of three libraries give the same tree; categories match by value; rows may stop early."""
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,7 @@ def in_pandas(columns):
 
 def in_pandas_categories(columns):
     frame = in_pandas(columns)
-    # Declared in an order of their own, with one that never occurs: neither may matter.
+    # Declared in another order, and with a category that never occurs: neither changes the tree.
     return frame.assign(colour=pd.Categorical(frame["colour"], categories=["red", "mauve", "blue"]))
 
 
@@ -67,13 +67,13 @@ def test_every_library_gives_the_same_tree(frame, preset):
 
 @pytest.mark.parametrize("later", FRAMES)
 @pytest.mark.parametrize("first", FRAMES)
-def test_a_tree_of_one_library_answers_another(first, later):
+def test_a_tree_fitted_with_one_library_predicts_another(first, later):
     classifier = TreeClassifier().fit(first(COLUMNS), LABELS)
     expected = TreeClassifier().fit(in_pandas(COLUMNS), LABELS).predict_proba(in_pandas(COLUMNS))
     np.testing.assert_array_equal(classifier.predict_proba(later(COLUMNS)), expected)
 
 
-# size <= 1.5 parts off the four c's; below it, colour parts a from b.
+# size <= 1.5 separates the four c's; below it, colour separates a from b.
 SIZES = [1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0]
 COLOURS = ["red", "red", "blue", "blue", "red", "blue", "red", "blue"]
 
@@ -86,52 +86,52 @@ def stock(size, colour):
 @pytest.mark.parametrize("nominal", ["subset", "multiway"])
 @pytest.mark.parametrize("missing", ["own", "learned", "fractional"])
 @pytest.mark.parametrize("preset", ["id3", "cart"])
-def test_a_row_that_nobody_can_place_stops_and_is_answered_there(preset, missing, nominal, frame):
+def test_a_missing_value_stops_where_training_had_none(preset, missing, nominal, frame):
     classifier = TreeClassifier(preset, missing=missing, nominal=nominal).fit(
         frame(stock(SIZES, COLOURS)), LABELS
     )
     assert classifier.tree_.n_leaves == 3
-    asked = frame(stock([1.0, 1.0, 2.0, None, None], ["red", None, None, "red", None]))
+    rows = frame(stock([1.0, 1.0, 2.0, None, None], ["red", None, None, "red", None]))
     np.testing.assert_array_equal(
-        classifier.predict_proba(asked),
+        classifier.predict_proba(rows),
         [
             [1.0, 0.0, 0.0],  # a leaf
-            [0.5, 0.5, 0.0],  # no colour: the node that asks for it, two a's and two b's
-            [0.0, 0.0, 1.0],  # nobody asks for the colour
+            [0.5, 0.5, 0.0],  # no colour: the node that splits by it, two a's and two b's
+            [0.0, 0.0, 1.0],  # colour is not used
             [0.25, 0.25, 0.5],  # no size: the root
             [0.25, 0.25, 0.5],
         ],
     )
     # The nodes in level order: root, small, large, then small's two colours.
-    assert classifier.apply(asked).tolist() == [4, 1, 2, 0, 0]
+    assert classifier.apply(rows).tolist() == [4, 1, 2, 0, 0]
 
 
 @pytest.mark.parametrize("frame", [in_pandas, pl.DataFrame, in_polars_categories, pa.table])
 @pytest.mark.parametrize("nominal", ["subset", "multiway"])
-def test_a_category_never_seen_stops_where_it_is_asked_for(nominal, frame):
+def test_an_unseen_category_stops_at_its_split(nominal, frame):
     classifier = TreeClassifier("id3", nominal=nominal).fit(frame(stock(SIZES, COLOURS)), LABELS)
-    asked = frame(stock([1.0, 2.0], ["mauve", "mauve"]))
-    np.testing.assert_array_equal(classifier.predict_proba(asked), [[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]])
+    rows = frame(stock([1.0, 2.0], ["mauve", "mauve"]))
+    np.testing.assert_array_equal(classifier.predict_proba(rows), [[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]])
 
 
-def test_early_stops_are_answered_with_smoothed_probabilities():
+def test_rows_that_stop_early_get_smoothed_probabilities():
     classifier = TreeClassifier(smoothing="hgs").fit(pd.DataFrame(stock(SIZES, COLOURS)), LABELS)
-    asked = pd.DataFrame(stock([1.0, np.nan], ["mauve", "red"]))
-    # One row lent by the root (1/4, 1/4, 1/2), one by nobody in particular (1/3, 1/3, 1/3), its own beside.
+    rows = pd.DataFrame(stock([1.0, np.nan], ["mauve", "red"]))
+    # Own rows, one borrowed from the root (1/4, 1/4, 1/2), and one from the uniform prior (1/3, 1/3, 1/3).
     small = np.array([2 + 1 / 4 + 1 / 3, 2 + 1 / 4 + 1 / 3, 0 + 1 / 2 + 1 / 3]) / 6
     root = np.array([2 + 1 / 3, 2 + 1 / 3, 4 + 1 / 3]) / 9
-    np.testing.assert_allclose(classifier.predict_proba(asked), [small, root], rtol=1e-15)
+    np.testing.assert_allclose(classifier.predict_proba(rows), [small, root], rtol=1e-15)
 
 
-def test_a_category_seen_elsewhere_but_not_at_the_node_stops_there_too():
-    # Parting off green is worth as much as parting by size, which stands first: no green below "small".
+def test_a_category_not_seen_at_the_node_stops_there():
+    # A split by green has the same gain as one by size, which is the first feature: no green below "small".
     colours = ["red", "red", "blue", "blue", "green", "green", "green", "green"]
     classifier = TreeClassifier("cart").fit(pd.DataFrame(stock(SIZES, colours)), LABELS)
-    asked = pd.DataFrame(stock([1.0, 1.0], ["green", "red"]))
-    np.testing.assert_array_equal(classifier.predict_proba(asked), [[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]])
+    rows = pd.DataFrame(stock([1.0, 1.0], ["green", "red"]))
+    np.testing.assert_array_equal(classifier.predict_proba(rows), [[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]])
 
 
-def test_categories_are_known_by_value_whatever_their_codes():
+def test_categories_match_by_value_and_not_by_code():
     train = pd.DataFrame({"colour": pd.Categorical(["red", "blue"] * 3, categories=["red", "blue"])})
     classifier = TreeClassifier("cart").fit(train, ["r", "b"] * 3)
     recoded = pd.DataFrame({"colour": pd.Categorical(["red", "blue"], categories=["blue", "mauve", "red"])})
@@ -139,7 +139,7 @@ def test_categories_are_known_by_value_whatever_their_codes():
     assert classifier.predict(recoded).tolist() == ["r", "b"]
 
 
-def test_a_frame_without_missing_values_of_its_own_type_is_still_read():
+def test_a_frame_with_another_missing_type_is_read():
     classifier = TreeClassifier("cart").fit(pd.DataFrame({"sold": [True, False] * 3}), [1, 0] * 3)
     assert classifier.tree_.schema.features[0].categories == (False, True)
     assert classifier.predict(pd.DataFrame({"sold": [False, True]})).tolist() == [0, 1]
@@ -147,7 +147,7 @@ def test_a_frame_without_missing_values_of_its_own_type_is_still_read():
     np.testing.assert_array_equal(classifier.predict_proba(nullable), [[0.5, 0.5], [0.0, 1.0]])
 
 
-def test_an_ordered_category_is_cut_in_its_order():
+def test_an_ordered_category_is_split_in_its_order():
     sizes = pd.Categorical(["s", "m", "l", "xl"] * 2, categories=["s", "m", "l", "xl"], ordered=True)
     classifier = TreeClassifier("cart").fit(pd.DataFrame({"size": sizes}), [0, 0, 1, 1] * 2)
     assert classifier.tree_.schema.features[0].kind is Kind.ORDINAL
@@ -162,7 +162,7 @@ def test_columns_in_another_order_are_refused(frame):
         classifier.predict(frame(dict(reversed(stock(SIZES, COLOURS).items()))))
 
 
-def test_generated_looking_names_are_names_too():
+def test_names_that_look_generated_are_checked_too():
     X = pd.DataFrame({"x0": [0.0, 1.0], "x1": [1.0, 1.0]})
     classifier = TreeClassifier().fit(X, [0, 1])
     with pytest.raises(SchemaError, match="same order"):
@@ -185,7 +185,7 @@ def test_labels_come_from_any_series():
         assert classifier.predict(frame).tolist() == LABELS
 
 
-def test_a_mixed_array_of_objects_is_read_as_a_frame_would_be():
+def test_a_mixed_object_array_is_read_like_a_frame():
     rows = np.array(list(zip(SIZES, COLOURS, strict=True)), dtype=object)
     classifier = TreeClassifier("id3").fit(rows, LABELS)
     assert classifier.predict(rows).tolist() == LABELS

@@ -1,4 +1,4 @@
-"""Sparse matrices: the same model and the same answers as of the dense array, in every format."""
+"""Sparse matrices give the same model and the same predictions as dense arrays, in every format."""
 
 import numpy as np
 import pandas as pd
@@ -29,20 +29,20 @@ ESTIMATORS = [
 ]
 
 
-def answers(estimator, X):
+def predictions(estimator, X):
     return estimator.predict_proba(X) if hasattr(estimator, "predict_proba") else estimator.predict(X)
 
 
 @pytest.mark.parametrize(("estimator", "y"), ESTIMATORS, ids=lambda one: type(one).__name__)
 @pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array])
-def test_the_answers_are_those_of_the_dense_array(estimator, y, form):
-    expected = answers(estimator.fit(DENSE, y), DENSE)
-    np.testing.assert_array_equal(answers(estimator, form(DENSE)), expected)
-    np.testing.assert_array_equal(answers(estimator.fit(form(DENSE), y), DENSE), expected)
+def test_predictions_equal_those_of_the_dense_array(estimator, y, form):
+    expected = predictions(estimator.fit(DENSE, y), DENSE)
+    np.testing.assert_array_equal(predictions(estimator, form(DENSE)), expected)
+    np.testing.assert_array_equal(predictions(estimator.fit(form(DENSE), y), DENSE), expected)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int8, np.bool_])
-def test_the_type_of_the_entries_counts_as_in_a_dense_array(dtype):
+def test_the_dtype_of_the_entries_has_the_same_effect_as_in_a_dense_array(dtype):
     X = (DENSE > 0).astype(dtype)
     one, other = (hornbeam.TreeClassifier().fit(rows, LABELS) for rows in (X, sparse.csr_array(X)))
     assert one.tree_.digest == other.tree_.digest
@@ -66,7 +66,7 @@ def test_one_hot_columns_of_a_default_pipeline():
     assert make_pipeline(mixed, hornbeam.TreeClassifier()).fit(frame, y).score(frame, y) > 0.9
 
 
-def test_words_of_texts_are_counted_and_split():
+def test_word_counts_of_texts_can_be_split():
     texts = ["good tree", "bad tree", "good wood", "bad wood"] * 5
     pipe = make_pipeline(CountVectorizer(), hornbeam.TreeClassifier()).fit(texts, [1, 0, 1, 0] * 5)
     assert pipe.predict(["bad bark", "good bark"]).tolist() == [0, 1]

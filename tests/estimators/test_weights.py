@@ -1,4 +1,4 @@
-"""Weights: two for a row given twice, none for a row that is not there, shares for boosting."""
+"""Weights: 2 is the same as two rows, 0 as no row, and a sum of 1 as shares."""
 
 import numpy as np
 import pytest
@@ -23,10 +23,10 @@ tables = st.integers(2, 25).flatmap(
 @given(tables)
 @pytest.mark.parametrize("class_weight", [None, "balanced", {0: 0.3, 1: 1.7}])
 @pytest.mark.parametrize("preset", PRESETS)
-def test_a_row_of_weight_two_is_that_row_twice(preset, class_weight, table):
+def test_a_row_of_weight_two_equals_two_rows(preset, class_weight, table):
     X, y, weight = table
     again = np.repeat(np.arange(len(y)), weight)
-    assume(set(y[again]) == set(y))  # a class that loses all its weight stays a class
+    assume(set(y[again]) == set(y))  # a class without weight stays a class
     if isinstance(class_weight, dict):
         class_weight = {label: factor for label, factor in class_weight.items() if label in y}
     classifier = TreeClassifier(preset, class_weight=class_weight)
@@ -51,10 +51,10 @@ def test_the_order_of_rows_changes_nothing(class_weight, table, random):
 @settings(max_examples=30)
 @given(tables)
 @pytest.mark.parametrize("preset", PRESETS)
-def test_shares_count_as_if_they_added_up_to_the_rows(preset, table):
+def test_shares_are_scaled_to_the_number_of_rows(preset, table):
     X, y, weight = table
     n_rows = np.count_nonzero(weight)
-    # A power of two, so that no rounding parts the two.
+    # A power of two, so that rounding does not differ.
     whole = weight * 2.0 ** np.ceil(np.log2(n_rows))
     tree = TreeClassifier(preset).fit(X, y, sample_weight=whole / whole.sum()).tree_
     evidence = tree.evidence * tree.unit
@@ -65,7 +65,7 @@ def test_shares_count_as_if_they_added_up_to_the_rows(preset, table):
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_equal_shares_are_no_weights_at_all(preset):
+def test_equal_shares_change_nothing(preset):
     X, y = load_breast_cancer(return_X_y=True)
     plain = TreeClassifier(preset).fit(X, y)
     shared = TreeClassifier(preset).fit(X, y, sample_weight=np.full(len(y), 1 / len(y)))
@@ -73,7 +73,7 @@ def test_equal_shares_are_no_weights_at_all(preset):
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_shares_hardly_differ_from_the_weights_they_came_from(preset):
+def test_shares_give_nearly_the_same_tree_as_the_weights(preset):
     X, y = load_breast_cancer(return_X_y=True)
     weight = np.random.default_rng(0).uniform(0.5, 1.5, len(y))
     weight *= len(y) / weight.sum()
@@ -83,28 +83,28 @@ def test_shares_hardly_differ_from_the_weights_they_came_from(preset):
     np.testing.assert_allclose(whole.predict_proba(X), shared.predict_proba(X), rtol=1e-9)
 
 
-def test_weights_beyond_one_are_taken_at_their_word():
+def test_weights_with_a_sum_above_one_are_not_scaled():
     X, y = np.array([[0.0], [0.0], [1.0], [1.0]]), [0, 0, 1, 1]
     half = TreeClassifier(smoothing="laplace").fit(X, y, sample_weight=[0.5] * 4)
-    # One row's worth a leaf: (1 + 1) / (1 + 2)
+    # One row per leaf: (1 + 1) / (1 + 2)
     np.testing.assert_allclose(half.predict_proba([[0.0]]), [[2 / 3, 1 / 3]])
     share = TreeClassifier(smoothing="laplace").fit(X, y, sample_weight=[0.25] * 4)
     np.testing.assert_allclose(share.predict_proba([[0.0]]), [[3 / 4, 1 / 4]])
 
 
 @pytest.mark.parametrize("preset", ["c4.5", "c4.4"])
-def test_c45_asks_for_a_weight_of_two_in_two_branches(preset):
+def test_c45_requires_a_weight_of_two_in_two_children(preset):
     X, y = np.array([[0.0], [0.0], [1.0], [1.0], [1.0], [1.0]]), [0, 0, 1, 1, 1, 1]
     light = [0.5, 0.5, 1, 1, 1, 1]
     assert TreeClassifier(preset).fit(X, y).tree_.n_leaves == 2
     assert TreeClassifier(preset).fit(X, y, sample_weight=light).tree_.n_leaves == 1
 
 
-def test_weight_zero_is_a_row_that_is_not_there():
+def test_weight_zero_equals_an_absent_row():
     X, y = load_breast_cancer(return_X_y=True)
     weight = np.arange(len(y)) % 2
-    kept = weight > 0
+    positive = weight > 0
     assert (
         TreeClassifier().fit(X, y, sample_weight=weight).tree_.digest
-        == TreeClassifier().fit(X[kept], y[kept]).tree_.digest
+        == TreeClassifier().fit(X[positive], y[positive]).tree_.digest
     )

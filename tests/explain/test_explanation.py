@@ -183,5 +183,5 @@ def test_a_smoothed_tree_of_another_library_can_be_explained():
     np.testing.assert_array_equal([row.probability], clf.predict_proba(X[:1]))
     assert row.reasons()[0].feature in X.columns
     forest = SmoothedClassifier(RandomForestClassifier(3, random_state=0)).fit(X, y)
-    with pytest.raises(ParameterError, match="3 trees answer together"):
+    with pytest.raises(ParameterError, match="the mean of 3 trees"):
         forest.explain(X[:1])

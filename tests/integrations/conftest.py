@@ -79,7 +79,7 @@ def fitted(request):
 
 @pytest.fixture(scope="session")
 def rows(fitted):
-    """Rows like those it was fitted to, and some with a category never seen and values that are missing."""
+    """Rows like those of `fit`, and some with unseen categories and missing values."""
     odd = pd.DataFrame({"dose": [np.nan, 9.0], "visits": [3, 4], "ward": ["south", None]})
     if hasattr(fitted, "feature_names_in_"):
         return pd.concat([ROWS.astype({"ward": object}), odd])[list(fitted.feature_names_in_)]
@@ -87,12 +87,12 @@ def rows(fitted):
 
 
 @pytest.fixture(scope="session")
-def answers(fitted, rows):
-    """What it answers, by the name of the method."""
-    return answers_of(fitted, rows)
+def predictions(fitted, rows):
+    """Predictions of the estimator, by the name of the method."""
+    return predictions_of(fitted, rows)
 
 
-def answers_of(estimator, rows):
+def predictions_of(estimator, rows):
     return {
         name: getattr(estimator, name)(rows)
         for name in ("predict_proba", "predict", "apply")
@@ -101,13 +101,13 @@ def answers_of(estimator, rows):
 
 
 @pytest.fixture(scope="session")
-def same_answers(answers, rows):
-    """A function that compares an estimator's answers, bit for bit."""
+def same_predictions(predictions, rows):
+    """A function that compares the predictions of an estimator, bit for bit."""
 
     def compare(again):
-        found = answers_of(again, rows)
-        assert found.keys() == answers.keys()
-        for name, values in answers.items():
+        found = predictions_of(again, rows)
+        assert found.keys() == predictions.keys()
+        for name, values in predictions.items():
             assert found[name].dtype == values.dtype
             np.testing.assert_array_equal(found[name], values)
 

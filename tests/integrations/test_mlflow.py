@@ -1,4 +1,4 @@
-"""MLflow: every estimator logged in its default format and loaded again, and what its default refuses."""
+"""MLflow: every estimator is logged in the default format and loaded again; untrusted types are refused."""
 
 import logging
 from pathlib import Path
@@ -29,27 +29,29 @@ def _tracking(tmp_path_factory):
 
 
 def trusted(estimator):
-    """What the guide says; skops does not trust the inside of scikit-learn's trees."""
+    """The types of the guide; skops does not trust the internals of scikit-learn's trees."""
     inside = ["sklearn.tree._tree.Tree"] if isinstance(estimator, hornbeam.SmoothedClassifier) else []
     return hornbeam.trusted_types() + inside
 
 
-def test_every_estimator_comes_back_with_the_same_answers(fitted, rows, answers, same_answers):
+def test_every_estimator_is_loaded_with_the_same_predictions(fitted, rows, predictions, same_predictions):
     with mlflow.start_run():
         info = mlflow.sklearn.log_model(fitted, name="m", skops_trusted_types=trusted(fitted))
     assert info.flavors["sklearn"]["serialization_format"] == "skops"
-    same_answers(mlflow.sklearn.load_model(info.model_uri))
-    np.testing.assert_array_equal(mlflow.pyfunc.load_model(info.model_uri).predict(rows), answers["predict"])
+    same_predictions(mlflow.sklearn.load_model(info.model_uri))
+    np.testing.assert_array_equal(
+        mlflow.pyfunc.load_model(info.model_uri).predict(rows), predictions["predict"]
+    )
 
 
 @pytest.mark.parametrize("kind", [hornbeam.TreeClassifier, DecisionTreeClassifier])
-def test_without_the_list_mlflow_refuses_our_trees_and_scikit_learns_alike(kind):
+def test_without_trusted_types_mlflow_refuses_our_trees_and_scikit_learns(kind):
     clf = kind().fit([[0.0], [1.0]], [0, 1])
     with mlflow.start_run(), pytest.raises(mlflow.MlflowException, match="untrusted types"):
         mlflow.sklearn.log_model(clf, name="m")
 
 
-def test_autolog_sees_a_tree_in_a_pipeline():
+def test_autolog_logs_a_tree_in_a_pipeline():
     X, y = np.arange(40.0).reshape(-1, 1), (np.arange(40) // 10) % 2
     mlflow.sklearn.autolog()
     try:
@@ -64,7 +66,7 @@ def test_autolog_sees_a_tree_in_a_pipeline():
     np.testing.assert_array_equal(mlflow.sklearn.load_model(model.model_uri).predict(X), clf.predict(X))
 
 
-def test_the_recipe_answers_with_probabilities_decisions_and_reasons(tmp_path):
+def test_the_guide_returns_probabilities_decisions_and_reasons(tmp_path):
     ages, city = np.arange(60.0), np.resize(["Bern", "Graz", "Ulm"], 60)
     X = pd.DataFrame({"age": ages, "city": city})
     y = np.where((city == "Bern") | (ages > 40), "buys", "passes")
@@ -78,8 +80,8 @@ def test_the_recipe_answers_with_probabilities_decisions_and_reasons(tmp_path):
             input_example=X.head(3),
             pip_requirements=["hornbeam"],
         )
-    answers = mlflow.pyfunc.load_model(info.model_uri).predict(X)
-    assert answers.columns.tolist() == ["buys", "passes", "decision", "reasons"]
-    np.testing.assert_array_equal(answers[["buys", "passes"]].to_numpy(), clf.predict_proba(X))
-    assert answers["decision"].tolist() == clf.predict(X).tolist()
-    assert answers["reasons"][0] == "; ".join(map(str, clf.explain(X)[0].reasons())) != ""
+    predictions = mlflow.pyfunc.load_model(info.model_uri).predict(X)
+    assert predictions.columns.tolist() == ["buys", "passes", "decision", "reasons"]
+    np.testing.assert_array_equal(predictions[["buys", "passes"]].to_numpy(), clf.predict_proba(X))
+    assert predictions["decision"].tolist() == clf.predict(X).tolist()
+    assert predictions["reasons"][0] == "; ".join(map(str, clf.explain(X)[0].reasons())) != ""

@@ -1,4 +1,4 @@
-"""The FastAPI example on a real server: it answers as the model does, and refuses rows that do not fit."""
+"""The FastAPI example on a real server: it predicts as the model does, and refuses wrong rows."""
 
 import os
 import socket
@@ -29,7 +29,7 @@ ROWS = pd.DataFrame(
 )
 RISK = ROWS["home"].isin(["rents"]) + (ROWS["income"].fillna(20) < 35) + RNG.random(300)
 LABELS = np.where(RISK > 1.6, "defaults", "repays")
-ASKED = [
+REQUESTS = [
     {"income": 30.0, "years": 2, "home": "rents", "member": True},
     {"income": 60, "years": 8, "home": "owns", "member": False},
     {"income": None, "years": 2, "home": None, "member": True},
@@ -69,7 +69,7 @@ def _wait_for(client, server):
             time.sleep(0.1)
         else:
             return
-    raise AssertionError("the server does not answer")
+    raise AssertionError("the server does not respond")
 
 
 def frame(rows):
@@ -77,17 +77,17 @@ def frame(rows):
 
 
 def test_one_row_gets_the_probabilities_of_the_model(client, clf):
-    for row, expected in zip(ASKED, clf.predict_proba(frame(ASKED)), strict=True):
-        answer = client.post("/probabilities", json=row)
-        assert answer.status_code == 200
-        assert answer.json() == dict(zip(["defaults", "repays"], expected.tolist(), strict=True))
+    for row, expected in zip(REQUESTS, clf.predict_proba(frame(REQUESTS)), strict=True):
+        response = client.post("/probabilities", json=row)
+        assert response.status_code == 200
+        assert response.json() == dict(zip(["defaults", "repays"], expected.tolist(), strict=True))
 
 
 def test_many_rows_get_decisions_and_reasons(client, clf):
-    answers = client.post("/decisions", json=ASKED).json()
-    assert [one["decision"] for one in answers] == clf.predict(frame(ASKED)).tolist()
-    reasons = [[str(reason) for reason in one.reasons()] for one in clf.explain(frame(ASKED))]
-    assert [one["reasons"] for one in answers] == reasons
+    responses = client.post("/decisions", json=REQUESTS).json()
+    assert [one["decision"] for one in responses] == clf.predict(frame(REQUESTS)).tolist()
+    reasons = [[str(reason) for reason in one.reasons()] for one in clf.explain(frame(REQUESTS))]
+    assert [one["reasons"] for one in responses] == reasons
     assert reasons[0]
 
 
@@ -101,20 +101,20 @@ def test_many_rows_get_decisions_and_reasons(client, clf):
         ({"member": 1}, "member"),
     ],
 )
-def test_a_row_that_does_not_fit_is_refused_with_the_name_of_its_column(client, change, where):
-    answer = client.post("/probabilities", json=ASKED[0] | change)
-    assert answer.status_code == 422
-    assert [error["loc"][1] for error in answer.json()["detail"]] == [where]
+def test_a_wrong_value_is_refused_with_the_name_of_its_column(client, change, where):
+    response = client.post("/probabilities", json=REQUESTS[0] | change)
+    assert response.status_code == 422
+    assert [error["loc"][1] for error in response.json()["detail"]] == [where]
 
 
 def test_a_row_without_a_column_is_refused(client):
-    short = {name: value for name, value in ASKED[0].items() if name != "years"}
-    answer = client.post("/probabilities", json=short)
-    assert answer.status_code == 422
-    assert answer.json()["detail"][0]["loc"] == ["body", "years"]
+    short = {name: value for name, value in REQUESTS[0].items() if name != "years"}
+    response = client.post("/probabilities", json=short)
+    assert response.status_code == 422
+    assert response.json()["detail"][0]["loc"] == ["body", "years"]
 
 
-def test_categories_never_seen_are_counted(client):
+def test_unseen_categories_are_counted(client):
     before = client.get("/unseen").json()
-    client.post("/decisions", json=[ASKED[3], ASKED[3]])
+    client.post("/decisions", json=[REQUESTS[3], REQUESTS[3]])
     assert client.get("/unseen").json() == {"home": before.get("home", 0) + 2}

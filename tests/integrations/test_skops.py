@@ -1,4 +1,4 @@
-"""skops, which MLflow saves models with: the estimator's class is the only type of Hornbeam to trust."""
+"""skops, which MLflow uses to save models: the class of the estimator is the only Hornbeam type to trust."""
 
 import copy
 import pickle
@@ -23,12 +23,12 @@ def own_name(estimator):
 
 
 def types_to_trust(estimator):
-    """The class; skops does not trust the inside of scikit-learn's own trees."""
+    """The class; skops does not trust the internals of scikit-learn's own trees."""
     inside = ["sklearn.tree._tree.Tree"] if isinstance(estimator, hornbeam.SmoothedClassifier) else []
     return sorted([own_name(estimator), *inside])
 
 
-def test_nothing_but_the_class_is_to_be_trusted(fitted):
+def test_the_class_is_the_only_type_to_trust(fitted):
     assert sio.get_untrusted_types(data=sio.dumps(fitted)) == types_to_trust(fitted)
 
 
@@ -37,23 +37,23 @@ def test_the_public_list_names_every_estimator(fitted):
     assert own_name(hornbeam.DaskTreeClassifier()) in hornbeam.trusted_types()
 
 
-def test_skops_gives_back_the_same_answers_and_attributes(fitted, same_answers):
+def test_skops_keeps_predictions_and_attributes(fitted, same_predictions):
     again = sio.loads(sio.dumps(fitted), trusted=types_to_trust(fitted))
-    same_answers(again)
+    same_predictions(again)
     assert type(again) is type(fitted)
     assert vars(again).keys() == vars(fitted).keys()
     assert repr(again) == repr(fitted)
 
 
 @pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
-def test_pickles_and_copies_too(fitted, same_answers, way):
+def test_pickles_and_copies_keep_predictions_and_attributes(fitted, same_predictions, way):
     again = way(fitted)
-    same_answers(again)
+    same_predictions(again)
     assert vars(again).keys() == vars(fitted).keys()
     assert repr(again) == repr(fitted)
 
 
-def test_what_came_back_can_be_saved_cloned_and_fitted(tmp_path, fitted, rows):
+def test_a_loaded_estimator_can_be_saved_cloned_and_fitted(tmp_path, fitted, rows):
     again = sio.loads(sio.dumps(fitted), trusted=types_to_trust(fitted))
     assert repr(clone(again)) == repr(clone(fitted))
     if not isinstance(fitted, hornbeam.SmoothedClassifier):
@@ -62,7 +62,7 @@ def test_what_came_back_can_be_saved_cloned_and_fitted(tmp_path, fitted, rows):
         assert (tmp_path / "before").read_bytes() == (tmp_path / "after").read_bytes()
 
 
-def test_the_out_of_bag_answers_stay(recwarn):
+def test_out_of_bag_predictions_are_kept(recwarn):
     X, y = np.arange(40.0).reshape(-1, 1), np.arange(40) // 10
     forest = hornbeam.ForestClassifier(n_estimators=20, oob_score=True).fit(X, y)
     again = sio.loads(sio.dumps(forest), trusted=[own_name(forest)])
@@ -70,7 +70,7 @@ def test_the_out_of_bag_answers_stay(recwarn):
     assert again.oob_score_ == forest.oob_score_
 
 
-def test_an_unfitted_one_stays_unfitted():
+def test_an_unfitted_estimator_stays_unfitted():
     clf = hornbeam.TreeClassifier(max_depth=3)
     again = sio.loads(sio.dumps(clf), trusted=[own_name(clf)])
     assert repr(again) == repr(clf)
@@ -82,7 +82,7 @@ def test_inside_a_pipeline_and_a_search():
     pipe = make_pipeline(FunctionTransformer(), hornbeam.TreeClassifier())
     search = GridSearchCV(pipe, {"treeclassifier__max_depth": [1, 3]}, cv=2).fit(X, y)
     data = sio.dumps(search)
-    untrusted = sio.get_untrusted_types(data=data)  # skops does not know scikit-learn's folds either
+    untrusted = sio.get_untrusted_types(data=data)  # skops does not trust scikit-learn's folds either
     assert [one for one in untrusted if not one.startswith("sklearn.")] == [
         own_name(hornbeam.TreeClassifier())
     ]
@@ -91,10 +91,10 @@ def test_inside_a_pipeline_and_a_search():
 
 
 class Ours(hornbeam.TreeClassifier):
-    """An estimator of somebody else's."""
+    """A subclass outside of Hornbeam."""
 
 
-def test_a_subclass_is_itself_again():
+def test_a_subclass_is_restored_as_itself():
     clf = Ours(max_depth=2).fit([[0.0], [1.0]], ["no", "yes"])
     clf.remark = "for the auditors"
     again = pickle.loads(pickle.dumps(clf))
@@ -103,7 +103,7 @@ def test_a_subclass_is_itself_again():
     assert again.remark == clf.remark
 
 
-def test_what_no_model_file_can_hold_is_pickled_as_it_is():
+def test_objects_that_no_model_file_can_hold_are_pickled():
     odd = frozenset({1})
     clf = hornbeam.TreeClassifier(random_state=np.random.RandomState(0)).fit([[0.0], [1.0]], ["no", "yes"])
     clf.smoothing = odd
@@ -120,8 +120,8 @@ def test_a_damaged_model_in_a_state_is_refused():
         hornbeam.TreeClassifier.__new__(hornbeam.TreeClassifier).__setstate__(damaged)
 
 
-def test_a_forged_reading_makes_no_numbers_of_categories():
-    """A state is anybody's; what it says of zeros must not reach the codes of a nominal feature."""
+def test_forged_input_conventions_do_not_change_categories():
+    """A state is not trusted: its treatment of zeros must not change the codes of a nominal feature."""
     reading = InputConventions(
         Schema((Feature("ward", "nominal", ("east", "west")),)), zero_is_missing=frozenset({0})
     )
@@ -129,7 +129,7 @@ def test_a_forged_reading_makes_no_numbers_of_categories():
     assert codes.dtype == np.int32
 
 
-def test_a_kind_may_be_spelled_out():
+def test_a_feature_kind_may_be_a_string():
     feature = Feature("age", "ordinal", ("young", "old"))
     assert feature.kind is Kind.ORDINAL
     assert Schema((feature,), target="numeric").is_regression

@@ -21,7 +21,7 @@ def clf():
 
 def test_dots_are_sorted_probabilities_with_intervals(clf):
     display = LeafDisplay.from_estimator(clf, positive="maybe", level=0.8, raw=True)
-    leaves = clf.leaves(0.8)
+    leaves = clf.leaves(level=0.8)
     k = clf.classes_.tolist().index("maybe")
     order = np.argsort(leaves.smoothed[:, k], kind="stable")
     assert display.dots_.get_offsets().data.tolist() == [

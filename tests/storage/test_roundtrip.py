@@ -243,10 +243,10 @@ def test_parameters_that_are_no_values_are_refused():
 
 def test_what_is_no_model_is_refused():
     with pytest.raises(
-        StorageError, match="a dict cannot be kept; expected a Tree or a fitted TreeClassifier"
+        StorageError, match="a dict cannot be saved; expected a Tree or a fitted TreeClassifier"
     ):
         pack({})
-    with pytest.raises(StorageError, match="not fitted, so there is nothing to keep: call fit first"):
+    with pytest.raises(StorageError, match="not fitted, so there is nothing to save: call fit first"):
         pack(hornbeam.TreeClassifier())
 
 

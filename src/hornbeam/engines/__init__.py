@@ -1,4 +1,12 @@
-"""Clusters that people have: each adapter is one file and one verb, ``reduce``."""
+"""Engines that run the passes of a fit on a cluster.
+
+Reading order:
+
+- `hornbeam.data.engine`: the protocol, with one method, ``reduce``.
+- `spark`: Spark; the shorter example.
+- `dask`: Dask.
+- `dask_checks`: checks of a Dask cluster, and its errors in plain words.
+"""
 
 from hornbeam.engines.dask import DaskEngine
 from hornbeam.engines.spark import SparkEngine

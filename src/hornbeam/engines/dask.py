@@ -1,6 +1,6 @@
-"""Dask: a pass is one small graph of tasks that fold, tasks that add up, and a last one for each block.
+"""Dask engine: a pass is one small graph of tasks that fold, tasks that combine, and one final task per block.
 
-Nothing is scattered, pinned or kept on a worker: what a worker takes with it when it dies can be made again.
+Nothing is scattered, pinned or stored on a worker, so Dask can repeat whatever is lost with a worker.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ if TYPE_CHECKING:
 
 __all__ = ["DaskEngine"]
 
-_GROUPS_A_THREAD = 3  # above 2 the scheduler hands them out one by one, so that slow ones even out
-_LOOK = 600.0  # seconds after which a pass that has not ended is looked at
-_STUCK = 3600.0  # seconds the same tasks may run
+_GROUPS_PER_THREAD = 3  # above 2 the scheduler assigns them one by one, which balances slow ones
+_CHECK_SECONDS = 600.0  # interval of the checks for a pass that is stuck
+_STUCK_SECONDS = 3600.0  # seconds that the same tasks may run
 
 
 @dataclass(slots=True, eq=False)
 class DaskEngine:
-    """Workers of a Dask cluster.
+    """Engine that runs on the workers of a Dask cluster.
 
     Parameters
     ----------
     client : distributed.Client
-        Connected to the cluster; it stays yours to close.
+        Client of the cluster; the engine does not close it.
     groups : int, optional
-        Into how many tasks the units are dealt; by default three per worker thread, and one where parts are so
-        big that they come in blocks. Give a cluster that will grow as many as it will have use for.
+        Number of tasks for the units; by default three per worker thread, or one if the results are large and come in
+        blocks. For a cluster that will grow, choose it for the final size.
     fan_in : int
-        How many parts a task adds up.
+        Number of results that one task combines.
     retries : int
-        How often a task that raises an error is tried again before the error counts.
+        How often a failed task is repeated before its error is raised.
     deadline : float, optional
-        Seconds a pass may take. By default a pass is given up when nothing of it runs for ten minutes, or when
+        Time limit of a pass in seconds. By default a pass fails when none of its tasks runs for ten minutes, or when
         the same tasks run for an hour and for ten times the longest pass so far.
 
     Raises
@@ -58,12 +58,12 @@ class DaskEngine:
     Warns
     -----
     RuntimeWarning
-        If the cluster is set to give up for good on workers that are away for a few seconds.
+        If the cluster is configured to remove workers for good that are away for a few seconds.
 
     Notes
     -----
-    The result depends neither on the workers nor on which of them die: tasks are pure, sums are exact, and a
-    task's result is used once however often it ran.
+    The result does not depend on the workers, or on which of them die: tasks are pure functions, sums are exact, and
+    the result of a task is used once, however often it ran.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class DaskEngine:
 
     @property
     def parallelism(self) -> int:
-        """Threads of all workers that are there now."""
+        """Number of threads of all connected workers."""
         with explained(self.client):
             n_threads: int = sum(self.client.nthreads().values())
         return max(1, n_threads)
@@ -107,62 +107,63 @@ class DaskEngine:
         blocks: int = 1,
         finish: Callable[[int, Any, Any], Any] | None = None,
     ) -> list[Any]:
-        """Fold units into parts, combine the parts, finish each block; see `hornbeam.data.engine.Engine`."""
+        """Fold groups of units, combine the results, finish each block; see `hornbeam.data.engine.Engine`."""
         from dask import delayed
 
         with explained(self.client):
             begin, name, numbers = monotonic(), uuid4().hex, count()
 
-            def ask(verb: str, function: Callable[..., Any], *arguments: Any) -> Any:
-                key = (f"{verb}-{name}", next(numbers))
+            def submit(step: str, function: Callable[..., Any], *arguments: Any) -> Any:
+                key = (f"{step}-{name}", next(numbers))
                 return delayed(function, pure=False)(*arguments, dask_key_name=key)
 
             groups = group_units(
-                units, self.groups or self.parallelism * (_GROUPS_A_THREAD if blocks == 1 else 1)
+                units, self.groups or self.parallelism * (_GROUPS_PER_THREAD if blocks == 1 else 1)
             )
-            folded = [ask("fold", partial(_fold, task, group, shared, blocks)) for group in groups]
+            folded = [submit("fold", partial(_fold, task, group, shared, blocks)) for group in groups]
             totals = []
             for block in range(blocks):
-                parts = folded if blocks == 1 else [ask("pick", itemgetter(block), part) for part in folded]
+                parts = (
+                    folded if blocks == 1 else [submit("pick", itemgetter(block), part) for part in folded]
+                )
                 while len(parts) > self.fan_in:
                     parts = [
-                        ask("add", partial(_add_up, combine), some) for some in batched(parts, self.fan_in)
+                        submit("combine", partial(_combine, combine), some)
+                        for some in batched(parts, self.fan_in)
                     ]
-                totals.append(ask("finish", partial(_finish, combine, finish, block, shared), parts))
+                totals.append(submit("finish", partial(_finish, combine, finish, block, shared), parts))
             futures = self.client.compute(totals, retries=self.retries, optimize_graph=False)
             try:
                 results = self._wait(futures, name)
             finally:
-                for (
-                    future
-                ) in futures:  # after an error or an interrupt nobody waits for the tasks still running
+                for future in futures:  # after an error or an interrupt, tasks may still run
                     future.release()
             self._longest = max(self._longest, monotonic() - begin)
             return results
 
     def close(self) -> None:
-        """Nothing to give back: the client is yours, and a pass leaves nothing on its workers."""
+        """Do nothing: the client belongs to the caller, and a pass leaves nothing on the workers."""
 
     def _wait(self, futures: list[Future[Any]], name: str) -> list[Any]:
         before, since = None, monotonic()
         while True:
-            end = monotonic() + (_LOOK if self.deadline is None else self.deadline)
+            end = monotonic() + (_CHECK_SECONDS if self.deadline is None else self.deadline)
             try:
                 return [future.result(timeout=max(0.0, end - monotonic())) for future in futures]
             except TimeoutError:
                 if any(future.status == "error" for future in futures):
-                    raise  # the task's own
+                    raise  # a TimeoutError of the task itself
             running = {
                 worker: [key for key in keys if name in str(key)]
                 for worker, keys in self.client.processing().items()
             }
-            patience = max(_STUCK, 10 * self._longest) if any(running.values()) else 0
+            patience = max(_STUCK_SECONDS, 10 * self._longest) if any(running.values()) else 0
             if self.deadline is not None or (running == before and monotonic() - since >= patience):
-                raise EngineError(self._late(running))
+                raise EngineError(self._late_message(running))
             if running != before:
                 before, since = running, monotonic()
 
-    def _late(self, running: dict[str, list[Any]]) -> str:
+    def _late_message(self, running: dict[str, list[Any]]) -> str:
         n_tasks = sum(map(len, running.values()))
         return (
             f"A pass over the data did not end in time. Workers that are left: {len(running)}; tasks that run on "
@@ -178,8 +179,8 @@ def _fold(task: Task, units: Sequence[Any], shared: Any, blocks: int) -> Any:
     return parts if blocks > 1 else parts[0]
 
 
-def _add_up(combine: Callable[[Any, Any], Any], parts: Sequence[Any]) -> Any:
-    # A part stays with the worker, who may be asked again to add it up: it must not have been added to.
+def _combine(combine: Callable[[Any, Any], Any], parts: Sequence[Any]) -> Any:
+    # Copied, because `combine` works in place and Dask may use the same part again for a repeated task.
     return reduce(combine, parts[1:], deepcopy(parts[0]))
 
 
@@ -190,5 +191,5 @@ def _finish(
     shared: Any,
     parts: Sequence[Any],
 ) -> Any:
-    total = _add_up(combine, parts)
+    total = _combine(combine, parts)
     return total if finish is None else finish(block, total, shared)

@@ -1,4 +1,4 @@
-"""What may be wrong with a Dask cluster, found out before a pass, or said after one."""
+"""Checks of a Dask cluster before a pass, and plain messages for its errors."""
 
 from __future__ import annotations
 
@@ -17,27 +17,25 @@ if TYPE_CHECKING:
 
 __all__ = ["WHEN_LATE", "check_cluster", "explained"]
 
-# A warning points to who made the engine: not to us, nor to the lines of a dataclass, which are in no file.
-_HERE = (str(Path(__file__).parents[1]), "<string>")
+# Warnings point to the caller: they skip the files of Hornbeam and the generated code of dataclasses.
+_INSIDE = (str(Path(__file__).parents[1]), "<string>")
 _LOST_WORKER = "distributed.deploy.lost-worker-timeout"
 _WHEN_KILLED = (
     "Most often such a task needs more memory than its worker has: look for 'memory' in the worker's log, give "
-    "workers more memory or fewer threads, or deal the units to more tasks (groups=). Where machines come and go "
+    "workers more memory or fewer threads, or use more tasks (groups=). Where machines come and go "
     "raise the setting distributed.scheduler.allowed-failures."
 )
-_AGAIN = "Connect a new client and fit again; with a checkpoint the fit goes on where it was."
-_WHEN_CANCELLED = (
-    f"The scheduler no longer knows this pass: it was restarted, or the client lost it. {_AGAIN}"
-)
+_AGAIN = "Connect a new client and fit again; with a checkpoint the fit continues where it was."
+_WHEN_CANCELLED = f"The scheduler no longer has this pass: it was restarted, or the client lost it. {_AGAIN}"
 WHEN_LATE = (
     "If no workers are left, see whether the cluster gave up on them and raise the setting "
-    f"{_LOST_WORKER}; if they are paused, they are short of memory; if their tasks are merely long, deal "
-    "the units to more tasks (groups=) or give them time (deadline=)."
+    f"{_LOST_WORKER}; if they are paused, they are short of memory; if their tasks are merely long, use "
+    "more tasks (groups=) or give them time (deadline=)."
 )
 
 
 def check_cluster(client: Client) -> None:
-    """Refuse what is no client, and workers without this Hornbeam; warn of clusters that shrink for good."""
+    """Raise an error for a wrong client or workers without this Hornbeam; warn about clusters that remove workers."""
     _check_client(client)
     with explained(client):
         _check_versions(client)
@@ -46,9 +44,9 @@ def check_cluster(client: Client) -> None:
 
 @contextmanager
 def explained(client: Client) -> Iterator[None]:
-    """Turn errors of workers that died, of a lost scheduler and of a closed client into an `EngineError`.
+    """Convert errors of dead workers, a lost scheduler or a closed client into an `EngineError`.
 
-    What a task raises stays as it is.
+    Errors of a task are raised unchanged.
     """
     from distributed import KilledWorker
     from distributed.client import FutureCancelledError
@@ -93,15 +91,15 @@ def _check_client(client: Client) -> None:
 
 
 def _check_versions(client: Client) -> None:
-    """Ask scheduler and workers for their Hornbeam in words that need no Hornbeam to be understood."""
-    question = "hornbeam:__version__"
-    here, found = resolve_name(question), client.run(resolve_name, question, on_error="return")
+    """Compare the versions of Hornbeam, by a function that works on machines without Hornbeam."""
+    version_name = "hornbeam:__version__"
+    here, found = resolve_name(version_name), client.run(resolve_name, version_name, on_error="return")
     try:
-        found["the scheduler"] = client.run_on_scheduler(resolve_name, question)
+        found["the scheduler"] = client.run_on_scheduler(resolve_name, version_name)
     except ImportError as error:
         found["the scheduler"] = error
     for where, version in found.items():
-        # A worker that does not answer at all has died just now, and will be another one.
+        # Another error means that the worker has just died; Dask replaces it.
         if isinstance(version, (str, ImportError)) and version != here:
             have = f"Hornbeam {version}" if isinstance(version, str) else f"no Hornbeam ({version})"
             raise EngineError(
@@ -111,7 +109,7 @@ def _check_versions(client: Client) -> None:
 
 
 def _check_patience(client: Client) -> None:
-    """Dask's own clusters close a worker that is away for 15 s, and never start it again."""
+    """Warn about a short timeout: Dask's own clusters close a worker that is away for 15 s, for good."""
     from dask import config
     from dask.utils import parse_timedelta
     from distributed import SpecCluster
@@ -123,5 +121,5 @@ def _check_patience(client: Client) -> None:
             f"This cluster gives up for good on a worker that is away for {patience}, so repeated failures may "
             f"leave it without any. Before training: dask.config.set({{'{_LOST_WORKER}': '10 minutes'}}).",
             RuntimeWarning,
-            skip_file_prefixes=_HERE,
+            skip_file_prefixes=_INSIDE,
         )

@@ -1,4 +1,4 @@
-"""Spark: a pass is one job over groups of units; no row goes through the JVM, only addresses and sums do."""
+"""Spark engine: a pass is one job over groups of units; rows never pass through the JVM, only units and sums."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 
 __all__ = ["SparkEngine"]
 
-_GROUPS_A_CORE = 2  # a task of Python costs Spark about 50 ms
+_GROUPS_PER_CORE = 2  # few, because a Python task costs Spark about 50 ms
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparkEngine:
-    """Executors of a Spark cluster.
+    """Engine that runs on the executors of a Spark cluster.
 
     Parameters
     ----------
     spark : pyspark.sql.SparkSession
-        A classic session; it stays yours to stop.
+        A classic session; the engine does not stop it.
     groups : int, optional
-        Into how many tasks the units are dealt; two per core by default.
+        Number of tasks for the units; two per core by default.
     fan_in : int
-        How many parts a task adds up.
+        Number of results that one task combines.
 
     Raises
     ------
@@ -48,8 +48,8 @@ class SparkEngine:
 
     Notes
     -----
-    Rows are read by the tasks themselves, so executors must reach the files under the same paths as the driver.
-    Lost executors and failed tasks are Spark's business (``spark.task.maxFailures``).
+    The tasks read the rows, so the executors must see the files under the same paths as the driver. Spark repeats
+    failed tasks and those of lost executors (``spark.task.maxFailures``).
 
     Examples
     --------
@@ -80,7 +80,7 @@ class SparkEngine:
 
     @property
     def parallelism(self) -> int:
-        """Cores of all executors, as Spark counts them."""
+        """Number of cores of all executors (Spark's default parallelism)."""
         with _explained(self.spark):
             return max(1, int(self._context.defaultParallelism))
 
@@ -94,26 +94,26 @@ class SparkEngine:
         blocks: int = 1,
         finish: Callable[[int, Any, Any], Any] | None = None,
     ) -> list[Any]:
-        """Fold units into parts, combine the parts, finish each block; see `hornbeam.data.engine.Engine`."""
+        """Fold groups of units, combine the results, finish each block; see `hornbeam.data.engine.Engine`."""
         with _explained(self.spark):
-            n_tasks = _GROUPS_A_CORE * self.parallelism
+            n_tasks = _GROUPS_PER_CORE * self.parallelism
             groups = group_units(units, self.groups or n_tasks)
-            tell = partial(partial, _tell)
+            wrap = partial(partial, _with_pickled_error)
             parts = self._context.parallelize(list(enumerate(groups)), len(groups)).flatMap(
-                tell(partial(_fold, task, shared, blocks))
+                wrap(partial(_fold, task, shared, blocks))
             )
             n_keys = len(groups) * blocks
-            while n_keys > blocks:  # a key's rest by `blocks` is its block: it stays when keys fall together
+            while n_keys > blocks:  # key modulo `blocks` is the block, and stays so
                 n_keys = ceil(n_keys / blocks / self.fan_in) * blocks
                 parts = parts.map(partial(_narrow, n_keys)).reduceByKey(
-                    tell(combine), min(n_keys, n_tasks), int
+                    wrap(combine), min(n_keys, n_tasks), int
                 )
             if finish is not None:
-                parts = parts.map(tell(partial(_finish, finish, shared)))
+                parts = parts.map(wrap(partial(_finish, finish, shared)))
             return [result for _, result in sorted(_collect(parts), key=lambda pair: pair[0])]
 
     def close(self) -> None:
-        """Nothing to give back: the session is yours."""
+        """Do nothing: the session belongs to the caller."""
 
 
 # ---- tasks ---------------------------------------------------------------------------------------------
@@ -134,10 +134,10 @@ def _finish(finish: Callable[[int, Any, Any], Any], shared: Any, pair: tuple[int
     return block, finish(block, total, shared)
 
 
-# ---- errors: Spark hands on their text alone, so they travel inside it -------------------------------------
+# ---- errors: Spark passes on only their text, so the text contains the pickled error ----------------------
 
 
-def _tell(function: Callable[..., Any], *arguments: Any) -> Any:
+def _with_pickled_error(function: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return function(*arguments)
     except Exception as error:
@@ -150,9 +150,9 @@ def _collect(parts: Any) -> Any:
     try:
         return parts.collect()
     except _failures() as error:
-        told = re.search(r"\[hornbeam:([\w+/=]+)\]", str(error))
-        if told:
-            raise pickle.loads(b64decode(told[1])) from error  # noqa: S301 - what our own task wrote
+        pickled = re.search(r"\[hornbeam:([\w+/=]+)\]", str(error))
+        if pickled:
+            raise pickle.loads(b64decode(pickled[1])) from error  # noqa: S301 - written by our own task
         raise EngineError(
             f"Spark could not finish a pass over the data: {_reason(error)}. Look at the executors' logs; most "
             "often one needs more memory (spark.executor.memoryOverhead)."
@@ -161,7 +161,7 @@ def _collect(parts: Any) -> Any:
 
 @contextmanager
 def _explained(spark: SparkSession) -> Iterator[None]:
-    """Turn errors of a session that has ended into an `EngineError`; what a task raises stays as it is."""
+    """Convert errors of a session that has ended into an `EngineError`; errors of a task are raised unchanged."""
     try:
         yield
     except HornbeamError:
@@ -171,7 +171,7 @@ def _explained(spark: SparkSession) -> Iterator[None]:
             raise
         raise EngineError(
             f"The Spark session has ended: it was stopped, or its driver has died ({type(error).__name__}). Start a "
-            "new session and fit again; with a checkpoint the fit goes on where it was."
+            "new session and fit again; with a checkpoint the fit continues where it was."
         ) from error
 
 
@@ -192,7 +192,7 @@ def _failures() -> tuple[type[Exception], ...]:
 
 
 def _reason(error: Exception) -> str:
-    """The last line of a long story that names an error."""
+    """Return the last line of a long message that names an error."""
     lines = [line for line in str(error).splitlines() if re.match(r"[\w.]+(Error|Exception): ", line)]
     return (lines or [str(error)])[-1].rstrip(".")
 
@@ -206,20 +206,20 @@ def _check_session(spark: SparkSession) -> None:
     if not isinstance(spark, SparkSession):
         raise ParameterError(
             f"spark is {spark!r}; expected a classic pyspark.sql.SparkSession: one of Spark Connect cannot run "
-            "tasks of our own. Start it where the driver is, with SparkSession.builder.getOrCreate()."
+            "tasks of Python. Start it where the driver is, with SparkSession.builder.getOrCreate()."
         )
 
 
 def _check_versions(context: SparkContext) -> None:
-    """Ask executors for their Hornbeam in words that need no Hornbeam to be understood."""
-    question = "hornbeam:__version__"
-    here, n = resolve_name(question), context.defaultParallelism
+    """Compare the versions of Hornbeam, by a function that works on machines without Hornbeam."""
+    version_name = "hornbeam:__version__"
+    here, n = resolve_name(version_name), context.defaultParallelism
     try:
-        found = set(context.parallelize([question] * n, n).map(resolve_name).collect())
+        found = set(context.parallelize([version_name] * n, n).map(resolve_name).collect())
     except _failures() as error:
         found = {_reason(error)}
     if found != {here}:
         raise EngineError(
-            f"Asked for their Hornbeam, executors say {', '.join(sorted(found))}; expected {here}, as on this side. "
+            f"The executors have Hornbeam {', '.join(sorted(found))}; expected {here}, as on this side. "
             "Install the same version on every machine, or send a packed environment along (spark.archives)."
         )

@@ -1,4 +1,4 @@
-"""Boosted trees for classes in scikit-learn's manners."""
+"""`BoostedTreesClassifier`: gradient boosting for classes as a scikit-learn estimator."""
 
 from typing import Any, Self
 
@@ -6,9 +6,9 @@ from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.losses import BinaryLogLoss, Loss, SoftmaxLoss
-from hornbeam.estimators.inputs.sources import accepts_source, in_memory
+from hornbeam.estimators.inputs.sources import accepts_source, require_in_memory
 from hornbeam.estimators.inputs.targets import read_classes
-from hornbeam.estimators.methods.boosting_methods import BoostingMethods
+from hornbeam.estimators.methods.ensemble_methods import BoostingMethods
 from hornbeam.estimators.methods.estimator import ClassifierMethods
 from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
@@ -18,53 +18,57 @@ __all__ = ["BoostedTreesClassifier"]
 
 
 class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMethods):
-    """Gradient boosted trees with class probabilities, for numeric and nominal features with missing values.
+    """Gradient boosted trees for classes.
+
+    Features may be numeric or nominal and may have missing values; nothing needs to be encoded or imputed. The loss is
+    the log loss. Trees are grown leaf by leaf on binned features, as in LightGBM and scikit-learn's
+    ``HistGradientBoostingClassifier``.
 
     Parameters
     ----------
     learning_rate : float, default=0.1
-        The part of each Newton step that is taken.
+        Factor of each Newton step.
     n_estimators : int, default=100
-        Rounds at most, each of one tree, or with more than two classes of one for each.
+        Maximum number of rounds, with one tree per round, or one per class and round for more than two classes.
     max_leaf_nodes : int or None, default=31
-        Leaves of each tree at most, best first; None for no limit.
+        Maximum number of leaves of each tree, grown best first; None for no limit.
     max_depth : int or None, default=None
-        Tests on a path at most.
+        Maximum depth of each tree.
     min_samples_leaf : int, default=20
-        Rows each child of a split must hold; a row of weight 2 is two rows, where weights are whole.
+        Least number of rows of each child; a row of whole weight 2 is two rows.
     l2_regularization : float, default=0.0
-        Added to the hessians of every node: leaves of few rows answer less.
+        Added to the sum of hessians of every node, which shrinks the values of small leaves.
     max_features : {"sqrt", "log2"}, int, float or None, default=None
-        Features a node looks at, drawn anew for each node: so many, or such a share of all; None for all. It looks
-        at more while none of them offers a split.
+        Number, or share, of the features to try at each node, drawn anew for each node; None for all. More are tried
+        while none of them gives a split.
     subsample : float, default=1.0
-        Share of the rows each round is grown on, drawn without replacement.
+        Share of the rows to grow each round on, drawn without replacement.
     max_bins : int, default=255
-        Quantile bins for each numeric feature, shared by all trees.
+        Quantile bins per numeric feature, shared by all trees.
     monotonic_cst : array-like of int, dict or None, default=None
-        For two classes: +1 where the second class's probability must not fall as the feature rises, -1 where it must
-        not rise, 0 elsewhere; or a dict from feature names.
+        For two classes, the sign of each feature's effect on the probability of the second class: 1 (increasing), -1
+        (decreasing) or 0 (free); or a dict by feature name.
     early_stopping : "auto" or bool, default="auto"
-        Whether to hold rows out and stop when trees no longer help them; "auto": with more than 10,000 rows.
+        Whether to stop when the loss on held-out rows no longer falls; "auto": with more than 10,000 rows.
     validation_fraction : float, default=0.1
-        Share of the rows that is held out, the same of every class.
+        Share of the rows to hold out, the same share of every class.
     n_iter_no_change : int, default=10
-        Rounds to wait for a smaller loss of the rows held out.
+        Number of rounds without improvement on the held-out rows before stopping.
     tol : float, default=1e-7
-        By how much it must be smaller.
+        Least decrease of the loss that counts as improvement.
     random_state : int, RandomState instance or None, default=None
-        Another number, other draws. None is 0: the same rows give the same trees.
+        Seed of all draws. None means 0: the same rows always give the same trees.
     n_jobs : int, default=None
-        Threads; -1 for all cores. Neither the trees nor their answers depend on them.
+        Number of threads; -1 for all cores. The trees and their predictions do not depend on it.
 
     Attributes
     ----------
-    boosted_ : Boosted
+    boosted_ : BoostedTrees
         The fitted trees as data.
     n_iter_ : int
-        Rounds that were kept.
+        Number of rounds.
     validation_losses_ : ndarray of shape (n_rounds + 1,)
-        Log loss of the rows held out, before the first round and after each; with early stopping.
+        Log loss of the held-out rows, before the first round and after each; with early stopping.
     classes_ : ndarray of shape (n_classes,)
         The class labels.
     n_classes_ : int
@@ -72,14 +76,16 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if X had any.
+        Names of the features, if X had names.
 
     Notes
     -----
-    The same rows give the same trees, bit for bit, in any order and on any number of threads: gradients are added up
-    as integers, and every draw depends on the seed, the round, and the row or node alone. A row of weight 2 is a row
-    given twice, unless rows are drawn. Missing values go the way that lowers the loss more; where a node has seen
-    none, a row that lacks the value stops and is answered by that node, and so is one of a category it has not seen.
+    The same rows give the same trees, bit for bit, in any order and on any number of threads: gradients are summed as
+    integers, and every draw depends only on the seed, the round, and the row or node. A row of weight 2 is the same as
+    two rows, unless rows are drawn.
+
+    Rows with a missing value go to the child that lowers the loss more. Where training had no missing value, they stop
+    and get the value of that node; so do rows with a category that did not occur there.
 
     Examples
     --------
@@ -131,34 +137,34 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
     @exclusive
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Boost the trees.
+        """Train the trees, round by round.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
-            Numbers, booleans, strings, categories; missing values in any form.
+            Numbers, booleans, strings or categories, with missing values in any form.
         y : array-like of shape (n_rows,)
             Class labels.
         sample_weight : array-like of shape (n_rows,), default=None
-            A row of weight 2 counts as two rows.
+            Row weights: a row of weight 2 counts as two rows.
 
         Returns
         -------
         BoostedTreesClassifier
             Itself, fitted.
         """
-        in_memory(self, X)
+        require_in_memory(self, X)
         with Progress(self, X, y, sample_weight) as progress:
             labels = read_classes(self, y)
             table = Table.read(X, labels, sample_weight=sample_weight)
-            self._boost(table, _loss(len(labels.classes)), progress)
+            self._train(table, _loss(len(labels.classes)), progress)
             self.classes_ = labels.classes
             self.n_classes_ = len(labels.classes)
         return self
 
     @accepts_source
     def decision_function(self, X: Any) -> Floats:
-        """Add up the scores of each row.
+        """Compute the raw scores of each row: the sum over the trees.
 
         Parameters
         ----------
@@ -168,14 +174,14 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
         Returns
         -------
         ndarray of shape (n_rows,) or (n_rows, n_classes)
-            Of two classes the logarithm of the odds of the second; else a score for each.
+            For two classes the log odds of the second; else one score per class.
         """
         scores = self._scores(X)
         return scores[0] if self.n_classes_ == 2 else scores.T
 
     @accepts_source
     def predict_proba(self, X: Any) -> Floats:
-        """Estimate class probabilities.
+        """Predict class probabilities.
 
         Parameters
         ----------
@@ -192,7 +198,7 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
 
     @accepts_source
     def predict(self, X: Any) -> NDArray[Any]:
-        """Name the most probable class of each row.
+        """Predict the most probable class of each row.
 
         Parameters
         ----------
@@ -206,8 +212,8 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
         """
         scores = self._scores(X)
         best = (scores[0] > 0).astype(int) if self.n_classes_ == 2 else scores.argmax(axis=0)
-        named: NDArray[Any] = self.classes_[best]
-        return named
+        labels: NDArray[Any] = self.classes_[best]
+        return labels
 
 
 def _loss(n_classes: int) -> Loss:

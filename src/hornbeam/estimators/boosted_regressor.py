@@ -1,4 +1,4 @@
-"""Boosted trees for a number in scikit-learn's manners."""
+"""`BoostedTreesRegressor`: gradient boosting for a numeric target as a scikit-learn estimator."""
 
 from typing import Any, Self
 
@@ -8,9 +8,9 @@ from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.losses import Loss, Poisson, SquaredError
 from hornbeam.ensembles.boosting.quantile_loss import QuantileLoss
-from hornbeam.estimators.inputs.sources import accepts_source, in_memory
+from hornbeam.estimators.inputs.sources import accepts_source, require_in_memory
 from hornbeam.estimators.inputs.targets import read_numeric
-from hornbeam.estimators.methods.boosting_methods import BoostingMethods
+from hornbeam.estimators.methods.ensemble_methods import BoostingMethods
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
 from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
@@ -21,68 +21,74 @@ __all__ = ["BoostedTreesRegressor"]
 
 
 class BoostedTreesRegressor(CallbackSupportMixin, BoostingMethods, RegressorMixin, HornbeamEstimator):
-    """Gradient boosted trees for a number, for numeric and nominal features with missing values.
+    """Gradient boosted trees for a numeric target.
+
+    Features may be numeric or nominal and may have missing values; nothing needs to be encoded or imputed. Trees are
+    grown leaf by leaf on binned features, as in LightGBM and scikit-learn's ``HistGradientBoostingRegressor``.
 
     Parameters
     ----------
     loss : {"squared_error", "absolute_error", "quantile", "poisson"}, default="squared_error"
-        What the trees lower: answers are means, medians, quantiles, or means of what is never negative.
+        The loss to minimise. It decides what is predicted: the mean, the median, a quantile, or the mean of a target
+        that is never negative.
     quantile : float or None, default=None
-        Which quantile, above 0 and below 1; with loss="quantile".
+        The quantile to predict, above 0 and below 1; with loss="quantile".
     learning_rate : float, default=0.1
-        The part of each Newton step that is taken.
+        Factor of each Newton step.
     n_estimators : int, default=100
-        Rounds at most, each of one tree.
+        Maximum number of rounds, with one tree per round.
     max_leaf_nodes : int or None, default=31
-        Leaves of each tree at most, best first; None for no limit.
+        Maximum number of leaves of each tree, grown best first; None for no limit.
     max_depth : int or None, default=None
-        Tests on a path at most.
+        Maximum depth of each tree.
     min_samples_leaf : int, default=20
-        Rows each child of a split must hold; a row of weight 2 is two rows, where weights are whole.
+        Least number of rows of each child; a row of whole weight 2 is two rows.
     l2_regularization : float, default=0.0
-        Added to the hessians of every node: leaves of few rows answer less.
+        Added to the sum of hessians of every node, which shrinks the values of small leaves.
     max_features : {"sqrt", "log2"}, int, float or None, default=None
-        Features a node looks at, drawn anew for each node: so many, or such a share of all; None for all. It looks
-        at more while none of them offers a split.
+        Number, or share, of the features to try at each node, drawn anew for each node; None for all. More are tried
+        while none of them gives a split.
     subsample : float, default=1.0
-        Share of the rows each round is grown on, drawn without replacement.
+        Share of the rows to grow each round on, drawn without replacement.
     max_bins : int, default=255
-        Quantile bins for each numeric feature, shared by all trees.
+        Quantile bins per numeric feature, shared by all trees.
     monotonic_cst : array-like of int, dict or None, default=None
-        +1 where the answer must not fall as the feature rises, -1 where it must not rise, 0 elsewhere; or a dict from
-        feature names. Not for medians and quantiles.
+        Sign of each feature's effect on the prediction: 1 (increasing), -1 (decreasing) or 0 (free); or a dict by
+        feature name. Not for medians and quantiles.
     early_stopping : "auto" or bool, default="auto"
-        Whether to hold rows out and stop when trees no longer help them; "auto": with more than 10,000 rows.
+        Whether to stop when the loss on held-out rows no longer falls; "auto": with more than 10,000 rows.
     validation_fraction : float, default=0.1
-        Share of the rows that is held out.
+        Share of the rows to hold out.
     n_iter_no_change : int, default=10
-        Rounds to wait for a smaller loss of the rows held out.
+        Number of rounds without improvement on the held-out rows before stopping.
     tol : float, default=1e-7
-        By how much it must be smaller.
+        Least decrease of the loss that counts as improvement.
     random_state : int, RandomState instance or None, default=None
-        Another number, other draws. None is 0: the same rows give the same trees.
+        Seed of all draws. None means 0: the same rows always give the same trees.
     n_jobs : int, default=None
-        Threads; -1 for all cores. Neither the trees nor their answers depend on them.
+        Number of threads; -1 for all cores. The trees and their predictions do not depend on it.
 
     Attributes
     ----------
-    boosted_ : Boosted
+    boosted_ : BoostedTrees
         The fitted trees as data.
     n_iter_ : int
-        Rounds that were kept.
+        Number of rounds.
     validation_losses_ : ndarray of shape (n_rounds + 1,)
-        Mean loss of the rows held out, before the first round and after each; with early stopping.
+        Mean loss of the held-out rows, before the first round and after each; with early stopping.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if X had any.
+        Names of the features, if X had names.
 
     Notes
     -----
-    The same rows give the same trees, bit for bit, in any order and on any number of threads: gradients are added up
-    as integers, and every draw depends on the seed, the round, and the row or node alone. A row of weight 2 is a row
-    given twice, unless rows are drawn. Missing values go the way that lowers the loss more; where a node has seen
-    none, a row that lacks the value stops and is answered by that node, and so is one of a category it has not seen.
+    The same rows give the same trees, bit for bit, in any order and on any number of threads: gradients are summed as
+    integers, and every draw depends only on the seed, the round, and the row or node. A row of weight 2 is the same as
+    two rows, unless rows are drawn.
+
+    Rows with a missing value go to the child that lowers the loss more. Where training had no missing value, they stop
+    and get the value of that node; so do rows with a category that did not occur there.
 
     Examples
     --------
@@ -138,32 +144,32 @@ class BoostedTreesRegressor(CallbackSupportMixin, BoostingMethods, RegressorMixi
     @exclusive
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Boost the trees.
+        """Train the trees, round by round.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
-            Numbers, booleans, strings, categories; missing values in any form.
+            Numbers, booleans, strings or categories, with missing values in any form.
         y : array-like of shape (n_rows,)
             Numbers.
         sample_weight : array-like of shape (n_rows,), default=None
-            A row of weight 2 counts as two rows.
+            Row weights: a row of weight 2 counts as two rows.
 
         Returns
         -------
         BoostedTreesRegressor
             Itself, fitted.
         """
-        in_memory(self, X)
+        require_in_memory(self, X)
         with Progress(self, X, y, sample_weight) as progress:
-            numbers = read_numeric(self, y)
-            table = Table.read(X, numbers, sample_weight=sample_weight, target=Kind.NUMERIC)
-            self._boost(table, self._loss(), progress)
+            target = read_numeric(self, y)
+            table = Table.read(X, target, sample_weight=sample_weight, target=Kind.NUMERIC)
+            self._train(table, self._loss(), progress)
         return self
 
     @accepts_source
     def predict(self, X: Any) -> Floats:
-        """Answer each row with a mean, or a quantile.
+        """Predict the mean or the quantile of each row.
 
         Parameters
         ----------

@@ -1,65 +1,88 @@
-"""A classification tree of rows that are on a Dask cluster."""
+"""`DaskTreeClassifier`: a `TreeClassifier` fitted to rows on a Dask cluster."""
 
 from __future__ import annotations
 
 from copy import copy
-from inspect import Parameter, signature
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from hornbeam.data.table import Table
 from hornbeam.engines import DaskEngine
-from hornbeam.errors import ParameterError
+from hornbeam.errors import ParameterError, shown
 from hornbeam.estimators.inputs.dask_rows import is_array, is_lazy, shared_folder, write_collection
 from hornbeam.estimators.inputs.sources import is_source_like
+from hornbeam.estimators.methods.estimator import ClassifierMethods
 from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.tree_classifier import TreeClassifier
+from hornbeam.tree.tree import Tree
 
 __all__ = ["DaskTreeClassifier"]
 
 
-class DaskTreeClassifier(TreeClassifier):
-    """The tree of `TreeClassifier`, of rows that are on a Dask cluster or in files that its workers read.
+class DaskTreeClassifier(MetaEstimatorMixin, ClassifierMethods):
+    """A `TreeClassifier` fitted on a Dask cluster.
+
+    The rows are a dask collection, or files that the workers read. The fitted tree is the same, bit for bit, as that of
+    the `TreeClassifier` on the same rows in memory.
 
     Parameters
     ----------
-    preset : {"default", "cart", "c4.5", "c4.4", "id3"}, default="default"
-        The recipe to start from.
+    estimator : TreeClassifier, default=None
+        The tree to fit, with all its parameters; it is cloned. None: ``TreeClassifier()``.
     client : distributed.Client, default=None
-        Connected to the cluster; None: the client of the moment, as `distributed.get_client` finds it.
-    **settings : dict
-        Every other parameter of `TreeClassifier`.
+        Client of the cluster; None: the current one (`distributed.get_client`).
+
+    Attributes
+    ----------
+    estimator_ : TreeClassifier
+        The fitted tree classifier.
+    tree_ : Tree
+        The fitted tree as data.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels.
+    n_classes_ : int
+        Number of classes.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, if X had names.
 
     See Also
     --------
-    TreeClassifier : what the parameters mean, and the attributes of a fit.
+    TreeClassifier : the parameters, and all methods of a fitted tree (`to_local`).
 
     Notes
     -----
-    The same rows give the same tree, bit for bit, as in memory: on any cluster, in any partitions, and
-    whichever workers die meanwhile. Tasks are Dask's own, so that it does again what is lost with a worker.
+    The tree does not depend on the cluster, on the partitions, or on workers that die during the fit: Dask repeats
+    their tasks.
 
-    A pickle of the estimator and the workers of a grid search hold no client; they use that of the moment.
+    A pickle of the estimator does not contain the client. A copy in another process uses the current client there.
 
     Examples
     --------
     >>> import dask.dataframe as dd
     >>> import pandas as pd
     >>> from distributed import Client
-    >>> from hornbeam import DaskTreeClassifier
+    >>> from hornbeam import DaskTreeClassifier, TreeClassifier
     >>> rows = pd.DataFrame({"heat": [36.6, 36.8, 39.0, 39.5], "is": ["well", "well", "ill", "ill"]})
     >>> with Client(processes=False, n_workers=1, dashboard_address=":0"):
     ...     frame = dd.from_pandas(rows, npartitions=2)
-    ...     clf = DaskTreeClassifier(smoothing="laplace").fit(frame, "is")
+    ...     clf = DaskTreeClassifier(TreeClassifier(smoothing="laplace")).fit(frame, "is")
     ...     clf.predict(frame[["heat"]]).compute().tolist()
     ['well', 'well', 'ill', 'ill']
     """
 
-    def __init__(self, preset: str = "default", *, client: Any = None, **settings: Any) -> None:
-        super().__init__(preset, **settings)
+    def __init__(self, estimator: Any = None, *, client: Any = None) -> None:
+        self.estimator = estimator
         self.client = client
+
+    def __sklearn_tags__(self) -> Any:
+        """Return the tags of the estimator."""
+        return _unfitted(self.estimator).__sklearn_tags__()
 
     @exclusive
     def fit(
@@ -78,67 +101,66 @@ class DaskTreeClassifier(TreeClassifier):
         Parameters
         ----------
         X : dask DataFrame or Array of shape (n_rows, n_features), or path, paths or Source
-            The rows. Those of a collection are laid down as Parquet files first, one for each partition.
+            The rows. A dask collection is first written as Parquet, one file per partition.
         y : dask Series or Array of shape (n_rows,), or str
-            Class labels, or the name of their column.
+            Class labels, or the name of the column.
         sample_weight : dask Series or Array of shape (n_rows,) or str, default=None
-            A row of weight 2 counts as two rows; or the name of the column of weights.
+            Row weights, or the name of the column: a row of weight 2 counts as two rows.
         engine : Engine, default=None
-            Where files are read and rows counted; None: ``DaskEngine(client)``.
+            What reads and counts the rows; None: ``DaskEngine(client)``.
         grow_rows : int, default=None
-            Grow on a sample of so many rows, and count all. None: on all rows that fit memory or are at most 20
-            million, else on a sample of up to 5 million.
+            Grow on a sample of this size, then count all rows. None: on all rows if they fit in memory or are at
+            most 20 million, else on a sample of up to 5 million.
         memory : int, default=None
-            Bytes that rows may take in this process before they stay on the cluster; None: 2**29.
+            Bytes of memory for rows in this process; more rows stay on the cluster. None: 2**29.
         cache : path or False, default=None
-            A folder that all workers see under this name. What a collection needs there is deleted when the fit
-            is over; None: in the folder for temporary files, which serves if all workers are on this machine.
-            Codes of files are kept; None or False: the files are read again for each level.
+            Folder that all workers see under this name. The files of a dask collection are written there and deleted
+            after the fit; None: the folder for temporary files, which works if all workers are on this machine.
+            Encoded rows of files are kept there; None or False: the files are read again for each level.
 
         Returns
         -------
         DaskTreeClassifier
             Itself, fitted.
         """
-        lazy = is_lazy(X)
-        ways: dict[str, Any] = {"grow_rows": grow_rows, "memory": memory}
-        if not lazy and not is_source_like(X):
-            super().fit(X, y, sample_weight, cache=cache, **ways)
-            return self
-        client = _client(self.client)
-        ways["engine"] = engine or DaskEngine(client)
-        if not lazy:
-            super().fit(X, y, sample_weight, cache=cache, **ways)
-            return self
-        with shared_folder(cache, client) as folder:
-            rows, codes = f"{folder}/rows", False if cache is False else f"{folder}/codes"
-            target, weight = write_collection(X, y, sample_weight, rows, client)
-            super().fit(rows, target, weight, cache=codes, **ways)
-        if is_array(X):
-            del self.feature_names_in_
+        estimator, is_collection = _unfitted(self.estimator), is_lazy(X)
+        options: dict[str, Any] = {"grow_rows": grow_rows, "memory": memory, "cache": cache}
+        if is_collection or is_source_like(X):
+            client = _client(self.client)
+            options["engine"] = engine or DaskEngine(client)
+        if is_collection:
+            with shared_folder(cache, client) as folder:
+                rows, options["cache"] = f"{folder}/rows", cache is not False and f"{folder}/codes"
+                target, weight = write_collection(X, y, sample_weight, rows, client)
+                estimator.fit(rows, target, weight, **options)
+            if is_array(X):
+                del estimator.feature_names_in_  # generated for the files
+        else:
+            estimator.fit(X, y, sample_weight, **options)
+        self.estimator_ = estimator
         return self
 
-    def predict_proba(self, X: Any, prior: Any = None) -> Any:
-        """Estimate class probabilities.
+    def predict_proba(self, X: Any, *, prior: Any = None) -> Any:
+        """Predict class probabilities.
 
         Parameters
         ----------
         X : dask DataFrame or Array of shape (n_rows, n_features), or as in `TreeClassifier`
             Rows like those of `fit`.
         prior : dict from label to rate, or array-like of shape (n_classes,), default=None
-            How common the classes are where these rows come from, if not as in training.
+            Base rates of the classes among these rows, if they differ from training.
 
         Returns
         -------
         dask Array of shape (n_rows, n_classes)
-            Probabilities in the order of `classes_`, when they are asked for; an ndarray if X is in memory or
-            in files.
+            Probabilities in the order of `classes_`, computed by Dask on demand; an ndarray if X is in memory or in
+            files.
         """
-        check_is_fitted(self, "tree_")
-        return self._answer_parts("predict_proba", X, np.empty((0, self.n_classes_)), prior=prior)
+        check_is_fitted(self)
+        return self._predict_parts("predict_proba", X, np.empty((0, self.n_classes_)), prior=prior)
 
-    def predict(self, X: Any, prior: Any = None, costs: Any = None) -> Any:
-        """Name the class each row is best taken for.
+    def predict(self, X: Any, *, prior: Any = None, costs: Any = None) -> Any:
+        """Predict the class of each row: the most probable one, or with costs the one of least expected cost.
 
         Parameters
         ----------
@@ -147,77 +169,109 @@ class DaskTreeClassifier(TreeClassifier):
         prior : dict from label to rate, or array-like of shape (n_classes,), default=None
             As in `predict_proba`.
         costs : array-like of shape (n_classes, n_classes) or mapping, default=None
-            Costs for these rows, in the place of the estimator's.
+            Costs for these rows, instead of the estimator's.
 
         Returns
         -------
         dask Array of shape (n_rows,)
-            Labels, when they are asked for; an ndarray if X is in memory or in files.
+            Labels, computed by Dask on demand; an ndarray if X is in memory or in files.
         """
-        check_is_fitted(self, "tree_")
-        return self._answer_parts("predict", X, self.classes_[:0], prior=prior, costs=costs)
+        check_is_fitted(self)
+        return self._predict_parts("predict", X, self.classes_[:0], prior=prior, costs=costs)
 
     def to_local(self) -> TreeClassifier:
-        """Return the same model without the cluster, to be saved, exported and used anywhere.
+        """Return the fitted `TreeClassifier`, which needs no cluster: to explain, export and save.
 
         Returns
         -------
         TreeClassifier
-            With the same parameters and the same fit.
+            A copy of `estimator_`.
         """
-        settings = self.get_params(deep=False)
-        del settings["client"]
-        local = TreeClassifier(**settings)
-        names = tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
-        local._learn(self.tree_, self.classes_, names, self.class_weight_, self._shares)
-        return local
+        check_is_fitted(self)
+        return copy(self.estimator_)
 
-    def _answer_parts(self, method: str, X: Any, none: NDArray[Any], **options: Any) -> Any:
-        """Ask a method for each partition, or right here if there is none; `none` is its answer for no rows."""
+    @property
+    def tree_(self) -> Tree:
+        """The fitted tree as data."""
+        return self.estimator_.tree_
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The class labels."""
+        return self.estimator_.classes_
+
+    @property
+    def n_classes_(self) -> int:
+        """Number of classes."""
+        return self.estimator_.n_classes_
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features seen in `fit`."""
+        return self.estimator_.n_features_in_  # type: ignore[no-any-return]
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """Names of the features, if X had names."""
+        return self.estimator_.feature_names_in_
+
+    def _read(self, X: Any, y: Any = None) -> Table:  # for `hornbeam.report`
+        return self.estimator_._read(X, y)
+
+    def _predict_parts(self, method: str, X: Any, empty: NDArray[Any], **options: Any) -> Any:
+        """Call a method of the fitted estimator per partition; `empty` is its result for no rows."""
         if not is_lazy(X):
-            return getattr(super(), method)(X, **options)
+            return getattr(self.estimator_, method)(X, **options)
         from dask import delayed
 
-        asked = delayed(_Answer(self.to_local(), method, none, options), pure=False)
+        prediction = delayed(_Prediction(self.estimator_, method, empty, options), pure=False)
         if not is_array(X):
-            return X.map_partitions(_call, asked, meta=none)
+            return X.map_partitions(_predict_part, prediction, meta=empty)
         X = X.rechunk({1: -1})
-        chunks = (X.chunks[0], *((size,) for size in none.shape[1:]))
-        return X.map_blocks(_call, asked, chunks=chunks, drop_axis=[1][none.ndim - 1 :], meta=none)
+        chunks = (X.chunks[0], *((size,) for size in empty.shape[1:]))
+        return X.map_blocks(
+            _predict_part, prediction, chunks=chunks, drop_axis=[1][empty.ndim - 1 :], meta=empty
+        )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Travel without the client: a connection does not."""
+        """Return the state without the client: a connection cannot be pickled."""
         return {**super().__getstate__(), "client": None}
 
     def __sklearn_clone__(self) -> Self:
-        """Clone everything but the client, which is shared."""
-        bare = copy(self)
-        bare.client = None
-        twin = super(DaskTreeClassifier, bare).__sklearn_clone__()
+        """Clone the parameters, but share the client: a connection cannot be copied."""
+        without_client = copy(self)
+        without_client.client = None
+        twin: Self = super(DaskTreeClassifier, without_client).__sklearn_clone__()
         twin.client = self.client
-        return twin  # type: ignore[no-any-return]
+        return twin
 
 
-_own = signature(TreeClassifier.__init__)
-_client_parameter = Parameter("client", Parameter.KEYWORD_ONLY, default=None, annotation=Any)
-DaskTreeClassifier.__init__.__signature__ = _own.replace(  # type: ignore[attr-defined]
-    parameters=[*_own.parameters.values(), _client_parameter]
-)
-
-
-class _Answer(NamedTuple):
-    """What is asked of each partition."""
+class _Prediction(NamedTuple):
+    """A method call that is the same for every partition."""
 
     model: TreeClassifier
     method: str
-    none: NDArray[Any]
+    empty: NDArray[Any]
     options: dict[str, Any]
 
 
-def _call(rows: Any, asked: _Answer) -> NDArray[Any]:
+def _predict_part(rows: Any, prediction: _Prediction) -> NDArray[Any]:
     if len(rows) == 0:
-        return asked.none
-    return getattr(asked.model, asked.method)(rows, **asked.options)  # type: ignore[no-any-return]
+        return prediction.empty
+    predict = getattr(prediction.model, prediction.method)
+    return predict(rows, **prediction.options)  # type: ignore[no-any-return]
+
+
+def _unfitted(estimator: Any) -> TreeClassifier:
+    """Return a clone of the estimator; None stands for the default."""
+    if estimator is None:
+        return TreeClassifier()
+    if not isinstance(estimator, TreeClassifier):
+        raise ParameterError(
+            f"estimator={shown(estimator)}: expected a TreeClassifier, or None for TreeClassifier(). Pass its "
+            "parameters to it: DaskTreeClassifier(TreeClassifier(max_depth=3))."
+        )
+    return clone(estimator)  # type: ignore[no-any-return]
 
 
 def _client(client: Any) -> Any:
@@ -229,6 +283,6 @@ def _client(client: Any) -> Any:
         return get_client()
     except ValueError as error:
         raise ParameterError(
-            "client is None, and there is no client of the moment; expected one. Connect first: "
+            "client is None, and there is no current client; expected one. Connect first: "
             "distributed.Client(address), or Client() for processes on this machine."
         ) from error

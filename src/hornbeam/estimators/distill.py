@@ -1,4 +1,4 @@
-"""One readable tree that carries what a forest, or any other model, knows."""
+"""`distill`: one tree that approximates a forest or any other classifier."""
 
 from typing import Any
 
@@ -41,43 +41,42 @@ def distill(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> TreeClassifier:
-    """Teach one tree what a forest, a boosted model or anybody else with `predict_proba` knows.
+    """Distill a classifier with `predict_proba`, such as a forest, into a single tree.
 
     Parameters
     ----------
     teacher : classifier or None
-        One that is fitted is asked as it is; another is cloned and fitted first. None: a forest of 200 trees.
+        The model to approximate: used as it is if it is fitted, else cloned and fitted. None: a forest of 200 trees.
     X : array-like or data frame of shape (n_rows, n_features)
-        Real rows, best those that the teacher was fitted to.
+        Training rows, preferably those that the teacher was fitted to.
     y : array-like of shape (n_rows,)
-        Their classes: the evidence of the tree.
+        Their class labels, which are counted in the tree.
     sample_weight : array-like of shape (n_rows,), default=None
-        A row of weight 2 counts as two rows. A teacher that is fitted first gets them too.
+        Row weights: a row of weight 2 counts as two rows. Passed to the teacher too, if it is fitted here.
     fidelity : float, default=0.98
-        How much of what the largest tree could tell apart must be kept; less, and the tree is smaller.
+        Share of the full tree's fit to the teacher (the decrease of the squared distance) that the pruned tree must
+        keep; smaller values give smaller trees.
     max_leaf_nodes : int, default=None
-        Leaves at most, whatever `fidelity` asks for: of the subtrees that are the best of their size, the largest
-        that is within.
+        Maximum number of leaves, even if `fidelity` is not reached: the largest of the best subtrees within the limit.
     held_out : array-like of shape (n_rows, n_classes), default=None
-        The teacher's probabilities of these rows as if it had not been fitted to them; they choose a temperature.
-        None: its probabilities out of bag (`oob_decision_function_`) if it has such, else those of clones of it in
-        five folds.
+        Held-out probabilities of the teacher for these rows, which choose a temperature. None: its out-of-bag
+        probabilities (`oob_decision_function_`), or those of clones of it in 5-fold cross-validation.
     random_state : int, RandomState instance or None, default=None
-        Another number, other new rows. None is 0: the same rows give the same tree.
+        Seed of the synthetic rows. None means 0: the same rows always give the same tree.
     n_jobs : int, default=None
-        Threads; -1 for all cores. The tree does not depend on them.
+        Number of threads; -1 for all cores. The tree does not depend on it.
 
     Returns
     -------
     TreeClassifier
-        Fitted: it can be read, explained, reported, saved and exported like any other. Its evidence is that of the real
-        rows; `update` and `forget` are not for it, whose probabilities are more than its evidence.
+        A fitted tree, to explain, report, save and export like any other. Its evidence is that of the training rows.
+        `update` and `forget` raise an error, because its probabilities do not follow from its evidence.
 
     Notes
     -----
-    New rows are drawn near the real ones, thirty for each: two rows that end in the same leaf of a forest exchange some
-    of their values. The teacher labels them with its probabilities, at the temperature that has the least squared
-    error on rows it was not fitted to. One tree is grown on them and pruned to `fidelity`.
+    Thirty synthetic rows are made per training row: two rows from the same leaf of a forest exchange some of their
+    values. The teacher predicts their probabilities, at the temperature of least squared error on held-out
+    rows. One tree is grown on them and pruned to `fidelity`.
 
     Examples
     --------
@@ -102,7 +101,7 @@ def distill(
     X, labels = dense(X), read_classes(student, y)
     table = Table.read(X, labels, sample_weight=sample_weight)
     if table.n_rows != len(labels.codes):
-        raise DataError("some rows weigh 0; expected weights above 0. Leave these rows out.")
+        raise DataError("some rows have weight 0; expected weights above 0. Leave these rows out.")
     if len(labels.classes) < 2:
         raise DataError(
             f"y has the one class {labels.classes.item(0)!r}; expected two or more to tell apart."
@@ -117,30 +116,31 @@ def distill(
     known, found = np.asarray(teacher.classes_).tolist(), labels.classes.tolist()
     if known != found:
         raise DataError(
-            f"the teacher knows the classes {known}, and y has {found}: expected the same. Pass the rows it was "
+            f"the teacher has the classes {known}, and y has {found}: expected the same. Pass the rows it was "
             "fitted to."
         )
-    # In an order that they themselves decide, so that the tree does not depend on the one they came in.
+    # In canonical order, so that the tree does not depend on the order of the rows.
     ordered = CanonicalRows.of(table, Recipe(), threads)
 
-    def ask(rows: NDArray[np.intp]) -> Floats:
+    def predict(rows: NDArray[np.intp]) -> Floats:
         return np.array(teacher.predict_proba(recombine_rows(X, ordered.origin[rows])), dtype=np.float64)
 
-    folds = min(_FOLDS, int(np.bincount(labels.codes).max()))  # more than rows of a class cannot be made
-    honest = _held_out(teacher, X, y, held_out, folds, (table.n_rows, len(labels.classes)))
-    tree = distillation.fit(ordered.table, ask, None if honest is None else honest[ordered.origin], threads)
-    student._learn(tree, labels.classes, table.names, table.class_weight, None)
+    folds = min(_FOLDS, int(np.bincount(labels.codes).max()))  # at most the rows of the largest class
+    held_out = _held_out(teacher, X, y, held_out, folds, (table.n_rows, len(labels.classes)))
+    held_out = None if held_out is None else held_out[ordered.origin]
+    tree = distillation.fit(ordered.table, predict, held_out, threads)
+    student._set_fitted_tree(tree, labels.classes, table.names, table.class_weight, None)
     return student
 
 
 def _fitted(teacher: Any, X: Any, y: Any, sample_weight: Any, seed: int, n_jobs: int | None) -> Any:
-    """The teacher itself if it is fitted, else a clone that is; None stands for a forest."""
+    """Return the teacher if it is fitted, else a fitted clone; None stands for a forest."""
     if teacher is None:
         forest = ForestClassifier(_TREES, oob_score=True, random_state=seed, n_jobs=n_jobs)
         return forest.fit(X, y, sample_weight=sample_weight)
     if isinstance(teacher, type):
         raise ParameterError(
-            f"the teacher is the class {teacher.__name__} itself; expected one of its kind: {teacher.__name__}()."
+            f"the teacher is the class {teacher.__name__} itself; expected an instance: {teacher.__name__}()."
         )
     if not hasattr(teacher, "predict_proba"):
         raise ParameterError(
@@ -151,22 +151,22 @@ def _fitted(teacher: Any, X: Any, y: Any, sample_weight: Any, seed: int, n_jobs:
         check_is_fitted(teacher)
     except NotFittedError:
         return clone(teacher).fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
-    except TypeError:  # not of scikit-learn's kind: whoever answers is fitted
+    except TypeError:  # not a scikit-learn estimator: taken as fitted
         return teacher
     return teacher
 
 
-def _held_out(teacher: Any, X: Any, y: Any, told: Any, folds: int, shape: tuple[int, int]) -> Floats | None:
-    """What the teacher, or a clone of it, answers to rows it has not seen; None if nobody can tell."""
-    answers = getattr(teacher, "oob_decision_function_", None) if told is None else told
-    if answers is None and folds > 1 and hasattr(teacher, "get_params") and hasattr(teacher, "fit"):
-        answers = cross_val_predict(clone(teacher), X, y, cv=folds, method="predict_proba")
-    if answers is None:
+def _held_out(teacher: Any, X: Any, y: Any, passed: Any, folds: int, shape: tuple[int, int]) -> Floats | None:
+    """Return held-out probabilities of the teacher; None if there are none and it cannot be cloned."""
+    predicted = getattr(teacher, "oob_decision_function_", None) if passed is None else passed
+    if predicted is None and folds > 1 and hasattr(teacher, "get_params") and hasattr(teacher, "fit"):
+        predicted = cross_val_predict(clone(teacher), X, y, cv=folds, method="predict_proba")
+    if predicted is None:
         return None
-    held_out = np.asarray(answers, dtype=np.float64)
+    held_out = np.asarray(predicted, dtype=np.float64)
     if held_out.shape != shape:
         raise DataError(
-            f"the answers of the teacher to rows it has not seen are of shape {held_out.shape}, expected {shape}: a "
-            "row each and a column for each class. Pass the rows it was fitted to, or such answers as held_out."
+            f"the held-out probabilities of the teacher have the shape {held_out.shape}, expected {shape}: one row per "
+            "row of X, and one column per class. Pass the rows it was fitted to, or such probabilities as held_out."
         )
     return held_out

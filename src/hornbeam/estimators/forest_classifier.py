@@ -1,4 +1,4 @@
-"""A forest of classification trees in scikit-learn's manners."""
+"""`ForestClassifier`: a random forest for classes as a scikit-learn estimator."""
 
 from typing import Any, Self
 
@@ -7,12 +7,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.table import Table
-from hornbeam.estimators.inputs.sources import accepts_source, in_memory
+from hornbeam.estimators.inputs.sources import accepts_source, require_in_memory
 from hornbeam.estimators.inputs.targets import read_classes
+from hornbeam.estimators.methods.ensemble_methods import ForestMethods, oob_mask
 from hornbeam.estimators.methods.estimator import ClassifierMethods
-from hornbeam.estimators.methods.forest_methods import ForestMethods
 from hornbeam.estimators.methods.locks import exclusive
-from hornbeam.estimators.methods.out_of_bag import oob_mask
 from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.typing import Floats
@@ -21,58 +20,61 @@ __all__ = ["ForestClassifier"]
 
 
 class ForestClassifier(CallbackSupportMixin, ForestMethods, ClassifierMethods):
-    """A random forest with class probabilities, for numeric and nominal features with missing values.
+    """A random forest with smoothed class probabilities.
+
+    Features may be numeric or nominal and may have missing values; nothing needs to be encoded or imputed. By default
+    the smoothing of the trees, and a temperature of their averaged probabilities, are chosen out of bag.
 
     Parameters
     ----------
     n_estimators : int, default=100
-        How many trees there are.
+        Number of trees.
     criterion : {"entropy", "gini", "gain_ratio", "hellinger"}, default="entropy"
-        What a split is worth.
+        The measure of a split's quality.
     nominal : {"subset", "multiway"}, default="subset"
-        How a nominal feature splits: two children for the best subset, or a child for each category.
+        How to split a nominal feature: two children for the best subset, or one child per category.
     missing : {"own", "learned", "fractional"}, default="own"
-        Where rows go whose tested value is missing: to a child of their own, to the better child, or to every
-        child in proportion.
+        Where rows with a missing value go: to a child of their own, to the better child, or to every child in
+        proportion.
     max_depth : int, default=None
-        Tests on a path at most.
+        Maximum depth of each tree.
     min_samples_split : int or float, default=2
-        Different rows a node must hold to be split; between 0 and 1, a share of all rows.
+        Least number of different rows of a node to be split; between 0 and 1, a share of all rows.
     min_samples_leaf : int or float, default=1
-        Different rows each child of a split must hold; between 0 and 1, a share of all rows.
+        Least number of different rows of each child; between 0 and 1, a share of all rows.
     min_weight_fraction_leaf : float, default=0.0
-        Share of all weight each child of a split must hold.
+        Least share of the total weight of each child.
     min_impurity_decrease : float, default=0.0
-        Gain times the node's share of all weight must reach this.
+        Least gain of a split, times the node's share of the total weight.
     max_features : {"sqrt", "log2"}, int, float or None, default="sqrt"
-        Features a node looks at, drawn anew for each node: so many, or such a share of all; None for all. It looks
-        at more while none of them offers a split.
+        Number, or share, of the features to try at each node, drawn anew for each node; None for all. More are tried
+        while none of them gives a split.
     max_leaf_nodes : int, default=None
-        Leaves of each tree at most, best first.
+        Maximum number of leaves of each tree, grown best first.
     max_bins : int, None or "auto", default="auto"
-        Quantile bins for each numeric feature, shared by all trees; None tries every distinct value. "auto": 255.
+        Quantile bins per numeric feature, shared by all trees; None: every distinct value. "auto": 255.
     bootstrap : bool, default=True
-        Whether each tree sees a sample of the rows, drawn with replacement, or all of them.
+        Whether each tree is grown on a sample of the rows, drawn with replacement, or on all rows.
     max_samples : int, float or None, default=None
-        Rows drawn for each tree, or their share of all; None: as many as there are.
+        Number, or share, of the rows to draw for each tree; None: as many as there are.
     oob_score : bool, default=False
-        Whether to ask each row of the trees that have not seen it, and keep the answers and their accuracy.
+        Whether to compute out-of-bag predictions and their accuracy.
     smoothing : str, a smoother or None, default="auto"
-        How the trees estimate their probabilities, before these are averaged. "out-of-bag": raw, or with few or many
-        rows borrowed from the ancestors, whichever has the least squared error on rows that the trees have not seen;
-        then a temperature of the averaged probabilities is chosen by the same rows. None: raw frequencies. Or a name
-        that `TreeClassifier` knows, but for "cross-fitted", or a step of `hornbeam.smoothing`. With None or one of these the
-        temperature is 1. "auto": "out-of-bag", or None without `bootstrap`.
+        How the trees estimate probabilities, before these are averaged. "out-of-bag" chooses how much to borrow from
+        the ancestors (nothing, little or much) by the squared error of out-of-bag predictions, and then a temperature
+        of the averaged probabilities. Or a name that `TreeClassifier` accepts, except "cross-fitted", or a
+        smoother of `hornbeam.smoothing`; None: raw frequencies. With these the temperature is 1. "auto":
+        "out-of-bag", or None without `bootstrap`.
     class_weight : dict, "balanced" or None, default=None
-        What a mistake about each class costs beside the others. It steers the choice of tests, and `predict` names
-        the class whose probability times weight is largest; probabilities know nothing of it.
+        Weight of each class in the choice of splits and in `predict`, which chooses the largest probability times
+        weight. Probabilities do not use it: they keep the base rate of the rows.
     monotonic_cst : array-like of int, dict or None, default=None
-        For two classes: +1 where the second class's probability must not fall as the feature rises, -1 where it must
-        not rise, 0 elsewhere; or a dict from feature names.
+        For two classes, the sign of each feature's effect on the probability of the second class: 1 (increasing), -1
+        (decreasing) or 0 (free); or a dict by feature name.
     random_state : int, RandomState instance or None, default=None
-        Another number, another forest. None is 0: the same rows give the same forest.
+        Seed of all draws. None means 0: the same rows always give the same forest.
     n_jobs : int, default=None
-        Threads; -1 for all cores. Neither the forest nor its answers depend on them.
+        Number of threads; -1 for all cores. The forest and its predictions do not depend on it.
 
     Attributes
     ----------
@@ -83,25 +85,26 @@ class ForestClassifier(CallbackSupportMixin, ForestMethods, ClassifierMethods):
     n_classes_ : int
         Number of classes.
     class_weight_ : ndarray of shape (n_classes,)
-        The weight of every class when `predict` decides.
+        Weight of each class in `predict`.
     smoother_ : Smoother or None
-        What smooths the trees: chosen, or given.
+        The smoother of the trees: chosen out of bag, or the parameter.
     temperature_ : float
-        The mean of the trees' probabilities is raised to the power 1 / `temperature_` and scaled to a sum of 1. Below 1
-        where the mean is under-confident; 1 unless it was chosen out of bag.
+        Temperature of the averaged probabilities: they are raised to the power 1 / `temperature_` and normalised. Below
+        1 if the average is under-confident; 1 unless chosen out of bag.
     oob_score_ : float
-        Share of the rows, by weight, that the trees which have not seen them name rightly; with `oob_score`.
+        Weighted accuracy of the out-of-bag predictions; with `oob_score`.
     oob_decision_function_ : ndarray of shape (n_rows, n_classes)
-        Their probabilities for every row that counts; NaN where every tree has seen the row. With `oob_score`.
+        Out-of-bag probabilities of the rows of weight above 0; NaN for rows in every bootstrap sample. With
+        `oob_score`.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if X had any.
+        Names of the features, if X had names.
 
     Notes
     -----
-    The same rows give the same forest, bit for bit, in any order and on any number of threads, and a row of weight 2
-    is a row given twice. Weights that are not whole are multiplied with how often a row is drawn.
+    The same rows give the same forest, bit for bit, in any order and on any number of threads. A row of weight 2 is the
+    same as two rows. Fractional weights are multiplied by how often a row is drawn.
 
     Examples
     --------
@@ -166,29 +169,29 @@ class ForestClassifier(CallbackSupportMixin, ForestMethods, ClassifierMethods):
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
-            Numbers, booleans, strings, categories; missing values in any form.
+            Numbers, booleans, strings or categories, with missing values in any form.
         y : array-like of shape (n_rows,)
             Class labels.
         sample_weight : array-like of shape (n_rows,), default=None
-            A row of weight 2 counts as two rows.
+            Row weights: a row of weight 2 counts as two rows.
 
         Returns
         -------
         ForestClassifier
             Itself, fitted.
         """
-        in_memory(self, X)
+        require_in_memory(self, X)
         with Progress(self, X, y, sample_weight) as progress:
             labels = read_classes(self, y)
             table = Table.read(X, labels, sample_weight=sample_weight, class_weight=self.class_weight)
-            planted = self._plant(table, progress)
+            result = self._train(table, progress)
             self.classes_ = labels.classes
             self.n_classes_ = len(labels.classes)
             self.class_weight_ = (
                 np.ones(self.n_classes_) if table.class_weight is None else table.class_weight
             )
-            if planted.out_of_bag is not None:
-                self._score_out_of_bag(planted.out_of_bag, table)
+            if result.out_of_bag is not None:
+                self._score_out_of_bag(result.out_of_bag, table)
         return self
 
     @property
@@ -199,7 +202,7 @@ class ForestClassifier(CallbackSupportMixin, ForestMethods, ClassifierMethods):
 
     @accepts_source
     def predict_proba(self, X: Any) -> Floats:
-        """Estimate class probabilities: the mean of the trees', scaled by the temperature.
+        """Predict class probabilities: the average over the trees, at the temperature.
 
         Parameters
         ----------
@@ -216,7 +219,7 @@ class ForestClassifier(CallbackSupportMixin, ForestMethods, ClassifierMethods):
 
     @accepts_source
     def predict(self, X: Any) -> NDArray[Any]:
-        """Name the most probable class of each row, each class counting by its weight.
+        """Predict the class of largest probability times class weight.
 
         Parameters
         ----------
@@ -229,14 +232,14 @@ class ForestClassifier(CallbackSupportMixin, ForestMethods, ClassifierMethods):
             Labels; on a tie, the first of `classes_`.
         """
         table = self._read(X)
-        stake = self.forest_.answer(table, n_threads(self.n_jobs)) * self.class_weight_
-        named: NDArray[Any] = self.classes_[stake.argmax(axis=1)]
-        return named
+        weighted = self.forest_.answer(table, n_threads(self.n_jobs)) * self.class_weight_
+        labels: NDArray[Any] = self.classes_[weighted.argmax(axis=1)]
+        return labels
 
-    def _score_out_of_bag(self, answers: Floats, table: Table) -> None:
-        self.oob_decision_function_ = answers
+    def _score_out_of_bag(self, predicted: Floats, table: Table) -> None:
+        self.oob_decision_function_ = predicted
         assert table.target is not None
-        heard = oob_mask(answers)
-        right = (answers * self.class_weight_)[heard].argmax(axis=1) == table.target[heard]
-        weight = None if table.weight is None else table.weight[heard]
-        self.oob_score_ = float(np.average(right, weights=weight)) if heard.any() else np.nan
+        mask = oob_mask(predicted)
+        correct = (predicted * self.class_weight_)[mask].argmax(axis=1) == table.target[mask]
+        weight = None if table.weight is None else table.weight[mask]
+        self.oob_score_ = float(np.average(correct, weights=weight)) if mask.any() else np.nan

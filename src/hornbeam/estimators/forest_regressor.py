@@ -1,4 +1,4 @@
-"""A forest of regression trees in scikit-learn's manners."""
+"""`ForestRegressor`: a random forest for a numeric target as a scikit-learn estimator."""
 
 from typing import Any, Self
 
@@ -8,12 +8,11 @@ from sklearn.metrics import r2_score
 
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
-from hornbeam.estimators.inputs.sources import accepts_source, in_memory
+from hornbeam.estimators.inputs.sources import accepts_source, require_in_memory
 from hornbeam.estimators.inputs.targets import read_numeric
+from hornbeam.estimators.methods.ensemble_methods import ForestMethods, oob_mask
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
-from hornbeam.estimators.methods.forest_methods import ForestMethods
 from hornbeam.estimators.methods.locks import exclusive
-from hornbeam.estimators.methods.out_of_bag import oob_mask
 from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.typing import Floats
@@ -22,71 +21,75 @@ __all__ = ["ForestRegressor"]
 
 
 class ForestRegressor(CallbackSupportMixin, ForestMethods, RegressorMixin, HornbeamEstimator):
-    """A random forest for a number, for numeric and nominal features with missing values.
+    """A random forest for a numeric target, with smoothed means.
+
+    Features may be numeric or nominal and may have missing values; nothing needs to be encoded or imputed. By default
+    the smoothing of the trees is chosen out of bag.
 
     Parameters
     ----------
     n_estimators : int, default=100
-        How many trees there are.
+        Number of trees.
     nominal : {"subset", "multiway"}, default="subset"
-        How a nominal feature splits: two children for the best subset, or a child for each category.
+        How to split a nominal feature: two children for the best subset, or one child per category.
     missing : {"own", "learned"}, default="own"
-        Where rows go whose tested value is missing: to a child of their own, or to the better child.
+        Where rows with a missing value go: to a child of their own, or to the better child.
     max_depth : int, default=None
-        Tests on a path at most.
+        Maximum depth of each tree.
     min_samples_split : int or float, default=2
-        Different rows a node must hold to be split; between 0 and 1, a share of all rows.
+        Least number of different rows of a node to be split; between 0 and 1, a share of all rows.
     min_samples_leaf : int or float, default=1
-        Different rows each child of a split must hold; between 0 and 1, a share of all rows.
+        Least number of different rows of each child; between 0 and 1, a share of all rows.
     min_weight_fraction_leaf : float, default=0.0
-        Share of all weight each child of a split must hold.
+        Least share of the total weight of each child.
     min_impurity_decrease : float, default=0.0
-        Decrease of the squared error times the node's share of all weight must reach this.
+        Least decrease of the squared error by a split, times the node's share of the total weight.
     max_features : {"sqrt", "log2"}, int, float or None, default=1.0
-        Features a node looks at, drawn anew for each node: so many, or such a share of all; None for all. It looks
-        at more while none of them offers a split.
+        Number, or share, of the features to try at each node, drawn anew for each node; None for all. More are tried
+        while none of them gives a split.
     max_leaf_nodes : int, default=None
-        Leaves of each tree at most, best first.
+        Maximum number of leaves of each tree, grown best first.
     max_bins : int, None or "auto", default="auto"
-        Quantile bins for each numeric feature, shared by all trees; None tries every distinct value. "auto": 255.
+        Quantile bins per numeric feature, shared by all trees; None: every distinct value. "auto": 255.
     bootstrap : bool, default=True
-        Whether each tree sees a sample of the rows, drawn with replacement, or all of them.
+        Whether each tree is grown on a sample of the rows, drawn with replacement, or on all rows.
     max_samples : int, float or None, default=None
-        Rows drawn for each tree, or their share of all; None: as many as there are.
+        Number, or share, of the rows to draw for each tree; None: as many as there are.
     oob_score : bool, default=False
-        Whether to ask each row of the trees that have not seen it, and keep the answers and their R².
+        Whether to compute out-of-bag predictions and their R².
     smoothing : str, a smoother or None, default="auto"
-        How the trees estimate their means, before these are averaged. "out-of-bag": raw, or with rows that the
-        ancestors lend, few or many, whichever has the least squared error on rows that the trees have not seen. None
-        or "raw": raw means. Or "m-branch", "shrinkage", or a step of `hornbeam.smoothing` that knows means. "auto":
-        "out-of-bag", or None without `bootstrap`.
+        How the trees estimate means, before these are averaged. "out-of-bag" chooses how much to borrow from the
+        ancestors (nothing, little or much) by the squared error of out-of-bag predictions. Or "m-branch",
+        "shrinkage", or a smoother of `hornbeam.smoothing` for means; None or "raw": raw means. "auto": "out-of-bag",
+        or None without `bootstrap`.
     monotonic_cst : array-like of int, dict or None, default=None
-        +1 where the answer must not fall as the feature rises, -1 where it must not rise, 0 elsewhere; or a dict
-        from feature names.
+        Sign of each feature's effect on the prediction: 1 (increasing), -1 (decreasing) or 0 (free); or a dict by
+        feature name.
     random_state : int, RandomState instance or None, default=None
-        Another number, another forest. None is 0: the same rows give the same forest.
+        Seed of all draws. None means 0: the same rows always give the same forest.
     n_jobs : int, default=None
-        Threads; -1 for all cores. Neither the forest nor its answers depend on them.
+        Number of threads; -1 for all cores. The forest and its predictions do not depend on it.
 
     Attributes
     ----------
     forest_ : Forest
         The fitted trees as data.
     smoother_ : Smoother or None
-        What smooths the trees: chosen, or given.
+        The smoother of the trees: chosen out of bag, or the parameter.
     oob_score_ : float
-        R², by weight, of the answers of trees to rows they have not seen; with `oob_score`.
+        Weighted R² of the out-of-bag predictions; with `oob_score`.
     oob_prediction_ : ndarray of shape (n_rows,)
-        These answers for every row that counts; NaN where every tree has seen the row. With `oob_score`.
+        Out-of-bag predictions of the rows of weight above 0; NaN for rows in every bootstrap sample. With
+        `oob_score`.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if X had any.
+        Names of the features, if X had names.
 
     Notes
     -----
-    The same rows give the same forest, bit for bit, in any order and on any number of threads, and a row of weight 2
-    is a row given twice. Weights that are not whole are multiplied with how often a row is drawn.
+    The same rows give the same forest, bit for bit, in any order and on any number of threads. A row of weight 2 is the
+    same as two rows. Fractional weights are multiplied by how often a row is drawn.
 
     Examples
     --------
@@ -147,29 +150,29 @@ class ForestRegressor(CallbackSupportMixin, ForestMethods, RegressorMixin, Hornb
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
-            Numbers, booleans, strings, categories; missing values in any form.
+            Numbers, booleans, strings or categories, with missing values in any form.
         y : array-like of shape (n_rows,)
             Numbers.
         sample_weight : array-like of shape (n_rows,), default=None
-            A row of weight 2 counts as two rows.
+            Row weights: a row of weight 2 counts as two rows.
 
         Returns
         -------
         ForestRegressor
             Itself, fitted.
         """
-        in_memory(self, X)
+        require_in_memory(self, X)
         with Progress(self, X, y, sample_weight) as progress:
-            numbers = read_numeric(self, y)
-            table = Table.read(X, numbers, sample_weight=sample_weight, target=Kind.NUMERIC)
-            planted = self._plant(table, progress)
-            if planted.out_of_bag is not None:
-                self._score_out_of_bag(planted.out_of_bag, table)
+            target = read_numeric(self, y)
+            table = Table.read(X, target, sample_weight=sample_weight, target=Kind.NUMERIC)
+            result = self._train(table, progress)
+            if result.out_of_bag is not None:
+                self._score_out_of_bag(result.out_of_bag, table)
         return self
 
     @accepts_source
     def predict(self, X: Any) -> Floats:
-        """Answer each row with the mean of the trees' answers.
+        """Predict each row: the mean over the trees.
 
         Parameters
         ----------
@@ -183,13 +186,14 @@ class ForestRegressor(CallbackSupportMixin, ForestMethods, RegressorMixin, Hornb
         table = self._read(X)
         return self.forest_.answer(table, n_threads(self.n_jobs))[:, 0]
 
-    def _score_out_of_bag(self, answers: Floats, table: Table) -> None:
+    def _score_out_of_bag(self, predicted: Floats, table: Table) -> None:
         assert table.numeric_target is not None
-        heard = oob_mask(answers)
-        self.oob_prediction_ = answers[:, 0]
+        mask = oob_mask(predicted)
+        self.oob_prediction_ = predicted[:, 0]
         self.oob_score_ = np.nan
-        if heard.any():
-            weight = None if table.weight is None else table.weight[heard]
-            self.oob_score_ = float(
-                r2_score(table.numeric_target.values[heard], answers[heard], sample_weight=weight)
+        if mask.any():
+            true, weight = (
+                table.numeric_target.values[mask],
+                None if table.weight is None else table.weight[mask],
             )
+            self.oob_score_ = float(r2_score(true, predicted[mask], sample_weight=weight))

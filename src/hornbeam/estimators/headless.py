@@ -1,7 +1,6 @@
-"""What a TreeClassifier and a TreeRegressor do, without scikit-learn, whose import takes longer than most fits.
+"""Fitting and deciding without scikit-learn, for the command line: its import takes longer than most fits.
 
-For those who start anew for every answer, the command line above all. Models go from file to file, and are the same
-to the last byte as those of the estimators and `hornbeam.save`.
+The models are the same, to the last byte, as those of `TreeClassifier`, `TreeRegressor` and `hornbeam.save`.
 """
 
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from hornbeam.data.table import Table
 from hornbeam.estimators.methods.update import known_shares
 from hornbeam.estimators.parameters.recipes import classification_fitter, regression_fitter
 from hornbeam.estimators.parameters.threads import n_threads
-from hornbeam.estimators.persistence.trees import model_of
+from hornbeam.estimators.persistence.trees import classifier_model
 from hornbeam.storage import Model
 from hornbeam.tree.decision.rule import DecisionRule
 from hornbeam.tree.edit import with_decision
@@ -36,7 +35,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Settings:
-    """The parameters of a `TreeClassifier`, of which it says more.
+    """The parameters of a `TreeClassifier`, which documents them.
 
     Examples
     --------
@@ -74,7 +73,7 @@ def fit(
     n_jobs: int | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> Model:
-    """Fit a tree as `TreeClassifier.fit` does.
+    """Fit a classification tree, as `TreeClassifier.fit` does.
 
     Parameters
     ----------
@@ -83,14 +82,14 @@ def fit(
     y : array-like of shape (n_rows,) or Labels
     sample_weight : array-like of shape (n_rows,), optional
     n_jobs : int, optional
-        Threads of this fit alone: they belong to the machine, and those of the settings to the model.
+        Number of threads of this fit; the `n_jobs` of the settings is saved with the model.
     on_progress : callable, optional
-        Hears how many rows are settled.
+        Called with the number of rows that have reached their leaf.
 
     Returns
     -------
     Model
-        What `hornbeam.storage.write` takes.
+        The input of `hornbeam.storage.write`.
 
     Examples
     --------
@@ -104,8 +103,8 @@ def fit(
     )
     tree = with_decision(tree, DecisionRule.of(settings.costs, table.class_weight, labels.classes.tolist()))
     named, shares = table.names is not None, known_shares(tree, table)
-    return model_of(
-        "TreeClassifier", _as_estimator(settings), tree, labels.classes, named, table.class_weight, shares
+    return classifier_model(
+        "TreeClassifier", _as_parameters(settings), tree, labels.classes, named, table.class_weight, shares
     )
 
 
@@ -117,18 +116,18 @@ def fit_rows(
     n_jobs: int | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> Model:
-    """Fit a tree to rows that stay where they are, as `TreeClassifier.fit` does to files.
+    """Fit a classification tree to a source, as `TreeClassifier.fit` does for files.
 
     Parameters
     ----------
     settings : Settings
-        Its class weights are those that the source was opened with.
+        With the class weights that the source was opened with.
     source : Source
-        Rows with their target.
+        Rows with a target.
     memory : int, optional
-        Bytes that rows may take in this process; 2**29 by default.
+        Bytes of memory for rows; 2**29 by default.
     n_jobs, on_progress
-        As of `fit`.
+        As in `fit`.
 
     Returns
     -------
@@ -154,16 +153,18 @@ def fit_rows(
         on_progress=on_progress,
         n_jobs=n_threads(n_jobs),
     )
-    # Texts as objects, which is what columns of a file in memory hold: the model is the same to the last byte.
+    # Strings as objects, as in columns read into memory: otherwise the bytes of the model would differ.
     text = any(isinstance(label, str) for label in source.schema.classes)
     classes = read_labels(np.array(source.schema.classes, dtype=object if text else None)).classes
     tree = with_decision(tree, DecisionRule.of(settings.costs, source.class_weight, classes.tolist()))
-    return model_of("TreeClassifier", _as_estimator(settings), tree, classes, True, source.class_weight, None)
+    return classifier_model(
+        "TreeClassifier", _as_parameters(settings), tree, classes, True, source.class_weight, None
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegressionSettings:
-    """The parameters of a `TreeRegressor`, of which it says more.
+    """The parameters of a `TreeRegressor`, which documents them.
 
     Examples
     --------
@@ -198,18 +199,18 @@ def fit_regression_files(
     n_jobs: int | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> Model:
-    """Fit a tree as `TreeRegressor.fit` does.
+    """Fit a regression tree, as `TreeRegressor.fit` does.
 
     Parameters
     ----------
     settings : RegressionSettings
     X, y, sample_weight, n_jobs, on_progress
-        As of `fit`; y holds numbers.
+        As in `fit`; y is numeric.
 
     Returns
     -------
     Model
-        What `hornbeam.storage.write` takes.
+        The input of `hornbeam.storage.write`.
 
     Examples
     --------
@@ -227,14 +228,14 @@ def fit_regression(
     n_jobs: int | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> Model:
-    """Fit a tree to a table with a numeric target.
+    """Fit a regression tree to a table with a numeric target.
 
     Parameters
     ----------
     settings : RegressionSettings
     table : Table
     n_jobs, on_progress
-        As of `fit`.
+        As in `fit`.
 
     Returns
     -------
@@ -248,21 +249,22 @@ def fit_regression(
     """
     recipe = regression_fitter(settings, table)
     tree = recipe.fit(table, n_jobs=n_threads(n_jobs), on_progress=on_progress)
-    return Model(tree, "TreeRegressor", _as_estimator(settings), {"named": table.names is not None})
+    return Model(tree, "TreeRegressor", _as_parameters(settings), {"named": table.names is not None})
 
 
-def _as_estimator(settings: Settings | RegressionSettings) -> dict[str, Any]:
+def _as_parameters(settings: Settings | RegressionSettings) -> dict[str, Any]:
+    """Return the settings as `get_params` of the estimator would."""
     return {name: getattr(settings, name) for name in sorted(field.name for field in fields(settings))}
 
 
 def decide(model: Model, belief: Floats) -> list[Label]:
-    """Name the class each row is best taken for, as `TreeClassifier.predict` does.
+    """Turn probabilities into labels, as `TreeClassifier.predict` does.
 
     Parameters
     ----------
     model : Model
     belief : float64 array of shape (n_rows, n_classes)
-        What the model's tree answers.
+        Probabilities of the model's tree.
 
     Returns
     -------

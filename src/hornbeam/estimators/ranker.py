@@ -1,4 +1,4 @@
-"""LambdaMART in scikit-learn's manners."""
+"""`BoostedTreesRanker`: LambdaMART as a scikit-learn estimator."""
 
 from typing import Any, Self
 
@@ -9,9 +9,9 @@ from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.lambdamart import LambdaLoss, Queries
 from hornbeam.errors import DataError
-from hornbeam.estimators.inputs.sources import accepts_source, in_memory
+from hornbeam.estimators.inputs.sources import accepts_source, require_in_memory
 from hornbeam.estimators.inputs.targets import read_numeric
-from hornbeam.estimators.methods.boosting_methods import BoostingMethods
+from hornbeam.estimators.methods.ensemble_methods import BoostingMethods
 from hornbeam.estimators.methods.estimator import HornbeamEstimator
 from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
@@ -23,59 +23,61 @@ __all__ = ["BoostedTreesRanker"]
 
 
 class BoostedTreesRanker(CallbackSupportMixin, BoostingMethods, HornbeamEstimator):
-    """Boosted trees that order the rows of a query, most relevant first.
+    """Gradient boosted trees that rank the rows of each query (LambdaMART).
+
+    Features may be numeric or nominal and may have missing values; nothing needs to be encoded or imputed.
 
     Parameters
     ----------
     learning_rate : float, default=0.1
-        The part of each Newton step that is taken.
+        Factor of each Newton step.
     n_estimators : int, default=100
-        Rounds at most, each of one tree.
+        Maximum number of rounds, with one tree per round.
     max_leaf_nodes : int or None, default=31
-        Leaves of each tree at most, best first; None for no limit.
+        Maximum number of leaves of each tree, grown best first; None for no limit.
     max_depth : int or None, default=None
-        Tests on a path at most.
+        Maximum depth of each tree.
     min_samples_leaf : int, default=20
-        Rows each child of a split must hold.
+        Least number of rows of each child.
     l2_regularization : float, default=0.0
-        Added to the hessians of every node: leaves of few rows answer less.
+        Added to the sum of hessians of every node, which shrinks the values of small leaves.
     max_features : {"sqrt", "log2"}, int, float or None, default=None
-        Features a node looks at, drawn anew for each node: so many, or such a share of all; None for all. It looks
-        at more while none of them offers a split.
+        Number, or share, of the features to try at each node, drawn anew for each node; None for all. More are tried
+        while none of them gives a split.
     subsample : float, default=1.0
-        Share of the rows each round is grown on, drawn without replacement.
+        Share of the rows to grow each round on, drawn without replacement.
     max_bins : int, default=255
-        Quantile bins for each numeric feature, shared by all trees.
+        Quantile bins per numeric feature, shared by all trees.
     monotonic_cst : array-like of int, dict or None, default=None
-        +1 where the score must not fall as the feature rises, -1 where it must not rise, 0 elsewhere; or a dict from
-        feature names.
+        Sign of each feature's effect on the score: 1 (increasing), -1 (decreasing) or 0 (free); or a dict by feature
+        name.
     sigma : float, default=1.0
-        How steeply the probability of the right order rises with the difference of two scores.
+        Steepness of the logistic function from the difference of two scores to the probability of their order.
     truncation : int or None, default=None
-        Pairs of rows count if one of the two is among the first so many by score; None for all.
+        Use only pairs with at least one row among this many best scores; None for all pairs.
     normalize : bool, default=True
-        Whether pairs of like scores count for more, and queries of large pulls for less, as LightGBM has it. False is
-        LambdaMART as Burges wrote it down.
+        Whether to normalise gradients by the difference of scores and by their sum per query, as LightGBM does. False:
+        LambdaMART as published by Burges.
     random_state : int, RandomState instance or None, default=None
-        Another number, other draws. None is 0: the same rows give the same trees.
+        Seed of all draws. None means 0: the same rows always give the same trees.
     n_jobs : int, default=None
-        Threads; -1 for all cores. Neither the trees nor their answers depend on them.
+        Number of threads; -1 for all cores. The trees and their predictions do not depend on it.
 
     Attributes
     ----------
-    boosted_ : Boosted
+    boosted_ : BoostedTrees
         The fitted trees as data.
     n_iter_ : int
-        Rounds that were kept.
+        Number of rounds.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if X had any.
+        Names of the features, if X had names.
 
     Notes
     -----
-    The trees do not depend on the number of threads. Rows of equal scores are ranked in the order they came in, as in
-    the first round all are: the order of the rows of a query is part of the data.
+    The trees do not depend on the number of threads. They do depend on the order of the rows within a query, because
+    rows with equal scores, as in the first round, are ranked in their order.
 
     Examples
     --------
@@ -127,23 +129,23 @@ class BoostedTreesRanker(CallbackSupportMixin, BoostingMethods, HornbeamEstimato
     @exclusive
     @with_callbacks
     def fit(self, X: Any, y: Any, group: Any = None) -> Self:
-        """Boost the trees.
+        """Train the trees, round by round.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
-            Numbers, booleans, strings, categories; missing values in any form.
+            Numbers, booleans, strings or categories, with missing values in any form.
         y : array-like of shape (n_rows,)
-            Relevance, from 0; a row of relevance l is worth ``2**l - 1``.
+            Relevance, 0 or more; the gain of relevance l is ``2**l - 1``.
         group : array-like of shape (n_rows,), default=None
-            The query of each row, in any order: numbers or words. None: all rows are of one query.
+            Identifier of the query of each row, in any order. None: all rows belong to one query.
 
         Returns
         -------
         BoostedTreesRanker
             Itself, fitted.
         """
-        in_memory(self, X)
+        require_in_memory(self, X)
         with Progress(self, X, y, None) as progress:
             relevance = read_numeric(self, y)
             table = Table.read(X, relevance, target=Kind.NUMERIC)
@@ -153,12 +155,12 @@ class BoostedTreesRanker(CallbackSupportMixin, BoostingMethods, HornbeamEstimato
                 limit("truncation", self.truncation),
                 boolean("normalize", self.normalize),
             )
-            self._boost(table, loss, progress)
+            self._train(table, loss, progress)
         return self
 
     @accepts_source
     def predict(self, X: Any) -> Floats:
-        """Score each row; of one query, higher scores come first.
+        """Predict a score for each row; within a query, higher scores rank first.
 
         Parameters
         ----------
@@ -173,7 +175,7 @@ class BoostedTreesRanker(CallbackSupportMixin, BoostingMethods, HornbeamEstimato
         return score
 
     def score(self, X: Any, y: Any, group: Any = None) -> float:
-        """Return the mean NDCG of the queries.
+        """Compute the mean NDCG over the queries.
 
         Parameters
         ----------
@@ -182,12 +184,12 @@ class BoostedTreesRanker(CallbackSupportMixin, BoostingMethods, HornbeamEstimato
         y : array-like of shape (n_rows,)
             Relevance.
         group : array-like of shape (n_rows,), default=None
-            The query of each row.
+            Identifier of the query of each row.
 
         Returns
         -------
         float
-            From 0 to 1, for the best order.
+            At most 1, for the best order.
         """
         return ndcg(y, self.predict(X), group)
 

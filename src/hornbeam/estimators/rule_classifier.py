@@ -1,4 +1,4 @@
-"""A list of rules in scikit-learn's manners."""
+"""`RuleClassifier`: an ordered list of rules as a scikit-learn estimator."""
 
 from typing import Any, Self
 
@@ -8,10 +8,9 @@ from sklearn.frozen import FrozenEstimator
 
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError, shown
-from hornbeam.estimators.inputs.column_warnings import warn_of_columns
-from hornbeam.estimators.inputs.sources import in_memory
+from hornbeam.estimators.inputs.fit_warnings import warn, warn_about_columns
+from hornbeam.estimators.inputs.sources import require_in_memory
 from hornbeam.estimators.inputs.targets import read_classes
-from hornbeam.estimators.inputs.warning import warn
 from hornbeam.estimators.methods.estimator import ClassifierMethods
 from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.methods.reads_rows import ReadsRows
@@ -29,41 +28,41 @@ from hornbeam.typing import Floats, Indices
 
 __all__ = ["RuleClassifier"]
 
-_MANY_TESTS = 30_000
+_MANY_CONDITIONS = 30_000
 
 
 class RuleClassifier(ReadsRows, ClassifierMethods):
-    """A short list of rules made from a tree, of which the first that fires decides, as C4.5rules makes it.
+    """A short ordered list of rules, made from a tree as in C4.5rules; the first rule that applies decides.
 
-    Each leaf is a rule. Conditions that a rule is better off without are dropped, of each class the rules are
-    kept that are worth their length, and they are put in order, those first that are wrong about the fewest
-    rows. Probabilities are smoothed.
+    Each leaf becomes a rule. Conditions that do not lower the expected error are dropped, for each class the subset of
+    rules with the shortest description is kept, and the rules are ordered by their errors. Probabilities are smoothed.
 
     Parameters
     ----------
     estimator : TreeClassifier, FrozenEstimator or Tree, default=None
-        What the rules are made from. A `TreeClassifier` is grown on the rows of `fit`; None is
-        ``TreeClassifier("c4.5")``. A fitted one inside a `sklearn.frozen.FrozenEstimator`, or a `Tree`, stays
-        as it is.
+        The tree to make rules from. A `TreeClassifier` is grown on the rows of `fit`; None is
+        ``TreeClassifier("c4.5")``. A fitted one inside a `sklearn.frozen.FrozenEstimator`, or a `Tree`, is used as it
+        is.
     confidence : float, default=0.25
-        The smaller, the more errors are expected of rules for few rows, and the more conditions go.
+        Confidence level of the pessimistic error estimate, as in C4.5; smaller values drop more conditions.
     alpha : float, default=1.0
-        Rows that each wider circle lends to a rule: all rows that meet its conditions, those that meet all
-        but one, and so on, to all rows.
+        Strength of smoothing: the pseudo-count that a rule borrows from each wider set of rows. These are all rows that
+        satisfy its conditions, those that satisfy all but one, and so on, to all rows.
     costs : array-like of shape (n_classes, n_classes), mapping or None, default=None
-        What it costs to predict one class where another is true, as in `TreeClassifier`. `predict` gives the
-        answer of least expected cost; rules and probabilities are not touched.
+        Cost of each kind of error, as in `TreeClassifier`. `predict` returns the class of least expected cost; rules
+        and probabilities do not change.
     random_state : int, RandomState instance or None, default=None
-        Where a class has more than ten rules, other starts of the search for the best of them.
+        Seed of the search for the best subset of rules. None means 0: the same rows always give the same rules. It has
+        an effect only if a class has more than ten rules.
     n_jobs : int, default=None
-        Threads that grow the tree; -1 for all cores. Nothing depends on them.
+        Number of threads that grow the tree; -1 for all cores. The rules do not depend on it.
 
     Attributes
     ----------
     rules_ : RuleSet
-        The list; `hornbeam.export.rules_text` writes it for people.
+        The rules in order; `hornbeam.export.rules_text` formats them.
     tree_ : Tree
-        The tree it was made from.
+        The tree that the rules were made from.
     classes_ : ndarray of shape (n_classes,)
         The class labels.
     n_classes_ : int
@@ -71,17 +70,17 @@ class RuleClassifier(ReadsRows, ClassifierMethods):
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if X had any.
+        Names of the features, if X had names.
 
     See Also
     --------
-    hornbeam.rules : the steps.
-    TreeClassifier.rules : the leaves of a tree as rules, all of them.
+    hornbeam.rules : the single steps.
+    TreeClassifier.rules : all leaves of a tree as rules.
 
     Notes
     -----
-    A missing value meets a condition only where the tree sends it the same way (`missing` of `TreeClassifier`);
-    where it goes to every child, as in ``c4.5``, it meets none. A category never seen meets none either.
+    A missing value satisfies a condition only if the tree sends it to the same child (`missing` of `TreeClassifier`).
+    If it goes to every child, as in ``c4.5``, it satisfies no condition. Nor does an unseen category.
 
     Examples
     --------
@@ -126,50 +125,50 @@ class RuleClassifier(ReadsRows, ClassifierMethods):
 
     @exclusive
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow a tree unless there is one, and make rules of it.
+        """Grow a tree unless one is given, and make rules from it.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
-            Numbers, booleans, strings, categories; missing values in any form.
+            Numbers, booleans, strings or categories, with missing values in any form.
         y : array-like of shape (n_rows,)
             Class labels.
         sample_weight : array-like of shape (n_rows,), default=None
-            A row of weight 2 counts as two rows.
+            Row weights: a row of weight 2 counts as two rows.
 
         Returns
         -------
         RuleClassifier
             Itself, fitted.
         """
-        in_memory(self, X)
-        given, tree = _given(self.estimator)
+        require_in_memory(self, X)
+        estimator, tree = _estimator_or_tree(self.estimator)
         labels = read_classes(self, y)
         table = Table.read(
             X,
             labels,
             sample_weight=sample_weight,
-            class_weight=None if given is None else given.class_weight,
+            class_weight=None if estimator is None else estimator.class_weight,
             schema=None if tree is None else tree.schema,
         )
-        if given is not None:
-            warn_of_columns(table)
-            tree = classification_fitter(given, table).fit(table, n_jobs=n_threads(self.n_jobs))
+        if estimator is not None:
+            warn_about_columns(table)
+            tree = classification_fitter(estimator, table).fit(table, n_jobs=n_threads(self.n_jobs))
         assert tree is not None
-        _warn_of_long_paths(tree)
+        _warn_about_long_paths(tree)
         decision = DecisionRule.of(self.costs, None, table.schema.classes)
         most_probable = with_decision(tree, DecisionRule())
         confidence, alpha = number("confidence", self.confidence, 0.25), number("alpha", self.alpha, 1.0)
         rules = simplify(extract(most_probable, merge=False), table, confidence=confidence)
         chosen = choose_rules(rules, table, alpha=alpha, seed=seed_of(self.random_state))
-        self._remember(chosen.decided_by(decision), table.names)
+        self._set_fitted(chosen.decided_by(decision), table.names)
         self.tree_ = tree
         self.classes_ = labels.widened(table.schema.classes)
         self.n_classes_ = len(self.classes_)
         return self
 
     def predict_proba(self, X: Any) -> Floats:
-        """Estimate class probabilities: what the first rule that fires believes.
+        """Predict class probabilities: those of the first rule that applies.
 
         Parameters
         ----------
@@ -184,15 +183,15 @@ class RuleClassifier(ReadsRows, ClassifierMethods):
         table = self._read(X)
         return self.rules_.answer(table)
 
-    def predict(self, X: Any, costs: Any = None) -> NDArray[Any]:
-        """Name the class of the first rule that fires; with costs, the one expected to cost least.
+    def predict(self, X: Any, *, costs: Any = None) -> NDArray[Any]:
+        """Predict the class of the first rule that applies; with costs, the class of least expected cost.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
             Rows like those of `fit`.
         costs : array-like of shape (n_classes, n_classes) or (n_rows, n_classes, n_classes), or mapping, default=None
-            Costs for these rows, or for each of them, in the place of the estimator's.
+            Costs for these rows, or for each of them, instead of the estimator's.
 
         Returns
         -------
@@ -201,23 +200,23 @@ class RuleClassifier(ReadsRows, ClassifierMethods):
         """
         table = self._read(X)
         if costs is None:
-            named = np.array([rule.target for rule in (*self.rules_, self.rules_.default)])
-            codes = named[self.rules_.decide(table)]
+            targets = np.array([rule.target for rule in (*self.rules_, self.rules_.default)])
+            codes = targets[self.rules_.decide(table)]
         else:
-            belief = self.rules_.answer(table)
-            codes = Costs.of(costs, self.classes_.tolist(), len(belief)).cheapest(belief)
+            probability = self.rules_.answer(table)
+            codes = Costs.of(costs, self.classes_.tolist(), len(probability)).cheapest(probability)
         labels: NDArray[Any] = self.classes_[codes]
         return labels
 
-    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Floats, Floats]:
-        """Say how sure `predict_proba` is.
+    def predict_interval(self, X: Any, *, level: float = 0.9) -> tuple[Floats, Floats]:
+        """Compute an interval for each probability of `predict_proba`.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
             Rows like those of `fit`.
         level : float, default=0.9
-            How often the true rate among the rows that a rule decides is to be within.
+            Probability with which an interval is to contain the true rate among the rows that the rule decides.
 
         Returns
         -------
@@ -241,25 +240,25 @@ class RuleClassifier(ReadsRows, ClassifierMethods):
         Returns
         -------
         ndarray of int32 of shape (n_rows,)
-            Its position in `rules_`; the number of rules where none fires.
+            Position of the rule in `rules_`; the number of rules where the default decides.
         """
         table = self._read(X)
         return self.rules_.decide(table)
 
 
-def _warn_of_long_paths(tree: Tree) -> None:
-    """Warn before rules are made of a tree for which that takes minutes."""
-    tests = path_tests(tree.skeleton)
-    if tests > _MANY_TESTS:
+def _warn_about_long_paths(tree: Tree) -> None:
+    """Warn before making rules from a tree for which that takes minutes."""
+    n_conditions = path_tests(tree.skeleton)
+    if n_conditions > _MANY_CONDITIONS:
         warn(
-            f"The paths to the {tree.n_leaves:,} leaves of the tree have {tests:,} tests together, and each rule is "
-            "tried without each of its tests: this may take minutes. Grow a smaller tree, with max_depth, "
+            f"The paths to the {tree.n_leaves:,} leaves of the tree have {n_conditions:,} tests together, and each "
+            "rule is tried without each of its tests: this may take minutes. Grow a smaller tree, with max_depth, "
             "min_samples_leaf or pruning."
         )
 
 
-def _given(estimator: Any) -> tuple[TreeClassifier | None, Tree | None]:
-    """What grows a tree, or the tree itself."""
+def _estimator_or_tree(estimator: Any) -> tuple[TreeClassifier | None, Tree | None]:
+    """Return the estimator that grows the tree, or the tree itself."""
     if estimator is None:
         return TreeClassifier("c4.5"), None
     if isinstance(estimator, TreeClassifier):

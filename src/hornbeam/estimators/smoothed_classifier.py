@@ -1,4 +1,4 @@
-"""Any tree with smoothed probabilities, in scikit-learn's manners."""
+"""`SmoothedClassifier`: smoothed probabilities for trees of other libraries."""
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -20,7 +20,7 @@ from hornbeam.data.table import Table
 from hornbeam.data.weights import read_weights
 from hornbeam.ensembles import mean_prediction
 from hornbeam.errors import ParameterError, shown
-from hornbeam.estimators.inputs.column_warnings import warn_of_columns
+from hornbeam.estimators.inputs.fit_warnings import warn_about_columns
 from hornbeam.estimators.inputs.targets import read_classes
 from hornbeam.estimators.methods.column_names import ColumnsByName, required_columns
 from hornbeam.estimators.methods.estimator import ClassifierMethods
@@ -38,22 +38,22 @@ __all__ = ["SmoothedClassifier"]
 
 
 class SmoothedClassifier(MetaEstimatorMixin, ColumnsByName, ClassifierMethods):
-    """A tree of another library with smoothed probabilities.
+    """Trees of another library with smoothed probabilities.
 
-    The estimator grows the tree, or trees; the rows of `fit` are counted in its nodes, a smoother says what
-    to think of the counts, and that is the answer. Several trees answer with the mean of theirs.
+    The estimator grows one or more trees. The rows of `fit` are counted at their nodes, and a smoother estimates
+    the probabilities from the counts. Several trees predict the mean of their probabilities.
 
     Parameters
     ----------
     estimator : estimator, default=None
-        What grows the trees: scikit-learn's ``DecisionTreeClassifier`` (the default, with
-        ``random_state=0``) and forests, ``LGBMClassifier`` or ``XGBClassifier`` of a single round, or any of
-        them, a booster or a YDF model already fitted and inside a `sklearn.frozen.FrozenEstimator`. Then
-        `fit` counts rows alone, and rows that the tree was not grown from make more honest counts.
+        The estimator that grows the trees: scikit-learn's ``DecisionTreeClassifier`` (the default, with
+        ``random_state=0``) or forests, ``LGBMClassifier`` or ``XGBClassifier`` of a single round. Or any of them, a
+        booster or a YDF model, fitted and inside a `sklearn.frozen.FrozenEstimator`: then `fit` only counts rows, and
+        rows that the trees were not grown on give unbiased counts.
     smoothing : str, a smoother or None, default="hgs"
-        As in `TreeClassifier`, but for "cross-fitted", which would have to regrow the trees.
+        As in `TreeClassifier`, except "cross-fitted", which would have to grow the trees again.
     n_jobs : int, default=None
-        Threads for predictions; -1 for all cores.
+        Number of threads for predictions; -1 for all cores.
 
     Attributes
     ----------
@@ -68,16 +68,16 @@ class SmoothedClassifier(MetaEstimatorMixin, ColumnsByName, ClassifierMethods):
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if X had any.
+        Names of the features, if X had names.
 
     See Also
     --------
-    hornbeam.interop : the trees themselves.
+    hornbeam.interop : trees of other libraries as Hornbeam trees.
 
     Notes
     -----
-    Rows go where the other library sends them, missing values and unseen categories too. Class weights of the
-    estimator steer which tests it chooses; probabilities are of the rows as they are.
+    Rows go to the same nodes as in the other library, also with missing values and unseen categories. Class weights of
+    the estimator affect its splits; probabilities keep the base rate of the rows.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class SmoothedClassifier(MetaEstimatorMixin, ColumnsByName, ClassifierMethods):
         self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Any:
-        """Say that missing values are welcome if the estimator, or the model of another library, says so."""
+        """Return tags with the `allow_nan` of the estimator."""
         tags = super().__sklearn_tags__()
         model = DecisionTreeClassifier() if self.estimator is None else _unwrapped(self.estimator)
         inner = getattr(model, "__sklearn_tags__", None)
@@ -113,11 +113,11 @@ class SmoothedClassifier(MetaEstimatorMixin, ColumnsByName, ClassifierMethods):
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
-            Whatever the estimator takes. A sparse matrix is made dense: where it has no entry, the value is 0.
+            Input that the estimator accepts. A sparse matrix is made dense, with 0 for absent entries.
         y : array-like of shape (n_rows,)
             Class labels.
         sample_weight : array-like of shape (n_rows,), default=None
-            For the estimator and for the counts.
+            Row weights, for the estimator and for the counts.
 
         Returns
         -------
@@ -126,31 +126,33 @@ class SmoothedClassifier(MetaEstimatorMixin, ColumnsByName, ClassifierMethods):
         """
         X, smoother = dense(X), make_smoother(self.smoothing)
         if isinstance(X, (list, tuple)) or len(getattr(X, "shape", (0, 0))) < 2:
-            check_shape(as_array(X))  # before the estimator does, whose message would hold the row
+            check_shape(as_array(X))  # first, because the estimator's message would contain the row
         labels = read_classes(self, y)
-        read_weights(sample_weight, len(labels.codes))  # refused before the estimator adds them up
-        n_threads(self.n_jobs)  # and this before any rows are read
+        read_weights(
+            sample_weight, len(labels.codes)
+        )  # wrong parameters raise errors before the estimator is fitted
+        n_threads(self.n_jobs)
         y = column_or_1d(y)
         estimator = _unfitted(self.estimator)
         if not isinstance(estimator, FrozenEstimator):
             weights = {} if sample_weight is None else {"sample_weight": sample_weight}
             estimator.fit(X, y, **weights)
-        grafts = imported_trees(_unwrapped(estimator))
+        imported = imported_trees(_unwrapped(estimator))
         validate_data(self, X, skip_check_array=True)
-        reading = _named(grafts[0].reading, getattr(self, "feature_names_in_", None))
-        table = reading.read(X, labels, sample_weight=sample_weight)
+        conventions = _named(imported[0].reading, getattr(self, "feature_names_in_", None))
+        table = conventions.read(X, labels, sample_weight=sample_weight)
         if not isinstance(estimator, FrozenEstimator):
-            warn_of_columns(table)
-        trees = [graft.fill(table) for graft in grafts]
+            warn_about_columns(table)
+        trees = [tree.fill(table) for tree in imported]
         self.trees_ = tuple(trees) if smoother is None else tuple(map(smoother, trees))
-        self._reading = replace(reading, schema=table.schema)
+        self._reading = replace(conventions, schema=table.schema)
         self.estimator_ = estimator
         self.classes_ = labels.widened(table.schema.classes)
         self.n_classes_ = len(self.classes_)
         return self
 
     def predict_proba(self, X: Any) -> Floats:
-        """Estimate class probabilities.
+        """Predict class probabilities.
 
         Parameters
         ----------
@@ -166,7 +168,7 @@ class SmoothedClassifier(MetaEstimatorMixin, ColumnsByName, ClassifierMethods):
         return mean_prediction(self.trees_, table, n_threads(self.n_jobs))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Name the most probable class of each row; the first in the order of `classes_` on a tie.
+        """Predict the most probable class of each row; on a tie, the first of `classes_`.
 
         Parameters
         ----------
@@ -181,20 +183,20 @@ class SmoothedClassifier(MetaEstimatorMixin, ColumnsByName, ClassifierMethods):
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
 
-    def explain(self, X: Any, level: float = 0.9) -> Explanations:
-        """Say why each row gets its probabilities, if they are those of a single tree.
+    def explain(self, X: Any, *, level: float = 0.9) -> Explanations:
+        """Explain the prediction of each row, if there is a single tree.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
             Rows like those of `fit`.
         level : float, default=0.9
-            How often the true rate of the node that answers is to be within the interval.
+            Probability with which the interval is to contain the true rate of the node where the row ends.
 
         Returns
         -------
         Explanations
-            As of `TreeClassifier.explain`.
+            As from `TreeClassifier.explain`.
 
         Examples
         --------
@@ -206,17 +208,19 @@ class SmoothedClassifier(MetaEstimatorMixin, ColumnsByName, ClassifierMethods):
         table = self._read(X)
         if len(self.trees_) > 1:
             raise ParameterError(
-                f"{len(self.trees_)} trees answer together; expected one, whose tests are the reasons. Ask them one "
-                "by one: hornbeam.explain.explain(clf.trees_[0], table)."
+                f"the prediction is the mean of {len(self.trees_)} trees; expected one tree. Explain a single one: "
+                "hornbeam.explain.explain(clf.trees_[0], table)."
             )
         return explain(self.trees_[0], table, level)
 
     @property
     def feature_importances_(self) -> Floats:
-        """How much each feature matters, as in scikit-learn: what its tests lowered the estimator's criterion by."""
+        """Importance of each feature, as in scikit-learn: its decrease of the estimator's criterion, with sum 1."""
         check_is_fitted(self, "trees_")
         criterion = getattr(_unwrapped(self.estimator_), "criterion", "gini")
-        impurity = "gini" if criterion == "gini" else "entropy"  # which scikit-learn also calls log_loss
+        impurity = (
+            "gini" if criterion == "gini" else "entropy"
+        )  # scikit-learn's other name for it is log_loss
         total = np.mean([importance(tree, impurity) for tree in self.trees_], axis=0)
         return total / (total.sum() or 1.0)
 
@@ -225,36 +229,39 @@ class SmoothedClassifier(MetaEstimatorMixin, ColumnsByName, ClassifierMethods):
         check_is_fitted(self, "trees_")
         return self._reading.schema
 
-    def _tested(self) -> frozenset[str]:
+    def _used_features(self) -> frozenset[str]:
         return frozenset().union(*map(required_columns, self.trees_))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return plain values beside the estimator, as other estimators do."""
+        """Return the state in plain values, except for the inner estimator."""
         state = super().__getstate__()
         if "trees_" not in state:
             return state
-        reading = {one.name: getattr(self._reading, one.name) for one in fields(InputConventions)}
-        del reading["schema"]  # the trees have it
-        sets = {name: sorted(one) for name, one in reading.items() if isinstance(one, frozenset)}
+        conventions = {one.name: getattr(self._reading, one.name) for one in fields(InputConventions)}
+        del conventions["schema"]  # the trees have it
+        sets = {name: sorted(one) for name, one in conventions.items() if isinstance(one, frozenset)}
         trees = encode(TreeCollection(self._reading.schema, self.trees_))
-        return state | {"trees_": trees, "_reading": reading | sets}
+        return state | {"trees_": trees, "_reading": conventions | sets}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        """Take back what `__getstate__` returned."""
+        """Restore the state that `__getstate__` returned."""
         state = dict(state)
         if isinstance(state.get("trees_"), bytes):
             collection = decode(state["trees_"])
-            reading: dict[str, Any] = {
+            conventions: dict[str, Any] = {
                 name: frozenset(one) if isinstance(one, list) else one
                 for name, one in state["_reading"].items()
             }
-            state |= {"trees_": collection.trees, "_reading": InputConventions(collection.schema, **reading)}
+            state |= {
+                "trees_": collection.trees,
+                "_reading": InputConventions(collection.schema, **conventions),
+            }
         super().__setstate__(state)
 
     def _read(self, X: Any) -> Table:
         names = self._schema.names
         if is_named_rows(X):
-            return self._reading.read(X, needed=self._tested())
+            return self._reading.read(X, needed=self._used_features())
         X = without_extras(dense(X), names)
         table = self._reading.read(X)
         validate_data(self, X, reset=False, skip_check_array=True)
@@ -265,23 +272,23 @@ def _unwrapped(estimator: Any) -> Any:
     return estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator
 
 
-def _named(reading: InputConventions, names: NDArray[Any] | None) -> InputConventions:
-    """Give the features the names that X has; LightGBM knows them with underscores for spaces."""
-    schema = reading.schema
-    if names is None:
-        return reading
-    given = tuple(names.tolist())
-    underscored = tuple(name.replace(" ", "_") for name in given)
-    if not schema.has_generated_names and schema.names not in (given, underscored):
-        raise renamed_columns_error(given, schema.names)
+def _named(conventions: InputConventions, column_names: NDArray[Any] | None) -> InputConventions:
+    """Give the features the names of the columns of X; LightGBM replaces spaces by underscores."""
+    schema = conventions.schema
+    if column_names is None:
+        return conventions
+    names = tuple(column_names.tolist())
+    underscored = tuple(name.replace(" ", "_") for name in names)
+    if not schema.has_generated_names and schema.names not in (names, underscored):
+        raise renamed_columns_error(names, schema.names)
     features = tuple(
-        replace(feature, name=name) for feature, name in zip(schema.features, given, strict=True)
+        replace(feature, name=name) for feature, name in zip(schema.features, names, strict=True)
     )
-    return replace(reading, schema=replace(schema, features=features))
+    return replace(conventions, schema=replace(schema, features=features))
 
 
 def _unfitted(estimator: Any) -> Any:
-    """A clone of the estimator, or scikit-learn's tree; a frozen one stays fitted."""
+    """Return a clone of the estimator; None stands for scikit-learn's tree, and a frozen one stays fitted."""
     if estimator is None:
         return DecisionTreeClassifier(random_state=0)
     if isinstance(estimator, type) or not all(hasattr(estimator, name) for name in ("fit", "get_params")):

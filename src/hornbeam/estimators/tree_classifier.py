@@ -1,106 +1,113 @@
-"""A classification tree in scikit-learn's manners."""
+"""`TreeClassifier`: one classification tree as a scikit-learn estimator."""
+
+from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from hornbeam.data.labels import Labels
 from hornbeam.data.sources import MemorySource
 from hornbeam.data.table import Table
-from hornbeam.estimators.inputs.class_warning import warn_of_classes
-from hornbeam.estimators.inputs.column_warnings import warn_of_columns
+from hornbeam.estimators.inputs.fit_warnings import warn_about_classes, warn_about_columns
 from hornbeam.estimators.inputs.sources import accepts_source, fit_source, is_source_like, open_source
 from hornbeam.estimators.inputs.targets import read_classes
-from hornbeam.estimators.interval_calibration import calibrate_intervals
-from hornbeam.estimators.methods import explain_methods, update
 from hornbeam.estimators.methods.estimator import ClassifierMethods
-from hornbeam.estimators.methods.html_repr import HtmlRepr
 from hornbeam.estimators.methods.locks import exclusive, serialised
 from hornbeam.estimators.methods.progress import CallbackSupportMixin, Progress, with_callbacks
 from hornbeam.estimators.methods.tree_methods import TreeMethods
+from hornbeam.estimators.methods.update import known_shares
 from hornbeam.estimators.parameters.recipes import classification_fitter
 from hornbeam.estimators.parameters.threads import n_threads
-from hornbeam.estimators.parameters.validators import number, size
+from hornbeam.estimators.parameters.validators import size
+from hornbeam.smoothing import effective_size
 from hornbeam.tree.decision.base_rate import prior_factors, shift
 from hornbeam.tree.decision.costs import Costs
 from hornbeam.tree.decision.rule import DecisionRule
 from hornbeam.tree.edit import with_decision
-from hornbeam.tree.route import predict_rows, row_predictor
+from hornbeam.tree.route import predict_rows
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Counts, Floats
+
+if TYPE_CHECKING:
+    from hornbeam.rules import RuleSet
 
 __all__ = ["TreeClassifier"]
 
 
-class TreeClassifier(HtmlRepr, CallbackSupportMixin, TreeMethods, ClassifierMethods):
-    """One decision tree with class probabilities, for numeric and nominal features with missing values.
+class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods):
+    """A single decision tree with well calibrated class probabilities.
+
+    Features may be numeric or nominal and may have missing values; nothing needs to be encoded or imputed. The default
+    grows one tree, estimates on held-out rows how much each node should borrow from its ancestors, and prunes
+    leaves that do not improve the prediction. The presets reproduce CART, C4.5, C4.4 and ID3.
 
     Parameters
     ----------
     preset : {"default", "cart", "c4.5", "c4.4", "id3"}, default="default"
-        The recipe to start from; every other parameter set to "auto" is what the preset says. ``default``:
-        entropy, subset splits, missing values to a child of their own, cross-fitted smoothing. ``cart``:
-        Gini, subset splits, learned direction for missing values. ``c4.5``: gain ratio, multiway splits,
-        fractional rows, collapse; ``c4.4``: the same without collapse, with Laplace. ``id3``: entropy,
-        multiway splits.
+        The algorithm to start from. A parameter set to "auto" has the preset's value:
+
+        - ``default``: entropy, subset splits, a child for missing values, cross-fitted smoothing.
+        - ``cart``: Gini, subset splits, missing values to the better child.
+        - ``c4.5``: gain ratio, multiway splits, fractional rows for missing values, collapse.
+        - ``c4.4``: as ``c4.5``, but Laplace instead of collapse.
+        - ``id3``: entropy, multiway splits.
     criterion : {"auto", "entropy", "gain_ratio", "gini", "hellinger"}, default="auto"
-        What a split is worth.
+        The measure of a split's quality.
     nominal : {"auto", "multiway", "subset"}, default="auto"
-        How a nominal feature splits: a child for each category, or two for the best subset.
+        How to split a nominal feature: one child per category, or two children for the best subset.
     missing : {"auto", "own", "learned", "fractional"}, default="auto"
-        Where rows go whose tested value is missing: to a child of their own, to the better child, or to every
-        child in proportion.
+        Where rows with a missing value go: to a child of their own, to the better child, or to every child in
+        proportion.
     max_depth : int, default=None
-        Tests on a path at most.
+        Maximum depth of the tree.
     min_samples_split : int or float, default=2
-        Rows a node must hold to be split; between 0 and 1, a share of all rows.
+        Least number of rows of a node to be split; between 0 and 1, a share of all rows.
     min_samples_leaf : int or float, default=1
-        Rows each child of a split must hold; between 0 and 1, a share of all rows.
+        Least number of rows of each child; between 0 and 1, a share of all rows.
     min_weight_fraction_leaf : float, default=0.0
-        Share of all weight each child of a split must hold; beside it ``c4.5`` and ``c4.4`` ask for a weight
-        of 2.
+        Least share of the total weight of each child. The presets ``c4.5`` and ``c4.4`` also require a weight of 2.
     min_impurity_decrease : float, default=0.0
-        Gain times the node's share of all weight must reach this.
+        Least gain of a split, times the node's share of the total weight.
     max_leaf_nodes : int, default=None
-        Leaves at most, best first.
+        Maximum number of leaves, grown best first.
     max_bins : int, None or "auto", default="auto"
-        Quantile bins for each numeric feature; None tries every distinct value. "auto": every value up to
-        20,000 rows, 255 bins beyond.
+        Quantile bins per numeric feature; None: every distinct value. "auto": every value up to 20,000 rows, 255 bins
+        beyond.
     smoothing : str, a smoother or None, default="auto"
-        How probabilities are estimated. "cross-fitted" (the preset ``default``): how much to borrow from the nodes above
-        is found on rows held out of regrown trees. Or "raw", "laplace", "m-estimate", "m-branch", "shrinkage", "hgs",
-        "hgs-gradient", "hgs-loo", "hdp", or a step of `hornbeam.smoothing`; None for raw frequencies.
+        How to estimate probabilities from the counts of a node and its ancestors. "cross-fitted" (in the preset
+        ``default``) fits the strength of borrowing on held-out rows, with trees grown without them. Or "raw",
+        "laplace", "m-estimate", "m-branch", "shrinkage", "hgs", "hgs-gradient", "hgs-loo", "hdp", or a smoother of
+        `hornbeam.smoothing`. None: raw frequencies.
     pruning : str, a pruner or None, default="auto"
-        What cuts the tree back: "bayes-risk", "collapse", "cost-complexity", "error-based", "minimum-error", or
-        a step of `hornbeam.pruning`, which has parameters; None for nothing. "auto": what the preset says;
-        with cross-fitted smoothing, leaves that make no difference are cut, and `simplicity` says what that means.
-        "bayes-risk" takes `costs` and the probabilities of `smoothing`. "cost-complexity" takes the smallest
-        tree on CART's path that is within one standard error of the best, by squared loss, or by `costs`, in
-        5-fold cross-validation.
+        How to prune the tree: "bayes-risk", "collapse", "cost-complexity", "error-based", "minimum-error", or a pruner
+        of `hornbeam.pruning`; None: not at all. "auto" is the preset's method; with cross-fitted smoothing it removes
+        leaves by `simplicity`. "bayes-risk" uses `costs` and the smoothed probabilities. "cost-complexity" takes
+        the smallest tree within one standard error of the best in 5-fold cross-validation, by squared loss or by
+        `costs`.
     simplicity : float, default=0.0
-        With cross-fitted smoothing, a dial from 0, the most accurate tree, to 1, the smallest one whose squared loss
-        on held-out rows is within one standard error of it.
+        With cross-fitted smoothing, from 0, the most accurate tree, to 1, the smallest tree whose squared loss on
+        held-out rows is within one standard error of it.
     costs : array-like of shape (n_classes, n_classes), mapping or None, default=None
-        What it costs to predict one class where another is true: ``costs[true][predicted]`` in the order of
-        `classes_`, or ``{(true label, predicted label): cost}``, where a pair that is not named costs 1, and 0
-        if its labels are the same. Negative costs are benefits. `predict` names the class of least expected
-        cost, and so do all exports of the fitted tree; probabilities do not change. None: every mistake costs 1.
+        Cost of each kind of error: ``costs[true][predicted]`` in the order of `classes_`, or
+        ``{(true label, predicted label): cost}``, where missing pairs of different labels cost 1. Negative
+        costs are benefits. `predict` and all exports choose the class of least expected cost; probabilities do not
+        change. None: every error costs 1.
     class_weight : dict, "balanced" or None, default=None
-        What a mistake about each class costs beside the others. It steers the choice of tests, and `predict`
-        names the class whose probability times weight is largest. Evidence, pruning, smoothing and
-        probabilities know nothing of it: they are on the base rate of the rows. A class of weight 0 is left
-        out.
+        Weight of each class in the choice of splits and in `predict`, which chooses the largest probability times
+        weight. Probabilities, pruning and smoothing do not use it: they keep the base rate of the rows. Rows of a
+        class of weight 0 are ignored.
     monotonic_cst : array-like of int, dict or None, default=None
-        For two classes: +1 where the second class's probability must not fall as the feature rises, -1 where
-        it must not rise, 0 elsewhere; or a dict from feature names. Smoothed probabilities keep to it too.
+        For two classes, the sign of each feature's effect on the probability of the second class: 1 (increasing), -1
+        (decreasing) or 0 (free); or a dict by feature name. Smoothed probabilities obey it too.
     random_state : int, RandomState instance or None, default=None
-        Deals the rows to other folds when cross-fitted smoothing or cost-complexity pruning asks them. Nothing else is
-        random, and nothing depends on the order of rows.
+        Seed of the cross-validation folds. None means 0: the same rows always give the same tree. Nothing else is
+        random, and the order of the rows does not matter.
     n_jobs : int, default=None
-        Threads; -1 for all cores. The tree does not depend on them.
+        Number of threads; -1 for all cores. The tree does not depend on it.
 
     Attributes
     ----------
@@ -111,24 +118,33 @@ class TreeClassifier(HtmlRepr, CallbackSupportMixin, TreeMethods, ClassifierMeth
     n_classes_ : int
         Number of classes.
     class_weight_ : ndarray of shape (n_classes,)
-        The weight of every class when `predict` decides.
+        Weight of each class in `predict`.
     decision_ : DecisionRule
-        How probabilities become the class that `predict` names. Part of `tree_`, so that exports, reports and files
-        decide alike.
+        The rule from probabilities to the predicted class. It is stored in `tree_`, so exports, reports and files
+        use it too.
+    feature_importances_ : ndarray of shape (n_features,)
+        Importance of each feature: its share of the gain of all splits.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if X had any.
+        Names of the features, if X had names.
+
+    See Also
+    --------
+    TreeRegressor : the same for a numeric target.
+    RuleClassifier : a short list of rules instead of a tree.
+    ForestClassifier : more accurate, but many trees.
+    distill : one tree that approximates another model.
 
     Notes
     -----
-    The same rows give the same tree, bit for bit, in any order and on any number of threads. A category never
-    seen at a node, or a missing value where training had none, stops there: the row is answered with that
-    node's probabilities.
+    The same rows give the same tree, bit for bit, in any order and on any number of threads.
 
-    Weights that add up to 1 at most are taken for shares, as boosting hands them out, and count as if they
-    added up to the number of rows: otherwise no leaf would reach C4.5's least weight of 2, and smoothing
-    would outweigh all data.
+    A row stops at an inner node if its category did not occur there in training, or if its value is missing and no
+    training value was. It gets the probabilities of that node.
+
+    Weights with a sum of at most 1 are taken as shares, as boosting passes them, and are scaled to the number of rows.
+    Otherwise no leaf would reach C4.5's least weight of 2, and smoothing would outweigh the data.
 
     Examples
     --------
@@ -203,23 +219,23 @@ class TreeClassifier(HtmlRepr, CallbackSupportMixin, TreeMethods, ClassifierMeth
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features), or path, paths or Source
-            Numbers, booleans, strings, categories; missing values in any form. Or where rows are that need not
-            fit memory: Parquet files, folders or patterns.
+            Numbers, booleans, strings or categories, with missing values in any form. Or Parquet files, folders or
+            patterns, whose rows need not fit in memory.
         y : array-like of shape (n_rows,), or str
-            Class labels; of files, the name of their column.
+            Class labels; for files, the name of the column.
         sample_weight : array-like of shape (n_rows,) or str, default=None
-            A row of weight 2 counts as two rows; of files, the name of their column.
+            Row weights: a row of weight 2 counts as two rows. For files, the name of the column.
         engine : Engine, default=None
-            Where the rows of files are read and counted; None: `n_jobs` threads of this process. The tree does
-            not depend on it.
+            What reads and counts the rows of files, such as a cluster; None: `n_jobs` threads of this process. The
+            tree does not depend on it.
         grow_rows : int, default=None
-            Grow on a sample of so many rows, and count all. None: on all rows that fit memory or are at most 20
-            million, else on a sample of up to 5 million.
+            Grow on a sample of this size, then count all rows. None: on all rows if they fit in memory or are at
+            most 20 million, else on a sample of up to 5 million.
         memory : int, default=None
-            Bytes that the rows of files may take in this process before they stay where they are; None: 2**29.
+            Bytes of memory for the rows of files; more rows are read in several passes. None: 2**29.
         cache : path or False, default=None
-            A folder to keep codes of the rows in, where they do not fit memory; None: a temporary one; False:
-            read the files again for each level.
+            Folder for the encoded rows of files that do not fit in memory. None: a temporary one. False: no cache, the
+            files are read again for each level.
 
         Returns
         -------
@@ -231,114 +247,38 @@ class TreeClassifier(HtmlRepr, CallbackSupportMixin, TreeMethods, ClassifierMeth
             if is_source_like(X):
                 source = open_source(X, y, sample_weight, self.class_weight, engine)
                 listener = progress.listener(source.n_rows)
-                fitted = fit_source(self, source, engine, grow_rows, cache, memory, listener)
-                self._learn(*fitted)
+                self._set_fitted_tree(*fit_source(self, source, engine, grow_rows, cache, memory, listener))
                 return self
             labels = read_classes(self, y)
             table = Table.read(X, labels, sample_weight=sample_weight, class_weight=self.class_weight)
-            warn_of_classes(table)
+            warn_about_classes(table)
             listener = progress.listener(table.n_rows)
             if grow_rows is None:
-                warn_of_columns(table)
+                warn_about_columns(table)
                 tree = classification_fitter(self, table).fit(
                     table, n_jobs=n_threads(self.n_jobs), on_progress=listener
                 )
             else:
-                here = MemorySource(table)
-                tree = fit_source(self, here, engine, grow_rows, cache, sys.maxsize, listener).tree
-            shares = update.known_shares(tree, table)
+                source = MemorySource(table)
+                tree = fit_source(self, source, engine, grow_rows, cache, sys.maxsize, listener).tree
+            shares = known_shares(tree, table)
             rule = DecisionRule.of(self.costs, table.class_weight, labels.classes.tolist())
-            self._learn(with_decision(tree, rule), labels.classes, table.names, table.class_weight, shares)
-        return self
-
-    @serialised
-    def update(self, X: Any, y: Any, *, sample_weight: Any = None, decay: float = 1.0) -> Self:
-        """Add rows to the evidence of the tree, whose tests stay as they are.
-
-        This is no `partial_fit`: nothing is grown, pruned or tuned. The rows are counted at the nodes they
-        pass, and probabilities are estimated from all counts as in `fit`, with the strengths found there.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows like those of `fit`. One with an unseen category counts up to the node where it stops.
-        y : array-like of shape (n_rows,)
-            Class labels, all of them among `classes_`.
-        sample_weight : array-like of shape (n_rows,), default=None
-            In rows, and whole unless the tree was fitted to parts of rows.
-        decay : float, default=1.0
-            What each row counted so far is worth from now on, above 0; 1 keeps them as they are.
-
-        Returns
-        -------
-        TreeClassifier
-            Itself, with the same skeleton and new evidence in `tree_`.
-
-        See Also
-        --------
-        forget : takes rows out again.
-        drift : says whether the tests still fit the rows.
-
-        Examples
-        --------
-        >>> from hornbeam import TreeClassifier
-        >>> clf = TreeClassifier(smoothing="laplace").fit([[0], [0], [1], [1]], ["no", "no", "yes", "yes"])
-        >>> clf.predict_proba([[1]]), clf.update([[1], [1]], ["yes", "no"]).predict_proba([[1]]).round(3)
-        (array([[0.25, 0.75]]), array([[0.333, 0.667]]))
-        """
-        table = self._read(X, read_classes(self, y))
-        update.update(self, table, sample_weight, number("decay", decay, 1.0))
-        return self
-
-    @serialised
-    def forget(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
-        """Take rows out of the evidence of the tree, whose tests stay as they are.
-
-        The counts are then exactly those of the other rows. What the rows did to the choice of tests, and
-        to the strengths of smoothing, stays.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows that came with `fit` or `update`.
-        y : array-like of shape (n_rows,)
-            The labels they had.
-        sample_weight : array-like of shape (n_rows,), default=None
-            The weights they had; what a `decay` has made of them since.
-
-        Returns
-        -------
-        TreeClassifier
-            Itself, with the same skeleton and less evidence in `tree_`.
-
-        Raises
-        ------
-        DataError
-            If fewer such rows were counted than are to be forgotten; it names the leaf and the class.
-
-        Examples
-        --------
-        >>> from hornbeam import TreeClassifier
-        >>> clf = TreeClassifier().fit([[0], [0], [1], [1]], ["no", "no", "yes", "yes"])
-        >>> before = clf.tree_.digest
-        >>> clf.update([[1]], ["no"]).forget([[1]], ["no"]).tree_.digest == before
-        True
-        """
-        table = self._read(X, read_classes(self, y))
-        update.forget(self, table, sample_weight)
+            self._set_fitted_tree(
+                with_decision(tree, rule), labels.classes, table.names, table.class_weight, shares
+            )
         return self
 
     @accepts_source
-    def predict_proba(self, X: Any, prior: Any = None) -> Floats:
-        """Estimate class probabilities.
+    def predict_proba(self, X: Any, *, prior: Any = None) -> Floats:
+        """Predict class probabilities.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
             Rows like those of `fit`.
         prior : dict from label to rate, or array-like of shape (n_classes,), default=None
-            How common the classes are where these rows come from, if not as in training: probabilities are
-            moved there by Bayes' theorem.
+            Base rates of the classes among these rows, if they differ from training. The probabilities are adjusted
+            by Bayes' theorem.
 
         Returns
         -------
@@ -353,13 +293,11 @@ class TreeClassifier(HtmlRepr, CallbackSupportMixin, TreeMethods, ClassifierMeth
         array([[0.1, 0.9]])
         """
         table = self._read(X)
-        return self._answer(table, prior)
+        return self._probabilities(table, prior)
 
     @accepts_source
-    def predict(self, X: Any, prior: Any = None, costs: Any = None) -> NDArray[Any]:
-        """Name the class each row is best taken for.
-
-        That is the most probable one, or with costs the one whose prediction is expected to cost least.
+    def predict(self, X: Any, *, prior: Any = None, costs: Any = None) -> NDArray[Any]:
+        """Predict the class of each row: the most probable one, or with costs the one of least expected cost.
 
         Parameters
         ----------
@@ -368,33 +306,32 @@ class TreeClassifier(HtmlRepr, CallbackSupportMixin, TreeMethods, ClassifierMeth
         prior : dict from label to rate, or array-like of shape (n_classes,), default=None
             As in `predict_proba`.
         costs : array-like of shape (n_classes, n_classes) or (n_rows, n_classes, n_classes), or mapping, default=None
-            Costs for these rows, or for each of them, in the place of the estimator's.
+            Costs for these rows, or for each of them, instead of the estimator's.
 
         Returns
         -------
         ndarray of shape (n_rows,)
-            The labels of the largest probability, or the least expected cost, each class counting by its
-            weight; on a tie, the first of `classes_`.
+            Labels. Probabilities are multiplied by the class weights; a tie goes to the first of `classes_`.
         """
         table = self._read(X)
         rule = self.tree_.decision
         if costs is not None:
             rule = DecisionRule.of(costs, self.class_weight_, self.classes_.tolist(), table.n_rows)
-        return self.classes_[rule(self._answer(table, prior))]
+        return self.classes_[rule(self._probabilities(table, prior))]
 
     @serialised
     def set_costs(self, costs: Any) -> Self:
-        """Decide by other costs from now on; splits and probabilities of the fitted tree do not change.
+        """Replace the costs of a fitted tree; splits and probabilities do not change.
 
         Parameters
         ----------
         costs : array-like of shape (n_classes, n_classes), mapping or None
-            As of the estimator.
+            As the parameter of the estimator.
 
         Returns
         -------
         TreeClassifier
-            Itself, whose `predict`, exports, report and file now decide by these costs.
+            Itself; `predict`, exports, reports and files use the new costs.
 
         Examples
         --------
@@ -410,8 +347,8 @@ class TreeClassifier(HtmlRepr, CallbackSupportMixin, TreeMethods, ClassifierMeth
         return self
 
     @accepts_source
-    def expected_cost(self, X: Any, prior: Any = None, costs: Any = None) -> Floats:
-        """Estimate what each answer would cost.
+    def expected_cost(self, X: Any, *, prior: Any = None, costs: Any = None) -> Floats:
+        """Compute the expected cost of predicting each class.
 
         Parameters
         ----------
@@ -420,14 +357,14 @@ class TreeClassifier(HtmlRepr, CallbackSupportMixin, TreeMethods, ClassifierMeth
         prior : dict from label to rate, or array-like of shape (n_classes,), default=None
             As in `predict_proba`.
         costs : array-like of shape (n_classes, n_classes) or (n_rows, n_classes, n_classes), or mapping, default=None
-            Costs for these rows, or for each of them, in the place of the estimator's; where that has none,
-            every mistake costs 1.
+            Costs for these rows, or for each of them, instead of the estimator's. Without any costs every error
+            costs 1.
 
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            The expected cost of predicting each class, in the order of `classes_`. The least of a row is that
-            of the class `predict` names, unless class weights count beside the costs.
+            Expected costs in the order of `classes_`. Without class weights the smallest of a row is that of the class
+            `predict` returns.
 
         Examples
         --------
@@ -441,23 +378,23 @@ class TreeClassifier(HtmlRepr, CallbackSupportMixin, TreeMethods, ClassifierMeth
         ['ill']
         """
         table = self._read(X)
-        belief = self._answer(table, prior)
+        probability = self._probabilities(table, prior)
         costs = self.tree_.decision.costs if costs is None else costs
-        return Costs.of(costs, self.classes_.tolist(), len(belief)).expected(belief)
+        return Costs.of(costs, self.classes_.tolist(), len(probability)).expected(probability)
 
     @accepts_source
-    def predict_interval(self, X: Any, level: float = 0.9, prior: Any = None) -> tuple[Floats, Floats]:
-        """Give bounds for each probability of `predict_proba`.
+    def predict_interval(self, X: Any, *, level: float = 0.9, prior: Any = None) -> tuple[Floats, Floats]:
+        """Compute an interval for each probability of `predict_proba`.
 
-        With cross-fitted smoothing they are calibrated in `fit`; with any other, `calibrate_intervals` does it, and without
-        it they can be far too narrow or too wide.
+        The intervals are calibrated by `fit` if smoothing is cross-fitted, and else by `calibrate_intervals`. Without
+        calibration they can be far too narrow or too wide.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
             Rows like those of `fit`.
         level : float, default=0.9
-            How often the true rate of the node that answers is to be within.
+            Probability with which an interval is to contain the true rate of the node where the row ends.
         prior : dict from label to rate, or array-like of shape (n_classes,), default=None
             As in `predict_proba`.
 
@@ -476,49 +413,51 @@ class TreeClassifier(HtmlRepr, CallbackSupportMixin, TreeMethods, ClassifierMeth
         """
         table = self._read(X)
         factors = None if prior is None else prior_factors(self.tree_, prior)
-        from hornbeam.explain import predict_interval  # loaded for those who ask
+        from hornbeam.explain import predict_interval  # imported only when needed: it is slow to import
 
         return predict_interval(self.tree_, table, level, factors=factors, n_jobs=n_threads(self.n_jobs))
 
-    calibrate_intervals = calibrate_intervals
-    explain = explain_methods.explain
-    shap_values = explain_methods.shap_values
-    counterfactuals = explain_methods.counterfactuals
-    feature_importances_ = property(explain_methods.feature_importances)
-    leaves = explain_methods.leaves
-    rules = explain_methods.rules
-    drift = explain_methods.drift
+    def rules(self, *, inner: bool = False) -> RuleSet:
+        """Write the tree as a set of rules, one per leaf; `RuleClassifier` finds fewer and shorter ones.
 
-    def row_predictor(self) -> Callable[[Floats | Sequence[float]], tuple[float, ...]]:
-        """Return a function from one row of numbers to its probabilities, with nothing around it.
+        Parameters
+        ----------
+        inner : bool, default=False
+            Whether to append rules of inner nodes, for rows that stop there.
 
         Returns
         -------
-        callable
-            Takes a float64 array or a tuple of numbers (a nominal value as its position in the schema's
-            categories) and returns a tuple of probabilities.
+        RuleSet
+            Rules with the counts and probabilities of the leaves; `hornbeam.export.rules_text` formats them.
 
         Examples
         --------
         >>> from hornbeam import TreeClassifier
-        >>> score = TreeClassifier(smoothing=None).fit([[0.0], [1.0]], ["no", "yes"]).row_predictor()
-        >>> score((1.0,))
-        (0.0, 1.0)
+        >>> clf = TreeClassifier("cart").fit([[0.0], [1.0], [2.0]], ["no", "yes", "yes"])
+        >>> clf.rules()
+        RuleSet(2 rules, 2 conditions, default 'yes')
         """
         check_is_fitted(self, "tree_")
-        return row_predictor(self.tree_)
+        from hornbeam.explain.notebook import ShownRules
+        from hornbeam.rules import extract
+
+        found = extract(self.tree_, inner=inner, size=effective_size(self.tree_))
+        return ShownRules(found.schema, found.rules, found.default)
 
     @property
     def decision_(self) -> DecisionRule:
-        """How probabilities become the class that `predict` names: by the costs and class weights of `fit`."""
+        """The rule from probabilities to the predicted class, by costs and class weights."""
         check_is_fitted(self, "tree_")
         return self.tree_.decision
 
-    def _answer(self, table: Table, prior: Any) -> Floats:
+    def _read_target(self, y: Any) -> Labels:
+        return read_classes(self, y)
+
+    def _probabilities(self, table: Table, prior: Any) -> Floats:
         probability = predict_rows(self.tree_, table, n_threads(self.n_jobs))
         return probability if prior is None else shift(probability, prior_factors(self.tree_, prior))
 
-    def _learn(
+    def _set_fitted_tree(
         self,
         tree: Tree,
         classes: NDArray[Any],
@@ -526,8 +465,8 @@ class TreeClassifier(HtmlRepr, CallbackSupportMixin, TreeMethods, ClassifierMeth
         class_weight: Floats | None = None,
         shares: Counts | None = None,
     ) -> None:
-        """Remember a fit; nothing is touched before it is certain."""
-        self._remember(tree, names)
+        """Set the fitted attributes; called last, so that a failed fit leaves the old ones in place."""
+        self._set_fitted(tree, names)
         self._shares = shares
         self.classes_ = classes
         self.n_classes_ = len(classes)

@@ -51,11 +51,6 @@ class NamedSmoother(Smoother, Protocol):
     for_regression: ClassVar[bool] = False
     needs_only_ancestors: ClassVar[bool] = False
 
-    @property
-    def prior_name(self) -> str:
-        """The prior of pseudo-counts, in words."""
-        return "the uniform prior"
-
     def check_schema(self, schema: Schema, /) -> None:  # noqa: ARG002
         """Raise `ParameterError` if the parameters do not fit the classes or features of a schema."""
         return

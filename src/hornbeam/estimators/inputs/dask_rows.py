@@ -1,4 +1,4 @@
-"""Rows of a dask collection, laid down as files for workers to read."""
+"""Writing of dask collections as Parquet files, which the workers read."""
 
 import os
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ __all__ = ["is_array", "is_lazy", "shared_folder", "write_collection"]
 
 
 def is_lazy(X: Any) -> bool:
-    """Whether X is a collection of dask's."""
+    """Whether X is a dask collection."""
     try:
         from dask.base import is_dask_collection
     except ImportError as error:
@@ -27,14 +27,14 @@ def is_lazy(X: Any) -> bool:
 
 
 def is_array(X: Any) -> bool:
-    """Whether a collection is an array, and not a frame."""
+    """Whether a dask collection is an array, and not a data frame."""
     return hasattr(X, "map_blocks")
 
 
 def write_collection(X: Any, y: Any, sample_weight: Any, folder: str, client: Any) -> tuple[str, str | None]:
-    """Have dask write all columns as Parquet, a file a partition; the names of those with labels and weights."""
+    """Let Dask write one Parquet file per partition; return the names of the target and weight columns."""
     frame, target, weight = _frame(X, y, sample_weight)
-    frame = frame.map_partitions(_checked, list(frame.columns), meta=frame._meta)
+    frame = frame.map_partitions(_check_columns, list(frame.columns), meta=frame._meta)
     written = frame.to_parquet(folder, write_index=False, name_function=_file_name, compute=False)
     with explained(client):
         client.compute(written, retries=3).result()
@@ -42,7 +42,7 @@ def write_collection(X: Any, y: Any, sample_weight: Any, folder: str, client: An
 
 
 def _frame(X: Any, y: Any, sample_weight: Any) -> tuple[Any, str, str | None]:
-    """One frame of all columns, and the names of those that hold labels and weights."""
+    """Return one frame of all columns, and the names of the target and weight columns."""
     if y is None:
         raise DataError("DaskTreeClassifier requires y to be passed, but the target y is None.")
     chunks = None
@@ -59,7 +59,7 @@ def _frame(X: Any, y: Any, sample_weight: Any) -> tuple[Any, str, str | None]:
             if not is_lazy(column):
                 raise ParameterError(
                     f"X is a dask collection, and {role} is a {type(column).__name__}; expected one too, or the "
-                    f"name of its column. Make it a dask Series or Array of the same partitions."
+                    "name of its column. Make it a dask Series or Array of the same partitions."
                 )
             if chunks is not None and is_array(column) and not np.isnan(chunks).any():
                 column = column.rechunk((chunks,))
@@ -71,8 +71,8 @@ def _frame(X: Any, y: Any, sample_weight: Any) -> tuple[Any, str, str | None]:
     return X, names[0], names[1]
 
 
-def _checked(part: Any, names: list[str]) -> Any:
-    """A partition with the columns that its frame says it has."""
+def _check_columns(part: Any, names: list[str]) -> Any:
+    """Return the partition with the columns of its frame in their order; raise `DataError` if it lacks some."""
     lacking = [name for name in names if name not in part.columns]
     if lacking:
         raise DataError(
@@ -84,19 +84,21 @@ def _checked(part: Any, names: list[str]) -> Any:
 
 
 def _file_name(partition: int) -> str:
-    """Names whose order is that of the partitions."""
+    """Return a name that sorts by the number of the partition."""
     return f"{partition:08d}.parquet"
 
 
 @contextmanager
 def shared_folder(parent: Any, client: Any) -> Iterator[str]:
-    """A folder for as long as it is needed, that all workers have been seen to see; its parent is made if need be."""
+    """Create a temporary folder, and check that all workers see it; the parent is created if it does not exist."""
     if parent:
         Path(parent).mkdir(parents=True, exist_ok=True)
     with scratch_folder(parent) as folder:
         with explained(client):
             seen = client.run(os.path.isdir, folder, on_error="return")
-        blind = [worker for worker, sees in seen.items() if sees is False]  # an error: it has died just now
+        blind = [
+            worker for worker, sees in seen.items() if sees is False
+        ]  # not an error of a worker that just died
         if blind:
             raise ParameterError(
                 f"cache={parent!r}: {len(blind)} workers, such as {blind[0]}, do not see the folder {folder}; "

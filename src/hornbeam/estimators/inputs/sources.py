@@ -1,9 +1,10 @@
-"""Rows that are elsewhere: an estimator is given their address instead of them."""
+"""Rows in files and other sources: reading them, fitting to them, and predicting them in parts."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import wraps
 from os import PathLike
+from os.path import exists
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from hornbeam.data.sources import MemorySource, Source
 from hornbeam.data.table import Table
 from hornbeam.data.weights import read_weights
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.estimators.inputs.column_warnings import warn_of_source
+from hornbeam.estimators.inputs.fit_warnings import warn_about_source
 from hornbeam.estimators.parameters.recipes import classification_fitter
 from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.tree.decision.rule import DecisionRule
@@ -27,17 +28,16 @@ from hornbeam.typing import Floats
 __all__ = [
     "Fitted",
     "accepts_source",
-    "check_names",
     "fit_source",
-    "in_memory",
     "is_source_like",
     "open_source",
     "read_regression",
+    "require_in_memory",
 ]
 
 
 class Fitted(NamedTuple):
-    """What an estimator remembers of a fit."""
+    """The fitted attributes of a `TreeClassifier`."""
 
     tree: Tree
     classes: NDArray[Any]
@@ -46,7 +46,7 @@ class Fitted(NamedTuple):
 
 
 def is_source_like(X: Any) -> bool:
-    """Whether X says where rows are, and not what they are.
+    """Whether X is a path, a list of paths or a Source, and not an array or a data frame.
 
     Examples
     --------
@@ -54,32 +54,50 @@ def is_source_like(X: Any) -> bool:
     (True, True, False)
     """
     if isinstance(X, (list, tuple)):
-        return len(X) > 0 and all(isinstance(one, (str, PathLike)) for one in X)
+        return len(X) > 0 and all(isinstance(item, (str, PathLike)) for item in X)
     return isinstance(X, (str, PathLike)) or _is_source(X)
 
 
-def in_memory(estimator: Any, X: Any) -> None:
-    """Refuse the address of rows, for estimators that are fitted to rows in memory alone.
+def require_in_memory(estimator: Any, X: Any) -> None:
+    """Raise `ParameterError` for paths and sources; for estimators that fit only to rows in memory.
 
     Examples
     --------
     >>> from hornbeam import ForestClassifier
-    >>> in_memory(ForestClassifier(), "rows.parquet")
+    >>> require_in_memory(ForestClassifier(), "rows.parquet")
     Traceback (most recent call last):
         ...
-    hornbeam.errors.ParameterError: X says where rows are, and ForestClassifier takes rows in memory alone; ...
+    hornbeam.errors.ParameterError: X is a path of files, and ForestClassifier takes rows in memory alone; ...
     """
     if is_source_like(X):
         raise ParameterError(
-            f"X says where rows are, and {type(estimator).__name__} takes rows in memory alone; expected an array or a "
-            "data frame. Read the files first (pandas.read_parquet, say), all of them or a sample."
+            f"{_described(X)}, and {type(estimator).__name__} takes rows in memory alone; expected an array or a "
+            f"data frame. Read the files first (pandas.read_parquet, say), all of them or a sample.{_if_values(X)}"
         )
 
 
-def _open(paths: Any, **columns: Any) -> Source:
-    from hornbeam.data.files.parquet import ParquetSource  # only those who ask for files wait for it
+def _described(X: Any) -> str:
+    if isinstance(X, (list, tuple)):
+        return f"X is a {type(X).__name__} of strings, which are read as paths of files"
+    return "X is a Source" if _is_source(X) else "X is a path of files"
 
-    return ParquetSource.open(paths, **columns)
+
+def _if_values(X: Any) -> str:
+    """Advice for a list of strings that was meant as values."""
+    return (
+        " If they are values, pass one list per row: [['a'], ['b']]." if isinstance(X, (list, tuple)) else ""
+    )
+
+
+def _open(paths: Any, **columns: Any) -> Source:
+    from hornbeam.data.files.parquet import ParquetSource  # imported only for files: it is slow to import
+
+    try:
+        return ParquetSource.open(paths, **columns)
+    except DataError as error:
+        if isinstance(paths, (list, tuple)) and not any(map(exists, paths)):
+            raise DataError(f"{_described(paths)}. {error}{_if_values(paths)}") from error
+        raise
 
 
 def _is_source(X: Any) -> bool:
@@ -87,33 +105,25 @@ def _is_source(X: Any) -> bool:
 
 
 def open_source(X: Any, y: Any, sample_weight: Any, class_weight: Any, engine: Any) -> Source:
-    """Open the rows at an address, with the columns that hold their labels and weights."""
+    """Open files with the columns of their labels and weights; return a Source as it is."""
     if _is_source(X):
         if sample_weight is not None or not (y is None or isinstance(y, str)):
             raise ParameterError(
-                "X is a source, which knows its labels and weights; expected neither y nor sample_weight. "
+                "X is a Source, which has its labels and weights; expected neither y nor sample_weight. "
                 "Open it with target= and weight=."
             )
         return X  # type: ignore[no-any-return]
-    check_names(y, sample_weight)
+    _check_names(X, y, sample_weight)
     return _open(X, target=y, weight=sample_weight, class_weight=class_weight, engine=engine)
 
 
-def check_names(y: Any, sample_weight: Any) -> None:
-    """Refuse a target or weights that are not named as columns of files are.
-
-    Examples
-    --------
-    >>> check_names([0, 1], None)
-    Traceback (most recent call last):
-        ...
-    hornbeam.errors.ParameterError: X says where rows are, and y is a list; expected the name of their column...
-    """
+def _check_names(X: Any, y: Any, sample_weight: Any) -> None:
+    """Require the names of columns as the target and weights of files."""
     for name, column, needed in (("y", y, True), ("sample_weight", sample_weight, False)):
         if not isinstance(column, str) and (needed or column is not None):
             raise ParameterError(
-                f"X says where rows are, and {name} is a {type(column).__name__}; expected the name of their column. "
-                f"Pass {name}='{name}', say."
+                f"{_described(X)}, and {name} is a {type(column).__name__}; expected the name of their column. "
+                f"Pass {name}='{name}', say.{_if_values(X)}"
             )
 
 
@@ -125,18 +135,18 @@ def read_regression(
     n_jobs: int,
     features: Sequence[str] | None = None,
 ) -> Table:
-    """Read all rows of Parquet files into memory, with a column of numbers as their target.
+    """Read all rows of Parquet files into memory, with a numeric column as the target.
 
-    Rows that take more than `memory` bytes (2**29 by default) are refused before they are read. Without `features` all
-    other columns are.
+    Rows that need more than `memory` bytes (2**29 by default) raise `DataError` before they are read. By default all
+    columns but the target and the weights are features.
     """
     if _is_source(X):
         raise ParameterError(
-            "X is a source, and a numeric target is read from files; expected their paths. Pass these, and the name of "
+            "X is a Source, and a numeric target is read from files; expected their paths. Pass these, and the name of "
             "the target's column as y."
         )
-    check_names(y, sample_weight)
-    from hornbeam.data.engine import LocalEngine  # only those who ask for files wait for it
+    _check_names(X, y, sample_weight)
+    from hornbeam.data.engine import LocalEngine  # imported only for files: it is slow to import
     from hornbeam.data.files.footers import read_footers
     from hornbeam.data.files.paths import files_of, need_arrow
     from hornbeam.data.files.tabular import read_column
@@ -179,9 +189,9 @@ def fit_source(
     memory: int | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> Fitted:
-    """Fit an estimator's tree to a source."""
+    """Fit the tree of an estimator to a source; parameters that are shares of rows refer to the rows grown on."""
     fitter = classification_fitter(estimator, source)
-    warn_of_source(source)
+    warn_about_source(source)
     from hornbeam.out_of_core import Plan, fit  # as above
 
     plan = Plan.of(source, fitter, grow_rows, memory)
@@ -203,10 +213,10 @@ def fit_source(
 
 
 def accepts_source[Method: Callable[..., Any]](method: Method) -> Method:
-    """Let a method that answers rows take their address, and read them unit by unit."""
+    """Let a prediction method accept paths and sources too, which are read unit by unit."""
 
     @wraps(method)
-    def answer(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+    def predict(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         if not is_source_like(X):
             return method(self, X, *args, **kwargs)
         schema = self._schema
@@ -218,11 +228,11 @@ def accepts_source[Method: Callable[..., Any]](method: Method) -> Method:
             _assign(part, whole, unit.begin)
         return whole
 
-    return answer  # type: ignore[return-value]
+    return predict  # type: ignore[return-value]
 
 
 def _allocate(part: Any, n_rows: int) -> Any:
-    """An array, or a pair of them, like those of some rows, for all."""
+    """Allocate the output for all rows, shaped like the output for one unit."""
     if isinstance(part, tuple):
         return tuple([_allocate(each, n_rows) for each in part])
     return np.empty((n_rows, *part.shape[1:]), part.dtype)
@@ -230,7 +240,7 @@ def _allocate(part: Any, n_rows: int) -> Any:
 
 def _assign(part: Any, whole: Any, begin: int) -> None:
     if isinstance(part, tuple):
-        for each, all_of_it in zip(part, whole, strict=True):
-            _assign(each, all_of_it, begin)
+        for each, output in zip(part, whole, strict=True):
+            _assign(each, output, begin)
     else:
         whole[begin : begin + len(part)] = part

@@ -1,4 +1,4 @@
-"""Targets in scikit-learn's manners: there, and in one dimension."""
+"""Reading of the target `y`, with the checks that scikit-learn expects."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from sklearn.exceptions import DataConversionWarning
 from hornbeam.data.labels import Labels, read_labels
 from hornbeam.data.numeric_target import read_numeric_target
 from hornbeam.errors import DataError
-from hornbeam.estimators.inputs.warning import warn
+from hornbeam.estimators.inputs.fit_warnings import warn
 from hornbeam.typing import Floats
 
 __all__ = ["read_classes", "read_numeric"]
@@ -28,11 +28,11 @@ def read_numeric(estimator: Any, y: Any) -> Floats:
 def _check(estimator: Any, y: Any, what: str) -> None:
     if y is None:
         name = type(estimator).__name__
-        raise DataError(f"{name} requires y to be passed, but the target y is None. Pass one {what} a row.")
+        raise DataError(f"{name} requires y to be passed, but the target y is None. Pass one {what} per row.")
     if isinstance(y, str):
         raise DataError(
-            f"y is a str; expected one {what} a row. The name of a column is for rows in files; of a frame, pass the "
-            "column itself and X without it."
+            f"y is a str; expected one {what} per row. The name of a column is for rows in files; of a frame, pass "
+            "the column itself and X without it."
         )
     shape = getattr(y, "shape", ())
     if isinstance(shape, tuple) and shape[1:] == (1,):

@@ -1,4 +1,4 @@
-"""Columns found by name, for models whose rows come from elsewhere than the training data."""
+"""Selection of columns by name, for rows that do not come from the training data."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ __all__ = ["ColumnsByName", "required_columns"]
 
 
 class ColumnsByName:
-    """Selects the columns of the training data by name."""
+    """A fitted estimator that selects its columns by name."""
 
     @property
     def _schema(self) -> Schema:
-        """The columns of the training data."""
+        """Schema of the training data."""
         raise NotImplementedError
 
-    def _tested(self) -> frozenset[str]:
-        """The names of the features that the model tests."""
+    def _used_features(self) -> frozenset[str]:
+        """Names of the features that the model uses."""
         raise NotImplementedError
 
     def select_columns(self, X: Any) -> Any:
         """Select the columns that the model was fitted to, by name.
 
-        Use it where rows come from elsewhere than the training data, such as in a service: the columns may be in
-        another order, there may be more of them, and one that the model never tests may be absent.
+        Use it for rows from another place than the training data, such as a request to a service: the columns may be
+        in another order, there may be additional ones, and columns that the model does not use may be absent.
 
         Parameters
         ----------
         X : data frame
-            Rows with at least the columns that the model tests. An array, which has no names, and dicts, which
-            are read by name anyway, are returned as they are.
+            Rows with at least the columns that the model uses. Arrays have no names, and dicts are always read by
+            name: both are returned unchanged.
 
         Returns
         -------
         data frame of the same library
-            The columns of `fit` in their order; one that X lacks and the model never tests has missing values.
+            The columns of `fit` in their order; absent columns that the model does not use have missing values.
 
         Raises
         ------
         SchemaError
-            If X lacks columns that the model tests; it names them.
+            If X lacks columns that the model uses; the message names them.
 
         Examples
         --------
@@ -56,11 +56,11 @@ class ColumnsByName:
         >>> clf.predict(clf.select_columns(arrived)).tolist()
         ['ill']
         """
-        return select_columns(X, self._schema.names, self._tested())
+        return select_columns(X, self._schema.names, self._used_features())
 
 
 def required_columns(fitted: Any) -> frozenset[str]:
-    """Find the names of the features that a tree, several trees or a list of rules test.
+    """Return the names of the features that a tree, several trees or a list of rules use.
 
     Examples
     --------
@@ -70,8 +70,7 @@ def required_columns(fitted: Any) -> frozenset[str]:
     ['x0']
     """
     if hasattr(fitted, "rules"):
-        tested = {condition.feature.name for rule in fitted.rules for condition in rule.conditions}
-        return frozenset(tested)
+        return frozenset(condition.feature.name for rule in fitted.rules for condition in rule.conditions)
     trees = getattr(fitted, "trees", (fitted,))
     names = np.array(fitted.schema.names, dtype=object)
     used = np.unique(np.concatenate([tree.skeleton.feature for tree in trees])) if trees else np.zeros(0, int)

@@ -1,4 +1,4 @@
-"""What every estimator of this house has for scikit-learn, whatever is inside."""
+"""Base classes of all estimators: documentation link, copying, pickling, log probabilities."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -12,7 +12,7 @@ __all__ = ["ClassifierMethods", "HornbeamEstimator"]
 
 
 class HornbeamEstimator(BaseEstimator):
-    """An estimator with a page in the documentation."""
+    """Base class of all estimators: link to the documentation, copy, and state in plain values."""
 
     _doc_link_module = "hornbeam"
     _doc_link_template = (
@@ -20,29 +20,29 @@ class HornbeamEstimator(BaseEstimator):
     )
 
     def __copy__(self) -> Self:
-        """Share what was learned; a deep copy does not."""
+        """Return a shallow copy, which shares the fitted attributes."""
         twin = type(self).__new__(type(self))
         twin.__dict__.update(self.__dict__)
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return plain values, which pickle and skops can store."""
-        from hornbeam.estimators.persistence.state import to_plain  # loaded for those who store
+        """Return the state in plain values, which pickle and skops can store."""
+        from hornbeam.estimators.persistence.state import to_plain  # imported only for pickles
 
         return to_plain(self, super().__getstate__())
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        """Take back what `__getstate__` returned."""
+        """Restore the state that `__getstate__` returned."""
         from hornbeam.estimators.persistence.state import from_plain
 
         super().__setstate__(from_plain(state))
 
 
 class ClassifierMethods(ClassifierMixin, HornbeamEstimator):
-    """A classifier, with logarithms of its probabilities."""
+    """Base class of all classifiers: log probabilities."""
 
     def predict_log_proba(self, X: Any) -> Floats:
-        """Estimate the logarithms of the class probabilities.
+        """Predict the logarithms of the class probabilities.
 
         Parameters
         ----------
@@ -52,7 +52,7 @@ class ClassifierMethods(ClassifierMixin, HornbeamEstimator):
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            Minus infinity for what is impossible.
+            Log probabilities in the order of `classes_`; minus infinity for a probability of 0.
         """
         with np.errstate(divide="ignore"):
             logarithm: Floats = np.log(self.predict_proba(X))

@@ -1,7 +1,6 @@
-"""What a fitted estimator says of its tree: methods that estimators of one tree take over.
+"""Methods that explain a fitted tree and its predictions.
 
-They ask an estimator for its ``tree_``, which decides as it does, and to read rows (``_read``). What
-they call is loaded when it is called: whoever only fits and predicts does not wait for it.
+`hornbeam.explain` is imported inside the methods: it would slow down programs that only fit and predict.
 """
 
 from __future__ import annotations
@@ -11,238 +10,200 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sklearn.utils.validation import check_is_fitted
 
-from hornbeam.smoothing import effective_size
+from hornbeam.estimators.methods.reads_rows import ReadsRows
+from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
 if TYPE_CHECKING:
     from hornbeam.explain import Counterfactuals, Drift, Explanations, Leaves, ShapValues
-    from hornbeam.rules import RuleSet
 
-__all__ = [
-    "counterfactuals",
-    "drift",
-    "explain",
-    "feature_importances",
-    "leaves",
-    "rules",
-    "shap_values",
-]
+__all__ = ["ExplainMethods"]
 
 
-def explain(self: Any, X: Any, level: float = 0.9) -> Explanations:
-    """Say why each row gets its probabilities, or its mean: the tests it took, what they rest on, what moved them.
+class ExplainMethods(ReadsRows):
+    """Explanations of an estimator with one fitted tree in `tree_`."""
 
-    Parameters
-    ----------
-    X : array-like or data frame of shape (n_rows, n_features)
-        Rows like those of `fit`.
-    level : float, default=0.9
-        How often the true rate, or mean, of the node that answers is to be within the interval.
+    tree_: Tree
 
-    Returns
-    -------
-    Explanations
-        One for each row, made when it is asked for: to print, to ask for `reasons`, or to make JSON of with
-        `to_dict`.
+    def explain(self, X: Any, *, level: float = 0.9) -> Explanations:
+        """Explain the prediction of each row: its path, the evidence at each node, and the effect of each split.
 
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> clf = TreeClassifier("cart", smoothing="hgs")
-    >>> clf.fit([[36.6], [36.8], [39.0], [39.5]] * 5, ["well", "well", "ill", "ill"] * 5).explain([[38.2]])
-    ill 0.917, 90 % interval 0.679 to 0.997
-     node   rows  borrowed    raw  smoothed  because
-        0     20       1.0  0.500     0.500  every row
-        2     10       2.0  1.000     0.917  x0 > 38 (is 38.2)
-    stops at a leaf; borrowed 1.0 from node 0, 1.0 from the uniform prior
-    """
-    table = self._read(X)
-    from hornbeam import explain as floor
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows like those of `fit`.
+        level : float, default=0.9
+            Probability with which the interval is to contain the true rate, or mean, of the node where the row ends.
 
-    return floor.explain(self.tree_, table, level)
+        Returns
+        -------
+        Explanations
+            A sequence with one explanation per row, computed on access. Print it, call its `reasons`, or convert it
+            with `to_dict`.
 
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier("cart", smoothing="hgs")
+        >>> clf.fit([[36.6], [36.8], [39.0], [39.5]] * 5, ["well", "well", "ill", "ill"] * 5).explain([[38.2]])
+        ill 0.917, 90 % interval 0.679 to 0.997
+         node   rows  borrowed    raw  smoothed  because
+            0     20       1.0  0.500     0.500  every row
+            2     10       2.0  1.000     0.917  x0 > 38 (is 38.2)
+        stops at a leaf; ...
+        """
+        table = self._read(X)
+        from hornbeam import explain
 
-def shap_values(self: Any, X: Any) -> ShapValues:
-    """Return what each feature adds to the prediction of each row: exact SHAP values, without the package shap.
+        return explain.explain(self.tree_, table, level)
 
-    Parameters
-    ----------
-    X : array-like or data frame of shape (n_rows, n_features)
-        Rows like those of `fit`.
+    def shap_values(self, X: Any) -> ShapValues:
+        """Compute exact SHAP values: the contribution of each feature to the prediction of each row.
 
-    Returns
-    -------
-    ShapValues
-        `values` of shape (n_rows, n_features, n_classes), or one in the place of classes for a number, and `base`:
-        together they add up to the prediction.
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows like those of `fit`.
 
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> clf = TreeClassifier("cart", smoothing=None).fit([[20.0], [30.0], [40.0]], ["no", "no", "yes"])
-    >>> found = clf.shap_values([[36.0]])
-    >>> found.base.round(3), found.values[0, 0].round(3)
-    (array([0.667, 0.333]), array([-0.667,  0.667]))
-    """
-    table = self._read(X)
-    from hornbeam import explain as floor
+        Returns
+        -------
+        ShapValues
+            `values` of shape (n_rows, n_features, n_classes), with 1 instead of n_classes for a regressor, and `base`.
+            The values of a row and `base` add up to its prediction.
 
-    return floor.shap_values(self.tree_, table)
+        Notes
+        -----
+        The package shap is not needed.
 
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier("cart", smoothing=None).fit([[20.0], [30.0], [40.0]], ["no", "no", "yes"])
+        >>> found = clf.shap_values([[36.0]])
+        >>> found.base.round(3), found.values[0, 0].round(3)
+        (array([0.667, 0.333]), array([-0.667,  0.667]))
+        """
+        table = self._read(X)
+        from hornbeam import explain
 
-def counterfactuals(
-    self: Any,
-    X: Any,
-    *,
-    wanted: Any = None,
-    fixed: Iterable[str] = (),
-    n: int = 1,
-    spread: Mapping[str, float] | None = None,
-) -> Counterfactuals:
-    """Say what would have to change for each row to be answered otherwise.
+        return explain.shap_values(self.tree_, table)
 
-    Parameters
-    ----------
-    X : array-like or data frame of shape (n_rows, n_features)
-        Rows like those of `fit`.
-    wanted : label, or pair of numbers, default=None
-        The class to come to; None for any other than `predict` names. Of a `TreeRegressor` the lowest and the highest
-        mean that will do, such as ``(200, None)`` for at least 200.
-    fixed : iterable of str, default=()
-        Names of features that cannot change.
-    n : int, default=1
-        How many ways to find for each row.
-    spread : mapping from str to float, default=None
-        For numeric features, by name, how large a change counts 1; ``X.std().to_dict()``, say. None: the
-        change over all thresholds that the tree has for the feature.
+    def counterfactuals(
+        self,
+        X: Any,
+        *,
+        wanted: Any = None,
+        fixed: Iterable[str] = (),
+        n: int = 1,
+        spread: Mapping[str, float] | None = None,
+    ) -> Counterfactuals:
+        """Find the smallest changes of each row that lead to another prediction.
 
-    Returns
-    -------
-    Counterfactuals
-        A list with a tuple of `Counterfactual` for each row: the ways that need the fewest features to change,
-        then those at the least distance (`hornbeam.explain.counterfactuals`). None for a row that is answered
-        so already, or cannot be.
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows like those of `fit`.
+        wanted : label, or (low, high), default=None
+            The class to reach; None for any class other than the predicted one. For a `TreeRegressor` the lowest and
+            the highest acceptable mean, such as ``(200, None)`` for at least 200.
+        fixed : iterable of str, default=()
+            Names of features that must not change.
+        n : int, default=1
+            Number of counterfactuals per row.
+        spread : mapping from str to float, default=None
+            For numeric features, by name, the size of a change that has distance 1; for example
+            ``X.std().to_dict()``. None: the range of the feature's thresholds in the tree.
 
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> clf = TreeClassifier("cart").fit([[36.6], [36.8], [39.0], [39.5]], ["well", "well", "ill", "ill"])
-    >>> print(*clf.counterfactuals([[38.2]])[0])
-    x0 ≤ 38 (is 38.2): well 1.000
-    """
-    table = self._read(X)
-    aims = {"wanted": wanted, "fixed": fixed, "n": n, "spread": spread}
-    from hornbeam import explain as floor
+        Returns
+        -------
+        Counterfactuals
+            A list with a tuple of `Counterfactual` per row: fewest changed features first, then smallest distance
+            (`hornbeam.explain.counterfactuals`). Empty if the row already has the wanted prediction, or cannot
+            reach it.
 
-    return floor.counterfactuals(self.tree_, table, **aims)
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier("cart").fit([[36.6], [36.8], [39.0], [39.5]], ["well", "well", "ill", "ill"])
+        >>> print(*clf.counterfactuals([[38.2]])[0])
+        x0 ≤ 38 (is 38.2): well 1.000
+        """
+        table = self._read(X)
+        from hornbeam import explain
 
+        return explain.counterfactuals(self.tree_, table, wanted=wanted, fixed=fixed, n=n, spread=spread)
 
-def feature_importances(self: Any) -> Floats:
-    """How much each feature matters: the gain of its tests, by the rows they were put to; they add up to 1."""
-    from hornbeam import explain as floor
+    @property
+    def feature_importances_(self) -> Floats:
+        """Importance of each feature: its share of the gain of all splits, weighted by rows; the sum is 1."""
+        from hornbeam import explain
 
-    check_is_fitted(self, "tree_")
-    return floor.importance(self.tree_)
+        check_is_fitted(self, "tree_")
+        return explain.importance(self.tree_)
 
+    def leaves(
+        self, *, level: float = 0.9, positive: Any = None, by: Literal["node", "risk"] = "node"
+    ) -> Leaves:
+        """List the leaves: rows, raw and smoothed rate or mean, interval, borrowed rows, rule.
 
-def leaves(
-    self: Any,
-    level: float = 0.9,
-    *,
-    positive: Any = None,
-    by: Literal["node", "risk"] = "node",
-) -> Leaves:
-    """List the leaves: rows, raw and smoothed rate or mean, interval, rows borrowed, rule.
+        Parameters
+        ----------
+        level : float, default=0.9
+            Probability with which each interval is to contain the true rate, or mean.
+        positive : label, default=None
+            The class of interest: every printed line shows the rates of this class. None: each line shows the rates
+            of the class predicted there.
+        by : {"node", "risk"}, default="node"
+            The order: by node number, or by falling probability of `positive`; for a regressor, by falling mean.
 
-    Parameters
-    ----------
-    level : float, default=0.9
-        How often the true rate, or mean, is to be within the interval.
-    positive : label, default=None
-        The class of interest: every printed line has the rates of this class. None: each line has those of its own
-        class.
-    by : {"node", "risk"}, default="node"
-        The order: by number, or the highest probability of `positive` first; where the target is numeric, the
-        highest mean.
+        Returns
+        -------
+        Leaves
+            A table: print it, convert it with `to_dict`, or write it as rules with `as_rules`.
 
-    Returns
-    -------
-    Leaves
-        A table to print, or to make a data frame of with its `to_dict`, or rules with `as_rules`.
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier("cart", smoothing="hgs")
+        >>> clf.fit([[36.6], [36.8], [39.0], [39.5]] * 5, ["well", "well", "ill", "ill"] * 5)
+        TreeClassifier(preset='cart', smoothing='hgs')
+        >>> clf.leaves(positive="ill", by="risk")
+        rates of ill
+         node   rows  borrowed  decided    raw  smoothed    90 % interval  rule
+            2     10       2.0  ill      1.000     0.917   0.679 to 0.997  x0 > 38
+            1     10       2.0  well     0.000     0.083   0.003 to 0.321  x0 ≤ 38
+        """
+        from hornbeam import explain
 
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> clf = TreeClassifier("cart", smoothing="hgs")
-    >>> clf.fit([[36.6], [36.8], [39.0], [39.5]] * 5, ["well", "well", "ill", "ill"] * 5)
-    TreeClassifier(preset='cart', smoothing='hgs')
-    >>> clf.leaves(positive="ill", by="risk")
-    rates of ill
-     node   rows  borrowed  decided    raw  smoothed    90 % interval  rule
-        2     10       2.0  ill      1.000     0.917   0.679 to 0.997  x0 > 38
-        1     10       2.0  well     0.000     0.083   0.003 to 0.321  x0 ≤ 38
-    """
-    from hornbeam import explain as floor
+        check_is_fitted(self, "tree_")
+        return explain.leaves(self.tree_, level, positive=positive, by=by)
 
-    check_is_fitted(self, "tree_")
-    return floor.leaves(self.tree_, level, positive=positive, by=by)
+    def drift(self, X: Any, y: Any = None) -> Drift:
+        """Test whether new rows are distributed over the leaves as in training, and have the predicted rates.
 
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows that the tree was not fitted to.
+        y : array-like of shape (n_rows,), default=None
+            Their target, if it is known.
 
-def rules(self: Any, *, inner: bool = False) -> RuleSet:
-    """Write the tree as rules, one a leaf; `RuleClassifier` makes fewer and shorter ones.
+        Returns
+        -------
+        Drift
+            A table with the population stability index: print it, or convert it with `to_dict`.
 
-    Parameters
-    ----------
-    inner : bool, default=False
-        Also the rules of inner nodes, behind the others, for rows that stop there.
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier().fit([[0], [1]] * 30, ["no", "yes"] * 30)
+        >>> clf.drift([[0]] * 12 + [[1]] * 36)
+         node   rows  expected   found    psi
+            1     12    50.0 %  25.0 %  0.165
+            2     36    50.0 %  75.0 %  0.098
+        population stability index 0.262, p = 0.008
+        """
+        table = self._read(X, y)
+        from hornbeam import explain
 
-    Returns
-    -------
-    RuleSet
-        Rules with the evidence and the probabilities of the leaves; `hornbeam.export.rules_text` writes them
-        for people.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> clf = TreeClassifier("cart").fit([[0.0], [1.0], [2.0]], ["no", "yes", "yes"])
-    >>> clf.rules()
-    RuleSet(2 rules, 2 conditions, default 'yes')
-    """
-    check_is_fitted(self, "tree_")
-    from hornbeam.explain.notebook import ShownRules
-    from hornbeam.rules import extract
-
-    found = extract(self.tree_, inner=inner, size=effective_size(self.tree_))
-    return ShownRules(found.schema, found.rules, found.default)
-
-
-def drift(self: Any, X: Any, y: Any = None) -> Drift:
-    """Say whether as many rows come to each leaf as the tree counted, and of the classes or the mean it believes.
-
-    Parameters
-    ----------
-    X : array-like or data frame of shape (n_rows, n_features)
-        Rows that the tree has not counted.
-    y : array-like of shape (n_rows,), default=None
-        Their labels, or numbers, if they are known.
-
-    Returns
-    -------
-    Drift
-        A table to print, or to make a data frame of with its `to_dict`, and the population stability index.
-
-    Examples
-    --------
-    >>> from hornbeam import TreeClassifier
-    >>> clf = TreeClassifier().fit([[0], [1]] * 30, ["no", "yes"] * 30)
-    >>> clf.drift([[0]] * 12 + [[1]] * 36)
-     node   rows  expected   found    psi
-        1     12    50.0 %  25.0 %  0.165
-        2     36    50.0 %  75.0 %  0.098
-    population stability index 0.262, p = 0.008
-    """
-    table = self._read(X, y)
-    from hornbeam import explain as floor
-
-    return floor.drift(self.tree_, table)
+        return explain.drift(self.tree_, table)

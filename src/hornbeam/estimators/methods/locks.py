@@ -1,6 +1,6 @@
-"""One thread at a time changes an estimator.
+"""Locks: only one thread at a time may fit or update an estimator.
 
-A lock belongs to the object and is no part of its state: copies, clones and pickles have their own.
+A lock belongs to the object and not to its state: copies, clones and pickles have their own lock.
 """
 
 import os
@@ -14,22 +14,22 @@ from hornbeam.errors import BusyError
 
 __all__ = ["exclusive", "serialised"]
 
-_ONE = Lock()  # of the table below
+_TABLE_LOCK = Lock()
 _LOCKS: dict[int, Any] = {}  # from the id of an estimator to its RLock
 
-if hasattr(os, "register_at_fork"):  # a child process has no thread that would release them
+if hasattr(os, "register_at_fork"):  # a child process has no thread to release them
 
     def _forget_locks() -> None:
-        global _ONE  # noqa: PLW0603 (the old one may be held for ever)
-        _ONE = Lock()
+        global _TABLE_LOCK  # noqa: PLW0603 (the old one may stay locked for ever)
+        _TABLE_LOCK = Lock()
         _LOCKS.clear()
 
     os.register_at_fork(after_in_child=_forget_locks)
 
 
 def _lock(estimator: Any) -> Any:
-    with _ONE:
-        key = id(estimator)  # estimators may be equal to others, or have no hash
+    with _TABLE_LOCK:
+        key = id(estimator)  # estimators may compare equal, or have no hash
         if key not in _LOCKS:
             _LOCKS[key] = RLock()
             finalize(estimator, _LOCKS.pop, key, None)
@@ -37,7 +37,7 @@ def _lock(estimator: Any) -> Any:
 
 
 def exclusive[Method: Callable[..., Any]](method: Method) -> Method:
-    """Refuse a call of `fit` while another thread fits or updates the same estimator.
+    """Let a method raise `BusyError` while another thread fits or updates the same estimator.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def exclusive[Method: Callable[..., Any]](method: Method) -> Method:
 
 
 def serialised[Method: Callable[..., Any]](method: Method) -> Method:
-    """Let a call wait until no other thread fits or updates the same estimator.
+    """Let a method wait until no other thread fits or updates the same estimator.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Progress through scikit-learn's callbacks (1.9 and later; silent before).
+"""Progress of a fit for scikit-learn's callbacks (1.9 and later; before, nothing is reported).
 
-A fit is one task of a hundred subtasks: each ends when another hundredth of the work is done, of rows that have reached
-their leaf, of trees or of rounds.
+A fit is one task with 100 subtasks. Each ends when another 1 % of the work is done: of rows in their leaf, of trees, or
+of rounds.
 """
 
 from collections.abc import Callable
@@ -12,10 +12,10 @@ try:
 except ImportError:  # scikit-learn before 1.9
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """scikit-learn before 1.9 has no callbacks."""
+        """Placeholder: scikit-learn before 1.9 has no callbacks."""
 
     def with_callbacks(method: Any) -> Any:
-        """Leave the method as it is."""
+        """Return the method unchanged."""
         return method
 
 
@@ -25,7 +25,7 @@ _PARTS = 100
 
 
 class Progress:
-    """Tells an estimator's callbacks that a fit begins, how far it is, and that it ends, well or not."""
+    """Context manager that reports the begin, progress and end of a fit to the estimator's callbacks."""
 
     def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> None:
         self._estimator = estimator
@@ -46,20 +46,20 @@ class Progress:
         fitted: dict[str, Any] | None = None
         if error is None:
             self._advance(_PARTS)
-            fitted = {}  # nothing to add: the estimator itself can answer
+            fitted = {}  # the estimator itself has all fitted attributes
         self._root.call_on_fit_task_end(
             estimator=self._estimator, reconstruction_attributes=fitted, **self._data
         )
 
-    def listener(self, n_all: int) -> Callable[[int], None] | None:
-        """Who wants to know how many of all rows, trees or rounds are done; None if nobody does."""
+    def listener(self, n_total: int) -> Callable[[int], None] | None:
+        """Return a callback for the number of rows, trees or rounds done; None if there are no callbacks."""
         if self._root is None:
             return None
-        return lambda n_done: self._advance(min(_PARTS, n_done * _PARTS // n_all))
+        return lambda n_done: self._advance(min(_PARTS, n_done * _PARTS // n_total))
 
     def _advance(self, parts: int) -> None:
         while self._n_done < parts:
             self._n_done += 1
-            part = self._root.subcontext(task_name="rows settled")
+            part = self._root.subcontext(task_name="rows done")
             part.call_on_fit_task_begin(estimator=self._estimator)
             part.call_on_fit_task_end(estimator=self._estimator)

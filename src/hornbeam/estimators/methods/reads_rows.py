@@ -1,4 +1,4 @@
-"""What every fitted estimator does with rows like those it was fitted to: read them by its schema."""
+"""Reading of rows by the schema of a fitted estimator."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hornbeam.data.reading.named_rows import is_named_rows
 from hornbeam.data.reading.raw_columns import renamed_columns_error
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
-from hornbeam.estimators.inputs.warning import warn
+from hornbeam.estimators.inputs.fit_warnings import warn
 from hornbeam.estimators.methods.column_names import ColumnsByName, required_columns
 
 if TYPE_CHECKING:
@@ -21,12 +21,12 @@ __all__ = ["ReadsRows"]
 
 
 class ReadsRows(ColumnsByName):
-    """Reads rows by the schema of what was fitted; names are handled as scikit-learn does."""
+    """A fitted estimator that reads rows by its schema, and checks names of columns as scikit-learn does."""
 
-    _fitted = "tree_"  # the attribute that has it
+    _fitted = "tree_"  # the fitted attribute with the schema
 
     def __sklearn_tags__(self) -> Any:
-        """Say that missing values, categories, strings and sparse matrices are accepted."""
+        """Return tags: missing values, categories, strings and sparse matrices are accepted."""
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
@@ -40,14 +40,14 @@ class ReadsRows(ColumnsByName):
             check_is_fitted(self, self._fitted)
         return getattr(self, self._fitted).schema  # type: ignore[no-any-return]
 
-    def _tested(self) -> frozenset[str]:
+    def _used_features(self) -> frozenset[str]:
         return required_columns(getattr(self, self._fitted))
 
     def unseen(self, X: Any) -> Unseen:
-        """Count the categories of rows that `fit` did not see, and their missing values, for each feature.
+        """Count the unseen categories and the missing values of each feature.
 
-        A row with an unseen category is answered by the node where it stops. Such rows raise no error and no
-        warning, so watch their number where a model is in service.
+        A row with an unseen category gets the prediction of the node where it stops, without an error or a warning.
+        Monitor these counts when a model is in service.
 
         Parameters
         ----------
@@ -57,8 +57,7 @@ class ReadsRows(ColumnsByName):
         Returns
         -------
         Unseen
-            Counts alone, to print, to log, or to make a data frame of with its `to_dict`; it holds no values of
-            the rows.
+            Counts, without any values of the rows: print it, log it, or convert it with `to_dict`.
 
         Examples
         --------
@@ -69,16 +68,16 @@ class ReadsRows(ColumnsByName):
         (1, {'feature': ['x0'], 'tested': [True], 'unseen': [1], 'missing': [1]})
         """
         table = self._read(X)
-        from hornbeam.explain.unseen import unseen  # loaded for those who ask
+        from hornbeam.explain.unseen import unseen  # imported only when needed
 
-        return unseen(table, self._tested())
+        return unseen(table, self._used_features())
 
     def _read(self, X: Any, y: Any = None) -> Table:
         schema = self._schema
-        if isinstance(X, Table):  # a unit of a source, read by its schema
+        if isinstance(X, Table):  # a unit of a source, read by the schema already
             return X
         if is_named_rows(X):
-            return Table.read(X, y, schema=schema, needed=self._tested())
+            return Table.read(X, y, schema=schema, needed=self._used_features())
         table = Table.read(X, y, schema=schema)
         named = hasattr(self, "feature_names_in_")
         if named != (table.names is not None):
@@ -92,8 +91,8 @@ class ReadsRows(ColumnsByName):
             raise renamed_columns_error(table.names or (), schema.names)
         return table
 
-    def _remember(self, fitted: Any, names: tuple[str, ...] | None) -> None:
-        """Keep a fitted tree or forest, and the names its columns came with."""
+    def _set_fitted(self, fitted: Any, names: tuple[str, ...] | None) -> None:
+        """Set the fitted tree, forest or rules, and the names of the columns if X had names."""
         setattr(self, self._fitted, fitted)
         self.n_features_in_ = fitted.schema.n_features
         if names is not None:

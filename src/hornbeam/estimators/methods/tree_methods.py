@@ -1,29 +1,39 @@
-"""What every estimator with a tree does with rows like those it was fitted to."""
+"""Methods of both estimators of one tree: routing, update, notebook display."""
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csr_matrix
+from sklearn import get_config
+from sklearn.utils import estimator_html_repr
+from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.estimators.inputs.sources import accepts_source
-from hornbeam.estimators.methods.reads_rows import ReadsRows
+from hornbeam.estimators.methods.explain_methods import ExplainMethods
+from hornbeam.estimators.methods.interval_calibration import calibrate_intervals
+from hornbeam.estimators.methods.locks import serialised
+from hornbeam.estimators.methods.update import forget, update
 from hornbeam.estimators.parameters.threads import n_threads
-from hornbeam.tree.route import decision_path, route
+from hornbeam.estimators.parameters.validators import number
+from hornbeam.tree.route import decision_path, route, row_predictor
 from hornbeam.tree.tree import Tree
-from hornbeam.typing import Indices
+from hornbeam.typing import Floats, Indices
 
 __all__ = ["TreeMethods"]
 
+_STYLE = 'style="font:13px/1.7 system-ui,sans-serif;cursor:pointer"'
 
-class TreeMethods(ReadsRows):
-    """Reads rows by the schema of the fitted tree, and sends them down."""
+
+class TreeMethods(ExplainMethods):
+    """Methods of an estimator with one fitted tree in `tree_`."""
 
     tree_: Tree
     n_jobs: int | None
 
     @accepts_source
     def apply(self, X: Any) -> Indices:
-        """Find the node that answers for each row.
+        """Find the node where each row ends.
 
         Parameters
         ----------
@@ -33,13 +43,13 @@ class TreeMethods(ReadsRows):
         Returns
         -------
         ndarray of int32 of shape (n_rows,)
-            A leaf; an inner node where a row stops early.
+            Numbers of nodes: a leaf, or an inner node where a row stops early.
         """
         table = self._read(X)
         return route(self.tree_.skeleton, table, n_threads(self.n_jobs))
 
     def decision_path(self, X: Any) -> csr_matrix:
-        """Mark the nodes each row passes, from the root to the one that answers.
+        """Mark the nodes that each row passes, from the root to the node where it ends.
 
         Parameters
         ----------
@@ -55,3 +65,139 @@ class TreeMethods(ReadsRows):
         indptr, indices = decision_path(self.tree_.skeleton, table, n_threads(self.n_jobs))
         ones = np.ones(len(indices), dtype=np.int64)
         return csr_matrix((ones, indices, indptr), shape=(table.n_rows, self.tree_.n_nodes))
+
+    def row_predictor(self) -> Callable[[Floats | Sequence[float]], tuple[float, ...]]:
+        """Return a function that predicts a single row with the least overhead.
+
+        Returns
+        -------
+        callable
+            Takes a row as a float64 array or a tuple of floats; a nominal value is its position in the schema's
+            categories. Returns a tuple: the class probabilities, or the one predicted mean.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier, TreeRegressor
+        >>> predict = TreeClassifier(smoothing=None).fit([[0.0], [1.0]], ["no", "yes"]).row_predictor()
+        >>> predict((1.0,))
+        (0.0, 1.0)
+        >>> TreeRegressor("cart").fit([[0.0], [1.0]], [2.0, 4.0]).row_predictor()((1.0,))
+        (4.0,)
+        """
+        check_is_fitted(self, "tree_")
+        return row_predictor(self.tree_)
+
+    @serialised
+    def update(self, X: Any, y: Any, *, sample_weight: Any = None, decay: float = 1.0) -> Self:
+        """Add rows to the evidence of the tree; its splits stay as they are.
+
+        Unlike `partial_fit` this does not grow, prune or tune. The rows are counted at the nodes they pass, and the
+        predictions are estimated again from all counts, with the smoothing strengths that `fit` found.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows like those of `fit`. A row with an unseen category counts down to the node where it stops.
+        y : array-like of shape (n_rows,)
+            Their target. Class labels must be among `classes_`.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Row weights: whole numbers, unless the tree was fitted with fractional weights.
+        decay : float, default=1.0
+            Factor for the weight of all earlier rows, above 0; 1 leaves it unchanged.
+
+        Returns
+        -------
+        estimator
+            Itself, with the same skeleton and new evidence in `tree_`.
+
+        Raises
+        ------
+        DataError
+            If the sums of a numeric target would overflow. There is room for at least as many rows again as in `fit`.
+
+        See Also
+        --------
+        forget : remove rows again.
+        drift : test whether the splits still suit the rows.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier, TreeRegressor
+        >>> clf = TreeClassifier(smoothing="laplace").fit([[0], [0], [1], [1]], ["no", "no", "yes", "yes"])
+        >>> clf.predict_proba([[1]]), clf.update([[1], [1]], ["yes", "no"]).predict_proba([[1]]).round(3)
+        (array([[0.25, 0.75]]), array([[0.333, 0.667]]))
+        >>> reg = TreeRegressor("cart").fit([[0], [1]], [2.0, 4.0])
+        >>> reg.update([[1]], [7.0]).predict([[1]])
+        array([5.5])
+        >>> reg.update([[1]], [8.0], decay=0.5).predict([[1]])
+        array([6.75])
+        """
+        table = self._read(X, self._read_target(y))
+        update(self, table, sample_weight, number("decay", decay, 1.0))
+        return self
+
+    @serialised
+    def forget(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
+        """Remove rows from the evidence of the tree; its splits stay as they are.
+
+        The counts are then exactly those of the other rows. The splits and the smoothing strengths, which the removed
+        rows helped to choose, do not change.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows of an earlier `fit` or `update`.
+        y : array-like of shape (n_rows,)
+            The target they had.
+        sample_weight : array-like of shape (n_rows,), default=None
+            The weights they had, times every `decay` since.
+
+        Returns
+        -------
+        estimator
+            Itself, with the same skeleton and less evidence in `tree_`.
+
+        Raises
+        ------
+        DataError
+            If the rows cannot be part of the evidence; the message names the leaf.
+
+        Examples
+        --------
+        >>> from hornbeam import TreeClassifier
+        >>> clf = TreeClassifier().fit([[0], [0], [1], [1]], ["no", "no", "yes", "yes"])
+        >>> before = clf.tree_.digest
+        >>> clf.update([[1]], ["no"]).forget([[1]], ["no"]).tree_.digest == before
+        True
+        """
+        table = self._read(X, self._read_target(y))
+        forget(self, table, sample_weight)
+        return self
+
+    calibrate_intervals = calibrate_intervals
+
+    def _read_target(self, y: Any) -> Any:
+        """Read class labels or numbers, whichever the estimator predicts."""
+        raise NotImplementedError
+
+    # Notebooks: scikit-learn calls `_html_repr` since 1.7, and the other two before.
+
+    def _html_repr(self) -> str:
+        own: str = estimator_html_repr(self)
+        tree = getattr(self, "tree_", None)
+        if tree is None:
+            return own
+        from hornbeam.explain import interval  # imported only for notebooks
+        from hornbeam.export.people.html import to_html
+
+        page = to_html(tree, title=type(self).__name__, bounds=interval(tree))
+        return f"<div>{page}<details><summary {_STYLE}>Parameters</summary>{own}</details></div>"
+
+    def _repr_html_inner(self) -> str:
+        return self._html_repr()
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        shown = {"text/plain": repr(self)}
+        if get_config()["display"] == "diagram":
+            shown["text/html"] = self._html_repr()
+        return shown

@@ -1,4 +1,4 @@
-"""New evidence for a fitted estimator: its tests stay, its counts change, and it smooths as it did before."""
+"""Updating the evidence of a fitted tree: splits stay, counts change, and the same smoothers are applied again."""
 
 from dataclasses import replace
 from typing import Any
@@ -17,34 +17,34 @@ from hornbeam.typing import Counts
 
 __all__ = ["forget", "known_shares", "update"]
 
-# What another machine's logarithms, or another optimiser, may change in a probability.
+# Differences of a probability between machines, by their logarithms and optimisers.
 _TOLERANCE = 1e-6
 
 
 def update(estimator: Any, table: Table, sample_weight: Any, factor: float) -> None:
-    """Add the rows of a table to the evidence, after the old evidence has faded."""
+    """Multiply the old evidence by `factor`, then add the rows of a table."""
     tree = decay(estimator.tree_, factor)
     rows = _row_weights(estimator, table, sample_weight, tree)
     _resmooth(estimator, add_rows(tree, rows, shares=_shares(estimator)))
 
 
 def forget(estimator: Any, table: Table, sample_weight: Any) -> None:
-    """Take the rows of a table out of the evidence."""
+    """Remove the rows of a table from the evidence."""
     rows = _row_weights(estimator, table, sample_weight, estimator.tree_)
     _resmooth(estimator, remove_rows(estimator.tree_, rows, shares=_shares(estimator)))
 
 
 def known_shares(tree: Tree, table: Table) -> Counts | None:
-    """Find what missing values are shared by where they go to every child; None if they never do.
+    """Return the weight of known values per node, which distributes fractional rows; None without fractional rows.
 
-    That belongs to the tests: rows that come or go later are shared as those of `fit` were, or they could
-    not be taken out again to the last step.
+    It must not change after `fit`: otherwise later rows would be distributed in other shares, and could not be
+    removed again exactly.
 
     Parameters
     ----------
     tree : Tree
     table : Table
-        The rows it was fitted to.
+        The rows of `fit`.
 
     Examples
     --------
@@ -60,14 +60,14 @@ def known_shares(tree: Tree, table: Table) -> Counts | None:
 
 
 def _shares(estimator: Any) -> Counts:
-    """A file may not tell what `fit` shared by: then the evidence at hand comes close, and stays."""
-    told: Counts | None = estimator._shares
+    """Return the shares of `fit`; a file may lack them, and then the current evidence is close."""
+    shares: Counts | None = estimator._shares
     tree: Tree = estimator.tree_
-    return tree.weight if told is None else told
+    return tree.weight if shares is None else shares
 
 
 def _row_weights(estimator: Any, table: Table, sample_weight: Any, tree: Tree) -> Table:
-    """Weigh rows in the tree's unit, and leave out those that do not count, as `fit` did."""
+    """Convert row weights to the tree's unit, and leave out rows of weight 0, as `fit` does."""
     unit = tree.unit.item(0)
     weight = to_steps(sample_weight, table.n_rows, unit)
     counts = np.ones(table.n_rows, bool) if tree.is_regression else estimator.class_weight_[table.target] > 0
@@ -80,25 +80,28 @@ def _row_weights(estimator: Any, table: Table, sample_weight: Any, tree: Tree) -
 
 
 def _resmooth(estimator: Any, tree: Tree) -> None:
-    """Smooth a tree with new evidence; nothing is touched before it is certain."""
-    refreshed = replay(_smoothers(estimator), tree)
+    """Smooth a tree with new evidence; the estimator changes only if nothing fails."""
+    smoothed = replay(_smoothers(estimator), tree)
     if (tree.skeleton.missing_slot == -2).any():
         estimator._shares = _shares(estimator)
-    estimator.tree_ = refreshed
+    estimator.tree_ = smoothed
 
 
 def _smoothers(estimator: Any) -> tuple[Smoother, ...]:
-    """Find the steps that make of the evidence what is believed of it; a smoother may be anybody's."""
+    """Find the smoothers that turn the evidence of the tree into its predictions."""
     tree = estimator.tree_
-    told = smoothers_of(tree.history)
+    recorded = smoothers_of(tree.history)
     scale = np.abs(tree.belief).max() if tree.is_regression else 1.0
-    for smoothers in (told, (estimator.smoothing, *told)) if callable(estimator.smoothing) else (told,):
-        again = replay((Raw(), *smoothers), tree)
-        same_nodes = again.belief.shape == tree.belief.shape  # what was given as a smoother may be a pruner
-        if same_nodes and np.allclose(again.belief, tree.belief, rtol=0, atol=_TOLERANCE * scale):
+    candidates = [recorded]
+    if callable(estimator.smoothing):  # a smoother of the user is not in the history
+        candidates.append((estimator.smoothing, *recorded))
+    for smoothers in candidates:
+        replayed = replay((Raw(), *smoothers), tree)
+        same_nodes = replayed.belief.shape == tree.belief.shape  # `smoothing` may also be a pruner
+        if same_nodes and np.allclose(replayed.belief, tree.belief, rtol=0, atol=_TOLERANCE * scale):
             return smoothers
     raise TreeError(
-        f"the probabilities of the tree are not those its history makes ({', '.join(map(str, told)) or 'raw'}), "
-        "so they cannot be made again: expected a smoother of hornbeam.smoothing, or the one it was fitted with "
-        "as `smoothing`. Smooth the tree yourself, after hornbeam.tree.add_rows or remove_rows."
+        f"the smoothers in the history of the tree ({', '.join(map(str, recorded)) or 'raw'}) do not give its "
+        "probabilities, so these cannot be updated: expected a smoother of hornbeam.smoothing, or the one it was "
+        "fitted with as `smoothing`. Smooth the tree yourself, after hornbeam.tree.add_rows or remove_rows."
     )

@@ -1,4 +1,4 @@
-"""From the parameters of boosted trees to how they are boosted."""
+"""Translation of the parameters of boosted trees into a `Boosting` trainer."""
 
 from typing import Any
 
@@ -22,11 +22,11 @@ from hornbeam.growing.leafwise import Leafwise
 
 __all__ = ["boosting_trainer"]
 
-_MANY_ROWS = 10_000  # beyond, "auto" stops early, as scikit-learn does
+_MANY_ROWS = 10_000  # with more, "auto" stops early, as in scikit-learn
 
 
 def boosting_trainer(estimator: Any, table: Table, loss: Loss) -> Boosting:
-    """Translate the parameters of boosted trees."""
+    """Return the trainer for the parameters of a boosting estimator."""
     grower = Leafwise(
         max_leaf_nodes=limit("max_leaf_nodes", estimator.max_leaf_nodes),
         max_depth=limit("max_depth", estimator.max_depth),
@@ -55,7 +55,7 @@ def _bins(value: Any) -> int:
 
 
 def _stopping(estimator: Any, n_rows: int) -> EarlyStopping | None:
-    if not hasattr(estimator, "early_stopping"):  # a ranker: rows of a query belong together
+    if not hasattr(estimator, "early_stopping"):  # a ranker: the rows of a query must stay together
         return None
     wanted = estimator.early_stopping
     if isinstance(wanted, str) and wanted == "auto":

@@ -1,4 +1,4 @@
-"""From the parameters of a forest estimator to its trainer."""
+"""Translation of the parameters of a forest into a `ForestTrainer`."""
 
 from dataclasses import replace
 from typing import Any
@@ -56,7 +56,7 @@ def forest_trainer(estimator: Any, table: Table) -> ForestTrainer:
 def _smoothing(
     value: Any, known: dict[str, Smoother], bootstrap: bool
 ) -> tuple[Smoother | None, tuple[Smoother | None, ...]]:
-    """Return one smoother for all trees, or the candidates to choose from."""
+    """Return one smoother for all trees, or the candidates to choose from out of bag."""
     smoother = step("smoothing", value, {"out-of-bag": None, **known}, None)
     chosen = isinstance(value, str) and (value == "out-of-bag" or (value == "auto" and bootstrap))
     return (None, SMOOTHING_CANDIDATES) if chosen else (smoother, ())

@@ -1,4 +1,4 @@
-"""From the parameters of a tree estimator to a fitter: names become objects here."""
+"""Translation of the parameters of a tree estimator into a recipe, or a fitter that tunes one."""
 
 from dataclasses import replace
 from typing import Any
@@ -140,7 +140,7 @@ def make_grower(estimator: Any, grower: Grower, table: Table | Source, n_rows: i
 
 
 def make_smoother(value: Any) -> Smoother | None:
-    """Make the smoother of an existing tree from the parameter ``smoothing``; "auto" is HGS.
+    """Return the smoother for a tree that exists already; "auto" is HGS.
 
     Examples
     --------

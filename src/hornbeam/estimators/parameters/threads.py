@@ -1,4 +1,4 @@
-"""How many threads ``n_jobs`` means."""
+"""Translation of ``n_jobs`` into a number of threads."""
 
 from numbers import Integral
 from typing import Any
@@ -13,9 +13,9 @@ _MOST = 1_024
 
 
 def n_threads(n_jobs: Any) -> int:
-    """Translate scikit-learn's ``n_jobs``: None is 1, -1 all cores, -2 all but one.
+    """Return the number of threads for scikit-learn's ``n_jobs``: None is 1, -1 all cores, -2 all but one.
 
-    Cores are those this process may use, within the limits of its container.
+    Only cores that this process may use count, within the limits of its container.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Parameters of estimators, one at a time: words and numbers, read or refused."""
+"""Validators: each checks one kind of parameter, and returns its value or raises `ParameterError`."""
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
@@ -32,19 +32,19 @@ __all__ = [
 ]
 
 MOST_BINS = 65_535
-_MOST = 2**63 - 1  # what the kernels can count
+_MOST = 2**63 - 1  # largest integer of the kernels
 _MOST_TREES = 1_000_000
 
 
 def parameter_error(name: str, value: Any, expected: str, advice: str) -> ParameterError:
-    """Return the error of a wrong parameter: what was found, what was expected, what to do."""
+    """Return the error for a wrong parameter: found, expected, advice."""
     if isinstance(value, Integral) and abs(int(value)) > _MOST:
         expected += ", of at most 64 bits"
     return ParameterError(f"{name}={shown(value)}: expected {expected}. {advice}")
 
 
 def unknown_name_error(name: str, value: Any, known: Iterable[str], others: str = "") -> ParameterError:
-    """Return the error of a word that is none of those known; it suggests one that is close."""
+    """Return the error for an unknown name, with the closest known name as a suggestion."""
     known = list(map(str, known))
     close = get_close_matches(value.lower(), known, n=1) if isinstance(value, str) else []
     advice = f"Did you mean {close[0]!r}?" if close else f"Pass {name}={known[0]!r}, say."
@@ -52,14 +52,14 @@ def unknown_name_error(name: str, value: Any, known: Iterable[str], others: str 
 
 
 def lookup[T](name: str, value: Any, known: Mapping[str, T]) -> T:
-    """What a word stands for."""
+    """Return the value of a known name."""
     if not isinstance(value, str) or str(value) not in known:
         raise unknown_name_error(name, value, known)
     return known[str(value)]
 
 
 def choice[E: StrEnum](name: str, value: Any, choices: Iterable[E], default: E) -> E:
-    """One of some words; "auto" is the default."""
+    """Return one of the choices; "auto" is the default."""
     if isinstance(value, str):
         if value == "auto":
             return default
@@ -70,11 +70,11 @@ def choice[E: StrEnum](name: str, value: Any, choices: Iterable[E], default: E) 
 
 
 def step(name: str, value: Any, known: Mapping[str, Any], default: Any) -> Any:
-    """A step by its name, or given as it is, or None; "auto" is the default."""
+    """Return a smoother or pruner, passed by name or as an object, or None; "auto" is the default."""
     if isinstance(value, str):
         if value == "auto":
             return default
-        if str(value) in known:  # a subclass of str may have a hash of its own
+        if str(value) in known:  # str() because a subclass may have another hash
             return known[str(value)]
     elif value is None or (callable(value) and not isinstance(value, type)):
         return value
@@ -82,13 +82,13 @@ def step(name: str, value: Any, known: Mapping[str, Any], default: Any) -> Any:
 
 
 def is_whole(value: object) -> bool:
-    """Whether a value is a whole number that fits 64 bits; True and False are none."""
+    """Whether a value is an integer of at most 64 bits; booleans are not."""
     whole = type(value) is int or (not isinstance(value, bool) and isinstance(value, Integral))
     return whole and -_MOST <= int(value) <= _MOST  # type: ignore[call-overload]
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is a number that a float can hold; True and False are none."""
+    """Whether a value is a number that fits a float; booleans are not."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return False
     try:
@@ -99,14 +99,14 @@ def is_number(value: object) -> bool:
 
 
 def boolean(name: str, value: Any) -> bool:
-    """True or False."""
+    """Return True or False."""
     if isinstance(value, bool):
         return value
     raise parameter_error(name, value, "True or False", f"Pass {name}=True, say.")
 
 
 def limit(name: str, value: Any, example: str = "5") -> int | None:
-    """A whole number, or None for no limit."""
+    """Return an integer, or None for no limit."""
     if value is None or is_whole(value):
         return value  # type: ignore[no-any-return]
     hint = f"Pass {name}=None or {name}={example}, say."
@@ -114,26 +114,26 @@ def limit(name: str, value: Any, example: str = "5") -> int | None:
 
 
 def size(name: str, value: Any, example: str) -> int | None:
-    """A number of bytes or rows, also as a float, 2e9 say; None for the default."""
+    """Return a number of bytes or rows, which may be a float such as 2e9; None for the default."""
     return limit(name, int(value) if isinstance(value, float) and value.is_integer() else value, example)
 
 
 def number(name: str, value: Any, default: float = 0.0) -> float:
-    """A number; whether it is in range, who uses it says."""
+    """Return a float; its range is checked where it is used."""
     if is_number(value):
         return float(value)
     raise parameter_error(name, value, "a number", f"Pass {name}={default}, which is the default.")
 
 
 def integer(name: str, value: Any, default: int) -> int:
-    """A whole number; whether it is in range, who uses it says."""
+    """Return an integer; its range is checked where it is used."""
     if is_whole(value):
         return int(value)
     raise parameter_error(name, value, "a whole number", f"Pass {name}={default}, which is the default.")
 
 
 def trees(value: Any) -> int:
-    """How many trees an ensemble has at most."""
+    """Return the number of trees of an ensemble."""
     if is_whole(value) and 1 <= value <= _MOST_TREES:
         return int(value)
     expected = f"a whole number of trees from 1 to {_MOST_TREES:,}"
@@ -141,7 +141,7 @@ def trees(value: Any) -> int:
 
 
 def seed_of(value: Any) -> int:
-    """A seed from None, a number, or a generator of scikit-learn's manners.
+    """Return the seed of a `random_state`: None is 0, and a NumPy generator draws one.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def seed_of(value: Any) -> int:
 
 
 def resolve_rows(name: str, value: Any, least: int, n_rows: int) -> int:
-    """So many rows, or such a share of all rows, as in scikit-learn."""
+    """Return a number of rows, passed as an integer or as a share of all rows."""
     if is_whole(value):
         return int(value)
     if is_number(value) and 0.0 < value < 1.0:
@@ -170,7 +170,7 @@ def resolve_rows(name: str, value: Any, least: int, n_rows: int) -> int:
 
 
 def resolve_bins(value: Any, default: Any) -> Any:
-    """Codes a numeric feature may have; None for every value."""
+    """Return the number of bins per numeric feature; None for every value, "auto" for the default."""
     if isinstance(value, str) and value == "auto":
         return default
     if value is None or (is_whole(value) and 2 <= value <= MOST_BINS):
@@ -180,7 +180,7 @@ def resolve_bins(value: Any, default: Any) -> Any:
 
 
 def resolve_features(value: Any, n_features: int) -> int | None:
-    """How many features a node looks at, in scikit-learn's words; None for all."""
+    """Return the number of features to try at a node, from scikit-learn's `max_features`; None for all."""
     if value is None:
         return None
     if isinstance(value, str) and value in ("sqrt", "log2"):
@@ -194,7 +194,7 @@ def resolve_features(value: Any, n_features: int) -> int | None:
 
 
 def monotone_signs(value: Any, names: tuple[str, ...]) -> tuple[int, ...] | None:
-    """Monotone constraints, feature by feature."""
+    """Return the sign of each feature's monotone constraint, from a sequence or a dict by name."""
     if value is None:
         return None
     expected = "for each feature 1 (rises), -1 (falls) or 0 (free), or a dict of these by feature name"
@@ -202,12 +202,12 @@ def monotone_signs(value: Any, names: tuple[str, ...]) -> tuple[int, ...] | None
         unknown = [name for name in value if name not in names]
         if unknown:
             first = ", ".join(map(repr, names[:5]))
-            advice = f"Name features: {unknown[0]!r} is none, the first ones are {first}."
+            advice = f"Name features: {unknown[0]!r} is not one, the first ones are {first}."
             raise parameter_error("monotonic_cst", value, expected, advice)
         value = [value.get(name, 0) for name in names]
     try:
         signs = list(value)
-    except Exception:  # noqa: BLE001 (whatever the code of the value raises)
+    except Exception:  # noqa: BLE001 (the value may raise anything)
         signs = [None]
     if not all(isinstance(sign, Real) and sign in (-1, 0, 1) for sign in signs):
         raise parameter_error("monotonic_cst", value, expected, "Pass None for no constraints.")

@@ -1,7 +1,7 @@
-"""Models kept as files: what `hornbeam.storage` cannot know of estimators.
+"""`save`, `load` and `diff` of estimators.
 
-Storage writes a `Model` or a `TreeCollection`: trees and plain values. Here an estimator becomes one and is made again from one.
-A file names classes of this list and nothing else: loading one cannot run code of its author.
+`hornbeam.storage` writes a `Model` or a `TreeCollection`: trees and plain values. The codecs in this folder convert
+estimators to these and back. A file can only name classes of the registry, so loading it cannot run other code.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ __all__ = ["diff", "load", "save", "trusted_types"]
 
 
 class _Registration(NamedTuple):
-    """Where an estimator lives, who takes it apart, and of which kind its file is."""
+    """Module of an estimator, its codec in this folder, and the kind of its file."""
 
     module: str
     codec: str
     kind: str
 
 
-# Imported when asked for: a tree alone is read and written without scikit-learn.
+# Modules by name, imported on demand: a tree alone is read and written without scikit-learn.
 _REGISTRY = {
     "TreeClassifier": _Registration("tree_classifier", "trees", "tree"),
     "TreeRegressor": _Registration("tree_regressor", "trees", "regression tree"),
@@ -44,29 +44,29 @@ _REGISTRY = {
 def save(model: Any, path: str | PathLike[str]) -> None:
     """Save a tree or a fitted estimator to a file.
 
-    The file is complete or the old one stays, whatever happens meanwhile. The same model gives the same bytes.
+    The file is written completely or not at all: an existing file stays if writing fails. The same model gives the same
+    bytes.
 
     Parameters
     ----------
     model : Tree, TreeClassifier, TreeRegressor, RuleClassifier, ForestClassifier, ForestRegressor, \
             BoostedTreesClassifier, BoostedTreesRegressor or BoostedTreesRanker
-        What to save; or a fitted search of scikit-learn, whose `best_estimator_` is saved, or a `DaskTreeClassifier`,
-        saved as the `TreeClassifier` that it equals. Parameters must be plain values, or steps of
-        `hornbeam.smoothing` and `hornbeam.pruning` that hold no data.
+        The model to save. Of a fitted scikit-learn search, the `best_estimator_` is saved; of a `DaskTreeClassifier`,
+        its `TreeClassifier`. Parameters must be plain values, or smoothers and pruners of Hornbeam that hold no data.
     path : str or path
-        Where to. A name that ends in ``.safetensors`` asks for the binary form, made for trees of more than
-        100,000 nodes; with any other one tree is JSON text. Several trees are always binary. ``.hornbeam`` is
-        usual. Names of pickles, such as ``model.pkl``, are refused.
+        The file, usually ``*.hornbeam``. One tree is written as JSON text, or in binary form if the name ends in
+        ``.safetensors``, for trees of more than 100,000 nodes. Several trees are always binary. Names of pickles, such
+        as ``model.pkl``, are refused.
 
     Raises
     ------
     StorageError
-        If the model holds something that cannot be written down, is too large for text, or is a pipeline whose
-        earlier steps change the rows.
+        If the model contains objects that a file cannot hold, is too large for text, or is a pipeline whose earlier
+        steps change the rows.
 
     See Also
     --------
-    load : the way back.
+    load : read the file again.
 
     Examples
     --------
@@ -83,9 +83,9 @@ def save(model: Any, path: str | PathLike[str]) -> None:
 
 
 def load(path: str | PathLike[str]) -> Any:
-    """Load a tree or a fitted estimator from a file, whoever wrote it.
+    """Load a tree or a fitted estimator from a file, which need not be trusted.
 
-    Everything in the file is checked before it is used; no code runs from it.
+    Everything in the file is checked before it is used; it cannot run code.
 
     Parameters
     ----------
@@ -95,16 +95,16 @@ def load(path: str | PathLike[str]) -> Any:
     Returns
     -------
     Tree or estimator
-        What was saved.
+        The saved model.
 
     Raises
     ------
     StorageError
-        If the file holds no sound model; the message says what was found where, and what was expected.
+        If the file is not a valid model; the message says what was found and expected, and where.
 
     See Also
     --------
-    save : the way here.
+    save : write the file.
 
     Examples
     --------
@@ -124,24 +124,24 @@ def load(path: str | PathLike[str]) -> Any:
 
 
 def diff(old: Any, new: Any, *, tolerance: float = 1e-9) -> Difference:
-    """Say what changed between two models.
+    """Compare two models.
 
     Parameters
     ----------
     old, new : Tree or estimator
-        The models: two of one tree, or two of several.
+        Two models of one tree, or two of several trees.
     tolerance : float, default=1e-9
-        Probabilities that differ by no more are equal.
+        Largest difference of probabilities that count as equal.
 
     Returns
     -------
     Difference
-        False if nothing changed; printed, a line for each change.
+        False if nothing changed; prints one line per change.
 
     Raises
     ------
     StorageError
-        If only one of them has several trees.
+        If only one of the two has several trees.
 
     Examples
     --------
@@ -159,13 +159,13 @@ def diff(old: Any, new: Any, *, tolerance: float = 1e-9) -> Difference:
 
 
 def trusted_types() -> list[str]:
-    """Name the estimators as skops and MLflow want the types that they may load.
+    """List the types that skops and MLflow must trust to load a Hornbeam estimator.
 
     Returns
     -------
     list of str
-        For ``skops.io.load(file, trusted=...)`` and ``mlflow.sklearn.log_model(..., skops_trusted_types=...)``. Beside
-        plain values, such a file holds of a fitted estimator what `save` writes, and it is checked as `load` does.
+        For ``skops.io.load(file, trusted=...)`` and ``mlflow.sklearn.log_model(..., skops_trusted_types=...)``. Fitted
+        attributes are stored in the format of `save`, and checked as by `load`.
 
     Examples
     --------
@@ -173,13 +173,13 @@ def trusted_types() -> list[str]:
     >>> hornbeam.trusted_types()[0]
     'hornbeam.estimators.tree_classifier.TreeClassifier'
     """
-    modules = {name: home.module for name, home in _REGISTRY.items()}
+    modules = {name: entry.module for name, entry in _REGISTRY.items()}
     modules |= {"DaskTreeClassifier": "dask_classifier", "SmoothedClassifier": "smoothed_classifier"}
     return [f"hornbeam.estimators.{module}.{name}" for name, module in modules.items()]
 
 
 def pack(model: Any) -> Model | TreeCollection:
-    """Take an estimator apart into trees and plain values.
+    """Convert an estimator into trees and plain values.
 
     Examples
     --------
@@ -192,29 +192,29 @@ def pack(model: Any) -> Model | TreeCollection:
     inner = unwrap(model)
     if inner.before is not None:
         raise StorageError(
-            f"this is {inner.alone}; keep a whole pipeline with skops: skops.io.dump(pipeline, path)."
+            f"this is {inner.alone}; save a whole pipeline with skops: skops.io.dump(pipeline, path)."
         )
     model = inner.model
     if isinstance(model, Tree):
         return Model(model)
-    if hasattr(model, "to_local"):  # a DaskTreeClassifier, whose cluster is no part of the model
+    if hasattr(model, "to_local"):  # a DaskTreeClassifier
         model = model.to_local()
     name = type(model).__name__
     if name not in _REGISTRY or type(model) is not _estimator(name):
-        raise StorageError(f"a {name} cannot be kept; expected a Tree or a fitted {', '.join(_REGISTRY)}")
+        raise StorageError(f"a {name} cannot be saved; expected a Tree or a fitted {', '.join(_REGISTRY)}")
     if not hasattr(model, model._fitted):
-        raise StorageError(f"this {name} is not fitted, so there is nothing to keep: call fit first")
+        raise StorageError(f"this {name} is not fitted, so there is nothing to save: call fit first")
     packed: Model | TreeCollection = _codec(name).pack(model)
     return packed
 
 
 def pack_learned(estimator: Any) -> Model | TreeCollection:
-    """Take a fitted estimator apart, or one of a class that inherits from it.
+    """Convert a fitted estimator, or an instance of a subclass, into trees and plain values.
 
     Raises
     ------
     StorageError
-        If there is no such estimator on the shelf, or it holds what no file can hold.
+        If the estimator is not in the registry, or contains objects that a file cannot hold.
 
     Examples
     --------
@@ -227,19 +227,19 @@ def pack_learned(estimator: Any) -> Model | TreeCollection:
     names = [cls.__name__ for cls in type(estimator).__mro__ if cls.__name__ in _REGISTRY]
     if not names or not isinstance(estimator, _estimator(names[0])):
         raise StorageError(
-            f"a {type(estimator).__name__} cannot be kept; expected one of {', '.join(_REGISTRY)}"
+            f"a {type(estimator).__name__} cannot be saved; expected one of {', '.join(_REGISTRY)}"
         )
     packed: Model | TreeCollection = replace(_codec(names[0]).pack(estimator), estimator=names[0])
     return packed
 
 
 def unpack(model: Model | TreeCollection) -> Any:
-    """Put an estimator together again.
+    """Convert trees and plain values into an estimator.
 
     Raises
     ------
     StorageError
-        If there is no such estimator, or one does not go with such settings.
+        If the estimator is not in the registry, or does not fit the kind of the file or the parameters.
 
     Examples
     --------
@@ -256,7 +256,7 @@ def unpack(model: Model | TreeCollection) -> Any:
         )
     if model.kind != _REGISTRY[name].kind:
         raise StorageError(
-            f"the estimator is a {name}, which has no such tree: the kind is {model.kind!r}, expected "
+            f"the estimator is a {name}, which has another kind of trees: the kind is {model.kind!r}, expected "
             f"{_REGISTRY[name].kind!r}; the file was put together"
         )
     return _codec(name).unpack(model, _estimator(name))

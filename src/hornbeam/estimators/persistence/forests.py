@@ -1,7 +1,7 @@
-"""A ForestClassifier or a ForestRegressor on the shelf.
+"""Codec of the forests.
 
-What it answered to the rows of `fit` out of bag stays behind: it is as long as they are, and says something of each
-of them. Its score comes along.
+The out-of-bag score is saved. The out-of-bag predictions are not: they are as long as the training data, and reveal
+something about each row.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["pack", "unpack"]
 
 
 def pack(estimator: Any) -> TreeCollection:
-    """Take a forest apart into its trees and plain values."""
+    """Convert an estimator into its trees and plain values."""
     forest = estimator.forest_
     learned = {
         "named": hasattr(estimator, "feature_names_in_"),
@@ -44,21 +44,21 @@ def pack(estimator: Any) -> TreeCollection:
     return TreeCollection(forest.schema, forest.trees, type(estimator).__name__, settings, learned)
 
 
-def unpack(grove: TreeCollection, cls: type[Any]) -> Any:
-    """Put a forest together again."""
-    estimator, schema = build_estimator(cls, grove.settings), grove.schema
+def unpack(collection: TreeCollection, cls: type[Any]) -> Any:
+    """Convert trees and plain values into an estimator."""
+    estimator, schema = build_estimator(cls, collection.settings), collection.schema
     own = {"named", "smoother"} | (set() if schema.is_regression else {"classes"})
     allowed = own | {"oob_score"} | (set() if schema.is_regression else {"class_weight", "temperature"})
-    match grove.learned:
+    match collection.learned:
         case {"named": bool(named), "smoother": None | Step() as smoother, **rest} if (
-            own <= grove.learned.keys() <= allowed
+            own <= collection.learned.keys() <= allowed
             and all(type(rest.get(name, 1.0)) is float for name in ("oob_score", "temperature"))
         ):
-            forest = _forest(grove.trees, rest.get("temperature", 1.0))
-            estimator._remember(forest, schema.names if named else None)
+            forest = _forest(collection.trees, rest.get("temperature", 1.0))
+            estimator._set_fitted(forest, schema.names if named else None)
             estimator.smoother_ = decode_step(smoother)
         case _:
-            raise unexpected_state_error(cls, grove.learned, allowed)
+            raise unexpected_state_error(cls, collection.learned, allowed)
     if not schema.is_regression:
         labels = schema.classes
         weight = decode_class_weight(rest.get("class_weight"), len(labels))

@@ -1,4 +1,4 @@
-"""Labels and their weights as plain values, and back in the type they had."""
+"""Codec of class labels and class weights: plain values that keep the dtype of the labels."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _MOST_CHARACTERS = 2**22  # of an array of labels
 
 
 def encode_classes(classes: NDArray[Any], class_weight: Floats | None = None) -> dict[str, Any]:
-    """Say of which type an array of labels is, and what the classes weigh unless all are alike.
+    """Return the dtype of the labels, and the class weights unless all are 1, as plain values.
 
     Examples
     --------
     >>> encode_classes(np.array(["no", "yes"]), np.array([1.0, 5.0]))
     {'classes': 'str3', 'class_weight': (1.0, 5.0)}
     """
-    said: dict[str, Any] = {"classes": _dtype_name(classes.dtype)}
+    encoded: dict[str, Any] = {"classes": _dtype_name(classes.dtype)}
     if class_weight is not None and (class_weight != 1).any():
-        said["class_weight"] = tuple(class_weight.tolist())
-    return said
+        encoded["class_weight"] = tuple(class_weight.tolist())
+    return encoded
 
 
 def _dtype_name(dtype: np.dtype[Any]) -> str:
@@ -39,31 +39,31 @@ def _dtype_name(dtype: np.dtype[Any]) -> str:
     return "string" if dtype.kind == "T" else dtype.name
 
 
-def decode_class_weight(said: Any, n_classes: int) -> Floats | None:
-    """Read the weights that `predict` decides with; None for all alike.
+def decode_class_weight(value: Any, n_classes: int) -> Floats | None:
+    """Return the class weights; None if all are 1.
 
     Examples
     --------
     >>> decode_class_weight((1.0, 5.0), 2)
     array([1., 5.])
     """
-    if said is None:
+    if value is None:
         return None
-    match said:
+    match value:
         case [*weights] if len(weights) == n_classes and all(
             type(one) is float and 0 <= one < inf for one in weights
         ):
             return np.array(weights)
-    raise StorageError(f"class_weight is {said!r:.80}; expected {n_classes} numbers, 0 or more and finite")
+    raise StorageError(f"class_weight is {value!r:.80}; expected {n_classes} numbers, 0 or more and finite")
 
 
 def decode_classes(labels: Sequence[Any], name: object) -> NDArray[Any]:
-    """Make the array of labels; it must give back every label as it is.
+    """Return the labels as an array of the named dtype, which must hold every label unchanged.
 
     Raises
     ------
     StorageError
-        If the name is of no type that labels can have, or not of theirs.
+        If the dtype is unknown, or cannot hold the labels.
 
     Examples
     --------
@@ -87,5 +87,5 @@ def decode_classes(labels: Sequence[Any], name: object) -> NDArray[Any]:
         classes = np.empty(0)
     back = classes.tolist()
     if dtype is None or back != labels or list(map(type, back)) != list(map(type, labels)):
-        raise StorageError(f"the classes are no array of {name!r}; expected the type they had in fit")
+        raise StorageError(f"the classes do not fit an array of {name!r}; expected the type they had in fit")
     return classes

@@ -1,4 +1,4 @@
-"""Parameters of estimators as plain values, and back: a smoother or a pruner is its name and its own parameters."""
+"""Codec of the parameters of estimators; a smoother or a pruner becomes its name and its own parameters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 
 
 def encode_parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Turn parameters into values that a file can hold.
+    """Convert parameters into plain values.
 
     Examples
     --------
@@ -35,12 +35,12 @@ def encode_parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def build_estimator(cls: type[Any], settings: Mapping[str, Any]) -> Any:
-    """Make an estimator with the parameters of a file.
+    """Build an estimator with the parameters of a file.
 
     Raises
     ------
     StorageError
-        If it has no such parameter, or a step cannot be made.
+        If a parameter is unknown, or a smoother or pruner cannot be built.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def build_estimator(cls: type[Any], settings: Mapping[str, Any]) -> Any:
 def unexpected_state_error(
     cls: type[Any], learned: Mapping[str, Any], expected: Iterable[str]
 ) -> StorageError:
-    """Return the error of a file that says other things were learned than an estimator can learn.
+    """Return the error for a file with other fitted attributes than the estimator has.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def unexpected_state_error(
 
 
 def check_predict_parameters(estimator: Any, classes: tuple[Label, ...] = ()) -> None:
-    """Raise `StorageError` for parameters that `predict` could do nothing with.
+    """Raise `StorageError` for wrong parameters that `predict` uses.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def check_predict_parameters(estimator: Any, classes: tuple[Label, ...] = ()) ->
 
 
 def _steps() -> Iterator[tuple[str, Any]]:
-    """Every smoother and pruner of the house, by its name."""
+    """Yield every smoother and pruner of Hornbeam with its name."""
     for family in (pruning, smoothing):
         for name in family.__all__:
             step = getattr(family, name)
@@ -95,11 +95,11 @@ def _steps() -> Iterator[tuple[str, Any]]:
                 yield name, step
 
 
-_STEPS = dict(_steps()) | {"Costs": Costs}  # costs are written as a step is: a name and parameters
+_STEPS = dict(_steps()) | {"Costs": Costs}  # costs are encoded like a step
 
 
 def encode_step(value: Any) -> Any:
-    """Write a smoother or a pruner down as its name and parameters; leave anything else as it is.
+    """Convert a smoother or a pruner into its name and parameters; return other values unchanged.
 
     Examples
     --------
@@ -121,11 +121,11 @@ def encode_step(value: Any) -> Any:
 
 
 def decode_step(value: Any) -> Any:
-    """Make the smoother or the pruner that was written down; leave anything else as it is.
+    """Build the smoother or pruner of a name and parameters; return other values unchanged.
 
     Examples
     --------
-    >>> from_step(Step.of("HGS", alpha=2.0))
+    >>> decode_step(Step.of("HGS", alpha=2.0))
     HGS(alpha=2.0, prior=1.0)
     """
     if not isinstance(value, Step):

@@ -1,4 +1,4 @@
-"""A RuleClassifier on the shelf: the tree that its rules were made from, and the rules."""
+"""Codec of `RuleClassifier`: the rules, and the tree they were made from."""
 
 from __future__ import annotations
 
@@ -30,39 +30,39 @@ __all__ = ["pack", "unpack"]
 
 
 def pack(estimator: Any) -> Model:
-    """Take a list of rules apart into its tree and plain values."""
+    """Convert an estimator into its tree and plain values."""
     rules, tree = estimator.rules_, estimator.tree_
-    given = {"estimator": _encode_settings(estimator.estimator, tree)}
+    inner = {"estimator": _encode_estimator(estimator.estimator, tree)}
     learned = encode_classes(estimator.classes_) | {
         "named": hasattr(estimator, "feature_names_in_"),
         "rules": tuple(map(_encode_rule, rules)),
         "default": _encode_rule(rules.default),
     }
-    settings = encode_parameters(estimator.get_params(deep=False) | given)
+    settings = encode_parameters(estimator.get_params(deep=False) | inner)
     return Model(tree, "RuleClassifier", settings, learned, by_rules=True)
 
 
 def unpack(model: Model, cls: type[Any]) -> Any:
-    """Put a list of rules together again."""
+    """Convert a tree and plain values into an estimator."""
     tree = model.tree
     settings = dict(model.settings)
-    given = _decode_settings(settings.pop("estimator", None), tree)
-    estimator = build_estimator(cls, settings).set_params(estimator=given)
+    inner = _decode_estimator(settings.pop("estimator", None), tree)
+    estimator = build_estimator(cls, settings).set_params(estimator=inner)
     match model.learned:
         case {
             "classes": str(dtype),
             "named": bool(named),
-            "rules": tuple(said),
-            "default": other,
+            "rules": tuple(encoded),
+            "default": encoded_default,
             **rest,
         } if not rest:
-            rules = [_decode_rule(one, tree.schema) for one in said]
-            default = _decode_rule(other, tree.schema)
+            rules = [_decode_rule(rule, tree.schema) for rule in encoded]
+            default = _decode_rule(encoded_default, tree.schema)
         case _:
             raise unexpected_state_error(cls, model.learned, ("classes", "default", "named", "rules"))
     if default.conditions:
         raise StorageError("the default rule has conditions; expected none: it is for every other row")
-    estimator._remember(RuleSet(tree.schema, tuple(rules), default), tree.schema.names if named else None)
+    estimator._set_fitted(RuleSet(tree.schema, tuple(rules), default), tree.schema.names if named else None)
     estimator.tree_ = tree
     estimator.classes_ = decode_classes(tree.schema.classes, dtype)
     estimator.n_classes_ = len(estimator.classes_)
@@ -70,21 +70,21 @@ def unpack(model: Model, cls: type[Any]) -> Any:
     return estimator
 
 
-def _encode_settings(given: Any, tree: Tree) -> Any:
-    """Write down what the rules were to be made from; a tree that was given is the one in the file."""
-    if type(given) is TreeClassifier:
-        return Step.of("TreeClassifier", **encode_parameters(given.get_params(deep=False)))
-    if isinstance(given, Tree) and given.digest == tree.digest:
+def _encode_estimator(estimator: Any, tree: Tree) -> Any:
+    """Encode the parameter `estimator`; a tree that was passed is the tree of the file."""
+    if type(estimator) is TreeClassifier:
+        return Step.of("TreeClassifier", **encode_parameters(estimator.get_params(deep=False)))
+    if isinstance(estimator, Tree) and estimator.digest == tree.digest:
         return Step.of("Tree")
-    inner = given.estimator if isinstance(given, FrozenEstimator) else None
+    inner = estimator.estimator if isinstance(estimator, FrozenEstimator) else None
     if type(inner) is TreeClassifier and inner.tree_.digest == tree.digest:
-        inside = trees.pack(inner)
-        return Step.of("FrozenEstimator", settings=dict(inside.settings), learned=dict(inside.learned))
-    return given  # None, or what no file can hold
+        model = trees.pack(inner)
+        return Step.of("FrozenEstimator", settings=dict(model.settings), learned=dict(model.learned))
+    return estimator  # None, or an object that storage refuses
 
 
-def _decode_settings(said: Any, tree: Tree) -> Any:
-    match said:
+def _decode_estimator(encoded: Any, tree: Tree) -> Any:
+    match encoded:
         case None:
             return None
         case Step("Tree", ()):
@@ -93,10 +93,10 @@ def _decode_settings(said: Any, tree: Tree) -> Any:
             return build_estimator(TreeClassifier, dict(parameters))
         case Step("FrozenEstimator", (("learned", dict(learned)), ("settings", dict(settings)))):
             if all(isinstance(name, str) for name in settings):
-                inside = Model(tree, "TreeClassifier", settings, learned)
-                return FrozenEstimator(trees.unpack(inside, TreeClassifier))
+                model = Model(tree, "TreeClassifier", settings, learned)
+                return FrozenEstimator(trees.unpack(model, TreeClassifier))
     raise StorageError(
-        f"estimator is {said!s:.80}; expected None, a Tree, a TreeClassifier or a FrozenEstimator"
+        f"estimator is {encoded!s:.80}; expected None, a Tree, a TreeClassifier or a FrozenEstimator"
     )
 
 
@@ -124,11 +124,11 @@ def _encode_rule(rule: Rule) -> Step:
     )
 
 
-def _decode_rule(said: Any, schema: Schema) -> Rule:
+def _decode_rule(encoded: Any, schema: Schema) -> Rule:
     wanted = {"conditions", "target", "covered", "decided", "belief", "size", "error"}
-    found = dict(said.parameters) if isinstance(said, Step) and said.name == "rule" else {}
+    found = dict(encoded.parameters) if isinstance(encoded, Step) and encoded.name == "rule" else {}
     if found.keys() != wanted or type(found["conditions"]) is not tuple:
-        raise StorageError(f"a rule is {said!s:.80}; expected {', '.join(sorted(wanted))}")
+        raise StorageError(f"a rule is {encoded!s:.80}; expected {', '.join(sorted(wanted))}")
     if type(found["target"]) is not int or not 0 <= found["target"] < schema.n_classes:
         raise StorageError(
             f"a rule names the class {found['target']!r:.80}; expected 0 to {schema.n_classes - 1}"
@@ -149,24 +149,24 @@ def _decode_rule(said: Any, schema: Schema) -> Rule:
     return Rule(**found | weights | {"conditions": conditions})
 
 
-def _weights(name: str, said: Any, n_classes: int) -> Floats:
-    fits = isinstance(said, np.ndarray) and said.dtype == np.float64 and said.shape == (n_classes,)
-    if fits and ((said >= 0) & (said < inf)).all():
-        weights: Floats = said
+def _weights(name: str, value: Any, n_classes: int) -> Floats:
+    fits = isinstance(value, np.ndarray) and value.dtype == np.float64 and value.shape == (n_classes,)
+    if fits and ((value >= 0) & (value < inf)).all():
+        weights: Floats = value
         return weights
     raise StorageError(
-        f"{name} of a rule is {said!r:.80}; expected {n_classes} numbers, 0 or more and finite"
+        f"{name} of a rule is {value!r:.80}; expected {n_classes} numbers, 0 or more and finite"
     )
 
 
-def _condition(said: Any, schema: Schema) -> Condition:
+def _condition(encoded: Any, schema: Schema) -> Condition:
     wanted = {"column", "above", "at_most", "among", "missing"}
-    found = dict(said.parameters) if isinstance(said, Step) and said.name == "condition" else {}
+    found = dict(encoded.parameters) if isinstance(encoded, Step) and encoded.name == "condition" else {}
     if found.keys() != wanted or type(found["missing"]) is not bool:
-        raise StorageError(f"a condition is {said!s:.80}; expected {', '.join(sorted(wanted))}")
+        raise StorageError(f"a condition is {encoded!s:.80}; expected {', '.join(sorted(wanted))}")
     column, among = found["column"], found["among"]
     if type(column) is not int or not 0 <= column < schema.n_features:
-        raise StorageError(f"a condition asks column {column!r:.80}; expected 0 to {schema.n_features - 1}")
+        raise StorageError(f"a condition has column {column!r:.80}; expected 0 to {schema.n_features - 1}")
     for name in ("above", "at_most"):
         if found[name] is not None and (type(found[name]) is not float or isnan(found[name])):
             raise StorageError(f"{name} of a condition is {found[name]!r:.80}; expected None or a number")

@@ -1,7 +1,7 @@
-"""The state of a fitted estimator in plain values: what pickle, deepcopy and skops store.
+"""The state of a fitted estimator in plain values, for pickle, deepcopy and skops.
 
-skops, which MLflow saves models with, loads a file only if every type in it is trusted. So trees, forests and rules are
-bytes of the model file format here, and the estimator's own class is the only type of Hornbeam in its state.
+skops, which MLflow uses to save models, loads a file only if every type in it is trusted. Therefore trees, forests and
+rules are bytes of the model file format here, and the class of the estimator is the only Hornbeam type in its state.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from hornbeam.tree import Step
 
 __all__ = ["from_plain", "to_plain"]
 
-_MODEL = "_model"  # the entry of the state that holds the bytes
-# Attributes that the bytes hold.
+_MODEL = "_model"  # key of the bytes in the state
+# Attributes that are in the bytes.
 _LEARNED = frozenset(
     [
         "_shares",
@@ -40,7 +40,7 @@ _LEARNED = frozenset(
 
 
 def to_plain(estimator: Any, state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the state of an estimator with the bytes of a model file in the place of what it learned.
+    """Replace the fitted attributes in the state of an estimator by the bytes of a model file.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def to_plain(estimator: Any, state: Mapping[str, Any]) -> dict[str, Any]:
     Returns
     -------
     dict
-        The attributes themselves if it is not fitted, or holds something that no model file can hold.
+        The attributes unchanged if it is not fitted, or if a model file cannot hold them.
 
     Examples
     --------
@@ -75,12 +75,12 @@ def to_plain(estimator: Any, state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def from_plain(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the attributes of an estimator, of a state that `to_plain` returned.
+    """Return the attributes of an estimator from a state of `to_plain`.
 
     Raises
     ------
     StorageError
-        If the bytes hold no sound model.
+        If the bytes are not a valid model.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A TreeClassifier or a TreeRegressor on the shelf."""
+"""Codec of `TreeClassifier` and `TreeRegressor`."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from hornbeam.tree import Tree
 from hornbeam.tree.walk import evidence_stopping
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["model_of", "pack", "unpack"]
+__all__ = ["classifier_model", "pack", "unpack"]
 
 
 def pack(estimator: Any) -> Model:
-    """Take an estimator apart into its tree and plain values."""
+    """Convert an estimator into its tree and plain values."""
     name, settings = type(estimator).__name__, estimator.get_params(deep=False)
     tree, named = estimator.tree_, hasattr(estimator, "feature_names_in_")
     if tree.is_regression:
         return Model(tree, name, encode_parameters(settings), {"named": named})
     weight, shares = estimator.class_weight_, estimator._shares
-    return model_of(name, settings, tree, estimator.classes_, named, weight, shares)
+    return classifier_model(name, settings, tree, estimator.classes_, named, weight, shares)
 
 
-def model_of(
+def classifier_model(
     name: str,
     settings: Mapping[str, Any],
     tree: Tree,
@@ -42,14 +42,14 @@ def model_of(
     class_weight: Floats | None,
     shares: Counts | None,
 ) -> Model:
-    """Make what a file holds of what an estimator was told and what it learned.
+    """Return the model of a fitted `TreeClassifier`, from its parameters and fitted attributes.
 
     Examples
     --------
     >>> from hornbeam.recipe import PRESETS
     >>> from hornbeam.data import Table
     >>> tree = PRESETS["id3"].fit(Table.read([[0.0], [1.0]], [0, 1]))
-    >>> model_of("TreeClassifier", {}, tree, np.array([0, 1]), False, None, None).learned
+    >>> classifier_model("TreeClassifier", {}, tree, np.array([0, 1]), False, None, None).learned
     {'classes': 'int64', 'named': False}
     """
     learned = encode_classes(classes, class_weight) | {"named": named}
@@ -59,11 +59,11 @@ def model_of(
 
 
 def unpack(model: Model, cls: type[Any]) -> Any:
-    """Put an estimator together again."""
+    """Convert a tree and plain values into an estimator."""
     estimator, tree = build_estimator(cls, model.settings), model.tree
     match model.learned:
         case {"named": bool(named), **rest} if tree.is_regression and not rest:
-            estimator._remember(tree, tree.schema.names if named else None)
+            estimator._set_fitted(tree, tree.schema.names if named else None)
         case {"classes": str(dtype), "named": bool(named), **rest} if rest.keys() <= {
             "class_weight",
             "shares",
@@ -71,7 +71,7 @@ def unpack(model: Model, cls: type[Any]) -> Any:
             names, labels = tree.schema.names if named else None, tree.schema.classes
             weight = decode_class_weight(rest.get("class_weight"), len(labels))
             shares = _shares(rest.get("shares"), tree)
-            estimator._learn(tree, decode_classes(labels, dtype), names, weight, shares)
+            estimator._set_fitted_tree(tree, decode_classes(labels, dtype), names, weight, shares)
         case _:
             raise StorageError(
                 "expected to have learned the type of the classes, and whether columns had names"
@@ -80,16 +80,16 @@ def unpack(model: Model, cls: type[Any]) -> Any:
     return estimator
 
 
-def _shares(said: Any, tree: Tree) -> Counts | None:
-    """Read what missing values are shared by where they go to every child."""
-    if said is None:
+def _shares(value: Any, tree: Tree) -> Counts | None:
+    """Check the weight of known values per node, which distributes fractional rows."""
+    if value is None:
         return None
-    if isinstance(said, np.ndarray) and said.dtype == np.int64 and said.shape == (tree.n_nodes,):
-        family = said - evidence_stopping(tree.skeleton, said)
-        # The first so that none of the others wraps.
-        sums = max(said.sum(dtype=np.float64) / 2**12, said.max(), family.max())
-        if said.min() >= 0 and sums < 2**50:
-            return said
+    if isinstance(value, np.ndarray) and value.dtype == np.int64 and value.shape == (tree.n_nodes,):
+        in_children = value - evidence_stopping(tree.skeleton, value)
+        # The float sum comes first: it shows that the integer sums did not overflow.
+        largest = max(value.sum(dtype=np.float64) / 2**12, value.max(), in_children.max())
+        if value.min() >= 0 and largest < 2**50:
+            return value
     raise StorageError(
-        f"shares is {said!r:.80}; expected {tree.n_nodes} whole numbers, one a node, 0 or more and below 2**50"
+        f"shares is {value!r:.80}; expected {tree.n_nodes} whole numbers, one per node, 0 or more and below 2**50"
     )

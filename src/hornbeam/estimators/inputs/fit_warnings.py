@@ -1,0 +1,124 @@
+"""Warnings of `fit`: doubtful columns, rounded integers, too many classes.
+
+They point to the line that called the estimator, however deep inside they are raised.
+"""
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+import sklearn
+
+from hornbeam.data.column_checks import Check, Finding, check_columns, check_schema
+from hornbeam.data.sources import MemorySource, Source
+from hornbeam.data.table import Table
+from hornbeam.errors import HornbeamWarning
+
+__all__ = ["warn", "warn_about_classes", "warn_about_columns", "warn_about_source"]
+
+# The files of the estimators, and the wrapper that scikit-learn puts around `fit` for callbacks.
+_INSIDE = (str(Path(__file__).parents[1]), str(Path(sklearn.__file__).parent / "callback"))
+_MOST_SHOWN = 5
+_NOTES = {
+    Check.IDENTIFIER: " (an identifier?)",
+    Check.UNREPEATED: " (an identifier?)",
+    Check.COPY: " (a copy of the target, unknown when predicting?)",
+}
+_MANY_CELLS = 100_000_000  # cells of an array: 0.8 GB
+_FEW_ROWS = 10  # per class
+
+
+def warn(message: str, category: type[Warning] = HornbeamWarning) -> None:
+    """Warn, with the caller of the estimator as the place of the warning.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     warn("rows are few")
+    >>> str(caught[0].message)
+    'rows are few'
+    """
+    warnings.warn(message, category, skip_file_prefixes=_INSIDE)
+
+
+def warn_about_classes(table: Table) -> None:
+    """Warn before growing a tree that may need gigabytes: its arrays have one cell per node and class.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> table = Table.read(np.zeros((8000, 1)), np.arange(8000))
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     warn_about_classes(table)
+    >>> print(caught[0].message)
+    y has 8,000 classes in 8,000 rows. A tree has a number for each node and class, here up to 127,992,000
+    in each of its arrays: 1.0 GB. If y is a number, use a regressor. Else join rare classes, or limit max_depth
+    or min_samples_leaf.
+    """
+    n_rows, n_classes = table.n_rows, table.schema.n_classes
+    cells = (2 * n_rows - 1) * n_classes
+    if n_rows < _FEW_ROWS * n_classes and cells > _MANY_CELLS:
+        warn(
+            f"y has {n_classes:,} classes in {n_rows:,} rows. A tree has a number for each node and class, here up to "
+            f"{cells:,} in each of its arrays: {8e-9 * cells:.1f} GB. If y is a number, use a regressor. Else join "
+            "rare classes, or limit max_depth or min_samples_leaf."
+        )
+
+
+def warn_about_columns(table: Table) -> None:
+    """Warn once about all columns of a training table that fail a check of `hornbeam.data.column_checks`.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> rows = [[f"customer {i}", i % 7] for i in range(30)]
+    >>> table = Table.read(rows, [i % 2 for i in range(30)], feature_names=["customer", "weekday"])
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     warn_about_columns(table)
+    >>> print(caught[0].message)
+    Column 'customer' has 30 different values in 30 rows (an identifier?). Leave it out of X, in pandas
+    X.drop(columns=['customer']), or keep it and ignore hornbeam.errors.HornbeamWarning.
+    """
+    _warn(check_columns(table), table.schema.names if table.names is None else None)
+    if table.rounded:
+        _warn_about_rounded(table.rounded)
+
+
+def warn_about_source(source: Source) -> None:
+    """Warn about columns of a source: all checks in memory, else only those that need nothing but the schema."""
+    if isinstance(source, MemorySource):
+        warn_about_columns(source.table)
+    else:
+        _warn(check_schema(source.schema, source.n_rows))
+
+
+def _warn_about_rounded(names: Sequence[str]) -> None:
+    shown = ", ".join(map(repr, names[:_MOST_SHOWN])) + (", ..." if len(names) > _MOST_SHOWN else "")
+    warn(
+        "Whole numbers beyond 2**53 are rounded to the nearest float64, so that different ones may be the same: in "
+        f"{shown}. If they are names, pass them as text, in pandas X[column].astype(str); else subtract a common "
+        "offset, or ignore hornbeam.errors.HornbeamWarning."
+    )
+
+
+def _warn(found: Sequence[Finding], positions: Sequence[str] | None = None) -> None:
+    """Warn about findings; `positions` are the generated names of an array without column names."""
+    if not found:
+        return
+    shown = found[:_MOST_SHOWN]
+    findings = "; ".join(
+        f"{finding.column!r} {finding.what}{_NOTES.get(finding.check, '')}" for finding in shown
+    )
+    columns = [finding.column if positions is None else positions.index(finding.column) for finding in shown]
+    listed = ", ".join(map(repr, columns))
+    if len(found) > len(shown):
+        findings, listed = f"{findings}; and {len(found) - len(shown)} more", f"{listed}, ..."
+    head, it = ("Column ", "it") if len(found) == 1 else (f"{len(found)} columns are doubtful: ", "them")
+    remedy = (
+        f"in pandas X.drop(columns=[{listed}])" if positions is None else f"np.delete(X, [{listed}], axis=1)"
+    )
+    warn(
+        f"{head}{findings}. Leave {it} out of X, {remedy}, or keep {it} and ignore hornbeam.errors.HornbeamWarning."
+    )

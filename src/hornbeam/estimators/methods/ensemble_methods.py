@@ -1,0 +1,84 @@
+"""Methods of forests and of boosted trees: training, scores and feature importances."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from hornbeam.data.table import Table
+from hornbeam.ensembles.boosting.boosted_trees import BoostedTrees
+from hornbeam.ensembles.boosting.losses import Loss
+from hornbeam.ensembles.forest.forest import Forest
+from hornbeam.ensembles.forest.trainer import ForestResult
+from hornbeam.estimators.inputs.fit_warnings import warn, warn_about_classes, warn_about_columns
+from hornbeam.estimators.methods.progress import Progress
+from hornbeam.estimators.methods.reads_rows import ReadsRows
+from hornbeam.estimators.parameters.boosting import boosting_trainer
+from hornbeam.estimators.parameters.forest import forest_trainer
+from hornbeam.estimators.parameters.threads import n_threads
+from hornbeam.typing import Bools, Floats
+
+__all__ = ["BoostingMethods", "ForestMethods", "oob_mask"]
+
+
+class _EnsembleMethods(ReadsRows):
+    """Feature importances of several trees."""
+
+    n_jobs: int | None
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Importance of each feature: its share of the gain of all splits, averaged over the trees that split."""
+        check_is_fitted(self, self._fitted)
+        importance: Floats = getattr(self, self._fitted).importance()
+        return importance
+
+
+class ForestMethods(_EnsembleMethods):
+    """Training of a forest."""
+
+    _fitted = "forest_"
+    forest_: Forest
+
+    def _train(self, table: Table, progress: Progress) -> ForestResult:
+        trainer, n_jobs = forest_trainer(self, table), n_threads(self.n_jobs)
+        warn_about_columns(table)
+        if not table.schema.is_regression:
+            warn_about_classes(table)
+        result = trainer.fit(table, n_jobs=n_jobs, on_progress=progress.listener(trainer.n_trees))
+        self._set_fitted(result.forest, table.names)
+        self.smoother_ = result.smoother
+        return result
+
+
+class BoostingMethods(_EnsembleMethods):
+    """Training and raw scores of boosted trees."""
+
+    _fitted = "boosted_"
+    boosted_: BoostedTrees
+
+    def _train(self, table: Table, loss: Loss, progress: Progress) -> None:
+        trainer, n_jobs = boosting_trainer(self, table, loss), n_threads(self.n_jobs)
+        warn_about_columns(table)
+        result = trainer.fit(table, n_jobs=n_jobs, on_progress=progress.listener(trainer.n_rounds))
+        self._set_fitted(result.boosted, table.names)
+        self.n_iter_ = len(result.boosted.rounds)
+        if result.losses is not None:
+            self.validation_losses_ = np.array(result.losses)
+        elif hasattr(self, "validation_losses_"):
+            del self.validation_losses_
+
+    def _scores(self, X: Any) -> Floats:
+        table = self._read(X)
+        return self.boosted_.scores(table, n_threads(self.n_jobs))
+
+
+def oob_mask(predicted: Floats) -> Bools:
+    """Find the rows that have an out-of-bag prediction; warn if some have none."""
+    out_of_bag: Bools = ~np.isnan(predicted[:, 0])
+    if not out_of_bag.all():
+        warn(
+            f"{np.count_nonzero(~out_of_bag)} of {len(out_of_bag)} rows do not have OOB scores: every tree has seen "
+            "them. Grow more trees, or draw fewer rows for each (max_samples)."
+        )
+    return out_of_bag

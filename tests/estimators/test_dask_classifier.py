@@ -1,0 +1,226 @@
+"""`DaskTreeClassifier`: the same tree as in memory, and predictions computed on demand."""
+
+import pickle
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import hornbeam
+from hornbeam import DaskTreeClassifier, TreeClassifier
+from hornbeam.errors import DataError, ParameterError
+
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+
+RNG = np.random.default_rng(0)
+ROWS = pd.DataFrame(
+    {
+        "age": RNG.integers(18, 90, 600).astype(float),
+        "city": RNG.choice(["Bern", "Graz", "Ulm", None], 600),
+        "band": pd.Categorical(RNG.choice(["low", "high"], 600), ["low", "middle", "high"], ordered=True),
+    }
+)
+ROWS.loc[RNG.random(600) < 0.1, "age"] = np.nan
+LABELS = pd.Series(np.where((ROWS["age"] > 50) ^ (RNG.random(600) < 0.2), "yes", "no"), name="buys")
+WEIGHTS = pd.Series(RNG.exponential(size=600), name="weight")
+FRAME = dd.from_pandas(ROWS.assign(buys=LABELS, weight=WEIGHTS), npartitions=4)
+FEATURES = list(ROWS.columns)
+NUMBERS = RNG.normal(size=(500, 4)).round(1)
+KINDS = (NUMBERS[:, 0] + NUMBERS[:, 1] > 0).astype(int)
+
+in_memory = partial(TreeClassifier, smoothing="hgs", max_depth=4)
+
+
+def on_cluster(client=None, **parameters):
+    return DaskTreeClassifier(in_memory(**parameters), client=client)
+
+
+by_level = {"memory": 10_000}  # bytes: these rows do not fit
+
+
+@pytest.fixture(scope="module")
+def client():
+    with distributed.Client(
+        processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0", set_as_default=False
+    ) as client:
+        yield client
+
+
+@pytest.fixture(autouse=True)
+def _connected(request, client):
+    if "without_a_current_client" in request.node.name:
+        yield
+    else:
+        with client.as_current():
+            yield
+
+
+@pytest.mark.parametrize("where", [{}, by_level], ids=["in memory", "by level"])
+def test_a_frame_gives_the_tree_of_its_rows(where):
+    local = in_memory().fit(ROWS, LABELS)
+    series = on_cluster().fit(FRAME[FEATURES], FRAME["buys"], **where)
+    named = on_cluster().fit(FRAME[[*FEATURES, "buys"]], "buys", **where)
+    assert series.tree_.digest == named.tree_.digest == local.tree_.digest
+    assert series.feature_names_in_.tolist() == FEATURES
+    assert series.classes_.tolist() == ["no", "yes"]
+
+
+def test_partitions_do_not_matter():
+    uneven = FRAME.repartition(divisions=[0, 10, 11, 500, 599])
+    assert on_cluster().fit(uneven[FEATURES], uneven["buys"], **by_level).tree_.digest == (
+        on_cluster().fit(FRAME[FEATURES], FRAME["buys"], **by_level).tree_.digest
+    )
+
+
+def test_weights_as_a_series_or_by_name():
+    local = in_memory().fit(ROWS, LABELS, WEIGHTS)
+    series = on_cluster().fit(FRAME[FEATURES], FRAME["buys"], FRAME["weight"])
+    named = on_cluster().fit(FRAME, "buys", "weight")
+    assert series.tree_.digest == named.tree_.digest == local.tree_.digest
+
+
+def test_cross_fitted_smoothing_of_rows_that_fit_in_memory():
+    assert DaskTreeClassifier().fit(FRAME[FEATURES], FRAME["buys"]).tree_.digest == (
+        TreeClassifier().fit(ROWS, LABELS).tree_.digest
+    )
+
+
+@pytest.mark.parametrize("chunks", [(100, 4), (130, 2)])
+def test_an_array_gives_the_tree_of_its_rows(chunks):
+    local = in_memory().fit(NUMBERS, KINDS)
+    X, y = da.from_array(NUMBERS, chunks=chunks), da.from_array(KINDS, chunks=200)
+    clf = on_cluster().fit(X, y, **by_level)
+    assert clf.tree_.digest == local.tree_.digest
+    assert not hasattr(clf, "feature_names_in_")
+    probabilities = clf.predict_proba(X)
+    assert (probabilities.chunks[0], probabilities.shape) == (X.chunks[0], (500, 2))
+    np.testing.assert_array_equal(probabilities.compute(), local.predict_proba(NUMBERS))
+    np.testing.assert_array_equal(clf.predict(X).compute(), local.predict(NUMBERS))
+
+
+def test_files_give_the_tree_of_their_rows(tmp_path):
+    ROWS.assign(buys=LABELS).to_parquet(tmp_path / "rows.parquet", row_group_size=100)
+    clf = on_cluster().fit(str(tmp_path / "rows.parquet"), "buys", cache=tmp_path / "codes", **by_level)
+    assert clf.tree_.digest == in_memory().fit(ROWS, LABELS).tree_.digest
+    assert list((tmp_path / "codes").iterdir())
+    assert clf.predict(tmp_path / "rows.parquet").shape == (600,)
+
+
+def test_predictions_are_computed_on_demand():
+    clf, local = on_cluster().fit(FRAME[FEATURES], FRAME["buys"]), in_memory().fit(ROWS, LABELS)
+    frame = FRAME[FEATURES].repartition(divisions=[0, 300, 599])
+    some = frame[frame["age"] > 1000]  # partitions without rows
+    proba, names = clf.predict_proba(frame), clf.predict(frame)
+    assert isinstance(proba, da.Array)
+    assert (proba.dtype, proba.shape[1], names.dtype) == (np.float64, 2, clf.classes_.dtype)
+    np.testing.assert_array_equal(proba.compute(), local.predict_proba(ROWS))
+    np.testing.assert_array_equal(names.compute(), local.predict(ROWS))
+    assert clf.predict_proba(some).compute().shape == (0, 2)
+    prior, costs = {"no": 0.9, "yes": 0.1}, {("yes", "no"): 7}
+    np.testing.assert_array_equal(
+        clf.predict(frame, prior=prior, costs=costs).compute(), local.predict(ROWS, prior=prior, costs=costs)
+    )
+
+
+def test_rows_in_memory_are_accepted():
+    clf = on_cluster().fit(ROWS, LABELS)
+    assert clf.tree_.digest == in_memory().fit(ROWS, LABELS).tree_.digest
+    np.testing.assert_array_equal(clf.predict(ROWS), in_memory().fit(ROWS, LABELS).predict(ROWS))
+
+
+def test_the_files_of_a_frame_are_deleted(tmp_path):
+    on_cluster().fit(FRAME[FEATURES], FRAME["buys"], cache=tmp_path, **by_level)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_local_model_is_the_same_and_can_be_saved(tmp_path):
+    clf = on_cluster(max_depth=3).fit(FRAME[FEATURES], FRAME["buys"])
+    local = clf.to_local()
+    assert type(local) is TreeClassifier
+    assert (local.max_depth, local.smoothing) == (3, "hgs")
+    hornbeam.save(local, tmp_path / "model.hornbeam")
+    np.testing.assert_array_equal(
+        hornbeam.load(tmp_path / "model.hornbeam").predict_proba(ROWS), clf.predict_proba(ROWS)
+    )
+
+
+def test_parameters_are_the_estimator_and_the_client(client):
+    clf = DaskTreeClassifier(TreeClassifier(max_depth=3), client=client)
+    inner = {f"estimator__{name}" for name in TreeClassifier().get_params()}
+    assert set(clf.get_params()) == {*inner, "estimator", "client"}
+    twin = clone(clf)
+    assert (twin.estimator.max_depth, twin.client) == (3, client)
+    assert twin.estimator is not clf.estimator
+    assert twin.set_params(estimator__max_depth=5).estimator.max_depth == 5
+    assert clone(DaskTreeClassifier()).estimator is None
+    clf.fit(FRAME[FEATURES], FRAME["buys"])
+    again = pickle.loads(pickle.dumps(clf))
+    assert (again.client, again.tree_.digest) == (None, clf.tree_.digest)
+    assert (clf.n_features_in_, clf.n_classes_, clf.estimator_.max_depth) == (3, 2, 3)
+    assert not hasattr(twin, "tree_")
+    assert not hasattr(twin, "classes_")
+    with pytest.raises(NotFittedError):
+        twin.predict(ROWS)
+
+
+def test_an_estimator_of_another_class_is_refused():
+    with pytest.raises(ParameterError, match=r"estimator='cart': expected a TreeClassifier, or None"):
+        DaskTreeClassifier("cart").fit(ROWS, LABELS)
+
+
+def test_a_report_reads_rows_in_memory(tmp_path):
+    clf = on_cluster().fit(FRAME[FEATURES], FRAME["buys"])
+    hornbeam.report(clf, ROWS, LABELS).save(tmp_path / "report.html")
+
+
+def test_wrong_targets_are_refused():
+    with pytest.raises(DataError, match="requires y to be passed"):
+        DaskTreeClassifier().fit(FRAME)
+    with pytest.raises(ParameterError, match=r"y is a Series; expected one too, or the name of its column"):
+        DaskTreeClassifier().fit(FRAME[FEATURES], LABELS)
+
+
+def test_without_a_current_client(client):
+    with pytest.raises(ParameterError, match=r"no current client.*distributed\.Client"):
+        DaskTreeClassifier().fit(FRAME, "buys")
+    assert DaskTreeClassifier(TreeClassifier(max_depth=1), client=client).fit(FRAME, "buys").tree_.depth == 1
+
+
+def test_a_pickle_of_the_fitted_model_has_no_client(client):
+    fitted = on_cluster(client=client).fit(ROWS, LABELS)
+    again = pickle.loads(pickle.dumps(fitted))
+    assert type(again) is DaskTreeClassifier
+    assert again.client is None
+    assert again.tree_.digest == fitted.tree_.digest
+    np.testing.assert_array_equal(again.predict_proba(ROWS), fitted.predict_proba(ROWS))
+
+
+def test_a_missing_cache_folder_is_created(tmp_path):
+    clf = on_cluster().fit(FRAME[FEATURES], FRAME["buys"], cache=tmp_path / "new" / "folder", **by_level)
+    assert clf.tree_.digest == in_memory().fit(ROWS, LABELS).tree_.digest
+
+
+def test_a_partition_without_a_column_is_refused():
+    first, *others = FRAME.to_delayed()
+    drop = dask.delayed(pd.DataFrame.drop)(first, columns="city")
+    broken = dd.from_delayed([*others, drop], meta=FRAME._meta, verify_meta=False)
+    with pytest.raises(DataError, match="A partition of X lacks 1 of the 5 columns of the frame: 'city'"):
+        on_cluster().fit(broken, "buys", "weight")
+
+
+def test_a_closed_client_is_refused_without_a_current_client():
+    closed = distributed.Client(processes=False, n_workers=1, dashboard_address=":0", set_as_default=False)
+    closed.close()
+    with pytest.raises(ParameterError, match=r"client is closed.*Connect a new one"):
+        on_cluster(client=closed).fit(FRAME[FEATURES], FRAME["buys"])
+
+
+def test_weights_that_are_too_large_are_refused():
+    with pytest.raises(DataError, match=r"too large to be added up.*Divide all weights by 1e\d+"):
+        on_cluster().fit(FRAME[FEATURES], FRAME["buys"], FRAME["weight"] * 1e300)

@@ -1,0 +1,164 @@
+"""`TreeClassifier` fitted to files gives the same model as fitted to their rows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from hornbeam import ForestClassifier, Table, TreeClassifier, TreeRegressor, load, save
+from hornbeam.data import LocalEngine, MemorySource
+from hornbeam.data.files.parquet import ParquetSource
+from hornbeam.errors import HornbeamError, ParameterError
+
+FEATURES = ["dose", "visits", "ward"]
+
+
+def frame(n=1500, seed=0):
+    rng = np.random.default_rng(seed)
+    rows = pd.DataFrame(
+        {
+            "dose": rng.normal(size=n).round(2),
+            "visits": rng.integers(0, 9, n),
+            "ward": rng.choice(["north", "east", "west"], n),
+            "times": rng.integers(1, 4, n),
+        }
+    )
+    ill = (rows["dose"] > 0.3) ^ (rows["ward"] == "east") ^ (rng.random(n) < 0.2)
+    rows["is"] = np.where(ill, "ill", "well")
+    rows.loc[rng.random(n) < 0.1, "dose"] = np.nan
+    return rows
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return frame()
+
+
+@pytest.fixture(scope="module")
+def folder(rows, tmp_path_factory):
+    place = tmp_path_factory.mktemp("rows")
+    for part in range(3):
+        some = rows.iloc[part * 500 : (part + 1) * 500]
+        some.to_parquet(place / f"part-{part}.parquet", row_group_size=120)
+    return place
+
+
+SETTINGS = [
+    {},
+    {"preset": "c4.5"},
+    {"preset": "cart", "pruning": "cost-complexity"},
+    {"class_weight": "balanced", "smoothing": "hgs"},
+    {"min_samples_leaf": 0.02, "costs": {("ill", "well"): 3.0}},
+]
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+def test_files_and_rows_give_the_same_model(rows, folder, settings):
+    features = [*FEATURES, "times"]
+    in_memory = TreeClassifier(**settings).fit(rows[features], rows["is"])
+    from_files = TreeClassifier(**settings).fit(folder, "is")
+    assert from_files.tree_.digest == in_memory.tree_.digest
+    assert from_files.tree_.history == in_memory.tree_.history
+    for name in ("classes_", "class_weight_", "feature_names_in_"):
+        np.testing.assert_array_equal(getattr(from_files, name), getattr(in_memory, name))
+    assert from_files.classes_.dtype == np.array(["ill", "well"]).dtype
+    assert (from_files.n_features_in_, from_files.n_classes_) == (4, 2)
+
+
+@pytest.mark.parametrize(
+    "source_like",
+    [
+        lambda folder: folder,
+        str,
+        lambda folder: f"{folder}/part-*.parquet",
+        lambda folder: sorted(folder.glob("*.parquet")),
+        lambda folder: ParquetSource.open(folder, target="is", weight="times"),
+    ],
+    ids=["folder", "text", "pattern", "list", "source"],
+)
+def test_paths_patterns_and_sources_give_the_same_tree(rows, folder, source_like):
+    X = source_like(folder)
+    named = isinstance(X, ParquetSource)
+    clf = TreeClassifier("cart").fit(X, *(() if named else ("is", "times")))
+    expected = TreeClassifier("cart").fit(rows[FEATURES], rows["is"], rows["times"])
+    assert clf.tree_.digest == expected.tree_.digest
+
+
+def test_predictions_of_files_equal_those_in_memory(rows, folder):
+    clf = TreeClassifier(costs={("ill", "well"): 3.0}).fit(folder, "is", "times")
+    X = rows[FEATURES]
+    for method in ("predict", "predict_proba", "apply", "expected_cost"):
+        from_files, in_memory = getattr(clf, method)(folder), getattr(clf, method)(X)
+        np.testing.assert_array_equal(from_files, in_memory)
+        assert from_files.dtype == in_memory.dtype
+    for from_files, in_memory in zip(
+        clf.predict_interval(folder, level=0.8), clf.predict_interval(X, level=0.8), strict=True
+    ):
+        np.testing.assert_array_equal(from_files, in_memory)
+    prior = {"ill": 0.01, "well": 0.99}
+    np.testing.assert_array_equal(clf.predict_proba(folder, prior=prior), clf.predict_proba(X, prior=prior))
+    np.testing.assert_array_equal(clf.predict(X=str(folder)), clf.predict(X))
+
+
+def test_a_model_fitted_to_files_is_saved_like_any_other(folder, tmp_path):
+    clf = TreeClassifier().fit(folder, "is")
+    save(clf, tmp_path / "model.hornbeam")
+    again = load(tmp_path / "model.hornbeam")
+    assert again.tree_.digest == clf.tree_.digest
+    np.testing.assert_array_equal(again.predict_proba(folder), clf.predict_proba(folder))
+    assert clone(clf).get_params() == clf.get_params()
+
+
+def test_files_larger_than_memory(rows, folder, tmp_path):
+    """Level by level with and without a cache, then grown on a sample."""
+    expected = TreeClassifier("cart").fit(rows[FEATURES], rows["is"], rows["times"])
+    for cache in (None, False, tmp_path):
+        clf = TreeClassifier("cart").fit(folder, "is", "times", memory=30_000, cache=cache)
+        assert clf.tree_.digest == expected.tree_.digest
+    assert any(tmp_path.iterdir())
+    sampled = TreeClassifier("cart").fit(folder, "is", "times", grow_rows=500, engine=LocalEngine(2))
+    assert sampled.tree_.rows[0] == 1500
+
+
+def test_a_share_of_rows_refers_to_the_rows_grown_on(folder):
+    clf = TreeClassifier("cart", min_samples_leaf=0.1).fit(folder, "is", grow_rows=300)
+    assert dict(clf.tree_.history[0].parameters)["min_samples_leaf"] == 30
+
+
+def test_growing_on_a_sample_of_rows_in_memory(rows):
+    clf = TreeClassifier("cart").fit(rows[FEATURES], rows["is"], grow_rows=300)
+    assert clf.tree_.rows[0] == 1500
+    assert [step.name for step in clf.tree_.history] == ["grow", "count-on-all"]
+    unnamed = TreeClassifier("cart").fit(MemorySource(Table.read([[1.0], [2.0]], [3, 4])))
+    assert unnamed.classes_.tolist() == [3, 4]
+    assert not hasattr(unnamed, "feature_names_in_")
+
+
+def test_wrong_arguments_for_files_are_refused(rows, folder):
+    with pytest.raises(ParameterError, match="y is a NoneType; expected the name of their column"):
+        TreeClassifier().fit(folder)
+    with pytest.raises(ParameterError, match="sample_weight is a Series; expected the name"):
+        TreeClassifier().fit(folder, "is", rows["times"])
+    source = ParquetSource.open(folder, target="is")
+    with pytest.raises(ParameterError, match="X is a Source, which has its labels"):
+        TreeClassifier().fit(source, rows["is"])
+    with pytest.raises(HornbeamError, match="nothing"):
+        TreeClassifier().fit(folder / "nothing.parquet", "is")
+    with pytest.raises(NotFittedError):
+        TreeClassifier().predict(folder)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda: TreeClassifier().fit(["a", "b"], ["no", "yes"]),
+        lambda: TreeClassifier().fit(["a", "b"], "is"),
+        lambda: TreeRegressor().fit(["a", "b"], [1.0, 2.0]),
+        lambda: ForestClassifier().fit(["a", "b"], ["no", "yes"]),
+        lambda: TreeClassifier().fit([["a"], ["b"]], ["no", "yes"]).predict(["a", "b"]),
+    ],
+)
+def test_a_list_of_strings_may_be_paths_or_values(use):
+    with pytest.raises(HornbeamError, match=r"read as paths of files.*values, pass one list per row"):
+        use()
