@@ -56,7 +56,7 @@ def models(first: int, dtype: Any = np.float64, *, shared: bool = True) -> list[
 @cache
 def _seeds(shared: bool) -> list[int]:
     """The first seeds whose models are allowed."""
-    fit = (seed for seed in count() if shared or not (random_model(seed).skeleton.missing_slot == -2).any())
+    fit = (seed for seed in count() if shared or not random_model(seed).skeleton.is_fractional)
     return list(islice(fit, MODELS))
 
 

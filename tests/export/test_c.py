@@ -41,7 +41,7 @@ def run_test(source, folder, name="tree"):
 def whole_tree(seed):
     """The first random model from `seed` on that does not send missing values to every child."""
     tree = random_model(seed)
-    return whole_tree(seed + 1) if (tree.skeleton.missing_slot == -2).any() else tree
+    return whole_tree(seed + 1) if tree.skeleton.is_fractional else tree
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_the_file_tests_itself(options, tmp_path):
 
 def test_the_file_tests_fractional_missing_values(tmp_path):
     tree = random_model(2)
-    assert (tree.skeleton.missing_slot == -2).any()
+    assert tree.skeleton.is_fractional
     assert run_test(to_c(tree, layout="table", vectors=random_rows(tree, 2)), tmp_path) == 0
 
 

@@ -30,7 +30,7 @@ def added_up(tree, X):
 def trees_with_rows(draw):
     schema = draw(schemas(max_classes=3))
     tree = draw(trees(st.just(schema), max_inner=8))
-    assume(not (tree.skeleton.missing_slot == -2).any())
+    assume(not tree.skeleton.is_fractional)
     return tree, draw(tables(schema, max_rows=20))
 
 

@@ -14,10 +14,11 @@ In reading order:
 
 from typing import TYPE_CHECKING, Any
 
+# Not lazy: otherwise the module of the same name would hide the function.
+from hornbeam.export.condition_text import condition_text
 from hornbeam.export.people.text import to_text
 
 if TYPE_CHECKING:
-    from hornbeam.export.condition_text import condition_text
     from hornbeam.export.json_rules import to_json
     from hornbeam.export.people.dot import to_dot
     from hornbeam.export.people.html import to_html
@@ -61,7 +62,6 @@ __all__ = [
 
 _MODULES = {
     "TestVectors": "source.vectors",
-    "condition_text": "condition_text",
     "rules_dict": "rule_list",
     "rules_markdown": "rule_list",
     "rules_text": "rule_list",

@@ -88,7 +88,7 @@ def tree_ensemble_regressor(
     Parameters
     ----------
     splits, number, matrix, raw
-        As of `tree_ensemble`.
+        As in `tree_ensemble`.
 
     Returns
     -------

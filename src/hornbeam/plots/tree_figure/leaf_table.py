@@ -17,7 +17,7 @@ _MAX_CLASS = 24  # letters of a class
 
 
 class BarCollection:
-    """BarCollection of class probabilities, drawn all at once."""
+    """Bars of class probabilities, drawn as one collection."""
 
     def __init__(self) -> None:
         self._corners: list[list[tuple[float, float]]] = []
