@@ -213,7 +213,7 @@ class DaskTreeClassifier(MetaEstimatorMixin, ClassifierMethods):
     @property
     def feature_names_in_(self) -> NDArray[Any]:
         """Names of the features, if X had names."""
-        return self.estimator_.feature_names_in_  # type: ignore[no-any-return]
+        return self.estimator_.feature_names_in_
 
     def _read(self, X: Any, y: Any = None) -> Table:  # for `hornbeam.report`
         return self.estimator_._read(X, y)
