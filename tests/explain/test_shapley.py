@@ -13,7 +13,7 @@ from hornbeam import Table, TreeClassifier, TreeRegressor
 from hornbeam.explain import shap_values
 from hornbeam.explain.shapley import _row_shares, _training_shares
 from hornbeam.export import to_matrix, to_shap
-from hornbeam.export.missing_shares import missing_shares
+from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.route import predict_rows
 from strategies import schemas, tables, trees
 
@@ -32,7 +32,7 @@ def prediction(tree, table, row, known, node=0):
     feature, first = skeleton.feature.item(node), skeleton.first_child.item(node)
     shares = _training_shares(tree)[node]
     if feature in known:
-        rows = _row_shares(tree, node, table.columns[feature][row : row + 1], missing_shares(tree).get(node))
+        rows = _row_shares(tree, node, table.columns[feature][row : row + 1], child_shares(tree).get(node))
         shares = [share.item() for share in rows]
     below = [prediction(tree, table, row, known, first + slot) for slot in range(len(shares) - 1)]
     return sum(share * one for share, one in zip(shares, [*below, tree.belief[node]], strict=True))

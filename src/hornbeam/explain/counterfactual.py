@@ -20,12 +20,13 @@ from hornbeam.explain.notebook import counterfactuals_html
 from hornbeam.explain.path import follow
 from hornbeam.explain.wording import condition_dict, value_of, value_text
 from hornbeam.export.condition_text import condition_text
-from hornbeam.export.missing_shares import missing_shares
 from hornbeam.export.prediction_text import mean_text
 from hornbeam.export.wording import label_text, plain_label, probability_text
 from hornbeam.tree import Condition, Tree
 from hornbeam.tree.condition import branch
+from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.route import predict_rows
+from hornbeam.tree.skeleton import STOP
 from hornbeam.tree.walk import descendants
 from hornbeam.typing import Category, Floats, Label
 
@@ -231,7 +232,7 @@ class _Search:
     ) -> None:
         self.tree, self.table, self.outcome, self.fixed = tree, table, outcome, fixed
         self.distance = distance
-        self.shares = missing_shares(tree)
+        self.shares = child_shares(tree)
         self.branch = cache(lambda node: branch(tree, node))
 
     def found(self, i: int, now: int, aim: int | None) -> Iterator[Counterfactual]:
@@ -275,7 +276,7 @@ class _Search:
         slot = follow(skeleton, node, self.tree.schema.features[tested], row[tested])
         if tested in changed or slot >= 0:
             return None
-        if slot == -1 or node not in self.shares:
+        if slot == STOP or node not in self.shares:
             return own
         below = skeleton.feature[descendants(skeleton, node)].tolist()
         return (

@@ -15,10 +15,10 @@ from hornbeam.explain.notebook import explanations_html
 from hornbeam.explain.path import DecisionPath, paths
 from hornbeam.explain.path_text import class_path_text, mean_path_text
 from hornbeam.explain.reasons import Reason, reasons
-from hornbeam.export.missing_shares import missing_shares
 from hornbeam.export.prediction_text import mean_text
 from hornbeam.export.wording import label_text, plain_label, probability_text
 from hornbeam.tree import Tree
+from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.route import predict_rows
 from hornbeam.typing import Label
 
@@ -205,7 +205,7 @@ class Explanations(Sequence[Explanation]):
         self._bounds = interval(tree, level)
         self._probability = predict_rows(tree, table)
         self._codes = None if tree.is_regression else tree.decision(self._probability)
-        self._shares = missing_shares(tree)
+        self._shares = child_shares(tree)
 
     def __len__(self) -> int:
         return self._table.n_rows

@@ -14,6 +14,7 @@ from hornbeam.export.condition_text import condition_text
 from hornbeam.export.wording import feature_name, plain_label
 from hornbeam.tree import Condition, Skeleton, Tree
 from hornbeam.tree.condition import branch, is_missing
+from hornbeam.tree.skeleton import EVERY_CHILD, STOP
 from hornbeam.tree.walk import path
 from hornbeam.typing import Category, Floats
 
@@ -141,7 +142,7 @@ class DecisionPath:
 
 
 def follow(skeleton: Skeleton, node: int, feature: Feature, value: float) -> int:
-    """Find the child slot of a node for a value; -1 if the row stops there, -2 if it goes to every child.
+    """Find the child slot of a node for a value; `STOP` (-1), or `EVERY_CHILD` (-2).
 
     Examples
     --------
@@ -155,11 +156,11 @@ def follow(skeleton: Skeleton, node: int, feature: Feature, value: float) -> int
     threshold = skeleton.threshold.item(node)
     if not isnan(threshold):
         return 0 if value <= threshold else 1
-    return -1 if value < 0 else skeleton.slot_of.item(skeleton.slot_start.item(node) + int(value))
+    return STOP if value < 0 else skeleton.slot_of.item(skeleton.slot_start.item(node) + int(value))
 
 
 def end_nodes(
-    tree: Tree, row: Sequence[float], spread: dict[int, dict[int, float]]
+    tree: Tree, row: Sequence[float], shares: dict[int, dict[int, float]]
 ) -> Iterator[tuple[int, float]]:
     """Yield every node where a part of a row stops, and that part, depth first.
 
@@ -168,19 +169,19 @@ def end_nodes(
     tree : Tree
     row : sequence of float
         A value per feature, as in the columns of a table.
-    spread : dict
-        Per node, the share of each child in rows with a missing value (`hornbeam.export.missing_shares`).
+    shares : dict
+        Per node, the share of each child in rows with a missing value (`child_shares`).
     """
     skeleton, features = tree.skeleton, tree.schema.features
     todo = [(0, 1.0)]
     while todo:
         node, part = todo.pop()
         feature = skeleton.feature.item(node)
-        slot = -1 if feature < 0 else follow(skeleton, node, features[feature], row[feature])
+        slot = STOP if feature < 0 else follow(skeleton, node, features[feature], row[feature])
         if slot >= 0:
             todo.append((skeleton.first_child.item(node) + slot, part))
-        elif slot == -2 and node in spread:
-            todo += [(child, part * share) for child, share in reversed(spread[node].items())]
+        elif slot == EVERY_CHILD and node in shares:
+            todo += [(child, part * share) for child, share in reversed(shares[node].items())]
         else:
             yield node, part
 
@@ -188,7 +189,7 @@ def end_nodes(
 def paths(
     tree: Tree,
     row: Sequence[float],
-    spread: dict[int, dict[int, float]],
+    shares: dict[int, dict[int, float]],
     bounds: tuple[Floats, Floats] | None = None,
 ) -> tuple[DecisionPath, ...]:
     """Find the decision paths of a row; there are several only if a missing value was distributed over children.
@@ -198,7 +199,7 @@ def paths(
     tree : Tree
     row : sequence of float
         A value per feature, as in the columns of a table.
-    spread : dict
+    shares : dict
         As in `end_nodes`.
     bounds : pair of float64 arrays of shape (n_nodes, n_classes), optional
         Bounds of the intervals (`hornbeam.explain.interval`).
@@ -206,9 +207,9 @@ def paths(
     Examples
     --------
     >>> from hornbeam import TreeClassifier
-    >>> from hornbeam.export.missing_shares import missing_shares
+    >>> from hornbeam.tree.evidence.fractional import child_shares
     >>> tree = TreeClassifier("c4.5").fit([[0]] * 6 + [[1]] * 3 + [[None]], ["a"] * 6 + ["b"] * 4).tree_
-    >>> [(found.node, round(found.share, 3)) for found in paths(tree, [float("nan")], missing_shares(tree))]
+    >>> [(found.node, round(found.share, 3)) for found in paths(tree, [float("nan")], child_shares(tree))]
     [(1, 0.667), (2, 0.333)]
     """
     return tuple(
@@ -218,7 +219,7 @@ def paths(
             borrowed_rows(tree, node),
             part,
         )
-        for node, part in end_nodes(tree, row, spread)
+        for node, part in end_nodes(tree, row, shares)
     )
 
 
@@ -251,5 +252,6 @@ def _end(tree: Tree, node: int, row: Sequence[float]) -> str:
         return "a leaf"
     feature = tree.schema.features[tested]
     name = feature_name(feature.name)
-    why = "no row shows where to go" if tree.skeleton.missing_slot[node] == -2 else "no branch is for that"
+    everywhere = tree.skeleton.missing_slot[node] == EVERY_CHILD
+    why = "no row shows where to go" if everywhere else "no branch is for that"
     return f"node {node}: {name} is {value_text(feature, row[tested])}, and {why}"

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
-from hornbeam.export.missing_shares import missing_shares
 from hornbeam.tree import Tree
+from hornbeam.tree.evidence.fractional import child_shares
+from hornbeam.tree.skeleton import EVERY_CHILD, STOP
 from hornbeam.tree.walk import evidence_stopping
 from hornbeam.typing import Floats
 
@@ -102,7 +103,7 @@ type _Players = dict[int, _Player]
 
 def _add_leaves(tree: Tree, columns: list[NDArray[np.generic]], values: Floats) -> Floats:
     """Add the SHAP values of every leaf, and of every node where rows stop; return the base prediction."""
-    skeleton, missing, training = tree.skeleton, missing_shares(tree), _training_shares(tree)
+    skeleton, missing, training = tree.skeleton, child_shares(tree), _training_shares(tree)
     base, is_leaf = np.zeros(tree.belief.shape[1]), skeleton.is_leaf.tolist()
     todo: list[tuple[int, bool, _Players]] = [(0, False, {})]
     while todo:
@@ -145,16 +146,16 @@ def _row_shares(
     missing, threshold = skeleton.missing_slot.item(node), skeleton.threshold.item(node)
     if np.isnan(threshold):
         slot_of = skeleton.slot_of[skeleton.slot_start[node] : skeleton.slot_start[node + 1]]
-        slot = np.append(slot_of, [-1, missing])[column.astype(np.intp)]  # -2 is unseen, -1 missing
+        slot = np.append(slot_of, [STOP, missing])[column.astype(np.intp)]  # -2 is unseen, -1 missing
     else:
         numbers = column.astype(np.float64, copy=False)
         slot = np.where(np.isnan(numbers), missing, numbers > threshold)
-    first, everywhere = skeleton.first_child.item(node), slot == -2
+    first, everywhere = skeleton.first_child.item(node), slot == EVERY_CHILD
     share = {} if missing_share is None else missing_share
     children = [
         (slot == one) + everywhere * share.get(first + one, 0.0) for one in range(skeleton.n_children[node])
     ]
-    return [*children, ((slot == -1) | (everywhere if missing_share is None else False)).astype(np.float64)]
+    return [*children, ((slot == STOP) | (everywhere if missing_share is None else False)).astype(np.float64)]
 
 
 def _add_leaf(players: _Players, belief: Floats, values: Floats) -> None:
