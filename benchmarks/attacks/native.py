@@ -113,7 +113,7 @@ def node(kind: dict[str, Any]) -> dict[str, Any]:
     )
     return {
         "cells": cells,
-        "holding": 2 * sums + (given["weight"] is not None),
+        "cell_kind": 2 * sums + (given["weight"] is not None),
         "columns": given["columns"],
         "criterion": 3 if sums else 0,
         "rules": rules(),
@@ -122,7 +122,7 @@ def node(kind: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-GUIDE = {  # a root on the numeric feature, its second child on the nominal one
+CODE_TREE = {  # a root on the numeric feature, its second child on the nominal one
     "feature": ints(0, -1, 1, -1, -1),
     "first_child": ints(1, -1, 3, -1, -1),
     "left": ints(1, -1, -1, -1, -1),
@@ -133,7 +133,7 @@ GUIDE = {  # a root on the numeric feature, its second child on the nominal one
 SHAPE = {"first_child": ints(1, -1, 3, -1, -1), "n_children": ints(2, 0, 2, 0, 0)}
 COSTS = {"as_leaf": floats(9, 1, 5, 1, 2), "staying": np.zeros(5)}
 BELIEF = np.full((5, 2), 0.5)
-FOREST = {
+TREES = {
     "parent": ints(-1, 0, 0),
     "evidence": np.array([[3.0, 2.0], [3.0, 0.0], [0.0, 2.0]]),
     "held": np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]),
@@ -155,7 +155,7 @@ CENSUS = Made("Census", {"n_features": 2, "limit": 2})
 FOUND = ("missing", "zeros", "ones", "some", "full", "starts", "keys", "counts")
 
 
-def settled(costs: dict[str, Any]) -> dict[str, Any]:
+def sweep_arguments(costs: dict[str, Any]) -> dict[str, Any]:
     out = {"slack": 0.0, "relative": 0.0, "value": np.zeros(5), "cut": np.zeros(5, np.bool_)}
     return SHAPE | costs | out
 
@@ -166,7 +166,7 @@ EXPECTED = {
     "belief": BELIEF,
     "costs": np.array([[0.0, 1.0], [5.0, 0.0]]),
 }
-SETTLERS = (Made("Settler", settled(COSTS)), Made("Settler", settled(EXPECTED)))
+SWEEPS = (Made("PruneSweep", sweep_arguments(COSTS)), Made("PruneSweep", sweep_arguments(EXPECTED)))
 SKELETON = {
     "first_child": ints(1, -1, 3, -1, -1),
     "n_children": ints(2, 0, 2, 0, 0),
@@ -190,7 +190,7 @@ LEAFWISE = {
     "denominator": None,
     "times": None,
     "order": np.arange(N, dtype=np.int32),
-    "n_added": N - 2,
+    "n_train": N - 2,
     "columns": columns(1, monotone=True),
     "rules": rules(min_weight_leaf=1, missing=_native.Missing.learned, rounding=0.5),
     "numerator_scale": 2.0**20,
@@ -209,7 +209,7 @@ ENCODE = {
     "begin": 0,
     "end": 4,
 }
-TALLY = {
+COUNT_PARTS = {
     "columns": NUMBERS,
     "starts": longs(0, 1, 2),
     "low": np.array([0xC000000000000000, 0xBFF0000000000000], np.uint64),
@@ -229,9 +229,9 @@ GROW = {
     "lower": 0.0,
     "upper": 1.0,
     "key": 1,
-    "watch": longs(0, 0),
+    "progress": longs(0, 0),
 }
-ANSWERS = {"belief": BELIEF, "weight": np.ones(5)}
+PREDICTIONS = {"belief": BELIEF, "weight": np.ones(5)}
 ONE = {"values": floats(0.5, -1.0, 3.0)}
 BETA = {"a": floats(0.5, 3.0, 2000.0), "b": floats(9.0, 0.1, 3000.0)}
 
@@ -256,62 +256,62 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
     unlimited = {"lower": -np.inf, "upper": np.inf}
     census = Made("Census", CENSUS.arguments, (("add", {"columns": NUMBERS}),))
     found = dict(zip(FOUND, made(census).entries(), strict=True))
-    forest, chain = Made("Forest", FOREST), Made("HdpChain", CHAIN)
-    ran = Made("HdpChain", CHAIN, (("run", {"sweeps": 2, "keep": True}),))
+    trees, chain = Made("StackedTrees", TREES), Made("HdpChain", CHAIN)
+    ran = Made("HdpChain", CHAIN, (("run", {"sweeps": 2, "record": True}),))
     mixed, numeric = ROUTERS
     return {
         "Census.__init__": [CENSUS.arguments],
-        "Census.absorb": [{"self": CENSUS, "other": census}],
+        "Census.merge": [{"self": CENSUS, "other": census}],
         "Census.add": [{"self": CENSUS, "columns": NUMBERS}],
         "Census.entries": [{"self": census}],
         "Census.restore": [{"self": CENSUS} | found],
         "Columns.__init__": [columns(2, monotone=True, values=True).arguments],
-        "Forest.__init__": [FOREST, FOREST | {"held": None, "impurity": floats(0.5, 0.0, 1.0)}],
-        "Forest.believe": [{"self": forest, "strengths": np.zeros(6)}],
-        "Forest.loss": [{"self": forest, "strengths": np.zeros(6)}],
+        "StackedTrees.__init__": [TREES, TREES | {"held": None, "impurity": floats(0.5, 0.0, 1.0)}],
+        "StackedTrees.probabilities": [{"self": trees, "strengths": np.zeros(6)}],
+        "StackedTrees.loss": [{"self": trees, "strengths": np.zeros(6)}],
         "HdpChain.__init__": [CHAIN],
         "HdpChain.means": [{"self": ran}],
-        "HdpChain.run": [{"self": chain, "sweeps": 3, "keep": True}],
+        "HdpChain.run": [{"self": chain, "sweeps": 3, "record": True}],
         "Router.__init__": [SKELETON, NUMERIC],
-        "Router.fill_answers": [
-            {"self": mixed, "X": MIXED, **ANSWERS, "out": np.zeros((3, 2))},
-            {"self": numeric, "X": MATRIX, **ANSWERS, "out": np.zeros((3, 2))},
+        "Router.fill_predictions": [
+            {"self": mixed, "X": MIXED, **PREDICTIONS, "out": np.zeros((3, 2))},
+            {"self": numeric, "X": MATRIX, **PREDICTIONS, "out": np.zeros((3, 2))},
         ],
         "Router.fill_nodes": [
             {"self": mixed, "X": MIXED, "out": np.zeros(3, np.int32)},
             {"self": numeric, "X": MATRIX, "out": np.zeros(3, np.int32)},
         ],
-        "Router.one": [{"self": mixed, "row": (np.nan, 1.0)}, {"self": numeric, "row": MATRIX[0]}],
-        "Router.one_answer": [{"self": mixed, "row": [np.nan, 1.0], **ANSWERS}],
+        "Router.node_of_row": [{"self": mixed, "row": (np.nan, 1.0)}, {"self": numeric, "row": MATRIX[0]}],
+        "Router.predict_row": [{"self": mixed, "row": [np.nan, 1.0], **PREDICTIONS}],
         "Rules.__getstate__": [{"self": rules()}],
         "Rules.__init__": [{}],
         "Rules.__setstate__": [{"arg": made(rules()).__getstate__()}],
-        "Settler.__init__": [settler.arguments for settler in SETTLERS],
-        "Settler.settle": [{"self": settler, "order": ints(4, 3, 2, 1, 0)} for settler in SETTLERS],
-        "Settler.settle_all": [{"self": settler} for settler in SETTLERS],
+        "PruneSweep.__init__": [sweep.arguments for sweep in SWEEPS],
+        "PruneSweep.decide": [{"self": sweep, "order": ints(4, 3, 2, 1, 0)} for sweep in SWEEPS],
+        "PruneSweep.decide_all": [{"self": sweep} for sweep in SWEEPS],
         "best_split": [
-            at | (unlimited if at["holding"] > 1 else limits) | {"key": 1, "spread": 0.5} for at in nodes
+            at | (unlimited if at["cell_kind"] > 1 else limits) | {"key": 1, "variance": 0.5} for at in nodes
         ],
         "beta_cdf": [BETA | {"x": floats(0.0, 0.3, 1.0)}],
         "beta_quantile": [BETA | {"p": 0.05}],
         "check_codes": counted,
         "child_key": [{"key": 1, "slot": 1}],
-        "choose": [
-            {"offers": floats(0.1, 0.1, 1, 0, 0.2, np.nan, 0, 1)}
+        "choose_split": [
+            {"numbers": floats(0.1, 0.1, 1, 0, 0.2, np.nan, 0, 1)}
             | {name: value for name, value in at.items() if name != "cells"}
-            | {"rules": rules(corrected=True), "spread": 0.5}
+            | {"rules": rules(corrected=True), "variance": 0.5}
             for at in nodes
         ],
         "count_open": [
             at
-            | GUIDE
+            | CODE_TREE
             | {"node": np.zeros(N, np.int32), "seen": 1, "slot_of_node": ints(-1, 0, -1, 1, 1)}
             | {"cells": empty_cells(at, 2)}
             for at in counted
         ],
         "descend": [
             {"codes": at["codes"], "columns": at["columns"]}
-            | GUIDE
+            | CODE_TREE
             | {"node": np.zeros(N, np.int32), "seen": 1}
             for at in counted[:2]
         ],
@@ -357,23 +357,25 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
         ],
         "log": [ONE],
         "log2": [ONE],
-        "offers": [at | (unlimited if at["holding"] > 1 else limits) | {"spread": 0.5} for at in nodes],
+        "best_per_feature": [
+            at | (unlimited if at["cell_kind"] > 1 else limits) | {"variance": 0.5} for at in nodes
+        ],
         "partition": [
             at | {"begin": 1, "end": N, "feature": f, "slot_of": ints(*range(codes)) % n, "n_slots": n}
             for at in counted
             for f, codes, n in ((0, 5, 2), (1, 4, 3))
         ],
-        "rest": [
+        "prune_shape": [
             SHAPE
             | {"cut": np.array([False, False, True, False, False]), "node": np.zeros(5, np.int64)}
             | {name: np.zeros(5, np.int32) for name in ("new_parent", "new_first_child", "new_n_children")}
         ],
-        "share": [{"counts": longs(1, 1, 1, 9, 1, 1), "max_bins": 3}],
-        "spread": [
+        "equal_bins": [{"counts": longs(1, 1, 1, 9, 1, 1), "max_bins": 3}],
+        "target_variance": [
             {"numerator": longs(1, -2, 3), "weight": None, "begin": 0, "end": 3, "rules": rules()},
             {"numerator": longs(1, -2, 3), "weight": longs(1, 0, 2), "begin": 0, "end": 3, "rules": rules()},
         ],
-        "tally": [TALLY],
+        "count_parts": [COUNT_PARTS],
         "weakest_links": [SHAPE | COSTS],
     }
 

@@ -1,9 +1,9 @@
 // NumPy arrays as arguments and results of the kernels.
 //
-// An array is taken as it is or refused with a TypeError. Its numbers are never converted: one could be rounded or
-// wrapped, and a result would be written to a copy. Type, dimensions, C order and, where a kernel writes, alignment and
-// that it may be written to are part of the C++ type; so is that the bytes of bools are 0 or 1. What a kernel only
-// reads may begin at any address, as arrays in the messages of a cluster do: it is copied.
+// An array is used as it is, or refused with a TypeError. It is never converted: a number could be rounded or wrapped,
+// and results would be written to a copy. The C++ type states the dtype, the dimensions and C order; for arrays that a
+// kernel writes also that they are aligned and writeable; for bools that each byte is 0 or 1. An unaligned array that
+// is only read is copied, because arrays in the messages of a cluster start at any address.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -43,21 +43,21 @@ using Matrix = Array<T, 2>;
 template <class T>
 using Out = nb::ndarray<nb::numpy, T>;
 
-// Whether numbers of this type may be read from the address.
+// Whether the address is aligned for T.
 template <class T>
 bool aligned(const void* data) {
     return reinterpret_cast<uintptr_t>(data) % alignof(T) == 0;
 }
 
-// The same numbers at an address where they may be read.
+// A copy at an aligned address.
 template <class T, size_t N>
 Array<T, N> realigned(const Array<T, N>& array) {
     using Number = std::remove_const_t<T>;
-    auto kept = std::make_unique<Number[]>(array.size());
-    std::memcpy(kept.get(), array.data(), array.size() * sizeof(Number));
+    auto owned = std::make_unique<Number[]>(array.size());
+    std::memcpy(owned.get(), array.data(), array.size() * sizeof(Number));
     std::array<size_t, N> shape;
     for (size_t i = 0; i < N; ++i) shape[i] = array.shape(i);
-    Number* data = kept.release();
+    Number* data = owned.release();
     nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<Number*>(p); });
     return Array<T, N>(Plain<T, N>(data, N, shape.data(), owner));
 }
@@ -71,21 +71,21 @@ bool readable(const Array<T, N>& array) {
     return aligned<T>(array.data()) || array.size() == 0;
 }
 
-// A vector's memory handed over to NumPy without a copy.
+// A NumPy array that owns the vector's memory, without a copy.
 template <class T>
-Out<T> give(std::vector<T>&& values, std::vector<size_t> shape = {}) {
-    auto* kept = new std::vector<T>(std::move(values));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    if (shape.empty()) shape = {kept->size()};
-    return Out<T>(kept->data(), shape.size(), shape.data(), owner);
+Out<T> to_numpy(std::vector<T>&& values, std::vector<size_t> shape = {}) {
+    auto* owned = new std::vector<T>(std::move(values));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    if (shape.empty()) shape = {owned->size()};
+    return Out<T>(owned->data(), shape.size(), shape.data(), owner);
 }
 
-// Bytes of 0 and 1 as NumPy's bools.
-inline Out<bool> give_bools(std::vector<uint8_t>&& values) {
-    auto* kept = new std::vector<uint8_t>(std::move(values));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<uint8_t>*>(p); });
-    const size_t n = kept->size();
-    return Out<bool>(reinterpret_cast<bool*>(kept->data()), {n}, owner);
+// Bytes of 0 and 1 as a NumPy array of bools.
+inline Out<bool> bools_to_numpy(std::vector<uint8_t>&& values) {
+    auto* owned = new std::vector<uint8_t>(std::move(values));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<uint8_t>*>(p); });
+    const size_t n = owned->size();
+    return Out<bool>(reinterpret_cast<bool*>(owned->data()), {n}, owner);
 }
 
 template <class T, size_t N>

@@ -1,8 +1,7 @@
-// Categories in the order of the classes they lean to.
+// Categories sorted so that the best subset is, exactly or nearly, a cut of the order.
 //
-// With two classes the best subset of categories is a cut in the order of their shares of the second class (exact).
-// With more they are ordered along the first principal direction of their class shares. Of sums the order is that of
-// the means, which is exact too (Fisher).
+// Two classes: by the share of the second class, which is exact (Fisher). Sums: by the mean, which is exact too. More
+// classes: along the first principal component of the class shares.
 #pragma once
 
 #include <algorithm>
@@ -15,16 +14,16 @@
 namespace hornbeam {
 
 template <class Entry>
-class Affinity {
+class CategoryOrder {
   public:
-    explicit Affinity(int n_classes) : n_classes_(n_classes) {}
+    explicit CategoryOrder(int n_classes) : n_classes_(n_classes) {}
 
     // Entries with each category's code replaced by its rank; ties by code. Valid until the next call.
-    Span<Entry> order(Span<Entry> span) {
-        // Equal pairs become one entry: whether rows were counted or listed must not show in a floating-point sum.
+    Span<Entry> sort(Span<Entry> span) {
+        // Equal pairs become one entry, so that floating-point sums are the same from a histogram and from rows.
         merged_.clear();
         for (const Entry* entry = span.first; entry < span.last; ++entry) {
-            if (!merged_.empty() && merged_.back().key == entry->key) merged_.back().absorb(*entry);
+            if (!merged_.empty() && merged_.back().key == entry->key) merged_.back().merge(*entry);
             else merged_.push_back(*entry);
         }
         groups_.clear();
@@ -38,15 +37,15 @@ class Affinity {
         }
         project();
         std::stable_sort(groups_.begin(), groups_.end(),
-                         [](const Group& a, const Group& b) { return a.place < b.place; });
+                         [](const Group& a, const Group& b) { return a.position < b.position; });
         return relabel();
     }
 
-    // The same with some categories in front: bit i of the subset is the one at rank i.
+    // The same with a subset of the categories first; bit i is the category at rank i.
     Span<Entry> move_first(uint32_t subset) {
-        for (size_t rank = 0; rank < groups_.size(); ++rank) groups_[rank].place = subset >> rank & 1 ? 0 : 1;
+        for (size_t rank = 0; rank < groups_.size(); ++rank) groups_[rank].position = subset >> rank & 1 ? 0 : 1;
         std::stable_sort(groups_.begin(), groups_.end(),
-                         [](const Group& a, const Group& b) { return a.place < b.place; });
+                         [](const Group& a, const Group& b) { return a.position < b.position; });
         return relabel();
     }
 
@@ -55,10 +54,10 @@ class Affinity {
 
     struct Group {
         const Entry *first, *last;
-        double weight, place;
+        double weight, position;
     };
 
-    // The categories by rank.
+    // Categories by rank.
     const std::vector<Group>& groups() const { return groups_; }
 
   private:
@@ -78,20 +77,20 @@ class Affinity {
         return {relabelled_.data(), relabelled_.data() + relabelled_.size()};
     }
 
-    // Two classes: the share of the second. More: the first principal component of the class shares, weighted by the
-    // categories' weights, by power iteration from the class whose share varies most (one that does not vary at all
-    // would lead nowhere).
+    // More than two classes: the first principal component of the class shares, weighted by the categories' weights.
+    // The power iteration starts at the class whose share varies most, because one that does not vary would stay at 0.
     void project() {
         if constexpr (Entry::sums) {
-            for (Group& group : groups_) group.place = static_cast<double>(group.first->amount()) / group.weight;
-            return;  // equal codes are one entry by now
+            for (Group& group : groups_) group.position = static_cast<double>(group.first->amount()) / group.weight;
+            return;  // sums: a category is one entry after the merge above
         }
         direction_.assign(n_classes_, 0.0);
         if (n_classes_ == 2) direction_[1] = 1.0;
         else find_direction();
         for (Group& group : groups_) {
-            group.place = along(group);
-            if (n_classes_ > 2) group.place = std::nearbyint(group.place * 0x1p40);  // rounding is no order
+            group.position = along(group);
+            if (n_classes_ > 2)
+                group.position = std::nearbyint(group.position * 0x1p40);  // rounding errors must not sort
         }
     }
 
@@ -102,9 +101,9 @@ class Affinity {
             for (int k = 0; k < n_classes_; ++k) centre += mean_[k] * direction_[k];
             next_.assign(n_classes_, 0.0);
             for (Group& group : groups_) {
-                group.place = along(group) - centre;
+                group.position = along(group) - centre;
                 for (const Entry* e = group.first; e < group.last; ++e)
-                    next_[label_of(e->key)] += group.place * static_cast<double>(e->weight());
+                    next_[label_of(e->key)] += group.position * static_cast<double>(e->weight());
             }
             double largest = 0;
             for (double x : next_) largest = std::max(largest, std::fabs(x));
@@ -113,7 +112,7 @@ class Affinity {
         }
     }
 
-    // Fills `mean_` with the classes' shares on the way. Of classes that vary alike (but for rounding) the first.
+    // The class whose share varies most, the first of equals up to rounding. Fills `mean_` with the classes' shares.
     int most_varied() {
         double total = 0;
         mean_.assign(n_classes_, 0.0);
@@ -135,12 +134,12 @@ class Affinity {
         return most;
     }
 
-    // Equal shares are equal quotients, so categories alike in every class tie exactly.
+    // The projection of a category's class shares. Equal shares are equal quotients, so equal categories tie exactly.
     double along(const Group& group) const {
-        double place = 0;
+        double position = 0;
         for (const Entry* e = group.first; e < group.last; ++e)
-            place += static_cast<double>(e->weight()) / group.weight * direction_[label_of(e->key)];
-        return place;
+            position += static_cast<double>(e->weight()) / group.weight * direction_[label_of(e->key)];
+        return position;
     }
 
     int n_classes_;

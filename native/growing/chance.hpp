@@ -1,7 +1,7 @@
-// How surprising a split is, given how many alternatives its feature was searched for.
+// S-values: how surprising a split is, given how many alternatives its feature was searched for.
 //
 // The largest of many gains is large by chance. The S-value of a split is -log2 of the probability that the search over
-// its feature gains as much where the feature says nothing about the target. Features are compared by their S-values,
+// its feature gains as much where the feature is independent of the target. Features are compared by their S-values,
 // so that one with many cuts or many categories has no advantage over one with few.
 //
 // Gains are measured in bits: twice their natural logarithm is chi-square distributed, asymptotically, with one degree
@@ -39,8 +39,8 @@ inline double power_of_two(double x) {
 
 class Chance {
   public:
-    // What all splits of a node share. `bits_per_gain`: bits that a gain of 1 is worth; `n`: the weight in rows;
-    // `share`: the share of the lighter side where classes, in their order, join the lighter of two sides; for sums 0.
+    // The facts common to all splits of a node. `bits_per_gain`: bits per unit of gain; `n`: the weight in rows;
+    // `share`: of the lighter of two sides, where each class in turn joins the side that is lighter so far; 0 for sums.
     void enter(int n_classes, double n, double share, double bits_per_gain) {
         more_classes_ = std::max(n_classes, 2) - 2;
         n_ = n;
@@ -52,9 +52,9 @@ class Chance {
 
     double bits(double gain) const { return gain * bits_per_gain_; }
 
-    // What searching some cuts between ordered values costs. Neighbouring cuts part nearly the same rows: they count as
-    // far fewer independent ones.
-    double searched(int64_t n_cuts) const {
+    // The bits that the search of an ordered feature costs. Neighbouring cuts divide the rows nearly equally, so the
+    // search counts as one over far fewer independent cuts.
+    double search_bits(int64_t n_cuts) const {
         static const std::vector<double> table = [] {
             std::vector<double> costs(4096, 0.0);
             for (size_t n = 2; n < costs.size(); ++n) costs[n] = cost(static_cast<double>(n));
@@ -64,32 +64,32 @@ class Chance {
         return cut_factor_ * (n < table.size() ? table[n] : cost(static_cast<double>(n)));
     }
 
-    // The best of some cuts.
-    double cut(double gain, double searched) const {
+    // The S-value of the best of several cuts.
+    double cut(double gain, double search_bits) const {
         const double one = single(std::max(0.0, bits(gain) - kMeanBits * more_classes_));
-        if (searched == 0) return one;
-        return one > 60 ? one - searched : log2(1 + (power_of_two(one) - 1) * power_of_two(-searched));
+        if (search_bits == 0) return one;
+        return one > 60 ? one - search_bits : log2(1 + (power_of_two(one) - 1) * power_of_two(-search_bits));
     }
 
-    // The best of all subsets of categories, which have so many rows each.
+    // The S-value of the best subset of categories; `rows`: of each category.
     double subset(double gain, const std::vector<double>& rows) {
         if (rows.size() <= 2) return cut(gain, 0.0);
         double roots = 0, rare = 0;
         for (double r : rows) roots += std::sqrt(r), rare += 1 / std::max(1.0, r * r);
-        const double categories = roots * roots / n_;  // of equal size they would be so many
+        const double categories = roots * roots / n_;  // the number of equal categories with the same effect
         const double more = 0.65 * std::sqrt(std::max(0.0, categories - 2) * more_classes_);
         const double deviation = 0.69 * std::sqrt(categories);
-        // Where most of many categories have a single row every search gains all there is: that is no surprise at all.
+        // Where most of many categories have a single row, every search reaches the largest gain: that is no surprise.
         const double sure =
             rows.size() > kFewCategories ? 2 * deviation * rare / static_cast<double>(rows.size()) : 0.0;
         return tail(gain, by_chance(rows) + kMeanBits * more_classes_ + more + sure, deviation);
     }
 
-    // A branch for each category. A category of few rows looks purer than it is.
+    // The S-value of a branch per category. A category of few rows looks purer than it is.
     double multiway(double gain, const std::vector<double>& rows) const {
         if (rows.size() <= 2) return cut(gain, 0.0);
         const double freedom = kMeanBits * (1 + more_classes_);
-        const double entropy = share_ > 0 ? uncertain(share_, 1) * (1 + more_classes_) : freedom;  // of a row, at most
+        const double entropy = share_ > 0 ? uncertain(share_, 1) * (1 + more_classes_) : freedom;  // the most per row
         double mean = -freedom;
         for (double r : rows) mean += std::min(r * entropy, freedom * (1 + 0.8 / r));
         const double degrees = static_cast<double>(rows.size() - 1) * (1 + more_classes_);
@@ -100,13 +100,13 @@ class Chance {
     static double log2(double x) { return Log2::instance()(x); }
     static double cost(double n_cuts) { return 2.2 * log2(1 + 0.35 * log2(n_cuts)); }
 
-    // The S-value of a single test, of one degree of freedom.
+    // The S-value of a single cut, of one degree of freedom.
     static double single(double bits) {
         const double root = std::sqrt(bits);
         return bits + 1.2 * root / (1 + 0.35 * root);
     }
 
-    // -log2 of the upper tail: normal around the mean, and beyond, where a bit of gain is worth a bit, linear.
+    // -log2 of the upper tail: normal near the mean, and linear beyond, where each bit of gain adds a bit.
     double tail(double gain, double mean, double deviation) const {
         const double z = (bits(gain) - mean) / deviation;
         if (z < 0) return -log2_below_one(1 - power_of_two(-normal_tail(std::min(-z, 30.0))));
@@ -116,13 +116,13 @@ class Chance {
     static double normal_tail(double z) { return 1 + 1.034 * z + 0.6 * z * z; }  // -log2 of P(N > z), for z >= 0
     static double log2_below_one(double x) { return -log2(1 / x); }
 
-    // The mean gain of the best subset where classes are dealt to categories at random: those with more than their
-    // share of one side against the others.
+    // The mean gain of the best subset where classes are assigned to categories at random: the categories with more
+    // than the expected share of one side against the others.
     double by_chance(const std::vector<double>& rows) {
         double surplus = 0, above = 0;
         for (double r : rows) {
             const auto [deviation, more] =
-                share_ > 0 ? dealt(r) : Dealt{std::sqrt(0.637 * r + 0.363 * std::min(r, 1.0)), 0.5};
+                share_ > 0 ? binomial(r) : Binomial{std::sqrt(0.637 * r + 0.363 * std::min(r, 1.0)), 0.5};
             surplus += deviation / 2;
             above += r * more;
         }
@@ -132,19 +132,19 @@ class Chance {
         return uncertain(all, n_) - uncertain(mine, above) - uncertain(all - mine, n_ - above);
     }
 
-    struct Dealt {
-        double deviation, more;  // mean distance of a binomial count from its mean, and how often it is above
+    struct Binomial {
+        double deviation, more;  // of a binomial count: mean distance from its mean, and probability of being above
     };
 
-    // Categories of few rows are many: each size is worked out once a node.
-    Dealt dealt(double r) {
+    // There are many categories of few rows: each size is computed once per node.
+    Binomial binomial(double r) {
         const auto size = static_cast<size_t>(std::min(r, static_cast<double>(kSizes)));
-        if (size >= kSizes || static_cast<double>(size) != r) return deal(r);
-        if (known_at_[size] != node_) known_[size] = deal(r), known_at_[size] = node_;
-        return known_[size];
+        if (size >= kSizes || static_cast<double>(size) != r) return compute_binomial(r);
+        if (cached_at_[size] != node_) cached_[size] = compute_binomial(r), cached_at_[size] = node_;
+        return cached_[size];
     }
 
-    Dealt deal(double r) const {
+    Binomial compute_binomial(double r) const {
         const double p = share_, q = 1 - p, variance = r * p * q;
         if (variance > 8) return {0.7978845608028654 * std::sqrt(variance), 0.5};
         const auto n = std::max<int64_t>(1, static_cast<int64_t>(std::min(r + 0.5, 0x1p62)));
@@ -155,7 +155,7 @@ class Chance {
         double below = term;
         for (int64_t k = 1; k <= middle; ++k)
             below += term *= static_cast<double>(n - k + 1) * p / (static_cast<double>(k) * q);
-        // De Moivre's mean deviation, of a whole number of rows.
+        // De Moivre's formula of the mean deviation, for a whole number of rows.
         return {2 * p * static_cast<double>(n - middle) * term * (r / static_cast<double>(n)), 1 - below};
     }
 
@@ -165,8 +165,8 @@ class Chance {
     }
 
     static constexpr size_t kSizes = 64;
-    std::array<Dealt, kSizes> known_{};
-    std::array<uint64_t, kSizes> known_at_{};
+    std::array<Binomial, kSizes> cached_{};
+    std::array<uint64_t, kSizes> cached_at_{};
     uint64_t node_ = 0;
     double more_classes_ = 0, n_ = 1, share_ = 0, bits_per_gain_ = 1, cut_factor_ = 1;
 };

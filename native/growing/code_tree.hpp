@@ -1,4 +1,4 @@
-// Rows down a tree whose tests are on codes: how the level phase finds each row's open node.
+// A tree whose splits are on codes: the level phase sends rows down it to find their open nodes.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 
 namespace hornbeam {
 
-// Arrays as NumPy holds them, one entry a node. Codes up to `left` go to the first child, others to the second; at a
-// nominal test (left -1) map[map_start + code] is the slot, -1: stop. A missing value goes to missing_slot, -1: stop.
-struct TestArrays {
+// NumPy arrays with one entry per node. Codes up to `left` go to the first child, others to the second; at a nominal
+// split (left -1) map[map_start + code] is the slot, -1: stop. A missing value goes to missing_slot, -1: stop.
+struct CodeTreeArrays {
     In<int32_t> feature, first_child, left, missing_slot;
     In<int64_t> map_start;
     In<int32_t> map;
@@ -22,80 +22,80 @@ struct TestArrays {
 
 class CodeTree {
   public:
-    CodeTree(const TestArrays& arrays, const Features& features)
+    CodeTree(const CodeTreeArrays& arrays, const Features& features)
         : map_(arrays.map.data()), map_start_(arrays.map_start.data()) {
         const size_t n = arrays.feature.shape(0);
         bool good = n > 0 && arrays.first_child.shape(0) == n && arrays.left.shape(0) == n &&
                     arrays.missing_slot.shape(0) == n && arrays.map_start.shape(0) == n;
-        tests_.resize(n);
+        splits_.resize(n);
         height_.assign(n, 0);
         for (auto i = static_cast<int64_t>(n) - 1; good && i >= 0; --i) good = read(arrays, features, i);
         expect(good, "a tree over these codes expected");
     }
 
-    // Steps to the end from any node that was a leaf when there were `seen` nodes.
+    // The longest walk from a node that was a leaf when the tree had `seen` nodes.
     int steps_from(int64_t seen) const {
         int steps = 0;
         for (int64_t i = 0; i < seen; ++i)
-            if (tests_[i].first_child >= seen) steps = std::max(steps, height_[i]);
+            if (splits_[i].first_child >= seen) steps = std::max(steps, height_[i]);
         return steps;
     }
 
-    int64_t size() const { return static_cast<int64_t>(tests_.size()); }
+    int64_t size() const { return static_cast<int64_t>(splits_.size()); }
 
-    // Sends each row on from its node.
+    // Moves each row from its node to where it stops.
     template <class Code>
     void walk(const Rows<const Code>& rows, int64_t begin, int64_t end, int steps, int32_t* node) const {
         plain_ ? walk<true>(rows, begin, end, steps, node) : walk<false>(rows, begin, end, steps, node);
     }
 
   private:
-    struct Test {
-        int32_t feature;  // ~feature where a map names the slots
+    struct CodeSplit {
+        int32_t feature;  // ~feature if a map gives the slots
         uint16_t left, missing_code;
         int32_t first_child, missing;  // nodes
     };
 
-    // Rows go down side by side, so that their loads overlap, and each makes as many steps as the deepest: a node
-    // without a test leads to itself.
+    // Several rows step together, so that their loads overlap, and each makes as many steps as the longest walk: a leaf
+    // leads to itself.
     template <bool plain, class Code>
     void walk(const Rows<const Code>& rows, int64_t begin, int64_t end, int steps, int32_t* node) const {
-        constexpr int kAbreast = 8;
+        constexpr int kLanes = 8;
         const int64_t stride = rows.n_features;
         int64_t row = begin;
-        for (; row + kAbreast <= end; row += kAbreast, node += kAbreast) {
+        for (; row + kLanes <= end; row += kLanes, node += kLanes) {
             const Code* codes = rows.codes + row * stride;
-            int32_t at[kAbreast];
-            std::copy(node, node + kAbreast, at);
+            int32_t at[kLanes];
+            std::copy(node, node + kLanes, at);
             for (int step = 0; step < steps; ++step)
-                for (int i = 0; i < kAbreast; ++i) at[i] = next<plain>(at[i], codes + i * stride);
-            std::copy(at, at + kAbreast, node);
+                for (int i = 0; i < kLanes; ++i) at[i] = next<plain>(at[i], codes + i * stride);
+            std::copy(at, at + kLanes, node);
         }
         for (; row < end; ++row, ++node)
             for (int step = 0; step < steps; ++step) *node = next<plain>(*node, rows.codes + row * stride);
     }
 
-    // `plain`: no test has a map, and missing values, whose code is the highest, go to the second child.
+    // `plain`: no split has a map, and missing values, whose code is the highest, go to the second child.
     template <bool plain, class Code>
     int32_t next(int32_t at, const Code* codes) const {
-        const Test& test = tests_[at];
-        const bool mapped = !plain && test.feature < 0;
-        const uint32_t code = codes[mapped ? ~test.feature : test.feature];
-        int32_t child = test.first_child + (code > test.left);
+        const CodeSplit& split = splits_[at];
+        const bool mapped = !plain && split.feature < 0;
+        const uint32_t code = codes[mapped ? ~split.feature : split.feature];
+        int32_t child = split.first_child + (code > split.left);
         if (plain) return child;
-        if (mapped && code < test.missing_code) {
+        if (mapped && code < split.missing_code) {
             const int32_t slot = map_[map_start_[at] + code];
-            child = slot < 0 ? at : test.first_child + slot;
+            child = slot < 0 ? at : split.first_child + slot;
         }
-        return code >= test.missing_code ? test.missing : child;
+        return code >= split.missing_code ? split.missing : child;
     }
 
-    // Everything a walk will trust, from the last node to the first: children come after their parents.
-    bool read(const TestArrays& arrays, const Features& features, int64_t i) {
+    // Checks everything that a walk relies on, from the last node to the first: children come after their parents.
+    bool read(const CodeTreeArrays& arrays, const Features& features, int64_t i) {
         const int64_t n = size(), f = arrays.feature.data()[i], first = arrays.first_child.data()[i];
         const auto self = static_cast<int32_t>(i);
         if (f < 0) {
-            tests_[i] = {0, 65535, 65535, self, self};
+            splits_[i] = {0, 65535, 65535, self, self};
             return features.count > 0 || n == 1;
         }
         const int64_t left = arrays.left.data()[i], missing = arrays.missing_slot.data()[i];
@@ -113,13 +113,13 @@ class CodeTree {
         if (first + last_slot >= n) return false;
         height_[i] = 1 + *std::max_element(height_.begin() + first, height_.begin() + first + last_slot + 1);
         plain_ = plain_ && !features.nominal[f] && missing == 1;
-        tests_[i] = {static_cast<int32_t>(features.nominal[f] ? ~f : f),
-                     static_cast<uint16_t>(features.nominal[f] ? 0 : left), static_cast<uint16_t>(n_codes),
-                     static_cast<int32_t>(first), static_cast<int32_t>(missing < 0 ? i : first + missing)};
+        splits_[i] = {static_cast<int32_t>(features.nominal[f] ? ~f : f),
+                      static_cast<uint16_t>(features.nominal[f] ? 0 : left), static_cast<uint16_t>(n_codes),
+                      static_cast<int32_t>(first), static_cast<int32_t>(missing < 0 ? i : first + missing)};
         return true;
     }
 
-    std::vector<Test> tests_;
+    std::vector<CodeSplit> splits_;
     std::vector<int> height_;  // steps to the deepest leaf below
     const int32_t* map_;
     const int64_t* map_start_;

@@ -1,4 +1,4 @@
-// What the columns of the code matrix are, and rows as kernels see them.
+// Arguments of the growing kernels: the columns of the code matrix, views of rows, and the cells of histograms.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -21,7 +21,7 @@ namespace hornbeam {
 using Weights = std::optional<InOut<int64_t>>;
 using ConstWeights = std::optional<In<int64_t>>;
 
-// What the features are. Checked once: the arrays are copied, so that nobody can change them afterwards.
+// The features. Checked once; the arrays are copied, because the caller may change them afterwards.
 struct Columns {
     const std::vector<int32_t> n_codes;
     const std::vector<uint8_t> nominal;
@@ -34,13 +34,13 @@ struct Columns {
         : n_codes(copied(n_codes_)), nominal(copied(nominal_)), monotone(copied_if(monotone_)),
           value(copied_if(value_)), n_classes(n_classes_) {
         const size_t n = n_codes.size();
-        expect(nominal.size() == n && (!monotone || monotone->size() == n), "one entry a feature expected");
+        expect(nominal.size() == n && (!monotone || monotone->size() == n), "one entry per feature expected");
         expect(n_classes >= 1 && n_classes <= 65535, "between 1 and 65,535 classes expected");
         expect_within(n_codes, 0, 65535, "between 0 and 65,535 codes expected");
         expect_within(nominal, 0, 1, "nominal: 0 or 1 expected");
         expect(!monotone || n_classes <= 2, "monotone constraints need two classes, or sums");
         if (monotone) expect_within(*monotone, -1, 1, "monotone: -1, 0 or 1 expected");
-        expect(!value || static_cast<int64_t>(value->size()) == features().cells(), "one value a cell expected");
+        expect(!value || static_cast<int64_t>(value->size()) == features().cells(), "one value per cell expected");
     }
 
     Features features() const {
@@ -56,22 +56,21 @@ struct Columns {
     }
 };
 
-// Rows as kernels see them. Where `Code` is constant they are only counted: they may lie in memory that nobody may
-// write to.
+// A view of rows. `Rows<const Code>` is only read, and may be in read-only memory.
 template <class Code, class Labels, class Numbers>
-Rows<Code> view(const Matrix<Code>& codes, const Labels& label, const Numbers& weight, const Numbers& numerator,
-                const Columns& columns) {
+Rows<Code> rows_view(const Matrix<Code>& codes, const Labels& label, const Numbers& weight, const Numbers& numerator,
+                     const Columns& columns) {
     const size_t n = codes.shape(0);
     expect(label.size() == (numerator ? 0 : n) && (!weight || weight->size() == n),
-           "one label and one weight a row expected, no label where there are numerators");
-    expect(!numerator || (numerator->size() == n && columns.n_classes == 1), "one numerator a row expected");
-    expect(codes.shape(1) == columns.n_codes.size(), "one code a feature expected");
+           "one label and one weight per row expected, no label where there are numerators");
+    expect(!numerator || (numerator->size() == n && columns.n_classes == 1), "one numerator per row expected");
+    expect(codes.shape(1) == columns.n_codes.size(), "one code per feature expected");
     return {codes.data(), numerator ? nullptr : label.data(), weight ? weight->data() : nullptr,
             numerator ? numerator->data() : nullptr, static_cast<int>(codes.shape(1))};
 }
 
-// Whether no code of n rows is above the missing code of its feature, the highest. Several rows are compared with a
-// tile of limits: with few features a row is too short for the processor's vectors.
+// Whether no code of n rows is above the missing code of its feature, which is the highest. Codes are compared with a
+// tile of limits for several rows: with few features a single row is too short for vector instructions.
 template <class Code>
 bool codes_within(const Code* code, int64_t n, const Features& features) {
     if (n == 0 || features.count == 0) return true;
@@ -90,8 +89,8 @@ bool codes_within(const Code* code, int64_t n, const Features& features) {
     return beyond == 0;
 }
 
-// Everything that counting rows [begin, end) relies on: a code or a label out of range would be counted outside of its
-// histogram, and sums of weights or numerators could overflow.
+// Checks everything that counting rows [begin, end) relies on: a code or a label out of range would be counted outside
+// the histogram, and sums of weights or numerators could overflow.
 template <class Code>
 void check_rows(const Rows<Code>& rows, int64_t begin, int64_t end, const Features& features, int n_classes,
                 int64_t most_weight = kMostWeight) {
@@ -110,24 +109,29 @@ void check_rows(const Rows<Code>& rows, int64_t begin, int64_t end, const Featur
            "numerators whose sizes add up to less than 2**61 expected");
 }
 
-// What the cells of a node hold, and NumPy's type for it.
-enum class Holding : int { counts = 0, weights = 1, sums = 2, ratios = 3 };
+// What the cells of a histogram contain.
+enum class CellKind : int { counts = 0, weights = 1, sums = 2, ratios = 3 };
 
 template <class Row>
-Holding holding_of(const Row& rows) {
-    if (rows.numerator) return rows.weight ? Holding::ratios : Holding::sums;
-    return rows.weight ? Holding::weights : Holding::counts;
+CellKind cell_kind_of(const Row& rows) {
+    if (rows.numerator) return rows.weight ? CellKind::ratios : CellKind::sums;
+    return rows.weight ? CellKind::weights : CellKind::counts;
 }
 
-// Calls `action` with the type of the entries, and of the numbers in NumPy's cells.
+// A type as an argument.
+template <class T>
+struct Type {
+    using type = T;
+};
+
+// Calls `action` with the type of the entries, and the type of the numbers in NumPy's cells.
 template <class Action>
-auto with_entry(Holding holding, Action&& action) {
-    constexpr int64_t* wide = nullptr;
-    switch (holding) {
-        case Holding::counts: return action(static_cast<CountEntry*>(nullptr), static_cast<int32_t*>(nullptr));
-        case Holding::weights: return action(static_cast<WeightEntry*>(nullptr), wide);
-        case Holding::sums: return action(static_cast<SumEntry*>(nullptr), wide);
-        case Holding::ratios: return action(static_cast<RatioEntry*>(nullptr), wide);
+auto with_entry(CellKind kind, Action&& action) {
+    switch (kind) {
+        case CellKind::counts: return action(Type<CountEntry>{}, Type<int32_t>{});
+        case CellKind::weights: return action(Type<WeightEntry>{}, Type<int64_t>{});
+        case CellKind::sums: return action(Type<SumEntry>{}, Type<int64_t>{});
+        case CellKind::ratios: return action(Type<RatioEntry>{}, Type<int64_t>{});
     }
     throw std::invalid_argument("cells of counts, weights, sums or ratios expected");
 }
@@ -137,52 +141,52 @@ template <class Entry, class Action>
 auto with_criterion(int criterion, int64_t total_weight, Action&& action) {
     if constexpr (Entry::sums) {
         expect(criterion == 3, "criterion 3 (squares) expected for sums");
-        return action(static_cast<Squares*>(nullptr));
+        return action(Type<Squares>{});
     } else {
         switch (criterion) {
-            case 0: return action(static_cast<Entropy*>(nullptr));
+            case 0: return action(Type<Entropy>{});
             case 1:
-                if (total_weight < (int64_t{1} << 31)) return action(static_cast<Gini<int64_t>*>(nullptr));
-                return action(static_cast<Gini<Wide>*>(nullptr));
-            case 2: return action(static_cast<Hellinger*>(nullptr));
+                if (total_weight < (int64_t{1} << 31)) return action(Type<Gini<int64_t>>{});
+                return action(Type<Gini<Wide>>{});
+            case 2: return action(Type<Hellinger>{});
             default: throw std::invalid_argument("criterion 0 (entropy), 1 (gini) or 2 (hellinger) expected");
         }
     }
 }
 
-// Cells as NumPy holds them: int32 counts; or int64: weight and rows, sum and rows, or sum, weight and rows.
-template <class Given>
-Given cells_array(const nb::object& cells) {
-    Given array;
+// NumPy's array of cells: int32 counts; or int64 weight and rows; sum and rows; sum, weight and rows.
+template <class Array>
+Array cells_array(const nb::object& cells) {
+    Array array;
     expect(nb::try_cast(cells, array, false), "cells: an array of int32 counts or int64 sums, in C order, expected");
     return array;
 }
 
-// Cells of several nodes that rows are counted into, and of how many.
+// Cells of several nodes, to be written; n: the number of nodes.
 template <class Entry>
 struct Blocks {
     using Cell = typename Entry::Cell;
     Cell* cells;
     int64_t n;
 
-    template <class Given>
-    Blocks(const Given& array, const Features& features, int n_classes)
+    template <class Array>
+    Blocks(const Array& array, const Features& features, int n_classes)
         : cells(reinterpret_cast<Cell*>(array.data())),
           n(static_cast<int64_t>(array.size() * sizeof(*array.data()) / sizeof(Cell)) /
             std::max<int64_t>(1, features.cells() * n_classes)) {}
 };
 
 // The cells of one node.
-template <class Entry, class Given>
-const typename Entry::Cell* cells_of(const Given& array, const Features& features, int n_classes) {
+template <class Entry, class Array>
+const typename Entry::Cell* cells_of(const Array& array, const Features& features, int n_classes) {
     using Cell = typename Entry::Cell;
     const size_t n = static_cast<size_t>(features.cells()) * n_classes;
-    expect(array.size() == n * (sizeof(Cell) / sizeof(*array.data())), "the cells of one node expected");
+    expect(array.size() * sizeof(*array.data()) == n * sizeof(Cell), "the cells of one node expected");
     return reinterpret_cast<const Cell*>(array.data());
 }
 
-// Whether each feature's cells hold all rows of a node and nothing else. The scan relies on it: it looks numbers up by
-// what is left of the node's evidence.
+// Whether the cells of each feature contain the rows of the node, all of them and no others. The scan relies on it: it
+// uses what is left of the node's evidence as an index.
 template <class Entry>
 bool cells_add_up(const typename Entry::Cell* cell, const Features& features, int n_classes, const int64_t* evidence,
                   int64_t n_rows) {

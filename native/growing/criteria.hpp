@@ -1,10 +1,10 @@
-// What a split is worth.
+// Split criteria.
 //
-// Each criterion gives a branch a value; a split is worth the sum of its branches' values minus the node's own.
-// `Sum` is kept while rows move from one branch to another, one class at a time; `value` turns it into the branch's
-// value. `at(k)` reads the branch's weight of class k, for criteria that need more than the running sum. `within(n,
-// action)` calls the action with the criterion in the form that is fastest for weights up to n. Of sums there is one
-// "class", whose weight is the sum of numerators.
+// A criterion gives a value to a branch; the gain of a split is the sum of the values of its branches minus the value
+// of the node. `Sum` is updated while rows move from one branch to another, one class at a time; `value` turns it into
+// the value of the branch. `at(k)` is the branch's weight of class k, for criteria that need more than the running sum.
+// `within(n, action)` calls the action with the form of the criterion that is fastest for weights up to n. Sums have
+// one class, whose weight is the sum of numerators.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@ namespace hornbeam {
 
 using Wide = __int128;  // squares of 64-bit weights
 
-// Gains that differ by less are equal, and the declared order decides: rounding and shared-out rows must not.
-// Each criterion's `noise` says so in its own values.
+// Gains that differ by less are equal (node_state.hpp): rounding and fractional rows must not decide. Each criterion's
+// `noise` is this in its own values.
 constexpr double kEqualGain = 0x1p-36;
 
 // sum_k n_k log2 n_k - n log2 n, in the fixed point of XLogX: minus n times the entropy.
@@ -43,18 +43,17 @@ class Entropy {
     auto within(int64_t n, Action&& action) const {
         return n < xlogx_.limit() ? action(Table{xlogx_.table()}) : action(*this);
     }
-    // In tiny nodes the fixed point is coarser: half a step for each class and the total of each branch.
+    // In tiny nodes the rounding of the fixed point is larger: half a step for each class and the total of each branch.
     Value noise(int64_t n, int n_classes) const {
         return 2 * (n_classes + 1) + static_cast<Value>(kEqualGain * static_cast<double>(n) / xlogx_.step());
     }
-    // How many bits a gain of 1 is worth for each row (chance.hpp), in a node of this Gini impurity and so many
-    // classes.
+    // Bits of surprise per row and unit of gain (chance.hpp), in a node of this Gini impurity and number of classes.
     double bits_per_gain(double, int) const { return 1; }
-    // n times the entropy of branch weights is -(sum of terms) + term(total): split information in bits times weight.
+    // Fixed point to bits times weight.
     double bits(int64_t fixed) const { return static_cast<double>(fixed) * xlogx_.step(); }
 
   private:
-    struct Table {  // every number is in the table: no need to ask
+    struct Table {  // all weights are in the table: no check
         const int64_t* xlogx;
         Sum term(int64_t x) const { return xlogx[x]; }
         template <class At>
@@ -66,7 +65,7 @@ class Entropy {
     XLogX xlogx_;
 };
 
-// sum_k n_k^2 / n: n minus n times the Gini impurity. Integer squares are exact; one division a branch.
+// sum_k n_k^2 / n: n minus n times the Gini impurity. Integer squares are exact; one division per branch.
 template <class Integer>
 class Gini {
   public:
@@ -92,7 +91,7 @@ class Gini {
 };
 
 // Squared Hellinger distance between a class and the rest over the branches, averaged over the classes present (0 to
-// 1). Blind to how rare a class is. A branch's value is -sum_k sqrt(n_k (n - n_k) / (N_k (N - N_k))).
+// 1). It does not depend on the class frequencies. A branch's value is -sum_k sqrt(n_k (n - n_k) / (N_k (N - N_k))).
 class Hellinger {
   public:
     using Sum = int64_t;
@@ -132,11 +131,11 @@ class Hellinger {
     int n_classes_ = 0, present_ = 0;
 };
 
-// (sum of numerators)^2 / (sum of denominators + ridge): the squared error a mean explains, or, with pulls (negative
-// gradients) over hessians, twice the loss a Newton step saves.
+// (sum of numerators)^2 / (sum of denominators + ridge): the squared error a mean explains, or, with negative
+// gradients and hessians, twice the loss a Newton step saves.
 //
-// Without a ridge numerators are counted from the node's own mean, in whole steps: that changes every split by the same
-// amount, and leaves a gain that is no difference of two large numbers.
+// Without a ridge numerators are measured from the node's mean, rounded to a step: that changes every split by the same
+// amount, and the gain is not the difference of two large numbers.
 class Squares {
   public:
     using Sum = int64_t;
@@ -161,7 +160,7 @@ class Squares {
     auto within(int64_t, Action&& action) const {
         return action(*this);
     }
-    // What rounding alone can make a split of equal rows worth: of these values, and of the numerators.
+    // The largest gain that rounding of the values and of the numerators can give a split of equal rows.
     Value noise(Value node, int64_t weight, int64_t rows) const {
         const double off = 2 * rounding_ * static_cast<double>(rows);
         return 0x1p-46 * node + off * off / static_cast<double>(weight);

@@ -1,9 +1,9 @@
-// A node's rows seen through one feature: (code, class) pairs in order, each with how many rows and how much weight; or
-// codes, each with rows, a sum of numerators and one of denominators (the weight).
+// Entries: the rows of a node grouped by one feature, sorted by (code, class), each with its number of rows and its
+// weight; for sums sorted by code, each with rows, the sum of numerators and the sum of denominators (the weight).
 //
-// This is the one currency between counting and scanning. Big nodes read their entries off a histogram, small ones
-// count into a scratch histogram whose occupied cells are remembered in a bitmap, tiny ones compare all pairs. A pair
-// may stand several times in a row.
+// Counting makes entries and scanning reads them; nothing else passes between the two. Big nodes read their entries
+// from a histogram, small nodes count into a scratch histogram with a bitmap of occupied cells, tiny nodes compare all
+// pairs of rows. Several entries in a row may have the same key.
 #pragma once
 
 #include <algorithm>
@@ -19,16 +19,15 @@ inline uint32_t make_key(uint32_t code, uint32_t label) { return code << 16 | la
 inline uint32_t code_of(uint32_t key) { return key >> 16; }
 inline uint32_t label_of(uint32_t key) { return key & 0xffff; }
 
-// A sum that is defined whatever it is added to: cells that rows are counted into are the caller's, and hold what they
-// hold.
+// A sum that wraps around: cells come from the caller and may hold any number.
 template <class Integer>
 Integer wrapped(Integer a, Integer b) {
     using Bits = std::make_unsigned_t<Integer>;
     return static_cast<Integer>(static_cast<Bits>(a) + static_cast<Bits>(b));
 }
 
-// What a node of class counts keeps: the weight of each class.
-struct OfClasses {
+// Evidence of a classification node: the weight of each class.
+struct ClassEvidence {
     static constexpr bool sums = false;
     static int channels(int n_classes) { return n_classes; }
     static int64_t weight_of(const int64_t* evidence, int n_classes) {
@@ -47,11 +46,11 @@ struct OfClasses {
         return rows.label[row];
     }
     template <class Entry>
-    static void gather(int64_t* evidence, const Entry& entry) {
+    static void add_evidence(int64_t* evidence, const Entry& entry) {
         evidence[label_of(entry.key)] += entry.weight();
     }
     template <class R>
-    static void gather(int64_t* evidence, const R& rows, int64_t begin, int64_t end) {
+    static void add_evidence(int64_t* evidence, const R& rows, int64_t begin, int64_t end) {
         if (rows.weight) {
             for (int64_t row = begin; row < end; ++row) evidence[rows.label[row]] += rows.weight[row];
         } else {
@@ -60,24 +59,24 @@ struct OfClasses {
     }
 };
 
-// What a node of sums keeps: its weight, and the sum of its numerators. There is one "class", 0, and no label is read.
-struct OfSums {
+// Evidence of a node of sums: its weight and the sum of its numerators. There is one class, 0, and no label is read.
+struct SumEvidence {
     static constexpr bool sums = true;
     static int channels(int) { return 2; }
     static int64_t weight_of(const int64_t* evidence, int) { return evidence[0]; }
     static const int64_t* counts_of(const int64_t* evidence) { return evidence + 1; }
-    static bool mixed(const int64_t*, int) { return true; }  // the scan will tell: a split must be worth something
+    static bool mixed(const int64_t*, int) { return true; }  // the scan finds out
     template <class R>
     static uint32_t label(const R&, int64_t) {
         return 0;
     }
     template <class Entry>
-    static void gather(int64_t* evidence, const Entry& entry) {
+    static void add_evidence(int64_t* evidence, const Entry& entry) {
         evidence[0] += entry.weight();
         evidence[1] += entry.amount();
     }
     template <class R>
-    static void gather(int64_t* evidence, const R& rows, int64_t begin, int64_t end) {
+    static void add_evidence(int64_t* evidence, const R& rows, int64_t begin, int64_t end) {
         int64_t weight = rows.weight ? 0 : end - begin, sum = 0;
         if (rows.weight)
             for (int64_t row = begin; row < end; ++row) weight += rows.weight[row];
@@ -87,7 +86,7 @@ struct OfSums {
     }
 };
 
-struct CountEntry : OfClasses {  // every row counts 1
+struct CountEntry : ClassEvidence {  // every row has weight 1
     using Cell = int32_t;
     uint32_t key;
     int32_t n;
@@ -97,17 +96,17 @@ struct CountEntry : OfClasses {  // every row counts 1
     int64_t weight() const { return n; }
     int64_t amount() const { return n; }
     int64_t rows() const { return n; }
-    void absorb(const CountEntry& other) { n += other.n; }
+    void merge(const CountEntry& other) { n += other.n; }
     static bool occupied(Cell cell) { return cell != 0; }
     static void add(Cell& cell, Cell part) { cell = wrapped(cell, part); }
-    static void take(Cell& cell, Cell part) { cell -= part; }
+    static void subtract(Cell& cell, Cell part) { cell -= part; }
     template <class R>
     static Cell one(const R&, int64_t) {
         return 1;
     }
 };
 
-// Entries whose cells are several sums, the rows last.
+// Entries whose cells hold several sums, the number of rows last.
 template <class Kind, class Parts>
 struct CellEntry : Kind {
     using Cell = Parts;
@@ -119,10 +118,10 @@ struct CellEntry : Kind {
     int64_t weight() const { return cell.weight(); }
     int64_t amount() const { return cell.amount(); }
     int64_t rows() const { return cell.rows; }
-    void absorb(const CellEntry& other) { cell.add(other.cell); }
+    void merge(const CellEntry& other) { cell.add(other.cell); }
     static bool occupied(const Cell& cell) { return cell.rows != 0; }
     static void add(Cell& cell, const Cell& part) { cell.add(part); }
-    static void take(Cell& cell, const Cell& part) { cell.take(part); }
+    static void subtract(Cell& cell, const Cell& part) { cell.subtract(part); }
     template <class R>
     static Cell one(const R& rows, int64_t row) {
         return Cell::of(rows, row);
@@ -135,7 +134,7 @@ struct WeightCell {
     int64_t weight() const { return total; }
     int64_t amount() const { return total; }
     void add(const WeightCell& other) { total = wrapped(total, other.total), rows = wrapped(rows, other.rows); }
-    void take(const WeightCell& other) { total -= other.total, rows -= other.rows; }
+    void subtract(const WeightCell& other) { total -= other.total, rows -= other.rows; }
     template <class R>
     static WeightCell of(const R& rows, int64_t row) {
         return {rows.weight[row], 1};
@@ -148,7 +147,7 @@ struct SumCell {
     int64_t weight() const { return rows; }
     int64_t amount() const { return sum; }
     void add(const SumCell& other) { sum = wrapped(sum, other.sum), rows = wrapped(rows, other.rows); }
-    void take(const SumCell& other) { sum -= other.sum, rows -= other.rows; }
+    void subtract(const SumCell& other) { sum -= other.sum, rows -= other.rows; }
     template <class R>
     static SumCell of(const R& rows, int64_t row) {
         return {rows.numerator[row], 1};
@@ -163,16 +162,25 @@ struct RatioCell {
     void add(const RatioCell& other) {
         sum = wrapped(sum, other.sum), total = wrapped(total, other.total), rows = wrapped(rows, other.rows);
     }
-    void take(const RatioCell& other) { sum -= other.sum, total -= other.total, rows -= other.rows; }
+    void subtract(const RatioCell& other) { sum -= other.sum, total -= other.total, rows -= other.rows; }
     template <class R>
     static RatioCell of(const R& rows, int64_t row) {
         return {rows.numerator[row], rows.weight[row], 1};
     }
 };
 
-using WeightEntry = CellEntry<OfClasses, WeightCell>;  // rows carry fixed-point weights
-using SumEntry = CellEntry<OfSums, SumCell>;           // rows carry a numerator, and each counts 1
-using RatioEntry = CellEntry<OfSums, RatioCell>;       // rows carry a numerator and a denominator, their weight
+// Python's cells are arrays of int32 or int64, read as these structs.
+template <class Cell, class Number>
+constexpr bool is_array_of = std::is_standard_layout_v<Cell> && std::is_trivially_copyable_v<Cell> &&
+                             sizeof(Cell) % sizeof(Number) == 0 && alignof(Cell) == alignof(Number);
+static_assert(is_array_of<CountEntry::Cell, int32_t> && sizeof(CountEntry::Cell) == 1 * sizeof(int32_t));
+static_assert(is_array_of<WeightCell, int64_t> && sizeof(WeightCell) == 2 * sizeof(int64_t));
+static_assert(is_array_of<SumCell, int64_t> && sizeof(SumCell) == 2 * sizeof(int64_t));
+static_assert(is_array_of<RatioCell, int64_t> && sizeof(RatioCell) == 3 * sizeof(int64_t));
+
+using WeightEntry = CellEntry<ClassEvidence, WeightCell>;  // rows with fixed-point weights
+using SumEntry = CellEntry<SumEvidence, SumCell>;          // rows with a numerator, weight 1
+using RatioEntry = CellEntry<SumEvidence, RatioCell>;      // rows with a numerator and a denominator (the weight)
 
 template <class Entry>
 struct Span {
@@ -180,17 +188,17 @@ struct Span {
     const Entry* last;
 };
 
-// Rows that move together as nodes split: codes [n, F] row by row, class labels or numerators, and weights if there are
-// any. Those with constant codes are constant altogether.
+// Arrays of rows that partitioning permutes together: codes [n, F] row by row, class labels or numerators, and weights
+// if there are any. With constant codes all arrays are constant.
 template <class Code>
 struct Rows {
     template <class T>
-    using Alike = std::conditional_t<std::is_const_v<Code>, const T, T>;
+    using SameConst = std::conditional_t<std::is_const_v<Code>, const T, T>;
 
     Code* codes;
-    Alike<uint16_t>* label;     // nullptr: no classes
-    Alike<int64_t>* weight;     // nullptr: every row counts 1
-    Alike<int64_t>* numerator;  // nullptr: no sums
+    SameConst<uint16_t>* label;     // nullptr: no classes
+    SameConst<int64_t>* weight;     // nullptr: weight 1 each
+    SameConst<int64_t>* numerator;  // nullptr: no sums
     int n_features;
 };
 
@@ -221,28 +229,28 @@ class EntryReader {
     }
 
   private:
-    static constexpr int64_t kTiny = 24;    // up to this many rows comparing all pairs wins
-    static constexpr int64_t kSparse = 64;  // cells a row: beyond, walking the bitmap costs more than sorting
+    static constexpr int64_t kTiny = 24;    // up to this many rows comparing all pairs is fastest
+    static constexpr int64_t kSparse = 64;  // cells per row beyond which reading the bitmap costs more than sorting
 
     Entry read(const Rows<Code>& rows, int64_t row, int f) const {
         const uint32_t key = make_key(rows.codes[row * rows.n_features + f], Entry::label(rows, row));
         return Entry(key, Entry::one(rows, row));
     }
 
-    // Tiny nodes: each row's place is the number of rows that go before it; no branch to mispredict.
+    // Tiny nodes: the position of a row is the number of rows before it; no branch to mispredict.
     Span<Entry> rank(const Rows<Code>& rows, int64_t begin, int64_t end, int f) {
         const int n = static_cast<int>(end - begin);
-        Entry fresh[kTiny];
+        Entry unsorted[kTiny];
         uint32_t keys[kTiny];
         for (int i = 0; i < n; ++i) {
-            fresh[i] = read(rows, begin + i, f);
-            keys[i] = fresh[i].key;
+            unsorted[i] = read(rows, begin + i, f);
+            keys[i] = unsorted[i].key;
         }
         for (int i = 0; i < n; ++i) {
-            int place = 0;
-            for (int j = 0; j < i; ++j) place += keys[j] <= keys[i];
-            for (int j = i + 1; j < n; ++j) place += keys[j] < keys[i];
-            entries_[place] = fresh[i];
+            int position = 0;
+            for (int j = 0; j < i; ++j) position += keys[j] <= keys[i];
+            for (int j = i + 1; j < n; ++j) position += keys[j] < keys[i];
+            entries_[position] = unsorted[i];
         }
         return {entries_.data(), entries_.data() + n};
     }
@@ -254,10 +262,10 @@ class EntryReader {
         return {entries_.data(), out};
     }
 
-    // Cells [code, class], and a bit for each that is occupied: reading them back needs no sort and leaves them zero.
+    // Cells [code, class], and a bit per occupied cell: reading them back needs no sort and leaves them zero.
     Span<Entry> count(const Rows<Code>& rows, int64_t begin, int64_t end, int f) {
         const int64_t cells = static_cast<int64_t>(features_.n_codes[f] + 1) * n_classes_;
-        make_room(cells);
+        reserve(cells);
         const Code* code = rows.codes + begin * rows.n_features + f;
         Cell* cell = cells_.data();
         uint64_t* occupied = occupied_.data();
@@ -280,7 +288,7 @@ class EntryReader {
         return {entries_.data(), out};
     }
 
-    void make_room(int64_t cells) {
+    void reserve(int64_t cells) {
         if (cells_.size() >= static_cast<size_t>(cells)) return;
         cells_.assign(cells, Cell{});
         occupied_.assign((cells + 63) / 64, 0);

@@ -1,6 +1,6 @@
-// Rows of a node, moved in place so that each child's rows are a contiguous block.
+// Permutes the rows of a node in place so that the rows of each child are contiguous.
 //
-// Order inside a block means nothing: all that is ever done with rows is to add them up.
+// The order within a child has no meaning: rows are only ever added up.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,8 @@ void swap_rows(const Rows<Code>& rows, int64_t a, int64_t b) {
 
 // Two slots. Returns where slot 1 begins.
 //
-// Blocks of rows are inspected from both ends. The offsets of misplaced rows are written down without a branch (a
-// row's side is a coin toss to the branch predictor), then as many pairs as both ends have are swapped:
+// Blocks of rows are inspected from both ends. The offsets of misplaced rows are listed without a branch (a
+// row's side is unpredictable), then as many pairs as both ends have are swapped:
 //
 //      left block  0 1 0 1 1 0 . . .      offsets_left  = 1 3 4      rows that belong right
 //      right block 0 0 1 0 . . .          offsets_right = 0 1 3      rows that belong left, counted from the end
@@ -35,7 +35,7 @@ int64_t partition_two(const Rows<Code>& rows, int64_t begin, int64_t end, int fe
     constexpr int kBlock = 128;
     uint8_t offsets_left[kBlock], offsets_right[kBlock];
     int n_left = 0, n_right = 0, start_left = 0, start_right = 0;
-    int64_t first = begin, last = end;  // rows in [first, last) are not settled yet
+    int64_t first = begin, last = end;  // rows in [first, last) are not yet placed
     const int64_t stride = rows.n_features;
     while (last - first > 2 * kBlock) {
         if (n_left == 0) {
@@ -73,7 +73,7 @@ int64_t partition_two(const Rows<Code>& rows, int64_t begin, int64_t end, int fe
     }
 }
 
-// Any number of slots: cycles through the blocks until every row stands in its own. `starts` gets n_slots + 1 bounds.
+// Any number of slots: swaps each misplaced row into its slot. `starts` gets n_slots + 1 bounds.
 template <class Code>
 void partition_many(const Rows<Code>& rows, int64_t begin, int64_t end, int feature, const int32_t* slot_of,
                     int n_slots, std::vector<int64_t>& starts) {
@@ -85,9 +85,9 @@ void partition_many(const Rows<Code>& rows, int64_t begin, int64_t end, int feat
     std::vector<int64_t> next(starts.begin(), starts.end() - 1);
     for (int slot = 0; slot < n_slots; ++slot) {
         while (next[slot] < starts[slot + 1]) {
-            const int home = slot_at(next[slot]);
-            if (home == slot) ++next[slot];
-            else swap_rows(rows, next[slot], next[home]++);
+            const int target = slot_at(next[slot]);
+            if (target == slot) ++next[slot];
+            else swap_rows(rows, next[slot], next[target]++);
         }
     }
 }

@@ -1,4 +1,4 @@
-// The rules a split must keep, and a split.
+// A split, and what it depends on: the rules and the features.
 #pragma once
 
 #include <algorithm>
@@ -8,29 +8,31 @@
 
 namespace hornbeam {
 
+constexpr int kEveryChild = -2;  // as a missing slot: a missing value goes to every child
+
 enum class Missing : int { own = 0, learned = 1, fractional = 2 };
 enum class Nominal : int { multiway = 0, subset = 1 };
 
 struct Rules {
     Nominal nominal = Nominal::subset;
     Missing missing = Missing::own;
-    bool gain_ratio = false;   // C4.5: average gain, MDL penalty, minimum-split rule, then the best ratio
-    bool corrected = false;    // features compete by S-values (chance.hpp), not by gains
-    double rows_per_step = 1;  // corrected: independent rows in a step of weight
-    double rows_per_row = 0;   // corrected: the same in a row, where categories are sized by rows; 0: by weight
-    double dispersion = 0;  // gradients: their mean square over the mean hessian, the variance that chance works with
+    bool gain_ratio = false;      // C4.5: average gain, MDL penalty, minimum-split rule, then the best ratio
+    bool corrected = false;       // features compete by S-values (chance.hpp), not by gains
+    double rows_per_step = 1;     // corrected: independent rows per step of weight
+    double rows_per_row = 0;      // corrected: independent rows in a row, to size categories by rows; 0: by weight
+    double dispersion = 0;        // gradients: mean square over mean hessian, the variance for S-values
     int64_t min_rows_split = 2;   // rows, unweighted
     int64_t min_rows_leaf = 1;    // rows, unweighted
     int64_t min_weight_leaf = 0;  // in integer steps of weight
     int64_t max_depth = std::numeric_limits<int32_t>::max();
     double min_decrease = 0;   // gain x node weight / total weight must reach this
-    double unit = 1;           // what one step of weight is worth
-    int64_t total_weight = 0;  // of the whole training set
+    double unit = 1;           // one integer step of weight, in rows
+    int64_t total_weight = 0;  // of all training rows
     int64_t total_rows = 0;
-    double numerator_unit = 1;  // sums: what one step of a numerator is worth
+    double numerator_unit = 1;  // sums: one integer step of a numerator
     double ridge = 0;           // sums: added to every denominator (Newton's lambda)
-    double rounding = 0;        // sums: how far a numerator may be from its row's weight times a number, in steps
-    int64_t max_features = 0;   // features looked at in a node, drawn anew in each; 0: all
+    double rounding = 0;        // sums: largest rounding error of a numerator, in steps
+    int64_t max_features = 0;   // features searched in a node, sampled anew in each; 0: all
 };
 
 // The columns of the code matrix. The missing code of feature f is n_codes[f]; its cells start at offset[f].
@@ -39,7 +41,7 @@ struct Features {
     const int32_t* n_codes = nullptr;
     const uint8_t* nominal = nullptr;
     const int8_t* monotone = nullptr;  // nullptr: none; else -1, 0 or +1 for each feature
-    const double* value = nullptr;     // nullptr, or the value behind each cell's code: C4.5 minds the gap at a cut
+    const double* value = nullptr;     // nullptr, or the value of each cell's code, for C4.5's smallest gap at a cut
     std::vector<int64_t> offset;
 
     Features(int count_, const int32_t* n_codes_, const uint8_t* nominal_, const int8_t* monotone_,
@@ -56,15 +58,16 @@ struct Features {
 struct Split {
     int feature = -1;
     double gain = 0;
-    int left = -1, right = -1;  // ordered tests: the highest code on the left, the lowest code on the right
-    int missing_slot = -1;      // -1: no missing value here, -2: into every child
+    int left = -1, right = -1;  // ordered: the highest code on the left, the lowest code on the right
+    int missing_slot = -1;      // -1: no missing value in the node; or kEveryChild
     int n_slots = 0;
-    std::vector<int32_t> slot_of;  // one entry a code, the missing one last
+    std::vector<int32_t> slot_of;  // per code, the missing code last
 
     bool found() const { return feature >= 0; }
 };
 
-// Bounds a monotone constraint above puts on the probability of the second class, or on numerator / denominator.
+// Bounds that monotone constraints of ancestors set on the probability of the second class, or on numerator /
+// denominator.
 struct Bounds {
     double lower = 0, upper = 1;
 };

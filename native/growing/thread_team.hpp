@@ -1,5 +1,5 @@
-// Threads that share the work of one call: made when it begins, gone when it ends, so that nothing outlives it and
-// nothing breaks under fork. They sleep while there is nothing to do.
+// Threads of one call. They start with the call and end with it, so that none is alive at a fork. They sleep while
+// there is no work.
 #pragma once
 
 #include <condition_variable>
@@ -13,17 +13,17 @@
 
 namespace hornbeam {
 
-class Team {
+class ThreadTeam {
   public:
-    // Of so many members, or fewer if the system grants no more threads: results do not depend on how many there are.
-    explicit Team(int size) {
+    // A team of `size` members, or fewer if the system has no more threads: results do not depend on the size.
+    explicit ThreadTeam(int size) {
         threads_.reserve(size - 1);
         try {
             for (int member = 1; member < size; ++member) threads_.emplace_back([this, member] { serve(member); });
-        } catch (const std::exception&) {
+        } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): fewer threads
         }
     }
-    ~Team() {
+    ~ThreadTeam() {
         {
             std::lock_guard<std::mutex> lock(mutex_);
             task_ = nullptr;
@@ -32,13 +32,13 @@ class Team {
         begin_.notify_all();
         for (std::thread& thread : threads_) thread.join();
     }
-    Team(const Team&) = delete;
-    Team& operator=(const Team&) = delete;
+    ThreadTeam(const ThreadTeam&) = delete;
+    ThreadTeam& operator=(const ThreadTeam&) = delete;
 
     int size() const { return static_cast<int>(threads_.size()) + 1; }
 
-    // Calls task(member) once for each member, and returns when all have come back. The caller is member 0. What one of
-    // them throws (memory may run out) is thrown again here, when nobody works with the caller's variables any more.
+    // Calls task(member) once per member and waits for all. The caller is member 0. An exception of a member (memory
+    // may run out) is rethrown here, after all have finished.
     void run(const std::function<void(int)>& task) {
         if (size() == 1) return task(0);
         {

@@ -1,4 +1,4 @@
-// The beta distribution: its distribution function and quantiles, with the same bits on every machine.
+// The beta distribution: distribution function and quantiles, with the same bits on every machine.
 //
 // Both work in u = log(x / (1 - x)), where the density is x^a (1 - x)^b / B(a, b), without underflow at either end.
 #pragma once
@@ -10,20 +10,20 @@
 
 namespace hornbeam {
 
-// x and 1 - x, each with all of its digits.
-struct Share {
+// x and y = 1 - x, both with full precision.
+struct Point {
     double x, y;
 };
 
-// The two tails at x: the probability of less, and of more.
+// The probabilities below and above x.
 struct Tails {
     double below, above;
 };
 
-inline Share share_at(double u) {
+inline Point point_at(double u) {
     const double small = exp_of(-std::fabs(u));
-    const Share far{small / (1 + small), 1 / (1 + small)};
-    return u < 0 ? far : Share{far.y, far.x};
+    const Point far{small / (1 + small), 1 / (1 + small)};
+    return u < 0 ? far : Point{far.y, far.x};
 }
 
 // log(1 + f) - f, where `ratio` is 1 + f.
@@ -51,15 +51,15 @@ class Beta {
                                                stirling_error(a) - stirling_error(b)) {}
 
     // The density in u = log(x / y).
-    double density(Share at) const {
-        // With p = 1 + f and q = 1 + g: a f + b g = 0, which gives the one that would lose its digits.
+    double density(Point at) const {
+        // With p = 1 + f and q = 1 + g: a f + b g = 0, which gives the one of f and g that would lose digits.
         const double f = at.x <= at.y ? (at.x * sum_ - a_) / a_ : (b_ - at.y * sum_) / a_;
         const double g = at.x <= at.y ? (a_ - at.x * sum_) / b_ : (at.y * sum_ - b_) / b_;
         const double p = at.x <= at.y ? at.x * sum_ / a_ : 1 + f, q = at.x <= at.y ? 1 + g : at.y * sum_ / b_;
         return exp_of(a_ * log_less_linear(p, f) + b_ * log_less_linear(q, g) + constant_);
     }
 
-    Tails tails(Share at) const {
+    Tails tails(Point at) const {
         if (at.x <= 0 || at.y <= 0) return at.x <= 0 ? Tails{0, 1} : Tails{1, 0};
         if (std::min(a_, b_) > kMany) {
             const bool lower = at.x * sum_ <= a_;
@@ -70,14 +70,14 @@ class Beta {
         return at.x <= at.y ? Tails{tail, 1 - tail} : Tails{1 - tail, tail};
     }
 
-    // Where a share p of the distribution is below. Newton's method on the logarithm of the nearer tail, which is
-    // concave in u, within a bracket.
+    // The x with probability p below it. Newton's method within a bracket, on the logarithm of the nearer tail, which
+    // is concave in u.
     double quantile(double p) const {
         const bool lower = p <= 0.5;
         const double aim = log_of(lower ? p : 1 - p);
         double low = -745, high = 745, u = log_of(a_) - log_of(b_) + normal_quantile(p) * deviation();
         for (int step = 0; step < kMost; ++step) {
-            const Share at = share_at(u);
+            const Point at = point_at(u);
             const Tails found = tails(at);
             const double tail = lower ? found.below : found.above;
             const double gap = log_of(tail) - aim;
@@ -85,11 +85,10 @@ class Beta {
             ((gap > 0) == lower ? high : low) = u;
             const double move = gap * tail / density(at);
             const double next = lower ? u - move : u + move;
-            if (std::fabs(move) <= kClose * (1 + std::fabs(u))) return share_at(next).x;
-            u = next > low && next < high ? next
-                                          : low + (high - low) / 2;  // `next` is no number where the tail underflows
+            if (std::fabs(move) <= kClose * (1 + std::fabs(u))) return point_at(next).x;
+            u = next > low && next < high ? next : low + (high - low) / 2;  // `next` is NaN where the tail underflows
         }
-        return share_at(u).x;
+        return point_at(u).x;
     }
 
   private:
@@ -97,7 +96,7 @@ class Beta {
     static constexpr int kMost = 80;  // steps; bisection alone needs 60
     double a_, b_, sum_, constant_;
 
-    double deviation() const { return std::sqrt(1 / a_ + 1 / b_); }  // of u, about
+    double deviation() const { return std::sqrt(1 / a_ + 1 / b_); }  // of u, approximately
 
     // Abramowitz and Stegun, 26.2.23: within 0.00045.
     static double normal_quantile(double p) {
@@ -112,7 +111,7 @@ class Beta {
     // thousands at most before the density vanishes.
     static double series(double a, double b, double x, double density) {
         constexpr int kMost = 1 << 20;
-        if (density < 1e-290 && x * (a + b) > a) return 1;  // too few digits are left of it
+        if (density < 1e-290 && x * (a + b) > a) return 1;  // too few digits are left
         double term = density / a, sum = term;
         for (int n = 0; n < kMost && term > sum * 1e-17; ++n) {
             term *= x * ((a + b + n) / (a + 1 + n));
@@ -123,7 +122,7 @@ class Beta {
 
     // The tail beyond x by Gauss and Legendre's rule: ten points in each of eight parts of ten deviations, beyond which
     // there is less than 1e-20. The density is nearly normal where a and b are large.
-    double quadrature(Share at, bool lower) const {
+    double quadrature(Point at, bool lower) const {
         constexpr double kPoint[] = {0.1488743389816312, 0.4333953941292472, 0.6794095682990244, 0.8650633666889845,
                                      0.9739065285171717};
         constexpr double kWeight[] = {0.2955242247147529, 0.2692667193099963, 0.2190863625159820, 0.1494513491505806,
@@ -138,7 +137,7 @@ class Beta {
             const double middle = end + (2 * part + 1) * half;
             for (int i = 0; i < 5; ++i) {
                 const double apart = half * kPoint[i];
-                sum += kWeight[i] * (density(share_at(middle - apart)) + density(share_at(middle + apart)));
+                sum += kWeight[i] * (density(point_at(middle - apart)) + density(point_at(middle + apart)));
             }
         }
         return std::fabs(half) * sum;

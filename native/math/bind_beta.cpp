@@ -9,21 +9,21 @@
 namespace hornbeam {
 namespace {
 
-constexpr double kLeast = 1e-300, kMost = 1e300;
+constexpr double kMin = 1e-300, kMax = 1e300;
 
 void expect_parameters(const In<double>& a, const In<double>& b) {
     expect(a.size() == b.size(), "as many a as b expected");
-    for (const auto* each : {&a, &b}) expect_within(*each, kLeast, kMost, "parameters from 1e-300 to 1e300 expected");
+    for (const auto* each : {&a, &b}) expect_within(*each, kMin, kMax, "parameters from 1e-300 to 1e300 expected");
 }
 
 template <class Function>
 Out<double> each(size_t n, Function function) {
-    std::vector<double> found(n);
+    std::vector<double> result(n);
     {
         nb::gil_scoped_release release;
-        for (size_t i = 0; i < n; ++i) found[i] = function(i);
+        for (size_t i = 0; i < n; ++i) result[i] = function(i);
     }
-    return give(std::move(found));
+    return to_numpy(std::move(result));
 }
 
 Out<double> beta_cdf(const In<double>& a, const In<double>& b, const In<double>& x) {

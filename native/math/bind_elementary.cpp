@@ -18,11 +18,11 @@ Out<double> each(const In<double>& values, Function function) {
         nb::gil_scoped_release release;
         function(values.data(), values.data() + values.shape(0), found.data());
     }
-    return give(std::move(found));
+    return to_numpy(std::move(found));
 }
 
-// A second copy for processors with AVX2, chosen when the module is loaded. The operations are the same, four at a time
-// instead of two, so the bits are the same too. Sanitizers start too late for a choice at that moment.
+// A second version for processors with AVX2, chosen when the module is loaded. The operations are the same, four at a
+// time instead of two, so the bits are the same. Not with sanitizers, which start after that choice.
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(HORNBEAM_SANITIZE)
 #define HORNBEAM_WIDE __attribute__((target_clones("avx2", "default")))
 #else
@@ -31,8 +31,8 @@ Out<double> each(const In<double>& values, Function function) {
 
 constexpr int64_t kBlock = 256;
 
-// Each gives false, and computes nothing, if a number is extreme. That is one sign bit: differences of bits, not
-// branches.
+// Returns false, and computes nothing, if a number is outside the range of the fast formula. The check is the sign bit
+// of a difference, not a branch.
 HORNBEAM_WIDE bool exp_block(const double* x, int64_t n, double* found) {
     constexpr uint64_t kMost = 0x4086200000000000ULL;  // the bits of 708
     uint64_t outside = 0;
@@ -43,7 +43,7 @@ HORNBEAM_WIDE bool exp_block(const double* x, int64_t n, double* found) {
 }
 
 HORNBEAM_WIDE bool log_block(const double* x, int64_t n, double* found) {
-    constexpr uint64_t kLeast = 0x0010000000000000ULL, kMost = 0x7fefffffffffffffULL;  // of the normal numbers above 0
+    constexpr uint64_t kLeast = 0x0010000000000000ULL, kMost = 0x7fefffffffffffffULL;  // normal numbers above 0
     uint64_t outside = 0;
     for (int64_t i = 0; i < n; ++i) {
         const uint64_t bits = elementary::to_bits(x[i]);
@@ -54,7 +54,7 @@ HORNBEAM_WIDE bool log_block(const double* x, int64_t n, double* found) {
     return true;
 }
 
-// Block by block: several numbers at a time if none of a block is extreme, else one by one.
+// Several numbers at a time if all of a block are in the range of the fast formula, else one by one.
 template <class Block, class One>
 Out<double> in_blocks(const In<double>& values, Block block, One one) {
     return each(values, [&](const double* begin, const double* end, double* found) {

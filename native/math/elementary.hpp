@@ -1,7 +1,8 @@
 // exp and log from IEEE additions, multiplications and divisions alone: the same bits on every machine.
 //
-// Those of a C library differ between versions and between processors. Compiled without contraction (CMakeLists.txt),
-// these do not. Each is within 1 unit in the last place of the exact value (tests/kernels/test_elementary.py).
+// The functions of a C library differ between versions and between processors. Compiled without contraction
+// (CMakeLists.txt), these do not. Each is within 1 unit in the last place of the exact value
+// (tests/kernels/test_elementary.py).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@ namespace hornbeam {
 
 namespace elementary {
 
-// ln 2 in two parts: the first has so many zeros at its end that its product with an exponent is exact.
+// ln 2 in two parts: the first ends in zeros, so that its product with an exponent is exact.
 constexpr double kLn2High = 0x1.62e42fee00000p-1, kLn2Low = 0x1.a39ef35793c76p-33;
 constexpr double kLog2E = 0x1.71547652b82fep+0;
 
@@ -31,12 +32,13 @@ inline uint64_t to_bits(double x) {
 // 2^k, where that is a normal number.
 inline double power_of_two(int k) { return from_bits(static_cast<uint64_t>(k + 1023) << 52); }
 
-// A normal number above 0 as m 2^exponent with m from sqrt(1/2) to sqrt(2), without branches.
+// x = mantissa 2^exponent, with the mantissa from sqrt(1/2) to sqrt(2).
 struct Parts {
     double mantissa;
     double exponent;
 };
 
+// The parts of a normal number above 0, without branches.
 inline Parts parts(double x) {
     constexpr uint64_t kOne = 0x3ff0000000000000ULL, kLeast = 0x3fe6a09e667f3bceULL;  // the bits of 1 and of sqrt(1/2)
     const uint64_t bits = to_bits(x) + (kOne - kLeast);
@@ -44,7 +46,7 @@ inline Parts parts(double x) {
     return {from_bits((bits & 0x000fffffffffffffULL) + kLeast), biased - (0x1p52 + 1023)};
 }
 
-// What is to be added to m - 1 for log(m), m from sqrt(1/2) to sqrt(2): with f = m - 1 and s = f / (2 + f),
+// log(m) - (m - 1) for m from sqrt(1/2) to sqrt(2). With f = m - 1 and s = f / (2 + f):
 // log(1 + f) = 2 (s + s^3/3 + s^5/5 + ...) = f - f^2/2 + s (f^2/2 + 2 (s^2/3 + s^4/5 + ...)).
 inline double log_remainder(double f) {
     const double s = f / (2.0 + f), z = s * s, half = 0.5 * f * f;
@@ -110,7 +112,7 @@ inline double exp_of_rest(double x, double& shifted) {
     return exp_series(r, (high - r) - low);
 }
 
-// exp of numbers from -708 to 709, without branches: compilers compute several at a time.
+// exp of numbers from -708 to 709, without branches, so that compilers use vector instructions.
 inline double exp_inside(double x) {
     using namespace elementary;
     double shifted;
@@ -118,7 +120,7 @@ inline double exp_inside(double x) {
     return rest * from_bits((to_bits(shifted) + 1023) << 52);
 }
 
-// 0 and infinity where the exact value is beyond every number.
+// 0 or infinity where the exact value is below or above every double.
 inline double exp_of(double x) {
     if (x >= -708 && x <= 709) return exp_inside(x);
     if (x != x) return x;
@@ -127,7 +129,7 @@ inline double exp_of(double x) {
     double shifted;
     const double rest = exp_of_rest(x, shifted);
     const int k = static_cast<int>(shifted - 0x1.8p52),
-              half = k / 2;  // in two steps, of which only the last one rounds
+              half = k / 2;  // two multiplications, of which only the last one rounds
     return rest * elementary::power_of_two(half) * elementary::power_of_two(k - half);
 }
 
@@ -138,7 +140,7 @@ inline double exp2_of(double x) {
     return exp_series((x - k) * (kLn2High + kLn2Low), 0.0) * power_of_two(static_cast<int>(k));
 }
 
-// log of normal numbers above 0, without branches: compilers compute several at a time.
+// log of normal numbers above 0, without branches, so that compilers use vector instructions.
 inline double log_inside(double x) { return elementary::log_of_parts(elementary::parts(x)); }
 
 // Minus infinity at 0, NaN below.

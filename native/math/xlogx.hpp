@@ -1,7 +1,7 @@
-// x log2 x of whole numbers, in fixed point.
+// x log2 x of integers, in fixed point.
 //
-// Entropies are sums of x log2 x over counts. Held as integers they add exactly in any order, so a running sum equals a
-// fresh one and equal splits tie to the last bit. Only +, -, * and / are used (no libm): the same bits everywhere.
+// Entropies are sums of x log2 x over counts. As integers they add exactly in any order, so a running sum equals a new
+// one and equal splits tie exactly. Only +, -, * and / are used (no libm): the same bits on every machine.
 #pragma once
 
 #include <array>
@@ -58,8 +58,8 @@ class Log2 {
     std::array<double, kCells> centre_inverse_, log2_centre_;
 };
 
-// round(x log2 x * 2^shift), the shift as large as the total allows. Small numbers are looked up: one table for each
-// shift, made when first needed and kept.
+// round(x log2 x * 2^shift), with the largest shift that the total allows. Small numbers are looked up in a table per
+// shift, made when first needed.
 class XLogX {
   public:
     explicit XLogX(int64_t total) {
@@ -77,7 +77,7 @@ class XLogX {
     static constexpr int64_t limit() { return kTable; }
     const int64_t* table() const { return table_; }
 
-    // What one integer step is worth, in bits times weight.
+    // One integer step, in bits times weight.
     double step() const { return 1.0 / scale_; }
 
   private:
@@ -86,7 +86,8 @@ class XLogX {
 
     static int64_t compute(int64_t x, double scale) {
         const double value = static_cast<double>(x);
-        return static_cast<int64_t>(value * Log2::instance()(value) * scale + 0.5);
+        return static_cast<int64_t>(value * Log2::instance()(value) * scale +
+                                    0.5);  // NOLINT(bugprone-incorrect-roundings)
     }
 
     static const int64_t* table_for(int shift) {

@@ -4,21 +4,20 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <utility>
 #include <vector>
 
-namespace hornbeam::sweeping {
+namespace hornbeam {
 
-struct Shape {
+struct TreeShape {
     const int32_t* first_child;
     const int32_t* n_children;
     int64_t n_nodes;
 };
 
-// The least expected cost under a belief, and the class whose prediction has it, the first of equals.
-// costs[j * K + a] is what predicting a costs where j is true; sums run over j in order, so that the same
-// numbers come out on every machine and in the plain Python twin.
+// The least expected cost under class probabilities, and the class whose prediction has it, the first of equals.
+// costs[j * K + a] is the cost of predicting a where j is true. Sums run over j in order, so that every machine and the
+// Python reference give the same bits.
 inline std::pair<double, int32_t> least_cost(const double* belief, int64_t K, const double* costs) {
     double least = std::numeric_limits<double>::infinity();
     int32_t action = 0;
@@ -31,24 +30,24 @@ inline std::pair<double, int32_t> least_cost(const double* belief, int64_t K, co
     return {least, action};
 }
 
-// The shape that is left when some nodes become leaves, with room for as many nodes as there are.
-struct Rest {
-    int64_t* node;  // which node each one was
+// The shape of the pruned tree; arrays of the size of the whole tree.
+struct PrunedShape {
+    int64_t* node;  // out: the node in the whole tree
     int32_t *parent, *first_child, *n_children;
 
-    // Children are listed behind all that were listed before them, so what began in level order stays in it.
-    // Returns how many nodes are left, or -1 if there is no room: some are children of several.
-    int64_t list(const Shape& tree, const bool* cut) const {
+    // Breadth first, so that level order stays level order. Returns the number of nodes, or -1 if there is no room,
+    // because a node is the child of several.
+    int64_t fill(const TreeShape& tree, const bool* cut) const {
         int64_t end = 1;
         node[0] = 0;
         parent[0] = -1;
         for (int64_t at = 0; at < end; ++at) {
             const int64_t i = node[at];
-            const int32_t born = cut[i] ? 0 : tree.n_children[i];
-            if (end + born > tree.n_nodes) return -1;
-            n_children[at] = born;
-            first_child[at] = born ? static_cast<int32_t>(end) : -1;
-            for (int32_t c = 0; c < born; ++c, ++end) {
+            const int32_t n = cut[i] ? 0 : tree.n_children[i];
+            if (end + n > tree.n_nodes) return -1;
+            n_children[at] = n;
+            first_child[at] = n ? static_cast<int32_t>(end) : -1;
+            for (int32_t c = 0; c < n; ++c, ++end) {
                 node[end] = tree.first_child[i] + c;
                 parent[end] = static_cast<int32_t>(at);
             }
@@ -57,9 +56,9 @@ struct Rest {
     }
 };
 
-// Frontiers by height: all leaves first, then what stands on leaves alone, and so on up to the root.
-// Returns where each frontier begins in `order`.
-inline std::vector<int64_t> frontiers(const Shape& tree, int32_t* order) {
+// Nodes by height: leaves first, then nodes whose children are all leaves, up to the root. Returns where each frontier
+// begins in `order`.
+inline std::vector<int64_t> order_by_height(const TreeShape& tree, int32_t* order) {
     std::vector<int32_t> height(tree.n_nodes, 0);
     std::vector<int64_t> begin(2, 0);
     for (int64_t i = tree.n_nodes - 1; i >= 0; --i) {
@@ -75,45 +74,49 @@ inline std::vector<int64_t> frontiers(const Shape& tree, int32_t* order) {
     return begin;
 }
 
-// What a node costs as a leaf, and what those of its rows cost that stop there, whatever is below.
+// The cost of a node as a leaf, and the cost of the rows that stop at the node if it is split.
 struct Cost {
     double as_leaf, staying;
 };
 
-struct Given {
+struct GivenCosts {
     const double *as_leaf, *staying;
 
-    Cost operator()(const Shape&, int64_t i) const { return {as_leaf[i], staying[i]}; }
+    Cost operator()(const TreeShape&, int64_t i) const { return {as_leaf[i], staying[i]}; }
 };
 
-// What rows are expected to cost if they get the answer that is cheapest under their node's belief.
-struct Expected {
+// Expected costs if each node predicts the class with the least expected cost.
+struct ExpectedCosts {
     const int64_t* evidence;  // rows of each class, in steps of unit
     double unit;
     const double *belief, *costs;
     int64_t K;
 
-    Cost operator()(const Shape& tree, int64_t i) const {
+    Cost operator()(const TreeShape& tree, int64_t i) const {
         const double least = least_cost(belief + i * K, K, costs).first;
         const uint64_t all = sum(evidence + i * K, K);
-        // Siblings sit together, so the rows of all children are one run.
+        // Siblings are adjacent, so the evidence of all children is one run.
         const uint64_t below = tree.n_children[i] ? sum(evidence + tree.first_child[i] * K, tree.n_children[i] * K) : 0;
         const auto rows = [&](uint64_t steps) { return static_cast<double>(static_cast<int64_t>(steps)) * unit; };
         return {rows(all) * least, rows(all - below) * least};
     }
 
-    // In unsigned numbers, whose sums are defined whatever they are.
-    static uint64_t sum(const int64_t* begin, int64_t n) { return std::accumulate(begin, begin + n, uint64_t{0}); }
+    // Unsigned, because a sum may overflow.
+    static uint64_t sum(const int64_t* begin, int64_t n) {
+        uint64_t total = 0;
+        for (int64_t i = 0; i < n; ++i) total += static_cast<uint64_t>(begin[i]);
+        return total;
+    }
 };
 
-// What a node costs as a leaf against what its subtree does, children's verdicts given.
-struct Verdicts {
-    Shape tree;
+// Decides for each node whether it becomes a leaf: if its cost as a leaf is at most that of its pruned subtree.
+struct PruneSweep {
+    TreeShape tree;
     double slack, relative;  // cut if as_leaf <= below + slack + relative * |below|
-    double* value;           // out: cost of what is kept
+    double* value;           // out: cost of the pruned subtree
     bool* cut;               // out
 
-    void settle(int64_t i, const Cost& cost) const {
+    void decide(int64_t i, const Cost& cost) const {
         if (tree.n_children[i] == 0) {
             value[i] = cost.as_leaf;
             cut[i] = false;
@@ -125,34 +128,34 @@ struct Verdicts {
         value[i] = cut[i] ? cost.as_leaf : below;
     }
 
-    // Nodes are settled in the order given: a node after its children.
+    // In the given order, which has children before their parents.
     template <class Costs>
-    void settle(const Costs& costs, const int32_t* order, int64_t n) const {
-        for (int64_t at = 0; at < n; ++at) settle(order[at], costs(tree, order[at]));
+    void decide(const Costs& costs, const int32_t* order, int64_t n) const {
+        for (int64_t at = 0; at < n; ++at) decide(order[at], costs(tree, order[at]));
     }
 
-    // Level order, backwards.
+    // All nodes, in reverse level order.
     template <class Costs>
-    void settle_all(const Costs& costs) const {
-        for (int64_t i = tree.n_nodes - 1; i >= 0; --i) settle(i, costs(tree, i));
+    void decide_all(const Costs& costs) const {
+        for (int64_t i = tree.n_nodes - 1; i >= 0; --i) decide(i, costs(tree, i));
     }
 };
 
-// For every inner node the price of a leaf (alpha) from which on it is a leaf in the cheapest pruned subtree.
+// For every inner node the penalty per leaf (alpha) from which on it is a leaf in the cheapest pruned tree.
 //
-// The cheapest subtree of a node costs, as a function of alpha, the lesser of as_leaf + alpha and the sum of its
-// children's: concave, with a bend for every cut below. From the right, where every child is a leaf, bends are
-// undone one by one, the last first, until the two functions cross before the next bend. Undone bends never
-// happen: the node itself has been cut by then. The others and its own are what the node's parent sees. Each bend
-// enters and leaves a mergeable (leftist) heap once, so n nodes cost n log n whatever the depth.
+// As a function of alpha, the cheapest subtree of a node costs the lesser of as_leaf + alpha and the sum over its
+// children: a concave function with a bend for every cut below. For large alpha every child is a leaf. From there bends
+// are removed, the largest alpha first, until the two functions cross before the next bend. Removed bends never happen,
+// because the node itself is cut earlier. The others and the crossing are the bends of the node's own function. Each
+// bend enters and leaves a mergeable (leftist) heap once, so n nodes cost n log n at any depth.
 class WeakestLinks {
   public:
-    // Three arrays of n_nodes to fill: when a node is cut; what cutting it adds to the cost of the tree then, and
-    // how many leaves fewer it leaves.
+    // Arrays of n_nodes to fill: the alpha at which a node is cut, and what the cut then adds to the cost of the tree
+    // and removes of its leaves.
     WeakestLinks(double* alpha, double* added, int64_t* fewer) : alpha_(alpha), added_(added), fewer_(fewer) {}
 
-    // Returns whether the cut of each node ever happens before one of its ancestors'.
-    void find(const Shape& tree, const double* as_leaf, const double* staying, uint8_t* happens) {
+    // `happens`: whether a node is cut before any of its ancestors.
+    void find(const TreeShape& tree, const double* as_leaf, const double* staying, uint8_t* happens) {
         const int64_t n = tree.n_nodes;
         left_.assign(n, -1), right_.assign(n, -1), rank_.assign(n, 1);
         std::vector<int32_t> heap(n, -1);
@@ -185,7 +188,7 @@ class WeakestLinks {
     }
 
   private:
-    // The heap with the later of two last bends on top; right spines are short, so the recursion is, too.
+    // Merges two heaps, the larger alpha on top. Right spines are short, so the recursion is shallow.
     int32_t merge(int32_t a, int32_t b) {
         if (a < 0) return b;
         if (b < 0) return a;
@@ -202,4 +205,4 @@ class WeakestLinks {
     std::vector<int32_t> left_, right_, rank_;
 };
 
-}  // namespace hornbeam::sweeping
+}  // namespace hornbeam

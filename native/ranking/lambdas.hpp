@@ -1,4 +1,4 @@
-// LambdaMART: how much each pair of rows of a query pulls on the two, by what their change of places is worth.
+// LambdaMART: gradients and weights of rows from all pairs of a query, by the change of NDCG if the two swap positions.
 #pragma once
 
 #include <algorithm>
@@ -18,32 +18,33 @@ class Lambdas {
         : sigma_(sigma), truncation_(truncation > 0 ? truncation : std::numeric_limits<int64_t>::max()),
           normalize_(normalize) {}
 
-    // Adds up the pulls and weights of one query's rows. Equal scores keep the order of the rows.
-    void query(const int64_t* rows, int64_t n, const double* score, const double* gain, double* pull, double* weight) {
+    // Adds the gradients and weights of one query's rows. Equal scores keep the order of the rows.
+    void query(const int64_t* rows, int64_t n, const double* score, const double* gain, double* gradient,
+               double* weight) {
         rank(rows, n, score);
         const double ideal = ideal_gain(rows, n, gain);
         if (!(ideal > 0)) return;
-        const bool apart = normalize_ && score[rows[order_.front()]] != score[rows[order_.back()]];
+        const bool by_gap = normalize_ && score[rows[order_.front()]] != score[rows[order_.back()]];
         double total = 0;
         for (int64_t a = 0; a < std::min(n, truncation_); ++a) {
             for (int64_t b = a + 1; b < n; ++b) {
                 const int64_t upper = rows[order_[a]], lower = rows[order_[b]];
                 if (gain[upper] == gain[lower]) continue;
-                const bool right = gain[upper] > gain[lower];
-                const int64_t better = right ? upper : lower, worse = right ? lower : upper;
+                const bool in_order = gain[upper] > gain[lower];
+                const int64_t better = in_order ? upper : lower, worse = in_order ? lower : upper;
                 const double gap = score[better] - score[worse];
                 const double rho = 1.0 / (1.0 + exp_of(sigma_ * gap));
                 double change = (gain[better] - gain[worse]) * (discount_[a] - discount_[b]) / ideal;
-                if (apart) change /= nearest_ + std::abs(gap);
+                if (by_gap) change /= kLeastGap + std::abs(gap);
                 const double lambda = sigma_ * rho * change, curvature = sigma_ * sigma_ * rho * (1.0 - rho) * change;
-                pull[better] += lambda;
-                pull[worse] -= lambda;
+                gradient[better] += lambda;
+                gradient[worse] -= lambda;
                 weight[better] += curvature;
                 weight[worse] += curvature;
                 total += 2.0 * lambda;
             }
         }
-        if (normalize_ && total > 0) scale(rows, n, log2_of(1.0 + total) / total, pull, weight);
+        if (normalize_ && total > 0) scale(rows, n, log2_of(1.0 + total) / total, gradient, weight);
     }
 
   private:
@@ -65,14 +66,14 @@ class Lambdas {
         return ideal;
     }
 
-    static void scale(const int64_t* rows, int64_t n, double factor, double* pull, double* weight) {
+    static void scale(const int64_t* rows, int64_t n, double factor, double* gradient, double* weight) {
         for (int64_t i = 0; i < n; ++i) {
-            pull[rows[i]] *= factor;
+            gradient[rows[i]] *= factor;
             weight[rows[i]] *= factor;
         }
     }
 
-    static constexpr double nearest_ = 0.01;  // the gap of scores that two rows have at least
+    static constexpr double kLeastGap = 0.01;  // added to the difference of two scores
 
     double sigma_;
     int64_t truncation_;

@@ -1,4 +1,4 @@
-// Borrowing's checks, and its face for Python.
+// Binding of borrowing, with checks of its arguments.
 #include "smoothing/borrowing.hpp"
 
 #include <nanobind/nanobind.h>
@@ -8,6 +8,7 @@
 #include <limits>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 #include <vector>
 
 #include "bindings/arrays.hpp"
@@ -17,11 +18,11 @@ namespace hornbeam {
 
 namespace {
 
-// A forest with the rows it was grown from and, if there are any, the rows held out of each tree.
-class Forest {
+// Trees, concatenated, with their training rows and, if given, their held-out rows.
+class StackedTrees {
   public:
-    Forest(const In<int32_t>& parent, const Matrix<const double>& evidence,
-           const std::optional<Matrix<const double>>& held, const std::optional<In<double>>& impurity)
+    StackedTrees(const In<int32_t>& parent, const Matrix<const double>& evidence,
+                 const std::optional<Matrix<const double>>& held, const std::optional<In<double>>& impurity)
         : n_(evidence.shape(0)), K_(evidence.shape(1)), parent_(checked(parent, evidence, impurity)),
           evidence_(copied(evidence)),
           borrowing_(parent_.data(), evidence_.data(), impurity ? impurity->data() : nullptr, static_cast<int64_t>(n_),
@@ -32,38 +33,39 @@ class Forest {
         held_ = copied(*held);
     }
 
-    nb::tuple believe(const In<double>& strengths) {
+    nb::tuple probabilities(const In<double>& strengths) {
         std::vector<double> theta(n_ * K_), borrowed(n_);
         const auto w = read(strengths);
         {
-            nb::gil_scoped_release unlocked;
-            const std::lock_guard<std::mutex> alone(in_use_);
-            borrowing_.believe(w, theta.data(), borrowed.data());
+            nb::gil_scoped_release release;
+            const std::lock_guard<std::mutex> lock(in_use_);
+            borrowing_.probabilities(w, theta.data(), borrowed.data());
         }
-        return nb::make_tuple(give(std::move(theta), {n_, K_}), give(std::move(borrowed)));
+        return nb::make_tuple(to_numpy(std::move(theta), {n_, K_}), to_numpy(std::move(borrowed)));
     }
 
     nb::tuple loss(const In<double>& strengths) {
-        expect(held_.has_value(), "no rows were held out");
+        if (!held_) throw std::invalid_argument("no rows were held out");
         const auto w = read(strengths);
         Borrowing::Strengths slope;
         double loss = 0.0;
         {
-            nb::gil_scoped_release unlocked;
-            const std::lock_guard<std::mutex> alone(in_use_);
+            nb::gil_scoped_release release;
+            const std::lock_guard<std::mutex> lock(in_use_);
             loss = borrowing_.loss(w, held_->data(), slope);
         }
-        return nb::make_tuple(loss, give(std::vector<double>(slope.begin(), slope.end())));
+        return nb::make_tuple(loss, to_numpy(std::vector<double>(slope.begin(), slope.end())));
     }
 
   private:
-    // A copy of the parents: those of the caller may change.
+    // A copy of the parents, because the caller may change them.
     static std::vector<int32_t> checked(const In<int32_t>& parent, const Matrix<const double>& evidence,
                                         const std::optional<In<double>>& impurity) {
         expect(!impurity || impurity->size() == evidence.shape(0), "expected the impurity of every node");
         if (impurity) expect_finite(*impurity, "impurity: finite numbers expected");
         expect(parent.size() == evidence.shape(0) && evidence.shape(1) > 0, "expected some classes of every node");
-        expect_finite(evidence, "evidence: finite numbers expected");  // shares of numbers may be below 0
+        expect_finite(evidence,
+                      "evidence: finite numbers expected");  // the evidence of a regression tree may be negative
         bool good = true;
         for (int64_t v = 0; v < static_cast<int64_t>(parent.size()); ++v) good &= (parent(v) >= -1) & (parent(v) < v);
         expect(good, "parents must come before children");
@@ -83,7 +85,7 @@ class Forest {
     const std::vector<double> evidence_;
     std::optional<std::vector<double>> held_;
     Borrowing borrowing_;
-    std::mutex in_use_;  // one thread at a time: the sweeps share their scratch
+    std::mutex in_use_;  // one thread at a time: calls share scratch arrays
 };
 
 }  // namespace
@@ -92,10 +94,10 @@ class Forest {
 
 void bind_borrowing(nanobind::module_& module) {
     using namespace hornbeam;
-    nb::class_<Forest>(module, "Forest")
+    nb::class_<StackedTrees>(module, "StackedTrees")
         .def(nb::init<const In<int32_t>&, const Matrix<const double>&, const std::optional<Matrix<const double>>&,
                       const std::optional<In<double>>&>(),
              nb::arg("parent"), nb::arg("evidence"), nb::arg("held").none(), nb::arg("impurity").none())
-        .def("believe", &Forest::believe, nb::arg("strengths"))
-        .def("loss", &Forest::loss, nb::arg("strengths"));
+        .def("probabilities", &StackedTrees::probabilities, nb::arg("strengths"))
+        .def("loss", &StackedTrees::loss, nb::arg("strengths"));
 }

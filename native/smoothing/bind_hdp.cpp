@@ -1,4 +1,4 @@
-// The sampler's checks, and its face for Python.
+// Binding of the Gibbs sampler, with checks of its arguments.
 #include "smoothing/hdp.hpp"
 
 #include <nanobind/nanobind.h>
@@ -13,10 +13,10 @@ namespace hornbeam {
 
 namespace {
 
-constexpr int64_t kMostRows = int64_t{1} << 24;  // of a class at a node: the first sweep takes so many steps
-constexpr int64_t kMostSweeps = 10'000;          // a call: nobody can interrupt it
+constexpr int64_t kMostRows = int64_t{1} << 24;  // of a class at a node: the time of the first sweep grows with it
+constexpr int64_t kMostSweeps = 10'000;          // in a call, which cannot be interrupted
 constexpr double kLeast = 1e-100,
-                 kMost = 1e100;  // of concentrations and their prior: products and quotients stay finite
+                 kMost = 1e100;  // concentrations and their prior: products and quotients stay finite
 
 bool moderate(double x) { return x >= kLeast && x <= kMost; }
 
@@ -43,11 +43,11 @@ void construct(HdpChain* place, const In<int32_t>& parent, const Matrix<const in
                          {root_concentration, concentration, sampled, shape, rate, seed});
 }
 
-void run(HdpChain& chain, int64_t sweeps, bool keep) {
+void run(HdpChain& chain, int64_t sweeps, bool record) {
     expect(0 <= sweeps && sweeps <= kMostSweeps, "from 0 to 10,000 sweeps in a call expected");
     nb::gil_scoped_release release;
-    const std::lock_guard<std::mutex> alone(chain.in_use);
-    chain.run(sweeps, keep);
+    const std::lock_guard<std::mutex> lock(chain.in_use);
+    chain.run(sweeps, record);
 }
 
 struct Sums {
@@ -57,7 +57,7 @@ struct Sums {
 
 Sums sums_of(HdpChain& chain) {
     nb::gil_scoped_release release;
-    const std::lock_guard<std::mutex> alone(chain.in_use);
+    const std::lock_guard<std::mutex> lock(chain.in_use);
     return {chain.belief_sum(), chain.concentration_sum(), chain.tables_sum(), chain.recorded()};
 }
 
@@ -66,9 +66,9 @@ nb::tuple means(HdpChain& chain) {
     expect(sums.recorded > 0, "no sweep was recorded");
     for (auto* sum : {&sums.belief, &sums.concentration, &sums.tables})
         for (double& value : *sum) value /= static_cast<double>(sums.recorded);
-    return nb::make_tuple(
-        give(std::move(sums.belief), {static_cast<size_t>(chain.n_nodes()), static_cast<size_t>(chain.n_classes())}),
-        give(std::move(sums.concentration)), give(std::move(sums.tables)));
+    return nb::make_tuple(to_numpy(std::move(sums.belief),
+                                   {static_cast<size_t>(chain.n_nodes()), static_cast<size_t>(chain.n_classes())}),
+                          to_numpy(std::move(sums.concentration)), to_numpy(std::move(sums.tables)));
 }
 
 }  // namespace
@@ -80,6 +80,6 @@ void bind_hdp(nanobind::module_& module) {
     nb::class_<HdpChain>(module, "HdpChain")
         .def("__init__", &construct, nb::arg("parent"), nb::arg("own"), nb::arg("group"), nb::arg("root_concentration"),
              nb::arg("concentration"), nb::arg("sampled"), nb::arg("shape"), nb::arg("rate"), nb::arg("seed"))
-        .def("run", &run, nb::arg("sweeps"), nb::arg("keep"))
+        .def("run", &run, nb::arg("sweeps"), nb::arg("record"))
         .def("means", &means);
 }

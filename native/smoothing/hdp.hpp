@@ -20,66 +20,14 @@
 #include <utility>
 #include <vector>
 
-#include "math/xlogx.hpp"
+#include "math/rng.hpp"
 
 namespace hornbeam {
 
-// SplitMix64 (Steele, Lea, Flood 2014), and the few distributions a sweep draws from.
-class Dice {
-  public:
-    explicit Dice(uint64_t seed) : state_(seed) {}
-
-    // Uniform on (0, 1), never an end.
-    double uniform() { return (static_cast<double>(bits() >> 11) + 0.5) * 0x1p-53; }
-
-    double exponential() { return -log(uniform()); }
-
-    // Marsaglia and Tsang (2000); shape >= 1.
-    double gamma(double shape) {
-        const double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
-        for (;;) {
-            const double x = normal(), root = 1 + c * x;
-            if (root <= 0) continue;
-            const double v = root * root * root;
-            if (log(uniform()) < 0.5 * x * x + d - d * v + d * log(v)) return d * v;
-        }
-    }
-
-    // log(1 / q) of q ~ Beta(c, n), n >= 1: Beta(c, 1) times Beta(c + 1, n - 1), so that no shape is below 1.
-    double log_inverse_beta(double c, double n) {
-        const double first = exponential() / c;
-        if (n < 2) return first;
-        const double a = gamma(c + 1), b = gamma(n - 1);
-        return first + log((a + b) / a);
-    }
-
-  private:
-    static constexpr double kLn2 = 0.6931471805599453;
-
-    static double log(double x) { return Log2::instance()(x) * kLn2; }
-
-    uint64_t bits() {
-        uint64_t z = state_ += 0x9e3779b97f4a7c15ULL;
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-        return z ^ (z >> 31);
-    }
-
-    // Marsaglia's polar method, without keeping the second number.
-    double normal() {
-        for (;;) {
-            const double x = 2 * uniform() - 1, y = 2 * uniform() - 1, s = x * x + y * y;
-            if (s < 1 && s > 0) return x * std::sqrt(-2 * log(s) / s);
-        }
-    }
-
-    uint64_t state_;
-};
-
-// Ratios of unsigned Stirling numbers of the first kind, S(n, t + 1) / S(n, t), row by row as they are asked for.
+// Ratios of unsigned Stirling numbers of the first kind, S(n, t + 1) / S(n, t), computed row by row on demand.
 //
-// S(n + 1, t) = S(n, t - 1) + n S(n, t) makes row n + 1 from row n alone, and ratios never overflow. A row far
-// from all others is made from the nearest milestone below it.
+// S(n + 1, t) = S(n, t - 1) + n S(n, t) gives row n + 1 from row n, and ratios never overflow. A distant row is
+// computed from the nearest stored milestone below it.
 class StirlingRatios {
   public:
     static constexpr int64_t kMostTables = 2048;
@@ -98,14 +46,14 @@ class StirlingRatios {
 
     int64_t width() const { return width_; }
 
-    // Twice as many columns; rows are made anew.
+    // Doubles the number of columns; all rows are computed again.
     void widen() {
         width_ = width_ ? 2 * width_ : 32;
         near_.clear();
         near_.resize(kNear);
         far_.clear();
         std::vector<double> first(width_, 0.0);  // S(1, 2) / S(1, 1) = 0
-        keep(1, first);
+        store(1, first);
     }
 
   private:
@@ -117,9 +65,9 @@ class StirlingRatios {
         std::vector<double> ratio(known(m), known(m) + width_);
         for (; m < n; ++m) {
             step(m, ratio);
-            if (m + 1 < kNear || (m + 1) % kMilestone == 0) keep(m + 1, ratio);
+            if (m + 1 < kNear || (m + 1) % kMilestone == 0) store(m + 1, ratio);
         }
-        return keep(n, ratio);
+        return store(n, ratio);
     }
 
     // From row n to row n + 1: (1 + n r(t)) / (1 / r(t - 1) + n), where 1 / r(0) counts as 0.
@@ -139,7 +87,7 @@ class StirlingRatios {
         return found == far_.end() ? nullptr : found->second.get();
     }
 
-    const double* keep(int64_t n, const std::vector<double>& ratio) {
+    const double* store(int64_t n, const std::vector<double>& ratio) {
         std::unique_ptr<double[]>& place = n < kNear ? near_[n] : far_[n];
         if (!place) {
             place = std::make_unique<double[]>(width_);
@@ -167,25 +115,25 @@ class HdpChain {
   public:
     HdpChain(const int32_t* parent, const int64_t* own, const int32_t* group, int64_t n_nodes, int64_t n_classes,
              int64_t n_groups, const HdpSettings& settings)
-        : n_(n_nodes), k_(n_classes), settings_(settings), dice_(settings.seed), parent_(parent, parent + n_nodes),
+        : n_(n_nodes), k_(n_classes), settings_(settings), rng_(settings.seed), parent_(parent, parent + n_nodes),
           group_(group, group + n_nodes), customers_(own, own + n_nodes * n_classes), tables_(n_nodes * n_classes),
           total_(n_nodes), group_concentration_(n_groups, settings.concentration), concentration_(n_nodes),
           theta_(n_nodes * n_classes), belief_sum_(n_nodes * n_classes), concentration_sum_(n_nodes),
           tables_sum_(n_nodes) {
-        seat();
-        share_concentration();
+        initialise_tables();
+        assign_concentration();
     }
     HdpChain(const HdpChain&) = delete;
 
     std::mutex in_use;  // one thread at a time
 
-    void run(int64_t sweeps, bool keep) {
+    void run(int64_t sweeps, bool record) {
         for (int64_t sweep = 0; sweep < sweeps; ++sweep) {
             for (int64_t u = n_ - 1; u > 0; --u)  // deepest first
                 for (int64_t k = 0; k < k_; ++k)
                     if (customers_[u * k_ + k] > 1) sample_tables(u, k);
             if (settings_.sampled) sample_concentration();
-            if (keep) record();
+            if (record) add_state();
         }
     }
 
@@ -199,10 +147,10 @@ class HdpChain {
 
   private:
     static constexpr int64_t kWindow = 21;
-    static constexpr double kLeastConcentration = 1e-250, kMostConcentration = 1e250;  // no draw needs an infinite one
+    static constexpr double kLeastConcentration = 1e-250, kMostConcentration = 1e250;  // so that no draw is infinite
 
-    // One table for every dish that is eaten at all: always a legal start.
-    void seat() {
+    // One table per dish that is eaten at all: always a legal start.
+    void initialise_tables() {
         for (int64_t u = n_ - 1; u >= 0; --u)
             for (int64_t k = 0; k < k_; ++k) {
                 const int64_t n = customers_[u * k_ + k];
@@ -213,7 +161,7 @@ class HdpChain {
             }
     }
 
-    void share_concentration() {
+    void assign_concentration() {
         concentration_[0] = settings_.root_concentration;
         for (int64_t u = 1; u < n_; ++u) concentration_[u] = group_concentration_[group_[u]];
     }
@@ -226,7 +174,7 @@ class HdpChain {
         int64_t low = std::max<int64_t>(1, t - (above - above_tables));
         int64_t high = std::min(n, StirlingRatios::kMostTables - 1);
         if (high - low >= kWindow) {
-            const int64_t begin = t - static_cast<int64_t>(dice_.uniform() * kWindow);
+            const int64_t begin = t - static_cast<int64_t>(rng_.uniform() * kWindow);
             low = std::max(low, begin);
             high = std::min(high, begin + kWindow - 1);
         }
@@ -248,7 +196,7 @@ class HdpChain {
             sum += w;
         }
         int64_t drawn = 0;
-        for (double left = dice_.uniform() * sum - weight[0]; left > 0 && drawn < high - low; left -= weight[drawn])
+        for (double left = rng_.uniform() * sum - weight[0]; left > 0 && drawn < high - low; left -= weight[drawn])
             ++drawn;
         move(u, k, low + drawn);
     }
@@ -268,12 +216,12 @@ class HdpChain {
             if (total_[u] == 0) continue;
             const double n = static_cast<double>(total_[u]);
             shape[group_[u]] += static_cast<double>(count_tables(u));
-            rate[group_[u]] += dice_.log_inverse_beta(concentration_[u], n);
+            rate[group_[u]] += rng_.log_inverse_beta(concentration_[u], n);
         }
         for (size_t g = 0; g < n_groups; ++g)
             group_concentration_[g] =
-                std::clamp(dice_.gamma(shape[g]) / rate[g], kLeastConcentration, kMostConcentration);
-        share_concentration();
+                std::clamp(rng_.gamma(shape[g]) / rate[g], kLeastConcentration, kMostConcentration);
+        assign_concentration();
     }
 
     int64_t count_tables(int64_t u) const {
@@ -283,13 +231,13 @@ class HdpChain {
     }
 
     // Add the predictive probabilities of this state, from the root down.
-    void record() {
+    void add_state() {
         ++recorded_;
         for (int64_t u = 0; u < n_; ++u) {
-            const double c = concentration_[u], whole = 1 / (static_cast<double>(total_[u]) + c);
+            const double c = concentration_[u], scale = 1 / (static_cast<double>(total_[u]) + c);
             for (int64_t k = 0; k < k_; ++k) {
                 const double base = u ? theta_[parent_[u] * k_ + k] : 1 / static_cast<double>(k_);
-                const double theta = (static_cast<double>(customers_[u * k_ + k]) + c * base) * whole;
+                const double theta = (static_cast<double>(customers_[u * k_ + k]) + c * base) * scale;
                 theta_[u * k_ + k] = theta;
                 belief_sum_[u * k_ + k] += theta;
             }
@@ -300,7 +248,7 @@ class HdpChain {
 
     int64_t n_, k_;
     HdpSettings settings_;
-    Dice dice_;
+    Rng rng_;
     StirlingRatios ratios_;
     std::vector<int32_t> parent_, group_;
     std::vector<int64_t> customers_, tables_, total_;

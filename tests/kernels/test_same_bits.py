@@ -1,4 +1,4 @@
-"""Nothing that differs between machines makes a stored number: no C library, no BLAS, no order of a processor."""
+"""No stored number depends on the machine: no C library, no BLAS, no processor-dependent order of sums."""
 
 import ast
 import re
@@ -17,7 +17,7 @@ MATH = re.compile(
     "(cbrt|cos|dist|erf|exp|exp2|expm1|fma|fsum|gamma|hypot|lgamma|log|log10|log1p|log2|pow|sin|sumprod|tan|tanh)"
 )
 LIBRARIES = {"scipy", "sklearn"}
-# What each of these computes is compared or told, not stored.
+# These results are compared or printed, not stored.
 ALLOWED = {
     ("data/fixed_point.py", "math.log10"): "a divisor that a message recommends",
     ("data/numeric_target.py", "math.log10"): "a divisor that a message recommends",
@@ -39,7 +39,7 @@ def is_number(node):
 
 
 def offences(module):
-    """Calls whose last bits another machine may compute otherwise."""
+    """Calls whose last bits depend on the machine."""
     for node in ast.walk(module):
         match node:
             case ast.BinOp(op=ast.MatMult()):
@@ -86,12 +86,12 @@ def test_no_stored_number_depends_on_the_machine():
         "from math import log2",
     ],
 )
-def test_the_search_finds(line):
+def test_the_search_finds_offences(line):
     assert list(offences(ast.parse(line)))
 
 
 @pytest.mark.parametrize(
     "line", ["a * b", "2 ** k", "2.0**50", "np.sqrt(a)", "f(**a)", "from math import ldexp"]
 )
-def test_the_search_allows(line):
+def test_the_search_ignores_the_rest(line):
     assert not list(offences(ast.parse(line)))
