@@ -216,7 +216,7 @@ class FeatureCensus {
     std::unique_ptr<CellCounts> cells_;
 };
 
-// The first count of several features.
+// The census of several features.
 struct Census {
     size_t limit;
     std::vector<FeatureCensus> features;

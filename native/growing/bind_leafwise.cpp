@@ -22,12 +22,12 @@ constexpr int kMostThreads = 256;  // more threads would only wait for each othe
 template <class Code>
 nb::tuple grow_leafwise(const Matrix<const Code>& codes, const In<double>& numerator,
                         const std::optional<In<double>>& denominator, const std::optional<In<int32_t>>& times,
-                        const InOut<int32_t>& order, int64_t n_train, const Columns& columns, const Rules& given,
+                        const InOut<int32_t>& order, int64_t n_train, const Columns& columns, const Rules& unchecked,
                         double numerator_scale, double denominator_scale, int shift, int64_t max_leaves, uint64_t key,
                         int n_threads) {
     const auto n_rows = static_cast<int64_t>(codes.shape(0)), n_all = static_cast<int64_t>(order.size());
     const Features features = columns.features();
-    const Rules rules = checked(given);
+    const Rules rules = checked(unchecked);
     expect(codes.shape(1) == columns.n_codes.size() && features.count > 0, "one code per feature expected");
     expect(columns.n_classes == 1, "sums, which have one class, expected");
     expect(static_cast<int64_t>(numerator.size()) == n_rows, "one numerator per row expected");

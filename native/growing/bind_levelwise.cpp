@@ -130,11 +130,11 @@ NodeFacts node_facts(const In<int64_t>& evidence, int64_t n_rows, Bounds bounds,
 
 // Calls `action(scanner, node, entries)` for a node's cells.
 template <class Action>
-auto with_scanner(const nb::object& cells, int cell_kind, const Columns& columns, int criterion, const Rules& given,
+auto with_scanner(const nb::object& cells, int cell_kind, const Columns& columns, int criterion, const Rules& unchecked,
                   const In<int64_t>& evidence, int64_t n_rows, Bounds bounds, uint64_t key, double variance,
                   Action&& action) {
     const Features features = columns.features();
-    const Rules rules = checked(given);
+    const Rules rules = checked(unchecked);
     return with_entry(checked_kind(cell_kind, columns), [&](auto entry_type, auto number_type) {
         using Entry = typename decltype(entry_type)::type;
         const auto array = cells_array<In<typename decltype(number_type)::type>>(cells);
@@ -180,10 +180,10 @@ nb::tuple best_per_feature(const nb::object& cells, int cell_kind, const Columns
 }
 
 // The winning feature given the scores of all; -1: none.
-int choose_split(const In<double>& numbers, int cell_kind, const Columns& columns, int criterion, const Rules& given,
-                 const In<int64_t>& evidence, int64_t n_rows, double variance) {
+int choose_split(const In<double>& numbers, int cell_kind, const Columns& columns, int criterion,
+                 const Rules& unchecked, const In<int64_t>& evidence, int64_t n_rows, double variance) {
     const Features features = columns.features();
-    const Rules rules = checked(given);
+    const Rules rules = checked(unchecked);
     const auto n = static_cast<size_t>(features.count);
     expect(numbers.size() == 4 * n, "four numbers per feature expected");
     std::vector<FeatureScore> scores(n);

@@ -26,11 +26,11 @@ void check_codes(const Matrix<const Code>& codes, const In<uint16_t>& label, con
 
 template <class Code>
 nb::tuple grow(const Matrix<Code>& codes, const InOut<uint16_t>& label, const Weights& weight, const Weights& numerator,
-               const Columns& columns, int criterion, const Rules& given, int64_t begin, int64_t end, int64_t depth,
+               const Columns& columns, int criterion, const Rules& unchecked, int64_t begin, int64_t end, int64_t depth,
                double lower, double upper, uint64_t key, const InOut<int64_t>& progress) {
     const Rows<Code> rows = rows_view(codes, label, weight, numerator, columns);
     const Features features = columns.features();
-    const Rules rules = checked(given);
+    const Rules rules = checked(unchecked);
     expect_rows(begin, end, codes.shape(0));
     expect_bounds({lower, upper});
     expect(depth >= 0, "a depth of 0 or more expected");
@@ -88,8 +88,8 @@ void histogram(const Matrix<const Code>& codes, const In<uint16_t>& label, const
 }
 
 double target_variance(const In<int64_t>& numerator, const ConstWeights& weight, int64_t begin, int64_t end,
-                       const Rules& given) {
-    const Rules rules = checked(given);
+                       const Rules& unchecked) {
+    const Rules rules = checked(unchecked);
     expect(!weight || weight->size() == numerator.size(), "one weight per row expected");
     expect_rows(begin, end, numerator.size());
     nb::gil_scoped_release release;

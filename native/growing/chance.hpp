@@ -52,8 +52,8 @@ class Chance {
 
     double bits(double gain) const { return gain * bits_per_gain_; }
 
-    // The bits that the search of an ordered feature costs. Neighbouring cuts divide the rows nearly equally, so the
-    // search counts as one over far fewer independent cuts.
+    // The bits that the search of an ordered feature costs. Neighbouring cuts send nearly the same rows to each
+    // side, so the search counts as one over far fewer independent cuts.
     double search_bits(int64_t n_cuts) const {
         static const std::vector<double> table = [] {
             std::vector<double> costs(4096, 0.0);

@@ -3,7 +3,7 @@
 //
 // Counting makes entries and scanning reads them; nothing else passes between the two. Big nodes read their entries
 // from a histogram, small nodes count into a scratch histogram with a bitmap of occupied cells, tiny nodes compare all
-// pairs of rows. Several entries in a row may have the same key.
+// pairs of rows. Consecutive entries may have the same key.
 #pragma once
 
 #include <algorithm>
@@ -65,7 +65,7 @@ struct SumEvidence {
     static int channels(int) { return 2; }
     static int64_t weight_of(const int64_t* evidence, int) { return evidence[0]; }
     static const int64_t* counts_of(const int64_t* evidence) { return evidence + 1; }
-    static bool mixed(const int64_t*, int) { return true; }  // the scan finds out
+    static bool mixed(const int64_t*, int) { return true; }  // the scan decides
     template <class R>
     static uint32_t label(const R&, int64_t) {
         return 0;

@@ -86,8 +86,8 @@ class XLogX {
 
     static int64_t compute(int64_t x, double scale) {
         const double value = static_cast<double>(x);
-        return static_cast<int64_t>(value * Log2::instance()(value) * scale +
-                                    0.5);  // NOLINT(bugprone-incorrect-roundings)
+        // NOLINTNEXTLINE(bugprone-incorrect-roundings): lround would change bits
+        return static_cast<int64_t>(value * Log2::instance()(value) * scale + 0.5);
     }
 
     static const int64_t* table_for(int shift) {

@@ -108,7 +108,8 @@ class Router {
         nominal_ ? walk<Source, false>(source, begin, end, out) : walk<Source, true>(source, begin, end, out);
     }
 
-    // belief[stop] of rows begin .. end; `weight`, each node's evidence, is read in fractional trees only.
+    // The row of `belief` of the node where each of rows begin .. end stops; `weight`, the evidence of the nodes, is
+    // read in fractional trees only.
     template <class Source>
     void predict(const Source& source, int64_t begin, int64_t end, const double* belief, int64_t n_classes,
                  const double* weight, double* out) const {
@@ -139,7 +140,7 @@ class Router {
   private:
     struct Node {
         double threshold;
-        int32_t feature;  // ~feature on nominal tests
+        int32_t feature;  // ~feature at nominal splits
         uint32_t first_child;
     };
     static_assert(sizeof(Node) == 16, "four nodes a cache line");
@@ -221,7 +222,7 @@ class Router {
 
     std::vector<Node> nodes_;
     std::vector<uint32_t> missing_next_;  // where a missing value leads; the node itself = stop here
-    std::vector<int64_t> slot_start_;     // empty in a tree without nominal tests
+    std::vector<int64_t> slot_start_;     // empty in a tree without nominal splits
     std::vector<uint32_t> slot_child_;    // slot_of as node ids; the node itself = stop here
     std::vector<uint8_t> fractional_at_;  // empty in a tree without fractional nodes
     std::vector<int32_t> n_children_;     // likewise

@@ -61,8 +61,8 @@ class Borrowing {
         }
     }
 
-    // Squared loss of rows that were held out, held[n * K] of each class at the node where they stop, summed over
-    // rows and classes; and its derivatives by the strengths.
+    // Squared loss of held-out rows, summed over rows and classes, and its derivatives by the strengths. held[n * K]:
+    // rows of each class at the node where they stop.
     double loss(const Strengths& w, const double* held, Strengths& slope) {
         borrow(w);
         slope_.assign(n_ * (K_ + 1), 0.0);

@@ -1,4 +1,4 @@
-// The hierarchical Dirichlet process of a tree, sampled by Gibbs.
+// The Gibbs sampler of the hierarchical Dirichlet process of a tree.
 //
 // Every node is a restaurant. Rows that stop at a node are customers who eat their class; a dish k eaten by n customers
 // is served at t tables, and every table sends one customer who eats k to the parent's restaurant:
@@ -34,7 +34,7 @@ class StirlingRatios {
 
     StirlingRatios() { widen(); }
 
-    // Ratios for t = 1, ..., width() - 1 at index t; index 0 holds no ratio. Valid until widen().
+    // Ratios for t = 1, ..., width() - 1 at index t; index 0 is unused. Valid until widen().
     const double* row(int64_t n) {
         if (n < kNear) {
             const double* known = near_[n].get();
@@ -103,14 +103,14 @@ class StirlingRatios {
 
 struct HdpSettings {
     double root_concentration;
-    double concentration;  // fixed, or where sampling starts
+    double concentration;  // fixed, or the initial value
     bool sampled;
     double shape, rate;  // Gamma prior of a sampled concentration
     uint64_t seed;
 };
 
 // One Markov chain. Nodes in level order; own[u * n_classes + k] rows of class k stop at node u; nodes of one group
-// share their concentration (the root's is fixed and its group is not looked at).
+// have the same concentration (that of the root is fixed, and its group is ignored).
 class HdpChain {
   public:
     HdpChain(const int32_t* parent, const int64_t* own, const int32_t* group, int64_t n_nodes, int64_t n_classes,
@@ -137,7 +137,7 @@ class HdpChain {
         }
     }
 
-    // Sums over the recorded sweeps, and how many there were.
+    // Sums over the recorded sweeps, and their number.
     const std::vector<double>& belief_sum() const { return belief_sum_; }
     const std::vector<double>& concentration_sum() const { return concentration_sum_; }
     const std::vector<double>& tables_sum() const { return tables_sum_; }
@@ -166,8 +166,8 @@ class HdpChain {
         for (int64_t u = 1; u < n_; ++u) concentration_[u] = group_concentration_[group_[u]];
     }
 
-    // Draw t given all other tables. A window that holds t, placed at random, leaves the target distribution as it
-    // is; a window centred on t would not.
+    // Draws t given all other tables, within a window. A window placed at random around t keeps the target distribution
+    // invariant; a window centred on t would not.
     void sample_tables(int64_t u, int64_t k) {
         const int64_t p = parent_[u], n = customers_[u * k_ + k], t = tables_[u * k_ + k];
         const int64_t above = customers_[p * k_ + k], above_tables = tables_[p * k_ + k], above_total = total_[p];
@@ -230,7 +230,7 @@ class HdpChain {
         return sum;
     }
 
-    // Add the predictive probabilities of this state, from the root down.
+    // Adds the predictive probabilities of this state, from the root down.
     void add_state() {
         ++recorded_;
         for (int64_t u = 0; u < n_; ++u) {

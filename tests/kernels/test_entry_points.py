@@ -75,7 +75,7 @@ def edits_of(value):
 
 def at(value, path):
     for key in path:
-        value = value.arguments[key] if isinstance(value, native.Made) else value[key]
+        value = value.arguments[key] if isinstance(value, native.NativeObject) else value[key]
     return value
 
 
@@ -117,27 +117,27 @@ WRITTEN = {
 @pytest.mark.parametrize("argument", WRITTEN)
 def test_output_arrays_are_never_copied(argument, how):
     name, which = WRITTEN[argument]
-    sound = example(name, which)
-    if how != "readonly" and sound[argument].itemsize == 1:
+    valid = example(name, which)
+    if how != "readonly" and valid[argument].itemsize == 1:
         pytest.skip("bytes have neither")
     with pytest.raises((TypeError, ValueError)):
-        run(name, sound | {argument: native.edited(sound[argument], {"how": how, "value": 0})})
+        run(name, valid | {argument: native.edited(valid[argument], {"how": how, "value": 0})})
 
 
 def test_codes_in_fortran_order_are_rejected_before_labels_move():
-    sound = example("partition")
-    label = sound["label"].copy()
-    given = {key: native.made(value) for key, value in sound.items()} | {"label": label}
+    valid = example("partition")
+    label = valid["label"].copy()
+    given = {key: native.build(value) for key, value in valid.items()} | {"label": label}
     with pytest.raises(TypeError):
-        _native.partition(**given | {"codes": np.asfortranarray(sound["codes"])})
-    np.testing.assert_array_equal(label, sound["label"])
+        _native.partition(**given | {"codes": np.asfortranarray(valid["codes"])})
+    np.testing.assert_array_equal(label, valid["label"])
 
 
 def test_codes_of_other_dtypes_are_rejected():
-    sound = example("check_codes")
-    for codes in (sound["codes"].astype(np.int64) + 256, np.full(sound["codes"].shape, np.nan)):
+    valid = example("check_codes")
+    for codes in (valid["codes"].astype(np.int64) + 256, np.full(valid["codes"].shape, np.nan)):
         with pytest.raises(TypeError):
-            run("check_codes", sound | {"codes": codes})
+            run("check_codes", valid | {"codes": codes})
 
 
 def test_bools_are_zero_or_one():
@@ -152,12 +152,12 @@ def test_bools_are_zero_or_one():
 @pytest.mark.parametrize("name", ["grow", "histogram", "count_open", "check_codes"])
 @pytest.mark.parametrize("which", [0, 1])
 def test_codes_and_labels_out_of_range_are_rejected(name, which):
-    sound = example(name, which)
+    valid = example(name, which)
     for argument, number in (("codes", 200), ("label", native.K)):
-        wrong = sound[argument].copy()
+        wrong = valid[argument].copy()
         wrong[-1] = number
         with pytest.raises(ValueError, match="codes and labels within their ranges"):
-            run(name, sound | {argument: wrong})
+            run(name, valid | {argument: wrong})
 
 
 @pytest.mark.parametrize("n_rows", [1, 130, 1000])
@@ -199,11 +199,11 @@ def test_partition_needs_a_slot_for_every_row(wrong):
 @pytest.mark.parametrize("name", ["best_split", "best_per_feature"])
 @pytest.mark.parametrize("which", range(5))
 def test_cells_must_add_up_to_the_evidence(name, which):
-    sound = example(name, which)
+    valid = example(name, which)
     rng = np.random.default_rng(1)
-    for cells in (-sound["cells"], sound["cells"] + 1, rng.integers(-(2**31), 2**31, sound["cells"].shape)):
+    for cells in (-valid["cells"], valid["cells"] + 1, rng.integers(-(2**31), 2**31, valid["cells"].shape)):
         with pytest.raises(ValueError, match="cells that hold"):
-            run(name, sound | {"cells": cells.astype(sound["cells"].dtype)})
+            run(name, valid | {"cells": cells.astype(valid["cells"].dtype)})
 
 
 def test_max_features_above_the_number_of_features():
@@ -268,9 +268,9 @@ def test_gradients_that_do_not_fit_their_bits_are_rejected(wrong):
     "name", ["grow", "best_split", "best_per_feature", "choose_split", "grow_leafwise", "target_variance"]
 )
 def test_rules_are_checked_where_they_are_used(name, wrong):
-    sound = example(name)
+    valid = example(name)
     with pytest.raises(ValueError, match="rules: "):
-        run(name, sound | {"rules": native.Made("Rules", sound["rules"].arguments | wrong)})
+        run(name, valid | {"rules": native.NativeObject("Rules", valid["rules"].arguments | wrong)})
 
 
 def test_a_tree_tests_features_beyond_65535():
@@ -285,8 +285,8 @@ def test_a_tree_tests_features_beyond_65535():
 
 
 def test_rejected_entries_do_not_change_a_census():
-    census, sound = native.made(native.CENSUS), example("Census.restore")
-    found = {name: value for name, value in sound.items() if name != "self"}
+    census, valid = native.build(native.CENSUS), example("Census.restore")
+    found = {name: value for name, value in valid.items() if name != "self"}
     for starts in (native.longs(0, 9, 3), native.longs(0, 4, 3), native.longs(1, 2, 3)):
         with pytest.raises(ValueError, match="starts must cover the keys"):
             census.restore(**found | {"starts": starts})
@@ -332,7 +332,7 @@ def test_the_sweeps_per_call_are_limited():
 
 @pytest.mark.parametrize("which", [0, 1])
 def test_a_prune_sweep_keeps_a_copy_of_its_shape(which):
-    given = {name: native.made(value) for name, value in native.SWEEPS[which].arguments.items()}
+    given = {name: native.build(value) for name, value in native.SWEEPS[which].arguments.items()}
     sweep = _native.PruneSweep(**given)
     sweep.decide_all()
     before = given["cut"].tolist(), given["value"].tolist()
@@ -343,7 +343,7 @@ def test_a_prune_sweep_keeps_a_copy_of_its_shape(which):
 
 
 def test_stacked_trees_keep_copies_of_their_arrays():
-    given = {name: native.made(value) for name, value in native.TREES.items()}
+    given = {name: native.build(value) for name, value in native.TREES.items()}
     trees = _native.StackedTrees(**given)
     before = trees.probabilities(np.zeros(6))[0]
     given["parent"][:] = 2**30
@@ -356,7 +356,7 @@ def test_columns_keep_copies_of_their_arrays():
     arguments = native.columns(native.K).arguments | {"n_codes": n_codes}
     columns = _native.Columns(**arguments)
     n_codes[:] = 65535
-    given = {name: native.made(value) for name, value in example("histogram").items()}
+    given = {name: native.build(value) for name, value in example("histogram").items()}
     _native.histogram(**given | {"columns": columns})
 
 

@@ -1,6 +1,8 @@
 """The growing kernels one by one, against NumPy and against each other."""
 
+import pickle
 from dataclasses import replace
+from enum import Enum
 
 import numpy as np
 import pytest
@@ -175,6 +177,28 @@ def test_rows_are_grouped_by_leaf_after_growing(data):
         counts = np.zeros(table.schema.n_classes, int)
         np.add.at(counts, moved.label[mine], weight[mine])
         np.testing.assert_array_equal(counts, nodes.evidence[node])
+
+
+# ---- rules
+
+
+def test_pickled_rules_keep_every_field():
+    rules = subtree.Rules()
+    names = [name for name in dir(rules) if not name.startswith("_")]
+    for i, name in enumerate(names):
+        default = getattr(rules, name)
+        kind = type(default)
+        other = next(member for member in kind if member != default) if issubclass(kind, Enum) else kind(i + 2)
+        setattr(rules, name, other)
+    loaded = pickle.loads(pickle.dumps(rules))
+    assert len(names) == 19
+    assert {name: getattr(loaded, name) for name in names} == {name: getattr(rules, name) for name in names}
+
+
+@pytest.mark.parametrize("state", [{}, {"unit": 1.0}, subtree.Rules().__getstate__() | {"max_depth": "deep"}])
+def test_incomplete_states_of_rules_are_rejected(state):
+    with pytest.raises(ValueError, match="rules: a state with"):
+        subtree.Rules.__new__(subtree.Rules).__setstate__(state)
 
 
 # ---- progress, and wrong arguments
