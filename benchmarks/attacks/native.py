@@ -2,7 +2,7 @@
 
     python -m benchmarks.attacks native --n 1000000
 
-A case is the name of a sound call, which of its examples, and a list of edits that make its arguments wrong. On a
+A case is the name of a call, the number of its example, and a list of edits that make its arguments wrong. On a
 build with the sanitizers, with the environment of `sanitized_tests` in ``.ci/run``, an access out of bounds or
 undefined behaviour ends the child process, which is reported as a crash with the sanitizer's message.
 """
@@ -22,15 +22,15 @@ IN_CI = 50_000
 
 
 @dataclass(frozen=True)
-class Made:
-    """An object of the kernels that an example needs: its type, its arguments, and calls made before it is used."""
+class NativeObject:
+    """Description of an object of the module: its type, its arguments, and calls before it is used."""
 
     kind: str
     arguments: dict[str, Any]
     calls: tuple[tuple[str, dict[str, Any]], ...] = ()
 
 
-# ---- sound calls
+# ---- valid calls
 
 
 def ints(*values: int) -> np.ndarray:
@@ -50,8 +50,8 @@ N_CODES = ints(4, 3)  # a numeric and a nominal feature
 RULES = {"total_weight": 100, "total_rows": N, "min_rows_leaf": 1, "max_depth": 4, "max_features": 0}
 
 
-def columns(n_classes: int, *, monotone: bool = False, values: bool = False) -> Made:
-    return Made(
+def columns(n_classes: int, *, monotone: bool = False, values: bool = False) -> NativeObject:
+    return NativeObject(
         "Columns",
         {
             "n_codes": N_CODES,
@@ -63,8 +63,8 @@ def columns(n_classes: int, *, monotone: bool = False, values: bool = False) -> 
     )
 
 
-def rules(**changed: Any) -> Made:
-    return Made("Rules", RULES | changed)
+def rules(**changed: Any) -> NativeObject:
+    return NativeObject("Rules", RULES | changed)
 
 
 def rows(code: Any = np.uint8, *, weighted: bool = False, sums: bool = False) -> dict[str, Any]:
@@ -100,11 +100,11 @@ def empty_cells(given: dict[str, Any], n_slots: int) -> np.ndarray:
 
 
 def node(kind: dict[str, Any]) -> dict[str, Any]:
-    """A node of the rows of this kind: its cells, and what they add up to."""
+    """Arguments of a node of rows of this kind: its cells and their totals."""
     given = rows(**kind)
     cells = empty_cells(given, 1)
     _native.histogram(
-        **{name: made(value) for name, value in given.items()}, slots=None, begin=0, end=N, cells=cells
+        **{name: build(value) for name, value in given.items()}, slots=None, begin=0, end=N, cells=cells
     )
     weight = np.ones(N, np.int64) if given["weight"] is None else given["weight"]
     sums = given["numerator"] is not None
@@ -113,7 +113,7 @@ def node(kind: dict[str, Any]) -> dict[str, Any]:
     )
     return {
         "cells": cells,
-        "holding": 2 * sums + (given["weight"] is not None),
+        "cell_kind": 2 * sums + (given["weight"] is not None),
         "columns": given["columns"],
         "criterion": 3 if sums else 0,
         "rules": rules(),
@@ -122,7 +122,7 @@ def node(kind: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-GUIDE = {  # a root on the numeric feature, its second child on the nominal one
+CODE_TREE = {  # a root on the numeric feature, its second child on the nominal one
     "feature": ints(0, -1, 1, -1, -1),
     "first_child": ints(1, -1, 3, -1, -1),
     "left": ints(1, -1, -1, -1, -1),
@@ -133,7 +133,7 @@ GUIDE = {  # a root on the numeric feature, its second child on the nominal one
 SHAPE = {"first_child": ints(1, -1, 3, -1, -1), "n_children": ints(2, 0, 2, 0, 0)}
 COSTS = {"as_leaf": floats(9, 1, 5, 1, 2), "staying": np.zeros(5)}
 BELIEF = np.full((5, 2), 0.5)
-FOREST = {
+TREES = {
     "parent": ints(-1, 0, 0),
     "evidence": np.array([[3.0, 2.0], [3.0, 0.0], [0.0, 2.0]]),
     "held": np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]),
@@ -151,11 +151,11 @@ CHAIN = {
     "seed": 1,
 }
 NUMBERS = (floats(0.5, 2.0, np.nan, 2.0), floats(1.0, -1.0, 0.0, 3.0))
-CENSUS = Made("Census", {"n_features": 2, "limit": 2})
+CENSUS = NativeObject("Census", {"n_features": 2, "limit": 2})
 FOUND = ("missing", "zeros", "ones", "some", "full", "starts", "keys", "counts")
 
 
-def settled(costs: dict[str, Any]) -> dict[str, Any]:
+def sweep_arguments(costs: dict[str, Any]) -> dict[str, Any]:
     out = {"slack": 0.0, "relative": 0.0, "value": np.zeros(5), "cut": np.zeros(5, np.bool_)}
     return SHAPE | costs | out
 
@@ -166,7 +166,10 @@ EXPECTED = {
     "belief": BELIEF,
     "costs": np.array([[0.0, 1.0], [5.0, 0.0]]),
 }
-SETTLERS = (Made("Settler", settled(COSTS)), Made("Settler", settled(EXPECTED)))
+SWEEPS = (
+    NativeObject("PruneSweep", sweep_arguments(COSTS)),
+    NativeObject("PruneSweep", sweep_arguments(EXPECTED)),
+)
 SKELETON = {
     "first_child": ints(1, -1, 3, -1, -1),
     "n_children": ints(2, 0, 2, 0, 0),
@@ -182,7 +185,7 @@ NUMERIC = SKELETON | {
     "slot_of": np.empty(0, np.int32),
     "missing_slot": ints(-1, -1, 1, -1, -1),
 }
-ROUTERS = (Made("Router", SKELETON), Made("Router", NUMERIC))
+ROUTERS = (NativeObject("Router", SKELETON), NativeObject("Router", NUMERIC))
 MIXED, MATRIX = [floats(0.2, 0.7, np.nan), ints(0, 2, -1)], np.array([[0.2, 1.0], [0.7, 2.0], [np.nan, 0.0]])
 LEAFWISE = {
     "codes": rows()["codes"],
@@ -190,7 +193,7 @@ LEAFWISE = {
     "denominator": None,
     "times": None,
     "order": np.arange(N, dtype=np.int32),
-    "n_added": N - 2,
+    "n_train": N - 2,
     "columns": columns(1, monotone=True),
     "rules": rules(min_weight_leaf=1, missing=_native.Missing.learned, rounding=0.5),
     "numerator_scale": 2.0**20,
@@ -209,7 +212,7 @@ ENCODE = {
     "begin": 0,
     "end": 4,
 }
-TALLY = {
+COUNT_PARTS = {
     "columns": NUMBERS,
     "starts": longs(0, 1, 2),
     "low": np.array([0xC000000000000000, 0xBFF0000000000000], np.uint64),
@@ -229,15 +232,15 @@ GROW = {
     "lower": 0.0,
     "upper": 1.0,
     "key": 1,
-    "watch": longs(0, 0),
+    "progress": longs(0, 0),
 }
-ANSWERS = {"belief": BELIEF, "weight": np.ones(5)}
+PREDICTIONS = {"belief": BELIEF, "weight": np.ones(5)}
 ONE = {"values": floats(0.5, -1.0, 3.0)}
 BETA = {"a": floats(0.5, 3.0, 2000.0), "b": floats(9.0, 0.1, 3000.0)}
 
 
 def _examples() -> dict[str, list[dict[str, Any]]]:
-    """The arguments of sound calls, for every function and method; ``self`` is the object of a method."""
+    """Arguments of valid calls of every function and method; ``self`` is the object of a method."""
     of_sums = {"criterion": 3, "lower": -np.inf, "upper": np.inf}
     grown = [rows(**kind) | GROW | (of_sums if "sums" in kind else {}) for kind in KINDS]
     grown[0] |= {"criterion": 1, "rules": rules(corrected=True, rows_per_step=0.5)}
@@ -254,64 +257,64 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
     nodes = [node(kind) for kind in KINDS]
     limits = {"lower": 0.0, "upper": 1.0}
     unlimited = {"lower": -np.inf, "upper": np.inf}
-    census = Made("Census", CENSUS.arguments, (("add", {"columns": NUMBERS}),))
-    found = dict(zip(FOUND, made(census).entries(), strict=True))
-    forest, chain = Made("Forest", FOREST), Made("HdpChain", CHAIN)
-    ran = Made("HdpChain", CHAIN, (("run", {"sweeps": 2, "keep": True}),))
+    census = NativeObject("Census", CENSUS.arguments, (("add", {"columns": NUMBERS}),))
+    found = dict(zip(FOUND, build(census).entries(), strict=True))
+    trees, chain = NativeObject("StackedTrees", TREES), NativeObject("HdpChain", CHAIN)
+    ran = NativeObject("HdpChain", CHAIN, (("run", {"sweeps": 2, "record": True}),))
     mixed, numeric = ROUTERS
     return {
         "Census.__init__": [CENSUS.arguments],
-        "Census.absorb": [{"self": CENSUS, "other": census}],
+        "Census.merge": [{"self": CENSUS, "other": census}],
         "Census.add": [{"self": CENSUS, "columns": NUMBERS}],
         "Census.entries": [{"self": census}],
         "Census.restore": [{"self": CENSUS} | found],
         "Columns.__init__": [columns(2, monotone=True, values=True).arguments],
-        "Forest.__init__": [FOREST, FOREST | {"held": None, "impurity": floats(0.5, 0.0, 1.0)}],
-        "Forest.believe": [{"self": forest, "strengths": np.zeros(6)}],
-        "Forest.loss": [{"self": forest, "strengths": np.zeros(6)}],
+        "StackedTrees.__init__": [TREES, TREES | {"held": None, "impurity": floats(0.5, 0.0, 1.0)}],
+        "StackedTrees.probabilities": [{"self": trees, "strengths": np.zeros(6)}],
+        "StackedTrees.loss": [{"self": trees, "strengths": np.zeros(6)}],
         "HdpChain.__init__": [CHAIN],
         "HdpChain.means": [{"self": ran}],
-        "HdpChain.run": [{"self": chain, "sweeps": 3, "keep": True}],
+        "HdpChain.run": [{"self": chain, "sweeps": 3, "record": True}],
         "Router.__init__": [SKELETON, NUMERIC],
-        "Router.fill_answers": [
-            {"self": mixed, "X": MIXED, **ANSWERS, "out": np.zeros((3, 2))},
-            {"self": numeric, "X": MATRIX, **ANSWERS, "out": np.zeros((3, 2))},
+        "Router.fill_predictions": [
+            {"self": mixed, "X": MIXED, **PREDICTIONS, "out": np.zeros((3, 2))},
+            {"self": numeric, "X": MATRIX, **PREDICTIONS, "out": np.zeros((3, 2))},
         ],
         "Router.fill_nodes": [
             {"self": mixed, "X": MIXED, "out": np.zeros(3, np.int32)},
             {"self": numeric, "X": MATRIX, "out": np.zeros(3, np.int32)},
         ],
-        "Router.one": [{"self": mixed, "row": (np.nan, 1.0)}, {"self": numeric, "row": MATRIX[0]}],
-        "Router.one_answer": [{"self": mixed, "row": [np.nan, 1.0], **ANSWERS}],
+        "Router.node_of_row": [{"self": mixed, "row": (np.nan, 1.0)}, {"self": numeric, "row": MATRIX[0]}],
+        "Router.predict_row": [{"self": mixed, "row": [np.nan, 1.0], **PREDICTIONS}],
         "Rules.__getstate__": [{"self": rules()}],
         "Rules.__init__": [{}],
-        "Rules.__setstate__": [{"arg": made(rules()).__getstate__()}],
-        "Settler.__init__": [settler.arguments for settler in SETTLERS],
-        "Settler.settle": [{"self": settler, "order": ints(4, 3, 2, 1, 0)} for settler in SETTLERS],
-        "Settler.settle_all": [{"self": settler} for settler in SETTLERS],
+        "Rules.__setstate__": [{"arg": build(rules()).__getstate__()}],
+        "PruneSweep.__init__": [sweep.arguments for sweep in SWEEPS],
+        "PruneSweep.decide": [{"self": sweep, "order": ints(4, 3, 2, 1, 0)} for sweep in SWEEPS],
+        "PruneSweep.decide_all": [{"self": sweep} for sweep in SWEEPS],
         "best_split": [
-            at | (unlimited if at["holding"] > 1 else limits) | {"key": 1, "spread": 0.5} for at in nodes
+            at | (unlimited if at["cell_kind"] > 1 else limits) | {"key": 1, "variance": 0.5} for at in nodes
         ],
         "beta_cdf": [BETA | {"x": floats(0.0, 0.3, 1.0)}],
         "beta_quantile": [BETA | {"p": 0.05}],
         "check_codes": counted,
         "child_key": [{"key": 1, "slot": 1}],
-        "choose": [
-            {"offers": floats(0.1, 0.1, 1, 0, 0.2, np.nan, 0, 1)}
+        "choose_split": [
+            {"numbers": floats(0.1, 0.1, 1, 0, 0.2, np.nan, 0, 1)}
             | {name: value for name, value in at.items() if name != "cells"}
-            | {"rules": rules(corrected=True), "spread": 0.5}
+            | {"rules": rules(corrected=True), "variance": 0.5}
             for at in nodes
         ],
         "count_open": [
             at
-            | GUIDE
+            | CODE_TREE
             | {"node": np.zeros(N, np.int32), "seen": 1, "slot_of_node": ints(-1, 0, -1, 1, 1)}
             | {"cells": empty_cells(at, 2)}
             for at in counted
         ],
         "descend": [
             {"codes": at["codes"], "columns": at["columns"]}
-            | GUIDE
+            | CODE_TREE
             | {"node": np.zeros(N, np.int32), "seen": 1}
             for at in counted[:2]
         ],
@@ -357,23 +360,25 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
         ],
         "log": [ONE],
         "log2": [ONE],
-        "offers": [at | (unlimited if at["holding"] > 1 else limits) | {"spread": 0.5} for at in nodes],
+        "best_per_feature": [
+            at | (unlimited if at["cell_kind"] > 1 else limits) | {"variance": 0.5} for at in nodes
+        ],
         "partition": [
             at | {"begin": 1, "end": N, "feature": f, "slot_of": ints(*range(codes)) % n, "n_slots": n}
             for at in counted
             for f, codes, n in ((0, 5, 2), (1, 4, 3))
         ],
-        "rest": [
+        "prune_shape": [
             SHAPE
             | {"cut": np.array([False, False, True, False, False]), "node": np.zeros(5, np.int64)}
             | {name: np.zeros(5, np.int32) for name in ("new_parent", "new_first_child", "new_n_children")}
         ],
-        "share": [{"counts": longs(1, 1, 1, 9, 1, 1), "max_bins": 3}],
-        "spread": [
+        "equal_bins": [{"counts": longs(1, 1, 1, 9, 1, 1), "max_bins": 3}],
+        "target_variance": [
             {"numerator": longs(1, -2, 3), "weight": None, "begin": 0, "end": 3, "rules": rules()},
             {"numerator": longs(1, -2, 3), "weight": longs(1, 0, 2), "begin": 0, "end": 3, "rules": rules()},
         ],
-        "tally": [TALLY],
+        "count_parts": [COUNT_PARTS],
         "weakest_links": [SHAPE | COSTS],
     }
 
@@ -381,28 +386,28 @@ def _examples() -> dict[str, list[dict[str, Any]]]:
 # ---- a call, from its description
 
 
-def made(value: Any) -> Any:
-    """Build what an example describes, afresh: kernels write to their arrays."""
+def build(value: Any) -> Any:
+    """Build the arguments of an example anew, because kernels write to their arrays."""
     if isinstance(value, np.ndarray):
         return value.copy() if value.flags.owndata and value.flags.writeable else value
-    if isinstance(value, Made):
+    if isinstance(value, NativeObject):
         if value.kind == "Rules":
             one = _native.Rules()
             for name, setting in value.arguments.items():
                 setattr(one, name, setting)
             return one
-        one = getattr(_native, value.kind)(**{name: made(item) for name, item in value.arguments.items()})
+        one = getattr(_native, value.kind)(**{name: build(item) for name, item in value.arguments.items()})
         for method, arguments in value.calls:
-            getattr(one, method)(**{name: made(item) for name, item in arguments.items()})
+            getattr(one, method)(**{name: build(item) for name, item in arguments.items()})
         return one
     if isinstance(value, list | tuple):
-        return type(value)(made(item) for item in value)
+        return type(value)(build(item) for item in value)
     return value
 
 
 def run(name: str, arguments: dict[str, Any]) -> Any:
     """Make a call with the arguments of an example, or with wrong ones."""
-    given = {key: made(value) for key, value in arguments.items() if key != "self"}
+    given = {key: build(value) for key, value in arguments.items() if key != "self"}
     kind, _, method = name.partition(".")
     if method == "__init__":
         return getattr(_native, kind)(**given)
@@ -410,7 +415,7 @@ def run(name: str, arguments: dict[str, Any]) -> Any:
         fresh = getattr(_native, kind)
         return fresh.__new__(fresh).__setstate__(*given.values())
     if method:
-        return getattr(made(arguments["self"]), method)(**given)
+        return getattr(build(arguments["self"]), method)(**given)
     return getattr(_native, name)(**given)
 
 
@@ -461,7 +466,7 @@ def number(value: Any) -> Any:
 
 
 def filled(array: np.ndarray, at: slice | int, value: Any) -> np.ndarray:
-    """The array with a number in some places, the nearest that its type has."""
+    """The array with a value at some indices, clipped to the range of its dtype."""
     array, value = array.copy(), number(value)
     if not isinstance(value, int | float) or not array.size:
         return array
@@ -473,7 +478,7 @@ def filled(array: np.ndarray, at: slice | int, value: Any) -> np.ndarray:
 
 
 def drawn(array: np.ndarray, seed: int) -> np.ndarray:
-    """Small whole numbers of the array's type."""
+    """Random small integers with the shape and dtype of an array."""
     low = -2 if array.dtype.kind in "if" else 0
     return np.random.default_rng(seed).integers(low, 6, array.shape).astype(array.dtype)
 
@@ -511,7 +516,7 @@ ARRAYS: dict[str, Callable[[np.ndarray, Any], Any]] = {
 
 
 def edited(value: Any, edit: dict[str, Any]) -> Any:
-    """A value after one edit; one that makes no sense for it leaves it as it is."""
+    """A value after one edit; an edit that does not apply changes nothing."""
     how, what = edit["how"], edit.get("value")
     if how == "set":
         return number(what)
@@ -528,13 +533,13 @@ def edited(value: Any, edit: dict[str, Any]) -> Any:
 
 
 def changed(value: Any, path: list[Any], edit: dict[str, Any]) -> Any:
-    """The description of arguments with an edit at a path into it."""
+    """Arguments with an edit at a path."""
     if not path:
         return edited(value, edit)
     key, rest = path[0], path[1:]
-    if isinstance(value, Made) and key in value.arguments:
+    if isinstance(value, NativeObject) and key in value.arguments:
         arguments = value.arguments | {key: changed(value.arguments[key], rest, edit)}
-        return Made(value.kind, arguments, value.calls)
+        return NativeObject(value.kind, arguments, value.calls)
     if isinstance(value, dict) and key in value:
         return value | {key: changed(value[key], rest, edit)}
     if isinstance(value, list | tuple) and isinstance(key, int) and 0 <= key < len(value):
@@ -545,8 +550,8 @@ def changed(value: Any, path: list[Any], edit: dict[str, Any]) -> Any:
 
 
 def places(example: dict[str, Any]) -> list[tuple[Any, ...]]:
-    """Where in the arguments of a call something can be edited."""
-    found = paths(example, lambda value: value.arguments if isinstance(value, Made) else value)
+    """Paths into the arguments of a call that can be edited."""
+    found = paths(example, lambda value: value.arguments if isinstance(value, NativeObject) else value)
     return [path for path in found if path not in ((), ("self",))]
 
 
@@ -560,7 +565,7 @@ _HOW = ("set", "put", "put", "fill", "drawn", *ARRAYS)
 
 
 def draw(rng: np.random.Generator) -> dict[str, Any]:
-    """A sound call, and from one to three edits of its arguments."""
+    """A valid call, and from one to three edits of its arguments."""
     name = _EDITABLE[rng.integers(len(_EDITABLE))]
     which = int(rng.integers(len(EXAMPLES[name])))
     there = PLACES[name][which]
@@ -576,7 +581,7 @@ def draw(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def outcome(case: dict[str, Any]) -> str:
-    """What came of a case: ``returned``, ``refused``, ``senseless`` if no call was made, or what else was raised."""
+    """Outcome of a case: ``returned``, ``refused``, ``senseless`` if no call was possible, or another exception."""
     try:
         arguments = EXAMPLES[case["call"]][case["example"]]
         for edit in case["edits"]:
@@ -593,6 +598,6 @@ def outcome(case: dict[str, Any]) -> str:
 
 
 def judge(case: dict[str, Any]) -> str | None:
-    """Make the call; None: it returned, or was refused with a ValueError or a TypeError."""
+    """Run a case; None if the call returned or raised ValueError or TypeError."""
     found = outcome(case)
     return None if found in ("returned", "refused", "senseless") else found

@@ -32,8 +32,8 @@ kernels() { # NAME COMPILER FLAG...: the package with kernels that a compiler ma
     cp -r "$tree/src/hornbeam" "$home"
     "$compiler" -std=c++17 -O3 -ffp-contract=off -fvisibility=hidden -fPIC -shared -fno-strict-aliasing -pthread \
         -DNDEBUG -DPy_LIMITED_API=0x030C0000 -DNB_COMPACT_ASSERTIONS "$@" \
-        -I "$nanobind/include" -I "$nanobind/ext/robin_map/include" -I "$include" \
-        "$nanobind/src/nb_combined.cpp" "$tree"/native/*.cpp -o "$home/hornbeam/_native.abi3.so"
+        -I "$nanobind/include" -I "$nanobind/ext/robin_map/include" -I "$include" -I "$tree/native" \
+        "$nanobind/src/nb_combined.cpp" "$tree"/native/*/*.cpp -o "$home/hornbeam/_native.abi3.so"
 }
 
 digests() { # NAME KERNELS COMMAND...: what a Python finds

@@ -56,7 +56,7 @@ def build(home: Path, *, of_the_library: bool) -> Path:
         source.mkdir(parents=True, exist_ok=True)
         copy(here, source / name)
     if of_the_library:
-        header = source / "native" / "elementary.hpp"
+        header = source / "native" / "math" / "elementary.hpp"
         text = header.read_text().replace("#include <cstdint>", "#include <cmath>\n#include <cstdint>")
         for name in ("exp_of", "exp2_of", "log_of", "log2_of", "exp_inside"):
             call = "exp" if name == "exp_inside" else name.removesuffix("_of")

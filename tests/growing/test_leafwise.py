@@ -83,16 +83,16 @@ def test_parameters_out_of_range_are_refused():
 @pytest.mark.parametrize(
     ("what", "message"),
     [
-        ({"numerator": np.zeros(2)}, "one numerator a row"),
-        ({"denominator": np.zeros(2)}, "one denominator a row"),
-        ({"times": np.zeros(2, np.int32)}, "one number of times a row"),
+        ({"numerator": np.zeros(2)}, "one numerator per row"),
+        ({"denominator": np.zeros(2)}, "one denominator per row"),
+        ({"times": np.zeros(2, np.int32)}, "one number of times per row"),
         ({"order": np.array([0, 1, 3], np.int32)}, "rows of the table"),
-        ({"n_added": 0}, "rows to add up"),
-        ({"n_added": 4}, "rows to add up"),
+        ({"n_train": 0}, "from 1 training row"),
+        ({"n_train": 4}, "from 1 training row"),
         ({"shift": 0}, "a shift and threads"),
         ({"n_threads": 0}, "a shift and threads"),
         ({"rules": _native.Rules()}, "leaves with weight"),
-        ({"codes": np.zeros((3, 2), np.uint8)}, "one code a feature"),
+        ({"codes": np.zeros((3, 2), np.uint8)}, "one code per feature"),
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(what, message):
@@ -105,7 +105,7 @@ def test_arrays_that_do_not_fit_are_refused(what, message):
         "denominator": None,
         "times": None,
         "order": np.arange(3, dtype=np.int32),
-        "n_added": 3,
+        "n_train": 3,
         "columns": columns,
         "rules": rules,
         "numerator_scale": 1.0,

@@ -1,4 +1,4 @@
-"""The beta and Student's distributions beside SciPy's, and by exact sums."""
+"""The beta and Student's t distributions against SciPy and exact sums."""
 
 from fractions import Fraction
 from math import comb
@@ -18,7 +18,7 @@ def drawn(span, n=2000, seed=0):
 
 
 @pytest.mark.parametrize("span", LARGEST.values(), ids=LARGEST)
-def test_probabilities_are_those_of_scipy(span):
+def test_probabilities_equal_scipy(span):
     a, b, rng = drawn(span)
     x = rng.beta(a, b)
     np.testing.assert_allclose(beta_cdf(a, b, x), special.betainc(a, b, x), rtol=0, atol=1e-10)
@@ -34,14 +34,14 @@ def test_probabilities_are_exact_sums_of_binomials():
 
 @pytest.mark.parametrize("p", [0.005, 0.05, 0.5, 0.95, 0.995])
 @pytest.mark.parametrize("span", LARGEST.values(), ids=LARGEST)
-def test_quantiles_are_those_of_scipy(span, p):
+def test_quantiles_equal_scipy(span, p):
     a, b, _ = drawn(span)
     found, other = beta_quantile(a, b, p), special.betaincinv(a, b, p)
     known = np.isfinite(other)
     np.testing.assert_allclose(found[known], other[known], rtol=1e-9, atol=1e-300)
 
 
-def test_quantiles_of_rare_classes_are_those_of_scipy():
+def test_quantiles_of_rare_classes_equal_scipy():
     rng = np.random.default_rng(1)
     a, b = 10 ** rng.uniform(-1, 1, 1000), 10 ** rng.uniform(3, 12, 1000)
     for p in (0.05, 0.95):
@@ -49,7 +49,7 @@ def test_quantiles_of_rare_classes_are_those_of_scipy():
 
 
 @pytest.mark.parametrize("level", [0.001, 0.5, 0.9, 0.999])
-def test_bounds_of_student_are_those_of_scipy(level):
+def test_bounds_of_student_equal_scipy(level):
     freedom = 10 ** np.random.default_rng(0).uniform(0, 12, 1000)
     np.testing.assert_allclose(
         student_bound(freedom, level), special.stdtrit(freedom, (1 + level) / 2), rtol=1e-9

@@ -1,4 +1,4 @@
-"""exp and log of our own: how near they are to the exact value."""
+"""Errors of our exp and log."""
 
 from decimal import Decimal, localcontext
 
@@ -12,7 +12,7 @@ WIDE = np.finfo(np.longdouble).nmant >= 63
 
 
 def units(found, exact):
-    """How far found values are from exact ones, in units of the last place."""
+    """Errors in units of the last place."""
     return np.abs((found - exact) / np.spacing(np.abs(exact.astype(np.float64)))).astype(np.float64)
 
 
@@ -27,7 +27,7 @@ def arguments(n, seed=0):
 
 @pytest.mark.skipif(not WIDE, reason="long doubles are no wider than doubles here")
 @pytest.mark.parametrize("seed", range(4))
-def test_they_are_within_their_bounds(seed):
+def test_errors_are_within_their_bounds(seed):
     powers, numbers = arguments(850_000, seed)  # ten million in all
     assert units(exp(powers), np.exp(powers.astype(np.longdouble))).max() <= 1
     assert units(log(numbers), np.log(numbers.astype(np.longdouble))).max() <= 1
@@ -36,7 +36,7 @@ def test_they_are_within_their_bounds(seed):
     assert units(exp2(powers), np.exp2(powers.astype(np.longdouble))).max() <= 1
 
 
-def test_they_are_within_their_bounds_by_fifty_digits():
+def test_errors_are_within_their_bounds_in_fifty_digits():
     powers, numbers = arguments(400)
     with localcontext(prec=50):
         for power, found in zip(powers.tolist(), exp(powers).tolist(), strict=True):
@@ -45,7 +45,7 @@ def test_they_are_within_their_bounds_by_fifty_digits():
             assert abs(Decimal(found) - Decimal(number).ln()) <= Decimal(np.spacing(abs(found)))
 
 
-def test_the_ends():
+def test_extreme_values():
     inf, nan, least = np.inf, np.nan, 5e-324
     assert exp([-inf, -746.0, -745.13, 709.78, 710.0, inf]).tolist() == [
         0.0,
@@ -67,6 +67,6 @@ def test_the_ends():
     assert exp(1.0).shape == ()
 
 
-def test_rows_of_a_block_do_not_matter_to_each_other():
+def test_values_of_a_block_are_independent():
     powers = np.random.default_rng(1).uniform(-740, 700, 5000)
     assert (exp(powers) == [exp(power) for power in powers]).all()

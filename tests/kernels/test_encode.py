@@ -1,4 +1,4 @@
-"""The compiled counts and searches against their slow twins."""
+"""The census and encoding kernels against slow Python references."""
 
 import pickle
 
@@ -106,7 +106,7 @@ def test_codes_out_of_range_are_reported(code):
         ((np.zeros(3),), 65_536, ValueError),
     ],
 )
-def test_wrong_arrays_are_refused(columns, n_codes, error):
+def test_wrong_arrays_are_rejected(columns, n_codes, error):
     with pytest.raises(error):
         encode(
             columns, np.empty(0), np.zeros(2, np.int64), np.array([n_codes], np.int32), np.array([False]), 3
@@ -132,7 +132,7 @@ def test_census_finds_the_distinct_values(column, limit):
 
 
 @given(st.lists(columns, min_size=1, max_size=5), st.integers(1, 40), st.randoms())
-def test_census_is_the_same_however_rows_are_dealt(blocks, limit, random):
+def test_census_does_not_depend_on_the_blocks_of_rows(blocks, limit, random):
     whole = Census(1, limit)
     whole.add((np.concatenate(blocks),))
     parts = []
@@ -147,10 +147,10 @@ def test_census_is_the_same_however_rows_are_dealt(blocks, limit, random):
         np.testing.assert_array_equal(found, expected)
 
 
-def test_census_refuses_itself_and_strangers():
+def test_census_cannot_merge_itself_or_another_shape():
     census = Census(1, 5)
     for other in (census, Census(2, 5), Census(1, 6)):
-        with pytest.raises(ValueError, match="absorbed"):
+        with pytest.raises(ValueError, match="can be merged"):
             census.absorb(other)
     with pytest.raises(ValueError, match="columns"):
         census.add((np.zeros(2), np.zeros(2)))
@@ -158,7 +158,7 @@ def test_census_refuses_itself_and_strangers():
         census.add((np.zeros(2, np.int64),))
 
 
-def test_tally_counts_parts_of_cells():
+def test_parts_of_cells_are_counted():
     # The cell 1 <= x < 1 + 1/16 in four parts of a 64th each.
     column = np.array([1.0, 1 + 1 / 64, 1 + 2 / 64, 1 + 3 / 64, 1 + 3 / 64, np.nan, 1 + 4 / 64, 2.0, -1.0])
     low, high = (np.array([key_of(value)], np.uint64) for value in (1.0, np.nextafter(1 + 1 / 16, 0)))
@@ -170,7 +170,7 @@ def test_tally_counts_parts_of_cells():
     np.testing.assert_array_equal(ones, any_)
 
 
-def test_tally_writes_into_no_copy():
+def test_parts_are_never_counted_into_a_copy():
     low = high = np.array([key_of(1.0)], np.uint64)
     ones, some = np.full(1, ~np.uint64(0)), np.zeros(1, np.uint64)
     zero = np.array([0])
@@ -178,7 +178,7 @@ def test_tally_writes_into_no_copy():
         tally((np.ones(3),), np.array([0, 1]), low, high, zero, zero, np.zeros(1, np.int32), ones, some)
 
 
-def test_tally_refuses_cells_of_two_octaves():
+def test_cells_of_two_octaves_are_rejected():
     low, high = np.array([key_of(1.0)], np.uint64), np.array([key_of(2.0)], np.uint64)
     counts, ones, any_ = np.zeros(4, np.int64), np.full(4, ~np.uint64(0)), np.zeros(4, np.uint64)
     with pytest.raises(ValueError, match="one octave"):
@@ -188,14 +188,14 @@ def test_tally_refuses_cells_of_two_octaves():
 @given(
     st.lists(st.one_of(st.integers(1, 9), st.integers(1, 500)), min_size=1, max_size=60), st.integers(1, 20)
 )
-def test_share_like_its_twin(counts, max_bins):
+def test_equal_bins_equal_the_reference(counts, max_bins):
     bins = slow_share(counts, max_bins)
     assert len(bins) <= max_bins
     assert share(np.array(counts), max_bins).tolist() == [run[-1] for run in bins[:-1]]
 
 
 @given(st.lists(st.integers(1, 9), min_size=40, max_size=300), st.integers(2, 10))
-def test_shares_are_nearly_equal(counts, max_bins):
+def test_bins_are_nearly_equal(counts, max_bins):
     total = sum(counts)
     if max(counts) * max_bins > total:
         return

@@ -1,4 +1,4 @@
-"""Every function and method of the compiled module refuses wrong arguments: no crash, no hang, no copy written to."""
+"""Every function and method of the compiled module rejects wrong arguments: no crash, no hang, no write to a copy."""
 
 import re
 import sys
@@ -19,7 +19,7 @@ EXAMPLES, run = native.EXAMPLES, native.run
 
 
 def bindings():
-    """The signatures of each function and method that Python can call, by its name."""
+    """The signatures of each function and method of the module, by name."""
     found = {}
     for name, item in vars(_native).items():
         if hasattr(item, "__nb_signature__"):
@@ -47,7 +47,7 @@ def rules(**changed):
 # ---- generated from the bindings
 
 
-def test_every_binding_has_sound_calls():
+def test_every_binding_has_valid_calls():
     """A new function, method or overload needs an example in benchmarks/attacks/native.py."""
     assert set(SIGNATURES) == set(EXAMPLES)
     for name, signatures in SIGNATURES.items():
@@ -58,7 +58,7 @@ def test_every_binding_has_sound_calls():
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_sound_calls_return(name):
+def test_valid_calls_return(name):
     for arguments in EXAMPLES[name]:
         run(name, arguments)
 
@@ -75,13 +75,13 @@ def edits_of(value):
 
 def at(value, path):
     for key in path:
-        value = value.arguments[key] if isinstance(value, native.Made) else value[key]
+        value = value.arguments[key] if isinstance(value, native.NativeObject) else value[key]
     return value
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_wrong_arguments_are_used_or_refused(name):
-    """The process lives, and nothing is raised but ValueError and TypeError."""
+def test_wrong_arguments_are_used_or_rejected(name):
+    """The process survives, and only ValueError and TypeError are raised."""
     for which, arguments in enumerate(EXAMPLES[name][: len(SIGNATURES[name])]):
         for path in native.PLACES[name][which]:
             for edit in edits_of(at(arguments, path)):
@@ -89,7 +89,7 @@ def test_wrong_arguments_are_used_or_refused(name):
                 assert native.judge(case) is None, case
 
 
-def test_random_wrong_calls_are_used_or_refused():
+def test_random_wrong_calls_are_used_or_rejected():
     rng = np.random.default_rng(5)
     found = {native.outcome(native.draw(rng)) for _ in range(3000)}
     assert found - {"senseless"} == {"returned", "refused"}
@@ -102,48 +102,48 @@ WRITTEN = {
     "label": ("partition", 0),
     "weight": ("partition", 4),
     "numerator": ("partition", 6),
-    "watch": ("grow", 0),
+    "progress": ("grow", 0),
     "cells": ("histogram", 0),
     "node": ("count_open", 0),
     "order": ("grow_leafwise", 0),
-    "counts": ("tally", 0),
+    "counts": ("count_parts", 0),
     "out": ("encode_uint8", 0),
     "least": ("least_costs", 0),
-    "new_parent": ("rest", 0),
+    "new_parent": ("prune_shape", 0),
 }
 
 
 @pytest.mark.parametrize("how", ["readonly", "unaligned", "bigendian"])
 @pytest.mark.parametrize("argument", WRITTEN)
-def test_an_array_that_is_written_to_is_never_a_copy(argument, how):
+def test_output_arrays_are_never_copied(argument, how):
     name, which = WRITTEN[argument]
-    sound = example(name, which)
-    if how != "readonly" and sound[argument].itemsize == 1:
+    valid = example(name, which)
+    if how != "readonly" and valid[argument].itemsize == 1:
         pytest.skip("bytes have neither")
     with pytest.raises((TypeError, ValueError)):
-        run(name, sound | {argument: native.edited(sound[argument], {"how": how, "value": 0})})
+        run(name, valid | {argument: native.edited(valid[argument], {"how": how, "value": 0})})
 
 
-def test_codes_in_another_order_are_refused_before_the_labels_move():
-    sound = example("partition")
-    label = sound["label"].copy()
-    given = {key: native.made(value) for key, value in sound.items()} | {"label": label}
+def test_codes_in_fortran_order_are_rejected_before_labels_move():
+    valid = example("partition")
+    label = valid["label"].copy()
+    given = {key: native.build(value) for key, value in valid.items()} | {"label": label}
     with pytest.raises(TypeError):
-        _native.partition(**given | {"codes": np.asfortranarray(sound["codes"])})
-    np.testing.assert_array_equal(label, sound["label"])
+        _native.partition(**given | {"codes": np.asfortranarray(valid["codes"])})
+    np.testing.assert_array_equal(label, valid["label"])
 
 
-def test_codes_are_not_wrapped():
-    sound = example("check_codes")
-    for codes in (sound["codes"].astype(np.int64) + 256, np.full(sound["codes"].shape, np.nan)):
+def test_codes_of_other_dtypes_are_rejected():
+    valid = example("check_codes")
+    for codes in (valid["codes"].astype(np.int64) + 256, np.full(valid["codes"].shape, np.nan)):
         with pytest.raises(TypeError):
-            run("check_codes", sound | {"codes": codes})
+            run("check_codes", valid | {"codes": codes})
 
 
 def test_bools_are_zero_or_one():
     cut = np.array([0, 0, 2, 0, 0], np.uint8).view(np.bool_)
     with pytest.raises(TypeError):
-        run("rest", example("rest", cut=cut))
+        run("prune_shape", example("prune_shape", cut=cut))
 
 
 # ---- ranges
@@ -151,17 +151,17 @@ def test_bools_are_zero_or_one():
 
 @pytest.mark.parametrize("name", ["grow", "histogram", "count_open", "check_codes"])
 @pytest.mark.parametrize("which", [0, 1])
-def test_codes_and_labels_out_of_range_are_refused(name, which):
-    sound = example(name, which)
+def test_codes_and_labels_out_of_range_are_rejected(name, which):
+    valid = example(name, which)
     for argument, number in (("codes", 200), ("label", native.K)):
-        wrong = sound[argument].copy()
+        wrong = valid[argument].copy()
         wrong[-1] = number
         with pytest.raises(ValueError, match="codes and labels within their ranges"):
-            run(name, sound | {argument: wrong})
+            run(name, valid | {argument: wrong})
 
 
 @pytest.mark.parametrize("n_rows", [1, 130, 1000])
-def test_a_code_out_of_range_is_found_wherever_it_is(n_rows):
+def test_a_code_out_of_range_is_found_at_any_row(n_rows):
     columns = _native.Columns(np.array([4, 9, 255], np.int32), np.zeros(3, np.uint8), None, None, 2)
     label = np.zeros(n_rows, np.uint16)
     codes = np.tile(np.array([4, 9, 255], np.uint8), (n_rows, 1))
@@ -174,7 +174,7 @@ def test_a_code_out_of_range_is_found_wherever_it_is(n_rows):
                 _native.check_codes(wrong, label, None, None, columns)
 
 
-def test_codes_of_boosting_out_of_range_are_refused():
+def test_codes_of_boosting_out_of_range_are_rejected():
     codes = example("grow_leafwise")["codes"].copy()
     codes[-1] = 200
     with pytest.raises(ValueError, match="codes within their ranges"):
@@ -196,17 +196,17 @@ def test_partition_needs_a_slot_for_every_row(wrong):
         run("partition", example("partition", **wrong))
 
 
-@pytest.mark.parametrize("name", ["best_split", "offers"])
+@pytest.mark.parametrize("name", ["best_split", "best_per_feature"])
 @pytest.mark.parametrize("which", range(5))
 def test_cells_must_add_up_to_the_evidence(name, which):
-    sound = example(name, which)
+    valid = example(name, which)
     rng = np.random.default_rng(1)
-    for cells in (-sound["cells"], sound["cells"] + 1, rng.integers(-(2**31), 2**31, sound["cells"].shape)):
+    for cells in (-valid["cells"], valid["cells"] + 1, rng.integers(-(2**31), 2**31, valid["cells"].shape)):
         with pytest.raises(ValueError, match="cells that hold"):
-            run(name, sound | {"cells": cells.astype(sound["cells"].dtype)})
+            run(name, valid | {"cells": cells.astype(valid["cells"].dtype)})
 
 
-def test_more_features_to_look_at_than_there_are():
+def test_max_features_above_the_number_of_features():
     plain = run("best_split", example("best_split", rules=rules()))
     every = run("best_split", example("best_split", rules=rules(max_features=2**62)))
     assert every[:-1] == plain[:-1]
@@ -214,23 +214,23 @@ def test_more_features_to_look_at_than_there_are():
 
 @pytest.mark.parametrize("weight", [2**62, -1])
 @pytest.mark.parametrize("name", ["grow", "histogram", "count_open"])
-def test_weights_beyond_64_bits_or_below_0_are_refused(name, weight):
+def test_weights_beyond_64_bits_or_below_0_are_rejected(name, weight):
     with pytest.raises(ValueError, match="weights of 0 or more"):
         run(name, example(name, 2, weight=np.full(native.N, weight)))
 
 
-def test_sums_beyond_64_bits_are_refused():
+def test_sums_beyond_64_bits_are_rejected():
     with pytest.raises(ValueError, match="numerators"):
         run("grow", example("grow", 3, numerator=np.full(native.N, 2**60)))
     with pytest.raises(ValueError, match="fit 64 bits"):
-        run("spread", example("spread", 1, weight=np.full(3, 2**62)))
+        run("target_variance", example("target_variance", 1, weight=np.full(3, 2**62)))
     with pytest.raises(ValueError, match="at most 2"):
-        run("share", {"counts": np.full(3, 2**62), "max_bins": 2})
-    assert _native.share(np.ones(3, np.int64), 2**62).tolist() == [0, 1]
+        run("equal_bins", {"counts": np.full(3, 2**62), "max_bins": 2})
+    assert _native.equal_bins(np.ones(3, np.int64), 2**62).tolist() == [0, 1]
 
 
-def test_rows_of_no_weight_grow_no_branch():
-    """A mean over no weight is no division by 0."""
+def test_rows_of_weight_0_are_not_split():
+    """No division by 0 where the total weight is 0."""
     nodes = run("grow", example("grow", 4, weight=np.zeros(native.N, np.int64)))
     assert len(nodes[0]) == 1
 
@@ -248,7 +248,7 @@ def test_rows_of_no_weight_grow_no_branch():
         {"times": np.full(native.N, -1, np.int32)},
     ],
 )
-def test_gradients_that_do_not_fit_their_bits_are_refused(wrong):
+def test_gradients_that_do_not_fit_their_bits_are_rejected(wrong):
     with pytest.raises(ValueError, match=r"scales above 0|finite numerators"):
         run("grow_leafwise", example("grow_leafwise", **wrong))
 
@@ -264,11 +264,13 @@ def test_gradients_that_do_not_fit_their_bits_are_refused(wrong):
         {"rows_per_step": np.nan},
     ],
 )
-@pytest.mark.parametrize("name", ["grow", "best_split", "offers", "choose", "grow_leafwise", "spread"])
+@pytest.mark.parametrize(
+    "name", ["grow", "best_split", "best_per_feature", "choose_split", "grow_leafwise", "target_variance"]
+)
 def test_rules_are_checked_where_they_are_used(name, wrong):
-    sound = example(name)
+    valid = example(name)
     with pytest.raises(ValueError, match="rules: "):
-        run(name, sound | {"rules": native.Made("Rules", sound["rules"].arguments | wrong)})
+        run(name, valid | {"rules": native.NativeObject("Rules", valid["rules"].arguments | wrong)})
 
 
 def test_a_tree_tests_features_beyond_65535():
@@ -277,30 +279,30 @@ def test_a_tree_tests_features_beyond_65535():
     codes = np.zeros((3, n_features), np.uint8)
     codes[:, -1] = 0, 3, 4
     node = np.zeros(3, np.int32)
-    guide = native.GUIDE | {"feature": native.ints(n_features - 1, -1, -1, -1, -1)}
-    _native.descend(codes=codes, columns=columns, **guide, node=node, seen=1)
+    tree = native.CODE_TREE | {"feature": native.ints(n_features - 1, -1, -1, -1, -1)}
+    _native.descend(codes=codes, columns=columns, **tree, node=node, seen=1)
     assert node.tolist() == [1, 2, 2]
 
 
-def test_a_census_is_unchanged_by_entries_that_it_refuses():
-    census, sound = native.made(native.CENSUS), example("Census.restore")
-    found = {name: value for name, value in sound.items() if name != "self"}
+def test_rejected_entries_do_not_change_a_census():
+    census, valid = native.build(native.CENSUS), example("Census.restore")
+    found = {name: value for name, value in valid.items() if name != "self"}
     for starts in (native.longs(0, 9, 3), native.longs(0, 4, 3), native.longs(1, 2, 3)):
         with pytest.raises(ValueError, match="starts must cover the keys"):
             census.restore(**found | {"starts": starts})
     assert len(census.entries()[-1]) == 0
 
 
-def test_starts_beyond_the_cells_are_refused():
+def test_starts_beyond_the_cells_are_rejected():
     with pytest.raises(ValueError, match="starts must cover the cells"):
-        run("tally", example("tally", starts=native.longs(0, 9, 2)))
+        run("count_parts", example("count_parts", starts=native.longs(0, 9, 2)))
 
 
-def test_children_of_two_parents_are_refused():
-    """Their cuts would be counted twice, and the heap of them would have a loop."""
+def test_children_of_two_parents_are_rejected():
+    """Their cuts would be counted twice, and the heap of cuts would have a cycle."""
     shape = {"first_child": native.ints(1, 3, 3, -1, -1), "n_children": native.ints(2, 2, 2, 0, 0)}
-    for name in ("weakest_links", "frontiers", "rest"):
-        with pytest.raises(ValueError, match="behind their parent"):
+    for name in ("weakest_links", "frontiers", "prune_shape"):
+        with pytest.raises(ValueError, match="after their parent"):
             run(name, example(name) | shape)
 
 
@@ -315,12 +317,12 @@ def test_children_of_two_parents_are_refused():
         {"rate": 1e-320},
     ],
 )
-def test_a_chain_that_would_not_end_is_refused(wrong):
+def test_extreme_chains_are_rejected(wrong):
     with pytest.raises(ValueError, match=r"must be from|must not be"):
         run("HdpChain.__init__", example("HdpChain.__init__", **wrong))
 
 
-def test_no_call_of_a_chain_is_endless():
+def test_the_sweeps_per_call_are_limited():
     with pytest.raises(ValueError, match="sweeps in a call"):
         run("HdpChain.run", example("HdpChain.run", sweeps=2**62))
 
@@ -329,37 +331,37 @@ def test_no_call_of_a_chain_is_endless():
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_a_settler_keeps_the_shape_that_it_checked(which):
-    given = {name: native.made(value) for name, value in native.SETTLERS[which].arguments.items()}
-    settler = _native.Settler(**given)
-    settler.settle_all()
+def test_a_prune_sweep_keeps_a_copy_of_its_shape(which):
+    given = {name: native.build(value) for name, value in native.SWEEPS[which].arguments.items()}
+    sweep = _native.PruneSweep(**given)
+    sweep.decide_all()
     before = given["cut"].tolist(), given["value"].tolist()
     given["n_children"][0] = 2**30
     given["first_child"][:] = -(2**31)
-    settler.settle_all()
+    sweep.decide_all()
     assert (given["cut"].tolist(), given["value"].tolist()) == before
 
 
-def test_a_forest_keeps_the_parents_that_it_checked():
-    given = {name: native.made(value) for name, value in native.FOREST.items()}
-    forest = _native.Forest(**given)
-    before = forest.believe(np.zeros(6))[0]
+def test_stacked_trees_keep_copies_of_their_arrays():
+    given = {name: native.build(value) for name, value in native.TREES.items()}
+    trees = _native.StackedTrees(**given)
+    before = trees.probabilities(np.zeros(6))[0]
     given["parent"][:] = 2**30
     given["evidence"][:] = np.nan
-    np.testing.assert_array_equal(forest.believe(np.zeros(6))[0], before)
+    np.testing.assert_array_equal(trees.probabilities(np.zeros(6))[0], before)
 
 
-def test_columns_keep_the_codes_that_they_checked():
+def test_columns_keep_copies_of_their_arrays():
     n_codes = native.N_CODES.copy()
     arguments = native.columns(native.K).arguments | {"n_codes": n_codes}
     columns = _native.Columns(**arguments)
     n_codes[:] = 65535
-    given = {name: native.made(value) for name, value in example("histogram").items()}
+    given = {name: native.build(value) for name, value in example("histogram").items()}
     _native.histogram(**given | {"columns": columns})
 
 
 def at_once(work, n_threads=4):
-    """What threads that begin together get from the same work."""
+    """Results of the same work in several threads at once."""
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
@@ -370,7 +372,7 @@ def at_once(work, n_threads=4):
 
 
 def test_threads_share_a_chain():
-    """Each sweep is made alone: tables of ratios are widened while nobody else reads them."""
+    """Sweeps exclude each other: a sweep may widen the tables of ratios that another would read."""
     own = np.array([[0, 0], [900, 300], [500, 800]])
     chain = _native.HdpChain(**native.CHAIN | {"own": own, "concentration": 500.0, "sampled": False})
     at_once(lambda: [chain.run(2, True) for _ in range(30)])
@@ -385,17 +387,17 @@ def test_threads_share_a_census():
     assert sum(census.entries()[-1]) == 4 * len(column)
 
 
-def test_threads_share_a_forest():
+def test_threads_share_stacked_trees():
     n = 400
     parent = (np.arange(n, dtype=np.int32) - 1) // 2
     parent[0] = -1
     evidence = np.random.default_rng(0).integers(0, 9, (n, 3)).astype(np.float64)
-    forest = _native.Forest(parent, evidence, evidence, None)
+    trees = _native.StackedTrees(parent, evidence, evidence, None)
     strengths = [np.full(6, value) for value in (-1.0, 0.0, 1.0)]
-    alone = [forest.loss(strength) for strength in strengths]
+    alone = [trees.loss(strength) for strength in strengths]
 
     def work():
-        return [forest.loss(strength) for _ in range(20) for strength in strengths]
+        return [trees.loss(strength) for _ in range(20) for strength in strengths]
 
     for found in at_once(work):
         for i, (cost, slope) in enumerate(found):
@@ -403,8 +405,8 @@ def test_threads_share_a_forest():
             np.testing.assert_array_equal(slope, alone[i % 3][1])
 
 
-def test_arrays_that_are_only_read_may_begin_at_any_address():
-    """Those in the messages of a cluster do."""
+def test_input_arrays_may_be_unaligned():
+    """As arrays in the messages of a cluster do."""
     values = native.unaligned(np.array([0.5, -1.0, 3.0]))
     assert not values.flags.aligned
     assert _native.exp(values).tolist() == _native.exp(values.copy()).tolist()

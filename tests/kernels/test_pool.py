@@ -1,4 +1,4 @@
-"""The pool of threads: results in order, errors passed on, and fewer threads where the system grants no more."""
+"""The thread pool: results in order, errors passed on, and fewer threads where the system has no more."""
 
 import threading
 
@@ -33,21 +33,21 @@ def test_results_come_in_order_and_errors_are_passed_on():
         assert pool.submit(abs, -1).result() == 1
 
 
-def test_no_thread_is_left_behind():
+def test_all_threads_end_with_the_pool():
     before = threading.active_count()
     with Pool(3) as pool:
         list(pool.map(abs, range(9)))
     assert threading.active_count() == before
 
 
-def test_tasks_that_have_not_begun_can_be_dropped():
-    begun, go_on = threading.Event(), threading.Event()
+def test_tasks_that_have_not_begun_can_be_cancelled():
+    begun, resume = threading.Event(), threading.Event()
     pool = Pool(1)
-    running = pool.submit(lambda: (begun.set(), go_on.wait(30)))
+    running = pool.submit(lambda: (begun.set(), resume.wait(30)))
     waiting = pool.submit(abs, -1)
     assert begun.wait(30)
     pool.shutdown(wait=False, cancel_futures=True)
-    go_on.set()
+    resume.set()
     assert running.result()[1]
     assert waiting.cancelled()
 
@@ -58,7 +58,7 @@ def test_without_threads_each_task_runs_at_once(no_threads):
         assert list(pool.map(abs, [-1, 2])) == [1, 2]
 
 
-def test_a_fit_goes_on_without_threads_and_gives_the_same_tree(request):
+def test_a_fit_without_threads_gives_the_same_tree(request):
     expected = TreeClassifier("cart", n_jobs=2).fit(X, Y)
     forest = ForestClassifier(n_estimators=2, n_jobs=2).fit(X[:500], Y[:500])
     before = expected.predict_proba(X)

@@ -1,4 +1,4 @@
-"""The compiled router against its twin, against other libraries, and against arrays that are no tree."""
+"""The router against a Python reference, other libraries and invalid trees."""
 
 import threading
 
@@ -30,7 +30,7 @@ def same_bits(a, b):
 
 @settings(max_examples=300, deadline=None)
 @given(tree=twin.trees(kinds=MIXED), seed=seeds, n_rows=st.integers(1, 40), n_classes=st.integers(1, 4))
-def test_columns_route_and_answer_as_the_twin_does(tree, seed, n_rows, n_classes):
+def test_columns_are_routed_and_predicted_as_by_the_reference(tree, seed, n_rows, n_classes):
     columns = twin.columns(tree, MIXED, n_rows, seed)
     belief, weight = beliefs(tree, seed, n_classes)
     rows = list(zip(*columns, strict=True))
@@ -46,7 +46,7 @@ def test_columns_route_and_answer_as_the_twin_does(tree, seed, n_rows, n_classes
 
 @settings(max_examples=200, deadline=None)
 @given(tree=twin.trees(kinds=NUMERIC, max_inner=40), seed=seeds, n_rows=st.integers(1, 40))
-def test_matrices_of_any_layout_route_as_the_twin_does(tree, seed, n_rows):
+def test_matrices_of_any_layout_are_routed_as_by_the_reference(tree, seed, n_rows):
     columns = twin.columns(tree, NUMERIC, n_rows, seed)
     X = np.column_stack(columns)
     expected = [twin.stop(tree, row) for row in X]
@@ -59,7 +59,7 @@ def test_matrices_of_any_layout_route_as_the_twin_does(tree, seed, n_rows):
 
 
 @pytest.mark.parametrize("layout", ["C", "F"])
-def test_many_rows_route_as_few_do(layout):
+def test_blocks_of_rows_are_routed_as_single_rows(layout):
     rng = np.random.default_rng(0)
     tree = balanced(depth=10, n_features=6, rng=rng)
     X = np.asarray(rng.normal(size=(1003, 6)), order=layout)
@@ -96,7 +96,7 @@ def test_the_threshold_itself_goes_left_and_one_ulp_more_goes_right(cut):
         assert router.nodes(np.array([[below], [cut], [above], [np.inf]])).tolist() == [1, 1, 2, 2]
 
 
-def test_zero_has_no_sign():
+def test_negative_zero_equals_zero():
     router = router_of(twin.numeric_tree([2, 0, 0], [0, -1, -1], [-0.0, np.nan, np.nan], [-1, -1, -1]))
     assert router.nodes(np.array([[0.0], [-0.0]])).tolist() == [1, 1]
 
@@ -139,11 +139,11 @@ def test_fractions_are_in_proportion_to_the_evidence():
     assert router.nodes(columns).tolist() == [0, 2, 0]
     np.testing.assert_allclose(router.answers(columns, belief, weight)[0], [9 / 14, 5 / 14], rtol=1e-15)
     assert router.answers(columns, belief, weight)[1:].tolist() == [[1, 0], [9 / 14, 5 / 14]]
-    nobody = np.zeros(4)
-    assert router.answers(columns, belief, nobody)[0].tolist() == [9 / 14, 5 / 14]
+    no_rows = np.zeros(4)
+    assert router.answers(columns, belief, no_rows)[0].tolist() == [9 / 14, 5 / 14]
 
 
-def test_a_lone_leaf_answers_everything():
+def test_a_single_leaf_predicts_every_row():
     router = router_of(twin.numeric_tree([0], [-1], [np.nan], [-1]))
     belief = np.array([[0.25, 0.75]])
     assert router.nodes(np.zeros((3, 0))).tolist() == [0, 0, 0]
@@ -204,7 +204,7 @@ GOOD = twin.arrays(
         ("first_child", 1, -5),
         ("first_child", 2, 7),  # runs past the end
         ("first_child", 2, 2**31 - 1),
-        ("first_child", 2, 4),  # somebody else's child
+        ("first_child", 2, 4),  # the child of another node
         ("n_children", 0, -1),
         ("n_children", 0, 1),
         ("n_children", 1, 2**31 - 1),
@@ -226,7 +226,7 @@ GOOD = twin.arrays(
         ("missing_slot", 2, -3),
     ],
 )
-def test_arrays_that_are_no_tree_are_refused(name, place, value):
+def test_invalid_trees_are_rejected(name, place, value):
     router_of(GOOD)
     broken = GOOD.copies()
     broken[name][place] = value
@@ -234,7 +234,7 @@ def test_arrays_that_are_no_tree_are_refused(name, place, value):
         Router(**broken)
 
 
-def test_a_feature_far_beyond_the_columns_is_never_looked_up():
+def test_a_feature_beyond_the_columns_is_rejected():
     last = 2**31 - 1
     router = router_of(twin.numeric_tree([2, 0, 0], [last, -1, -1], [0.5, np.nan, np.nan], [-1, -1, -1]))
     assert router.n_features == 2**31
@@ -246,7 +246,7 @@ def test_a_feature_far_beyond_the_columns_is_never_looked_up():
 
 
 @pytest.mark.parametrize("name", list(GOOD.copies()))
-def test_arrays_of_wrong_type_or_shape_are_refused(name):
+def test_arrays_of_wrong_type_or_shape_are_rejected(name):
     array = GOOD.copies()[name]
     for wrong in (array.astype(np.float32), array[None], np.repeat(array, 2)[::2], array.astype(complex)):
         with pytest.raises(ValueError, match=name):
@@ -292,7 +292,7 @@ def test_hostile_arrays_raise_or_route_within_bounds(data, seed):
         [],
     ],
 )
-def test_unfit_columns_are_refused(X):
+def test_wrong_columns_are_rejected(X):
     with pytest.raises(ValueError, match=r"column|nominal"):
         router_of(GOOD).nodes(X)
 
@@ -300,13 +300,13 @@ def test_unfit_columns_are_refused(X):
 @pytest.mark.parametrize(
     "X", [np.zeros((3, 1)), np.zeros(3), np.zeros((3, 2), np.float32), np.zeros((3, 2, 1))]
 )
-def test_unfit_matrices_are_refused(X):
+def test_wrong_matrices_are_rejected(X):
     stump = twin.numeric_tree([2, 0, 0], [1, -1, -1], [0.5, np.nan, np.nan], [-1, -1, -1])
     with pytest.raises(ValueError, match=r"columns|matrix"):
         router_of(stump).nodes(X)
 
 
-def test_unfit_outputs_beliefs_and_weights_are_refused():
+def test_wrong_outputs_beliefs_and_weights_are_rejected():
     router = router_of(GOOD)
     columns = [np.zeros(3), np.zeros(3, np.int32)]
     belief, weight = np.full((8, 2), 0.5), np.ones(8)
@@ -345,7 +345,7 @@ class Awkward:
         return 0.0
 
 
-def test_single_rows_that_are_no_numbers_are_refused():
+def test_single_rows_without_numbers_are_rejected():
     router = router_of(GOOD)
     with pytest.raises(ValueError, match="columns"):
         router.one((0.0,))

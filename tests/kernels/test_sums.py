@@ -1,4 +1,4 @@
-"""The growing kernels on sums: cells against NumPy, cells against rows, Newton's gain against all cuts."""
+"""The growing kernels for regression: cells against NumPy and against rows, Newton's gain against all cuts."""
 
 from dataclasses import replace
 
@@ -14,23 +14,23 @@ from hornbeam.kernels import levelwise, subtree
 from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, NodeRange, Rows, Rules
 from strategies_growing import bins_of, growers, random_table
 
-NOBODY = np.empty(0, np.uint16)
+NO_LABELS = np.empty(0, np.uint16)
 
 
-def measured_table(seed: int, **kwargs):
+def regression_table(seed: int, **kwargs):
     table = random_table(seed, **kwargs)
     values = np.random.default_rng(seed).normal(size=table.n_rows) + table.target
     schema = replace(table.schema, classes=(), target=Kind.NUMERIC)
-    measured = NumericTarget.of(values, table.weight, table.unit)
-    return replace(table, schema=schema, target=None, measured=measured)
+    numeric_target = NumericTarget.of(values, table.weight, table.unit)
+    return replace(table, schema=schema, target=None, numeric_target=numeric_target)
 
 
-def coded(table, grower):
+def encoded(table, grower):
     bins = bins_of(table)
     weight = None if table.weight is None else table.weight.copy()
     rows = Rows(
         bins.encode(table).astype(np.uint16),
-        NOBODY,
+        NO_LABELS,
         weight,
         table.numeric_target.numerators(weight, table.unit),
     )
@@ -43,17 +43,17 @@ def copy(rows: Rows) -> Rows:
 
 @pytest.mark.parametrize("weights", ["none", "whole", "real"])
 def test_cells_are_sums_of_every_value(weights):
-    table = measured_table(1, n_rows=70, weights=weights)
-    rows, terms = coded(table, Grower(Criterion.SQUARED_ERROR))
+    table = regression_table(1, n_rows=70, weights=weights)
+    rows, spec = encoded(table, Grower(Criterion.SQUARED_ERROR))
     slots = np.random.default_rng(0).integers(-1, 3, 70, dtype=np.int32)
-    cells = subtree.empty_cells(rows, terms, 3)
-    subtree.histogram(rows, terms, 5, 66, cells, slots)
+    cells = subtree.empty_cells(rows, spec, 3)
+    subtree.histogram(rows, spec, 5, 66, cells, slots)
     weight = np.ones(70, np.int64) if rows.weight is None else rows.weight
-    expected = np.zeros((3, terms.n_cells, 3), np.int64)
+    expected = np.zeros((3, spec.n_cells, 3), np.int64)
     for row in range(5, 66):
         for f, code in enumerate(rows.codes[row].tolist()):
             if slots[row] >= 0:
-                expected[slots[row], terms.offsets[f] + code] += (rows.numerator[row], weight[row], 1)
+                expected[slots[row], spec.offsets[f] + code] += (rows.numerator[row], weight[row], 1)
     kept = expected if weights != "none" else expected[..., [0, 2]]
     np.testing.assert_array_equal(cells.reshape(kept.shape), kept)
 
@@ -62,7 +62,7 @@ def test_cells_are_sums_of_every_value(weights):
 @given(st.data())
 def test_cells_and_rows_give_the_same_split(data):
     n_rows = data.draw(st.sampled_from([2, 16, 24, 25, 100, 1023, 1024, 3000]))
-    table = measured_table(
+    table = regression_table(
         data.draw(st.integers(0, 2**32 - 1)),
         n_rows=n_rows,
         n_values=data.draw(st.sampled_from([2, 20, 20_000])),
@@ -70,52 +70,52 @@ def test_cells_and_rows_give_the_same_split(data):
         weights=data.draw(st.sampled_from(["none", "whole", "real"])),
     )
     grower = replace(data.draw(growers(table)), max_depth=1, min_samples_split=2)
-    rows, terms = coded(table, grower)
-    cells = subtree.empty_cells(rows, terms)
-    subtree.histogram(rows, terms, 0, n_rows, cells)
-    nodes = subtree.grow(copy(rows), terms, NodeRange.root(n_rows, terms), np.zeros(2, np.int64))
-    spread = subtree.spread(rows, terms, NodeRange.root(n_rows, terms))
-    split = subtree.best_split(cells, terms, nodes.evidence[0], n_rows, spread=spread)
-    offers = levelwise.best_per_feature(cells, terms, nodes.evidence[0], n_rows, *terms.bounds, spread)
-    chosen = levelwise.choose_split(offers.numbers, terms, nodes.evidence[0], n_rows, spread)
+    rows, spec = encoded(table, grower)
+    cells = subtree.empty_cells(rows, spec)
+    subtree.histogram(rows, spec, 0, n_rows, cells)
+    nodes = subtree.grow(copy(rows), spec, NodeRange.root(n_rows, spec), np.zeros(2, np.int64))
+    variance = subtree.spread(rows, spec, NodeRange.root(n_rows, spec))
+    split = subtree.best_split(cells, spec, nodes.evidence[0], n_rows, variance=variance)
+    found_splits = levelwise.best_per_feature(cells, spec, nodes.evidence[0], n_rows, *spec.bounds, variance)
+    chosen = levelwise.choose_split(found_splits.numbers, spec, nodes.evidence[0], n_rows, variance)
     if len(nodes.parent) == 1:
         enough = n_rows >= 2 * grower.min_samples_leaf
-        assert split is None or not enough or nodes.evidence[0, 0] < 2 * terms.rules.min_weight_leaf
+        assert split is None or not enough or nodes.evidence[0, 0] < 2 * spec.rules.min_weight_leaf
         return
     assert split is not None
     assert chosen == split.feature
     found = (nodes.feature[0], nodes.gain[0], nodes.left[0], nodes.right[0], nodes.missing_slot[0])
     assert found == (split.feature, split.gain, split.left, split.right, split.missing_slot)
-    evidence, n_children = subtree.children_totals(cells, split, terms)
+    evidence, n_children = subtree.children_totals(cells, split, spec)
     np.testing.assert_array_equal(evidence, nodes.evidence[1:])
     np.testing.assert_array_equal(n_children, nodes.rows[1:])
 
 
 @pytest.mark.parametrize("ridge", [0.0, 1.0, 50.0])
 def test_newtons_gain(ridge):
-    """Pulls over hessians in steps of their own: of all cuts the one of largest G^2/(H + ridge), left and right."""
+    """Gradients and hessians with different step sizes: the best cut has the largest sum of G^2 / (H + ridge)."""
     rng = np.random.default_rng(3)
-    pull, hessian = rng.integers(-1000, 1000, 300), rng.integers(1, 250, 300)
+    gradient, hessian = rng.integers(-1000, 1000, 300), rng.integers(1, 250, 300)
     codes = rng.integers(0, 40, (300, 2)).astype(np.uint8)
-    pull += 20 * codes[:, 1]
+    gradient += 20 * codes[:, 1]
     rules = Rules()
     rules.ridge, rules.unit, rules.numerator_unit = ridge, 1 / 256, 1 / 1024
     rules.total_weight, rules.total_rows, rules.max_depth = int(hessian.sum()), 300, 1
     n_codes = np.full(2, 40, np.int32)
-    terms = GrowthSpec.of(n_codes, np.zeros(2, np.uint8), None, None, 1, CRITERIA["squared_error"], rules)
+    spec = GrowthSpec.of(n_codes, np.zeros(2, np.uint8), None, None, 1, CRITERIA["squared_error"], rules)
     nodes = subtree.grow(
-        Rows(codes.copy(), NOBODY, hessian.copy(), pull.copy()),
-        terms,
-        NodeRange.root(300, terms),
+        Rows(codes.copy(), NO_LABELS, hessian.copy(), gradient.copy()),
+        spec,
+        NodeRange.root(300, spec),
         np.zeros(2, np.int64),
     )
 
-    def worth(mine: np.ndarray) -> float:
-        return (pull[mine].sum() / 1024) ** 2 / (hessian[mine].sum() / 256 + ridge)
+    def value(mine: np.ndarray) -> float:
+        return (gradient[mine].sum() / 1024) ** 2 / (hessian[mine].sum() / 256 + ridge)
 
-    whole = worth(np.ones(300, bool))
+    whole = value(np.ones(300, bool))
     gains = {
-        (f, cut): worth(codes[:, f] <= cut) + worth(codes[:, f] > cut) - whole
+        (f, cut): value(codes[:, f] <= cut) + value(codes[:, f] > cut) - whole
         for f in range(2)
         for cut in range(39)
     }
@@ -124,13 +124,13 @@ def test_newtons_gain(ridge):
     assert nodes.gain[0] * hessian.sum() / 256 == pytest.approx(gains[best], rel=1e-12)
 
 
-def test_shapes_that_do_not_fit_are_refused():
-    table = measured_table(0, n_rows=10)
-    rows, terms = coded(table, Grower(Criterion.SQUARED_ERROR))
-    block, slip = NodeRange.root(10, terms), np.zeros(2, np.int64)
-    with pytest.raises(ValueError, match="one numerator a row expected"):
-        subtree.grow(rows._replace(numerator=np.zeros(9, np.int64)), terms, block, slip)
+def test_arrays_of_wrong_length_are_rejected():
+    table = regression_table(0, n_rows=10)
+    rows, spec = encoded(table, Grower(Criterion.SQUARED_ERROR))
+    node, progress = NodeRange.root(10, spec), np.zeros(2, np.int64)
+    with pytest.raises(ValueError, match="one numerator per row expected"):
+        subtree.grow(rows._replace(numerator=np.zeros(9, np.int64)), spec, node, progress)
     with pytest.raises(ValueError, match="no label where there are numerators"):
-        subtree.grow(rows._replace(label=np.zeros(10, np.uint16)), terms, block, slip)
+        subtree.grow(rows._replace(label=np.zeros(10, np.uint16)), spec, node, progress)
     with pytest.raises(ValueError, match=r"criterion 3 \(squares\) expected for sums"):
-        subtree.grow(rows, terms._replace(criterion=0), block, slip)
+        subtree.grow(rows, spec._replace(criterion=0), node, progress)

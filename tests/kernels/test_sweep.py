@@ -1,4 +1,4 @@
-"""The sweeps against their slow twins, bit for bit, and what their doors refuse, so that none leaves its arrays."""
+"""The sweeps against slow Python references, bit for bit, and wrong arguments."""
 
 import gc
 from itertools import pairwise
@@ -19,7 +19,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 @st.composite
 def shapes(draw):
-    """Skeletons in which a node has up to 40 children, far more than the tests of a small schema can ask for."""
+    """Skeletons whose nodes have up to 40 children, more than splits on a small schema have."""
     if draw(st.integers(0, 4)) == 0:
         return chain(draw(st.integers(0, 60)))
     rng = np.random.default_rng(draw(seeds))
@@ -39,8 +39,8 @@ def shapes(draw):
     )
 
 
-def risky(skeleton, seed):
-    """Evidence, some of which stops on the way, beliefs and costs of a tree of this shape: ties, zeros and gains."""
+def random_costs(skeleton, seed):
+    """Expected costs of a tree of this shape, with ties, zeros and negative costs; some rows stop at inner nodes."""
     rng = np.random.default_rng(seed)
     n, k = skeleton.n_nodes, int(rng.integers(1, 9))
     own = rng.integers(0, rng.choice([1, 4, 2**40]), (n, k), endpoint=True)
@@ -54,66 +54,66 @@ def risky(skeleton, seed):
     )
 
 
-def settled(skeleton, costs, orders=None, **margin):
-    """The verdicts and the values, all nodes settled at once or in the orders given, one after the other."""
-    settler = PruneSweep(skeleton.first_child, skeleton.n_children, costs, **margin)
+def decided(skeleton, costs, orders=None, **margin):
+    """The decisions and values, all nodes at once or in the given orders."""
+    sweep = PruneSweep(skeleton.first_child, skeleton.n_children, costs, **margin)
     if orders is None:
-        settler.settle_all()
+        sweep.settle_all()
     for order in orders or ():
-        settler.settle(order)
-    return settler.cut.tolist(), settler.value.tolist()
+        sweep.settle(order)
+    return sweep.cut.tolist(), sweep.value.tolist()
 
 
 @given(shapes(), seeds, st.sampled_from([{}, {"relative": 1e-12}, {"slack": -1e-300, "relative": -1e-12}]))
-def test_expected_costs_are_settled_as_the_twin_does(skeleton, seed, margin):
-    costs = risky(skeleton, seed)
+def test_expected_costs_give_the_decisions_of_the_reference(skeleton, seed, margin):
+    costs = random_costs(skeleton, seed)
     as_leaf, staying = reference.expected_costs(skeleton, *costs)
-    twin = reference.settle(skeleton, as_leaf, staying, **margin)
-    assert settled(skeleton, costs, **margin) == twin
-    assert settled(skeleton, GivenCosts(np.array(as_leaf), np.array(staying)), **margin) == twin
+    expected = reference.settle(skeleton, as_leaf, staying, **margin)
+    assert decided(skeleton, costs, **margin) == expected
+    assert decided(skeleton, GivenCosts(np.array(as_leaf), np.array(staying)), **margin) == expected
 
 
 @given(trees(), seeds)
-def test_trees_of_every_kind_are_settled_as_the_twin_does(tree, seed):
+def test_trees_of_every_kind_give_the_decisions_of_the_reference(tree, seed):
     k = tree.n_classes
     costs = ExpectedCosts(
         tree.evidence, tree.unit.item(0), tree.belief, np.random.default_rng(seed).random((k, k))
     )
-    assert settled(tree.skeleton, costs) == reference.settle(
+    assert decided(tree.skeleton, costs) == reference.settle(
         tree.skeleton, *reference.expected_costs(tree.skeleton, *costs)
     )
 
 
 @given(shapes(), seeds)
 def test_the_order_within_a_frontier_does_not_matter(skeleton, seed):
-    """Nor does walking the levels backwards instead of the heights, or settling one node at a time."""
+    """Nor does it matter whether nodes are handled by level, by height or one at a time."""
     rng = np.random.default_rng(seed)
     order, begin = frontiers(skeleton.first_child, skeleton.n_children)
     rounds = [rng.permutation(order[here:end]) for here, end in pairwise(begin)]
     alone = np.concatenate(rounds)[:, None]
     given_costs = GivenCosts(*rng.integers(0, 5, (2, skeleton.n_nodes)).astype(float))
-    for costs in (risky(skeleton, seed), given_costs):
-        at_once = settled(skeleton, costs)
-        assert settled(skeleton, costs, rounds) == at_once
-        assert settled(skeleton, costs, list(alone)) == at_once
+    for costs in (random_costs(skeleton, seed), given_costs):
+        at_once = decided(skeleton, costs)
+        assert decided(skeleton, costs, rounds) == at_once
+        assert decided(skeleton, costs, list(alone)) == at_once
 
 
 def test_rows_and_costs_worked_by_hand():
-    """A root of ten rows over leaves of five and four: one row stops at the root, which answers class 0."""
+    """A root of ten rows over leaves of five and four: one row stops at the root, which predicts class 0."""
     stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan])
     evidence, belief = np.array([[6, 4], [5, 0], [1, 3]]), np.array([[0.6, 0.4], [1.0, 0.0], [0.25, 0.75]])
     costs = ExpectedCosts(evidence, 0.5, belief, np.array([[0.0, 1.0], [2.0, 0.0]]))
     # As a leaf min(0.8, 0.6) * 5; staying 0.6 / 2; the leaves 0 and min(1.5, 0.25) * 2.
-    assert settled(stump, costs) == ([False] * 3, [0.3 + 0.5, 0.0, 0.5])
+    assert decided(stump, costs) == ([False] * 3, [0.3 + 0.5, 0.0, 0.5])
 
 
 @given(shapes(), seeds, st.sampled_from([0.0, 0.1, 0.5, 1.0]))
 @example(Skeleton.leaf(), 0, 1.0)
-def test_the_rest_is_what_the_twin_finds(skeleton, seed, share):
+def test_the_pruned_shape_equals_the_reference(skeleton, seed, share):
     cut = np.random.default_rng(seed).random(skeleton.n_nodes) < share
-    left = prune_shape(skeleton.first_child, skeleton.n_children, cut)
-    assert list(zip(*(array.tolist() for array in left), strict=True)) == reference.rest(skeleton, cut)
-    assert all(array.base is None for array in left), "no larger array is kept alive"
+    pruned = prune_shape(skeleton.first_child, skeleton.n_children, cut)
+    assert list(zip(*(array.tolist() for array in pruned), strict=True)) == reference.rest(skeleton, cut)
+    assert all(array.base is None for array in pruned), "no larger array is kept alive"
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_the_rest_is_what_the_twin_finds(skeleton, seed, share):
         ([], [], 0),
     ],
 )
-def test_shapes_that_would_leave_the_arrays(first_child, n_children, n_cut):
+def test_invalid_shapes_are_rejected(first_child, n_children, n_cut):
     with pytest.raises(ValueError, match=r"expected|differ"):
         prune_shape(np.array(first_child, np.int32), np.array(n_children, np.int32), np.zeros(n_cut, bool))
 
@@ -148,32 +148,32 @@ def test_shapes_that_would_leave_the_arrays(first_child, n_children, n_cut):
         ExpectedCosts(np.zeros((3, 0), np.int64), 1.0, np.ones((3, 0)), np.zeros((0, 0))),
     ],
 )
-def test_costs_of_other_nodes_or_classes(costs):
+def test_costs_of_wrong_shape_are_rejected(costs):
     with pytest.raises(ValueError, match="expected"):
         PruneSweep(np.array([1, -1, -1], np.int32), np.array([2, 0, 0], np.int32), costs)
 
 
 @pytest.mark.parametrize("node", [-1, 3])
-def test_nodes_of_another_tree(node):
+def test_nodes_outside_the_tree_are_rejected(node):
     stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan])
-    settler = PruneSweep(stump.first_child, stump.n_children, GivenCosts(np.zeros(3), np.zeros(3)))
+    sweep = PruneSweep(stump.first_child, stump.n_children, GivenCosts(np.zeros(3), np.zeros(3)))
     with pytest.raises(ValueError, match="nodes of the tree"):
-        settler.settle(np.array([1, node], np.int32))
+        sweep.settle(np.array([1, node], np.int32))
 
 
-def test_a_settler_holds_what_it_reads():
-    """Arrays that nobody else holds stay until the settler goes."""
+def test_a_sweep_keeps_its_arrays_alive():
+    """Arrays without other references live as long as the sweep."""
     skeleton = chain(30_000)
     n = skeleton.n_nodes
-    settler = PruneSweep(
+    sweep = PruneSweep(
         skeleton.first_child.copy(), skeleton.n_children.copy(), GivenCosts(np.ones(n), np.zeros(n))
     )
     gc.collect()
     _others = [np.full(n, np.nan) for _ in range(8)], [np.full(n, 2**30, np.int32) for _ in range(8)]
-    settler.settle_all()
-    assert settler.cut.tolist() == (skeleton.n_children > 0).tolist()
+    sweep.settle_all()
+    assert sweep.cut.tolist() == (skeleton.n_children > 0).tolist()
 
 
-def test_beliefs_of_other_classes():
+def test_beliefs_of_other_classes_are_rejected():
     with pytest.raises(ValueError, match="every class by every class"):
         least_costs(np.ones((5, 2)), np.ones((3, 3)))

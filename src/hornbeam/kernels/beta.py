@@ -1,4 +1,4 @@
-"""The beta distribution with the same bits on every machine; SciPy's differs between versions and processors."""
+"""The beta distribution with the same bits on every machine, unlike SciPy's."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,11 +8,11 @@ from hornbeam.typing import Floats
 
 __all__ = ["beta_cdf", "beta_quantile", "student_bound"]
 
-_LEAST, _MOST = 1e-100, 1e100  # parameters beyond are those of a single point, in 64 bits
+_LEAST, _MOST = 1e-100, 1e100  # beyond, the distribution is a single point in 64 bits
 
 
 def beta_cdf(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Floats:
-    """Give the probability that a beta-distributed number is at most x, within 1e-10.
+    """Return the distribution function of the beta distribution at x, within 1e-10.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def beta_cdf(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Floats:
 
 
 def beta_quantile(a: ArrayLike, b: ArrayLike, p: float) -> Floats:
-    """Give the number that a beta-distributed one is below with probability p.
+    """Return the p-quantile of the beta distribution.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def beta_quantile(a: ArrayLike, b: ArrayLike, p: float) -> Floats:
 
 
 def student_bound(freedom: ArrayLike, level: float) -> Floats:
-    """Give the distance from 0 that one of Student's distribution stays within, with a probability.
+    """Return the half-width of the central interval of Student's t distribution with this probability.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def student_bound(freedom: ArrayLike, level: float) -> Floats:
     [6.3138, 1.8125]
     """
     half = np.asarray(freedom, np.float64) / 2
-    # t² / (freedom + t²) is beta-distributed. Of the two shares of 1, the small one has all of its digits.
+    # t² / (freedom + t²) is beta-distributed. It and its complement are computed apart, each with all of its digits.
     within, rest = beta_quantile(0.5, half, level), beta_quantile(half, 0.5, 1 - level)
     bound: Floats = np.sqrt(2 * half * within / rest)
     return bound

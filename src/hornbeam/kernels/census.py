@@ -1,8 +1,8 @@
-"""Counting values by the leading bits of their keys: what binning needs to know of the rows.
+"""The census of numeric columns: distinct values, or counts by the leading bits of their keys, for binning.
 
-A *key* is an unsigned 64-bit integer in the order of the floats: their bits without the sign, counted up or
-down from the key of zero. Everything here is a sum of counts or an and/or of bits, so the order of the
-rows and the way they are grouped cannot change a result.
+A *key* is an unsigned 64-bit integer in the order of the floats: their bits without the sign, added to or subtracted
+from the key of zero. Everything here is a sum of counts or an and/or of bits, so the order of the rows and their
+grouping cannot change a result. ``native/binning/keys.hpp`` has a drawing of the bits.
 """
 
 from typing import Any, NamedTuple, Self
@@ -11,17 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam._native import Census as NativeCensus  # type: ignore[import-not-found,unused-ignore]
-from hornbeam._native import share as native_share
-from hornbeam._native import tally as native_tally
+from hornbeam._native import count_parts, equal_bins
 from hornbeam.typing import Bools, Counts, Floats
 
 __all__ = ["CELL_SHIFT", "MOST_DIGITS", "ZERO", "Census", "Entries", "Keys", "floats_of", "share", "tally"]
 
 type Keys = NDArray[np.uint64]
 
-# Cells of a census share the bits above: sign, exponent and 10 bits of mantissa.
+# Keys of one cell differ only in the bits below this one; those above are sign, exponent and 10 bits of mantissa.
 CELL_SHIFT = 42
-# Into at most 2**16 parts is a cell divided at once.
+# A cell is divided into at most 2**16 parts at once.
 MOST_DIGITS = 16
 # The key of 0.0.
 ZERO = np.uint64(1 << 63)
@@ -29,7 +28,7 @@ ONE = np.uint64(1)
 
 
 class Entries(NamedTuple):
-    """What a census found, feature after feature.
+    """Result of a census, feature by feature.
 
     Feature ``f`` has ``keys[starts[f]:starts[f + 1]]`` in order, with ``counts``: its distinct values or,
     where ``full``, the first keys of its cells. ``ones`` has the bits set in every key, ``some`` those set in
@@ -47,14 +46,14 @@ class Entries(NamedTuple):
 
 
 class Census:
-    """The first count of some numeric columns: distinct values while they are few, else cells.
+    """Counts of distinct values of numeric columns while there are few, else of cells.
 
     Parameters
     ----------
     n_features : int
-        How many columns.
+        Number of columns.
     limit : int
-        Up to so many distinct values are kept.
+        Maximum number of distinct values per column; with more, cells are counted.
 
     Examples
     --------
@@ -74,16 +73,16 @@ class Census:
         self._native = NativeCensus(n_features, limit)
 
     def add(self, columns: tuple[NDArray[Any], ...]) -> None:
-        """Count the rows of some columns (float64, any stride)."""
+        """Count the rows of columns (float64, any stride)."""
         self._native.add(columns)
 
     def absorb(self, other: Self) -> Self:
-        """Add what another census counted; returns this one."""
-        self._native.absorb(other._native)
+        """Add the counts of another census; return this one."""
+        self._native.merge(other._native)
         return self
 
     def entries(self) -> Entries:
-        """What was found."""
+        """Return the result."""
         return Entries(*self._native.entries())
 
     def __getstate__(self) -> tuple[int, int, Entries]:
@@ -96,7 +95,7 @@ class Census:
 
 
 def floats_of(keys: Keys) -> Floats:
-    """The numbers behind some keys.
+    """Floats from their keys.
 
     Examples
     --------
@@ -118,7 +117,7 @@ def tally(
     ones: Keys,
     some: Keys,
 ) -> None:
-    """Count the parts of some cells, in place.
+    """Count the rows in the parts of cells, in place.
 
     Parameters
     ----------
@@ -132,13 +131,13 @@ def tally(
     counts, ones, some : array of int64, uint64, uint64; in and out
         Per part, cell after cell: its rows, the bits set in every key and those set in some key.
     """
-    native_tally(columns, starts, low, high, digit_shift, digits, counts, ones, some)
+    count_parts(columns, starts, low, high, digit_shift, digits, counts, ones, some)
 
 
 def share(counts: Counts, max_bins: int) -> Counts:
-    """Last index of every bin but the last when a run of counts is cut into bins of nearly equal sums.
+    """Cut a run of counts into bins of nearly equal sums; return the last index of every bin but the last.
 
-    An entry heavier than the mean bin starts and ends one; the others share the bins that remain.
+    An entry heavier than the mean bin is a bin of its own; the other entries fill the remaining bins.
 
     Examples
     --------
@@ -146,5 +145,5 @@ def share(counts: Counts, max_bins: int) -> Counts:
     >>> share(np.array([1, 1, 1, 9, 1, 1]), 3).tolist()
     [2, 3]
     """
-    result: Counts = native_share(counts, max_bins)
+    result: Counts = equal_bins(counts, max_bins)
     return result

@@ -1,4 +1,4 @@
-"""exp and log with the same bits on every machine; NumPy's differ between processors."""
+"""exp and log with the same bits on every machine, unlike NumPy's."""
 
 from collections.abc import Callable
 
@@ -34,7 +34,7 @@ def exp2(values: ArrayLike) -> Floats:
 
 
 def log(values: ArrayLike) -> Floats:
-    """Give the natural logarithm of each value, within 1 unit in the last place; minus infinity at 0.
+    """Return the natural logarithm of each value, within 1 unit in the last place; minus infinity at 0.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def log(values: ArrayLike) -> Floats:
 
 
 def log2(values: ArrayLike) -> Floats:
-    """Give the logarithm to base 2 of each value, within 2 units in the last place; exact for powers of two.
+    """Return the logarithm to base 2 of each value, within 2 units in the last place; exact for powers of two.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From values to codes: the compiled search."""
+"""Bin codes of values."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from hornbeam.typing import Bools, Codes, Counts, Floats, Indices
 
 __all__ = ["encode"]
 
-# Below this many rows a thread costs more than it brings.
+# With fewer rows a thread costs more than it saves.
 ROWS_PER_THREAD = 16_384
 
 
@@ -24,7 +24,7 @@ def encode(
     n_rows: int,
     n_jobs: int = 1,
 ) -> tuple[Codes, int]:
-    """Codes of every value, and the first nominal column with a code out of range (-1: none).
+    """Encode every value; also return the first nominal column with a code out of range (-1: none).
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def encode(
     nominal : array of bool
         Which columns hold category codes.
     n_rows, n_jobs : int
-        Length of the columns; threads that share the rows.
+        Length of the columns; maximum number of threads.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The hierarchical Dirichlet process of a tree: the compiled Gibbs sampler."""
+"""The Gibbs sampler of the hierarchical Dirichlet process of a tree."""
 
 from typing import NamedTuple
 
@@ -7,11 +7,11 @@ from hornbeam.typing import Counts, Floats, Indices
 
 __all__ = ["Posterior", "sample"]
 
-_SWEEPS_A_CALL = 20  # between calls the interpreter may be interrupted
+_SWEEPS_PER_CALL = 20  # the interpreter can be interrupted between calls
 
 
 class Posterior(NamedTuple):
-    """Means over the recorded sweeps: probabilities, concentration and number of tables of every node."""
+    """Means over the recorded sweeps: probabilities, concentration and number of tables per node."""
 
     belief: Floats
     concentration: Floats
@@ -39,15 +39,15 @@ def sample(
     own : int64 array of shape (n, K)
         Rows of each class that stop at each node.
     group : int32 array of shape (n,)
-        Nodes of one group share their concentration; the root's entry is not looked at.
+        Nodes of one group have the same concentration; the root's entry is ignored.
     sweeps, burn_in : int
-        Sweeps in all, and how many of them come before the first that counts.
+        Total number of sweeps, and how many of them come before the first recorded one.
     seed : int
         From 0 to 2**64 - 1. The same seed gives the same bits on every machine.
     concentration : float
-        The concentration of every node but the root; where the chain starts if it is sampled.
+        Concentration of every node but the root; the initial value if it is sampled.
     root_concentration : float
-        That of the root, whose base is uniform.
+        Concentration of the root, whose base is uniform.
     prior : (float, float), optional
         Shape (1 or more) and rate of the gamma prior of a sampled concentration; None keeps it fixed.
 
@@ -63,7 +63,7 @@ def sample(
     chain = HdpChain(
         parent, own, group, root_concentration, concentration, prior is not None, shape, rate, seed
     )
-    for begin, end, keep in ((0, burn_in, False), (burn_in, sweeps, True)):
-        for done in range(begin, end, _SWEEPS_A_CALL):
-            chain.run(min(_SWEEPS_A_CALL, end - done), keep)
+    for begin, end, record in ((0, burn_in, False), (burn_in, sweeps, True)):
+        for done in range(begin, end, _SWEEPS_PER_CALL):
+            chain.run(min(_SWEEPS_PER_CALL, end - done), record)
     return Posterior(*chain.means())

@@ -1,4 +1,4 @@
-"""The kernel of LambdaMART: pulls and weights of rows, from all pairs of a query."""
+"""The kernel of LambdaMART: negative gradients and weights of rows, from all pairs of a query."""
 
 from hornbeam import _native
 from hornbeam.typing import Counts, Floats
@@ -15,6 +15,6 @@ def lambdas(
     truncation: int | None,
     normalize: bool,
 ) -> tuple[Floats, Floats]:
-    """Return the pull and the weight of every row; those of query q are ``rows[starts[q]:starts[q + 1]]``."""
-    pull, weight = _native.lambdas(score, gain, rows, starts, sigma, truncation or 0, normalize)
-    return pull, weight
+    """Return the negative gradient and the weight per row; query q has ``rows[starts[q]:starts[q + 1]]``."""
+    gradient, weight = _native.lambdas(score, gain, rows, starts, sigma, truncation or 0, normalize)
+    return gradient, weight

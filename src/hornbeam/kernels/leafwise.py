@@ -1,4 +1,4 @@
-"""The kernel of boosting: a tree of sums grown best first, from coded rows that stay where they are."""
+"""The kernel of boosting: a tree of sums grown best first, from encoded rows that stay in place."""
 
 from typing import NamedTuple
 
@@ -13,10 +13,11 @@ __all__ = ["Gradients", "grow_leafwise"]
 
 
 class Gradients(NamedTuple):
-    """What rows are added up as, and the steps it is rounded to.
+    """Per-row gradients and hessians, and their fixed-point scales.
 
-    A row's numerator times ``numerator_scale`` is rounded to a whole number, and so is its denominator (None: 1 for
-    each row); both are multiplied by the times the row counts (None: once). ``shift`` bits hold the times of all rows.
+    The numerator (negative gradient) times ``numerator_scale`` is rounded to an integer, and so is the denominator
+    (hessian; None: 1 per row). Both are multiplied by the number of times that the row counts (None: once).
+    ``shift`` bits are reserved for the sum of the times.
     """
 
     numerator: Floats
@@ -29,27 +30,27 @@ class Gradients(NamedTuple):
 
 def grow_leafwise(
     codes: Codes,
-    pulls: Gradients,
+    gradients: Gradients,
     order: NDArray[np.int32],
-    n_added: int,
-    terms: GrowthSpec,
+    n_train: int,
+    spec: GrowthSpec,
     max_leaves: int | None,
     key: int,
     n_jobs: int = 1,
 ) -> tuple[Nodes, Indices]:
-    """Grow a tree of at most so many leaves; return its nodes, and for each row the one that answers for it.
+    """Grow a tree of at most ``max_leaves`` leaves; return its nodes, and the node where each row ends.
 
-    ``order`` lists rows, first the ``n_added`` that are added up, then those that only look on; it is reordered. The
-    result depends neither on the order nor on the threads.
+    ``order`` lists row numbers, first the ``n_train`` training rows, then rows that are only routed; it is reordered.
+    The result depends neither on the order nor on the threads.
     """
-    *arrays, numerator_scale, denominator_scale, shift = pulls
+    *arrays, numerator_scale, denominator_scale, shift = gradients
     nodes, node = _native.grow_leafwise(
         codes,
         *arrays,
         order,
-        n_added,
-        terms.columns,
-        terms.rules,
+        n_train,
+        spec.columns,
+        spec.rules,
         numerator_scale,
         denominator_scale,
         shift,

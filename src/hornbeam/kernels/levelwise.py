@@ -1,4 +1,4 @@
-"""The kernels of the level phase: rows down a tree over codes, cells of many nodes, splits by blocks of features."""
+"""The kernels of the level phase: descent in a tree over codes, histograms of many nodes, splits by feature."""
 
 from typing import NamedTuple
 
@@ -12,9 +12,9 @@ __all__ = ["CodeTree", "FeatureSplits", "best_per_feature", "choose_split", "cou
 
 
 class CodeTree(NamedTuple):
-    """A tree whose tests are on codes, children after their parents, siblings in a row.
+    """A tree whose splits are on codes, children after their parents, siblings adjacent.
 
-    Codes up to ``left`` go to the first child, higher ones to the second. At a nominal test ``left`` is -1 and
+    Codes up to ``left`` go to the first child, higher ones to the second. At a nominal split ``left`` is -1 and
     ``map[map_start + code]`` is the slot. A missing value goes to ``missing_slot``. A slot of -1 means stop.
     """
 
@@ -27,10 +27,10 @@ class CodeTree(NamedTuple):
 
 
 class FeatureSplits(NamedTuple):
-    """What each of some features offers a node, four numbers a feature, and those of their splits that may win.
+    """Four numbers per feature of a node, and the splits of these features that may win among all features.
 
-    The numbers are the gain (NaN: nothing is offered), the score that features are compared by (NaN: not yet known),
-    the bits that the search costs, and whether the categories are few (``native/choice.hpp``).
+    The numbers are the gain (NaN: no split), the score that features are compared by (NaN: not yet computed), the bits
+    that the search costs, and whether there are few categories (``native/growing/choice.hpp``).
     """
 
     numbers: Floats
@@ -38,53 +38,53 @@ class FeatureSplits(NamedTuple):
 
 
 def descend(
-    codes: Codes, terms: GrowthSpec, guide: CodeTree, node: Indices | None = None, seen: int = 1
+    codes: Codes, spec: GrowthSpec, tree: CodeTree, node: Indices | None = None, seen: int = 1
 ) -> Indices:
-    """Send each row of codes down a tree; return the node where it stops.
+    """Route each row of codes down a tree; return the node where it stops.
 
-    ``node`` is where the rows stood when the tree had ``seen`` nodes; it is written to.
+    ``node`` is the node of each row when the tree had ``seen`` nodes; it is overwritten.
     """
     if node is None:
         node = np.zeros(len(codes), dtype=np.int32)
-    _native.descend(codes, terms.columns, *guide, node, seen)
+    _native.descend(codes, spec.columns, *tree, node, seen)
     return node
 
 
 def count_open(
     rows: Rows,
-    terms: GrowthSpec,
-    guide: CodeTree,
+    spec: GrowthSpec,
+    tree: CodeTree,
     slot_of_node: Indices,
     cells: Cells,
     node: Indices | None = None,
     seen: int = 1,
 ) -> Indices:
-    """Count each row into the cells of the slot its node has (-1: nowhere); return the nodes as `descend` does."""
+    """Count each row into the cells of its node's slot (-1: nowhere); return the nodes as `descend` does."""
     if node is None:
         node = np.zeros(rows.n_rows, dtype=np.int32)
-    _native.count_open(*rows, terms.columns, *guide, node, seen, slot_of_node, cells)
+    _native.count_open(*rows, spec.columns, *tree, node, seen, slot_of_node, cells)
     return node
 
 
 def best_per_feature(
     cells: Cells,
-    terms: GrowthSpec,
+    spec: GrowthSpec,
     evidence: Counts,
     n_rows: int,
     lower: float,
     upper: float,
-    spread: float = 0.0,
+    variance: float = 0.0,
 ) -> FeatureSplits:
-    """Find what each feature offers one node, from its cells of these features, evidence, rows and spread."""
-    what = (cell_kind(terms, cells), terms.columns, terms.criterion, terms.rules)
-    numbers, splits = _native.offers(cells, *what, evidence, n_rows, lower, upper, spread)
+    """Find the best split per feature of one node, from its cells, evidence, rows and target variance."""
+    common = (cell_kind(spec, cells), spec.columns, spec.criterion, spec.rules)
+    numbers, splits = _native.best_per_feature(cells, *common, evidence, n_rows, lower, upper, variance)
     return FeatureSplits(numbers, [Split(*split) for split in splits])
 
 
 def choose_split(
-    numbers: Floats, terms: GrowthSpec, evidence: Counts, n_rows: int, spread: float = 0.0
+    numbers: Floats, spec: GrowthSpec, evidence: Counts, n_rows: int, variance: float = 0.0
 ) -> int:
-    """Tell which feature wins by the declared order, given what all of them offer; -1: none does."""
-    what = (cell_kind(terms), terms.columns, terms.criterion, terms.rules)
-    winner: int = _native.choose(numbers, *what, evidence, n_rows, spread)
+    """Return the winning feature given the numbers of all features; -1: none."""
+    common = (cell_kind(spec), spec.columns, spec.criterion, spec.rules)
+    winner: int = _native.choose_split(numbers, *common, evidence, n_rows, variance)
     return winner

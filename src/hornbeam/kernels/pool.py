@@ -1,4 +1,4 @@
-"""A pool of threads that goes on with fewer where the system grants no more."""
+"""A thread pool that continues with fewer threads where the system has no more."""
 
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
@@ -28,11 +28,11 @@ class _Task(NamedTuple):
             self.future.set_result(result)
 
 
-type _Tasks = SimpleQueue[_Task | None]  # None: no more will come
+type _Tasks = SimpleQueue[_Task | None]  # None: no more tasks
 
 
 class Pool(Executor):
-    """Threads of one piece of work, started as tasks come.
+    """Executor with threads that start as tasks are submitted.
 
     ``concurrent.futures.ThreadPoolExecutor`` raises a RuntimeError if a thread cannot be started. This pool works with
     the threads it has, and without any it runs each task in `submit`. Results do not depend on the number of threads.
@@ -40,7 +40,7 @@ class Pool(Executor):
     Parameters
     ----------
     n_threads : int
-        How many to start at most.
+        Maximum number of threads.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class Pool(Executor):
 
     @override
     def submit[**P, T](self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Have a thread make a call; return the future of its result."""
+        """Schedule a call; return the future of its result."""
         task = _Task(Future(), call, args, kwargs)
         if len(self._threads) < self._most:
             self._start()
@@ -68,7 +68,7 @@ class Pool(Executor):
 
     @override
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Let the threads end when their tasks are done; `cancel_futures` drops those that have not begun."""
+        """End the threads when their tasks are done; `cancel_futures` drops tasks that have not begun."""
         while cancel_futures:
             try:
                 task = self._tasks.get_nowait()
@@ -94,5 +94,5 @@ class Pool(Executor):
 def _serve(tasks: _Tasks) -> None:
     while (task := tasks.get()) is not None:
         task.run()
-        del task  # a thread that waits keeps no result in memory
+        del task  # a waiting thread must not keep the result alive
     tasks.put(None)  # for the next thread

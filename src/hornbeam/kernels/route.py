@@ -1,4 +1,4 @@
-"""Where rows stop in a tree, and what the tree answers there."""
+"""Routing of rows to nodes, and the predictions there."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,19 +22,19 @@ class Router:
     first_child, n_children, feature : int32 arrays
     threshold : float64 array
     slot_start, slot_of, missing_slot : int32 arrays
-        The tree as data. Contents are not trusted: whatever could lead a walk astray raises `ValueError`.
+        The tree as data. Contents are checked; whatever could lead a walk out of the arrays raises `ValueError`.
 
     Notes
     -----
-    Values come as a float64 matrix (rows by features, any strides, numeric tests only) or as a list of
+    Values come as a float64 matrix (rows by features, any strides, numeric splits only) or as a list of
     columns: float64 for numeric and ordinal features (NaN is missing), int32 codes for nominal ones (-1 is
-    missing, -2 a category the schema does not know). Columns that no test asks for are not looked at.
+    missing, -2 a category the schema does not know). Columns that no split reads are ignored.
 
     The interpreter's lock is released, so threads may route slices of the rows at the same time.
 
     Examples
     --------
-    A root that asks ``x0 <= 0.5`` and stops rows without a value:
+    A root that splits on ``x0 <= 0.5`` and stops rows without a value:
 
     >>> import numpy as np
     >>> router = Router(
@@ -68,15 +68,15 @@ class Router:
             first_child, n_children, feature, threshold, slot_start, slot_of, missing_slot
         )
         self.n_nodes: int = self._packed.n_nodes
-        #: Features a row must have at least.
+        #: Minimum number of features of a row.
         self.n_features: int = self._packed.n_features
         #: Steps of the longest walk.
         self.depth: int = self._packed.depth
-        #: Whether some test sends missing values to every child.
+        #: Whether some split sends missing values to every child.
         self.fractional: bool = self._packed.fractional
 
     def nodes(self, X: Values, out: Indices | None = None) -> Indices:
-        """Give the node where each row stops: a leaf, or the inner node that cannot tell it further.
+        """Return the node where each row stops: a leaf, or an inner node whose split has no child for the row.
 
         A missing value that goes to every child stops at the node where it first does so.
         """
@@ -87,15 +87,15 @@ class Router:
     def answers(
         self, X: Values, belief: Floats, weight: Floats | None = None, out: Floats | None = None
     ) -> Floats:
-        """Give each row the belief of the node where it stops.
+        """Return for each row the prediction (belief) of the node where it stops.
 
         Parameters
         ----------
         X : matrix or list of columns
         belief : float64 array of shape (n_nodes, n_classes)
         weight : float64 array of shape (n_nodes,), optional
-            Evidence of each node; needed by a `fractional` tree, where a missing value is answered by all
-            children in proportion to it (by the node itself if none of them has any).
+            Evidence of each node; needed by a `fractional` tree, where a row with a missing value gets the mean of all
+            children weighted by it (the node's own prediction if no child has any).
         out : float64 array of shape (n_rows, n_classes), optional
 
         Returns
@@ -103,18 +103,18 @@ class Router:
         float64 array of shape (n_rows, n_classes)
         """
         filled = np.empty((_n_rows(X), belief.shape[1])) if out is None else out
-        self._packed.fill_answers(X, belief, weight, filled)
+        self._packed.fill_predictions(X, belief, weight, filled)
         return filled
 
     def one(self, row: Row) -> int:
-        """Give the node where one row stops; nominal values are codes, NaN is missing."""
-        stop: int = self._packed.one(row)
+        """Return the node where one row stops; nominal values are codes, NaN is missing."""
+        stop: int = self._packed.node_of_row(row)
         return stop
 
     def one_answer(self, row: Row, belief: Floats, weight: Floats | None = None) -> tuple[float, ...]:
-        """Give one row's answer (see `answers`); nominal values are codes, NaN is missing."""
-        answer: tuple[float, ...] = self._packed.one_answer(row, belief, weight)
-        return answer
+        """Return the prediction of one row (see `answers`); nominal values are codes, NaN is missing."""
+        prediction: tuple[float, ...] = self._packed.predict_row(row, belief, weight)
+        return prediction
 
 
 def _n_rows(X: Values) -> int:

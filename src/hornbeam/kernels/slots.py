@@ -1,4 +1,4 @@
-"""Slot maps in the narrowest integers that hold them: a column of many categories has one slot a category and test."""
+"""Slot maps in int8 where possible: a nominal split has one slot per category of its feature."""
 
 from typing import Any
 
@@ -9,11 +9,11 @@ __all__ = ["Slots", "narrow_slots"]
 
 type Slots = NDArray[np.signedinteger[Any]]  # int8 or int32
 
-_LARGEST = 126  # so that a slot more is still within 8 bits
+_LARGEST = 126  # so that slot + 1 still fits 8 bits
 
 
 def narrow_slots(slots: Slots) -> Slots:
-    """Return slots as int8 if all of them fit, as they do where tests have few children, else as they are.
+    """Return slots as int8 if all of them fit, else unchanged.
 
     Examples
     --------

@@ -1,9 +1,8 @@
-"""The growing kernels: a subtree from a block of rows, and its pieces one by one.
+"""The growing kernels: a subtree from a range of rows, and its steps one by one.
 
-Rows are arrays that move together: ``codes`` [n, F] (``uint8`` or ``uint16``), ``label`` (``uint16``) and
-``weight`` (``int64``, or None where every row counts 1). Where rows measure instead of naming a class, ``label`` is
-empty and ``numerator`` (``int64``) is what is added up; the weight is the denominator. ``grow`` and ``partition``
-reorder them.
+Rows are parallel arrays: ``codes`` [n, F] (``uint8`` or ``uint16``), ``label`` (``uint16``) and ``weight`` (``int64``,
+or None where every row has weight 1). For regression ``label`` is empty and ``numerator`` (``int64``) is summed; the
+weight is the denominator. ``grow`` and ``partition`` reorder the rows.
 """
 
 from collections.abc import Iterator
@@ -49,15 +48,15 @@ __all__ = [
 
 type Cells = NDArray[np.int32] | NDArray[np.int64]
 
-_MOST = 2**50  # steps a row may weigh
+_MOST = 2**50  # maximum weight of a row, in steps
 _WRONG_ROWS = "the coded rows do not fit the bins"
 _DELETE = "If they come from a cache, delete it: it was changed."
 CRITERIA = {"entropy": 0, "gini": 1, "hellinger": 2, "squared_error": 3}
-_COUNTS, _WEIGHTS, _SUMS, _RATIOS = range(4)  # what cells hold
+_COUNTS, _WEIGHTS, _SUMS, _RATIOS = range(4)  # kinds of cells
 
 
 class Rows(NamedTuple):
-    """Coded rows that move together."""
+    """Encoded rows: parallel arrays."""
 
     codes: Codes
     label: NDArray[np.uint16]
@@ -66,12 +65,12 @@ class Rows(NamedTuple):
 
     @property
     def n_rows(self) -> int:
-        """How many there are."""
+        """Number of rows."""
         return len(self.codes)
 
 
 class GrowthSpec(NamedTuple):
-    """What the columns are, what a split is worth, and which rules it must keep."""
+    """Columns, split criterion and rules of growing."""
 
     columns: Columns
     criterion: int
@@ -94,7 +93,7 @@ class GrowthSpec(NamedTuple):
         criterion: int,
         rules: Rules,
     ) -> Self:
-        """Check what the columns are; each has a cell for every code, the missing one included."""
+        """Check the columns; each has a cell per code, the missing code included."""
         columns = Columns(n_codes, nominal, monotone, value, n_classes)
         offsets = np.concatenate([[0], np.cumsum(n_codes + 1, dtype=np.int64)])
         return cls(columns, criterion, rules, nominal, monotone, offsets, int(offsets[-1]), n_classes, value)
@@ -111,29 +110,29 @@ class GrowthSpec(NamedTuple):
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """What a share of the second class, or a mean, keeps to without constraints."""
+        """Bounds of the probability of the second class, or of a mean, without constraints."""
         return (-inf, inf) if self.sums else (0.0, 1.0)
 
     @property
     def n_codes(self) -> Indices:
-        """Codes of each feature, the missing one aside."""
+        """Number of codes per feature, without the missing code."""
         return (np.diff(self.offsets) - 1).astype(np.int32)
 
     def some(self, first: int, last: int) -> Self:
-        """Return the terms of the features from ``first`` up to ``last`` alone."""
+        """Return the spec of the features from ``first`` up to ``last`` alone."""
         monotone = None if self.monotone is None else self.monotone[first:last]
         value = None if self.value is None else self.value[self.offsets[first] : self.offsets[last]]
         n_codes, nominal = self.n_codes[first:last], self.nominal[first:last]
         return self.of(n_codes, nominal, monotone, value, self.n_classes, self.criterion, self.rules)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Travel as plain arrays: the columns are checked again where they arrive."""
+        """Pickle as plain arrays; the columns are checked again when they are loaded."""
         plain = (self.n_codes, self.nominal, self.monotone, self.value, self.n_classes)
         return self.of, (*plain, self.criterion, self.rules)
 
 
 class NodeRange(NamedTuple):
-    """A node's rows [begin, end), its depth, the bounds monotone constraints put on it, the key of its draws."""
+    """A node's rows [begin, end), depth, bounds from monotone constraints, and key of its feature sampling."""
 
     begin: int
     end: int
@@ -143,13 +142,13 @@ class NodeRange(NamedTuple):
     key: int = 0
 
     @classmethod
-    def root(cls, n_rows: int, terms: GrowthSpec, key: int = 0) -> Self:
-        """Return the block of all rows."""
-        return cls(0, n_rows, 0, *terms.bounds, key)
+    def root(cls, n_rows: int, spec: GrowthSpec, key: int = 0) -> Self:
+        """Return the range of all rows."""
+        return cls(0, n_rows, 0, *spec.bounds, key)
 
 
 class Nodes(NamedTuple):
-    """Nodes as the kernels make them: parents before children, siblings in slot order."""
+    """Grown nodes: parents before children, siblings in slot order."""
 
     parent: Indices
     slot: Indices
@@ -165,7 +164,7 @@ class Nodes(NamedTuple):
 
 
 class Split(NamedTuple):
-    """The best split of a node: each code of one feature has a slot, the missing code's stands last."""
+    """A split: the slot of each code of one feature, the missing code last."""
 
     feature: int
     gain: float
@@ -178,15 +177,15 @@ class Split(NamedTuple):
 
 @contextmanager
 def refusing(what: str = _WRONG_ROWS, remedy: str = _DELETE) -> Iterator[None]:
-    """Raise `DataError` where a kernel refuses its arguments: what is wrong, the kernel's reason, what to do."""
+    """Turn a ValueError of a kernel into a `DataError`: what is wrong, the kernel's reason, what to do."""
     try:
         yield
     except ValueError as error:
         raise DataError(f"{what}: {error}. {remedy}") from error
 
 
-def check_rows(rows: Rows, terms: GrowthSpec) -> None:
-    """Refuse codes and labels outside their ranges, once, before any kernel counts them.
+def check_rows(rows: Rows, spec: GrowthSpec) -> None:
+    """Check that codes, labels and weights are within their ranges.
 
     Raises
     ------
@@ -194,7 +193,7 @@ def check_rows(rows: Rows, terms: GrowthSpec) -> None:
         If a code, a label or a weight is outside its range.
     """
     with refusing():
-        _native.check_codes(*rows, terms.columns)
+        _native.check_codes(*rows, spec.columns)
     if rows.weight is not None and rows.n_rows and not 0 <= rows.weight.min() <= rows.weight.max() < _MOST:
         raise DataError(
             "a coded row has a weight out of range; expected 0 to 2**50. If it comes from a cache, delete that: it was "
@@ -202,91 +201,91 @@ def check_rows(rows: Rows, terms: GrowthSpec) -> None:
         )
 
 
-def grow(rows: Rows, terms: GrowthSpec, block: NodeRange, watch: Counts) -> Nodes:
-    """Grow a whole subtree from a block of rows."""
-    made = Nodes(*_native.grow(*rows, terms.columns, terms.criterion, terms.rules, *block, watch=watch))
-    return made._replace(map=narrow_slots(made.map))
+def grow(rows: Rows, spec: GrowthSpec, node: NodeRange, progress: Counts) -> Nodes:
+    """Grow a subtree from the rows of a node; ``progress`` is the array [rows done, stop]."""
+    nodes = Nodes(*_native.grow(*rows, spec.columns, spec.criterion, spec.rules, *node, progress=progress))
+    return nodes._replace(map=narrow_slots(nodes.map))
 
 
-def empty_cells(rows: Rows, terms: GrowthSpec, n_slots: int = 1) -> Cells:
-    """Zeroed cells [slot, feature x code x class]: counts, or pairs of weight and rows.
+def empty_cells(rows: Rows, spec: GrowthSpec, n_slots: int = 1) -> Cells:
+    """Return zeroed cells [slot, feature x code x class]: counts, or pairs of weight and rows.
 
-    Of sums [slot, feature x code]: sum and rows; with weights sum, weight and rows.
+    For regression [slot, feature x code]: sum and rows; with weights sum, weight and rows.
     """
-    return zero_cells(terms, n_slots, weighted=rows.weight is not None)
+    return zero_cells(spec, n_slots, weighted=rows.weight is not None)
 
 
-def zero_cells(terms: GrowthSpec, n_slots: int, *, weighted: bool) -> Cells:
-    """Zeroed cells of rows that have weights, or that count 1 each: then 32 bits a cell do below 2**31 rows."""
-    if terms.sums:
-        return np.zeros(n_slots * terms.n_cells * (3 if weighted else 2), dtype=np.int64)
+def zero_cells(spec: GrowthSpec, n_slots: int, *, weighted: bool) -> Cells:
+    """Return zeroed cells for rows with or without weights; without, a cell is one int32."""
+    if spec.sums:
+        return np.zeros(n_slots * spec.n_cells * (3 if weighted else 2), dtype=np.int64)
     if weighted:
-        return np.zeros(n_slots * terms.n_cells * terms.n_classes * 2, dtype=np.int64)
-    return np.zeros(n_slots * terms.n_cells * terms.n_classes, dtype=np.int32)
+        return np.zeros(n_slots * spec.n_cells * spec.n_classes * 2, dtype=np.int64)
+    return np.zeros(n_slots * spec.n_cells * spec.n_classes, dtype=np.int32)
 
 
 def histogram(
-    rows: Rows, terms: GrowthSpec, begin: int, end: int, cells: Cells, slots: Indices | None = None
+    rows: Rows, spec: GrowthSpec, begin: int, end: int, cells: Cells, slots: Indices | None = None
 ) -> None:
-    """Count rows [begin, end) into cells; ``slots`` names each row's block, -1 for none."""
-    _native.histogram(*rows, terms.columns, slots, begin, end, cells)
+    """Count rows [begin, end) into cells; ``slots`` is the slot of each row, -1: none."""
+    _native.histogram(*rows, spec.columns, slots, begin, end, cells)
 
 
-def spread(rows: Rows, terms: GrowthSpec, block: NodeRange) -> float:
-    """Variance of the numerators of a block, which corrected splits of sums are measured by; 0 where nobody asks."""
-    if not (terms.sums and terms.rules.corrected):
+def spread(rows: Rows, spec: GrowthSpec, node: NodeRange) -> float:
+    """Return the target variance of a node's rows, for corrected splits in regression; else 0."""
+    if not (spec.sums and spec.rules.corrected):
         return 0.0
-    variance: float = _native.spread(rows.numerator, rows.weight, block.begin, block.end, terms.rules)
+    variance: float = _native.target_variance(rows.numerator, rows.weight, node.begin, node.end, spec.rules)
     return variance
 
 
 def best_split(
     cells: Cells,
-    terms: GrowthSpec,
+    spec: GrowthSpec,
     evidence: Counts,
     n_rows: int,
-    block: NodeRange | None = None,
-    spread: float = 0.0,
+    node: NodeRange | None = None,
+    variance: float = 0.0,
 ) -> Split | None:
-    """Find the best split of one node from its cells, evidence, rows and spread, within the bounds of its block."""
-    block = NodeRange.root(n_rows, terms) if block is None else block
-    bounds = (block.lower, block.upper, block.key)
-    what = (cell_kind(terms, cells), terms.columns, terms.criterion, terms.rules)
-    found = _native.best_split(cells, *what, evidence, n_rows, *bounds, spread)
+    """Find the best split of one node from its cells, evidence, rows, bounds and target variance."""
+    node = NodeRange.root(n_rows, spec) if node is None else node
+    bounds = (node.lower, node.upper, node.key)
+    common = (cell_kind(spec, cells), spec.columns, spec.criterion, spec.rules)
+    found = _native.best_split(cells, *common, evidence, n_rows, *bounds, variance)
     return None if found is None else Split(*found)
 
 
-def cell_kind(terms: GrowthSpec, cells: Cells | None = None) -> int:
-    """Tell the kernels what the cells of one node hold; without cells, what those of rows without weights would."""
-    if terms.sums:
-        return _RATIOS if cells is not None and cells.size == 3 * terms.n_cells else _SUMS
+def cell_kind(spec: GrowthSpec, cells: Cells | None = None) -> int:
+    """Return the kind of the cells of one node, as a number for the kernels; without cells, that of unweighted rows."""
+    if spec.sums:
+        return _RATIOS if cells is not None and cells.size == 3 * spec.n_cells else _SUMS
     return _WEIGHTS if cells is not None and cells.dtype == np.int64 else _COUNTS
 
 
-def channels(cells: Cells, terms: GrowthSpec) -> tuple[Counts, Counts]:
-    """Read the evidence and the rows of every code of every feature off the cells of one node."""
-    if terms.sums:
-        sums = cells.reshape(terms.n_cells, -1)
+def channels(cells: Cells, spec: GrowthSpec) -> tuple[Counts, Counts]:
+    """Return the evidence and the number of rows per code of every feature, from the cells of one node."""
+    if spec.sums:
+        sums = cells.reshape(spec.n_cells, -1)
         return sums[:, [1, 0]].astype(np.int64), sums[:, -1].astype(np.int64)
-    counts = cells.reshape(terms.n_cells, terms.n_classes, -1)
+    counts = cells.reshape(spec.n_cells, spec.n_classes, -1)
     return counts[:, :, 0].astype(np.int64), counts[:, :, -1].sum(axis=1, dtype=np.int64)
 
 
-def children_totals(cells: Cells, split: Split, terms: GrowthSpec) -> tuple[Counts, Counts]:
-    """Evidence and rows of each child, read off the cells of the split's feature."""
-    start = int(terms.offsets[split.feature])
+def children_totals(cells: Cells, split: Split, spec: GrowthSpec) -> tuple[Counts, Counts]:
+    """Return the evidence and rows of each child, from the cells of the split's feature."""
+    start = int(spec.offsets[split.feature])
     mine = slice(start, start + len(split.slot_of))
-    evidence = np.zeros((split.n_slots, terms.n_channels), dtype=np.int64)
+    evidence = np.zeros((split.n_slots, spec.n_channels), dtype=np.int64)
     n_rows = np.zeros(split.n_slots, dtype=np.int64)
     present = split.slot_of >= 0
-    for total, part in zip((evidence, n_rows), channels(cells, terms), strict=True):
+    for total, part in zip((evidence, n_rows), channels(cells, spec), strict=True):
         np.add.at(total, split.slot_of[present], part[mine][present])
     return evidence, n_rows
 
 
-def partition(rows: Rows, terms: GrowthSpec, begin: int, end: int, split: Split) -> Counts:
-    """Move rows so that each slot's are contiguous; return where each begins, and the end."""
+def partition(rows: Rows, spec: GrowthSpec, begin: int, end: int, split: Split) -> Counts:
+    """Reorder rows so that the rows of each slot are contiguous; return where each slot begins, and the end."""
     starts: Counts = _native.partition(
-        *rows, terms.columns, begin, end, split.feature, split.slot_of, split.n_slots
+        *rows, spec.columns, begin, end, split.feature, split.slot_of, split.n_slots
     )
     return starts

@@ -1,4 +1,4 @@
-"""Sums of products in a fixed order; those of BLAS and of `numpy.einsum` have another order on other processors."""
+"""Sums of products in a fixed order, unlike those of BLAS and `numpy.einsum`, which depend on the processor."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""Sweeps from the leaves to the root: what to predict, what to cut, and from which price of a leaf on."""
+"""Sweeps from the leaves to the root: least expected costs, pruning decisions, and cost-complexity alphas."""
 
 from typing import Any, NamedTuple
 
@@ -47,30 +47,30 @@ def least_costs(belief: Floats, costs: Floats) -> tuple[Floats, Indices]:
 
 
 class PrunedShape(NamedTuple):
-    """The shape that is left when some nodes become leaves, in level order."""
+    """Shape of a pruned tree, in level order."""
 
-    node: Counts  #: which node each one was
+    node: Counts  #: the node in the whole tree
     parent: Indices  #: -1 for the root
     first_child: Indices  #: -1 on a leaf
     n_children: Indices
 
 
 def prune_shape(first_child: Indices, n_children: Indices, cut: Bools) -> PrunedShape:
-    """Make leaves of the nodes in `cut`, and number anew what is left.
+    """Make leaves of the nodes in `cut`, and renumber the remaining nodes.
 
     Examples
     --------
-    >>> left = prune_shape(*np.array([[1, -1, 3, -1, -1], [2, 0, 2, 0, 0]], np.int32), np.arange(5) == 2)
-    >>> left.node.tolist(), left.parent.tolist(), left.n_children.tolist()
+    >>> shape = prune_shape(*np.array([[1, -1, 3, -1, -1], [2, 0, 2, 0, 0]], np.int32), np.arange(5) == 2)
+    >>> shape.node.tolist(), shape.parent.tolist(), shape.n_children.tolist()
     ([0, 1, 2], [-1, 0, 0], [2, 0, 0])
     """
     n = len(n_children)
-    # Large arrays of NumPy's come in huge pages, where the kernel's own would not.
-    left = PrunedShape(np.empty(n, np.int64), *(np.empty(n, np.int32) for _ in range(3)))
-    n_left = _native.rest(first_child, n_children, cut, *left)
-    for array in left:
-        array.resize(n_left, refcheck=False)  # in place: what was not filled is given back
-    return left
+    # NumPy allocates large arrays in huge pages, which a vector of the kernel would not use.
+    shape = PrunedShape(np.empty(n, np.int64), *(np.empty(n, np.int32) for _ in range(3)))
+    n_nodes = _native.prune_shape(first_child, n_children, cut, *shape)
+    for array in shape:
+        array.resize(n_nodes, refcheck=False)  # in place: frees the unused rest
+    return shape
 
 
 def frontiers(first_child: Indices, n_children: Indices) -> tuple[Indices, Counts]:
@@ -93,23 +93,23 @@ def frontiers(first_child: Indices, n_children: Indices) -> tuple[Indices, Count
 
 
 class GivenCosts(NamedTuple):
-    """Costs of n nodes, worked out before."""
+    """Costs of n nodes, computed before."""
 
-    as_leaf: Floats  #: (n,): of a node that is a leaf
-    staying: Floats  #: (n,): at an inner node, of the rows that stop there
+    as_leaf: Floats  #: (n,): cost of a node as a leaf
+    staying: Floats  #: (n,): cost of the rows that stop at an inner node
 
 
 class ExpectedCosts(NamedTuple):
-    """Costs of n nodes whose rows get the answer that is cheapest under what their node believes."""
+    """Expected costs of n nodes that predict the class with the least expected cost."""
 
     evidence: Counts  #: (n, K): rows of each class
-    unit: float  #: what a step of evidence is worth
+    unit: float  #: value of one integer step of evidence
     belief: Floats  #: (n, K): class probabilities
     costs: Floats  #: (K, K): ``costs[true, predicted]``
 
 
 class PruneSweep:
-    """What a node costs as a leaf against what its subtree costs, from the leaves up.
+    """Bottom-up decision for each node whether it costs less as a leaf than as a subtree.
 
     Parameters
     ----------
@@ -121,13 +121,13 @@ class PruneSweep:
     Examples
     --------
     >>> shape = np.array([1, -1, -1], np.int32), np.array([2, 0, 0], np.int32)
-    >>> settler = PruneSweep(*shape, GivenCosts(as_leaf=np.array([3.0, 1.0, 2.0]), staying=np.zeros(3)))
-    >>> settler.settle_all()
-    >>> settler.cut.tolist(), settler.value.tolist()
+    >>> sweep = PruneSweep(*shape, GivenCosts(as_leaf=np.array([3.0, 1.0, 2.0]), staying=np.zeros(3)))
+    >>> sweep.settle_all()
+    >>> sweep.cut.tolist(), sweep.value.tolist()
     ([True, False, False], [3.0, 1.0, 2.0])
     """
 
-    __slots__ = ("_settler", "cut", "value")
+    __slots__ = ("_sweep", "cut", "value")
 
     def __init__(
         self,
@@ -138,35 +138,35 @@ class PruneSweep:
         slack: float = 0.0,
         relative: float = 0.0,
     ) -> None:
-        #: Which nodes become leaves.
+        #: Whether each node becomes a leaf.
         self.cut: Bools = np.zeros(len(n_children), np.bool_)
-        #: The cost of what is kept of each node's subtree.
+        #: Cost of the pruned subtree of each node.
         self.value: Floats = np.empty(len(n_children))
         out = self.value, self.cut
-        self._settler: Any = _native.Settler(first_child, n_children, *costs, slack, relative, *out)
+        self._sweep: Any = _native.PruneSweep(first_child, n_children, *costs, slack, relative, *out)
 
     def settle_all(self) -> None:
-        """Settle every node, the last in level order first."""
-        self._settler.settle_all()
+        """Decide on every node, in reverse level order."""
+        self._sweep.decide_all()
 
     def settle(self, order: Indices) -> None:
-        """Settle some nodes, whose children were settled before; threads may share a frontier."""
-        self._settler.settle(order)
+        """Decide on nodes whose children were decided before; threads may handle parts of one frontier."""
+        self._sweep.decide(order)
 
 
 class WeakestLinks(NamedTuple):
-    """When each inner node is cut as leaves become dearer."""
+    """Cost-complexity pruning: when each inner node is cut as the penalty per leaf (alpha) increases."""
 
-    alpha: Floats  #: the price of a leaf from which on a node is cut; infinite on a leaf
-    added: Floats  #: what the cut adds to the cost of the tree
-    fewer: Counts  #: by how many leaves the tree is smaller after it
-    happens: Bools  #: whether it happens before an ancestor is cut
+    alpha: Floats  #: the penalty from which on a node is cut; infinite on a leaf
+    added: Floats  #: cost that the cut adds to the tree
+    fewer: Counts  #: leaves that the cut removes
+    happens: Bools  #: whether the node is cut before its ancestors
 
 
 def weakest_links(
     first_child: Indices, n_children: Indices, as_leaf: Floats, staying: Floats
 ) -> WeakestLinks:
-    """Find for every node the price of a leaf at which its subtree is no longer worth its leaves.
+    """Find for every node the penalty per leaf at which it is cut.
 
     Examples
     --------

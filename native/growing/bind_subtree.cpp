@@ -1,0 +1,219 @@
+// Bindings of the kernels that grow a subtree: subtree, histogram and partition.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+
+#include <algorithm>
+
+#include "bindings/arrays.hpp"
+#include "bindings/checks.hpp"
+#include "bindings/nodes_to_numpy.hpp"
+#include "growing/columns.hpp"
+#include "growing/histogram.hpp"
+#include "growing/partition.hpp"
+#include "growing/subtree.hpp"
+
+namespace hornbeam {
+namespace {
+
+template <class Code>
+void check_codes(const Matrix<const Code>& codes, const In<uint16_t>& label, const ConstWeights& weight,
+                 const ConstWeights& numerator, const Columns& columns) {
+    const Rows<const Code> rows = rows_view(codes, label, weight, numerator, columns);
+    const Features features = columns.features();
+    nb::gil_scoped_release release;
+    check_rows(rows, 0, static_cast<int64_t>(codes.shape(0)), features, columns.n_classes);
+}
+
+template <class Code>
+nb::tuple grow(const Matrix<Code>& codes, const InOut<uint16_t>& label, const Weights& weight, const Weights& numerator,
+               const Columns& columns, int criterion, const Rules& unchecked, int64_t begin, int64_t end, int64_t depth,
+               double lower, double upper, uint64_t key, const InOut<int64_t>& progress) {
+    const Rows<Code> rows = rows_view(codes, label, weight, numerator, columns);
+    const Features features = columns.features();
+    const Rules rules = checked(unchecked);
+    expect_rows(begin, end, codes.shape(0));
+    expect_bounds({lower, upper});
+    expect(depth >= 0, "a depth of 0 or more expected");
+    expect(progress.size() == 2 && 0 <= progress(0) && progress(0) <= kMostWeight,
+           "progress: an array of two, rows done and stop, expected");
+    expect(rules.missing != Missing::fractional || (weight && !numerator), "fractional rows need classes and weights");
+    Nodes nodes = with_entry(cell_kind_of(rows), [&](auto entry_type, auto) {
+        using Entry = typename decltype(entry_type)::type;
+        return with_criterion<Entry>(criterion, rules.total_weight, [&](auto criterion_type) {
+            using C = typename decltype(criterion_type)::type;
+            nb::gil_scoped_release release;
+            check_rows(rows, begin, end, features, columns.n_classes, Entry::sums ? kMostWeight : rules.total_weight);
+            return Subtree<C, Code, Entry>(rows, features, rules, columns.n_classes, Progress(progress.data()))
+                .grow(begin, end, depth, {lower, upper}, key);
+        });
+    });
+    return nodes_to_numpy(std::move(nodes));
+}
+
+// Counts row r into the cells of node slots[r]; -1: nowhere. No slots: one node.
+template <class Entry, class Code>
+void count_into(typename Entry::Cell* cells, const Rows<Code>& rows, const int32_t* slots, int64_t begin, int64_t end,
+                const Features& features, int n_classes) {
+    const int64_t block = features.cells() * n_classes;
+    if (!slots) return count_rows<Entry>(cells, rows, begin, end, features, n_classes);
+    for (int64_t row = begin; row < end;) {
+        int64_t run = row + 1;
+        while (run < end && slots[run] == slots[row]) ++run;
+        if (slots[row] >= 0) count_rows<Entry>(cells + slots[row] * block, rows, row, run, features, n_classes);
+        row = run;
+    }
+}
+
+template <class Code>
+void histogram(const Matrix<const Code>& codes, const In<uint16_t>& label, const ConstWeights& weight,
+               const ConstWeights& numerator, const Columns& columns, const std::optional<In<int32_t>>& slots,
+               int64_t begin, int64_t end, const nb::object& cells) {
+    const Rows<const Code> rows = rows_view(codes, label, weight, numerator, columns);
+    const Features features = columns.features();
+    expect(!slots || slots->size() == codes.shape(0), "one slot per row expected");
+    expect_rows(begin, end, codes.shape(0));
+    with_entry(cell_kind_of(rows), [&](auto entry_type, auto number_type) {
+        using Entry = typename decltype(entry_type)::type;
+        const auto array = cells_array<InOut<typename decltype(number_type)::type>>(cells);
+        const Blocks<Entry> blocks(array, features, columns.n_classes);
+        expect(blocks.n >= 1, "the cells of at least one node expected");
+        nb::gil_scoped_release release;
+        check_rows(rows, begin, end, features, columns.n_classes);
+        const int32_t* slot = slots ? slots->data() : nullptr;
+        int32_t highest = -1;
+        for (int64_t row = begin; slot && row < end; ++row) highest = std::max(highest, slot[row]);
+        expect(highest < blocks.n, "slots within the cells expected");
+        count_into<Entry>(blocks.cells, rows, slot, begin, end, features, columns.n_classes);
+    });
+}
+
+double target_variance(const In<int64_t>& numerator, const ConstWeights& weight, int64_t begin, int64_t end,
+                       const Rules& unchecked) {
+    const Rules rules = checked(unchecked);
+    expect(!weight || weight->size() == numerator.size(), "one weight per row expected");
+    expect_rows(begin, end, numerator.size());
+    nb::gil_scoped_release release;
+    expect(sum_of_sizes(numerator.data() + begin, end - begin, kMostSum) >= 0 &&
+               (!weight || sum_of_counts(weight->data() + begin, end - begin, kMostWeight) >= 0),
+           "numerators and weights whose sums fit 64 bits expected");
+    return variance_of(numerator.data(), weight ? weight->data() : nullptr, begin, end, rules);
+}
+
+// Whether each row has a code, and the code of each row a slot.
+template <class Code>
+bool slots_within(const Rows<Code>& rows, int64_t begin, int64_t end, int feature, const In<int32_t>& slot_of,
+                  int n_slots) {
+    const auto n_codes = static_cast<int64_t>(slot_of.size());
+    bool good = true;
+    for (int64_t row = begin; row < end && good; ++row) {
+        const int64_t code = rows.codes[row * rows.n_features + feature];
+        good = code < n_codes && slot_of(code) >= 0 && slot_of(code) < n_slots;
+    }
+    return good;
+}
+
+template <class Code>
+Out<int64_t> partition_rows(const Matrix<Code>& codes, const InOut<uint16_t>& label, const Weights& weight,
+                            const Weights& numerator, const Columns& columns, int64_t begin, int64_t end, int feature,
+                            const In<int32_t>& slot_of, int n_slots) {
+    const Rows<Code> rows = rows_view(codes, label, weight, numerator, columns);
+    expect_rows(begin, end, codes.shape(0));
+    expect(0 <= feature && feature < rows.n_features, "a feature of the table expected");
+    const auto n_codes = static_cast<int64_t>(columns.n_codes[feature]) + 1;
+    expect(static_cast<int64_t>(slot_of.size()) == n_codes, "one slot per code expected");
+    expect(1 <= n_slots && n_slots <= n_codes, "from 1 slot to one slot per code expected");
+    std::vector<int64_t> starts;
+    {
+        nb::gil_scoped_release release;
+        expect(slots_within(rows, begin, end, feature, slot_of, n_slots),
+               "codes within their range, and a slot for each of them, expected");
+        partition(rows, begin, end, feature, slot_of.data(), n_slots, starts);
+    }
+    return to_numpy(std::move(starts));
+}
+
+uint64_t key_of_child(uint64_t key, int slot) {
+    expect(slot >= 0, "a slot of 0 or more expected");
+    return child_key(key, slot);
+}
+
+// Calls `action` with the name and the member pointer of each field of Rules.
+template <class Action>
+void each_rule(Action&& action) {
+    action("nominal", &Rules::nominal);
+    action("missing", &Rules::missing);
+    action("gain_ratio", &Rules::gain_ratio);
+    action("corrected", &Rules::corrected);
+    action("rows_per_step", &Rules::rows_per_step);
+    action("rows_per_row", &Rules::rows_per_row);
+    action("dispersion", &Rules::dispersion);
+    action("min_rows_split", &Rules::min_rows_split);
+    action("min_rows_leaf", &Rules::min_rows_leaf);
+    action("min_weight_leaf", &Rules::min_weight_leaf);
+    action("max_depth", &Rules::max_depth);
+    action("min_decrease", &Rules::min_decrease);
+    action("unit", &Rules::unit);
+    action("total_weight", &Rules::total_weight);
+    action("total_rows", &Rules::total_rows);
+    action("numerator_unit", &Rules::numerator_unit);
+    action("ridge", &Rules::ridge);
+    action("rounding", &Rules::rounding);
+    action("max_features", &Rules::max_features);
+}
+
+nb::dict rules_state(const Rules& rules) {
+    nb::dict state;
+    each_rule([&](const char* name, auto field) { state[name] = nb::cast(rules.*field); });
+    return state;
+}
+
+void restore_rules(Rules& place, const nb::dict& state) {
+    Rules rules;
+    each_rule([&](const char* name, auto field) {
+        expect(state.contains(name), "rules: a state with every field expected");
+        const nb::object value = state[name];
+        expect(nb::try_cast(value, rules.*field, false), "rules: a state with fields of the right types expected");
+    });
+    new (&place) Rules(rules);
+}
+
+}  // namespace
+}  // namespace hornbeam
+
+void bind_subtree(nanobind::module_& module) {
+    namespace nb = nanobind;
+    using namespace hornbeam;
+    nb::enum_<Missing>(module, "Missing")
+        .value("own", Missing::own)
+        .value("learned", Missing::learned)
+        .value("fractional", Missing::fractional);
+    nb::enum_<Nominal>(module, "Nominal").value("multiway", Nominal::multiway).value("subset", Nominal::subset);
+    nb::class_<Rules> rules(module, "Rules");
+    rules.def(nb::init<>());
+    each_rule([&](const char* name, auto field) { rules.def_rw(name, field); });
+    rules.def("__getstate__", &rules_state);
+    rules.def("__setstate__", &restore_rules);
+    nb::class_<Columns>(module, "Columns")
+        .def(nb::init<const In<int32_t>&, const In<uint8_t>&, const std::optional<In<int8_t>>&,
+                      const std::optional<In<double>>&, int>(),
+             nb::arg("n_codes"), nb::arg("nominal"), nb::arg("monotone").none(), nb::arg("value").none(),
+             nb::arg("n_classes"));
+    const auto bind = [&](auto code_type, const auto&... rows) {
+        using Code = typename decltype(code_type)::type;
+        module.def("check_codes", &check_codes<Code>, rows..., nb::arg("columns"));
+        module.def("grow", &grow<Code>, rows..., nb::arg("columns"), nb::arg("criterion"), nb::arg("rules"),
+                   nb::arg("begin"), nb::arg("end"), nb::arg("depth"), nb::arg("lower"), nb::arg("upper"),
+                   nb::arg("key"), nb::arg("progress"));
+        module.def("histogram", &histogram<Code>, rows..., nb::arg("columns"), nb::arg("slots").none(),
+                   nb::arg("begin"), nb::arg("end"), nb::arg("cells"));
+        module.def("partition", &partition_rows<Code>, rows..., nb::arg("columns"), nb::arg("begin"), nb::arg("end"),
+                   nb::arg("feature"), nb::arg("slot_of"), nb::arg("n_slots"));
+    };
+    const auto codes = nb::arg("codes"), label = nb::arg("label");
+    const auto weight = nb::arg("weight").none(), numerator = nb::arg("numerator").none();
+    bind(Type<uint8_t>{}, codes, label, weight, numerator);
+    bind(Type<uint16_t>{}, codes, label, weight, numerator);
+    module.def("target_variance", &target_variance, nb::arg("numerator"), nb::arg("weight").none(), nb::arg("begin"),
+               nb::arg("end"), nb::arg("rules"));
+    module.def("child_key", &key_of_child, nb::arg("key"), nb::arg("slot"));
+}

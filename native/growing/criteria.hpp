@@ -1,0 +1,174 @@
+// Split criteria.
+//
+// A criterion gives a value to a branch; the gain of a split is the sum of the values of its branches minus the value
+// of the node. `Sum` is updated while rows move from one branch to another, one class at a time; `value` turns it into
+// the value of the branch. `at(k)` is the branch's weight of class k, for criteria that need more than the running sum.
+// `within(n, action)` calls the action with the form of the criterion that is fastest for weights up to n. Sums have
+// one class, whose weight is the sum of numerators.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "growing/chance.hpp"
+#include "growing/split.hpp"
+#include "math/xlogx.hpp"
+
+namespace hornbeam {
+
+using Wide = __int128;  // squares of 64-bit weights
+
+// Gains that differ by less are equal (node_state.hpp): rounding and fractional rows must not decide. Each criterion's
+// `noise` is this in its own values.
+constexpr double kEqualGain = 0x1p-36;
+
+// sum_k n_k log2 n_k - n log2 n, in the fixed point of XLogX: minus n times the entropy.
+class Entropy {
+  public:
+    using Sum = int64_t;
+    using Value = int64_t;
+
+    explicit Entropy(const Rules& rules) : xlogx_(rules.total_weight) {}
+    void enter(const int64_t*, int64_t, int) {}
+    Sum term(int64_t x) const { return xlogx_(x); }
+    template <class At>
+    Value value(Sum sum, int64_t n, const At&) const {
+        return sum - xlogx_(n);
+    }
+    double gain(Value split, Value node, int64_t n) const {
+        return static_cast<double>(split - node) * xlogx_.step() / static_cast<double>(n);
+    }
+    template <class Action>
+    auto within(int64_t n, Action&& action) const {
+        return n < xlogx_.limit() ? action(Table{xlogx_.table()}) : action(*this);
+    }
+    // In tiny nodes the rounding of the fixed point is larger: half a step for each class and the total of each branch.
+    Value noise(int64_t n, int n_classes) const {
+        return 2 * (n_classes + 1) + static_cast<Value>(kEqualGain * static_cast<double>(n) / xlogx_.step());
+    }
+    // Bits of surprise per row and unit of gain (chance.hpp), in a node of this Gini impurity and number of classes.
+    double bits_per_gain(double, int) const { return 1; }
+    // Fixed point to bits times weight.
+    double bits(int64_t fixed) const { return static_cast<double>(fixed) * xlogx_.step(); }
+
+  private:
+    struct Table {  // all weights are in the table: no check
+        const int64_t* xlogx;
+        Sum term(int64_t x) const { return xlogx[x]; }
+        template <class At>
+        Value value(Sum sum, int64_t n, const At&) const {
+            return sum - xlogx[n];
+        }
+    };
+
+    XLogX xlogx_;
+};
+
+// sum_k n_k^2 / n: n minus n times the Gini impurity. Integer squares are exact; one division per branch.
+template <class Integer>
+class Gini {
+  public:
+    using Sum = Integer;
+    using Value = double;
+
+    explicit Gini(const Rules&) {}
+    void enter(const int64_t*, int64_t, int) {}
+    Sum term(int64_t x) const { return static_cast<Integer>(x) * x; }
+    template <class At>
+    Value value(Sum sum, int64_t n, const At&) const {
+        return n ? static_cast<double>(sum) / static_cast<double>(n) : 0.0;
+    }
+    double gain(Value split, Value node, int64_t n) const { return (split - node) / static_cast<double>(n); }
+    template <class Action>
+    auto within(int64_t, Action&& action) const {
+        return action(*this);
+    }
+    Value noise(int64_t n, int) const { return kEqualGain * static_cast<double>(n); }
+    double bits_per_gain(double impurity, int n_classes) const {
+        return (n_classes - 1) / (kChiSquare * std::max(impurity, 1e-12));
+    }
+};
+
+// Squared Hellinger distance between a class and the rest over the branches, averaged over the classes present (0 to
+// 1). It does not depend on the class frequencies. A branch's value is -sum_k sqrt(n_k (n - n_k) / (N_k (N - N_k))).
+class Hellinger {
+  public:
+    using Sum = int64_t;
+    using Value = double;
+
+    explicit Hellinger(const Rules&) {}
+    void enter(const int64_t* counts, int64_t n, int n_classes) {
+        n_classes_ = n_classes;
+        present_ = 0;
+        inverse_.assign(n_classes, 0.0);
+        for (int k = 0; k < n_classes; ++k) {
+            if (counts[k] == 0 || counts[k] == n) continue;
+            ++present_;
+            inverse_[k] = 1.0 / std::sqrt(static_cast<double>(counts[k]) * static_cast<double>(n - counts[k]));
+        }
+    }
+    Sum term(int64_t) const { return 0; }
+    template <class At>
+    Value value(Sum, int64_t n, const At& at) const {
+        double sum = 0;
+        for (int k = 0; k < n_classes_; ++k) {
+            const double x = static_cast<double>(at(k));
+            sum += std::sqrt(x * (static_cast<double>(n) - x)) * inverse_[k];
+        }
+        return -sum;
+    }
+    Value noise(int64_t, int) const { return kEqualGain * present_; }
+    double bits_per_gain(double impurity, int n_classes) const { return 8 * impurity / (n_classes * kChiSquare); }
+    double gain(Value split, Value node, int64_t) const { return present_ ? (split - node) / present_ : 0.0; }
+    template <class Action>
+    auto within(int64_t, Action&& action) const {
+        return action(*this);
+    }
+
+  private:
+    std::vector<double> inverse_;
+    int n_classes_ = 0, present_ = 0;
+};
+
+// (sum of numerators)^2 / (sum of denominators + ridge): the squared error a mean explains, or, with negative
+// gradients and hessians, twice the loss a Newton step saves.
+//
+// Without a ridge numerators are measured from the node's mean, rounded to a step: that changes every split by the same
+// amount, and the gain is not the difference of two large numbers.
+class Squares {
+  public:
+    using Sum = int64_t;
+    using Value = double;
+
+    explicit Squares(const Rules& rules)
+        : ridge_(rules.ridge / rules.unit), rounding_(rules.rounding),
+          scale_(rules.numerator_unit / rules.unit * (rules.numerator_unit / rules.unit)) {}
+    void enter(const int64_t* sum, int64_t weight, int) {
+        if (ridge_ == 0) centre_ = weight ? *sum / weight : 0;
+    }
+    int64_t centre() const { return centre_; }
+    double ridge() const { return ridge_; }
+    Sum term(int64_t x) const { return x; }
+    template <class At>
+    Value value(Sum sum, int64_t weight, const At&) const {
+        const double s = static_cast<double>(sum);
+        return weight ? s * s / (static_cast<double>(weight) + ridge_) : 0.0;
+    }
+    double gain(Value split, Value node, int64_t n) const { return (split - node) * scale_ / static_cast<double>(n); }
+    template <class Action>
+    auto within(int64_t, Action&& action) const {
+        return action(*this);
+    }
+    // The largest gain that rounding of the values and of the numerators can give a split of equal rows.
+    Value noise(Value node, int64_t weight, int64_t rows) const {
+        const double off = 2 * rounding_ * static_cast<double>(rows);
+        return 0x1p-46 * node + off * off / static_cast<double>(weight);
+    }
+
+  private:
+    double ridge_, rounding_, scale_;
+    int64_t centre_ = 0;
+};
+
+}  // namespace hornbeam

@@ -1,0 +1,89 @@
+// Bindings of exp and log.
+#include "math/elementary.hpp"
+
+#include <nanobind/nanobind.h>
+
+#include <algorithm>
+
+#include "bindings/arrays.hpp"
+#include "bindings/checks.hpp"
+
+namespace hornbeam {
+namespace {
+
+template <class Function>
+Out<double> each(const In<double>& values, Function function) {
+    std::vector<double> found(values.shape(0));
+    {
+        nb::gil_scoped_release release;
+        function(values.data(), values.data() + values.shape(0), found.data());
+    }
+    return to_numpy(std::move(found));
+}
+
+// A second version for processors with AVX2, chosen when the module is loaded. The operations are the same, four at a
+// time instead of two, so the bits are the same. Not with sanitizers, which start after that choice.
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(HORNBEAM_SANITIZE)
+#define HORNBEAM_WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define HORNBEAM_WIDE
+#endif
+
+constexpr int64_t kBlock = 256;
+
+// Returns false, and computes nothing, if a number is outside the range of the fast formula. The check is the sign bit
+// of a difference, not a branch.
+HORNBEAM_WIDE bool exp_block(const double* x, int64_t n, double* found) {
+    constexpr uint64_t kMost = 0x4086200000000000ULL;  // the bits of 708
+    uint64_t outside = 0;
+    for (int64_t i = 0; i < n; ++i) outside |= kMost - (elementary::to_bits(x[i]) & ~(1ULL << 63));
+    if (outside >> 63) return false;
+    for (int64_t i = 0; i < n; ++i) found[i] = exp_inside(x[i]);
+    return true;
+}
+
+HORNBEAM_WIDE bool log_block(const double* x, int64_t n, double* found) {
+    constexpr uint64_t kLeast = 0x0010000000000000ULL, kMost = 0x7fefffffffffffffULL;  // normal numbers above 0
+    uint64_t outside = 0;
+    for (int64_t i = 0; i < n; ++i) {
+        const uint64_t bits = elementary::to_bits(x[i]);
+        outside |= (bits - kLeast) | (kMost - bits);
+    }
+    if (outside >> 63) return false;
+    for (int64_t i = 0; i < n; ++i) found[i] = log_inside(x[i]);
+    return true;
+}
+
+// Several numbers at a time if all of a block are in the range of the fast formula, else one by one.
+template <class Block, class One>
+Out<double> in_blocks(const In<double>& values, Block block, One one) {
+    return each(values, [&](const double* begin, const double* end, double* found) {
+        for (; begin < end; begin += kBlock, found += kBlock) {
+            const int64_t n = std::min<int64_t>(kBlock, end - begin);
+            if (!block(begin, n, found)) std::transform(begin, begin + n, found, one);
+        }
+    });
+}
+
+}  // namespace
+}  // namespace hornbeam
+
+void bind_elementary(nanobind::module_& module) {
+    namespace nb = nanobind;
+    using namespace hornbeam;
+    module.def("exp", [](const In<double>& values) { return in_blocks(values, exp_block, exp_of); }, nb::arg("values"));
+    module.def(
+        "exp2",
+        [](const In<double>& values) {
+            expect_within(values, -1000.0, 1000.0, "powers from -1000 to 1000 expected");
+            return each(values, [](auto begin, auto end, auto found) { std::transform(begin, end, found, exp2_of); });
+        },
+        nb::arg("values"));
+    module.def("log", [](const In<double>& values) { return in_blocks(values, log_block, log_of); }, nb::arg("values"));
+    module.def(
+        "log2",
+        [](const In<double>& values) {
+            return each(values, [](auto begin, auto end, auto found) { std::transform(begin, end, found, log2_of); });
+        },
+        nb::arg("values"));
+}
