@@ -11,7 +11,7 @@ from hornbeam.tree.walk import path_tests
 
 __all__ = [
     "HasTree",
-    "check_max_categories",
+    "check_limit",
     "check_not_fractional",
     "check_path_tests",
     "check_table",
@@ -101,18 +101,19 @@ def check_not_fractional(tree: Tree, target: str) -> None:
         )
 
 
-def check_max_categories(limit: int | None) -> None:
-    """Raise `ParameterError` unless a limit on categories is 1 or more, or None for no limit.
+def check_limit(name: str, limit: int | None, least: int, unlimited: str = "") -> None:
+    """Raise `ParameterError` if a limit is too small; None means no limit.
 
     Examples
     --------
-    >>> check_max_categories(0)
+    >>> check_limit("max_categories", 0, 1, "whole lists")
     Traceback (most recent call last):
         ...
     hornbeam.errors.ParameterError: max_categories is 0, expected 1 or more, or None for whole lists
     """
-    if limit is not None and limit < 1:
-        raise ParameterError(f"max_categories is {limit}, expected 1 or more, or None for whole lists")
+    if limit is not None and limit < least:
+        none = f", or None for {unlimited}" if unlimited else ""
+        raise ParameterError(f"{name} is {limit}, expected {least} or more{none}")
 
 
 def check_text(text: str) -> None:

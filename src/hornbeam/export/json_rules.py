@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hornbeam.data.schema import Feature, Kind
+from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
 from hornbeam.export.checks import HasTree, check_path_tests, single_tree
 from hornbeam.export.source.vectors import TestVectors
@@ -16,7 +16,7 @@ from hornbeam.export.wording import plain_label
 from hornbeam.tree import Tree
 from hornbeam.tree.evidence.fractional import child_shares
 
-__all__ = ["json_value", "to_json"]
+__all__ = ["json_features", "json_value", "to_json"]
 
 type _Conditions = list[dict[str, Any]]
 
@@ -74,10 +74,7 @@ def to_json(tree: Tree | HasTree, *, indent: int | None = None, vectors: Table |
         "version": 1,
         "digest": tree.digest,
         "reading": _READING,
-        "features": [
-            {"name": f.name, "kind": f.kind.value, "categories": [json_value(c) for c in f.categories]}
-            for f in schema.features
-        ],
+        "features": json_features(schema),
         **({} if tree.is_regression else {"classes": [json_value(label) for label in schema.classes]}),
         "rules": _rules(tree),
     }
@@ -163,6 +160,14 @@ def _rule(tree: Tree, node: int, path: _Conditions) -> dict[str, Any]:
 
 def _prediction(tree: Tree, belief: list[float]) -> dict[str, Any]:
     return {"mean": belief[0]} if tree.is_regression else {"probabilities": belief}
+
+
+def json_features(schema: Schema) -> list[dict[str, Any]]:
+    """Convert features to JSON values."""
+    return [
+        {"name": f.name, "kind": f.kind.value, "categories": [json_value(c) for c in f.categories]}
+        for f in schema.features
+    ]
 
 
 def json_value(value: object) -> Any:

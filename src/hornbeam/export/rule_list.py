@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Self
 
 from hornbeam.data.schema import Kind
-from hornbeam.export.checks import check_max_categories
+from hornbeam.export.checks import check_limit
 from hornbeam.export.condition_text import condition_text
-from hornbeam.export.json_rules import json_value
+from hornbeam.export.json_rules import json_features, json_value
 from hornbeam.export.people.markdown import code_span
 from hornbeam.export.wording import label_text, probability_text
 from hornbeam.rules import Rule, RuleSet
@@ -69,7 +69,7 @@ def rules_text(
        then ill; ill 0.800 (0.271 to 0.998); covers 3 rows, 0 wrong; decides 3
     otherwise ill; ill 0.500 (0.169 to 0.831); covers 6 rows, 3 wrong; decides 0
     """
-    check_max_categories(max_categories)
+    check_limit("max_categories", max_categories, 1, "whole lists")
     code = None if positive is None else class_code(rules.schema.classes, positive)
     lines = []
     for at, rule in enumerate(rules, 1):
@@ -115,7 +115,7 @@ def rules_markdown(
     | 2 | `x0 > 37.6` | `ill` | 0.800 | 0.271 to 0.998 | 3 | 0 | 3 |
     |  | otherwise | `ill` | 0.500 | 0.169 to 0.831 | 6 | 3 | 0 |
     """
-    check_max_categories(max_categories)
+    check_limit("max_categories", max_categories, 1, "whole lists")
     code = None if positive is None else class_code(rules.schema.classes, positive)
     column = "probability" if code is None else f"probability of {code_span(label_text(positive))}"
     lines = [
@@ -161,10 +161,7 @@ def rules_dict(rules: RuleSet, *, level: float = 0.9) -> dict[str, Any]:
         "format": "hornbeam-rule-list",
         "version": 1,
         "reading": _READING,
-        "features": [
-            {"name": f.name, "kind": f.kind.value, "categories": [json_value(c) for c in f.categories]}
-            for f in schema.features
-        ],
+        "features": json_features(schema),
         "classes": [json_value(label) for label in schema.classes],
         "level": level,
         "rules": [

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hornbeam.errors import ParameterError
-from hornbeam.export.checks import HasTree, single_tree
+from hornbeam.export.checks import HasTree, check_limit, single_tree
 from hornbeam.export.prediction_text import prediction_text
 from hornbeam.export.wording import conditions_within, evidence_text, feature_name, label_text, shortened
 from hornbeam.tree import Tree
@@ -46,8 +45,7 @@ def to_dot(tree: Tree | HasTree, *, max_width: int = 48) -> str:
     }
     """
     tree = single_tree(tree)
-    if max_width < 1:
-        raise ParameterError(f"max_width is {max_width}, expected 1 or more")
+    check_limit("max_width", max_width, 1)
     skeleton = tree.skeleton
     classes = [label_text(label) for label in tree.schema.classes]
 

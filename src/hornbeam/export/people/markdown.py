@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from hornbeam.export.checks import HasTree, check_max_categories, check_path_tests, single_tree
+from hornbeam.export.checks import HasTree, check_limit, check_path_tests, single_tree
 from hornbeam.export.prediction_text import prediction_text
 from hornbeam.export.wording import branches, evidence_text, label_text
 from hornbeam.tree import Tree
@@ -50,7 +50,7 @@ def to_markdown(tree: Tree | HasTree, *, max_categories: int | None = None) -> s
     | 2 | `dose > 0.5` | `well` | 0.800 | `4 well, 1 ill` |
     """
     tree = single_tree(tree)
-    check_max_categories(max_categories)
+    check_limit("max_categories", max_categories, 1, "whole lists")
     check_path_tests(tree, "a table")
     skeleton = tree.skeleton
     slot = slots(skeleton).tolist()

@@ -9,8 +9,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.errors import ParameterError
-from hornbeam.export.checks import HasTree, single_tree
+from hornbeam.export.checks import HasTree, check_limit, single_tree
 from hornbeam.export.people.palette import bar, bars
 from hornbeam.export.people.tree_layout import tree_layout
 from hornbeam.export.prediction_text import prediction_text
@@ -64,10 +63,8 @@ def to_svg(tree: Tree | HasTree, max_depth: int | None = None, *, max_width: int
     ('<svg', True, '</svg>')
     """
     tree = single_tree(tree)
-    if max_depth is not None and max_depth < 0:
-        raise ParameterError(f"max_depth is {max_depth}, expected 0 or more, or None for the whole tree")
-    if max_width < 1:
-        raise ParameterError(f"max_width is {max_width}, expected 1 or more")
+    check_limit("max_depth", max_depth, 0, "the whole tree")
+    check_limit("max_width", max_width, 1)
     skeleton = tree.skeleton
     levels = skeleton.levels[: None if max_depth is None else max_depth + 2]
     n = levels[-1]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import inf
 
-from hornbeam.errors import ParameterError
-from hornbeam.export.checks import HasTree, check_max_categories, single_tree
+from hornbeam.export.checks import HasTree, check_limit, single_tree
 from hornbeam.export.prediction_text import prediction_text
 from hornbeam.export.wording import branches, evidence_text, label_text
 from hornbeam.tree import Tree
@@ -85,9 +84,8 @@ def to_text(
     └─ 3) age missing ·· maybe  yes 0.200  3 maybe, 1 no, 1 yes
     """
     tree = single_tree(tree)
-    if max_depth is not None and max_depth < 0:
-        raise ParameterError(f"max_depth is {max_depth}, expected 0 or more, or None for the whole tree")
-    check_max_categories(max_categories)
+    check_limit("max_depth", max_depth, 0, "the whole tree")
+    check_limit("max_categories", max_categories, 1, "whole lists")
     lines = list(_outline(tree, inf if max_depth is None else max_depth, max_categories))
     leaves = [(left, node) for left, node in lines if node >= 0]
     classes = [label_text(label) for label in tree.schema.classes]
