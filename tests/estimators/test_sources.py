@@ -155,6 +155,7 @@ def test_wrong_arguments_for_files_are_refused(rows, folder):
         lambda: TreeClassifier().fit(["a", "b"], ["no", "yes"]),
         lambda: TreeClassifier().fit(["a", "b"], "is"),
         lambda: TreeRegressor().fit(["a", "b"], [1.0, 2.0]),
+        lambda: TreeRegressor().fit(["a", "b"], "is"),
         lambda: ForestClassifier().fit(["a", "b"], ["no", "yes"]),
         lambda: TreeClassifier().fit([["a"], ["b"]], ["no", "yes"]).predict(["a", "b"]),
     ],

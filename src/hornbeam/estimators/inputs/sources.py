@@ -1,6 +1,7 @@
 """Rows in files and other sources: reading them, fitting to them, and predicting them in parts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
 from os import PathLike
@@ -89,15 +90,22 @@ def _if_values(X: Any) -> str:
     )
 
 
+@contextmanager
+def _paths_or_values(X: Any) -> Iterator[None]:
+    """Add to the error of a list of files, none of which exists, that its strings may be meant as values."""
+    try:
+        yield
+    except DataError as error:
+        if isinstance(X, (list, tuple)) and not any(map(exists, X)):
+            raise DataError(f"{_described(X)}. {error}{_if_values(X)}") from error
+        raise
+
+
 def _open(paths: Any, **columns: Any) -> Source:
     from hornbeam.data.files.parquet import ParquetSource  # imported only for files: it is slow to import
 
-    try:
+    with _paths_or_values(paths):
         return ParquetSource.open(paths, **columns)
-    except DataError as error:
-        if isinstance(paths, (list, tuple)) and not any(map(exists, paths)):
-            raise DataError(f"{_described(paths)}. {error}{_if_values(paths)}") from error
-        raise
 
 
 def _is_source(X: Any) -> bool:
@@ -154,7 +162,8 @@ def read_regression(
     from hornbeam.out_of_core.sample import draw_sample
 
     need_arrow()
-    files, engine = files_of(X), LocalEngine(n_jobs)
+    with _paths_or_values(X):
+        files, engine = files_of(X), LocalEngine(n_jobs)
     if features is None:
         first = read_footers(files[:1], engine)[0]
         features = [name for name in first.sorts if name not in (y, sample_weight, *first.index)]
