@@ -92,7 +92,7 @@ def ratio(client: Client, options: argparse.Namespace) -> list[dict[str, Any]]:
     folder = options.scratch / "slots"
     rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    known = [(order.ground.terms, order.ground.guide, order.slot_of_node) for order in orders]
+    known = [(order.context.spec, order.context.code_tree, order.slot_of_node) for order in orders]
     engine.reduce(_lay_slots, cache.units(), (cache, folder, known))
     groups = group_units(cache.units(), 3 * engine.parallelism)
 
@@ -103,7 +103,7 @@ def ratio(client: Client, options: argparse.Namespace) -> list[dict[str, Any]]:
                 cache=cache,
                 folder=folder,
                 number=number,
-                terms=order.ground.terms,
+                terms=order.context.spec,
                 n_slots=order.n_slots,
             )
             client.submit(_sum, client.map(task, groups, pure=False), pure=False).result()
@@ -118,7 +118,7 @@ def ratio(client: Client, options: argparse.Namespace) -> list[dict[str, Any]]:
     for record in records[1:]:
         record["cpu_ratio"] = record["cpu"] / records[0]["cpu"]
         record["wall_ratio"] = record["wall"] / records[0]["wall"]
-    local = orders[0].ground.terms
+    local = orders[0].context.spec
     return [*records, {"passes": len(orders), "cells": int(local.n_cells), "units": len(cache.units())}]
 
 

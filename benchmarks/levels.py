@@ -58,7 +58,7 @@ def variants(grower, source, bins, schema):
     orders, units = orders_of(grower, source, bins, schema), source.units()
     slots = [
         [
-            o.slot_of_node[levelwise.descend(source.read(u).codes, o.ground.terms, o.ground.guide)]
+            o.slot_of_node[levelwise.descend(source.read(u).codes, o.context.spec, o.context.code_tree)]
             for u in units
         ]
         for o in orders
@@ -66,7 +66,7 @@ def variants(grower, source, bins, schema):
 
     def bare():
         for order, known in zip(orders, slots, strict=True):
-            terms = order.ground.terms
+            terms = order.context.spec
             cells = subtree.zero_cells(terms, order.n_slots, weighted=False)
             for unit, mine in zip(units, known, strict=True):
                 rows = source.read(unit)
@@ -75,10 +75,10 @@ def variants(grower, source, bins, schema):
     def counted(room):
         memory = NodeOfRowCache(room)
         for order in orders:
-            ground = TaskContext(source, order.ground.terms, order.ground.guide, memory)
-            cells = subtree.zero_cells(ground.terms, order.n_slots, weighted=False)
+            context = TaskContext(source, order.context.spec, order.context.code_tree, memory)
+            cells = subtree.zero_cells(context.spec, order.n_slots, weighted=False)
             for unit in units:
-                ground.count(unit, source.read(unit), order.slot_of_node, cells)
+                context.count(unit, source.read(unit), order.slot_of_node, cells)
 
     return {
         "bare": bare,

@@ -1,4 +1,4 @@
-"""Boosting: worked numbers, the same bits on any threads and in any order, and scores that are those of the trees."""
+"""Boosting: leaf values worked by hand, parity with scikit-learn, and results independent of threads and order."""
 
 from dataclasses import replace
 
@@ -20,7 +20,8 @@ from hornbeam.ensembles import (
     SoftmaxLoss,
     SquaredError,
 )
-from hornbeam.ensembles.boosting.trainer import trainer
+from hornbeam.ensembles.boosting.boosted_trees import BoostedTrees
+from hornbeam.ensembles.boosting.trainer import _Run
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing.leafwise import Leafwise
 from strategies_growing import random_table
@@ -28,7 +29,7 @@ from strategies_growing import random_table
 SMALL = Leafwise(max_leaf_nodes=7, min_samples_leaf=2)
 
 
-def numbers(seed=0, n=400, missing=0.1, weight=None):
+def regression(seed=0, n=400, missing=0.1, weight=None):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 4)).round(1)
     y = np.abs(X[:, 0] * 2 + X[:, 1] * X[:, 2] + rng.normal(size=n)).round(3)
@@ -46,11 +47,11 @@ def loss_of(table):
     return BinaryLogLoss() if table.schema.n_classes == 2 else SoftmaxLoss(table.schema.n_classes)
 
 
-# Worked numbers.
+# Numbers worked by hand.
 
 
 def test_logistic_leaves_are_newton_steps():
-    """y = (1, 1, 0): the start is ln 2, pulls are (1/3, 1/3, -2/3), leaves 1.5 and -3."""
+    """y = (1, 1, 0): the initial score is ln 2, negative gradients are (1/3, 1/3, -2/3), leaves 1.5 and -3."""
     table = Table.read([[0.0], [0.0], [1.0]], [1, 1, 0])
     fitted = Boosting(BinaryLogLoss(), Leafwise(min_samples_leaf=1), 1, learning_rate=1.0).fit(table).boosted
     assert fitted.start[0] == pytest.approx(np.log(2))
@@ -59,14 +60,14 @@ def test_logistic_leaves_are_newton_steps():
 
 def test_a_ridge_is_added_to_the_hessians():
     table = Table.read([[0.0], [0.0], [1.0]], [1, 1, 0])
-    grower = Leafwise(min_samples_leaf=1, ridge=2.0)
+    grower = Leafwise(min_samples_leaf=1, l2_regularization=2.0)
     fitted = Boosting(BinaryLogLoss(), grower, 1, learning_rate=0.5).fit(table).boosted
     expected = [0.5 * (2 / 3) / (4 / 9 + 2), 0.5 * (-2 / 3) / (2 / 9 + 2)]
     assert fitted.trees[0].belief[1:, 0] == pytest.approx(expected, abs=1e-6)
 
 
-def test_leaves_of_several_classes_are_friedmans():
-    """(K - 1) / K times the sum of pulls over that of p (1 - p)."""
+def test_leaves_of_several_classes_are_those_of_friedman():
+    """(K - 1) / K times the sum of negative gradients over that of p (1 - p)."""
     table = Table.read([[0.0], [1.0], [1.0], [1.0]], ["a", "b", "b", "c"])
     fitted = Boosting(SoftmaxLoss(3), Leafwise(min_samples_leaf=1), 1, learning_rate=1.0).fit(table).boosted
     assert fitted.start == pytest.approx(np.log([0.25, 0.5, 0.25]))
@@ -75,7 +76,7 @@ def test_leaves_of_several_classes_are_friedmans():
 
 
 @pytest.mark.parametrize(("quantile", "expected"), [(0.5, [2.0, 20.0]), (0.75, [3.0, 30.0])])
-def test_leaves_of_quantiles_are_quantiles_of_what_is_left(quantile, expected):
+def test_leaves_of_the_quantile_loss_are_quantiles_of_residuals(quantile, expected):
     X, y = [[0.0]] * 3 + [[1.0]] * 3, np.array([1.0, 2.0, 3.0, 10.0, 20.0, 30.0])
     table = Table.read(X, y, target=Kind.NUMERIC)
     fitted = (
@@ -92,18 +93,18 @@ def test_leaves_of_quantiles_are_quantiles_of_what_is_left(quantile, expected):
 
 
 @pytest.mark.parametrize("loss", ["squared_error", "poisson"])
-def test_trees_of_numbers_are_scikit_learns(loss):
-    table = numbers(missing=0.0)
+def test_regression_matches_scikit_learn(loss):
+    table = regression(missing=0.0)
     X, y = np.column_stack(table.columns), table.numeric_target.values
     peer = HistGradientBoostingRegressor(loss=loss, max_iter=15, max_leaf_nodes=8, early_stopping=False)
     with threadpool_limits(1):
         peer.fit(X, y)
     mine = {"squared_error": SquaredError(), "poisson": Poisson()}[loss]
     fitted = Boosting(mine, Leafwise(max_leaf_nodes=8), 15).fit(table).boosted
-    np.testing.assert_allclose(mine.answer(fitted.scores(table))[:, 0], peer.predict(X), rtol=1e-4)
+    np.testing.assert_allclose(mine.predict(fitted.scores(table))[:, 0], peer.predict(X), rtol=1e-4)
 
 
-def test_trees_of_two_classes_are_scikit_learns():
+def test_two_classes_match_scikit_learn():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(600, 5)).round(1)
     y = (X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=600) > 0).astype(int)
@@ -115,22 +116,24 @@ def test_trees_of_two_classes_are_scikit_learns():
     np.testing.assert_allclose(fitted.scores(table)[0], peer.decision_function(X), atol=1e-4)
 
 
-# Laws.
+# Invariants.
 
 
 @given(st.data())
 @settings(max_examples=20, deadline=None)
-def test_neither_threads_nor_the_order_of_rows_change_a_bit(data):
-    kind = data.draw(st.sampled_from(["numbers", "two", "three"]))
+def test_trees_depend_neither_on_threads_nor_on_row_order(data):
+    kind = data.draw(st.sampled_from(["regression", "two", "three"]))
     seed = data.draw(st.integers(0, 99))
     weights = data.draw(st.sampled_from(["none", "whole", "real"]))
     table = (
-        numbers(seed, 150)
-        if kind == "numbers"
+        regression(seed, 150)
+        if kind == "regression"
         else classes(seed, 150, 2 if kind == "two" else 3, weights=weights)
     )
     grower = replace(
-        SMALL, max_features=data.draw(st.sampled_from([None, 2])), ridge=data.draw(st.sampled_from([0, 1.0]))
+        SMALL,
+        max_features=data.draw(st.sampled_from([None, 2])),
+        l2_regularization=data.draw(st.sampled_from([0, 1.0])),
     )
     boost = Boosting(
         loss_of(table),
@@ -145,8 +148,8 @@ def test_neither_threads_nor_the_order_of_rows_change_a_bit(data):
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3, 8])
-def test_rows_that_threads_share_give_the_same_trees(n_jobs):
-    """More rows than the kernel leaves to one thread."""
+def test_trees_of_many_rows_do_not_depend_on_threads(n_jobs):
+    """With enough rows for the kernel to use several threads."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(20_000, 6))
     table = Table.read(X, (X[:, 0] * X[:, 1] > rng.normal(size=20_000)).astype(int))
@@ -157,9 +160,9 @@ def test_rows_that_threads_share_give_the_same_trees(n_jobs):
 @pytest.mark.parametrize(
     "loss", [BinaryLogLoss(), SquaredError(), QuantileLoss(), QuantileLoss(0.2), Poisson()]
 )
-def test_a_row_of_weight_two_is_a_row_given_twice(loss):
-    measured = not isinstance(loss, BinaryLogLoss)
-    table = numbers(2, 120) if measured else classes(2, 120)
+def test_a_row_of_weight_two_is_two_rows(loss):
+    is_regression = not isinstance(loss, BinaryLogLoss)
+    table = regression(2, 120) if is_regression else classes(2, 120)
     weight = np.random.default_rng(0).integers(1, 4, table.n_rows)
     heavy = replace(table, weight=weight.astype(np.int64), unit=1.0)
     boost = Boosting(loss, SMALL, 5)
@@ -168,16 +171,18 @@ def test_a_row_of_weight_two_is_a_row_given_twice(loss):
     np.testing.assert_allclose(one.scores(table), other.scores(table), rtol=1e-12)
 
 
-@pytest.mark.parametrize("kind", ["numbers", "two", "three"])
-def test_scores_kept_while_boosting_are_those_of_the_trees(kind):
-    """Rows out of the sample, held out, of unseen categories or without a value: all end where the tree sends them."""
-    table = numbers(4) if kind == "numbers" else classes(4, n_classes=2 if kind == "two" else 3, n_nominal=2)
-    run = trainer._Run(
-        Boosting(loss_of(table), SMALL, 6, subsample=0.3, stopping=EarlyStopping(0.3)), table, 1
+@pytest.mark.parametrize("kind", ["regression", "two", "three"])
+def test_scores_in_the_loop_are_those_of_the_model(kind):
+    """For all rows: sampled or not, held out, with unseen categories or missing values."""
+    table = (
+        regression(4)
+        if kind == "regression"
+        else classes(4, n_classes=2 if kind == "two" else 3, n_nominal=2)
     )
+    run = _Run(Boosting(loss_of(table), SMALL, 6, subsample=0.3, stopping=EarlyStopping(0.3)), table, 1)
     for _ in range(6):
         run.advance()
-    fitted = trainer.Boosted(table.schema, run._start, tuple(run.rounds))
+    fitted = BoostedTrees(table.schema, run._initial_score, tuple(run.rounds))
     np.testing.assert_allclose(fitted.scores(table), run._scores, atol=1e-12)
 
 
@@ -187,7 +192,7 @@ def test_monotone_constraints_hold(sign):
     X = rng.normal(size=(500, 2))
     table = Table.read(X, np.sin(3 * X[:, 0]) + X[:, 1] + rng.normal(size=500), target=Kind.NUMERIC)
     for ridge in (0.0, 5.0):
-        grower = Leafwise(monotone=(sign, 0), min_samples_leaf=5, ridge=ridge)
+        grower = Leafwise(monotone=(sign, 0), min_samples_leaf=5, l2_regularization=ridge)
         fitted = Boosting(SquaredError(), grower, 20).fit(table).boosted
         line = np.linspace(-3, 3, 200)
         for other in (-1.0, 0.3):
@@ -197,8 +202,8 @@ def test_monotone_constraints_hold(sign):
             assert (sign * np.diff(scores) >= 0).all()
 
 
-def test_leaves_keep_to_their_budget_depth_and_size():
-    table = numbers(6)
+def test_trees_keep_to_the_limits_of_leaves_depth_and_rows():
+    table = regression(6)
     for grower in (Leafwise(5), Leafwise(None, max_depth=2), Leafwise(min_samples_leaf=50)):
         for tree in Boosting(SquaredError(), grower, 3).fit(table).boosted.trees:
             leaf = tree.skeleton.is_leaf
@@ -207,7 +212,7 @@ def test_leaves_keep_to_their_budget_depth_and_size():
             assert tree.rows[leaf].min() >= grower.min_samples_leaf
 
 
-def test_early_stopping_keeps_the_rounds_of_the_least_loss():
+def test_early_stopping_keeps_the_rounds_up_to_the_smallest_loss():
     table = classes(7, 300)
     result = Boosting(BinaryLogLoss(), SMALL, 200, learning_rate=0.5, stopping=EarlyStopping(0.3, 5)).fit(
         table
@@ -217,8 +222,8 @@ def test_early_stopping_keeps_the_rounds_of_the_least_loss():
     assert len(result.losses) == best + 1 + 5
 
 
-def test_what_cannot_be_boosted_is_refused():
-    with pytest.raises(ParameterError, match="monotonic_cst binds means"):
+def test_wrong_parameters_and_targets_are_refused():
+    with pytest.raises(ParameterError, match="monotonic_cst constrains means"):
         Boosting(QuantileLoss(), Leafwise(monotone=(1,)))
     for wrong in ({"n_rounds": 0}, {"learning_rate": 0.0}, {"subsample": 1.5}):
         with pytest.raises(ParameterError, match="expected"):

@@ -1,4 +1,4 @@
-"""A forest answers with the mean of its trees, in a fixed order, and has a name."""
+"""Forests: the mean of the trees in a fixed order, temperature, digest and importance."""
 
 import pickle
 from dataclasses import replace
@@ -8,11 +8,12 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from hornbeam.data import Table
-from hornbeam.ensembles import Forest, ForestTrainer, importance, mean_prediction, prediction, sum_predictions
+from hornbeam.ensembles import Forest, ForestTrainer, mean_prediction, prediction, sum_predictions
 from hornbeam.errors import TreeError
 from hornbeam.growing import Grower
 from hornbeam.recipe import Recipe
 from hornbeam.tree import Skeleton, Tree
+from hornbeam.tree.importance import importance
 from hornbeam.tree.route import predict_rows
 from strategies_growing import random_table
 
@@ -20,9 +21,9 @@ TABLE = random_table(3, n_rows=500, n_classes=3, n_numeric=4, n_values=40)
 FOREST = ForestTrainer(Recipe(grower=Grower(max_features=2)), 9).fit(TABLE).forest
 
 
-def test_the_answer_is_the_mean_of_the_trees():
-    said = [predict_rows(tree, TABLE) for tree in FOREST.trees]
-    np.testing.assert_allclose(FOREST.answer(TABLE), np.mean(said, axis=0), rtol=1e-13)
+def test_the_prediction_is_the_mean_of_the_trees():
+    predicted = [predict_rows(tree, TABLE) for tree in FOREST.trees]
+    np.testing.assert_allclose(FOREST.answer(TABLE), np.mean(predicted, axis=0), rtol=1e-13)
     np.testing.assert_array_equal(
         mean_prediction(FOREST.trees, TABLE), sum_predictions(FOREST.trees, TABLE) / 9
     )
@@ -30,13 +31,13 @@ def test_the_answer_is_the_mean_of_the_trees():
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 8])
 @pytest.mark.parametrize("block", [1, 7, 500])
-def test_neither_threads_nor_blocks_change_a_bit_of_it(n_jobs, block, monkeypatch):
+def test_predictions_do_not_depend_on_threads_and_blocks(n_jobs, block, monkeypatch):
     whole = FOREST.answer(TABLE)
     monkeypatch.setattr(prediction, "_BLOCK", block)
     np.testing.assert_array_equal(FOREST.answer(TABLE, n_jobs), whole)
 
 
-def test_at_temperature_one_the_mean_keeps_its_bits():
+def test_temperature_one_is_the_mean_bit_for_bit():
     np.testing.assert_array_equal(
         Forest(FOREST.trees, 1.0).answer(TABLE), mean_prediction(FOREST.trees, TABLE)
     )
@@ -44,7 +45,7 @@ def test_at_temperature_one_the_mean_keeps_its_bits():
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
-def test_the_temperature_is_that_of_the_mean(n_jobs):
+def test_the_temperature_is_applied_to_the_mean(n_jobs):
     raised = FOREST.answer(TABLE) ** 2
     warm = Forest(FOREST.trees, 0.5)
     expected = raised / raised.sum(axis=1, keepdims=True)
@@ -55,31 +56,31 @@ def test_the_temperature_is_that_of_the_mean(n_jobs):
 
 
 @pytest.mark.parametrize("temperature", [0.0, -1.0, np.inf, np.nan])
-def test_temperatures_are_above_zero_and_finite(temperature):
+def test_temperatures_out_of_range_are_refused(temperature):
     with pytest.raises(TreeError, match="expected a finite number above 0"):
         Forest(FOREST.trees, temperature)
 
 
-def test_no_rows_have_no_answers():
+def test_no_rows_have_no_predictions():
     assert Forest(FOREST.trees, 0.5).answer(TABLE.slice(0, 0), 2).shape == (0, 3)
     assert FOREST.answer(TABLE.slice(0, 0), 2).shape == (0, 3)
 
 
-def test_the_digest_names_the_trees_in_their_order():
+def test_the_digest_depends_on_the_trees_and_their_order():
     assert Forest(tuple(FOREST.trees)).digest == FOREST.digest
     assert Forest(FOREST.trees[::-1]).digest != FOREST.digest
     assert Forest(FOREST.trees[:-1]).digest != FOREST.digest
 
 
 @pytest.mark.parametrize("temperature", [1.0, 0.5])
-def test_a_forest_travels(temperature):
+def test_a_forest_can_be_pickled(temperature):
     forest = Forest(FOREST.trees, temperature)
     again = pickle.loads(pickle.dumps(forest))
     assert again.digest == forest.digest
     assert repr(again) == repr(forest)
 
 
-def test_trees_of_different_schemas_are_no_forest():
+def test_no_trees_and_trees_of_different_schemas_are_refused():
     tree = FOREST.trees[0]
     other = replace(tree, schema=replace(tree.schema, classes=("a", "b", "c")))
     with pytest.raises(TreeError, match="different schemas"):
@@ -89,7 +90,7 @@ def test_trees_of_different_schemas_are_no_forest():
 
 
 def test_importance_is_the_mean_share_of_the_gain():
-    """By hand: of the weight times gain of all tests, how much is due to tests of each feature."""
+    """By hand: the share of each feature in the sum of weight times gain of all splits."""
     by_hand = np.zeros((len(FOREST.trees), TABLE.schema.n_features))
     for tree, shares in zip(FOREST.trees, by_hand, strict=True):
         for node in np.flatnonzero(tree.skeleton.n_children):
@@ -104,7 +105,7 @@ def test_leaves_have_no_importance():
     np.testing.assert_array_equal(importance([leaf, FOREST.trees[0]]), importance([FOREST.trees[0]]))
 
 
-def test_every_platform_grows_the_same_forest():
+def test_forests_are_the_same_on_every_platform():
     X, y = load_breast_cancer(return_X_y=True)
     forest = ForestTrainer(Recipe(255, Grower(max_features=5)), 5, seed=2026).fit(Table.read(X, y)).forest
     assert forest.digest == "25a79802f684cd27754d3b0bf0bc971f252716a2cf52b6988d6c866f9af7fc22"

@@ -1,11 +1,11 @@
-"""Temperature scaling: worked numbers, and a choice that no temperature of a grid beats."""
+"""Temperature scaling: numbers worked by hand, and a choice no worse than any temperature of a grid."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbeam.ensembles import apply_temperature, choose_temperature
+from hornbeam.ensembles.temperature import apply_temperature, choose_temperature
 
 GRID = np.geomspace(0.25, 4.0, 81)
 
@@ -26,7 +26,7 @@ def loss(p, target, temperature):
     return total
 
 
-def test_worked_numbers():
+def test_numbers_worked_by_hand():
     p = np.array([[0.75, 0.25, 0.0], [0.5, 0.25, 0.25]])
     np.testing.assert_allclose(apply_temperature(p, 0.5), [[0.9, 0.1, 0.0], [2 / 3, 1 / 6, 1 / 6]])
     np.testing.assert_allclose(apply_temperature(np.array([[0.9, 0.1]]), 2.0), [[0.75, 0.25]])
@@ -35,13 +35,13 @@ def test_worked_numbers():
     assert choose_temperature(np.full((10, 2), [81 / 82, 1 / 82]), nine_of_ten) == 2.0
 
 
-def test_one_changes_no_bit():
+def test_temperature_one_returns_the_probabilities_unchanged():
     p = random_rows(0, 50)[0]
     assert apply_temperature(p, 1.0) is p
 
 
 @given(st.floats(0.25, 4.0), st.integers(0, 10**6))
-def test_order_sums_and_zeros_stay(temperature, seed):
+def test_the_order_of_classes_sums_and_zeros_are_kept(temperature, seed):
     p = np.where(random_rows(seed, 40)[0] < 0.1, 0.0, random_rows(seed, 40)[0])
     p /= p.sum(axis=1, keepdims=True)
     q = apply_temperature(p, temperature)
@@ -88,5 +88,5 @@ def test_a_row_of_weight_two_is_two_rows():
 
 
 @pytest.mark.parametrize("p", [np.eye(3), np.full((3, 3), 1 / 3), np.ones((3, 1)), np.zeros((0, 3))])
-def test_where_no_temperature_is_better_it_is_one(p):
+def test_the_temperature_is_one_if_no_other_is_better(p):
     assert choose_temperature(p, np.arange(len(p)) % p.shape[1]) == 1.0

@@ -126,7 +126,7 @@ def test_wrong_costs_are_refused_when_fitting(costs, message, pruning):
 
 
 def test_wrong_costs_are_refused_when_predicting(plain):
-    with pytest.raises(ParameterError, match=r"expected \(2, 2\).*\(3, 2, 2\) for a matrix a row"):
+    with pytest.raises(ParameterError, match=r"expected \(2, 2\).*\(3, 2, 2\) for one matrix per row"):
         plain.predict(X[:3], costs=np.zeros((4, 2, 2)))
     with pytest.raises(ParameterError, match="label 'ill'"):
         plain.expected_cost(X[:3], costs={("ill", 1): 2})

@@ -17,7 +17,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from hornbeam import ForestClassifier, ForestRegressor
 from hornbeam.data import Table
-from hornbeam.ensembles import choose_temperature, mean_prediction
+from hornbeam.ensembles import mean_prediction
+from hornbeam.ensembles.temperature import choose_temperature
 from hornbeam.errors import ParameterError, TreeError
 from hornbeam.evaluation import log_loss, rmse
 from hornbeam.smoothing import HGS, Laplace
@@ -140,7 +141,7 @@ def test_new_rows_gain_by_it():
 def test_numbers_have_no_temperature():
     forest = ForestRegressor(5).fit(*DIABETES).forest_
     assert forest.temperature == 1.0
-    with pytest.raises(TreeError, match="expected 1 where the target is a number"):
+    with pytest.raises(TreeError, match="expected 1 for a numeric target"):
         replace(forest, temperature=0.5)
 
 
@@ -246,8 +247,8 @@ def test_nothing_is_answered_before_fit():
         ({"max_samples": "half"}, "max_samples='half': expected a whole number of rows"),
         ({"max_samples": 1.5}, "max_samples=1.5: expected"),
         ({"smoothing": "cross-fitted"}, "smoothing='cross-fitted': expected one of 'auto', 'out-of-bag'"),
-        ({"smoothing": "out-of-bag", "bootstrap": False}, "without bootstrap every tree has seen all"),
-        ({"oob_score": True, "bootstrap": False}, "without bootstrap every tree has seen all"),
+        ({"smoothing": "out-of-bag", "bootstrap": False}, "with bootstrap=False there are no such rows"),
+        ({"oob_score": True, "bootstrap": False}, "with bootstrap=False there are no such rows"),
         ({"criterion": "squared_error"}, "criterion='squared_error': expected one of"),
         ({"bootstrap": "no"}, "bootstrap='no': expected True or False"),
         ({"oob_score": "yes"}, "oob_score='yes': expected True or False"),

@@ -15,7 +15,7 @@ from hornbeam import RuleClassifier, Table, TreeClassifier
 from hornbeam.errors import HornbeamError, ParameterError
 from hornbeam.interop import from_sklearn
 from hornbeam.rules import choose_rules, extract, simplify
-from hornbeam.tree.bounds import rate_bounds
+from hornbeam.tree.statistics.bounds import rate_bounds
 
 IRIS = load_iris(return_X_y=True)
 CANCER = load_breast_cancer(return_X_y=True)

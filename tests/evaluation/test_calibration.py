@@ -1,4 +1,4 @@
-"""The reliability curve: bins of equal mass, SciPy's intervals, honest coverage."""
+"""The reliability curve: bins of equal weight, SciPy's intervals, coverage of the intervals."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from hornbeam.evaluation import reliability_curve
 
 @pytest.mark.parametrize("interval", ["wilson", "exact"])
 @pytest.mark.parametrize("level", [0.8, 0.95])
-def test_intervals_are_scipy_s(interval: Literal["wilson", "exact"], level: float) -> None:
+def test_intervals_equal_those_of_scipy(interval: Literal["wilson", "exact"], level: float) -> None:
     rng = np.random.default_rng(1)
     p = np.repeat([0.02, 0.3, 0.6, 0.99], [40, 30, 20, 50])
-    came = rng.random(len(p)) < p
-    came[:40], came[90:] = False, True  # none at all, and all
-    curve = reliability_curve(came, p, n_bins=20, level=level, interval=interval)
+    y_true = rng.random(len(p)) < p
+    y_true[:40], y_true[90:] = False, True  # a bin without the class, and a bin of the class only
+    curve = reliability_curve(y_true, p, n_bins=20, level=level, interval=interval)
     for i, value in enumerate(np.unique(p)):
         inside = p == value
-        ci = binomtest(int(came[inside].sum()), int(inside.sum())).proportion_ci(level, method=interval)
+        ci = binomtest(int(y_true[inside].sum()), int(inside.sum())).proportion_ci(level, method=interval)
         assert (curve.lower[i], curve.upper[i]) == pytest.approx((ci.low, ci.high), abs=1e-9)
-        assert curve.observed[i] == came[inside].mean()
+        assert curve.observed[i] == y_true[inside].mean()
 
 
-def test_bins_have_equal_mass() -> None:
+def test_bins_have_equal_weight() -> None:
     p = np.random.default_rng(0).random(1000)
     curve = reliability_curve(p > 0.5, p, n_bins=8)
     assert curve.weight.tolist() == [125] * 8
@@ -40,36 +40,39 @@ def test_rows_of_one_leaf_share_a_bin() -> None:
     assert curve.weight.tolist() == [3, 97]
 
 
-def test_whole_weights_are_repeated_rows() -> None:
-    came, p, weight = [0, 1, 1], [0.1, 0.5, 0.9], [3, 1, 2]
-    one = reliability_curve(came, p, n_bins=2, sample_weight=weight)
-    two = reliability_curve(np.repeat(came, weight), np.repeat(p, weight), n_bins=2)
+def test_integer_weights_have_the_same_points_as_repeated_rows() -> None:
+    y_true, p, weight = [0, 1, 1], [0.1, 0.5, 0.9], [3, 1, 2]
+    one = reliability_curve(y_true, p, n_bins=2, sample_weight=weight)
+    two = reliability_curve(np.repeat(y_true, weight), np.repeat(p, weight), n_bins=2)
     assert one.observed == pytest.approx(two.observed)
     assert one.predicted == pytest.approx(two.predicted)
-    # Three copies of a row are not three rows: the band is wider.
+    # Weight 3 is not three independent rows, so the interval is wider.
     assert ((one.upper - one.lower) >= (two.upper - two.lower)).all()
 
 
-def test_equal_weights_change_nothing() -> None:
+def test_equal_weights_do_not_change_the_intervals() -> None:
     rng = np.random.default_rng(2)
     p = rng.random(200)
-    came = rng.random(200) < p
-    plain, weighted = reliability_curve(came, p), reliability_curve(came, p, sample_weight=np.full(200, 0.25))
+    y_true = rng.random(200) < p
+    plain, weighted = (
+        reliability_curve(y_true, p),
+        reliability_curve(y_true, p, sample_weight=np.full(200, 0.25)),
+    )
     assert weighted.lower == pytest.approx(plain.lower)
     assert weighted.upper == pytest.approx(plain.upper)
 
 
-def test_bands_cover_the_truth() -> None:
+def test_intervals_cover_the_true_probability() -> None:
     rng = np.random.default_rng(7)
-    hits = []
+    covered = []
     for _ in range(200):
         p = rng.random(400)
         curve = reliability_curve(rng.random(400) < p, p, n_bins=5, level=0.9)
-        hits.append((curve.lower <= curve.predicted) & (curve.predicted <= curve.upper))
-    assert 0.87 < np.mean(hits) < 0.97
+        covered.append((curve.lower <= curve.predicted) & (curve.predicted <= curve.upper))
+    assert 0.87 < np.mean(covered) < 0.97
 
 
-def test_errors_say_what_to_do() -> None:
+def test_wrong_arguments_are_refused() -> None:
     with pytest.raises(DataError, match="one class"):
         reliability_curve([0, 1], [[0.5, 0.5], [0.5, 0.5]])
     with pytest.raises(ParameterError, match="n_bins=0"):

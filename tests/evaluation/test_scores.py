@@ -1,4 +1,4 @@
-"""Scores against worked numbers, scikit-learn's metrics and a slow twin; folds add up."""
+"""Scores against examples by hand, scikit-learn and a slow twin; sums of folds."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from hornbeam.evaluation import ScoreSums, brier_score, calibration_error, log_l
 def predictions(seed: int, n: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     p = rng.dirichlet(np.full(k, 0.5), size=n)
-    y = np.append(np.arange(k), rng.integers(k, size=n))[:n]  # every class comes
+    y = np.append(np.arange(k), rng.integers(k, size=n))[:n]  # every class occurs
     return y, p, rng.random(n) + 0.1
 
 
-def test_the_paper_s_measure_has_the_one_over_k() -> None:
+def test_rmse_divides_by_the_number_of_classes() -> None:
     assert rmse([0], [[0.7, 0.2, 0.1]], labels=range(3)) == pytest.approx(math.sqrt(0.14 / 3))
     assert brier_score([0], [[0.7, 0.2, 0.1]], labels=range(3)) == pytest.approx(0.14)
 
 
 @given(st.integers(0, 10_000), st.integers(10, 60), st.integers(2, 5))
 @settings(max_examples=30, deadline=None)
-def test_as_scikit_learn_counts(seed: int, n: int, k: int) -> None:
+def test_scores_equal_those_of_scikit_learn(seed: int, n: int, k: int) -> None:
     y, p, weight = predictions(seed, n, k)
     assert log_loss(y, p, sample_weight=weight) == pytest.approx(metrics.log_loss(y, p, sample_weight=weight))
     wrong = metrics.zero_one_loss(y, p.argmax(axis=1), sample_weight=weight)
@@ -37,7 +37,7 @@ def test_as_scikit_learn_counts(seed: int, n: int, k: int) -> None:
     assert rmse(y, p, sample_weight=weight) == pytest.approx(np.sqrt(np.average(each, weights=weight)))
 
 
-def test_two_classes_need_one_column() -> None:
+def test_for_two_classes_one_column_is_enough() -> None:
     y, second = ["no", "yes", "yes"], np.array([0.2, 0.9, 0.4])
     assert brier_score(y, second) == brier_score(y, np.column_stack([1 - second, second]))
     assert brier_score(y, second) == pytest.approx(2 * metrics.brier_score_loss([0, 1, 1], second))
@@ -45,7 +45,7 @@ def test_two_classes_need_one_column() -> None:
 
 @given(st.integers(0, 10_000), st.integers(1, 19))
 @settings(max_examples=20, deadline=None)
-def test_folds_add_up_to_all_rows(seed: int, cut: int) -> None:
+def test_sums_of_folds_equal_the_sums_of_all_rows(seed: int, cut: int) -> None:
     y, p, weight = predictions(seed, 20, 3)
     whole = ScoreSums.of(y, p, labels=range(3), sample_weight=weight)
     parts = [
@@ -57,49 +57,49 @@ def test_folds_add_up_to_all_rows(seed: int, cut: int) -> None:
         assert getattr(total, name) == pytest.approx(getattr(whole, name)), name
 
 
-def test_calibration_error_bin_by_bin() -> None:
+def test_calibration_error_equals_the_sum_over_bins() -> None:
     y, p, weight = predictions(3, 400, 4)
-    best, said = p.argmax(axis=1), p.max(axis=1)
+    best, confidence = p.argmax(axis=1), p.max(axis=1)
     expected = 0.0
     for i in range(15):
-        inside = (said >= i / 15) & ((said < (i + 1) / 15) | (i == 14))
+        inside = (confidence >= i / 15) & ((confidence < (i + 1) / 15) | (i == 14))
         if inside.any():
             share = weight[inside].sum() / weight.sum()
             right = np.average((best == y)[inside], weights=weight[inside])
-            expected += share * abs(right - np.average(said[inside], weights=weight[inside]))
+            expected += share * abs(right - np.average(confidence[inside], weights=weight[inside]))
     assert calibration_error(y, p, sample_weight=weight) == pytest.approx(expected)
 
 
-def test_the_impossible_costs_34_and_a_half_nats() -> None:
+def test_a_true_class_of_probability_zero_costs_34_and_a_half_nats() -> None:
     assert log_loss([0, 1], [[0.0, 1.0], [0.0, 1.0]]) == pytest.approx(-math.log(1e-15) / 2)
 
 
-def test_labels_in_any_order_and_type() -> None:
+def test_labels_may_have_any_order() -> None:
     p = [[0.7, 0.2, 0.1], [0.1, 0.8, 0.1]]
     assert zero_one_loss(["c", "a"], p, labels=["c", "a", "b"]) == 0.0
 
 
-def test_the_first_of_equals_is_the_answer() -> None:
+def test_on_a_tie_the_first_class_is_predicted() -> None:
     assert zero_one_loss([0, 1], [[0.5, 0.5], [0.5, 0.5]]) == 0.5
 
 
 @pytest.mark.parametrize(
-    ("y", "p", "labels", "words"),
+    ("y", "p", "labels", "message"),
     [
-        ([0, 1], [[0.5, 0.5]], None, "one label a row"),
+        ([0, 1], [[0.5, 0.5]], None, "one label per row"),
         ([0, 0], [[0.5, 0.5]] * 2, None, "labels="),
         ([0, 2], [[0.5, 0.5]] * 2, [0, 1], "not among the labels"),
         ([0, 1], [[1.5, -0.5]] * 2, None, "from 0 to 1"),
         ([0, 1], [[np.nan, 0.5]] * 2, None, "from 0 to 1"),
     ],
 )
-def test_errors_say_what_to_do(
-    y: list[int], p: list[list[float]], labels: list[int] | None, words: str
+def test_wrong_arguments_are_refused(
+    y: list[int], p: list[list[float]], labels: list[int] | None, message: str
 ) -> None:
-    with pytest.raises(DataError, match=words):
+    with pytest.raises(DataError, match=message):
         rmse(y, p, labels=labels)
 
 
-def test_tallies_of_other_classes_do_not_add_up() -> None:
+def test_sums_of_different_classes_cannot_be_added() -> None:
     with pytest.raises(DataError, match="2 and 3 classes"):
         ScoreSums.of([0], [[1, 0]], labels=[0, 1]) + ScoreSums.of([0], [[1, 0, 0]], labels=[0, 1, 2])

@@ -1,4 +1,4 @@
-"""Counterfactuals: whatever meets them is answered as they say, and nothing nearer is."""
+"""Counterfactuals: all values that meet them have the stated prediction, and none needs fewer changes."""
 
 import json
 from dataclasses import replace
@@ -7,7 +7,7 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from hornbeam import Table, TreeClassifier
@@ -23,7 +23,7 @@ inf, nan = np.inf, np.nan
 
 
 def with_values(table, i, changes):
-    """Row i with other values, as a table holds them."""
+    """Return row i with other values, as in the columns of a table."""
     one = table.take(np.array([i]))
     columns = list(one.columns)
     for feature, value in changes.items():
@@ -32,7 +32,7 @@ def with_values(table, i, changes):
 
 
 def some_that_meet(condition, near):
-    """Known values that meet a condition: of categories all, of numbers the bounds and some between."""
+    """List known values that meet a condition: all categories, or the bounds and some numbers between."""
     feature = condition.feature
     if feature.kind is not Kind.NUMERIC:
         return [code for code in range(len(feature.categories)) if condition.holds(code)]
@@ -45,7 +45,7 @@ def code(feature, value):
 
 
 @st.composite
-def asked(draw):
+def trees_and_tables(draw):
     schema = draw(schemas(max_features=3, max_classes=3))
     k = schema.n_classes
     costs = draw(st.none() | st.lists(st.integers(0, 5), min_size=k * k, max_size=k * k))
@@ -55,38 +55,39 @@ def asked(draw):
 
 
 @settings(max_examples=120)
-@given(asked(), st.data())
-def test_whatever_meets_it_is_answered_as_it_says(both, data):
-    """Nominal, ordinal and numeric features; missing, unseen and shared values; costs, fixed features, aims."""
+@given(trees_and_tables(), st.data())
+def test_all_values_that_meet_the_conditions_have_the_stated_prediction(both, data):
+    """All kinds of features; missing, unseen and distributed values; costs, fixed features, wanted classes."""
     tree, table = both
     names, classes = list(tree.schema.names), tree.schema.classes
     fixed = data.draw(st.sets(st.sampled_from(names)))
     wanted = data.draw(st.none() | st.sampled_from(classes))
     found = counterfactuals(tree, table, fixed=fixed, wanted=wanted, n=4)
     now = tree.decision(predict_rows(tree, table)).tolist()
-    for i, ways in enumerate(found):
-        order = [(len(way.needed), way.distance) for way in ways]
+    event(f"counterfactuals found: {any(found)}")
+    for i, found_for_row in enumerate(found):
+        order = [(len(one.needed), one.distance) for one in found_for_row]
         assert order == sorted(order)
-        for way in ways:
-            assert way.label != classes[now[i]]
-            assert wanted in (None, way.label)
-            assert way.needed
-            assert not fixed & set(way.needed)
-            assert way.needed.keys() == way.values.keys() == way.present.keys()
-            for name, condition in way.needed.items():
+        for one in found_for_row:
+            assert one.label != classes[now[i]]
+            assert wanted in (None, one.label)
+            assert one.needed
+            assert not fixed & set(one.needed)
+            assert one.needed.keys() == one.values.keys() == one.present.keys()
+            for name, condition in one.needed.items():
                 assert not condition.holds(table.columns[names.index(name)][i].item())
-            near = {names.index(n): code(c.feature, way.values[n]) for n, c in way.needed.items()}
-            choices = [some_that_meet(c, near[names.index(n)])[:4] for n, c in way.needed.items()]
+            near = {names.index(n): code(c.feature, one.values[n]) for n, c in one.needed.items()}
+            choices = [some_that_meet(c, near[names.index(n)])[:4] for n, c in one.needed.items()]
             for values in [list(near.values()), *product(*choices)][:12]:
                 then = predict_rows(tree, with_values(table, i, dict(zip(near, values, strict=True))))
-                assert classes[tree.decision(then)[0]] == way.label
-                assert then[0, classes.index(way.label)] == way.probability
-            json.dumps(way.to_dict(), allow_nan=False)
-            assert str(way)
+                assert classes[tree.decision(then)[0]] == one.label
+                assert then[0, classes.index(one.label)] == one.probability
+            json.dumps(one.to_dict(), allow_nan=False)
+            assert str(one)
 
 
-def told_apart(tree):
-    """For each feature, values enough to take every branch that a known value can take."""
+def values_per_branch(tree):
+    """Yield, per feature, values that take every branch that a known value can take."""
     skeleton = tree.skeleton
     for f, feature in enumerate(tree.schema.features):
         cuts = np.unique(skeleton.threshold[skeleton.feature == f])
@@ -95,7 +96,7 @@ def told_apart(tree):
 
 
 def every_change(table, i, features, grid):
-    """Row i with every choice of values in some features."""
+    """Return row i with every choice of values in some features."""
     choices = np.meshgrid(*(grid[feature] for feature in features))
     rows = table.take(np.full(choices[0].size, i))
     columns = list(rows.columns)
@@ -105,15 +106,15 @@ def every_change(table, i, features, grid):
 
 
 @settings(max_examples=60)
-@given(asked())
-def test_no_other_answer_needs_fewer_changes(both):
-    """A slow twin: every value that the tests on the way know, in every one and every two features."""
+@given(trees_and_tables())
+def test_no_other_prediction_needs_fewer_changes(both):
+    """The reference tries every value that takes another branch, in every one and every two features."""
     tree, table = both
     assume(not (tree.skeleton.missing_slot == -2).any())
-    grid = list(told_apart(tree))
+    grid = list(values_per_branch(tree))
     now = tree.decision(predict_rows(tree, table)).tolist()
-    for i, ways in enumerate(counterfactuals(tree, table)):
-        least = len(ways[0].needed) if ways else inf
+    for i, found_for_row in enumerate(counterfactuals(tree, table)):
+        least = len(found_for_row[0].needed) if found_for_row else inf
         others = set()
         for size in (1, 2):
             for features in combinations(range(tree.schema.n_features), size):
@@ -124,7 +125,7 @@ def test_no_other_answer_needs_fewer_changes(both):
 
 
 def stairs():
-    """x tested at 1, 2 and 3, and between 2 and 3 a colour; of red nothing is known."""
+    """Build splits of x at 1, 2 and 3, and of a colour between 2 and 3; red has no child."""
     skeleton = Skeleton.of(
         [2, 2, 2, 0, 0, 2, 0, 0, 0],
         [0, 0, 0, -1, -1, 1, -1, -1, -1],
@@ -141,17 +142,17 @@ def stairs():
     return Tree.raw(Schema(features, ("no", "yes")), skeleton, evidence)
 
 
-def ask(rows, **options):
+def texts(rows, **options):
     tree = stairs()
     return [
-        [str(way) for way in ways]
-        for ways in counterfactuals(tree, Table.read(rows, schema=tree.schema), **options)
+        [str(one) for one in found_for_row]
+        for found_for_row in counterfactuals(tree, Table.read(rows, schema=tree.schema), **options)
     ]
 
 
-def test_worked_steps():
+def test_an_example_worked_by_hand():
     """From x = 0.5 the step between 1 and 2 is one threshold away, that above 3 all three."""
-    assert ask([[0.5, "blue"]], n=9) == [
+    assert texts([[0.5, "blue"]], n=9) == [
         [
             "1 < x ≤ 2 (is 0.5): yes 0.900",
             "x > 3 (is 0.5): yes 0.900",
@@ -160,29 +161,29 @@ def test_worked_steps():
     ]
     tree = stairs()
     found = counterfactuals(tree, Table.read([[0.5, "blue"]], schema=tree.schema), n=9)[0]
-    assert [way.distance for way in found] == pytest.approx([1 / 3, 1.0, 2 / 3 + 1])
-    assert [way.node for way in found] == [4, 6, 8]
+    assert [one.distance for one in found] == pytest.approx([1 / 3, 1.0, 2 / 3 + 1])
+    assert [one.node for one in found] == [4, 6, 8]
     assert found[0].values == {"x": np.nextafter(1.0, inf)}
     assert found[2].values == {"x": np.nextafter(2.0, inf), "colour": "green"}
 
 
-def test_spread_measures_in_the_users_units():
+def test_spread_sets_the_unit_of_the_distance():
     tree = stairs()
     rows = Table.read([[0.5, "blue"]], schema=tree.schema)
-    (way,) = counterfactuals(tree, rows, spread={"x": 0.25})[0]
-    assert way.distance == pytest.approx(2.0)
+    (one,) = counterfactuals(tree, rows, spread={"x": 0.25})[0]
+    assert one.distance == pytest.approx(2.0)
 
 
-def test_fixed_features_stay_and_a_single_name_will_do():
-    assert ask([[0.5, "blue"]], fixed="x") == [[]]
-    assert ask([[2.5, "blue"]], fixed=["x"]) == [["colour = green (is blue): yes 0.800"]]
+def test_fixed_features_do_not_change():
+    assert texts([[0.5, "blue"]], fixed="x") == [[]]
+    assert texts([[2.5, "blue"]], fixed=["x"]) == [["colour = green (is blue): yes 0.800"]]
 
 
-def test_rows_that_are_answered_so_already_have_none():
+def test_rows_of_the_wanted_class_have_none():
     tree = stairs()
     rows = Table.read([[0.5, "blue"], [1.5, "blue"]], schema=tree.schema)
     found = counterfactuals(tree, rows, wanted="yes")
-    assert [len(ways) for ways in found] == [1, 0]
+    assert [len(found_for_row) for found_for_row in found] == [1, 0]
 
 
 @pytest.mark.parametrize(
@@ -195,14 +196,14 @@ def test_rows_that_are_answered_so_already_have_none():
         ({"spread": {"x": nan}}, r"spread\['x'\] is nan"),
     ],
 )
-def test_what_cannot_be_asked(options, message):
+def test_wrong_parameters_are_refused(options, message):
     with pytest.raises(ParameterError, match=message):
-        ask([[0.5, "blue"]], **options)
+        texts([[0.5, "blue"]], **options)
 
 
-def test_a_missing_value_can_be_found_out():
-    (ways,) = ask([[None, "blue"]], wanted="no")
-    assert ways == ["x ≤ 1 (is missing): no 0.900"]
+def test_a_missing_value_can_become_known():
+    (found_for_row,) = texts([[None, "blue"]], wanted="no")
+    assert found_for_row == ["x ≤ 1 (is missing): no 0.900"]
 
 
 def test_predict_agrees_on_frames_with_costs():
@@ -224,11 +225,11 @@ def test_predict_agrees_on_frames_with_costs():
         rows = X[:60]
         before = clf.predict(rows)
         moved = 0
-        for i, ways in enumerate(clf.counterfactuals(rows, fixed=["home"], n=2)):
-            for way in ways:
-                then = rows.iloc[[i]].assign(**way.values)
-                assert clf.predict(then).tolist() == [way.label]
-                assert way.label != before[i]
-                assert "home" not in way.needed
+        for i, found_for_row in enumerate(clf.counterfactuals(rows, fixed=["home"], n=2)):
+            for one in found_for_row:
+                then = rows.iloc[[i]].assign(**one.values)
+                assert clf.predict(then).tolist() == [one.label]
+                assert one.label != before[i]
+                assert "home" not in one.needed
                 moved += 1
         assert moved > 50

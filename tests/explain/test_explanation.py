@@ -1,4 +1,4 @@
-"""Explanations: the router's own way, the tree's own numbers, reasons that add up, and words for every end."""
+"""Explanations: paths, numbers and reasons agree with the tree, and the text of every end."""
 
 import json
 from dataclasses import replace
@@ -20,35 +20,35 @@ from worked_trees import worked_tree
 
 
 @st.composite
-def asked(draw):
+def trees_and_tables(draw):
     schema = draw(schemas(max_classes=4))
     return draw(trees(st.just(schema), max_inner=8)), draw(tables(schema, max_rows=8))
 
 
 @settings(max_examples=80)
-@given(asked())
-def test_laws(both):
+@given(trees_and_tables())
+def test_explanations_agree_with_routing_predictions_and_intervals(both):
     tree, table = both
-    told = explain(tree, table, 0.8)
+    rows = explain(tree, table, 0.8)
     indptr, nodes = decision_path(tree.skeleton, table)
     probability = predict_rows(tree, table)
     low, high = predict_interval(tree, table, 0.8)
-    assert len(told) == table.n_rows
-    for i, row in enumerate(told):
+    assert len(rows) == table.n_rows
+    for i, row in enumerate(rows):
         np.testing.assert_array_equal(row.probability, probability[i])
         np.testing.assert_array_equal((row.low, row.high), (low[i], high[i]))
         assert row.label == tree.schema.classes[tree.decision(probability[[i]])[0]]
-        assert sum(way.share for way in row.paths) == pytest.approx(1)
-        # Where the router sends a missing value to every child it calls that node the end.
-        passed = nodes[indptr[i] : indptr[i + 1]].tolist()
-        for way in row.paths:
-            assert [visit.node for visit in way.visits][: len(passed)] == passed
-            for visit in way.visits:
-                assert visit.rows == tree.rows[visit.node]
-                assert visit.borrowed == tree.borrowed[visit.node]
-                np.testing.assert_array_equal(visit.belief, tree.belief[visit.node])
-                np.testing.assert_array_equal(visit.counts, tree.evidence[visit.node] * tree.unit)
-        mixed = sum(way.share * np.array(way.visits[-1].belief) for way in row.paths)
+        assert sum(path.share for path in row.paths) == pytest.approx(1)
+        # The router ends the path at a node that sends missing values to every child.
+        expected = nodes[indptr[i] : indptr[i + 1]].tolist()
+        for path in row.paths:
+            assert [step.node for step in path.steps][: len(expected)] == expected
+            for step in path.steps:
+                assert step.rows == tree.rows[step.node]
+                assert step.borrowed == tree.borrowed[step.node]
+                np.testing.assert_array_equal(step.belief, tree.belief[step.node])
+                np.testing.assert_array_equal(step.counts, tree.evidence[step.node] * tree.unit)
+        mixed = sum(path.share * np.array(path.steps[-1].belief) for path in row.paths)
         np.testing.assert_allclose(mixed, row.probability, atol=1e-12)
         for k, label in enumerate(tree.schema.classes):
             reasons = row.reasons(label)
@@ -62,23 +62,23 @@ def test_laws(both):
         assert str(row)
 
 
-def test_worked_path():
+def test_a_path_worked_by_hand():
     """x = 0.9 goes to A, then to A2; all numbers are those of the worked example of HGS."""
     tree = HGS()(worked_tree())
     row = explain(tree, Table.read([[0.9]], schema=tree.schema))[0]
-    (way,) = row.paths
-    assert [visit.node for visit in way.visits] == [0, 1, 4]
-    assert [str(visit) for visit in way.visits] == ["every row", "x ≤ 1.5 (is 0.9)", "x > 0.5 (is 0.9)"]
-    assert way.visits[-1].counts == (2.0, 1.0)
-    assert (way.end, way.node, way.share) == ("a leaf", 4, 1.0)
+    (path,) = row.paths
+    assert [step.node for step in path.steps] == [0, 1, 4]
+    assert [str(step) for step in path.steps] == ["every row", "x ≤ 1.5 (is 0.9)", "x > 0.5 (is 0.9)"]
+    assert path.steps[-1].counts == (2.0, 1.0)
+    assert (path.end, path.node, path.share) == ("a leaf", 4, 1.0)
     (reason,) = row.reasons()
     assert reason.change == pytest.approx(tree.belief[4, 0] - tree.belief[0, 0])
-    assert reason.before is None  # asked for twice
+    assert reason.before is None  # tested twice
     assert str(reason) == f"0.5 < x ≤ 1.5 moved 0 by {reason.change:+.3f}"
 
 
 def colours(missing_slot):
-    """A root that asks for a colour: blue and green go on, red never came."""
+    """Build a root that splits on a colour: blue and green have a child, red has none."""
     colour = Feature("colour", Kind.NOMINAL, ("blue", "green", "red"))
     skeleton = Skeleton.of(
         [2, 0, 0],
@@ -96,7 +96,7 @@ def ends(tree, rows):
     return [row.paths[0].end for row in explain(tree, Table.read(rows, schema=tree.schema))]
 
 
-def test_every_end_is_said():
+def test_the_reason_of_every_end_is_given():
     assert ends(colours(-1), [["blue"], ["red"], ["pink"], [None]]) == [
         "a leaf",
         "node 0: colour is red, and no branch is for that",
@@ -107,73 +107,73 @@ def test_every_end_is_said():
     assert ends(empty, [[None]]) == ["node 0: colour is missing, and no row shows where to go"]
 
 
-def test_a_missing_value_takes_a_branch_by_name():
+def test_a_condition_names_missing_only_for_missing_values():
     tree = colours(1)
-    way = explain(tree, Table.read([[None]], schema=tree.schema))[0].paths[0]
-    assert str(way.visits[-1]) == "colour = green or missing (is missing)"
+    path = explain(tree, Table.read([[None]], schema=tree.schema))[0].paths[0]
+    assert str(path.steps[-1]) == "colour = green or missing (is missing)"
     known = explain(tree, Table.read([["green"]], schema=tree.schema))[0].paths[0]
-    assert str(known.visits[-1]) == "colour = green (is green)"
+    assert str(known.steps[-1]) == "colour = green (is green)"
 
 
-def test_a_shared_row_shows_every_way_with_its_share():
+def test_a_row_with_several_paths_shows_their_shares():
     tree = colours(-2)
     row = explain(tree, Table.read([[None]], schema=tree.schema))[0]
-    assert [(way.node, way.share) for way in row.paths] == [(1, 0.6), (2, 0.4)]
+    assert [(path.node, path.share) for path in row.paths] == [(1, 0.6), (2, 0.4)]
     assert row.probability == (0.6, 0.4)
     assert row.reasons()[0].change == pytest.approx(0.0)
     assert str(row.reasons()[0]) == "colour = blue, or colour = green moved no by +0.000"
-    assert str(row.paths[0].visits[1]) == "colour = blue (is missing)"
+    assert str(row.paths[0].steps[1]) == "colour = blue (is missing)"
     lines = str(row).splitlines()
     assert lines[1] == "60.0 % of the row:"
     assert lines[6] == "40.0 % of the row:"
 
 
-def test_a_row_of_many_ways_is_cut_short():
+def test_at_most_five_paths_are_printed():
     X = np.arange(16.0)[:, None]
     X = np.vstack([np.repeat(X, 4, axis=0), [[np.nan]]])
     clf = TreeClassifier("c4.4", smoothing=None).fit(X, [*np.repeat(np.arange(16), 4), 0])
     row = clf.explain([[np.nan]])[0]
     assert len(row.paths) == clf.tree_.n_leaves > 5
-    assert str(row).endswith(f"… and {clf.tree_.n_leaves - 5} more ways")
+    assert str(row).endswith(f"… and {clf.tree_.n_leaves - 5} more paths")
 
 
-def test_explanations_are_a_sequence_of_their_own():
+def test_explanations_are_a_sequence_and_copy_their_rows():
     X = np.array([[0.0], [2.0], [0.9]])
     tree = worked_tree()
-    told = explain(tree, Table.read(X, schema=tree.schema))
-    X[:] = 2.0  # theirs to change
-    assert [row.paths[0].node for row in told] == [3, 2, 4]
-    assert [row.paths[0].node for row in told[1:]] == [2, 4]
-    assert told[-1] == told[2]
+    rows = explain(tree, Table.read(X, schema=tree.schema))
+    X[:] = 2.0  # the caller may change the rows
+    assert [row.paths[0].node for row in rows] == [3, 2, 4]
+    assert [row.paths[0].node for row in rows[1:]] == [2, 4]
+    assert rows[-1] == rows[2]
     with pytest.raises(IndexError):
-        told[3]
-    assert len(told.to_dict()) == 3
-    assert repr(told).count("every row") == 3
+        rows[3]
+    assert len(rows.to_dict()) == 3
+    assert repr(rows).count("every row") == 3
     many = explain(tree, Table.read(np.zeros((12, 1)), schema=tree.schema))
     assert repr(many).endswith("… and 2 more rows")
 
 
-def test_a_label_that_is_no_class_is_refused():
+def test_an_unknown_label_is_refused():
     row = TreeClassifier("cart").fit([[0], [1]], ["no", "yes"]).explain([[1]])[0]
     with pytest.raises(ParameterError, match=r"expected one of the classes, \['no', 'yes'\]"):
         row.reasons("maybe")
 
 
-def test_the_answer_is_that_of_predict_with_costs_and_weights():
+def test_labels_are_those_of_predict_with_costs_and_weights():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3))
     y = np.where(rng.random(300) < 1 / (1 + np.exp(-X[:, 0])), "ill", "well")
     for settings_ in ({"costs": {("ill", "well"): 4}}, {"class_weight": {"ill": 3, "well": 1}}):
         clf = TreeClassifier(smoothing="hgs", max_depth=4, **settings_).fit(X, y)
-        told = clf.explain(X[:50])
-        assert [row.label for row in told] == clf.predict(X[:50]).tolist()
-        assert any(row.probability[0] < 0.5 and row.label == "ill" for row in told)
-        np.testing.assert_array_equal([row.probability for row in told], clf.predict_proba(X[:50]))
-    for row in told:
+        rows = clf.explain(X[:50])
+        assert [row.label for row in rows] == clf.predict(X[:50]).tolist()
+        assert any(row.probability[0] < 0.5 and row.label == "ill" for row in rows)
+        np.testing.assert_array_equal([row.probability for row in rows], clf.predict_proba(X[:50]))
+    for row in rows:
         assert ("; taken for" in row.text("well")) == (row.label == "ill")
 
 
-def test_a_smoothed_tree_of_another_library_explains_itself():
+def test_a_smoothed_tree_of_another_library_can_be_explained():
     from sklearn.datasets import load_iris
     from sklearn.ensemble import RandomForestClassifier
 

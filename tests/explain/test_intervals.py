@@ -1,4 +1,4 @@
-"""Intervals: known numbers, edges, laws, rows that stop early or are shared, and coverage."""
+"""Intervals: parity with scipy, edge cases, early stops, distributed rows, and coverage."""
 
 import numpy as np
 import pytest
@@ -17,21 +17,21 @@ from worked_trees import star, worked_tree
 levels = st.floats(0.01, 0.999)
 
 
-def test_worked_example_against_scipy():
-    """A2 of the worked tree: 2 of 3 rows in class 0, half a row against each bound."""
+def test_an_example_matches_scipy():
+    """A2 of the worked tree: 2 of 3 rows in class 0, half a row is added on the other side of each bound."""
     low, high = interval(worked_tree(), 0.9)
     np.testing.assert_allclose(low[4, 0], beta.ppf(0.05, 2, 1.5), rtol=1e-10)
     np.testing.assert_allclose(high[4, 0], beta.ppf(0.95, 2.5, 1), rtol=1e-10)
 
 
-def test_a_pure_leaf_proves_nothing():
-    """Three rows of class 0: its rate may be 1, and is hardly below what the Beta distribution says."""
+def test_the_interval_of_a_pure_leaf():
+    """Three rows of class 0: the upper bound is 1, the lower one that of the beta distribution."""
     low, high = interval(worked_tree(), 0.9)
     np.testing.assert_allclose([low[3, 0], high[3, 0]], [beta.ppf(0.05, 3, 0.5), 1.0], rtol=1e-10)
     np.testing.assert_allclose([low[3, 1], high[3, 1]], [0.0, beta.ppf(0.95, 0.5, 3)], rtol=1e-10)
 
 
-def test_appraised_rows_narrow_the_interval():
+def test_calibration_narrows_the_interval():
     smoothed = HGS()(worked_tree())
     low, high = interval(IntervalCalibration(1.0)(smoothed))
     own_low, own_high = interval(smoothed)
@@ -43,7 +43,7 @@ def test_appraised_rows_narrow_the_interval():
 
 @settings(max_examples=40)
 @given(trees(), levels)
-def test_belief_lies_within_and_higher_levels_are_wider(tree, level):
+def test_intervals_hold_the_belief_and_grow_with_the_level(tree, level):
     low, high = interval(tree, level)
     assert (low >= 0).all()
     assert (high <= 1).all()
@@ -56,7 +56,7 @@ def test_belief_lies_within_and_higher_levels_are_wider(tree, level):
     assert (high - low)[empty].min(initial=1.0) == 1.0
 
 
-def test_two_classes_mirror_each_other():
+def test_intervals_of_two_classes_are_symmetric():
     yes = np.arange(21)
     low, high = interval(star(np.column_stack([20 - yes, yes])))
     np.testing.assert_allclose(low[:, 0], 1 - high[:, 1], atol=1e-12)
@@ -68,7 +68,7 @@ def test_wrong_levels_are_refused(level):
         interval(worked_tree(), level)
 
 
-def test_a_row_gets_the_interval_of_the_node_where_it_stops():
+def test_a_row_has_the_interval_of_the_node_where_it_stops():
     tree = HGS()(worked_tree())
     table = Table.read([[0.0], [2.0], [np.nan]], schema=tree.schema)
     low, high = predict_interval(tree, table, 0.8)
@@ -76,7 +76,7 @@ def test_a_row_gets_the_interval_of_the_node_where_it_stops():
         np.testing.assert_array_equal(found, bound[[3, 2, 0]])
 
 
-def test_a_shared_row_gets_its_childrens_bounds_in_proportion():
+def test_a_distributed_row_has_the_weighted_bounds_of_the_children():
     X = np.array([[0.0]] * 6 + [[1.0]] * 3 + [[np.nan]])
     clf = TreeClassifier("c4.4").fit(X, [0] * 6 + [1] * 3 + [0])
     tree = clf.tree_
@@ -89,7 +89,7 @@ def test_a_shared_row_gets_its_childrens_bounds_in_proportion():
     assert ((low <= probability) & (probability <= high)).all()
 
 
-def test_a_prior_moves_the_bounds_with_the_probability():
+def test_a_prior_shifts_the_bounds_with_the_probability():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 2)), rng.integers(0, 3, 200)
     clf = TreeClassifier(max_depth=3).fit(X, y)
@@ -101,7 +101,7 @@ def test_a_prior_moves_the_bounds_with_the_probability():
     np.testing.assert_allclose(same, clf.predict_interval(X), atol=1e-12)
 
 
-def test_weights_do_not_make_observations():
+def test_large_weights_do_not_narrow_the_interval():
     X, y = np.zeros((20, 1)), [0] * 5 + [1] * 15
     plain = TreeClassifier(smoothing=None).fit(X, y).predict_interval([[0.0]])
     heavy = TreeClassifier(smoothing=None).fit(X, y, sample_weight=[100] * 20).predict_interval([[0.0]])
@@ -110,7 +110,7 @@ def test_weights_do_not_make_observations():
     assert (light[1] - light[0] > plain[1] - plain[0]).all()
 
 
-def test_the_leaf_table_is_the_tree_in_columns():
+def test_the_leaf_table_has_the_arrays_of_the_tree():
     tree = HGS()(worked_tree())
     table = leaves(tree, 0.8)
     low, high = interval(tree, 0.8)
@@ -128,8 +128,8 @@ def test_the_leaf_table_is_the_tree_in_columns():
     assert len(repr(table).splitlines()) == 4
 
 
-def test_nine_in_ten_intervals_hold_the_truth():
-    """Leaves of a fixed shape, so that nothing was selected: the interval alone is on trial."""
+def test_nine_in_ten_intervals_hold_the_true_rate():
+    """Leaves of a fixed tree, so that no split was selected by the rows."""
     rng = np.random.default_rng(1)
     truth = rng.uniform(0.02, 0.98, 4000)
     yes = rng.binomial(20, truth)
@@ -138,7 +138,7 @@ def test_nine_in_ten_intervals_hold_the_truth():
     assert 0.89 < covered < 0.95  # the standard error is 0.005
 
 
-def test_answers_may_say_something_else():
+def test_rows_can_be_given_any_value_of_their_node():
     tree = worked_tree()
     table = Table.read([[0.0], [2.0]], schema=tree.schema)
     ids = np.arange(5.0)[:, None]

@@ -1,4 +1,4 @@
-"""The leaf table: its order, its class of interest and its rules."""
+"""The leaf table: order, class of interest and rules."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def fitted():
     return TreeClassifier("cart").fit(X, Y)
 
 
-def test_every_line_has_the_class_of_interest_the_riskiest_first():
+def test_lines_have_the_class_of_interest_highest_risk_first():
     lines = repr(fitted().leaves(positive="bad", by="risk")).splitlines()[2:]
     rates = [line.split()[:6] for line in lines]
     assert rates == [
@@ -26,7 +26,7 @@ def test_every_line_has_the_class_of_interest_the_riskiest_first():
     assert [line.rpartition("  ")[2] for line in lines] == ["0.5 < x0 ≤ 1.5", "x0 ≤ 0.5", "x0 > 1.5"]
 
 
-def test_the_order_changes_lines_and_nothing_else():
+def test_the_order_only_permutes_the_rows():
     tree = fitted().tree_
     plain, by_risk = leaves(tree), leaves(tree, positive="good", by="risk")
     order = np.argsort(-plain.smoothed[:, 1], kind="stable")
@@ -44,13 +44,13 @@ def test_rules_of_a_class_of_interest():
     ]
 
 
-def test_means_are_ordered_too():
+def test_means_are_ordered_by_risk():
     reg = TreeRegressor("cart").fit([[0], [1], [2], [3]], [1.0, 5.0, 3.0, 2.0])
     means = reg.leaves(by="risk").smoothed[:, 0]
     assert means.tolist() == sorted(means.tolist(), reverse=True)
 
 
-def test_what_does_not_make_sense_is_refused():
+def test_wrong_parameters_are_refused():
     clf = fitted()
     with pytest.raises(
         ParameterError, match=r"positive='Bad': expected one of the classes \['bad', 'good'\]"

@@ -1,4 +1,4 @@
-"""What notebooks show: tables with the numbers of the text, escaped, and without colours of their own."""
+"""HTML tables in notebooks: numbers of the text, escaped names, and no fixed colours."""
 
 import re
 from html.parser import HTMLParser
@@ -22,8 +22,8 @@ REG = TreeRegressor(max_leaf_nodes=5).fit(X, NUMBER)
 
 
 def shown():
-    """Everything that has a table, by name."""
-    for name, model, y in (("classes", CLF, Y), ("numbers", REG, NUMBER)):
+    """Yield every object with a table, by name."""
+    for name, model, y in (("classes", CLF, Y), ("regression", REG, NUMBER)):
         yield f"leaves of {name}", model.leaves()
         yield f"explanation of {name}", model.explain(X[:1])[0]
         yield f"explanations of {name}", model.explain(X[:12])
@@ -39,11 +39,11 @@ SHOWN = dict(shown())
 
 
 class Page(HTMLParser):
-    """Collects elements and text, and keeps count of what is open."""
+    """Collects elements and text, and checks that every element is closed."""
 
     def __init__(self, page):
         super().__init__()
-        self.open, self.tags, self.words = [], [], []
+        self.open, self.tags, self.texts = [], [], []
         self.feed(page)
         assert not self.open
 
@@ -55,14 +55,14 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data):
-        self.words.append(data)
+        self.texts.append(data)
 
     def all(self, tag):
         return [attributes for name, attributes in self.tags if name == tag]
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_a_table_is_sound_escaped_and_can_be_read_aloud(name):
+def test_tables_are_valid_escaped_and_accessible(name):
     page = SHOWN[name]._repr_html_()
     read = Page(page)
     assert not read.all("script")
@@ -72,28 +72,28 @@ def test_a_table_is_sound_escaped_and_can_be_read_aloud(name):
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_a_table_has_no_colours_that_a_dark_page_would_hide(name):
+def test_tables_have_no_fixed_colours(name):
     page = SHOWN[name]._repr_html_()
     assert not re.search(r"color:(?!inherit)|background|#[0-9a-f]{3}", page)
 
 
-def test_names_and_categories_come_through_as_they_are():
-    words = "".join(Page(CLF.leaves()._repr_html_()).words)
-    assert EVIL in words
-    assert EVIL in "".join(Page(SHOWN["rules"]._repr_html_()).words)
+def test_names_and_categories_are_shown_unchanged():
+    text = "".join(Page(CLF.leaves()._repr_html_()).texts)
+    assert EVIL in text
+    assert EVIL in "".join(Page(SHOWN["rules"]._repr_html_()).texts)
 
 
 def test_the_table_of_leaves_has_the_numbers_of_the_text():
-    cells = Page(CLF.leaves()._repr_html_()).words
+    cells = Page(CLF.leaves()._repr_html_()).texts
     for line in str(CLF.leaves()).splitlines()[1:]:
         assert set(re.findall(r"\b\d\.\d{3}\b", line)) <= set(re.findall(r"\b\d\.\d{3}\b", " ".join(cells)))
 
 
-def test_what_stands_last_in_a_console_can_be_read():
+def test_reprs_are_readable_in_a_console():
     found = CLF.counterfactuals(X[:8], n=2)
     assert found == list(found)
     lines = repr(found).splitlines()
-    assert len(lines) == sum(max(1, len(ways)) for ways in found)
+    assert len(lines) == sum(max(1, len(found_for_row)) for found_for_row in found)
     assert all(line.startswith("row ") for line in lines)
     assert repr(found[0][0]) == f"Counterfactual({found[0][0]})"
     assert repr(CLF.counterfactuals(X, n=1)).endswith("… and 100 more rows")
@@ -102,12 +102,12 @@ def test_what_stands_last_in_a_console_can_be_read():
     assert repr(CLF.explain(X[:1])[0]) == str(CLF.explain(X[:1])[0])
 
 
-def test_a_row_that_nothing_can_change_is_said_to_be_so():
+def test_a_row_without_counterfactuals_is_named():
     clf = TreeClassifier("cart").fit([[0.0], [1.0]], [0, 1])
     assert repr(clf.counterfactuals([[0.0]], wanted=0)) == "row 0: nothing to change"
 
 
-def test_long_tables_are_cut_with_the_number_of_what_is_left_out():
+def test_long_tables_are_cut_and_the_rest_is_counted():
     page = html_table("many", ["n"], ([n] for n in range(1234)))
     assert page.count("<td") == 100
     assert "… and 1,134 more rows" in page

@@ -1,4 +1,4 @@
-"""SHAP values: the definition by subsets of features, shap's own, and sums that must be right."""
+"""SHAP values: the definition by subsets of features, parity with shap, and sums."""
 
 from itertools import combinations
 from math import factorial
@@ -11,35 +11,35 @@ from hypothesis import strategies as st
 
 from hornbeam import Table, TreeClassifier, TreeRegressor
 from hornbeam.explain import shap_values
-from hornbeam.explain.shapley import _parts_of_training, _taken
+from hornbeam.explain.shapley import _row_shares, _training_shares
 from hornbeam.export import to_matrix, to_shap
-from hornbeam.export.missing_shares import missing_shares
+from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.route import predict_rows
 from strategies import schemas, tables, trees
 
 
 @st.composite
-def answered(draw):
+def trees_and_tables(draw):
     schema = draw(schemas(max_features=4, max_classes=3))
     return draw(trees(st.just(schema), max_inner=6)), draw(tables(schema, max_rows=4))
 
 
 def prediction(tree, table, row, known, node=0):
-    """The prediction of a row of which only some features are known: others are left to the rows of training."""
+    """Predict a row with some known features; at splits on others, use the shares of the training rows."""
     skeleton = tree.skeleton
     if skeleton.is_leaf[node]:
         return tree.belief[node]
     feature, first = skeleton.feature.item(node), skeleton.first_child.item(node)
-    parts = _parts_of_training(tree)[node]
+    shares = _training_shares(tree)[node]
     if feature in known:
-        taken = _taken(tree, node, table.columns[feature][row : row + 1], missing_shares(tree).get(node))
-        parts = [part.item() for part in taken]
-    below = [prediction(tree, table, row, known, first + slot) for slot in range(len(parts) - 1)]
-    return sum(part * one for part, one in zip(parts, [*below, tree.belief[node]], strict=True))
+        rows = _row_shares(tree, node, table.columns[feature][row : row + 1], child_shares(tree).get(node))
+        shares = [share.item() for share in rows]
+    below = [prediction(tree, table, row, known, first + slot) for slot in range(len(shares) - 1)]
+    return sum(share * one for share, one in zip(shares, [*below, tree.belief[node]], strict=True))
 
 
 def by_subsets(tree, table, row):
-    """The definition: what a feature adds, averaged over all sets of features that may be known before it."""
+    """Compute the definition: the contribution of a feature, averaged over all sets of features known before it."""
     n = tree.schema.n_features
     values = np.zeros((n, tree.belief.shape[1]))
     for feature in range(n):
@@ -53,10 +53,10 @@ def by_subsets(tree, table, row):
 
 
 @settings(max_examples=60, deadline=None)
-@given(answered())
-def test_values_are_those_of_the_definition(asked):
-    """Numeric, ordinal, nominal; own branches, stops, shares, unseen categories, leaves that no row reached."""
-    tree, table = asked
+@given(trees_and_tables())
+def test_values_are_those_of_the_definition(both):
+    """Numeric, ordinal, nominal; own branches, stops, distributed rows, unseen categories, leaves without rows."""
+    tree, table = both
     found = shap_values(tree, table)
     for row in range(table.n_rows):
         np.testing.assert_allclose(found.values[row], by_subsets(tree, table, row), atol=1e-12)
@@ -64,9 +64,9 @@ def test_values_are_those_of_the_definition(asked):
 
 
 @settings(max_examples=60, deadline=None)
-@given(answered())
-def test_base_and_values_add_up_to_the_prediction(asked):
-    tree, table = asked
+@given(trees_and_tables())
+def test_base_and_values_add_up_to_the_prediction(both):
+    tree, table = both
     found = shap_values(tree, table)
     np.testing.assert_allclose(found.base + found.values.sum(axis=1), predict_rows(tree, table), atol=1e-12)
 
@@ -84,7 +84,7 @@ def clients(n, seed, n_towns=4):
     return X, (odd ^ (X["age"] > 50)) | (X["income"] > 55) | (rng.random(n) < 0.1)
 
 
-def test_values_equal_those_of_shap_for_numbers():
+def test_values_match_shap_for_numeric_features():
     shap = pytest.importorskip("shap")
     X, y = clients(400, 0)
     X = X[["age", "income"]]
@@ -96,7 +96,7 @@ def test_values_equal_those_of_shap_for_numbers():
     np.testing.assert_allclose(found.base, explainer.expected_value, atol=1e-5)
 
 
-def test_values_equal_those_of_shap_where_no_path_asks_twice_for_a_category():
+def test_values_match_shap_if_no_path_tests_a_category_twice():
     shap = pytest.importorskip("shap")
     X, y = clients(400, 1, n_towns=9)
     tree = TreeClassifier(max_leaf_nodes=5, smoothing="hgs").fit(X, y).tree_
@@ -106,26 +106,26 @@ def test_values_equal_those_of_shap_where_no_path_asks_twice_for_a_category():
     np.testing.assert_allclose(found.values, explainer.shap_values(to_matrix(tree, X)), atol=1e-5)
 
 
-def test_the_base_is_the_mean_over_the_rows_of_training():
+def test_the_base_is_the_mean_over_the_training_rows():
     X, y = clients(500, 2, n_towns=30)
     clf = TreeClassifier(pruning=None).fit(X, y)
     found = shap_values(clf.tree_, Table.read(X, schema=clf.tree_.schema))
     np.testing.assert_allclose(found.base, clf.predict_proba(X).mean(axis=0), atol=1e-12)
 
 
-def test_a_number_is_explained_too():
+def test_values_of_a_regression_tree_add_up():
     X, y = clients(300, 3, n_towns=8)
     reg = TreeRegressor().fit(X, X["age"] + 5 * y)
     found = shap_values(reg.tree_, Table.read(X, schema=reg.tree_.schema))
     np.testing.assert_allclose(found.base[0] + found.values[..., 0].sum(axis=1), reg.predict(X), atol=1e-9)
 
 
-def test_many_rows_are_explained_in_parts(monkeypatch):
+def test_batches_do_not_change_the_values(monkeypatch):
     X, y = clients(100, 4)
     tree = TreeClassifier("cart").fit(X, y).tree_
     table = Table.read(X, schema=tree.schema)
     whole = shap_values(tree, table)
     monkeypatch.setattr("hornbeam.explain.shapley._CELLS", 9 * 7)
-    parts = shap_values(tree, table)
-    np.testing.assert_array_equal(parts.values, whole.values)
-    np.testing.assert_array_equal(parts.base, whole.base)
+    batched = shap_values(tree, table)
+    np.testing.assert_array_equal(batched.values, whole.values)
+    np.testing.assert_array_equal(batched.base, whole.base)

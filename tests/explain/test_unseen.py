@@ -1,4 +1,4 @@
-"""Counts of categories that the fit never saw."""
+"""Counts of unseen categories and missing values."""
 
 import numpy as np
 import pandas as pd
@@ -48,17 +48,17 @@ def test_counts_by_feature(estimator):
     assert found.n_affected == (4 if shape else 2)
 
 
-def test_the_rows_of_the_fit_have_nothing_unseen():
+def test_training_rows_have_no_unseen_categories():
     found = TreeClassifier().fit(X, Y).unseen(X)
     assert found.unseen.tolist() == [0, 0, 0]
     assert found.n_affected == 0
 
 
-def test_no_value_is_told():
+def test_values_are_not_shown():
     found = TreeClassifier().fit(X, Y).unseen(NEW)
-    for told in (repr(found), found._repr_html_(), str(found.to_dict())):
-        assert "colour" in told
-        assert not any(value in told for value in ("mauve", "pink", "oval", "red"))
+    for text in (repr(found), found._repr_html_(), str(found.to_dict())):
+        assert "colour" in text
+        assert not any(value in text for value in ("mauve", "pink", "oval", "red"))
 
 
 def test_the_table_makes_a_frame():

@@ -12,7 +12,7 @@ from hornbeam.errors import ParameterError
 from hornbeam.export import to_dot, to_markdown, to_svg
 from hornbeam.export.people.tree_layout import tree_layout
 from hornbeam.tree import Skeleton, Tree
-from hornbeam.tree.walk import parents_and_children
+from hornbeam.tree.level_order import parents_and_children
 from strategies import chain, schemas, skeletons, trees
 
 nan = np.nan

@@ -1,4 +1,4 @@
-"""What is lost with the process that leads is in the checkpoint, and nobody goes on with a wrong one."""
+"""A checkpoint continues an interrupted tree; a wrong, damaged or forged one is refused."""
 
 import json
 import os
@@ -43,21 +43,21 @@ def grow(table, path, grower=MONOTONE, engine=None, max_bins=None, block=20, **o
 
 
 def stop_after(n):
-    """A listener that interrupts after so many passes."""
+    """A callback that interrupts after ``n`` passes."""
     passes = []
 
-    def listen(done):
+    def count(done):
         passes.append(done)
         if len(passes) == n:
             raise KeyboardInterrupt
 
-    return listen
+    return count
 
 
 @pytest.mark.parametrize("weights", ["none", "real"])
 @pytest.mark.parametrize("budget", [2**28, 1500])
 @pytest.mark.parametrize("grower", [MONOTONE, Grower(Criterion.GAIN_RATIO)], ids=["monotone", "gain ratio"])
-def test_interrupted_after_any_pass_it_goes_on(path, weights, budget, grower):
+def test_growing_continues_after_an_interrupt_at_any_pass(path, weights, budget, grower):
     table = random_table(0, n_rows=120, noise=0.8, weights=weights)
     passes = []
     whole = grow(table, None, grower, budget=budget, on_progress=passes.append)
@@ -75,8 +75,8 @@ def test_interrupted_after_any_pass_it_goes_on(path, weights, budget, grower):
         assert list(path.parent.iterdir()) == []
 
 
-def test_stopped_again_and_again_elsewhere_each_time(table, path):
-    """Neither the engine nor the bounds on memory are part of the tree."""
+def test_growing_continues_with_other_engines_and_memory_limits(table, path):
+    """Neither the engine nor the memory limits change the tree."""
     whole = grow(table, None)
     engines = [LocalEngine(), LocalEngine(2), LocalEngine(groups=7, reverse=True)]
     for n in range(40):
@@ -90,28 +90,28 @@ def test_stopped_again_and_again_elsewhere_each_time(table, path):
     assert n > 3
 
 
-def test_begun_with_a_cache_and_ended_without(table, path):
+def test_growing_continues_without_the_cache_it_began_with(table, path):
     pytest.importorskip("pyarrow")
     source, engine = MemorySource(table, block=30), LocalEngine()
     bins = Bins.fit(source, engine)
     cache = EncodedCache.write(source, bins, path.parent / "cache", engine)
-    given = {"bins": bins, "schema": table.schema, "engine": engine, "checkpoint": path, "home_rows": 0}
+    options = {"bins": bins, "schema": table.schema, "engine": engine, "checkpoint": path, "home_rows": 0}
     with pytest.raises(KeyboardInterrupt):
-        MONOTONE.grow_by_level(cache, on_progress=stop_after(3), **given)
+        MONOTONE.grow_by_level(cache, on_progress=stop_after(3), **options)
     cache.remove()
-    grown = MONOTONE.grow_by_level(EncodingSource(source, bins), **given)
+    grown = MONOTONE.grow_by_level(EncodingSource(source, bins), **options)
     assert grown.digest == MONOTONE.grow(table, bins).digest
 
 
-def test_killed_at_any_moment_it_goes_on(tmp_path):
-    """A real process, killed as hard as can be, several times."""
+def test_growing_continues_after_the_process_is_killed(tmp_path):
+    """A real process, killed several times by SIGKILL."""
     path, rng = tmp_path / "tree.checkpoint", np.random.default_rng()
     places = [Path(hornbeam.__file__).parents[1], Path(__file__).parents[1]]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, places))}
 
     def start(checkpoint):
-        driver = [sys.executable, str(Path(__file__).with_name("driver.py")), str(checkpoint)]
-        return subprocess.Popen(driver, stdout=subprocess.PIPE, text=True, env=environment)
+        command = [sys.executable, str(Path(__file__).with_name("checkpoint_process.py")), str(checkpoint)]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
 
     alone, _ = start(tmp_path / "other.checkpoint").communicate()
     kills = 0
@@ -132,18 +132,18 @@ def test_killed_at_any_moment_it_goes_on(tmp_path):
     assert not path.exists()
 
 
-# ---- not this tree's
+# ---- checkpoints of other trees
 
 
 @pytest.fixture
-def kept(table, path):
+def written(table, path):
     with pytest.raises(KeyboardInterrupt):
         grow(table, path, on_progress=stop_after(3))
     return path
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "message"),
     [
         ({"table": random_table(1, n_rows=200, noise=0.8)}, "the rows"),
         ({"max_bins": 3}, "the rows, their bins and schema"),
@@ -153,54 +153,54 @@ def kept(table, path):
     ],
     ids=["rows", "bins", "depth", "criterion", "weights"],
 )
-def test_what_belongs_to_another_tree_is_refused(table, kept, options, words):
-    before = kept.read_bytes()
-    with pytest.raises(ParameterError, match=rf"belongs to another tree: .*{words}"):
-        grow(**{"table": table, "path": kept} | options)
-    assert kept.read_bytes() == before
+def test_the_checkpoint_of_another_tree_is_refused(table, written, options, message):
+    before = written.read_bytes()
+    with pytest.raises(ParameterError, match=rf"belongs to another tree: .*{message}"):
+        grow(**{"table": table, "path": written} | options)
+    assert written.read_bytes() == before
 
 
-# ---- not sound
+# ---- damaged and forged files
 
 
-def refused(table, path, words="Expected a checkpoint"):
-    with pytest.raises(StorageError, match=words) as caught:
+def assert_refused(table, path, message="Expected a checkpoint"):
+    with pytest.raises(StorageError, match=message) as caught:
         grow(table, path)
     assert "delete the file to begin anew" in str(caught.value)
 
 
-def test_a_file_cut_short_or_changed_is_refused(table, kept):
-    whole = kept.read_bytes()
+def test_a_truncated_or_changed_file_is_refused(table, written):
+    whole = written.read_bytes()
     for end in (0, 5, 22, 100, len(whole) // 2, len(whole) - 1):
-        kept.write_bytes(whole[:end])
-        refused(table, kept)
+        written.write_bytes(whole[:end])
+        assert_refused(table, written)
     header = whole.index(b"\n", 22)
     for at in range(header + 1, len(whole), len(whole) // 20):
-        kept.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
-        refused(table, kept, "the file is damaged or not whole")
-    kept.write_bytes(whole + b"\0")
-    refused(table, kept, "damaged or not whole")
-    kept.write_bytes(b"hornbeam checkpoint 2\n" + whole[22:])
-    refused(table, kept, "does not begin as a checkpoint does")
+        written.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        assert_refused(table, written, "the file is damaged or not whole")
+    written.write_bytes(whole + b"\0")
+    assert_refused(table, written, "damaged or not whole")
+    written.write_bytes(b"hornbeam checkpoint 2\n" + whole[22:])
+    assert_refused(table, written, "does not begin as a checkpoint does")
 
 
-def test_a_folder_is_no_checkpoint(table, path):
+def test_a_folder_is_refused(table, path):
     path.mkdir()
-    refused(table, path, "this is a folder; expected a regular file")
+    assert_refused(table, path, "this is a folder; expected a regular file")
 
 
-def test_a_pipe_is_no_checkpoint(table, path):
+def test_a_pipe_is_refused(table, path):
     os.mkfifo(path)
-    refused(table, path, "this is a pipe; expected a regular file")
+    assert_refused(table, path, "this is a pipe; expected a regular file")
 
 
-def test_arrays_that_are_too_long_are_refused_before_they_are_read(table, kept):
-    os.truncate(kept, 2**40)  # takes no room on the disk
-    refused(table, kept, "bytes of arrays; expected .*: the file is damaged or not whole")
+def test_arrays_of_another_size_are_refused_before_they_are_read(table, written):
+    os.truncate(written, 2**40)  # a sparse file takes no disk space
+    assert_refused(table, written, "bytes of arrays; expected .*: the file is damaged or not whole")
 
 
 def forged(whole, **changed):
-    """A checkpoint with other arrays, and a checksum that says all is well."""
+    """A checkpoint with changed arrays and the right checksum."""
     start = 22
     end = whole.index(b"\n", start)
     header, body = json.loads(whole[start:end]), whole[end + 1 :]
@@ -259,14 +259,14 @@ def put(at, value):
     ],
     ids=lambda changed: next(iter(changed)),
 )
-def test_a_forged_file_is_refused(table, kept, changed):
-    whole = kept.read_bytes()
+def test_forged_nodes_are_refused(table, written, changed):
+    whole = written.read_bytes()
     assert forged(whole) == whole
-    kept.write_bytes(forged(whole, **changed))
-    refused(table, kept, "its nodes are no tree of these rows")
+    written.write_bytes(forged(whole, **changed))
+    assert_refused(table, written, "its nodes do not form a tree of these rows")
 
 
-def test_a_forged_map_is_refused(path):
+def test_a_forged_slot_map_is_refused(path):
     table = random_table(3, n_rows=200, noise=0.3, n_numeric=0, n_nominal=2)
     with pytest.raises(KeyboardInterrupt):
         grow(table, path, Grower(), on_progress=stop_after(3))
@@ -278,12 +278,12 @@ def test_a_forged_map_is_refused(path):
         {"map_start": put(-1, 0)},
     ):
         path.write_bytes(forged(whole, **changed))
-        with pytest.raises(StorageError, match="its nodes are no tree of these rows"):
+        with pytest.raises(StorageError, match="its nodes do not form a tree of these rows"):
             grow(table, path, Grower())
 
 
-def test_rows_that_go_elsewhere_than_the_file_says_are_refused(path):
-    """Room is made for as many rows as it says."""
+def test_a_checkpoint_with_other_counts_than_the_rows_is_refused(path):
+    """Arrays are allocated for the number of rows in the file."""
     table = random_table(3, n_rows=200, noise=0.3, n_numeric=0, n_nominal=2)
     with pytest.raises(KeyboardInterrupt):
         grow(table, path, Grower(), on_progress=stop_after(3))
@@ -306,17 +306,17 @@ def test_rows_that_go_elsewhere_than_the_file_says_are_refused(path):
     ],
     ids=["words", "list", "empty", "deep", "no arrays", "no owner"],
 )
-def test_a_forged_header_is_refused(table, kept, header):
-    kept.write_bytes(b"hornbeam checkpoint 1\n" + header + b"\n")
-    refused(table, kept, "its header")
+def test_a_forged_header_is_refused(table, written, header):
+    written.write_bytes(b"hornbeam checkpoint 1\n" + header + b"\n")
+    assert_refused(table, written, "its header")
 
 
 @pytest.mark.parametrize("shape", [[-1], [2**60], ["3"], [True], 3, [1, 1]])
-def test_a_forged_shape_is_refused(table, kept, shape):
+def test_a_forged_shape_is_refused(table, written, shape):
     start = 22
-    whole = kept.read_bytes()
+    whole = written.read_bytes()
     end = whole.index(b"\n", start)
     header = json.loads(whole[start:end])
     header["shapes"]["parent"] = shape
-    kept.write_bytes(whole[:start] + json.dumps(header).encode() + whole[end:])
-    refused(table, kept)
+    written.write_bytes(whole[:start] + json.dumps(header).encode() + whole[end:])
+    assert_refused(table, written)

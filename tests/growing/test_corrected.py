@@ -26,8 +26,8 @@ def cut(bits, n_cuts, n_classes):
     return one - searched if one > 60 else log2(1 + (2**one - 1) * 2**-searched)
 
 
-def dealt(r, p):
-    """Mean deviation of a binomial count from its mean, and how often it is above: summed over all counts."""
+def binomial_deviation(r, p):
+    """Mean absolute deviation of a binomial count, and the probability that it is above its mean."""
     if r * p * (1 - p) > 8:
         return sqrt(2 / np.pi * r * p * (1 - p)), 0.5
     from scipy.stats import binom
@@ -49,7 +49,7 @@ def subset(bits, sizes, counts):
     for count in counts:
         sides[int(sides[1] < sides[0])] += count / n
     p = min(sides)
-    facts = [dealt(r, p) for r in sizes]
+    facts = [binomial_deviation(r, p) for r in sizes]
     surplus = sum(deviation for deviation, _ in facts) / 2
     above = sum(r * more for r, (_, more) in zip(sizes, facts, strict=True))
     mean = 0.0
@@ -69,8 +69,8 @@ def subset(bits, sizes, counts):
     return 1 + 1.034 * normal + 0.6 * normal**2 + (z - normal) * deviation
 
 
-def offers(frame, y):
-    """The S-value of each feature, and the one where nothing beats chance; None: nothing is offered."""
+def s_values(frame, y):
+    """Two S-values of each feature: the usual one, and the one used if no feature beats chance; None: no split."""
     counts = np.bincount(y)
     for name, column in frame.items():
         table = Table.read(frame[[name]], y)
@@ -103,18 +103,18 @@ def random_frame(rng):
 
 
 @pytest.mark.parametrize("seed", range(150))
-def test_the_root_is_what_the_twin_chooses(seed):
+def test_the_root_splits_on_the_feature_that_the_twin_chooses(seed):
     frame, y = random_frame(np.random.default_rng(seed))
     table = Table.read(frame, y)
     if table.schema.n_classes < 2:
         pytest.skip("a single class")
     root = int(Grower(max_depth=1, corrected=True).grow(table, bins_of(table)).skeleton.feature[0])
-    found = {f: offer for f, offer in enumerate(offers(frame, table.target)) if offer is not None}
+    found = {f: pair for f, pair in enumerate(s_values(frame, table.target)) if pair is not None}
     if not found:
         assert root == -1
         return
-    column = 0 if max(offer[0] for offer in found.values()) > log2(len(found)) else 1
-    best = max(offer[column] for offer in found.values())
+    column = 0 if max(pair[0] for pair in found.values()) > log2(len(found)) else 1
+    best = max(pair[column] for pair in found.values())
     assert found[root][column] == pytest.approx(best, abs=1e-6)
 
 
@@ -123,7 +123,7 @@ def test_the_root_is_what_the_twin_chooses(seed):
 
 @pytest.mark.parametrize("criterion", [Criterion.ENTROPY, Criterion.GINI])
 @pytest.mark.parametrize("seed", range(20))
-def test_of_three_classes_no_subset_is_better(seed, criterion):
+def test_for_three_and_more_classes_the_subset_is_the_best_of_all(seed, criterion):
     rng = np.random.default_rng(seed)
     q, n = int(rng.integers(3, 9)), int(rng.integers(20, 200))
     x, y = rng.integers(0, q, n), rng.integers(0, int(rng.integers(3, 6)), n)
@@ -143,11 +143,11 @@ def test_of_three_classes_no_subset_is_better(seed, criterion):
     assert Grower(criterion, max_depth=1).grow(table, bins_of(table)).gain[0] == pytest.approx(best, abs=1e-9)
 
 
-# ---- columns that say nothing
+# ---- columns without information
 
 
 def clients(n=4000, seed=0):
-    """A number that matters, an id, and a text of many values."""
+    """An informative number, an id, and a text with many values."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=n)
     y = np.where(rng.random(n) < 1 / (1 + np.exp(-2 * x)), "yes", "no")
@@ -169,7 +169,7 @@ def clients(n=4000, seed=0):
     ],
     ids=str,
 )
-def test_an_id_and_a_note_do_no_harm(model):
+def test_an_id_and_a_text_column_do_not_lower_the_score(model):
     X, _, y = clients()
     with_them = model.fit(X[:3000], y[:3000]).score(X[3000:], y[3000:])
     without = model.fit(X[["x"]][:3000], y[:3000]).score(X[["x"]][3000:], y[3000:])
@@ -178,7 +178,7 @@ def test_an_id_and_a_note_do_no_harm(model):
 
 
 @pytest.mark.filterwarnings("ignore::hornbeam.errors.HornbeamWarning")
-def test_a_regression_tree_does_not_take_the_id():
+def test_a_regression_tree_does_not_split_on_the_id():
     X, x, _ = clients()
     y = x + np.random.default_rng(1).normal(size=len(x))
     tree = TreeRegressor(max_depth=3).fit(X[:3000], y[:3000])
@@ -186,7 +186,7 @@ def test_a_regression_tree_does_not_take_the_id():
     assert tree.score(X[3000:], y[3000:]) > 0.4
 
 
-def test_where_nothing_matters_each_feature_is_taken_alike():
+def test_features_of_noise_are_chosen_equally_often():
     roots = []
     for seed in range(300):
         rng = np.random.default_rng(seed)
@@ -200,7 +200,7 @@ def test_where_nothing_matters_each_feature_is_taken_alike():
     assert (taken < 0.29).all()
 
 
-def test_the_published_presets_keep_their_rules():
+def test_only_the_default_preset_is_corrected():
     from hornbeam.recipe import PRESETS
 
     assert {name: recipe.grower.corrected for name, recipe in PRESETS.items()} == {
@@ -216,7 +216,7 @@ def test_the_published_presets_keep_their_rules():
 
 
 @pytest.mark.parametrize("nominal", Nominal)
-def test_scaled_weights_change_nothing(nominal):
+def test_scaling_the_weights_does_not_change_the_tree(nominal):
     frame, y = random_frame(np.random.default_rng(3))
     weight = np.random.default_rng(4).uniform(0.5, 2.0, len(y))
     grower = Grower(nominal=nominal, missing=Missing.OWN, corrected=True)

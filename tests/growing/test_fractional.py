@@ -1,4 +1,4 @@
-"""Fractional rows: evidence is shared out in whole steps, and nothing is lost or made."""
+"""Fractional rows: evidence is divided in integer steps, and its sum stays the same."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -12,8 +12,8 @@ from strategies_growing import bins_of, growers, random_table, training_tables
 
 @settings(max_examples=200)
 @given(st.data())
-def test_evidence_is_that_of_the_rows_counted_again(data):
-    """For every way to treat missing values, fractional rows among them."""
+def test_evidence_equals_that_of_counting_the_rows_again(data):
+    """For every treatment of missing values."""
     table = data.draw(training_tables(max_rows=60))
     tree = data.draw(growers(table)).grow(table, bins_of(table))
     again = count_rows(tree.skeleton, table, unit=float(tree.unit[0]))
@@ -23,7 +23,7 @@ def test_evidence_is_that_of_the_rows_counted_again(data):
 
 @settings(max_examples=200)
 @given(st.data())
-def test_children_hold_what_their_parent_holds(data):
+def test_evidence_of_children_sums_to_that_of_their_parent(data):
     table = data.draw(training_tables(max_rows=60))
     grower = data.draw(growers(table, missing=[Missing.FRACTIONAL]))
     tree = grower.grow(table, bins_of(table))
@@ -34,7 +34,7 @@ def test_children_hold_what_their_parent_holds(data):
         np.testing.assert_array_equal(children.sum(axis=0), tree.evidence[node])
 
 
-def test_unit_is_fine_enough_to_share_again_and_again():
+def test_the_unit_is_small_enough_to_divide_again_and_again():
     table = random_table(0, n_rows=500, missing=0.4, n_numeric=5, noise=1.0)
     tree = Grower(missing=Missing.FRACTIONAL, min_weight_leaf=2.0).grow(table, bins_of(table))
     total = int(tree.evidence[0].sum())
@@ -44,7 +44,7 @@ def test_unit_is_fine_enough_to_share_again_and_again():
     assert weight[1:].min() >= 2.0
 
 
-def test_whole_rows_are_not_cut_up_for_nothing():
+def test_without_missing_values_rows_stay_whole():
     table = random_table(0, n_rows=50, missing=0.0)
     tree = PRESETS["c4.4"].grower.grow(table, bins_of(table))
     assert tree.unit[0] == 1.0

@@ -1,4 +1,4 @@
-"""The grower against its slow twin, split by split, and the promises of its docstring."""
+"""The grower against its slow twin, split by split, and the rules of its docstring."""
 
 from dataclasses import replace
 
@@ -27,7 +27,7 @@ def assert_same(tree: Tree, twin: Tree) -> None:
 
 @settings(max_examples=400)
 @given(st.data())
-def test_every_node_is_the_twins(data):
+def test_every_node_equals_that_of_the_twin(data):
     table = data.draw(training_tables())
     grower = replace(
         data.draw(growers(table)), corrected=False
@@ -38,7 +38,7 @@ def test_every_node_is_the_twins(data):
 
 @settings(max_examples=100)
 @given(st.data())
-def test_few_bins_give_the_twins_tree_too(data):
+def test_with_few_bins_the_tree_equals_that_of_the_twin(data):
     table = data.draw(training_tables(max_rows=60))
     grower = replace(data.draw(growers(table)), corrected=False)
     bins = bins_of(table, max_bins=data.draw(st.sampled_from([1, 2, 3, 10])))
@@ -47,7 +47,7 @@ def test_few_bins_give_the_twins_tree_too(data):
 
 @settings(max_examples=200)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([Criterion.ENTROPY, Criterion.GINI]), st.integers(2, 8))
-def test_two_classes_get_the_best_of_all_subsets(seed, criterion, n_categories):
+def test_for_two_classes_the_subset_is_the_best_of_all(seed, criterion, n_categories):
     table = random_table(seed, n_numeric=0, n_categories=n_categories, missing=0.0, weights="whole")
     grower, bins = Grower(criterion, max_depth=1), bins_of(table)
     tree = grower.grow(table, bins)
@@ -57,8 +57,8 @@ def test_two_classes_get_the_best_of_all_subsets(seed, criterion, n_categories):
     assert tree.gain[0] == pytest.approx(best_subset_gain(twin, root, 0), abs=2e-9)
 
 
-def test_categories_part_even_where_the_heaviest_class_is_everywhere_alike():
-    # Class 0 is half of every category, so its share tells nothing; a and c lean to class 1, b and d to 2.
+def test_categories_are_split_even_if_the_largest_class_has_the_same_share_in_each():
+    # Class 0 is half of every category; the other half is class 1 in a and c, and class 2 in b and d.
     rows = [(c, k) for c, other in zip("abcd", (1, 2, 1, 2), strict=True) for k in [0] * 5 + [other] * 5]
     x, y = np.array([c for c, _ in rows], dtype=object)[:, None], [k for _, k in rows]
     tree = TreeClassifier("cart", smoothing=None, max_depth=1).fit(x, y).tree_
@@ -66,17 +66,17 @@ def test_categories_part_even_where_the_heaviest_class_is_everywhere_alike():
     assert len(set(tree.skeleton.slot_of[[0, 2]])) == len(set(tree.skeleton.slot_of[[1, 3]])) == 1
 
 
-# ---- the declared order
+# ---- ties
 
 
-def test_of_equal_features_the_first_is_asked():
+def test_among_equal_features_the_first_is_split():
     x = np.array([0.0, 0.0, 1.0, 1.0])
     tree = TreeClassifier("cart").fit(np.c_[x, x, 1 - x], [0, 0, 1, 1]).tree_
     assert tree.skeleton.feature[0] == 0
 
 
 @pytest.mark.parametrize("criterion", ["entropy", "gini", "hellinger"])
-def test_of_equal_cuts_the_lowest_is_taken(criterion):
+def test_among_equal_cuts_the_lowest_is_taken(criterion):
     x = np.arange(6.0)[:, None]
     tree = TreeClassifier("cart", criterion=criterion, max_depth=1).fit(x, [0, 1, 1, 1, 1, 0]).tree_
     assert tree.skeleton.threshold[0] == 0.5
@@ -91,8 +91,8 @@ def test_of_equal_cuts_the_lowest_is_taken(criterion):
         ("entropy", [(0, 3, 3), (1, 0, 0)], [(1, 2, 0), (0, 1, 3)]),
     ],
 )
-def test_gains_apart_by_rounding_alone_are_equal(criterion, first, second):
-    # Class counts left and right of two tests of the same worth; in rounded sums the second comes out higher.
+def test_gains_that_differ_only_by_rounding_are_equal(criterion, first, second):
+    # Class counts left and right of two splits of equal gain; in rounded sums the second gain is larger.
     sides = [
         [(k, side) for side, counts in enumerate(test) for k, n in enumerate(counts) for _ in range(n)]
         for test in (first, second)
@@ -108,7 +108,7 @@ def test_gains_apart_by_rounding_alone_are_equal(criterion, first, second):
 # ---- limits
 
 
-def test_gain_must_reach_the_least_decrease():
+def test_every_split_reaches_the_minimum_decrease():
     x, y = np.arange(10.0)[:, None], np.array([1] * 6 + [0] * 4)
     y[[5, 6]] = 0, 1
     full = TreeClassifier("cart").fit(x, y).tree_
@@ -123,16 +123,16 @@ def test_gain_must_reach_the_least_decrease():
 @pytest.mark.parametrize(
     ("limit", "least"), [("min_samples_split", 7), ("min_samples_leaf", 4), ("min_weight_leaf", 4.0)]
 )
-def test_no_node_is_smaller_than_allowed(limit, least):
+def test_every_node_has_the_minimum_size(limit, least):
     table = random_table(5, n_rows=200, n_classes=3, noise=1.0, weights="whole")
     tree = Grower(**{limit: least}).grow(table, bins_of(table))
     size = tree.evidence.sum(axis=1) if limit == "min_weight_leaf" else tree.rows
-    judged = ~tree.skeleton.is_leaf if limit == "min_samples_split" else np.arange(tree.n_nodes) > 0
+    limited = ~tree.skeleton.is_leaf if limit == "min_samples_split" else np.arange(tree.n_nodes) > 0
     assert tree.n_leaves > 5
-    assert size[judged].min() >= least
+    assert size[limited].min() >= least
 
 
-def test_depth_is_bounded():
+def test_the_depth_is_at_most_max_depth():
     table = random_table(6, n_rows=300, noise=1.0)
     depths = [Grower(max_depth=depth).grow(table, bins_of(table)).depth for depth in (1, 2, 5)]
     assert depths == [1, 2, 5]
@@ -141,14 +141,14 @@ def test_depth_is_bounded():
 # ---- missing values and infinity
 
 
-def test_infinity_is_a_number_where_known_values_part_from_missing_ones():
+def test_infinity_is_a_known_value_in_a_split_of_known_against_missing_values():
     x = np.array([[np.inf], [np.inf], [np.nan], [np.nan]])
     clf = TreeClassifier("cart", smoothing=None).fit(x, ["known", "known", "lost", "lost"])
     assert clf.predict(x).tolist() == ["known", "known", "lost", "lost"]
     assert clf.tree_.skeleton.threshold[0] == np.inf
 
 
-def test_missing_values_have_their_own_child_if_there_are_enough():
+def test_missing_values_have_their_own_child_if_enough_rows_have_them():
     x = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 1.0, np.nan, np.nan])[:, None]
     y = [0, 0, 0, 1, 1, 1, 2, 2]
     own = TreeClassifier("default", smoothing=None).fit(x, y).tree_
@@ -161,7 +161,7 @@ def test_missing_values_have_their_own_child_if_there_are_enough():
 
 
 @pytest.mark.parametrize(
-    ("parameters", "words"),
+    ("parameters", "message"),
     [
         ({"max_depth": 0}, "max_depth=0: expected a number of at least 1, or None for no limit"),
         ({"max_leaf_nodes": 1}, "max_leaf_nodes=1: expected a number of at least 2, or None for no limit"),
@@ -178,12 +178,12 @@ def test_missing_values_have_their_own_child_if_there_are_enough():
         ),
     ],
 )
-def test_parameters_out_of_range_are_refused(parameters, words):
-    with pytest.raises(ParameterError, match=words):
+def test_parameters_out_of_range_are_refused(parameters, message):
+    with pytest.raises(ParameterError, match=message):
         Grower(**parameters)
 
 
-def test_constraints_must_fit_the_table():
+def test_constraints_that_do_not_fit_the_table_are_refused():
     table = random_table(1, n_classes=3)
     with pytest.raises(ParameterError, match="second of two classes; found 3 classes"):
         Grower(monotone=(1, 0, 0)).grow(table, bins_of(table))
@@ -192,7 +192,7 @@ def test_constraints_must_fit_the_table():
         Grower(monotone=(1, 0)).grow(table, bins_of(table))
 
 
-def test_constraints_are_refused_where_rows_would_be_shared_out():
+def test_constraints_are_refused_for_fractional_rows():
     holes, whole = random_table(1), random_table(1, missing=0.0)
     grower = Grower(missing=Missing.FRACTIONAL, monotone=(1, 0, 0))
     with pytest.raises(ParameterError, match="expected missing='own' or 'learned', or no constraints"):
@@ -200,22 +200,22 @@ def test_constraints_are_refused_where_rows_would_be_shared_out():
     assert grower.grow(whole, bins_of(whole)).n_leaves > 1
 
 
-def test_codes_and_labels_out_of_range_are_refused():
+def test_codes_out_of_range_are_refused():
     table = random_table(1)
     bins = bins_of(table)
     codes = bins.encode(table)
     codes[3, 1] = bins.n_codes[1] + 1
-    with pytest.raises(ValueError, match="codes and labels within their ranges expected"):
+    with pytest.raises(DataError, match=r"column 1 of the codes has the code \d+; expected at most \d+"):
         Grower().grow(table, bins, codes)
 
 
 @pytest.mark.filterwarnings("ignore:y has 70,000 classes")
-def test_more_classes_than_codes_are_refused_in_words():
+def test_more_classes_than_codes_are_refused():
     with pytest.raises(DataError, match="70,000 classes; at most 65,535 are supported"):
         TreeClassifier().fit(np.zeros((70_000, 1)), np.arange(70_000))
 
 
-def test_history_tells_every_parameter():
+def test_the_history_has_every_parameter():
     table = Table.read([[0.0], [1.0]], ["a", "b"])
     step = Grower(Criterion.GINI, Nominal.MULTIWAY, max_depth=3).grow(table, bins_of(table)).history[0]
     assert step.name == "grow"
@@ -245,7 +245,7 @@ def test_gain_of_a_pure_split_is_the_entropy_of_the_node():
 @pytest.mark.parametrize(
     ("name", "kind"), [("criterion", Criterion), ("nominal", Nominal), ("missing", Missing)]
 )
-def test_a_choice_may_be_spelled_out(name, kind):
+def test_a_choice_may_be_given_as_text(name, kind):
     for member in kind:
         assert getattr(Grower(**{name: member.value}), name) is member
     with pytest.raises(ParameterError, match=f"{name}='other': expected one of '"):

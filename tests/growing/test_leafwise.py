@@ -1,4 +1,4 @@
-"""Growing best first from rows that stay: the trees of the other kernel, and what the kernel refuses."""
+"""Growing best first on gradients: the same trees as `Grower`, and what the kernel refuses."""
 
 import os
 import subprocess
@@ -18,7 +18,8 @@ from hornbeam.data.schema import Kind
 from hornbeam.ensembles.boosting.gradients import GradientScale
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Criterion, Grower, Missing
-from hornbeam.growing.leafwise import EncodedColumns, Leafwise
+from hornbeam.growing.encoded_table import EncodedTable
+from hornbeam.growing.leafwise import Leafwise
 from hornbeam.tree.route import route
 from strategies_growing import regression_tables
 
@@ -26,16 +27,17 @@ ARRAYS = ("n_children", "feature", "threshold", "slot_start", "slot_of", "missin
 
 
 def grow(table, bins, grower, n_jobs=1):
-    ground = EncodedColumns.of(table.schema, bins, bins.encode(table))
-    pulls = GradientScale.of(table).pulls(table.numeric_target.values, None)
+    encoded = EncodedTable.for_gradients(table, bins)
+    gradients = GradientScale.of(table).fixed_point(table.numeric_target.values, None)
     order = np.arange(table.n_rows, dtype=np.int32)
-    return grower.grow(ground, grower.terms(ground), pulls, order, len(order), key=0, n_jobs=n_jobs), ground
+    spec = grower.terms(encoded)
+    return grower.grow(encoded, spec, gradients, order, len(order), key=0, n_jobs=n_jobs), encoded
 
 
 @given(st.data())
 @settings(max_examples=60, deadline=None)
-def test_the_tree_is_the_one_of_rows_that_move(data):
-    """Of values added up with hessians of 1 a Newton step is a mean: both kernels grow the regression tree."""
+def test_with_hessians_of_one_the_tree_is_the_regression_tree(data):
+    """A Newton step is then a mean, so both kernels grow the same tree."""
     table = data.draw(regression_tables(max_rows=80))
     if table.weight is not None and table.unit != 1.0:
         table = replace(
@@ -43,8 +45,8 @@ def test_the_tree_is_the_one_of_rows_that_move(data):
         )
     bins = Bins.fit(MemorySource(table), LocalEngine(), max_bins=16)
     leaves, depth = data.draw(st.sampled_from([None, 2, 5])), data.draw(st.sampled_from([None, 3]))
-    mine, ground = grow(table, bins, Leafwise(leaves, depth, min_samples_leaf=1, corrected=False))
-    tree = mine.tree(mine.newton(0.0), ground)
+    grown, encoded = grow(table, bins, Leafwise(leaves, depth, min_samples_leaf=1, corrected=False))
+    tree = grown.tree(grown.newton(0.0), encoded)
     other = Grower(Criterion.SQUARED_ERROR, missing=Missing.LEARNED, max_depth=depth, max_leaf_nodes=leaves)
     expected = other.grow(table, bins)
     for name in ARRAYS:
@@ -52,11 +54,28 @@ def test_the_tree_is_the_one_of_rows_that_move(data):
             getattr(tree.skeleton, name), getattr(expected.skeleton, name), err_msg=name
         )
     np.testing.assert_allclose(tree.belief, expected.belief, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(mine.newton(0.0)[mine.node], tree.belief[route(tree.skeleton, table), 0])
+    np.testing.assert_allclose(grown.newton(0.0)[grown.node], tree.belief[route(tree.skeleton, table), 0])
 
 
-def test_wrong_settings_are_refused():
-    for wrong in ({"max_leaf_nodes": 1}, {"max_depth": 0}, {"min_samples_leaf": 0}, {"ridge": -1.0}):
+def test_growing_does_not_change_the_shared_specification():
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    table = Table.read(X, X[:, 0], target=Kind.NUMERIC)
+    bins, grower = Bins.fit(MemorySource(table), LocalEngine()), Leafwise()
+    encoded = EncodedTable.for_gradients(table, bins)
+    spec = grower.terms(encoded)
+    before = spec.rules.__getstate__()
+    gradients = GradientScale.of(table).fixed_point(table.numeric_target.values, None)
+    grower.grow(encoded, spec, gradients, np.arange(100, dtype=np.int32), 100, key=0)
+    assert spec.rules.__getstate__() == before
+
+
+def test_parameters_out_of_range_are_refused():
+    for wrong in (
+        {"max_leaf_nodes": 1},
+        {"max_depth": 0},
+        {"min_samples_leaf": 0},
+        {"l2_regularization": -1.0},
+    ):
         with pytest.raises(ParameterError, match="expected"):
             Leafwise(**wrong)
 
@@ -101,33 +120,33 @@ def test_arrays_that_do_not_fit_are_refused(what, message):
         _native.grow_leafwise(**sound | what)
 
 
-def digest_of(n_rows, n_jobs):
+def grown_digest(n_rows, n_jobs):
     X = np.random.default_rng(0).normal(size=(n_rows, 2))
     table = Table.read(X, X[:, 0] * X[:, 1], target=Kind.NUMERIC)
-    mine, ground = grow(table, Bins.fit(MemorySource(table), LocalEngine()), Leafwise(), n_jobs)
-    return mine.tree(mine.newton(0.0), ground).digest
+    grown, encoded = grow(table, Bins.fit(MemorySource(table), LocalEngine()), Leafwise(), n_jobs)
+    return grown.tree(grown.newton(0.0), encoded).digest
 
 
-def test_more_threads_than_anybody_needs():
-    assert digest_of(9000, n_jobs=1000) == digest_of(9000, n_jobs=1)
+def test_a_thousand_threads_grow_the_same_tree():
+    assert grown_digest(9000, n_jobs=1000) == grown_digest(9000, n_jobs=1)
 
 
-def test_threads_that_the_system_does_not_grant():
-    """A new process whose memory has room for the stacks of a few threads only."""
+def test_threads_that_the_system_refuses_do_not_change_the_tree():
+    """A new process with memory for the stacks of a few threads only."""
     pytest.importorskip("resource")
     if not Path("/proc/self/statm").exists():
-        pytest.skip("nobody says how much memory a process has taken")
+        pytest.skip("the memory of a process is read from /proc")
     if "asan" in os.environ.get("LD_PRELOAD", ""):
         pytest.skip("the sanitizer ends a process that is short of memory")
     code = """
 import resource
 from pathlib import Path
-from growing.test_leafwise import digest_of
+from growing.test_leafwise import grown_digest
 
-alone = digest_of(500, n_jobs=1)
+alone = grown_digest(500, n_jobs=1)
 taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (taken + 2**28, taken + 2**28))
-assert digest_of(500, n_jobs=200) == alone
+assert grown_digest(500, n_jobs=200) == alone
 """
     subprocess.run(
         [sys.executable, "-c", code],

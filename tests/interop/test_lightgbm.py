@@ -1,11 +1,12 @@
-"""Trees from LightGBM: every row in LightGBM's own leaf."""
+"""Trees from LightGBM: every row ends in the same leaf as in LightGBM."""
 
 import numpy as np
 import pytest
 
 from foreign import N_MODELS, labels, numbers, probes
 from hornbeam.errors import InteropError
-from hornbeam.interop import OTHER_CATEGORY, from_lightgbm
+from hornbeam.interop import from_lightgbm
+from hornbeam.interop.input_conventions import OTHER_CATEGORY
 from hornbeam.smoothing import HGS
 
 lightgbm = pytest.importorskip("lightgbm", reason="the extra 'interop' brings LightGBM")
@@ -59,13 +60,13 @@ def model(seed):
 def test_every_row_ends_in_the_same_leaf(seed):
     rng, booster, X = model(seed)
     for tree in range(booster.num_trees()):
-        graft = from_lightgbm(booster, tree)
-        rows = probes(rng, X, graft.skeleton, SPECIALS, CATEGORIES)
+        imported = from_lightgbm(booster, tree)
+        rows = probes(rng, X, imported.skeleton, SPECIALS, CATEGORIES)
         with np.errstate(over="ignore"):
             near = rows.astype(np.float32)
-        for asked in (rows, near):
-            leaves = booster.predict(asked, pred_leaf=True).reshape(len(asked), -1)[:, tree]
-            assert (graft.apply(asked) == leaves).all()
+        for some in (rows, near):
+            leaves = booster.predict(some, pred_leaf=True).reshape(len(some), -1)[:, tree]
+            assert (imported.apply(some) == leaves).all()
 
 
 def frame(seed, n_rows=300):
@@ -85,27 +86,27 @@ def frame(seed, n_rows=300):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_categories_of_a_frame_are_known_by_value(seed):
+def test_categories_of_a_frame_are_matched_by_value(seed):
     import pandas as pd
 
     data, y = frame(seed)
     clf = lightgbm.LGBMClassifier(
         n_estimators=1, min_child_samples=3, min_data_per_group=1, cat_smooth=1, verbose=-1
     )
-    graft = from_lightgbm(clf.fit(data, y))
-    assert graft.schema.features[2].categories == ("blue", "green", "red", OTHER_CATEGORY)
-    assert graft.schema.classes == ("ill", "well")
-    asked = data.copy()
-    asked["colour"] = pd.Categorical(np.where(data.index % 3 == 0, "mauve", data["colour"].astype(object)))
-    asked["decade"] = (
-        asked["decade"].cat.reorder_categories([50, 40, 30, 20, 10, 0]).mask(data.index % 5 == 0)
+    imported = from_lightgbm(clf.fit(data, y))
+    assert imported.schema.features[2].categories == ("blue", "green", "red", OTHER_CATEGORY)
+    assert imported.schema.classes == ("ill", "well")
+    changed = data.copy()
+    changed["colour"] = pd.Categorical(np.where(data.index % 3 == 0, "mauve", data["colour"].astype(object)))
+    changed["decade"] = (
+        changed["decade"].cat.reorder_categories([50, 40, 30, 20, 10, 0]).mask(data.index % 5 == 0)
     )
-    for rows in (data, asked):
-        ours = graft.apply(rows.rename(columns={"the dose": "the_dose"}))
+    for rows in (data, changed):
+        ours = imported.apply(rows.rename(columns={"the dose": "the_dose"}))
         assert (ours == clf.predict(rows, pred_leaf=True)[:, 0]).all()
 
 
-def test_a_counted_tree_smooths_like_any_other():
+def test_a_counted_tree_can_be_smoothed():
     data, y = frame(0)
     clf = lightgbm.LGBMClassifier(n_estimators=1, verbose=-1).fit(data, y)
     tree = from_lightgbm(clf).count(data.rename(columns={"the dose": "the_dose"}), y)
@@ -113,15 +114,15 @@ def test_a_counted_tree_smooths_like_any_other():
     assert [step.name for step in HGS()(tree).history] == ["lightgbm", "hgs"]
 
 
-def test_a_model_of_one_leaf_is_one_leaf():
+def test_a_model_of_one_leaf_gives_one_leaf():
     X = np.arange(20.0)[:, None]
     booster = lightgbm.train({"objective": "binary", "verbose": -1}, lightgbm.Dataset(X, np.ones(20)), 1)
-    graft = from_lightgbm(booster)
-    assert graft.skeleton.n_nodes == 1
-    assert graft.apply(X).tolist() == [0] * 20
+    imported = from_lightgbm(booster)
+    assert imported.skeleton.n_nodes == 1
+    assert imported.apply(X).tolist() == [0] * 20
 
 
-def test_what_cannot_be_taken_over_is_refused():
+def test_unsupported_models_are_refused():
     X = np.arange(20.0)[:, None]
     booster = lightgbm.train({"objective": "binary", "verbose": -1}, lightgbm.Dataset(X, np.ones(20)), 1)
     with pytest.raises(InteropError, match="no tree 1, expected one of its 1"):
@@ -130,5 +131,5 @@ def test_what_cannot_be_taken_over_is_refused():
     data["number"] = np.arange(len(data)) % 3
     clf = lightgbm.LGBMClassifier(n_estimators=1, verbose=-1)
     clf.fit(data, y, categorical_feature=["same", "colour", "decade", "number"])
-    with pytest.raises(InteropError, match="which ones it does not say"):
+    with pytest.raises(InteropError, match="the model does not say which"):
         from_lightgbm(clf)

@@ -1,4 +1,4 @@
-"""Thresholds for values rounded to float32, against the rounding itself."""
+"""Thresholds on float64 values against the comparison of values rounded to float32."""
 
 import numpy as np
 from hypothesis import given
@@ -16,15 +16,15 @@ def rounded(x):
 
 
 @given(st.one_of(st.floats(allow_nan=False), st.floats(allow_nan=False, width=32), st.sampled_from(EDGES)))
-def test_a_threshold_sends_left_what_rounds_to_no_more(threshold):
+def test_at_most_selects_values_that_round_to_at_most_the_threshold(threshold):
     t = np.array([threshold])
     x = np.concatenate([around(np.concatenate([t, at_most(t)])), EDGES, [np.inf, -np.inf]])
     assert ((x <= at_most(t)) == (rounded(x) <= t)).all()
 
 
 @given(st.one_of(st.floats(allow_nan=False, width=32), st.sampled_from(EDGES)))
-def test_a_threshold_sends_left_what_rounds_to_less(threshold):
+def test_below_selects_values_that_round_to_less_than_the_threshold(threshold):
     t = rounded(np.array([threshold]))
     x = np.concatenate([around(np.concatenate([t, below(t)])), EDGES])
-    x = x[np.isfinite(rounded(x))]  # no library asks whether infinity is below infinity
+    x = x[np.isfinite(rounded(x))]  # no library compares infinity with infinity
     assert ((x <= below(t)) == (rounded(x) < t)).all()

@@ -1,4 +1,4 @@
-"""Trees from scikit-learn and back: the same leaves, the same probabilities."""
+"""Trees from and for scikit-learn: the same leaves, the same probabilities."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTre
 from foreign import LARGEST, N_MODELS, labels, numbers, probes
 from hornbeam import Skeleton, Table, Tree, TreeClassifier
 from hornbeam.errors import InteropError, ParameterError
-from hornbeam.interop import from_sklearn, from_sklearn_forest, import_sklearn, to_sklearn
+from hornbeam.interop import from_sklearn, from_sklearn_forest, to_sklearn
+from hornbeam.interop.sklearn import import_sklearn
 from hornbeam.smoothing import HGS, HierarchicalShrinkage
 from hornbeam.tree.route import predict_rows, route
 
@@ -34,49 +35,49 @@ def model(seed):
 @pytest.mark.parametrize("seed", range(N_MODELS))
 def test_every_row_ends_in_the_same_leaf_with_the_same_probabilities(seed):
     rng, clf, X, _, _ = model(seed)
-    graft = import_sklearn(clf)
-    rows = probes(rng, X, graft.skeleton, specials=[np.nan, 0.0, -0.0, 3e38], largest=LARGEST)
-    assert (graft.apply(rows) == clf.apply(rows)).all()
-    assert (graft.apply(rows.astype(np.float32)) == clf.apply(rows.astype(np.float32))).all()
-    believed = predict_rows(graft.tree, graft.read(rows))
-    if graft.tree.unit[0] == 1.0:
-        assert (believed == clf.predict_proba(rows)).all()
-    else:  # weights are held in fixed point
-        np.testing.assert_allclose(believed, clf.predict_proba(rows), rtol=0, atol=1e-11)
-    assert (graft.tree.rows == clf.tree_.n_node_samples[graft.nodes]).all()
+    imported = import_sklearn(clf)
+    rows = probes(rng, X, imported.skeleton, specials=[np.nan, 0.0, -0.0, 3e38], largest=LARGEST)
+    assert (imported.apply(rows) == clf.apply(rows)).all()
+    assert (imported.apply(rows.astype(np.float32)) == clf.apply(rows.astype(np.float32))).all()
+    predicted = predict_rows(imported.tree, imported.read(rows))
+    if imported.tree.unit[0] == 1.0:
+        assert (predicted == clf.predict_proba(rows)).all()
+    else:  # weights are stored in fixed point
+        np.testing.assert_allclose(predicted, clf.predict_proba(rows), rtol=0, atol=1e-11)
+    assert (imported.tree.rows == clf.tree_.n_node_samples[imported.nodes]).all()
 
 
 @pytest.mark.parametrize("seed", range(N_MODELS // 5))
-def test_infinities_go_where_scikit_learns_arrays_send_them(seed):
+def test_infinities_end_in_the_same_leaf(seed):
     rng, clf, X, _, _ = model(seed)
-    graft = import_sklearn(clf)
-    rows = probes(rng, X, graft.skeleton, specials=[np.inf, -np.inf])
+    imported = import_sklearn(clf)
+    rows = probes(rng, X, imported.skeleton, specials=[np.inf, -np.inf])
     with np.errstate(over="ignore"):
-        assert (graft.apply(rows) == clf.tree_.apply(rows.astype(np.float32))).all()
+        assert (imported.apply(rows) == clf.tree_.apply(rows.astype(np.float32))).all()
 
 
 @pytest.mark.parametrize("seed", range(N_MODELS))
-def test_a_tree_there_and_back_is_the_same(seed):
+def test_a_tree_converted_back_is_the_same(seed):
     rng, clf, X, _, _ = model(seed)
-    graft = import_sklearn(clf)
-    back = to_sklearn(HGS()(graft.tree))
-    rows = probes(rng, X, graft.skeleton, specials=[np.nan], largest=LARGEST)
-    assert (graft.nodes[back.apply(rows)] == clf.apply(rows)).all()
-    table = graft.read(rows)
-    assert (back.predict_proba(rows) == predict_rows(HGS()(graft.tree), table)).all()
-    assert (back.apply(rows) == route(graft.skeleton, table)).all()
+    imported = import_sklearn(clf)
+    back = to_sklearn(HGS()(imported.tree))
+    rows = probes(rng, X, imported.skeleton, specials=[np.nan], largest=LARGEST)
+    assert (imported.nodes[back.apply(rows)] == clf.apply(rows)).all()
+    table = imported.read(rows)
+    assert (back.predict_proba(rows) == predict_rows(HGS()(imported.tree), table)).all()
+    assert (back.apply(rows) == route(imported.skeleton, table)).all()
     assert back.get_depth() == clf.get_depth()
     assert back.get_n_leaves() == clf.get_n_leaves()
 
 
 @pytest.mark.parametrize("seed", range(N_MODELS // 5))
-def test_the_counts_are_those_of_counting_the_rows(seed):
+def test_the_counts_equal_those_of_counting_the_rows(seed):
     _, clf, X, y, weight = model(seed)
-    graft = import_sklearn(clf)
-    counted = graft.count(X, y, sample_weight=weight)
-    assert (counted.rows == graft.tree.rows).all()
+    imported = import_sklearn(clf)
+    counted = imported.count(X, y, sample_weight=weight)
+    assert (counted.rows == imported.tree.rows).all()
     np.testing.assert_allclose(
-        counted.evidence * counted.unit, graft.tree.evidence * graft.tree.unit, rtol=1e-9, atol=1e-9
+        counted.evidence * counted.unit, imported.tree.evidence * imported.tree.unit, rtol=1e-9, atol=1e-9
     )
 
 
@@ -88,7 +89,7 @@ def test_the_counts_are_those_of_counting_the_rows(seed):
         BaggingClassifier(DecisionTreeClassifier(), 5, random_state=0),
     ],
 )
-def test_a_forest_is_the_average_of_its_trees(forest):
+def test_the_prediction_of_a_forest_is_the_mean_of_its_trees(forest):
     rng = np.random.default_rng(0)
     X = numbers(rng, 200, 4)
     y = np.array(["x", "y", "z"])[labels(rng, X, 3)]
@@ -110,7 +111,7 @@ def test_shrinkage_of_a_scikit_learn_tree_by_hand():
     np.testing.assert_allclose(shrunk.belief[:4, 1], [1 / 4, left, right, sure], rtol=1e-12)
 
 
-def test_names_and_labels_come_along():
+def test_names_and_labels_are_converted():
     import pandas as pd
 
     frame = pd.DataFrame({"age": [1.0, 2.0], "dose": [0.0, 0.0]})
@@ -122,7 +123,7 @@ def test_names_and_labels_come_along():
     assert back.predict(frame).tolist() == [False, True]
 
 
-def test_a_test_that_stops_missing_values_goes_back_only_if_told_how():
+def test_a_split_that_stops_missing_values_needs_an_option():
     tree = TreeClassifier(smoothing="hgs").fit([[0.0], [1.0], [2.0]], ["no", "no", "yes"]).tree_
     with pytest.raises(InteropError, match=r"Node 0 stops missing values.*missing='majority'"):
         to_sklearn(tree)
@@ -135,19 +136,19 @@ def test_a_test_that_stops_missing_values_goes_back_only_if_told_how():
 @pytest.mark.parametrize(
     ("rows", "preset", "what"),
     [
-        ([["a"], ["b"], ["b"]], "default", "asks for a category"),
+        ([["a"], ["b"], ["b"]], "default", "splits on categories"),
         ([[0.0], [1.0], [np.nan]], "default", "a child for missing values"),
         ([[0.0], [1.0], [np.nan], [0.0], [1.0]] * 4, "c4.5", "to every child"),
     ],
 )
-def test_what_scikit_learn_cannot_say_is_refused(rows, preset, what):
+def test_splits_that_scikit_learn_does_not_have_are_refused(rows, preset, what):
     y = [["no", "yes", "no"], ["no", "yes", "no", "no", "yes"] * 4][len(rows) > 3]
     tree = TreeClassifier(preset, smoothing="hgs", pruning=None).fit(rows, y).tree_
     with pytest.raises(InteropError, match=what):
         to_sklearn(tree, missing="majority")
 
 
-def test_what_is_no_classification_tree_is_refused():
+def test_other_estimators_than_classification_trees_are_refused():
     X = [[0.0], [1.0]]
     with pytest.raises(InteropError, match="not a fitted classification tree"):
         from_sklearn(DecisionTreeClassifier())
@@ -161,13 +162,13 @@ def test_what_is_no_classification_tree_is_refused():
         from_sklearn_forest(bag)
 
 
-def test_smoothed_probabilities_are_not_taken_for_counts():
+def test_smoothed_probabilities_are_refused_as_counts():
     tree = from_sklearn(DecisionTreeClassifier().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 0]))
     smoothed = to_sklearn(HierarchicalShrinkage(2.0)(tree))
     with pytest.raises(InteropError, match="class frequencies"):
         from_sklearn(smoothed)
 
 
-def test_a_single_leaf_goes_there_and_back():
+def test_a_single_leaf_converted_back_is_the_same():
     leaf = Tree.raw(Table.read([[1.0]], ["a"]).schema, Skeleton.leaf(), np.array([[3]]))
     assert from_sklearn(to_sklearn(leaf)).evidence.tolist() == [[3]]

@@ -1,4 +1,4 @@
-"""Trees from XGBoost: every row in XGBoost's own leaf."""
+"""Trees from XGBoost: every row ends in the same leaf as in XGBoost."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from hornbeam.tree.route import route
 
 xgboost = pytest.importorskip("xgboost", reason="the extra 'interop' brings XGBoost")
 
-SPECIALS = [np.nan, 0.0, -0.0, 1e-45, -1e-45, 1e-320, 3e38, -3e38]  # infinities it refuses
+SPECIALS = [np.nan, 0.0, -0.0, 1e-45, -1e-45, 1e-320, 3e38, -3e38]  # XGBoost refuses infinities
 CATEGORIES = [*range(40), 2.7, 2.99999999999, 1e6, np.nan]
 
 
@@ -51,10 +51,10 @@ def test_every_row_ends_in_the_same_leaf(seed):
 
     n_trees = leaves(X).shape[1]
     for tree in range(n_trees):
-        graft = from_xgboost(booster, tree)
-        rows = probes(rng, X, graft.skeleton, SPECIALS, CATEGORIES, largest=LARGEST)
-        for asked in (rows, rows.astype(np.float32)):
-            assert (graft.apply(asked) == leaves(asked)[:, tree]).all()
+        imported = from_xgboost(booster, tree)
+        rows = probes(rng, X, imported.skeleton, SPECIALS, CATEGORIES, largest=LARGEST)
+        for some in (rows, rows.astype(np.float32)):
+            assert (imported.apply(some) == leaves(some)[:, tree]).all()
     with pytest.raises(InteropError, match=f"no tree {n_trees}"):
         from_xgboost(booster, n_trees)
 
@@ -64,9 +64,10 @@ def test_categories_below_zero_go_left():
     data = xgboost.DMatrix(X, X[:, 0], feature_types=["c"], enable_categorical=True)
     booster = xgboost.train({"max_depth": 1, "objective": "binary:logistic"}, data, 1)
     rows = np.array([[-0.5], [-3.0], [2.0**24], [5.0], [0.0], [1.0], [1.5]])
-    asked = xgboost.DMatrix(rows, feature_types=["c"], enable_categorical=True)
+    changed = xgboost.DMatrix(rows, feature_types=["c"], enable_categorical=True)
     assert (
-        from_xgboost(booster).apply(rows).tolist() == booster.predict(asked, pred_leaf=True).ravel().tolist()
+        from_xgboost(booster).apply(rows).tolist()
+        == booster.predict(changed, pred_leaf=True).ravel().tolist()
     )
 
 
@@ -88,20 +89,20 @@ def frame(seed, n_rows=300):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_categories_of_a_frame_are_known_by_value(seed):
+def test_categories_of_a_frame_are_matched_by_value(seed):
     data, y = frame(seed)
     clf = xgboost.XGBClassifier(n_estimators=1, max_depth=6, enable_categorical=True).fit(data, y)
-    graft = from_xgboost(clf)
-    assert graft.schema.features[2].categories == ("blau", "grün", "rot")
-    asked = data.copy()
-    asked["decade"] = (
-        asked["decade"].cat.reorder_categories([50, 40, 30, 20, 10, 0]).mask(data.index % 5 == 0)
+    imported = from_xgboost(clf)
+    assert imported.schema.features[2].categories == ("blau", "grün", "rot")
+    changed = data.copy()
+    changed["decade"] = (
+        changed["decade"].cat.reorder_categories([50, 40, 30, 20, 10, 0]).mask(data.index % 5 == 0)
     )
-    for rows in (data, asked):
-        assert (graft.apply(rows) == clf.apply(rows).reshape(len(rows), -1)[:, 0]).all()
+    for rows in (data, changed):
+        assert (imported.apply(rows) == clf.apply(rows).reshape(len(rows), -1)[:, 0]).all()
 
 
-def test_a_category_that_the_model_would_refuse_stops():
+def test_an_unseen_category_that_the_model_refuses_stops():
     import pandas as pd
 
     data, _ = frame(0)
@@ -110,11 +111,11 @@ def test_a_category_that_the_model_would_refuse_stops():
     data["colour"] = pd.Categorical(["lila"] * len(data))
     with pytest.raises(xgboost.core.XGBoostError, match="not in the training set"):
         clf.apply(data)
-    graft = from_xgboost(clf)
-    assert set(route(graft.skeleton, graft.read(data)).tolist()) == {0}
+    imported = from_xgboost(clf)
+    assert set(route(imported.skeleton, imported.read(data)).tolist()) == {0}
 
 
-def test_a_counted_tree_smooths_like_any_other():
+def test_a_counted_tree_can_be_smoothed():
     data, y = frame(0)
     clf = xgboost.XGBClassifier(n_estimators=1, enable_categorical=True).fit(data, y)
     tree = from_xgboost(clf).count(data, y)
@@ -122,13 +123,13 @@ def test_a_counted_tree_smooths_like_any_other():
     assert [step.name for step in HGS()(tree).history] == ["xgboost", "hgs"]
 
 
-def test_a_model_of_one_leaf_is_one_leaf():
+def test_a_model_of_one_leaf_gives_one_leaf():
     X = np.zeros((10, 1))
     clf = xgboost.XGBClassifier(n_estimators=1).fit(X, np.arange(10) % 2)
     assert from_xgboost(clf).skeleton.n_nodes == 1
 
 
-def test_what_cannot_be_taken_over_is_refused():
+def test_unsupported_models_are_refused():
     X, y = np.arange(10.0)[:, None], np.arange(10) % 2
     with pytest.raises(InteropError, match="gblinear"):
         from_xgboost(xgboost.XGBClassifier(n_estimators=1, booster="gblinear").fit(X, y))

@@ -1,4 +1,4 @@
-"""Trees from YDF: every row in YDF's own leaf, and its counts."""
+"""Trees from YDF: every row ends in the same leaf as in YDF, and the counts are the same."""
 
 import numpy as np
 import pandas as pd
@@ -6,7 +6,8 @@ import pytest
 
 from foreign import LARGEST, N_MODELS, around, labels, numbers
 from hornbeam.errors import InteropError
-from hornbeam.interop import OTHER_CATEGORY, from_ydf
+from hornbeam.interop import from_ydf
+from hornbeam.interop.input_conventions import OTHER_CATEGORY
 from hornbeam.smoothing import HGS
 
 ydf = pytest.importorskip("ydf", reason="the extra 'interop' brings YDF")
@@ -20,7 +21,7 @@ def quiet():
 
 
 def frame(rng):
-    """Numbers, a discretised number, words, whole numbers as categories, and booleans."""
+    """Numbers, a discretised number, words, integers as categories, and booleans."""
     X = numbers(rng, int(rng.integers(40, 300)), 3)
     n_rows = len(X)
     word = rng.choice(WORDS[: rng.integers(2, 9)], n_rows).astype(object)
@@ -69,7 +70,7 @@ def model(seed):
 
 
 def probes(rng, data, skeleton):
-    """The rows, and for each column some with one value replaced."""
+    """The rows, and copies of some of them with one value replaced."""
     rows = [data]
     values = {
         "word": [*WORDS, "never seen", None, OTHER_CATEGORY],
@@ -80,9 +81,9 @@ def probes(rng, data, skeleton):
         if name not in values:
             near = around(np.unique(skeleton.threshold[skeleton.feature == at]))
             values[name] = [*near[np.abs(near) <= LARGEST], np.nan, np.inf, -np.inf, 0.0]
-        asked = data.iloc[rng.integers(0, len(data), len(values[name]))].copy()
-        asked[name] = pd.Series(values[name], asked.index, dtype=data[name].dtype)
-        rows.append(asked)
+        changed = data.iloc[rng.integers(0, len(data), len(values[name]))].copy()
+        changed[name] = pd.Series(values[name], changed.index, dtype=data[name].dtype)
+        rows.append(changed)
     return pd.concat(rows, ignore_index=True)
 
 
@@ -90,9 +91,9 @@ def probes(rng, data, skeleton):
 def test_every_row_ends_in_the_same_leaf(seed):
     rng, forest, data, y = model(seed)
     for tree in range(forest.num_trees()):
-        graft = from_ydf(forest, tree)
-        rows = probes(rng, data, graft.skeleton)[list(graft.schema.names)]
-        assert (graft.apply(rows) == forest.predict_leaves(rows.assign(y=y[0]))[:, tree]).all()
+        imported = from_ydf(forest, tree)
+        rows = probes(rng, data, imported.skeleton)[list(imported.schema.names)]
+        assert (imported.apply(rows) == forest.predict_leaves(rows.assign(y=y[0]))[:, tree]).all()
     with pytest.raises(InteropError, match="no tree"):
         from_ydf(forest, forest.num_trees())
 
@@ -102,17 +103,17 @@ def cart(data, y, **settings):
     return learner.train(data.assign(y=y))
 
 
-def test_the_counts_are_those_of_counting_the_rows():
+def test_the_counts_equal_those_of_counting_the_rows():
     rng = np.random.default_rng(1)
     data, signal = frame(rng)
     y = labels(rng, signal, 3)
-    graft = from_ydf(cart(data, y))
-    assert graft.schema.classes == (0, 1, 2)
-    assert (graft.tree.evidence == graft.count(data[list(graft.schema.names)], y).evidence).all()
-    assert [step.name for step in HGS()(graft.tree).history] == ["ydf", "hgs"]
+    imported = from_ydf(cart(data, y))
+    assert imported.schema.classes == (0, 1, 2)
+    assert (imported.tree.evidence == imported.count(data[list(imported.schema.names)], y).evidence).all()
+    assert [step.name for step in HGS()(imported.tree).history] == ["ydf", "hgs"]
 
 
-def test_weights_and_boosting_leave_no_counts():
+def test_weighted_and_boosted_models_have_no_counts():
     rng = np.random.default_rng(2)
     data, signal = frame(rng)
     y = labels(rng, signal, 2)
@@ -124,15 +125,15 @@ def test_weights_and_boosting_leave_no_counts():
     assert from_ydf(boosted.train(data.assign(y=y))).tree is None
 
 
-def test_words_outside_the_dictionary_are_one_category():
+def test_values_outside_the_dictionary_are_one_category():
     data = pd.DataFrame({"word": ["a"] * 30 + ["b"] * 30 + list("cdefgh")})
     y = ["no"] * 30 + ["yes"] * 30 + ["no"] * 6
-    graft = from_ydf(cart(data, y, min_vocab_frequency=10))
-    assert graft.schema.features[0].categories == ("a", "b", OTHER_CATEGORY)
-    assert graft.read([["b"], ["c"], ["zzz"], [None]]).columns[0].tolist() == [1, 2, 2, -1]
+    imported = from_ydf(cart(data, y, min_vocab_frequency=10))
+    assert imported.schema.features[0].categories == ("a", "b", OTHER_CATEGORY)
+    assert imported.read([["b"], ["c"], ["zzz"], [None]]).columns[0].tolist() == [1, 2, 2, -1]
 
 
-def test_a_tree_of_sums_is_refused():
+def test_oblique_splits_are_refused():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(200, 2))
     data = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": X.sum(axis=1) > 0})

@@ -1,4 +1,4 @@
-"""How time grows with the depth of a tree, its classes and its columns. Where time would be noise, calls count."""
+"""Time against the depth of a tree, its classes and its columns; function calls are counted where time is noisy."""
 
 import sys
 import time
@@ -35,7 +35,7 @@ from strategies import chain
 
 
 def deep(depth: int) -> Tree:
-    """A tree of two classes with a leaf at every depth, each of the other class than the one above."""
+    """A tree with a leaf at every depth; the classes of the leaves alternate."""
     skeleton = chain(depth)
     leaf = np.flatnonzero(skeleton.is_leaf)
     counts = np.zeros((skeleton.n_nodes, 2), np.int64)
@@ -47,7 +47,7 @@ def rows(tree: Tree) -> Table:
     return Table.read([[0.0], [1e6]], schema=tree.schema)
 
 
-def n_calls(call: Callable[[Any], object], given: Any) -> int:
+def n_calls(call: Callable[[Any], object], argument: Any) -> int:
     """Count the Python and C functions that a call enters."""
     count = 0
 
@@ -57,7 +57,7 @@ def n_calls(call: Callable[[Any], object], given: Any) -> int:
 
     sys.setprofile(count_call)
     try:
-        call(given)
+        call(argument)
     finally:
         sys.setprofile(None)
     return count
@@ -80,14 +80,14 @@ LINEAR: dict[str, Callable[[Tree], object]] = {
 
 
 @pytest.mark.parametrize("name", LINEAR)
-def test_twice_the_depth_is_twice_the_work(name):
+def test_the_work_is_linear_in_the_depth(name):
     call = LINEAR[name]
-    call(deep(3))  # loads what it needs
+    call(deep(3))  # imports are not counted
     assert n_calls(call, deep(200)) < 2.3 * n_calls(call, deep(100))
 
 
 @pytest.mark.parametrize("write", [to_json, to_markdown])
-def test_a_form_that_repeats_paths_refuses_a_deep_tree_at_once(write):
+def test_an_export_that_repeats_paths_refuses_a_deep_tree_at_once(write):
     tree = deep(8000)
     begin = time.process_time()
     with pytest.raises(
@@ -108,7 +108,7 @@ def test_rules_of_a_very_deep_tree_are_refused_at_once():
     assert time.process_time() - begin < 1
 
 
-def test_rules_of_a_deep_tree_begin_with_a_warning():
+def test_rules_of_a_deep_tree_raise_a_warning():
     tree = deep(700)
     table = np.arange(700.0)[:, None], np.where(np.arange(700) % 2, "yes", "no")
     with warnings.catch_warnings():
@@ -117,7 +117,7 @@ def test_rules_of_a_deep_tree_begin_with_a_warning():
             RuleClassifier(tree).fit(*table)
 
 
-def test_the_first_cut_on_every_path_is_found_in_time_that_grows_like_the_depth():
+def test_end_nodes_are_found_in_time_linear_in_the_depth():
     skeleton = chain(8000)
     cut = np.zeros(skeleton.n_nodes, np.bool_)
     cut[0] = True
@@ -126,7 +126,7 @@ def test_the_first_cut_on_every_path_is_found_in_time_that_grows_like_the_depth(
     assert time.process_time() - begin < 0.4
 
 
-def test_a_column_of_a_wide_table_is_selected_without_a_look_at_the_others():
+def test_selecting_a_column_does_not_depend_on_the_number_of_columns():
     table = Table.read(np.zeros((1, 20_000)))
     begin = time.process_time()
     for column in range(1000):
@@ -135,7 +135,7 @@ def test_a_column_of_a_wide_table_is_selected_without_a_look_at_the_others():
 
 
 @pytest.mark.parametrize(("cells", "n_trees"), [(10**9, 10), (119 * 60 * 3, 3), (1, 2)])
-def test_with_many_classes_fewer_trees_are_regrown(cells, n_trees):
+def test_with_many_classes_there_are_fewer_fold_trees(cells, n_trees):
     table = Table.read(np.arange(60.0)[:, None], np.arange(60))
     recipe = PRESETS["cart"]
     bins = recipe.bin(table)
@@ -143,7 +143,7 @@ def test_with_many_classes_fewer_trees_are_regrown(cells, n_trees):
     assert n_folds == n_trees
 
 
-def test_with_many_classes_fewer_rows_take_part():
+def test_with_many_classes_tuning_uses_fewer_rows():
     table = Table.read(np.arange(200.0)[:, None], np.arange(200))
     recipe = PRESETS["cart"]
     bins = recipe.bin(table)
@@ -151,7 +151,7 @@ def test_with_many_classes_fewer_rows_take_part():
     assert result.simulation.table.n_rows == 150
 
 
-def test_a_class_for_each_of_many_rows_is_warned_of_before_a_tree_is_grown():
+def test_a_class_per_row_raises_a_warning_before_a_tree_is_grown():
     X, y = np.arange(8000.0)[:, None], np.arange(8000)
     begin = time.process_time()
     with warnings.catch_warnings():

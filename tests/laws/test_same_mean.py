@@ -1,6 +1,7 @@
-"""The same numbers, the same tree, bit for bit: any threads, order or grouping, weights as copies; and draws too."""
+"""The same rows give the same regression tree, bit for bit: for any threads, row order, grouping, copies as weights."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ from hornbeam import TreeRegressor
 from hornbeam.data import LocalEngine, MemorySource, Table
 from hornbeam.data.numeric_target import NumericTarget
 from hornbeam.data.schema import Kind
-from hornbeam.growing import Criterion, Grower, in_memory, parallel
+from hornbeam.growing import Criterion, Grower, in_memory
+from hornbeam.growing.in_memory import grow_in_memory
 from hornbeam.kernels.subtree import child_key
 from hornbeam.out_of_core import Plan, fit
 from hornbeam.recipe import REGRESSION_PRESETS
@@ -21,6 +23,7 @@ from hornbeam.tuning import CrossFitted
 from strategies_growing import bins_of, growers, random_table, regression_tables
 
 seeds = st.integers(0, 2**32 - 1)
+SMALL = {"quick_codes": 0, "serial_rows": 0, "smallest_grain": 1}  # small data use all threads
 
 
 def assert_same(one: Tree, other: Tree) -> None:
@@ -28,8 +31,8 @@ def assert_same(one: Tree, other: Tree) -> None:
     np.testing.assert_array_equal(one.gain, other.gain)
 
 
-def taken(table: Table, rows: np.ndarray) -> Table:
-    """Some rows of a table in some order, read anew: their units are chosen by themselves."""
+def take(table: Table, rows: np.ndarray) -> Table:
+    """Some rows of a table in some order, with units chosen for these rows."""
     assert table.numeric_target is not None
     some = table.take(rows)
     return replace(
@@ -45,12 +48,8 @@ def test_any_number_of_threads(data):
     grower = replace(grower, max_features=data.draw(st.sampled_from([None, 1, 2])))
     key = data.draw(seeds)
     alone = grower.grow(table, bins, key=key)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(in_memory, "_QUICK_CODES", 0)
-        patch.setattr(in_memory, "_SERIAL_ROWS", 0)
-        patch.setattr(parallel, "_SMALLEST_GRAIN", 1)
-        for n_jobs in (1, 2, 3, 8):
-            assert_same(grower.grow(table, bins, n_jobs=n_jobs, key=key), alone)
+    for n_jobs in (1, 2, 3, 8):
+        assert_same(grow_in_memory(grower, table, bins, n_jobs=n_jobs, key=key, **SMALL), alone)
 
 
 @settings(max_examples=100)
@@ -58,7 +57,7 @@ def test_any_number_of_threads(data):
 def test_any_order_of_rows(data, seed):
     table = data.draw(regression_tables(max_rows=120))
     grower = replace(data.draw(growers(table)), max_features=data.draw(st.sampled_from([None, 1])))
-    shuffled = taken(table, np.random.default_rng(seed).permutation(table.n_rows))
+    shuffled = take(table, np.random.default_rng(seed).permutation(table.n_rows))
     assert_same(
         grower.grow(shuffled, bins_of(shuffled), key=seed), grower.grow(table, bins_of(table), key=seed)
     )
@@ -72,7 +71,7 @@ def test_a_row_of_weight_two_is_two_rows(data, seed):
     grower = replace(data.draw(growers(table)), min_samples_leaf=1, min_samples_split=2)
     times = np.random.default_rng(seed).integers(1, 4, table.n_rows)
     plain = replace(table, weight=None, unit=1.0)
-    copies = taken(plain, np.repeat(np.arange(table.n_rows), times))
+    copies = take(plain, np.repeat(np.arange(table.n_rows), times))
     weighted = replace(
         plain, weight=times, numeric_target=NumericTarget.of(table.numeric_target.values, times)
     )
@@ -81,14 +80,14 @@ def test_a_row_of_weight_two_is_two_rows(data, seed):
 
 @settings(max_examples=100)
 @given(st.data())
-def test_powers_of_two_only_move_the_answers(data):
-    """Targets times 2**k give the same tests, and answers times 2**k."""
+def test_scaling_the_target_by_a_power_of_two_scales_the_predictions(data):
+    """Targets times 2**k give the same splits, and predictions times 2**k."""
     table = data.draw(regression_tables(max_rows=60))
     assert table.numeric_target is not None
     grower, k = replace(data.draw(growers(table)), min_impurity_decrease=0.0), data.draw(st.integers(-40, 40))
     values = np.ldexp(table.numeric_target.values, k)
-    moved = replace(table, numeric_target=NumericTarget.of(values, table.weight, table.unit))
-    one, other = grower.grow(table, bins_of(table)), grower.grow(moved, bins_of(moved))
+    scaled = replace(table, numeric_target=NumericTarget.of(values, table.weight, table.unit))
+    one, other = grower.grow(table, bins_of(table)), grower.grow(scaled, bins_of(scaled))
     np.testing.assert_array_equal(one.skeleton.feature, other.skeleton.feature)
     np.testing.assert_array_equal(one.skeleton.threshold, other.skeleton.threshold)
     np.testing.assert_array_equal(np.ldexp(one.belief, k), other.belief)
@@ -98,31 +97,27 @@ def test_powers_of_two_only_move_the_answers(data):
 
 
 @pytest.mark.parametrize("criterion", [Criterion.ENTROPY, Criterion.GINI])
-def test_classes_draw_features_alike_on_any_number_of_threads(criterion):
+def test_nodes_draw_the_same_features_on_any_number_of_threads(criterion):
     table = random_table(3, n_rows=2_000, n_numeric=6, n_values=50, missing=0.05)
     bins, grower = bins_of(table), Grower(criterion, max_features=2)
     alone = grower.grow(table, bins, key=9)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(in_memory, "_QUICK_CODES", 0)
-        patch.setattr(in_memory, "_SERIAL_ROWS", 0)
-        patch.setattr(parallel, "_SMALLEST_GRAIN", 1)
-        assert_same(grower.grow(table, bins, n_jobs=3, key=9), alone)
+    assert_same(grow_in_memory(grower, table, bins, n_jobs=3, key=9, **SMALL), alone)
     assert grower.grow(table, bins, key=10).digest != alone.digest
 
 
-def test_each_feature_is_drawn_as_often_as_any_other():
-    """One feature a node, all of them alike: which is asked at the root depends on the key alone."""
+def test_features_are_drawn_equally_often():
+    """One feature per node, all features equal: the root depends on the key alone."""
     values = np.random.default_rng(0).random((60, 1)).repeat(5, axis=1)
     table = Table.read(values, (values[:, 0] > 0.5).astype(int))
     bins, grower = bins_of(table), Grower(max_features=1, max_depth=1)
     keys = [child_key(7, tree) for tree in range(1_000)]
-    asked = np.bincount([grower.grow(table, bins, key=key).skeleton.feature[0] for key in keys])
-    assert len(asked) == 5
-    assert ((asked > 150) & (asked < 250)).all()
+    drawn = np.bincount([grower.grow(table, bins, key=key).skeleton.feature[0] for key in keys])
+    assert len(drawn) == 5
+    assert ((drawn > 150) & (drawn < 250)).all()
 
 
-def test_a_node_looks_further_while_nothing_splits():
-    """Nine features are constant, so the tenth is found whatever is drawn first."""
+def test_a_node_draws_more_features_until_one_has_a_split():
+    """Nine of ten features are constant."""
     X = np.zeros((40, 10))
     X[:, 7] = np.arange(40)
     table = Table.read(X, np.arange(40) % 2)
@@ -132,17 +127,17 @@ def test_a_node_looks_further_while_nothing_splits():
         )
 
 
-def test_all_features_are_all_features():
+def test_drawing_all_features_is_the_same_as_not_drawing():
     table = random_table(5, n_rows=300, n_numeric=4)
     bins = bins_of(table)
     assert_same(Grower(max_features=99).grow(table, bins, key=4), Grower().grow(table, bins))
 
 
-# ---- the whole way: binned, grown, tuned, pruned, smoothed
+# ---- whole fits: binned, grown, tuned, pruned, smoothed
 
 
-def rows_of(n_rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Numbers with ties and holes, a noisy target, and weights that are parts of rows."""
+def random_rows(n_rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Features with ties and missing values, a noisy target, and fractional weights."""
     rng = np.random.default_rng(seed)
     X = np.round(rng.normal(size=(n_rows, 4)), 2)
     y = 3 * X[:, 0] + np.abs(X[:, 1]) + rng.normal(size=n_rows)
@@ -153,12 +148,12 @@ def rows_of(n_rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndar
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("preset", ["default", "cart"])
 def test_the_digest_depends_on_neither_threads_nor_order(preset, weighted):
-    X, y, weight = rows_of(1500)
+    X, y, weight = random_rows(1500)
     weight = weight if weighted else None
     alone = TreeRegressor(preset, n_jobs=1).fit(X, y, sample_weight=weight).tree_
-    with pytest.MonkeyPatch.context() as patch:  # or so few rows would be one thread's
-        patch.setattr(in_memory, "_QUICK_CODES", 0)
-        patch.setattr(in_memory, "_SERIAL_ROWS", 0)
+    threaded = partial(grow_in_memory, quick_codes=0, serial_rows=0)
+    with pytest.MonkeyPatch.context() as patch:  # with this few rows one thread would do
+        patch.setattr(in_memory, "grow_in_memory", threaded)
         for n_jobs in (2, 3, 8):
             order = np.random.default_rng(n_jobs).permutation(len(y))
             shuffled = None if weight is None else weight[order]
@@ -175,17 +170,17 @@ GROUPINGS = [
 
 
 @pytest.mark.parametrize("recipe", [REGRESSION_PRESETS["cart"], CrossFitted(REGRESSION_PRESETS["default"])])
-def test_any_grouping_of_units_through_the_engine(recipe):
-    X, y, weight = rows_of(400)
+def test_any_grouping_of_units_by_the_engine(recipe):
+    X, y, weight = random_rows(400)
     table = Table.read(X, y, sample_weight=weight, target=Kind.NUMERIC)
     alone = recipe.fit(table)
     for block, engine in GROUPINGS:
         assert_same(fit(MemorySource(table, block), recipe, engine), alone)
 
 
-def test_all_rows_are_counted_on_the_tests_of_a_sample():
-    """However units are grouped, the evidence is that of all rows counted in memory, to the last step."""
-    X, y, weight = rows_of(400)
+def test_all_rows_are_counted_on_the_splits_of_a_sample():
+    """For any grouping of units the evidence is exactly that of all rows counted in memory."""
+    X, y, weight = random_rows(400)
     table = Table.read(X, y, sample_weight=weight, target=Kind.NUMERIC)
     recipe = REGRESSION_PRESETS["cart"]
     sample = Plan.of(MemorySource(table), recipe, grow_rows=150)
@@ -194,7 +189,7 @@ def test_all_rows_are_counted_on_the_tests_of_a_sample():
     assert trees[0].rows[0] == 400
     for tree in trees[1:]:
         assert_same(tree, trees[0])
-    # Rows that do not fit memory are a sample too: level by level grows classes alone.
+    # Rows that do not fit memory are sampled too: growing level by level supports classes only.
     source = MemorySource(table, 10)
     small = fit(source, recipe, plan=Plan.of(source, recipe, memory=44 * 150))
     assert_same(small, trees[0])

@@ -1,7 +1,5 @@
-"""The same data, the same tree, bit for bit: any number of threads, any partition, any order, any door."""
+"""The same data give the same tree, bit for bit: for any threads, partition, row order and input type."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -15,13 +13,15 @@ from hypothesis import strategies as st
 from hornbeam import TreeClassifier
 from hornbeam.data import LocalEngine, Table
 from hornbeam.data.encoded_rows import EncodedRows
-from hornbeam.growing import Criterion, Grower, Missing, Nominal, in_memory, parallel
+from hornbeam.growing import Criterion, Grower, Missing, Nominal
+from hornbeam.growing.in_memory import grow_in_memory
 from hornbeam.kernels.subtree import Rows
 from hornbeam.recipe import PRESETS
 from hornbeam.tree import Tree, count_rows
 from strategies_growing import OF_CLASSES, bins_of, growers, random_table, training_tables
 
-at_home = (Missing.OWN, Missing.LEARNED)
+whole_rows = (Missing.OWN, Missing.LEARNED)
+SMALL = {"quick_codes": 0, "serial_rows": 0, "smallest_grain": 1}  # small data use all threads
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -31,17 +31,7 @@ def assert_same(one: Tree, other: Tree) -> None:
     np.testing.assert_array_equal(one.rows, other.rows)
 
 
-@contextmanager
-def trunk_for_all() -> Iterator[None]:
-    """Let small data go through the threads' trunk, down to nodes of a single row."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(in_memory, "_QUICK_CODES", 0)
-        patch.setattr(in_memory, "_SERIAL_ROWS", 0)
-        patch.setattr(parallel, "_SMALLEST_GRAIN", 1)
-        yield
-
-
-def taken(table: Table, rows: np.ndarray, weight: np.ndarray | None = None) -> Table:
+def take(table: Table, rows: np.ndarray, weight: np.ndarray | None = None) -> Table:
     """Some rows of a table, in some order."""
     assert table.target is not None
     own = None if table.weight is None else table.weight[rows]
@@ -57,20 +47,19 @@ def test_any_number_of_threads(data):
     table = data.draw(training_tables(max_rows=120))
     grower, bins = data.draw(growers(table)), bins_of(table)
     alone = grower.grow(table, bins)
-    with trunk_for_all():
-        for n_jobs in (1, 2, 3, 8):
-            assert_same(grower.grow(table, bins, n_jobs=n_jobs), alone)
+    for n_jobs in (1, 2, 3, 8):
+        assert_same(grow_in_memory(grower, table, bins, n_jobs=n_jobs, **SMALL), alone)
 
 
 @settings(max_examples=200)
 @given(st.data())
-def test_any_partition_and_any_hand_over(data):
-    """Summed histograms all the way (0), or handed over to the local kernel below 5 or 50 rows.
+def test_any_partition_and_any_limit_of_gathering(data):
+    """Histograms for all nodes (0), or rows gathered for nodes of up to 5 or 50 rows.
 
-    Cells travel as one, or cut by features, or of few nodes at a time.
+    Histograms are sent in one message, cut by features, or for a few nodes at a time.
     """
     table = data.draw(training_tables(max_rows=80))
-    grower, bins = data.draw(growers(table, missing=at_home)), bins_of(table)
+    grower, bins = data.draw(growers(table, missing=whole_rows)), bins_of(table)
     assert table.target is not None
     rows = Rows(bins.encode(table), table.target.astype(np.uint16), table.weight)
     source = EncodedRows(rows, block=data.draw(st.sampled_from([1, 3, 1000])))
@@ -89,13 +78,13 @@ def test_any_partition_and_any_hand_over(data):
 def test_any_order_of_rows(data, seed):
     table = data.draw(training_tables(max_rows=120))
     grower = data.draw(growers(table))
-    shuffled = taken(table, np.random.default_rng(seed).permutation(table.n_rows))
+    shuffled = take(table, np.random.default_rng(seed).permutation(table.n_rows))
     assert_same(grower.grow(shuffled, bins_of(shuffled)), grower.grow(table, bins_of(table)))
 
 
 @pytest.mark.parametrize("seed", [2077, 5095, 8083])
-def test_any_order_of_rows_where_categories_all_but_tie(seed):
-    """Places of categories along the classes are floats: summed row by row they told these orders apart."""
+def test_any_order_of_rows_with_near_ties_of_categories(seed):
+    """Positions of categories are floats: sums row by row would depend on the order of these rows."""
     table = random_table(
         seed,
         n_rows=20 + seed % 60,
@@ -106,25 +95,25 @@ def test_any_order_of_rows_where_categories_all_but_tie(seed):
         weights=["real", "whole", "none"][seed % 3],
         noise=1.0,
     )
-    shuffled = taken(table, np.random.default_rng(seed).permutation(table.n_rows))
+    shuffled = take(table, np.random.default_rng(seed).permutation(table.n_rows))
     assert_same(Grower().grow(shuffled, bins_of(shuffled)), Grower().grow(table, bins_of(table)))
 
 
 @settings(max_examples=200)
 @given(st.data(), seeds)
 def test_a_row_of_weight_two_is_two_rows(data, seed):
-    """Save where rows are counted (the least in a leaf, C4.5's 0.3 N) and where they are shared out.
+    """Except for limits on the number of rows (`min_samples_leaf`, C4.5's 0.3 N) and for fractional rows.
 
-    There the floor of a share taken twice is not that of twice the share.
+    For these, twice the floor of a share is not the floor of twice the share.
     """
     table = data.draw(training_tables(max_rows=60))
     table = Table(table.schema, table.columns, table.target, None, 1.0, None)
-    weighing = set(OF_CLASSES) - {Criterion.GAIN_RATIO}
-    grower = data.draw(growers(table, criteria=sorted(weighing), missing=at_home))
+    criteria = set(OF_CLASSES) - {Criterion.GAIN_RATIO}
+    grower = data.draw(growers(table, criteria=sorted(criteria), missing=whole_rows))
     grower = replace(grower, min_samples_split=2, min_samples_leaf=1)
     times = np.random.default_rng(seed).integers(1, 4, table.n_rows)
-    heavy = taken(table, np.arange(table.n_rows), weight=times)
-    repeated = taken(table, np.repeat(np.arange(table.n_rows), times))
+    heavy = take(table, np.arange(table.n_rows), weight=times)
+    repeated = take(table, np.repeat(np.arange(table.n_rows), times))
     bins = bins_of(table)
     one, other = grower.grow(heavy, bins), grower.grow(repeated, bins)
     assert one.digest == other.digest
@@ -133,7 +122,7 @@ def test_a_row_of_weight_two_is_two_rows(data, seed):
 
 @settings(max_examples=200)
 @given(seeds, st.integers(2, 5), st.sampled_from(sorted(PRESETS)))
-def test_class_weights_steer_as_sample_weights_do_and_count_nothing(seed, n_classes, preset):
+def test_class_weights_choose_splits_like_sample_weights_and_do_not_change_evidence(seed, n_classes, preset):
     rng = np.random.default_rng(seed)
     X, y = rng.integers(0, 6, (50, 3)).astype(float), rng.integers(0, n_classes, 50)
     factor = rng.exponential(size=n_classes) + 0.1
@@ -152,7 +141,7 @@ def test_class_weights_steer_as_sample_weights_do_and_count_nothing(seed, n_clas
 
 @settings(max_examples=200)
 @given(st.data())
-def test_narrow_codes_and_wide_codes(data):
+def test_codes_of_one_byte_and_of_two_bytes(data):
     table = data.draw(training_tables(max_rows=80))
     grower, bins = data.draw(growers(table)), bins_of(table)
     codes = bins.encode(table)
@@ -170,8 +159,8 @@ def test_narrow_codes_and_wide_codes(data):
     st.sampled_from(OF_CLASSES),
     st.sampled_from(Nominal),
 )
-def test_big_nodes_and_small_ones(seed, n_rows, n_classes, n_values, weights, criterion, nominal):
-    """At home big nodes count cells and small ones read rows; level by level every node counts cells."""
+def test_large_nodes_and_small_nodes(seed, n_rows, n_classes, n_values, weights, criterion, nominal):
+    """In memory large nodes use histograms and small ones read rows; level by level all use histograms."""
     table = random_table(
         seed,
         n_rows=n_rows,
@@ -192,7 +181,7 @@ def test_big_nodes_and_small_ones(seed, n_rows, n_classes, n_values, weights, cr
 
 @settings(max_examples=200)
 @given(seeds, st.sampled_from(sorted(PRESETS)), st.booleans())
-def test_every_door_leads_to_the_same_tree(seed, preset, holes):
+def test_every_input_type_gives_the_same_tree(seed, preset, holes):
     """A NumPy array of objects, pandas, polars and pyarrow hold the same rows."""
     rng = np.random.default_rng(seed)
     n = 30

@@ -3,7 +3,7 @@
 from hornbeam import Table
 from hornbeam.recipe import PRESETS
 
-__all__ = ["GOLF", "NAMES", "ROWS", "TREE", "asked"]
+__all__ = ["GOLF", "NAMES", "ROWS", "TREE", "by_name"]
 
 NAMES = ["outlook", "temperature", "humidity", "windy"]
 ROWS = [
@@ -28,7 +28,7 @@ GOLF = Table.read([row[:-1] for row in ROWS], [row[-1] for row in ROWS], feature
 TREE = PRESETS["c4.5"].fit(GOLF)
 
 
-def asked(rule):
+def by_name(rule):
     """The conditions of a rule by name and value, and its class."""
     tests = {c.feature.name: c.feature.categories[c.among[0]] for c in rule.conditions}
     return tests, GOLF.schema.classes[rule.target]

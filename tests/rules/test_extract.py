@@ -1,4 +1,4 @@
-"""The rules of a tree decide as the tree does."""
+"""The rules of a tree give the predictions of the tree."""
 
 import numpy as np
 from hypothesis import given
@@ -15,15 +15,15 @@ from worked import T0
 
 
 @st.composite
-def asked(draw):
-    """A tree in which missing values may be shared out, and rows."""
+def trees_and_tables(draw):
+    """A tree that may split rows with missing values, and a table."""
     schema = draw(schemas(max_classes=4))
     return draw(trees(schema=st.just(schema))), draw(tables(schema))
 
 
 @st.composite
-def asked_whole(draw):
-    """One in which every row stops at one node."""
+def unsplit_trees_and_tables(draw):
+    """A tree in which every row stops at one node, and a table."""
     schema = draw(schemas(max_classes=4))
     skeleton = draw(skeletons(schema, fractional=False))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -31,27 +31,27 @@ def asked_whole(draw):
     return Tree.raw(schema, skeleton, pull_up(skeleton, own)), draw(tables(schema))
 
 
-@given(asked_whole())
-def test_with_inner_nodes_every_row_gets_the_trees_answer(pair):
+@given(unsplit_trees_and_tables())
+def test_with_inner_nodes_every_row_gets_the_prediction_of_the_tree(pair):
     tree, table = pair
     assert (extract(tree, inner=True).answer(table) == predict_rows(tree, table)).all()
 
 
-@given(asked())
-def test_rules_of_leaves_exclude_each_other(pair):
+@given(trees_and_tables())
+def test_at_most_one_rule_of_a_leaf_fires(pair):
     tree, table = pair
     for merge in (False, True):
         rules = extract(tree, merge=merge)
         fires = np.zeros((len(rules), table.n_rows), int)
         for at, rule in enumerate(rules):
-            held = [c.holds_in(table.columns[c.column]) for c in rule.conditions]
-            fires[at] = np.logical_and.reduce(held) if held else 1
+            valid = [c.holds_in(table.columns[c.column]) for c in rule.conditions]
+            fires[at] = np.logical_and.reduce(valid) if valid else 1
         assert (fires.sum(axis=0) <= 1).all()
         stop = route(tree.skeleton, table)
         assert (fires.any(axis=0) == (tree.skeleton.is_leaf[stop] & (stop > 0))).all()
 
 
-def test_evidence_of_the_leaves():
+def test_rules_have_the_evidence_of_the_leaves():
     rules = extract(T0)
     assert [rule.covered.tolist() for rule in rules] == [[4, 0], [2, 1], [1, 2]]
     assert [rule.target for rule in rules] == [0, 0, 1]
@@ -60,7 +60,7 @@ def test_evidence_of_the_leaves():
     assert rules.default.decided.tolist() == [0, 0]
 
 
-def test_tests_of_a_path_become_one_interval():
+def test_conditions_on_one_feature_are_merged():
     rules = extract(T0)
     assert [len(rule.conditions) for rule in rules] == [1, 1, 1]
     assert [len(rule.conditions) for rule in extract(T0, merge=False)] == [2, 2, 1]

@@ -1,4 +1,4 @@
-"""The fast way and the slow one make the same rules, of the same trees, whatever the rows."""
+"""The rules of C4.5 agree with a slow version, for many trees and tables."""
 
 import os
 from pathlib import Path
@@ -23,30 +23,30 @@ def parts(rule):
     return [part for condition in rule.conditions for part in condition.parts]
 
 
-def assert_same_as_the_twin(tree, table, seed=0, merge=False):
+def assert_same_as_the_slow_version(tree, table, seed=0, merge=False):
     leaves = extract(tree, merge=merge)
-    pool = simplify(leaves, table)
+    candidates = simplify(leaves, table)
     slow = shortened(table, [(parts(rule), rule.target, rule.support) for rule in leaves])
     different = {}
     for tests, k, error in slow:
-        rows = frozenset(map(_key, _together(tests)))
+        rows = frozenset(map(_key, _merged_by_hand(tests)))
         different.setdefault((rows, k), error)
-    assert [(frozenset(map(_key, rule.conditions)), rule.target) for rule in pool] == list(different)
-    assert [rule.error for rule in pool] == pytest.approx(list(different.values()), rel=1e-9)
+    assert [(frozenset(map(_key, rule.conditions)), rule.target) for rule in candidates] == list(different)
+    assert [rule.error for rule in candidates] == pytest.approx(list(different.values()), rel=1e-9)
 
-    rules = choose_rules(pool, table, seed=seed)
-    order, default = chosen(table, [(parts(rule), rule.target, rule.error) for rule in pool], seed)
-    assert [rule.conditions for rule in rules] == [pool[r].conditions for r in order]
-    told = [*[(parts(pool[r]), pool[r].target) for r in order], ([], default)]
-    slow_belief = np.array(beliefs(table, told))
+    rules = choose_rules(candidates, table, seed=seed)
+    order, default = chosen(table, [(parts(rule), rule.target, rule.error) for rule in candidates], seed)
+    assert [rule.conditions for rule in rules] == [candidates[r].conditions for r in order]
+    listed = [*[(parts(candidates[r]), candidates[r].target) for r in order], ([], default)]
+    slow_belief = np.array(beliefs(table, listed))
     found = np.array([rule.belief for rule in (*rules, rules.default)])
     np.testing.assert_allclose(found, slow_belief, rtol=1e-12)
-    for rule, (_, target), belief in zip((*rules, rules.default), told, found, strict=True):
+    for rule, (_, target), belief in zip((*rules, rules.default), listed, found, strict=True):
         assert rule.target == (target if belief[target] == belief.max() else belief.argmax())
 
 
-def _together(tests):
-    """One condition a feature, by hand."""
+def _merged_by_hand(tests):
+    """Combine the conditions on each feature."""
     found = {}
     for test in tests:
         found[test.column] = found[test.column] & test if test.column in found else test
@@ -65,8 +65,8 @@ def _key(condition):
 
 @pytest.mark.parametrize("preset", ["c4.5", "cart", "default", "id3"])
 @pytest.mark.parametrize("merge", [True, False])
-def test_golf(preset, merge):
-    assert_same_as_the_twin(PRESETS[preset].fit(GOLF), GOLF, merge=merge)
+def test_golf_data(preset, merge):
+    assert_same_as_the_slow_version(PRESETS[preset].fit(GOLF), GOLF, merge=merge)
 
 
 @settings(max_examples=40)
@@ -80,21 +80,21 @@ def test_golf(preset, merge):
 )
 def test_small_tables(seed, n_rows, n_classes, weights, preset, merge):
     table = random_table(seed, n_rows=n_rows, n_classes=n_classes, weights=weights)
-    assert_same_as_the_twin(PRESETS[preset].fit(table), table, merge=merge)
+    assert_same_as_the_slow_version(PRESETS[preset].fit(table), table, merge=merge)
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_greedy_searches(seed):
-    """Many leaves, so that a class has more than the ten rules whose subsets are all tried."""
+def test_classes_with_more_than_ten_rules(seed):
+    """Up to ten rules of a class all subsets are tried; this tree has more."""
     table = random_table(seed, n_rows=110, noise=0.1, n_values=12, missing=0.0)
     tree = PRESETS["cart"].fit(table)
-    pool = simplify(extract(tree, merge=False), table)
-    assert max(np.bincount([rule.target for rule in pool])) > 10
-    assert_same_as_the_twin(tree, table, seed=seed)
+    candidates = simplify(extract(tree, merge=False), table)
+    assert max(np.bincount([rule.target for rule in candidates])) > 10
+    assert_same_as_the_slow_version(tree, table, seed=seed)
 
 
 @pytest.mark.parametrize("name", ["breast-cancer", "glass", "heart-c"])
-def test_public_sets(name):
+def test_public_data_sets(name):
     path = UCI / f"{name}.parquet"
     if not path.exists():
         pytest.skip(f"no {path}: set HORNBEAM_DATA to the folder of the UCI collection")
@@ -102,4 +102,4 @@ def test_public_sets(name):
 
     frame = parquet.read_table(path).to_pandas()
     table = Table.read(frame.drop(columns="target"), frame["target"])
-    assert_same_as_the_twin(PRESETS["c4.5"].fit(table), table)
+    assert_same_as_the_slow_version(PRESETS["c4.5"].fit(table), table)

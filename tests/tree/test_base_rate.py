@@ -1,4 +1,4 @@
-"""Another base rate: Bayes' theorem, to the last digit."""
+"""Probabilities for another prior agree with Bayes' theorem."""
 
 import numpy as np
 import pytest
@@ -13,15 +13,15 @@ rates = st.lists(st.integers(1, 50), min_size=2, max_size=5).map(lambda n: np.ar
 
 
 def posterior(prior, given_class):
-    """P(class | cell) from P(class) and P(cell | class), as the textbook has it."""
+    """P(class | cell) from P(class) and P(cell | class)."""
     joint = prior[:, None] * given_class
     return (joint / joint.sum(axis=0)).T
 
 
 @settings(max_examples=50)
 @given(st.integers(2, 4), st.integers(2, 6), st.integers(0, 2**32 - 1))
-def test_a_tree_of_all_cells_is_shifted_to_the_exact_posterior(n_classes, n_cells, seed):
-    """ID3 gives every cell a leaf of its own, so it knows P(class | cell) of its rows exactly."""
+def test_a_tree_with_a_leaf_per_cell_gives_the_exact_posterior(n_classes, n_cells, seed):
+    """ID3 makes one leaf per cell, so its predictions are P(class | cell) exactly."""
     rng = np.random.default_rng(seed)
     counts, prior = rng.integers(1, 30, (n_classes, n_cells)), rng.dirichlet(np.ones(n_classes))
     label, cell = np.indices(counts.shape).reshape(2, -1).repeat(counts.ravel(), axis=1)
@@ -33,31 +33,31 @@ def test_a_tree_of_all_cells_is_shifted_to_the_exact_posterior(n_classes, n_cell
 
 
 @given(rates, rates)
-def test_there_and_back(one, other):
+def test_a_shift_and_its_inverse_cancel(one, other):
     k = min(len(one), len(other))
     one, other = one[:k] / one[:k].sum(), other[:k] / other[:k].sum()
-    there = shift(np.eye(k) * 0.5 + 0.5 / k, other / one)
-    np.testing.assert_allclose(shift(there, one / other), np.eye(k) * 0.5 + 0.5 / k, atol=1e-12)
+    shifted = shift(np.eye(k) * 0.5 + 0.5 / k, other / one)
+    np.testing.assert_allclose(shift(shifted, one / other), np.eye(k) * 0.5 + 0.5 / k, atol=1e-12)
 
 
 @given(rates.filter(lambda p: len(p) == 2), st.floats(0.01, 0.99), st.floats(0.01, 0.99))
-def test_bounds_of_two_classes_move_as_probabilities_do(prior, p, bound):
+def test_bounds_of_two_classes_shift_like_probabilities(prior, p, bound):
     bounds = np.array([[bound, 1 - bound]])
-    moved = shift_bound(bounds, np.array([[p, 1 - p]]), prior / 0.5)
-    np.testing.assert_allclose(moved, shift(bounds, prior / 0.5), atol=1e-12)
+    shifted = shift_bound(bounds, np.array([[p, 1 - p]]), prior / 0.5)
+    np.testing.assert_allclose(shifted, shift(bounds, prior / 0.5), atol=1e-12)
 
 
-def test_bounds_stay_around_the_probability_they_bound():
+def test_shifted_bounds_contain_the_shifted_probability():
     rng = np.random.default_rng(0)
     probability, factors = rng.dirichlet(np.ones(4), 200), rng.exponential(size=4)
     low, high = probability * 0.5, probability * 0.5 + 0.5
-    moved = shift(probability, factors)
-    assert (shift_bound(low, probability, factors) <= moved).all()
-    assert (shift_bound(high, probability, factors) >= moved).all()
-    np.testing.assert_allclose(shift_bound(probability, probability, factors), moved, atol=1e-12)
+    shifted = shift(probability, factors)
+    assert (shift_bound(low, probability, factors) <= shifted).all()
+    assert (shift_bound(high, probability, factors) >= shifted).all()
+    np.testing.assert_allclose(shift_bound(probability, probability, factors), shifted, atol=1e-12)
 
 
-def test_bayes_is_silent_about_the_impossible():
+def test_probabilities_without_a_posterior_stay_the_same():
     certain = np.array([[1.0, 0.0]])
     assert shift(certain, np.array([0.0, 2.0])).tolist() == [[1.0, 0.0]]
     assert shift_bound(np.array([[0.5, 0.0]]), certain, np.array([1.0, 0.0])).tolist() == [[1.0, 0.0]]
@@ -74,7 +74,7 @@ def test_the_base_rate_is_that_of_the_weighted_rows(tree):
     assert base_rate(weighted).tolist() == [0.9, 0.1]
 
 
-def test_priors_by_name_and_by_place(tree):
+def test_a_prior_by_label_equals_a_prior_by_position(tree):
     by_name = prior_factors(tree, {"b": 0.5, "a": 0.5})
     np.testing.assert_array_equal(by_name, prior_factors(tree, [0.5, 0.5]))
     np.testing.assert_allclose(by_name, [2.0, 2 / 3])
@@ -85,19 +85,19 @@ def test_priors_by_name_and_by_place(tree):
     [
         ({"a": 1.0}, "'b' is on one side only"),
         ({"a": 0.5, "b": 0.25, "c": 0.25}, "'c' is on one side only"),
-        ([1.0], "expected 2 numbers, one a class"),
+        ([1.0], "expected 2 numbers, one per class"),
         ("even", "expected 2 numbers"),
         ([0.5, 0.6], "add up to 1"),
         ([-0.5, 1.5], "0 or more"),
         ([float("nan"), 1.0], "0 or more"),
     ],
 )
-def test_wrong_priors_are_refused(tree, prior, message):
+def test_invalid_priors_are_refused(tree, prior, message):
     with pytest.raises(ParameterError, match=message):
         prior_factors(tree, prior)
 
 
-def test_a_class_without_rows_cannot_become_common():
+def test_a_class_without_rows_must_have_rate_zero():
     tree = TreeClassifier().fit([[0], [1], [2]], ["a", "b", "c"], sample_weight=[1, 1, 0]).tree_
     with pytest.raises(ParameterError, match=r"'c' a rate of 0\.2, but training saw none"):
         prior_factors(tree, [0.4, 0.4, 0.2])

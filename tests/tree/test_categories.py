@@ -1,4 +1,4 @@
-"""The shorter way to name a set is exact, and no longer than the other."""
+"""The shorter list of categories describes the same set."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +7,7 @@ from hornbeam.tree.categories import shorter_side
 
 
 @given(st.integers(1, 40).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.integers(0, n - 1)))))
-def test_both_ways_name_the_same_set(drawn):
+def test_the_shorter_list_describes_the_same_set(drawn):
     n, codes = drawn
     listed, left_out = shorter_side(sorted(codes), n)
     assert (set(range(n)) - set(listed) if left_out else set(listed)) == codes

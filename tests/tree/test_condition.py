@@ -1,4 +1,4 @@
-"""Conditions: what they hold for, what becomes of two of them, and that they lead where they say."""
+"""Conditions: values for which they hold, their combination, and conditions of branches and paths."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def column_of(condition):
 
 
 @pytest.mark.parametrize(
-    ("condition", "held"),
+    ("condition", "valid"),
     [
         (Condition(0, AGE, at_most=0.5), [-inf, -1.0, 0.0, 0.5]),
         (Condition(0, AGE, above=-inf, at_most=0.0), [-1.0, 0.0]),
@@ -46,11 +46,11 @@ def column_of(condition):
         (Condition(0, AGE), [-inf, -1.0, 0.0, 0.5, 1.0, inf]),
     ],
 )
-def test_bounds(condition, held):
-    assert NUMBERS[condition.holds_in(NUMBERS)].tolist() == held
+def test_bounds_are_above_and_at_most(condition, valid):
+    assert NUMBERS[condition.holds_in(NUMBERS)].tolist() == valid
 
 
-def test_missing_values_hold_only_where_told():
+def test_missing_values_hold_only_if_missing_is_true():
     assert Condition(0, AGE, among=(), missing=True).holds_in(NUMBERS).tolist() == [False] * 6 + [True]
     assert Condition(0, AGE, above=1.0, missing=True).holds_in(NUMBERS).tolist() == [False] * 5 + [True, True]
     some = Condition(0, COLOUR, among=(0, 2), missing=True)
@@ -58,22 +58,22 @@ def test_missing_values_hold_only_where_told():
 
 
 @given(st.one_of(st.tuples(numeric, numeric), st.tuples(nominal, nominal)))
-def test_both_hold_where_each_holds(pair):
+def test_a_combined_condition_holds_where_both_hold(pair):
     one, other = pair
     column = column_of(one)
     assert ((one & other).holds_in(column) == (one.holds_in(column) & other.holds_in(column))).all()
 
 
 @given(numeric | nominal)
-def test_a_value_is_held_as_a_column_of_it(condition):
+def test_holds_agrees_with_holds_in(condition):
     column = column_of(condition)
     assert [condition.holds(value) for value in column.tolist()] == condition.holds_in(column).tolist()
 
 
 @given(numeric)
-def test_parts_together_are_the_whole(condition):
-    held = np.logical_and.reduce([part.holds_in(NUMBERS) for part in condition.parts])
-    assert (held == condition.holds_in(NUMBERS)).all()
+def test_merged_parts_are_the_condition(condition):
+    valid = np.logical_and.reduce([part.holds_in(NUMBERS) for part in condition.parts])
+    assert (valid == condition.holds_in(NUMBERS)).all()
     assert merged(condition.parts) == (condition,)
 
 
@@ -106,22 +106,22 @@ def test_a_third_child_is_for_missing_values():
         (Condition(0, COLOUR, among=()), 0, None),
     ],
 )
-def test_the_nearest_value(condition, value, nearest):
+def test_the_nearest_value_for_which_it_holds(condition, value, nearest):
     assert condition.nearest(value) == nearest
     assert nearest is None or condition.holds(nearest)
 
 
 @st.composite
-def asked(draw):
+def trees_and_tables(draw):
     schema = draw(schemas(max_classes=3))
     tree = draw(trees(st.just(schema)))
-    assume(not (tree.skeleton.missing_slot == -2).any())
+    assume(not tree.skeleton.is_fractional)
     return tree, draw(tables(schema, max_rows=10))
 
 
 @settings(max_examples=60)
-@given(asked(), st.sampled_from([list, merged]))
-def test_a_row_meets_the_conditions_of_its_own_nodes_alone(both, make):
+@given(trees_and_tables(), st.sampled_from([list, merged]))
+def test_a_row_meets_exactly_the_conditions_on_its_path(both, make):
     tree, table = both
     rules = [make(path_conditions(tree, node)) for node in range(tree.n_nodes)]
     for i, stop in enumerate(route(tree.skeleton, table).tolist()):
@@ -136,6 +136,6 @@ def test_a_row_meets_the_conditions_of_its_own_nodes_alone(both, make):
 
 @settings(max_examples=60)
 @given(trees())
-def test_one_walk_finds_the_merged_conditions_of_every_path(tree):
+def test_merged_paths_agree_with_one_path_at_a_time(tree):
     found = dict(merged_paths(tree))
     assert found == {node: merged(path_conditions(tree, node)) for node in range(tree.n_nodes)}

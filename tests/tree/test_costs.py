@@ -1,4 +1,4 @@
-"""Costs: reading them, what is expected of them, and what is refused."""
+"""Reading cost matrices, expected costs, and refused values."""
 
 import pickle
 
@@ -19,11 +19,11 @@ def beliefs(rng, n, k):
     return rng.dirichlet(np.ones(k), n)
 
 
-def test_none_costs_one_a_mistake():
+def test_without_costs_every_error_costs_one():
     assert Costs.of(None, CLASSES).matrix.tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
 
 
-def test_pairs_are_true_then_predicted_and_others_cost_one():
+def test_pairs_are_true_then_predicted_and_other_errors_cost_one():
     named = Costs.of({("no", "yes"): 7, ("yes", "yes"): -2}, CLASSES)
     assert named.matrix.tolist() == [[0, 1, 7], [1, 0, 1], [1, 1, -2]]
     assert named == Costs([[0, 1, 7], [1, 0, 1], [1, 1, -2]])
@@ -34,19 +34,21 @@ def test_labels_are_found_by_value():
 
 
 @given(seeds, st.integers(1, 6))
-def test_expected_is_the_definition_and_the_kernel(seed, k):
+def test_expected_costs_agree_with_the_definition_and_the_kernel(seed, k):
     rng = np.random.default_rng(seed)
     belief, matrix = beliefs(rng, 9, k), rng.normal(size=(k, k))
     costs = Costs(matrix)
     obvious = [[sum(p[j] * matrix[j, a] for j in range(k)) for a in range(k)] for p in belief]
     assert costs.expected(belief) == pytest.approx(np.array(obvious))
     least, action = least_costs(belief, matrix)
-    assert np.array_equal(costs.expected(belief).min(axis=1), least)  # bit for bit: pruning and answers agree
+    assert np.array_equal(
+        costs.expected(belief).min(axis=1), least
+    )  # same bits: pruning and prediction agree
     assert np.array_equal(costs.cheapest(belief), action)
 
 
 @given(seeds, st.integers(1, 6))
-def test_a_matrix_a_row_is_each_matrix_for_its_row(seed, k):
+def test_one_matrix_per_row_applies_to_its_row(seed, k):
     rng = np.random.default_rng(seed)
     belief, each = beliefs(rng, 7, k), rng.normal(size=(7, k, k))
     together = Costs.of(each, range(k), n_rows=7)
@@ -61,14 +63,14 @@ def test_a_matrix_a_row_is_each_matrix_for_its_row(seed, k):
 
 
 @given(seeds, st.integers(2, 6), st.floats(0.01, 100), st.floats(-50, 50))
-def test_a_change_of_currency_or_a_fee_changes_no_answer(seed, k, rate, fee):
+def test_a_factor_or_a_constant_does_not_change_the_cheapest_class(seed, k, rate, fee):
     rng = np.random.default_rng(seed)
     belief, matrix = beliefs(rng, 20, k), rng.integers(0, 9, (k, k))
     assert np.array_equal(Costs(matrix * rate + fee).cheapest(belief), Costs(matrix).cheapest(belief))
 
 
 @pytest.mark.parametrize("k", range(2, 9))
-def test_equals_go_to_the_first_though_sums_are_rounded(k):
+def test_the_first_of_ties_is_cheapest_despite_rounding(k):
     rng = np.random.default_rng(k)
     for _ in range(200):
         shares = rng.permutation(np.repeat([0.3, 0.1], [2, k])[:k] + 1e-3)
@@ -76,7 +78,7 @@ def test_equals_go_to_the_first_though_sums_are_rounded(k):
         assert Costs.of(None, range(k)).cheapest(belief)[0] == belief.argmax()
 
 
-def test_a_value_among_values():
+def test_equality_hash_pickle_and_repr():
     one, same = Costs([[0, 1], [-0.0, 0]]), Costs(np.array([[0, 1], [0, 0]]))
     assert one == same
     assert hash(one) == hash(same)
@@ -103,13 +105,13 @@ def test_a_value_among_values():
         ({("no", "yes"): np.nan}, "is nan"),
     ],
 )
-def test_what_cannot_be_costs(costs, message):
+def test_invalid_costs_are_refused(costs, message):
     with pytest.raises(ParameterError, match=message):
         Costs.of(costs, CLASSES)
 
 
-def test_other_rows():
+def test_costs_of_another_number_of_rows_are_refused():
     with pytest.raises(
-        ParameterError, match=r"\(4, 3, 3\): expected \(3, 3\).*\(5, 3, 3\) for a matrix a row"
+        ParameterError, match=r"\(4, 3, 3\): expected \(3, 3\).*\(5, 3, 3\) for one matrix per row"
     ):
         Costs.of(np.zeros((4, 3, 3)), CLASSES, n_rows=5)

@@ -1,4 +1,4 @@
-"""What a digest depends on, and what it does not."""
+"""The fields that change a digest, and those that do not."""
 
 import datetime as dt
 import hashlib
@@ -37,17 +37,21 @@ def split(threshold, missing_slot=-1):
     return Tree.raw(Schema((Feature("x"),), ("a",)), skeleton, np.array([[2], [1], [1]]))
 
 
-def test_the_stream_is_the_documented_one():
+def test_the_bytes_are_those_documented():
     def number(n):
         return n.to_bytes(8, "little")
 
-    def word(text):
+    def string(text):
         return b"s" + number(len(text)) + text.encode()
 
     stream = b"hornbeam tree 1"
-    stream += number(2) + word("x") + word("numeric") + number(0)
-    stream += word("c") + word("nominal") + number(2) + b"b" + number(1) + b"\0" + b"b" + number(1) + b"\1"
-    stream += number(3) + word("a") + b"i" + number(2) + b"10" + b"f" + number(8) + np.float64(0.5).tobytes()
+    stream += number(2) + string("x") + string("numeric") + number(0)
+    stream += (
+        string("c") + string("nominal") + number(2) + b"b" + number(1) + b"\0" + b"b" + number(1) + b"\1"
+    )
+    stream += (
+        number(3) + string("a") + b"i" + number(2) + b"10" + b"f" + number(8) + np.float64(0.5).tobytes()
+    )
     for values, dtype in [([-1], "<i4"), ([-1], "<i4"), ([0], "<i4"), ([-1], "<i4"), ([np.nan], "<f8")]:
         stream += number(1) + np.array(values, dtype).tobytes()  # parent ... threshold
     stream += number(2) + bytes(8) + number(0) + number(1) + np.array([-1], "<i4").tobytes()
@@ -62,14 +66,14 @@ def test_the_digest_never_changes_between_versions():
 
 
 @given(trees())
-def test_rows_gain_and_history_are_left_out(tree):
+def test_rows_gain_and_history_do_not_change_the_digest(tree):
     gain = np.where(tree.skeleton.is_leaf, np.nan, 7.0)
     other = replace(tree, rows=np.zeros_like(tree.rows), gain=gain, history=(Step("other"),))
     assert other.digest == tree.digest
 
 
 @given(trees())
-def test_everything_else_counts(tree):
+def test_every_other_field_changes_the_digest(tree):
     k = tree.n_classes
     changed = [
         replace(tree, evidence=tree.evidence + leaves_below(tree.skeleton)[:, None]),
@@ -88,16 +92,16 @@ def test_labels_of_different_types_differ():
     assert len({tree.digest for tree in variants}) == len(variants)
 
 
-def test_words_cannot_move_between_labels():
+def test_the_split_of_text_into_labels_changes_the_digest():
     assert leaf("ab", "c").digest != leaf("a", "bc").digest
     assert leaf("a", features=(Feature("b"),)).digest != leaf("a", "b").digest
 
 
-def test_numpy_labels_are_the_plain_ones():
+def test_numpy_and_python_labels_have_the_same_digest():
     assert leaf(np.int64(3), np.str_("a"), np.float64(0.5), np.True_).digest == leaf(3, "a", 0.5, True).digest
 
 
-def test_every_nan_and_both_zeros_are_one():
+def test_every_nan_and_both_zeros_have_the_same_digest():
     assert split(-0.0).digest == split(0.0).digest
     other_nan = np.array([0x7FF800000000BEEF], np.uint64).view(np.float64)
     tree = leaf("a")
@@ -107,7 +111,7 @@ def test_every_nan_and_both_zeros_are_one():
     assert split(0.5).digest != split(0.5, missing_slot=1).digest
 
 
-def test_other_labels_are_named_by_type_and_value():
+def test_other_labels_are_hashed_by_type_and_repr():
     day = dt.date(2000, 1, 2)
     assert leaf(day).digest == leaf(dt.date(2000, 1, 2)).digest
     assert leaf(day).digest != leaf(dt.date(2000, 1, 3)).digest

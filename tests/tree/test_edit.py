@@ -1,4 +1,4 @@
-"""The makers against slow twins and worked numbers."""
+"""Functions that make new trees, against slow versions and results worked out by hand."""
 
 import pickle
 import re
@@ -14,7 +14,6 @@ from hornbeam.data.schema import Feature, Schema
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError, TreeError
 from hornbeam.tree import Skeleton, Step, collapse, count_rows, raise_child, raw_belief, walk, with_belief
-from hornbeam.tree.check import check_skeleton, check_tree
 from hornbeam.tree.evidence.fractional import _floor_of_product
 from reference import count_nodes, route_nodes
 from strategies import schemas, skeletons, tables, trees
@@ -32,12 +31,12 @@ def weights(table):
     return [1] * table.n_rows if table.weight is None else table.weight.tolist()
 
 
-# ---------------------------------------------------------------------------------------------------- count
+# ---------------------------------------------------------------------------------------------------- count_rows
 
 
 @given(counted())
-def test_count_agrees_with_one_row_at_a_time(given_pair):
-    skeleton, table = given_pair
+def test_count_agrees_with_one_row_at_a_time(pair):
+    skeleton, table = pair
     tree = count_rows(skeleton, table)
     evidence, rows = count_nodes(
         skeleton, table.columns, table.target, weights(table), table.schema.n_classes
@@ -50,16 +49,16 @@ def test_count_agrees_with_one_row_at_a_time(given_pair):
 
 
 @given(counted(fractional=False))
-def test_rows_are_counted_where_they_stop(given_pair):
-    skeleton, table = given_pair
+def test_rows_are_counted_where_they_stop(pair):
+    skeleton, table = pair
     stop = route_nodes(skeleton, table.columns)
     own = np.bincount(stop, minlength=skeleton.n_nodes)
     assert count_rows(skeleton, table).rows.tolist() == walk.pull_up(skeleton, own).tolist()
 
 
 @given(counted())
-def test_a_row_given_twice_is_a_row_of_weight_two(given_pair):
-    skeleton, table = given_pair
+def test_two_equal_rows_count_as_one_row_of_weight_two(pair):
+    skeleton, table = pair
     unweighted = replace(table, weight=None, unit=1.0)
     twice = replace(
         unweighted,
@@ -67,7 +66,7 @@ def test_a_row_given_twice_is_a_row_of_weight_two(given_pair):
         target=np.concatenate((table.target, table.target)),
     )
     heavy = replace(unweighted, weight=np.full(table.n_rows, 2))
-    if (skeleton.missing_slot != -2).all():
+    if not skeleton.is_fractional:
         assert count_rows(skeleton, heavy).digest == count_rows(skeleton, twice).digest
     assert (
         count_rows(skeleton, heavy).evidence[0].tolist() == count_rows(skeleton, twice).evidence[0].tolist()
@@ -75,8 +74,8 @@ def test_a_row_given_twice_is_a_row_of_weight_two(given_pair):
 
 
 @given(counted(), st.randoms(use_true_random=False))
-def test_the_order_of_rows_does_not_matter(given_pair, random):
-    skeleton, table = given_pair
+def test_the_order_of_rows_does_not_matter(pair, random):
+    skeleton, table = pair
     order = random.sample(range(table.n_rows), table.n_rows)
     shuffled = replace(
         table,
@@ -87,57 +86,57 @@ def test_the_order_of_rows_does_not_matter(given_pair, random):
     assert count_rows(skeleton, shuffled).digest == count_rows(skeleton, table).digest
 
 
-def shared_table(weight=None):
+def fractional_table(weight=None):
     values = np.array([0.0, 0.0, 1.0, nan])
     return Table(
         Schema((Feature("x"),), ("a", "b")), (values,), np.array([0, 0, 1, 0], np.int32), weight, 1.0, None
     )
 
 
-SHARING = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, nan, nan], missing_slot=[-2, -1, -1])
+FRACTIONAL = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, nan, nan], missing_slot=[-2, -1, -1])
 
 
-def test_a_missing_value_is_shared_in_whole_steps():
-    # Known 20 : 10, so of 10 missing steps floor(6.67) go left, floor(3.33) right, the one left over right.
-    tree = count_rows(SHARING, shared_table(np.full(4, 10)))
+def test_a_missing_value_is_split_in_whole_steps():
+    # Known 20 : 10, so of 10 missing steps floor(6.67) go left and floor(3.33) right; the remainder goes right.
+    tree = count_rows(FRACTIONAL, fractional_table(np.full(4, 10)))
     assert tree.evidence.tolist() == [[30, 10], [26, 0], [4, 10]]
     assert tree.rows.tolist() == [4, 3, 2]
 
 
-def test_a_finer_unit_shares_more_finely():
-    assert count_rows(SHARING, shared_table()).evidence.tolist() == [[3, 1], [2, 0], [1, 1]]
-    fine = count_rows(SHARING, shared_table(), unit=2.0**-30)
+def test_a_smaller_unit_splits_more_exactly():
+    assert count_rows(FRACTIONAL, fractional_table()).evidence.tolist() == [[3, 1], [2, 0], [1, 1]]
+    fine = count_rows(FRACTIONAL, fractional_table(), unit=2.0**-30)
     np.testing.assert_allclose(fine.evidence * fine.unit, [[3, 1], [8 / 3, 0], [1 / 3, 1]], atol=1e-8)
 
 
-def test_a_missing_value_stops_where_no_known_row_shows_the_way():
-    table = shared_table()
+def test_a_missing_value_stops_without_known_rows():
+    table = fractional_table()
     lost = replace(table, columns=(np.full(4, nan),))
-    assert count_rows(SHARING, lost).evidence.tolist() == [[3, 1], [0, 0], [0, 0]]
+    assert count_rows(FRACTIONAL, lost).evidence.tolist() == [[3, 1], [0, 0], [0, 0]]
 
 
 @given(st.integers(0, 2**50 - 1), st.integers(0, 2**50 - 1), st.integers(1, 2**50 - 1))
-def test_shares_are_exact_beyond_64_bits(a, b, d):
+def test_the_floor_of_a_product_is_exact_beyond_64_bits(a, b, d):
     b = min(b, d)
     assert _floor_of_product(np.array([a]), np.array([b]), np.array([d])).tolist() == [a * b // d]
 
 
-def test_count_says_what_it_needs():
-    table = shared_table()
+def test_count_rows_refuses_invalid_input():
+    table = fractional_table()
     with pytest.raises(DataError, match="no target"):
-        count_rows(SHARING, replace(table, target=None))
+        count_rows(FRACTIONAL, replace(table, target=None))
     for unit in (0.3, 2.0):
         with pytest.raises(ParameterError, match=re.escape(f"unit is {unit}")):
-            count_rows(SHARING, table, unit=unit)
+            count_rows(FRACTIONAL, table, unit=unit)
     with pytest.raises(DataError, match=r"weigh 4503599627370496 steps, expected below 2\*\*50"):
-        count_rows(SHARING, table, unit=2.0**-50)
+        count_rows(FRACTIONAL, table, unit=2.0**-50)
 
 
 # ------------------------------------------------------------------------------------------------- collapse
 
 
 @given(trees(), st.data())
-def test_collapse_keeps_exactly_the_nodes_with_no_leaf_above(tree, data):
+def test_collapse_keeps_the_nodes_without_a_collapsed_ancestor(tree, data):
     mask = data.draw(npst.arrays(np.bool_, tree.n_nodes))
     s = tree.skeleton
     kept = [i for i in range(tree.n_nodes) if not mask[walk.path(s, i)[:-1]].any()]
@@ -162,13 +161,11 @@ def test_collapse_keeps_exactly_the_nodes_with_no_leaf_above(tree, data):
 
 
 @given(trees(), st.data())
-def test_edits_that_are_not_checked_would_pass(tree, data):
-    """Edits of a checked tree check only what they could break: here everything is checked, and made anew."""
+def test_unchecked_edits_pass_all_checks(tree, data):
+    """Edits skip checks that they cannot break: here all checks run."""
     small = collapse(tree, data.draw(npst.arrays(np.bool_, tree.n_nodes)))
-    doubtful = with_belief(small, np.full(small.belief.shape, 1 / small.n_classes), np.ones(small.n_nodes))
-    for edited in (small, doubtful):
-        check_skeleton(edited.skeleton)
-        check_tree(edited)
+    uniform = with_belief(small, np.full(small.belief.shape, 1 / small.n_classes), np.ones(small.n_nodes))
+    for edited in (small, uniform):
         again = pickle.loads(pickle.dumps(edited))
         assert again.digest == edited.digest
         assert again.skeleton.levels == edited.skeleton.levels
@@ -179,8 +176,8 @@ def test_edits_that_are_not_checked_would_pass(tree, data):
 
 
 @given(counted(fractional=False), st.data())
-def test_collapse_sends_rows_to_the_nearest_kept_node(given_pair, data):
-    skeleton, table = given_pair
+def test_collapse_sends_rows_to_the_nearest_kept_node(pair, data):
+    skeleton, table = pair
     mask = data.draw(npst.arrays(np.bool_, skeleton.n_nodes))
     tree = count_rows(skeleton, table)
     assert collapse(tree, mask).digest == count_rows(collapse(tree, mask).skeleton, table).digest
@@ -192,8 +189,8 @@ def test_collapsing_nothing_or_leaves_changes_nothing(tree):
     assert collapse(tree, tree.skeleton.is_leaf).digest == tree.digest
 
 
-def test_collapse_takes_a_mask():
-    tree = count_rows(SHARING, shared_table())
+def test_collapse_refuses_other_than_a_mask():
+    tree = count_rows(FRACTIONAL, fractional_table())
     for mask in (np.array([0, 1, 2]), np.array([True])):
         with pytest.raises(TreeError, match="expected bool of shape"):
             collapse(tree, mask)
@@ -203,8 +200,8 @@ def test_collapse_takes_a_mask():
 
 
 @given(counted(), st.data())
-def test_a_raised_child_answers_for_its_parent(given_pair, data):
-    skeleton, table = given_pair
+def test_a_raised_child_replaces_its_parent(pair, data):
+    skeleton, table = pair
     inner = np.flatnonzero(skeleton.n_children)
     if not len(inner):
         return
@@ -214,7 +211,7 @@ def test_a_raised_child_answers_for_its_parent(given_pair, data):
     gain = np.where(skeleton.is_leaf, nan, 1.0)
     tree = raise_child(count_rows(skeleton, table, gain=gain), node, slot, table, Step.of("raise"))
 
-    # Walk old and new tree side by side: the child stands where its parent stood, all else is where it was.
+    # Compare old and new tree node by node: the child replaces its parent, the rest is the same.
     pairs = [(child if node == 0 else 0, 0)]
     below = set(walk.descendants(skeleton, child).tolist())
     for old, new in pairs:
@@ -231,18 +228,18 @@ def test_a_raised_child_answers_for_its_parent(given_pair, data):
 
 
 def test_only_a_child_can_be_raised():
-    table = shared_table()
-    tree = count_rows(SHARING, table)
+    table = fractional_table()
+    tree = count_rows(FRACTIONAL, table)
     for node, slot in ((0, 2), (0, -1), (1, 0), (3, 0), (-3, 0)):
         with pytest.raises(TreeError, match=f"node {node} has no slot {slot}"):
             raise_child(tree, node, slot, table)
 
 
-# -------------------------------------------------------------------------------------------------- believe
+# -------------------------------------------------------------------------------------------------- with_belief
 
 
 @given(trees())
-def test_believe_changes_belief_alone(tree):
+def test_with_belief_changes_belief_alone(tree):
     uniform = np.full((tree.n_nodes, tree.n_classes), 1 / tree.n_classes)
     smooth = with_belief(tree, uniform, np.ones(tree.n_nodes), Step.of("uniform"))
     assert smooth.belief.tolist() == uniform.tolist()
@@ -253,7 +250,7 @@ def test_believe_changes_belief_alone(tree):
     assert smooth.digest != tree.digest
 
 
-def test_a_step_left_out_leaves_the_history():
-    tree = count_rows(SHARING, shared_table(), history=(Step("grow"),))
+def test_without_a_step_the_history_is_the_same():
+    tree = count_rows(FRACTIONAL, fractional_table(), history=(Step("grow"),))
     assert with_belief(tree, tree.belief, tree.borrowed).history == (Step("grow"),)
     assert collapse(tree, np.array([True, False, False])).history == (Step("grow"),)

@@ -1,4 +1,4 @@
-"""Slot maps as int8 are the same maps as int32, and are copied in blocks without a difference."""
+"""Slot maps stored as int8: the same routing and digest as int32, and copied in blocks."""
 
 import pickle
 
@@ -12,12 +12,12 @@ from numpy.testing import assert_array_equal
 from hornbeam import Schema, Skeleton, TreeClassifier
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import TreeError
-from hornbeam.tree import Tree, walk
-from hornbeam.tree.walk import concat_ranges, node_blocks, take_ranges
+from hornbeam.tree import Tree
+from hornbeam.tree.level_order import concat_ranges, node_blocks, take_ranges
 
 
 def star(n_children: int, dtype: type) -> Skeleton:
-    """A root that has a child for each category, and a category more that stops."""
+    """A root with one child per category, and one more category that stops."""
     n = n_children + 1
     return Skeleton.of(
         n_children=[n_children] + [0] * n_children,
@@ -31,7 +31,7 @@ def star(n_children: int, dtype: type) -> Skeleton:
 @pytest.mark.parametrize(
     ("n_children", "kept"), [(2, np.int8), (127, np.int8), (128, np.int32), (500, np.int32)]
 )
-def test_slots_are_as_narrow_as_they_can_be(n_children, kept):
+def test_slots_are_int8_if_every_slot_fits(n_children, kept):
     skeleton = star(n_children, np.int32)
     assert skeleton.slot_of.dtype == kept
     assert_array_equal(skeleton.slot_of, [*range(n_children), -1])
@@ -39,14 +39,14 @@ def test_slots_are_as_narrow_as_they_can_be(n_children, kept):
     assert_array_equal(pickle.loads(pickle.dumps(skeleton)).slot_of, skeleton.slot_of)
 
 
-def test_the_digest_does_not_depend_on_the_width():
+def test_the_digest_does_not_depend_on_the_dtype_of_slots():
     schema = Schema((Feature("c", Kind.NOMINAL, tuple("abcd")),), ("no", "yes"))
     evidence = np.array([[3, 3], [1, 1], [1, 1], [1, 1]])
     digests = {Tree.raw(schema, star(3, dtype), evidence).digest for dtype in (np.int8, np.int32)}
     assert len(digests) == 1
 
 
-def test_other_types_are_refused():
+def test_other_dtypes_of_slots_are_refused():
     skeleton = star(2, np.int8)
     with pytest.raises(TreeError, match="slot_of holds int16, expected int32"):
         Skeleton(
@@ -60,7 +60,7 @@ def test_other_types_are_refused():
         )
 
 
-def test_a_column_of_many_categories_routes_and_predicts_as_before():
+def test_a_column_of_300_categories_is_learned():
     rng = np.random.default_rng(0)
     names = np.array([f"m{i:04d}" for i in range(300)])
     code = rng.integers(0, 300, 3000)
@@ -73,15 +73,11 @@ def test_a_column_of_many_categories_routes_and_predicts_as_before():
 
 
 @given(arrays(np.int64, st.integers(0, 12), elements=st.integers(0, 5)), st.integers(1, 7), st.data())
-def test_runs_are_taken_as_by_one_index(length, block, data):
+def test_take_ranges_in_blocks_equals_one_index(length, block, data):
     begin = np.array([data.draw(st.integers(0, 20 - n)) for n in length.tolist()], np.int64)
     values = np.arange(100, 120)
-    before, walk._BLOCK = walk._BLOCK, block
-    try:
-        starts, taken = take_ranges(values, begin, length)
-        blocks = list(node_blocks(starts))
-    finally:
-        walk._BLOCK = before
+    starts, taken = take_ranges(values, begin, length, block)
+    blocks = list(node_blocks(starts, block))
     assert_array_equal(taken, values[concat_ranges(begin, length)])
     assert [at for first, last in blocks for at in range(first, last)] == list(range(len(length)))
     assert all(last == first + 1 or starts[last] - starts[first] <= block for first, last in blocks)

@@ -1,4 +1,4 @@
-"""Tables through trees: stops, answers, paths, threads, single rows."""
+"""Routing of tables and single rows: stops, predictions, paths, threads."""
 
 import pickle
 from itertools import pairwise
@@ -21,7 +21,7 @@ AGE_AND_COLOUR = Schema(
 )
 #                 0: age <= 30, own branch for missing
 #      1: colour             2: leaf      3: leaf
-#  4: blue   5: red or unknown; green was never seen here
+#  4: blue   5: red or unknown; green has no slot
 SKELETON = Skeleton.of(
     n_children=[3, 2, 0, 0, 0, 0],
     feature=[0, 1, -1, -1, -1, -1],
@@ -48,41 +48,41 @@ def table():
     return Table(AGE_AND_COLOUR, (ages, colours), None, None, 1.0, None)
 
 
-def test_rows_stop_at_leaves_and_where_a_category_was_never_seen(table):
+def test_rows_stop_at_leaves_and_where_a_category_has_no_slot(table):
     stops = route(SKELETON, table)
     assert stops.dtype == np.int32
     assert stops.tolist() == STOPS
 
 
-def test_answers_are_the_beliefs_where_rows_stop(tree, table):
+def test_predictions_are_the_beliefs_where_rows_stop(tree, table):
     assert predict_rows(tree, table).tolist() == tree.belief[STOPS].tolist()
 
 
-def test_a_row_passes_its_stop_and_all_that_is_above_it(table):
+def test_a_decision_path_is_the_stop_and_its_ancestors(table):
     indptr, indices = decision_path(SKELETON, table)
-    passed = [indices[a:b].tolist() for a, b in pairwise(indptr)]
-    assert passed == [[0, 1, 4], [0, 1, 5], [0, 1, 5], [0, 1], [0, 1], [0, 2], [0, 3]]
+    paths = [indices[a:b].tolist() for a, b in pairwise(indptr)]
+    assert paths == [[0, 1, 4], [0, 1, 5], [0, 1, 5], [0, 1], [0, 1], [0, 2], [0, 3]]
     assert (indptr.dtype, indices.dtype) == (np.int64, np.int32)
 
 
-def test_no_rows(tree, table):
-    nobody = table.slice(0, 0)
-    assert route(SKELETON, nobody).tolist() == []
-    assert predict_rows(tree, nobody).shape == (0, 2)
-    indptr, indices = decision_path(SKELETON, nobody)
+def test_a_table_without_rows(tree, table):
+    empty = table.slice(0, 0)
+    assert route(SKELETON, empty).tolist() == []
+    assert predict_rows(tree, empty).shape == (0, 2)
+    indptr, indices = decision_path(SKELETON, empty)
     assert (indptr.tolist(), indices.tolist()) == ([0], [])
 
 
-def test_one_row_at_a_time(tree, table):
-    ask = row_predictor(tree)
+def test_row_predictor_agrees_with_predict_rows(tree, table):
+    predict = row_predictor(tree)
     together = predict_rows(tree, table)
     for i, (age, colour) in enumerate(zip(*table.columns, strict=True)):
         for row in ((float(age), int(colour)), [age, colour], np.array([age, colour])):
-            assert ask(row) == tuple(together[i])
+            assert predict(row) == tuple(together[i])
 
 
-def test_missing_values_go_to_every_child_by_evidence():
-    """C4.5's fractional cases: 5 of 12 rows went left, so a missing value is 5/12 of the left answer."""
+def test_missing_values_go_to_every_child_in_proportion_to_evidence():
+    """C4.5's fractional rows: 5 of 12 rows went left, so the left prediction has weight 5/12."""
     skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [1.5, np.nan, np.nan], missing_slot=[-2, -1, -1])
     tree = Tree.raw(Schema((Feature("x"),), (0, 1)), skeleton, np.array([[6, 6], [4, 1], [2, 5]]))
     rows = Table.read([[1.0], [np.nan]], schema=tree.schema)
@@ -99,7 +99,7 @@ def random_skeleton(arrays):
 
 @settings(max_examples=100, deadline=None)
 @given(arrays=twin.trees(kinds=(0, 0), max_inner=20), seed=st.integers(0, 2**32 - 1))
-def test_paths_are_those_of_the_stops(arrays, seed):
+def test_decision_paths_agree_with_the_stops(arrays, seed):
     skeleton = random_skeleton(arrays)
     X = np.column_stack(twin.columns(arrays, (0, 0), 25, seed))
     table = Table.read(X)
@@ -110,7 +110,7 @@ def test_paths_are_those_of_the_stops(arrays, seed):
 
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("n_jobs", [2, 3])
-def test_threads_do_not_change_an_answer(n_jobs, order):
+def test_threads_do_not_change_a_prediction(n_jobs, order):
     rng = np.random.default_rng(0)
     n_children = np.array([2] * 127 + [0] * 128)
     inner = n_children > 0
@@ -131,7 +131,7 @@ def test_threads_do_not_change_an_answer(n_jobs, order):
     assert predict_rows(tree, table, n_jobs).tobytes() == predict_rows(tree, table).tobytes()
 
 
-def test_a_router_is_made_once_and_stays_at_home():
+def test_the_router_is_cached_and_made_again_after_unpickling():
     assert SKELETON.router is SKELETON.router
     again = pickle.loads(pickle.dumps(SKELETON))
     assert again.router is not SKELETON.router

@@ -1,4 +1,4 @@
-"""Trees and skeletons as values: frozen, picklable, with raw beliefs as the contract says."""
+"""Trees and skeletons are frozen and picklable; raw belief is the frequencies."""
 
 import copy
 import pickle
@@ -23,7 +23,7 @@ def arrays(value):
 
 
 @given(trees())
-def test_nothing_can_be_written(tree):
+def test_arrays_are_read_only_and_fields_frozen(tree):
     for value in (tree, tree.skeleton):
         for name, array in arrays(value).items():
             assert not array.flags.writeable
@@ -32,7 +32,7 @@ def test_nothing_can_be_written(tree):
                 setattr(value, name, array)
 
 
-def test_the_owner_of_an_array_cannot_change_the_tree():
+def test_writable_arrays_are_copied():
     evidence = np.array([[3, 1]])
     tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), evidence)
     evidence[0, 0] = 99
@@ -51,7 +51,7 @@ def test_pickles_and_copies_are_equal_and_frozen(tree):
                 assert not getattr(other, name).flags.writeable
 
 
-def test_unpickling_checks():
+def test_unpickling_runs_the_checks():
     tree = Tree.raw(Schema((), ("no", "yes")), Skeleton.leaf(), np.array([[123456789, 1]]))
     data = pickle.dumps(tree)
     count = np.array([123456789]).tobytes()
@@ -61,7 +61,7 @@ def test_unpickling_checks():
 
 
 @given(trees())
-def test_raw_belief_is_frequency_or_the_parents(tree):
+def test_raw_belief_is_the_frequency_or_that_of_the_parent(tree):
     belief = raw_belief(tree.skeleton, tree.evidence)
     for node, counts in enumerate(tree.evidence):
         if counts.sum() > 0:
@@ -72,7 +72,7 @@ def test_raw_belief_is_frequency_or_the_parents(tree):
             assert belief[0].tolist() == [1 / tree.n_classes] * tree.n_classes
 
 
-def test_belief_falls_down_a_deep_chain_of_empty_nodes():
+def test_raw_belief_of_a_deep_chain_of_empty_nodes():
     deep = chain(10_000)
     evidence = np.zeros((deep.n_nodes, 2), np.int64)
     evidence[:2] = [[3, 1], [3, 1]]
@@ -86,13 +86,13 @@ def test_a_step_sorts_its_parameters():
     assert str(step) == "hgs(alpha=1.0, tol=0.1)"
 
 
-def test_sizes_in_words():
+def test_repr_has_singular_and_plural():
     tree = Tree.raw(Schema((), ("only",)), Skeleton.leaf(), np.array([[3]]))
     assert repr(tree) == "Tree(1 node, 1 leaf, depth 0, 1 class)"
     assert repr(chain(2)) == "Skeleton(5 nodes, 3 leaves, depth 2)"
 
 
-def test_a_skeleton_is_packed_once_and_the_packing_is_not_pickled():
+def test_the_router_is_cached_and_not_pickled():
     skeleton = chain(3)
     assert skeleton.router is skeleton.router
     assert pickle.loads(pickle.dumps(skeleton)).router.n_nodes == skeleton.n_nodes

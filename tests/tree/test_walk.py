@@ -1,4 +1,4 @@
-"""Sweeps and walks against one-node-at-a-time twins."""
+"""Sweeps over a tree and level order, against one node at a time."""
 
 import time
 
@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.errors import TreeError
-from hornbeam.tree import Skeleton, level_order, walk
+from hornbeam.tree import Skeleton, walk
+from hornbeam.tree.level_order import concat_ranges, level_order, parents_and_children
 from strategies import chain, trees
 
 
@@ -19,26 +20,26 @@ def ancestors(parent, node):
 
 
 @given(trees())
-def test_sweeps_agree_with_walking_every_path(tree):
+def test_sweeps_agree_with_one_path_at_a_time(tree):
     s = tree.skeleton
-    lines = [list(ancestors(s.parent, node)) for node in range(s.n_nodes)]
-    depth = [len(line) - 1 for line in lines]
+    paths = [list(ancestors(s.parent, node)) for node in range(s.n_nodes)]
+    depth = [len(above) - 1 for above in paths]
     assert walk.depths(s).tolist() == depth
     assert s.depth == max(depth)
-    below = [[node for node in range(s.n_nodes) if top in lines[node]] for top in range(s.n_nodes)]
+    below = [[node for node in range(s.n_nodes) if top in paths[node]] for top in range(s.n_nodes)]
     assert walk.heights(s).tolist() == [
         max(depth[i] for i in ids) - depth[top] for top, ids in enumerate(below)
     ]
     assert walk.leaves_below(s).tolist() == [sum(s.n_children[i] == 0 for i in ids) for ids in below]
     assert s.n_leaves == walk.leaves_below(s)[0]
     for node in range(s.n_nodes):
-        assert walk.path(s, node) == lines[node][::-1]
+        assert walk.path(s, node) == paths[node][::-1]
         assert walk.descendants(s, node).tolist() == below[node]
         assert s.first_child[s.parent[node]] + walk.slots(s)[node] == node or node == 0
     assert walk.pull_up(s, tree.evidence).tolist() == [
         tree.evidence[ids].sum(axis=0).tolist() for ids in below
     ]
-    assert walk.push_down(s, tree.rows).tolist() == [tree.rows[line].sum() for line in lines]
+    assert walk.push_down(s, tree.rows).tolist() == [tree.rows[above].sum() for above in paths]
 
 
 @given(trees())
@@ -57,7 +58,7 @@ def test_pull_up_keeps_large_integers_exact():
 
 
 @given(trees(max_inner=20), st.randoms(use_true_random=False))
-def test_level_order_undoes_any_order_with_parents_first(tree, random):
+def test_level_order_sorts_any_order_with_parents_first(tree, random):
     s = tree.skeleton
     slots = walk.slots(s)
     emitted, open_nodes = [], [0]
@@ -83,15 +84,15 @@ def test_level_order_undoes_any_order_with_parents_first(tree, random):
         ([-1, 0, 0, 2, 2], [0, 0, 1, 0, 2], "no child of node 2 has rank 1"),
     ],
 )
-def test_level_order_refuses_what_is_no_tree(parent, rank, message):
+def test_level_order_refuses_invalid_trees(parent, rank, message):
     with pytest.raises(TreeError, match=message):
         level_order(np.array(parent, np.int32), np.array(rank, np.int32))
 
 
-def test_a_million_nodes_and_a_deep_chain_do_not_take_long():
+def test_a_million_nodes_and_a_deep_chain_are_fast():
     n_children = np.zeros(1_000_001, np.int32)
     n_children[:500_000] = 2
-    parent, _ = walk.parents_and_children(n_children)
+    parent, _ = parents_and_children(n_children)
     rank = np.append(0, np.tile([0, 1], 500_000))
     begin = time.process_time()
     assert (level_order(parent, rank) == np.arange(1_000_001)).all()
@@ -101,12 +102,12 @@ def test_a_million_nodes_and_a_deep_chain_do_not_take_long():
     assert time.process_time() - begin < 10  # about half a second; O(n * depth) would take minutes
 
 
-def test_runs_of_no_length_vanish():
-    assert walk.concat_ranges(np.array([4, 7, 1]), np.array([0, 2, 0])).tolist() == [7, 8]
-    assert walk.concat_ranges(np.array([], np.int32), np.array([], np.int32)).tolist() == []
+def test_empty_ranges_add_nothing():
+    assert concat_ranges(np.array([4, 7, 1]), np.array([0, 2, 0])).tolist() == [7, 8]
+    assert concat_ranges(np.array([], np.int32), np.array([], np.int32)).tolist() == []
 
 
-def test_a_single_leaf_is_its_own_everything():
+def test_sweeps_of_a_single_leaf():
     leaf = Skeleton.leaf()
     assert walk.path(leaf, 0) == [0]
     assert walk.descendants(leaf, 0).tolist() == [0]

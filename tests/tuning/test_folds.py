@@ -10,14 +10,7 @@ from hornbeam.growing import Grower
 from hornbeam.recipe import PRESETS
 from hornbeam.tree.route import route
 from hornbeam.tree.walk import path
-from hornbeam.tuning.folds import (
-    FoldAssignment,
-    break_ties,
-    end_nodes,
-    grow_without_fold,
-    route_held_out,
-    row_hash,
-)
+from hornbeam.tuning.folds import FoldAssignment, end_nodes, grow_without_fold, route_held_out
 from strategies import trees
 from strategies_growing import bins_of
 
@@ -77,16 +70,6 @@ def test_every_copy_is_held_once_and_folds_are_even(drawn, n_folds, weighted):
     assert np.ptp(held.sum(axis=1)) <= 1
     for label in range(table.schema.n_classes):
         assert np.ptp(held[:, table.target == label].sum(axis=1)) <= 1
-
-
-def test_equal_rows_have_equal_hashes_until_ties_are_broken():
-    encoded, target = np.zeros((1000, 2), np.uint8), np.zeros(1000, np.int32)
-    numbers = row_hash(encoded, target)
-    assert len(set(numbers.tolist())) == 1
-    assert len(set(break_ties(numbers).tolist())) == 1000
-    assert row_hash(encoded, target, seed=1)[0] != numbers[0]
-    half = break_ties(numbers) < 2**63
-    assert 400 < half.sum() < 600
 
 
 @settings(max_examples=30)

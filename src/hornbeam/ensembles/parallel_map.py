@@ -1,4 +1,4 @@
-"""Work shared out to threads, results in turn."""
+"""Ordered parallel map: work on threads, results in order."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -8,11 +8,11 @@ from hornbeam.kernels.pool import Pool
 
 __all__ = ["parallel_map"]
 
-_AHEAD = 2  # results a thread may be ahead of who takes them: they wait in memory
+_AHEAD = 2  # finished results per thread that may wait in memory for the caller
 
 
 def parallel_map[T](work: Callable[[int], T], n: int, n_jobs: int = 1) -> Iterator[T]:
-    """Do the work of 0, 1, ..., n - 1 on so many threads, and hand out the results in this order.
+    """Call ``work(0)`` to ``work(n - 1)`` on threads and yield the results in this order.
 
     Examples
     --------
@@ -32,5 +32,5 @@ def parallel_map[T](work: Callable[[int], T], n: int, n_jobs: int = 1) -> Iterat
         while waiting:
             yield waiting.popleft().result()
     finally:
-        # After an error or an interrupt nobody waits for what is still running.
+        # After an error or an interrupt, running calls are not waited for.
         pool.shutdown(wait=False, cancel_futures=True)

@@ -1,4 +1,4 @@
-"""What trees answer together: sums in a fixed order, so that threads cannot change them."""
+"""Sums and means of tree predictions, added in a fixed order so that threads cannot change them."""
 
 from collections.abc import Sequence
 
@@ -12,23 +12,23 @@ from hornbeam.typing import Floats
 
 __all__ = ["mean_prediction", "sum_predictions"]
 
-_BLOCK = 8192  # rows whose sums stay in the cache while tree after tree adds to them
+_BLOCK = 8192  # rows at a time: their sums stay in the processor cache
 
 
 def sum_predictions(trees: Sequence[Tree], table: Table, n_jobs: int = 1) -> Floats:
-    """Add up what trees answer to each row, first tree first.
+    """Add up the predictions of trees for each row, first tree first.
 
     Parameters
     ----------
     trees : sequence of Tree
-        Of one schema.
+        Trees of one schema.
     table : Table
     n_jobs : int, default=1
-        Threads, which share the rows; the sums do not depend on them.
+        Threads that share the rows; the sums do not depend on them.
 
     Returns
     -------
-    float64 array of shape (n_rows, n_answers)
+    float64 array of shape (n_rows, n_outputs)
 
     Examples
     --------
@@ -51,7 +51,7 @@ def sum_predictions(trees: Sequence[Tree], table: Table, n_jobs: int = 1) -> Flo
 
 
 def mean_prediction(trees: Sequence[Tree], table: Table, n_jobs: int = 1) -> Floats:
-    """Average what trees answer to each row: probabilities, or means.
+    """Average the predictions of trees for each row: class probabilities, or means.
 
     Examples
     --------

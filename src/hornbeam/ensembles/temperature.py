@@ -13,7 +13,7 @@ __all__ = ["apply_temperature", "choose_temperature"]
 
 _BOUNDS: Final = (-1.3862943611198906, 1.3862943611198906)  # logarithms of 1/4 and 4
 _DECIMALS = 3
-_TOLERANCE = 1e-11  # of the mean squared error: less than the third decimal changes
+_TOLERANCE = 1e-11  # of the mean squared error: changes less than the third decimal of the temperature
 
 
 def apply_temperature(probabilities: Floats, temperature: float) -> Floats:
@@ -37,7 +37,7 @@ def apply_temperature(probabilities: Floats, temperature: float) -> Floats:
     """
     if temperature == 1.0:
         return probabilities
-    return _scaled(_logarithms(probabilities), temperature)
+    return _scaled(_log_ratios(probabilities), temperature)
 
 
 def choose_temperature(held_out: Floats, target: Indices, weight: Floats | Counts | None = None) -> float:
@@ -60,8 +60,8 @@ def choose_temperature(held_out: Floats, target: Indices, weight: Floats | Count
     Notes
     -----
     The mean of many trees is under-confident where the trees differ, a boosted model is often over-confident. One
-    temperature for all rows corrects either (Guo et al., 2017, who choose it by log loss). The squared error is
-    bounded, so that no single row decides.
+    temperature for all rows corrects either (Guo et al., 2017, with log loss). The squared error is bounded, so no
+    single row can decide.
 
     Examples
     --------
@@ -73,17 +73,17 @@ def choose_temperature(held_out: Floats, target: Indices, weight: Floats | Count
     truth = np.eye(held_out.shape[1])[target]
     weight = np.ones(len(held_out)) if weight is None else weight.astype(np.float64)
     weight = weight / weight.sum()
-    logarithm = _logarithms(held_out)
-    # Of classes of probability 0 no temperature changes anything: any number serves as their logarithm.
+    logarithm = _log_ratios(held_out)
+    # A probability of 0 stays 0 at every temperature, so any finite logarithm will do.
     finite = np.where(held_out > 0, logarithm, 0.0)
 
     def loss_and_slope(at: Floats) -> tuple[float, Floats]:
-        """Squared error, and its derivative by the logarithm of the temperature."""
+        """Compute the squared error and its derivative with respect to the logarithm of the temperature."""
         temperature = float(exp(at[0]))
-        answer = held_out if temperature == 1.0 else _scaled(logarithm, temperature)
-        error = answer - truth
-        turn = answer * (row_dots(answer, finite)[:, None] - finite) / temperature
-        return dot(weight, row_dots(error, error)), np.array([2 * dot(weight, row_dots(error, turn))])
+        scaled = held_out if temperature == 1.0 else _scaled(logarithm, temperature)
+        error = scaled - truth
+        slope = scaled * (row_dots(scaled, finite)[:, None] - finite) / temperature
+        return dot(weight, row_dots(error, error)), np.array([2 * dot(weight, row_dots(error, slope))])
 
     found = minimise(loss_and_slope, np.zeros(1), _BOUNDS, tolerance=_TOLERANCE)
     temperature = round(float(exp(found[0])), _DECIMALS)
@@ -91,8 +91,8 @@ def choose_temperature(held_out: Floats, target: Indices, weight: Floats | Count
     return temperature if losses[0] < losses[1] else 1.0
 
 
-def _logarithms(probabilities: Floats) -> Floats:
-    """Give the logarithm of each probability less that of the largest in its row, whose power is then 1."""
+def _log_ratios(probabilities: Floats) -> Floats:
+    """Compute the logarithm of each probability divided by the largest of its row, so that no power overflows."""
     return log(probabilities / probabilities.max(axis=1, keepdims=True))
 
 

@@ -188,7 +188,7 @@ class BoostedTreesClassifier(CallbackSupportMixin, BoostingMethods, ClassifierMe
             Probabilities in the order of `classes_`.
         """
         scores = self._scores(X)
-        return _loss(self.n_classes_).answer(scores)
+        return _loss(self.n_classes_).predict(scores)
 
     @accepts_source
     def predict(self, X: Any) -> NDArray[Any]:

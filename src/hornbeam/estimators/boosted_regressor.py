@@ -175,7 +175,7 @@ class BoostedTreesRegressor(CallbackSupportMixin, BoostingMethods, RegressorMixi
         ndarray of shape (n_rows,)
         """
         scores = self._scores(X)
-        return self._loss().answer(scores)[:, 0]
+        return self._loss().predict(scores)[:, 0]
 
     def _loss(self) -> Loss:
         known: dict[str, Loss | None] = {

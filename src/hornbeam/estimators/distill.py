@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from hornbeam.data.reading.frame import dense, recombine_rows
 from hornbeam.data.table import Table
+from hornbeam.ensembles.canonical_rows import CanonicalRows
 from hornbeam.ensembles.distillation.distillation import Distillation
 from hornbeam.ensembles.distillation.synthetic_rows import SyntheticRows
-from hornbeam.ensembles.encoded_table import EncodedTable
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.estimators.forest_classifier import ForestClassifier
 from hornbeam.estimators.inputs.targets import read_classes
@@ -95,7 +95,7 @@ def distill(
         )
     distillation = Distillation(
         fidelity,
-        mixing=SyntheticRows(seed=seed_of(random_state)),
+        synthetic_rows=SyntheticRows(seed=seed_of(random_state)),
         max_leaf_nodes=limit("max_leaf_nodes", max_leaf_nodes),
     )
     student = TreeClassifier(random_state=random_state, n_jobs=n_jobs)
@@ -121,7 +121,7 @@ def distill(
             "fitted to."
         )
     # In an order that they themselves decide, so that the tree does not depend on the one they came in.
-    ordered = EncodedTable.of(table, Recipe(), threads)
+    ordered = CanonicalRows.of(table, Recipe(), threads)
 
     def ask(rows: NDArray[np.intp]) -> Floats:
         return np.array(teacher.predict_proba(recombine_rows(X, ordered.origin[rows])), dtype=np.float64)

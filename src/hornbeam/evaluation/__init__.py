@@ -1,4 +1,14 @@
-"""How good probabilities are, and whether one method beats another."""
+"""Scores of probabilities and rankings, and comparisons of methods over data sets.
+
+Read in this order:
+
+- `scores`: Brier score, log loss, error rate and calibration error, as sums over rows
+- `calibration`: the reliability curve
+- `discrimination`: ROC curve, Gini, Kolmogorov-Smirnov and lift
+- `ranking`: NDCG, mean average precision and mean reciprocal rank
+- `tree_scores`: scores of a tree on the rows of a source
+- `comparison`: several methods on several data sets, with significance tests
+"""
 
 from hornbeam.evaluation.calibration import ReliabilityCurve, reliability_curve
 from hornbeam.evaluation.comparison import Comparison, Friedman, WinDrawLoss, nemenyi_distance, sign_test

@@ -1,4 +1,4 @@
-"""The reliability curve: of rows said to have a probability, how many had the class."""
+"""The reliability curve: predicted probabilities against observed frequencies."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,23 +10,23 @@ from scipy.stats import norm
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.typing import Floats
 
-__all__ = ["ReliabilityCurve", "reliability_curve"]
+__all__ = ["ReliabilityCurve", "reliability_curve", "wilson"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReliabilityCurve:
-    """Bins of rows in the order of their predicted probability.
+    """Bins of rows, ordered by predicted probability.
 
     Parameters
     ----------
     predicted : float64 array
         Mean predicted probability of each bin.
     observed : float64 array
-        Share of its rows that had the class.
+        Share of its rows that have the class.
     lower, upper : float64 arrays
-        A confidence interval of that share.
+        Confidence interval of that share.
     weight : float64 array
-        Rows of each bin, or their weight.
+        Number of rows of each bin, or their weight.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class ReliabilityCurve:
 
 
 def reliability_curve(
-    came: Any,
+    y_true: Any,
     predicted: Any,
     *,
     n_bins: int = 10,
@@ -52,25 +52,24 @@ def reliability_curve(
     sample_weight: Any = None,
     n_rows: Any = None,
 ) -> ReliabilityCurve:
-    """Set the predicted probability of one class against how often it came, in bins of equal mass.
+    """Compare the predicted probability of one class with its frequency, in bins of equal weight.
 
     Parameters
     ----------
-    came : array-like of bool of shape (n_rows,)
-        Whether a row has the class.
+    y_true : array-like of bool of shape (n_rows,)
+        Whether each row has the class.
     predicted : array-like of float of shape (n_rows,)
-        The probability that it has.
+        Probability of the class.
     n_bins : int, default 10
-        Bins at most. Rows of the same prediction, say those of a leaf, share a bin, so there may be fewer.
+        Maximum number of bins. Rows with the same prediction, such as those of a leaf, share a bin.
     level : float, default 0.95
-        Confidence of the bands.
+        Confidence level of the intervals.
     interval : {"wilson", "exact"}, default "wilson"
         Wilson's score interval, or the wider one of Clopper and Pearson.
     sample_weight : array-like of shape (n_rows,), optional
-        What each row counts. A band is then that of Kish's effective number of rows,
-        ``(sum w)² / sum w²``.
+        Weight of each row. The interval is then that of Kish's effective number of rows, ``(sum w)² / sum w²``.
     n_rows : array-like of shape (n_rows,), optional
-        How many rows each entry stands for that are alike in everything; its weight is theirs together.
+        Number of equal rows that each entry stands for; its weight is their total weight.
 
     Returns
     -------
@@ -82,30 +81,30 @@ def reliability_curve(
     >>> curve.observed.tolist(), curve.lower.round(3).tolist(), curve.upper.round(3).tolist()
     ([0.25, 1.0], [0.046, 0.51], [0.699, 1.0])
     """
-    came, p = np.asarray(came, bool), np.asarray(predicted, float)
-    if came.shape != p.shape or p.ndim != 1 or not len(p):
+    y_true, p = np.asarray(y_true, bool), np.asarray(predicted, float)
+    if y_true.shape != p.shape or p.ndim != 1 or not len(p):
         raise DataError(
-            f"Outcomes of shape {came.shape} beside predictions of shape {p.shape}; expected one number a row "
-            "each. Pass the probabilities of one class: predict_proba(X)[:, 1], say."
+            f"Outcomes of shape {y_true.shape} beside predictions of shape {p.shape}; expected one number "
+            "per row each. Pass the probabilities of one class: predict_proba(X)[:, 1], for example."
         )
     if n_bins < 1 or not 0 < level < 1:
-        raise ParameterError(f"n_bins={n_bins}, level={level}: expected a bin at least, and 0 < level < 1.")
-    alike = np.ones(len(p)) if n_rows is None else np.asarray(n_rows, float)
-    weight = alike if sample_weight is None else np.asarray(sample_weight, float)
-    place = _equal_mass(p, weight, n_bins)
+        raise ParameterError(f"n_bins={n_bins}, level={level}: expected at least one bin, and 0 < level < 1.")
+    rows = np.ones(len(p)) if n_rows is None else np.asarray(n_rows, float)
+    weight = rows if sample_weight is None else np.asarray(sample_weight, float)
+    bin_of_row = _equal_mass(p, weight, n_bins)
 
     def add(values: Floats) -> Floats:
-        return np.bincount(place, values)
+        return np.bincount(bin_of_row, values)
 
     total = add(weight)
-    observed = add(weight * came) / total
-    effective = total**2 / add(weight**2 / alike)
+    observed = add(weight * y_true) / total
+    effective = total**2 / add(weight**2 / rows)
     lower, upper = _INTERVALS[interval](observed, effective, level)
     return ReliabilityCurve(add(weight * p) / total, observed, lower, upper, total)
 
 
 def _equal_mass(p: Floats, weight: Floats, n_bins: int) -> Any:
-    """The bin of each row, numbered without gaps; equal predictions share one."""
+    """Return the bin of each row; bins are numbered without gaps, and equal predictions share one."""
     values, group = np.unique(p, return_inverse=True)
     mass = np.bincount(group, weight)
     middle = np.cumsum(mass) - mass / 2
@@ -113,7 +112,14 @@ def _equal_mass(p: Floats, weight: Floats, n_bins: int) -> Any:
     return np.unique(place, return_inverse=True)[1][group] if len(values) else group
 
 
-def _wilson(share: Floats, n: Floats, level: float) -> tuple[Floats, Floats]:
+def wilson(share: Floats | float, n: Floats | float, level: float) -> tuple[Floats, Floats]:
+    """Return the bounds of Wilson's score interval of a share of ``n`` rows.
+
+    Examples
+    --------
+    >>> [round(float(bound), 3) for bound in wilson(0.5, 20, 0.95)]
+    [0.299, 0.701]
+    """
     z = norm.isf((1 - level) / 2)
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
@@ -128,4 +134,4 @@ def _clopper_pearson(share: Floats, n: Floats, level: float) -> tuple[Floats, Fl
     return lower, upper
 
 
-_INTERVALS = {"wilson": _wilson, "exact": _clopper_pearson}
+_INTERVALS = {"wilson": wilson, "exact": _clopper_pearson}

@@ -1,7 +1,7 @@
-"""Several methods on several data sets: who wins, and whether it is chance.
+"""Comparison of several methods on several data sets, with significance tests.
 
 Scores are losses: less is better. Two scores that are equal to four decimals are a draw, as in the tables of the
-HGS paper, and draws are dropped from the sign test.
+HGS paper, and the sign test ignores draws.
 """
 
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ __all__ = ["Comparison", "Friedman", "WinDrawLoss", "nemenyi_distance", "sign_te
 
 
 def sign_test(wins: int, losses: int) -> float:
-    """Two-sided probability of a record at least as uneven, if either side were as likely to win.
+    """Compute the two-sided p-value of the sign test.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def sign_test(wins: int, losses: int) -> float:
 
 
 def nemenyi_distance(n_methods: int, n_sets: int, level: float = 0.05) -> float:
-    """How far apart two average ranks must be to differ at this level (Nemenyi's critical difference).
+    """Compute Nemenyi's critical difference: average ranks that differ by more differ significantly.
 
     Notes
     -----
@@ -38,18 +38,18 @@ def nemenyi_distance(n_methods: int, n_sets: int, level: float = 0.05) -> float:
 
     Examples
     --------
-    The paper's own example, four methods on fourteen sets:
+    The example of the paper, four methods on fourteen sets:
 
     >>> round(nemenyi_distance(4, 14), 2)
     1.25
     """
-    # The studentized range of so many freedoms is that of infinitely many, for which SciPy needs a second.
+    # 100,000 degrees of freedom stand for infinitely many, for which SciPy takes a second.
     q = studentized_range.isf(level, n_methods, 100_000) / np.sqrt(2)
     return float(q * np.sqrt(n_methods * (n_methods + 1) / (6 * n_sets)))
 
 
 class WinDrawLoss(NamedTuple):
-    """Sets on which one method beat another, drew and lost, and the two-sided sign test of it.
+    """Numbers of sets on which one method beat another, drew and lost.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class WinDrawLoss(NamedTuple):
 
     @property
     def p(self) -> float:
-        """Probability of a record at least as uneven by chance; draws are dropped."""
+        """Two-sided p-value of the sign test; draws are ignored."""
         return sign_test(self.wins, self.losses)
 
     def __str__(self) -> str:
@@ -72,7 +72,7 @@ class WinDrawLoss(NamedTuple):
 
 
 class Friedman(NamedTuple):
-    """Whether any of the methods differ: the statistic and its probability if none did."""
+    """Statistic and p-value of Friedman's test that all methods are equal."""
 
     statistic: float
     p: float
@@ -80,7 +80,7 @@ class Friedman(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """A loss of every method on every set.
+    """Losses of several methods on several sets.
 
     Parameters
     ----------
@@ -89,11 +89,11 @@ class Comparison:
     sets : tuple of str
         The rows.
     losses : float64 array of shape (n_sets, n_methods)
-        Less is better; NaN where a method gave no answer.
+        Less is better; NaN where a method has no result.
     measure : str, default "loss"
-        What it is, for headings.
+        Name of the loss, for headings.
     decimals : int, default 4
-        Losses equal to so many decimals are a draw.
+        Losses that are equal to this number of decimals are a draw.
 
     Examples
     --------
@@ -126,57 +126,57 @@ class Comparison:
             )
 
     def of(self, method: str) -> Floats:
-        """The losses of one method on every set."""
+        """Return the losses of one method on every set."""
         if method not in self.methods:
             raise DataError(f"No method {method!r}; there are {', '.join(self.methods)}.")
         return self.losses[:, self.methods.index(method)]
 
     def among(self, methods: Iterable[str]) -> "Comparison":
-        """The same sets with these methods alone."""
+        """Return the comparison of these methods only."""
         methods = tuple(methods)
         return replace(self, methods=methods, losses=np.column_stack([self.of(name) for name in methods]))
 
     def on(self, sets: ArrayLike) -> "Comparison":
-        """The same methods on the marked sets alone."""
+        """Return the comparison on the selected sets only."""
         kept = np.asarray(sets, bool)
         names = tuple(name for name, keep in zip(self.sets, kept, strict=True) if keep)
         return replace(self, sets=names, losses=self.losses[kept])
 
     def complete(self) -> "Comparison":
-        """Only the sets on which every method gave an answer."""
+        """Return the comparison on the sets where every method has a result."""
         return self.on(~np.isnan(self.losses).any(axis=1))
 
     def record(self, method: str, other: str) -> WinDrawLoss:
-        """Wins, draws and losses of a method against another, over the sets where both gave an answer."""
-        ours, theirs = self._shown(self.of(method)), self._shown(self.of(other))
+        """Return wins, draws and losses of one method against another, over the sets where both have a result."""
+        ours, theirs = self._rounded(self.of(method)), self._rounded(self.of(other))
         return WinDrawLoss(
             int((ours < theirs).sum()), int((ours == theirs).sum()), int((ours > theirs).sum())
         )
 
     def means(self) -> Floats:
-        """Mean loss of every method over the sets where all gave an answer."""
+        """Return the mean loss of every method over the sets where all have a result."""
         losses = self.complete().losses
         return losses.mean(axis=0) if len(losses) else np.full(len(self.methods), np.nan)
 
     def ranks(self) -> Floats:
-        """Average rank of every method, 1 the best, over the sets where all gave an answer; draws share one."""
-        losses = self._shown(self.complete().losses)
+        """Return the average rank of every method, 1 for the best, over the sets where all have a result."""
+        losses = self._rounded(self.complete().losses)
         if not len(losses):
             return np.full(len(self.methods), np.nan)
         ranks: Floats = rankdata(losses, axis=1).mean(axis=0)
         return ranks
 
     def friedman(self) -> Friedman:
-        """Friedman's test that all methods are alike; three methods at least."""
-        result = friedmanchisquare(*self._shown(self.complete().losses).T)
+        """Run Friedman's test that all methods are equal; it needs at least three methods."""
+        result = friedmanchisquare(*self._rounded(self.complete().losses).T)
         return Friedman(float(result.statistic), float(result.pvalue))
 
     def critical_difference(self, level: float = 0.05) -> float:
-        """How far apart two average ranks must be to differ at this level."""
+        """Return the critical difference of average ranks at this level."""
         return nemenyi_distance(len(self.methods), len(self.complete().sets), level)
 
     def to_markdown(self, against: Iterable[str] | None = None) -> str:
-        """Write a table, best mean first, with the record of each method against some or all."""
+        """Format a table, best mean first, with the record of each method against some or all others."""
         against = self.methods if against is None else tuple(against)
         means, ranks = self.means(), self.ranks()
         lines = [
@@ -194,6 +194,6 @@ class Comparison:
     def __str__(self) -> str:
         return self.to_markdown()
 
-    def _shown(self, losses: Floats) -> Floats:
-        shown: Floats = np.round(losses, self.decimals)
-        return shown
+    def _rounded(self, losses: Floats) -> Floats:
+        rounded: Floats = np.round(losses, self.decimals)
+        return rounded

@@ -1,4 +1,4 @@
-"""How good an order is: each query by itself, then the mean over queries."""
+"""Scores of rankings, averaged over queries."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,23 +13,23 @@ __all__ = ["mean_average_precision", "mean_reciprocal_rank", "ndcg"]
 
 
 def ndcg(y: Any, scores: Any, group: Any = None, *, k: int | None = None) -> float:
-    """Compare discounted gain with that of the best order, the mean over queries.
+    """Compute the normalised discounted cumulative gain, averaged over queries.
 
     Parameters
     ----------
     y : array-like of shape (n_rows,)
-        Relevance, 0 or more: a row of relevance l is worth ``2**l - 1``, divided by ``log2(1 + rank)``.
+        Relevance, 0 or more: the gain of a row of relevance l is ``(2**l - 1) / log2(1 + rank)``.
     scores : array-like of shape (n_rows,)
-        The order, highest first. Rows of equal scores share the mean of their gains.
+        Rows are ranked by score, highest first. Rows with equal scores share the mean of their gains.
     group : array-like of shape (n_rows,), optional
-        The query of each row; without it all are of one.
+        Query of each row; default: one query.
     k : int, optional
-        Ranks that count; without it all.
+        Number of ranks that count; default: all.
 
     Returns
     -------
     float
-        From 0 to 1, for the best order. Queries without a relevant row are left out; NaN if no other is there.
+        From 0 to 1, for the best order. Queries without a relevant row are ignored; NaN if there are no others.
 
     Examples
     --------
@@ -40,23 +40,24 @@ def ndcg(y: Any, scores: Any, group: Any = None, *, k: int | None = None) -> flo
 
 
 def mean_average_precision(y: Any, scores: Any, group: Any = None, *, k: int | None = None) -> float:
-    """Average the precision at the rank of every relevant row, then over queries.
+    """Compute the average precision at the ranks of the relevant rows, averaged over queries.
 
     Parameters
     ----------
     y : array-like of shape (n_rows,)
-        Above 0: relevant.
+        Relevant if above 0.
     scores : array-like of shape (n_rows,)
-        The order, highest first. Among equal scores the relevant rows come last: no order earns what it does not say.
+        Rows are ranked by score, highest first. Among equal scores the relevant rows come last, so that ties
+        do not improve the result.
     group : array-like of shape (n_rows,), optional
-        The query of each row; without it all are of one.
+        Query of each row; default: one query.
     k : int, optional
-        Ranks that count; without it all.
+        Number of ranks that count; default: all.
 
     Returns
     -------
     float
-        From 0 to 1. Queries without a relevant row are left out; NaN if no other is there.
+        From 0 to 1. Queries without a relevant row are ignored; NaN if there are no others.
 
     Examples
     --------
@@ -67,32 +68,34 @@ def mean_average_precision(y: Any, scores: Any, group: Any = None, *, k: int | N
 
 
 def mean_reciprocal_rank(y: Any, scores: Any, group: Any = None) -> float:
-    """Average one over the rank of the first relevant row over queries.
+    """Compute the reciprocal rank of the first relevant row, averaged over queries.
 
     Parameters
     ----------
     y : array-like of shape (n_rows,)
-        Above 0: relevant.
+        Relevant if above 0.
     scores : array-like of shape (n_rows,)
-        The order, highest first. Among equal scores the relevant rows come last.
+        Rows are ranked by score, highest first. Among equal scores the relevant rows come last.
     group : array-like of shape (n_rows,), optional
-        The query of each row; without it all are of one.
+        Query of each row; default: one query.
 
     Returns
     -------
     float
-        From 0 to 1. Queries without a relevant row are left out; NaN if no other is there.
+        From 0 to 1. Queries without a relevant row are ignored; NaN if there are no others.
 
     Examples
     --------
     >>> mean_reciprocal_rank([0, 1, 1, 0], [2.0, 1.0, 5.0, 7.0], group=["a", "a", "b", "b"])
     0.5
     """
-    return _mean(1.0 / (_order(gain, score).argmax() + 1) for gain, score in _queries(y, scores, group))
+    return _mean(
+        1.0 / (_relevant_by_rank(gain, score).argmax() + 1) for gain, score in _queries(y, scores, group)
+    )
 
 
 def _queries(y: Any, scores: Any, group: Any) -> Iterator[tuple[Floats, Floats]]:
-    """Relevance and scores of each query that has a relevant row."""
+    """Iterate over relevance and scores of the queries that have a relevant row."""
     relevance, score = np.asarray(y, np.float64), np.asarray(scores, np.float64)
     code = np.zeros(len(relevance), np.intp)
     if group is not None:
@@ -100,11 +103,11 @@ def _queries(y: Any, scores: Any, group: Any) -> Iterator[tuple[Floats, Floats]]
     if relevance.ndim != 1 or not relevance.shape == score.shape == code.shape:
         raise DataError(
             f"y, scores and group have the shapes {relevance.shape}, {score.shape} and {code.shape}; expected one "
-            "number of each a row."
+            "number of each per row."
         )
     if not (relevance >= 0).all() or np.isnan(score).any():
         raise DataError(
-            "Relevance below 0, or NaN; expected 0 for a row that is not relevant, and more for others."
+            "Relevance below 0, or NaN; expected 0 for rows that are not relevant, and more for others."
         )
     order = np.argsort(code, kind="stable")
     for rows in np.split(order, np.cumsum(np.bincount(code))[:-1]):
@@ -123,18 +126,18 @@ def _ndcg_of_query(relevance: Floats, score: Floats, k: int | None) -> float:
 
 
 def _average_precision(relevance: Floats, score: Floats, k: int | None) -> float:
-    relevant = _order(relevance, score)
+    relevant = _relevant_by_rank(relevance, score)
     precision = np.cumsum(relevant) / np.arange(1, len(relevant) + 1)
-    most = min(int(relevant.sum()), len(relevant[:k]))
-    return float((precision * relevant)[:k].sum() / most)
+    n_possible = min(int(relevant.sum()), len(relevant[:k]))
+    return float((precision * relevant)[:k].sum() / n_possible)
 
 
-def _order(relevance: Floats, score: Floats) -> NDArray[np.bool_]:
-    """Whether the row of each rank is relevant."""
+def _relevant_by_rank(relevance: Floats, score: Floats) -> NDArray[np.bool_]:
+    """Return whether the row of each rank is relevant."""
     ordered: NDArray[np.bool_] = (relevance > 0)[np.lexsort((relevance > 0, -score))]
     return ordered
 
 
-def _mean(of_queries: Iterator[float]) -> float:
-    values = list(of_queries)
+def _mean(results: Iterator[float]) -> float:
+    values = list(results)
     return float(np.mean(values)) if values else float("nan")

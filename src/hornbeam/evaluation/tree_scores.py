@@ -1,7 +1,7 @@
-"""Scores of a tree on rows that are counted where they lie.
+"""Scores of a tree on the rows of a source.
 
-Rows that stop at the same node get the same answer, so what came at each node, class by class, is all that any
-score needs: integers, the same for every engine and grouping.
+Rows that end at the same node have the same prediction. So the scores follow from the class counts of the nodes, which
+are integers and do not depend on the engine or the grouping of rows.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ __all__ = ["score_tree", "tree_reliability"]
 
 
 def score_tree(tree: Tree, source: Source, engine: Engine | None = None) -> ScoreSums:
-    """Score what a tree says of every row of a source.
+    """Score the predictions of a tree for all rows of a source.
 
     Parameters
     ----------
@@ -33,18 +33,18 @@ def score_tree(tree: Tree, source: Source, engine: Engine | None = None) -> Scor
     source : Source
         Rows of the tree's schema, with their target.
     engine : Engine, optional
-        Where they are counted; default: this thread. The scores do not depend on it.
+        Counts the rows; default: this thread. The scores do not depend on it.
 
     Returns
     -------
     ScoreSums
-        Its `log_loss`, `brier_score`, `rmse`, `zero_one_loss` and `calibration_error`; its `bins` are the
-        calibration table of the most probable class.
+        With `log_loss`, `brier_score`, `rmse`, `zero_one_loss` and `calibration_error`; `bins` is the calibration
+        table of the most probable class.
 
     Notes
     -----
-    A tree that sends missing values to every child answers a row with a mixture, and no two mixtures need be
-    the same: there every row is asked, and the tallies of units are added in their order.
+    If the tree sends missing values to every child, the prediction for a row is a mixture of leaves. Then every row is
+    predicted, and the sums of the units are added in their order.
 
     Examples
     --------
@@ -56,10 +56,10 @@ def score_tree(tree: Tree, source: Source, engine: Engine | None = None) -> Scor
     """
     engine = LocalEngine() if engine is None else engine
     if (tree.skeleton.missing_slot == -2).any():
-        [tallies] = engine.reduce(_score_unit, source.units(), (tree, source))
-        if not tallies:
-            raise _no_rows()
-        return reduce(add, (tally for _, tally in sorted(tallies, key=itemgetter(0))))  # type: ignore[no-any-return]
+        [sums_of_units] = engine.reduce(_score_units, source.units(), (tree, source))
+        if not sums_of_units:
+            raise _no_rows_error()
+        return reduce(add, (sums for _, sums in sorted(sums_of_units, key=itemgetter(0))))  # type: ignore[no-any-return]
     weight, _ = _rows_per_node(tree, source, engine)
     node, code = np.nonzero(weight)
     return ScoreSums.of(
@@ -76,7 +76,7 @@ def tree_reliability(
     n_bins: int = 10,
     level: float = 0.95,
 ) -> ReliabilityCurve:
-    """Set what a tree says of one class against how often it came, in all rows of a source.
+    """Compare the predicted probability of one class with its frequency in the rows of a source.
 
     Parameters
     ----------
@@ -86,14 +86,14 @@ def tree_reliability(
     label : label
         The class.
     engine : Engine, optional
-        Where they are counted; default: this thread. The curve does not depend on it.
+        Counts the rows; default: this thread. The curve does not depend on it.
     n_bins, level
-        As of `reliability_curve`.
+        As in `reliability_curve`.
 
     Returns
     -------
     ReliabilityCurve
-        Where rows have weights, those that stop at one node are taken to weigh the same.
+        With weights, all rows of a node are assumed to have the same weight.
 
     Examples
     --------
@@ -108,46 +108,50 @@ def tree_reliability(
         raise ParameterError(f"label={label!r}: expected one of the classes, {list(tree.schema.classes)}.")
     if (tree.skeleton.missing_slot == -2).any():
         raise ParameterError(
-            "the tree sends missing values to every child, so rows that stop at a node need not get its answer; "
+            "the tree sends missing values to every child, so rows of a node may have different predictions; "
             "expected a tree grown with missing='own' or 'learned'. Pass reliability_curve its predictions."
         )
     weight, rows = _rows_per_node(tree, source, LocalEngine() if engine is None else engine)
     code = tree.schema.classes.index(label)
     total = weight.sum(axis=1)
-    came = np.stack([weight[:, code], total - weight[:, code]])
-    alike = np.divide(rows * came, total, out=np.zeros(came.shape), where=total > 0)
-    some = came > 0
-    predicted = np.broadcast_to(tree.belief[:, code], came.shape)
-    first = np.broadcast_to([[True], [False]], came.shape)
+    class_and_rest = np.stack([weight[:, code], total - weight[:, code]])
+    n_rows = np.divide(rows * class_and_rest, total, out=np.zeros(class_and_rest.shape), where=total > 0)
+    occurs = class_and_rest > 0
+    predicted = np.broadcast_to(tree.belief[:, code], class_and_rest.shape)
+    has_class = np.broadcast_to([[True], [False]], class_and_rest.shape)
     return reliability_curve(
-        first[some], predicted[some], n_bins=n_bins, level=level, sample_weight=came[some], n_rows=alike[some]
+        has_class[occurs],
+        predicted[occurs],
+        n_bins=n_bins,
+        level=level,
+        sample_weight=class_and_rest[occurs],
+        n_rows=n_rows[occurs],
     )
 
 
 def _rows_per_node(tree: Tree, source: Source, engine: Engine) -> tuple[Floats, Counts]:
-    """The weight of each class, and the rows, that stop at each node."""
+    """Return the weight of each class, and the number of rows, that end at each node."""
     evidence, rows, unit = count_source(tree, source, engine)
     if not rows[0]:
-        raise _no_rows()
-    return np.multiply(evidence_stopping(tree.skeleton, evidence), unit), evidence_stopping(
-        tree.skeleton, rows
-    )
+        raise _no_rows_error()
+    weight = np.multiply(evidence_stopping(tree.skeleton, evidence), unit)
+    return weight, evidence_stopping(tree.skeleton, rows)
 
 
-def _no_rows() -> DataError:
-    return DataError("the source has no rows, expected some to ask about")
+def _no_rows_error() -> DataError:
+    return DataError("the source has no rows; expected at least one to score")
 
 
-def _score_unit(units: Sequence[Unit], shared: tuple[Tree, Source]) -> list[list[tuple[int, ScoreSums]]]:
-    """The tally of each unit, and where it begins: a task of the engine."""
+def _score_units(units: Sequence[Unit], shared: tuple[Tree, Source]) -> list[list[tuple[int, ScoreSums]]]:
+    """Compute the sums of each unit, with its first row for the order: a task of the engine."""
     tree, source = shared
-    found = []
+    results = []
     for unit in units:
         table = source.read(unit)
         assert table.target is not None
         weight = None if table.weight is None else table.weight * table.unit
-        tally = ScoreSums.of(
+        sums = ScoreSums.of(
             table.target, predict_rows(tree, table), labels=range(tree.n_classes), sample_weight=weight
         )
-        found.append((unit.begin, tally))
-    return [found]
+        results.append((unit.begin, sums))
+    return [results]

@@ -1,16 +1,29 @@
-"""Numbers about a tree, for people: how sure it is, and why, and whether it is still right."""
+"""Explanations of a tree and its predictions.
+
+1. `wording`: conditions and values as text and JSON.
+2. `path`: decision paths of a row; `path_text`: the same as text.
+3. `borrowed_rows`: sources of the rows that a node borrowed.
+4. `reasons`: how far each feature moved a prediction.
+5. `explanation`: all of these for each row.
+6. `shapley`: SHAP values.
+7. `counterfactual`: changes that lead to another prediction; `distance`: their size.
+8. `intervals`: intervals of probabilities and means.
+9. `leaves`: table of leaves.
+10. `drift`: new rows compared with the training rows; `unseen`: unseen categories in new rows.
+11. `notebook`: HTML tables for notebooks.
+"""
 
 from hornbeam.explain.borrowed_rows import BorrowedRows, borrowed_rows
 from hornbeam.explain.counterfactual import Counterfactual, Counterfactuals, counterfactuals
 from hornbeam.explain.drift import Drift, drift
 from hornbeam.explain.explanation import Explanation, Explanations, explain
-from hornbeam.explain.importance import importance
 from hornbeam.explain.intervals import interval, predict_interval
 from hornbeam.explain.leaves import Leaves, leaves
 from hornbeam.explain.path import DecisionPath, PathStep
 from hornbeam.explain.reasons import Reason
 from hornbeam.explain.shapley import ShapValues, shap_values
 from hornbeam.explain.unseen import Unseen, unseen
+from hornbeam.tree.importance import importance
 
 __all__ = [
     "BorrowedRows",

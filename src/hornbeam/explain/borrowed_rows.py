@@ -1,4 +1,4 @@
-"""Who lent a node the rows it borrowed."""
+"""Rows that a node borrowed from its ancestors and from the prior."""
 
 from __future__ import annotations
 
@@ -16,36 +16,37 @@ __all__ = ["BorrowedRows", "borrowed_rows"]
 
 @dataclass(frozen=True, slots=True)
 class BorrowedRows:
-    """Rows that a node borrowed, and of whom.
+    """Pseudo-count that a node borrowed from one source.
 
     Parameters
     ----------
-    lender : int or None
-        The node above that lent them. None: nobody in particular; they are of all classes alike, or of the
-        base rate that the smoother was given.
+    source : int or None
+        The ancestor; None for the prior.
     rows : float
-        How many, each worth one of the node's own.
+        The pseudo-count, in rows of the node itself.
+    prior : str, default "the uniform prior"
+        Name of the prior, for print.
 
     Examples
     --------
     >>> print(BorrowedRows(0, 1.5), "and", BorrowedRows(None, 1.0))
-    1.5 from node 0 and 1.0 from nobody
+    1.5 from node 0 and 1.0 from the uniform prior
     """
 
-    lender: int | None
+    source: int | None
     rows: float
+    prior: str = "the uniform prior"
 
     def __str__(self) -> str:
-        whom = "nobody" if self.lender is None else f"node {self.lender}"
-        return f"{self.rows:.1f} from {whom}"
+        return f"{self.rows:.1f} from {self.prior if self.source is None else f'node {self.source}'}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
-        return {"lender": self.lender, "rows": self.rows}
+        return {"source": self.source, "rows": self.rows}
 
 
 def borrowed_rows(tree: Tree, node: int) -> tuple[BorrowedRows, ...]:
-    """Say who lent a node the rows it borrowed, the nearest first.
+    """List the sources of the rows that a node borrowed, the nearest ancestor first and the prior last.
 
     Parameters
     ----------
@@ -54,31 +55,34 @@ def borrowed_rows(tree: Tree, node: int) -> tuple[BorrowedRows, ...]:
 
     Returns
     -------
-    tuple of Loan
-        They add up to ``tree.borrowed[node]``. Empty if nothing was borrowed, or if the smoother does not let
-        one say from whom.
+    tuple of BorrowedRows
+        They add up to ``tree.borrowed[node]``. Empty if nothing was borrowed, or if the sources of this smoother are
+        unknown.
 
     Notes
     -----
-    What is lent are rows of the lender's own class frequencies. `MBranch` and `HDP` borrow from the parent alone,
-    and of what it believes, which it has borrowed in part.
+    Rows are borrowed with the class frequencies of the source. `MBranch` and `HDP` borrow from the parent alone, with
+    its smoothed probabilities, which are borrowed in part.
 
     Examples
     --------
     >>> from hornbeam import TreeClassifier
     >>> tree = TreeClassifier("cart", smoothing="hgs").fit([[0], [1], [2], [3]], ["a", "b", "b", "a"]).tree_
     >>> print(*borrowed_rows(tree, tree.n_nodes - 1), sep=", ")
-    1.0 from node 2, 1.0 from node 0, 1.0 from nobody
+    1.0 from node 2, 1.0 from node 0, 1.0 from the uniform prior
     """
-    way = path(tree.skeleton, node)
-    smoothers = smoothers_of(tree.history)
-    counts = smoothers[0].pseudo_counts(tree, way) if smoothers else None
+    nodes = path(tree.skeleton, node)
+    smoother = next(iter(smoothers_of(tree.history)), None)
+    counts = None if smoother is None else smoother.pseudo_counts(tree, nodes)
     # A later step that is not in the registry may have changed the pseudo-counts.
-    if counts is None or (counts < -1e-9).any() or not np.isclose(counts.sum(), tree.borrowed[node]):
+    if smoother is None or counts is None or (counts < -1e-9).any():
         return ()
-    origins = [None, *way[:-1]]
+    if not np.isclose(counts.sum(), tree.borrowed[node]):
+        return ()
+    sources = [None, *nodes[:-1]]
+    prior = "the mean of all rows" if tree.is_regression else smoother.prior_name
     return tuple(
-        BorrowedRows(origin, rows)
-        for origin, rows in zip(origins[::-1], counts.tolist()[::-1], strict=True)
+        BorrowedRows(source, rows, prior)
+        for source, rows in zip(sources[::-1], counts.tolist()[::-1], strict=True)
         if rows > 0
     )

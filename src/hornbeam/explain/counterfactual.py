@@ -1,4 +1,4 @@
-"""What would have to be different: the nearest places in a tree where a row is answered otherwise."""
+"""Counterfactuals: the smallest changes of a row that lead to another prediction."""
 
 from __future__ import annotations
 
@@ -20,40 +20,41 @@ from hornbeam.explain.notebook import counterfactuals_html
 from hornbeam.explain.path import follow
 from hornbeam.explain.wording import condition_dict, value_of, value_text
 from hornbeam.export.condition_text import condition_text
-from hornbeam.export.missing_shares import missing_shares
 from hornbeam.export.prediction_text import mean_text
 from hornbeam.export.wording import label_text, plain_label, probability_text
 from hornbeam.tree import Condition, Tree
 from hornbeam.tree.condition import branch
+from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.route import predict_rows
+from hornbeam.tree.skeleton import STOP
 from hornbeam.tree.walk import descendants
 from hornbeam.typing import Category, Floats, Label
 
 __all__ = ["Counterfactual", "Counterfactuals", "counterfactuals"]
 
-_MOST_ROWS = 20  # that are shown
+_MOST_ROWS = 20  # printed
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Counterfactual:
-    """What would have to change for a row to be answered otherwise.
+    """Changes of a row that lead to another prediction.
 
     Parameters
     ----------
     label : hashable or None
-        The class it would be taken for; None where the target is numeric.
+        The class predicted after the changes; None if the target is numeric.
     probability : float
-        Of that class, then; of a numeric target, the mean.
+        The probability of that class; for a numeric target, the mean.
     node : int
-        The node it would come to.
+        The node where the row stops after the changes.
     needed : dict from str to Condition
-        For each feature that would have to change, what its value would have to be.
+        The condition on each feature that has to change.
     values : dict from str to value
-        Values that will do: of numbers and ordinal categories the nearest, of others the first.
+        Values that meet the conditions: for numeric and ordinal features the nearest, for nominal ones the first.
     present : dict from str to str
-        What these features are now, in words.
+        The current values of these features, as text.
     distance : float
-        How far away it is, among those with as many changes.
+        Sum of the distances of the changed features.
 
     Examples
     --------
@@ -76,41 +77,42 @@ class Counterfactual:
 
     @property
     def changes(self) -> str:
-        """What would have to change, in words."""
+        """The changes as text."""
         return " and ".join(
-            f"{condition_text(asked)} (is {self.present[name]})" for name, asked in self.needed.items()
+            f"{condition_text(condition)} (is {self.present[name]})"
+            for name, condition in self.needed.items()
         )
 
     @property
-    def answer(self) -> str:
-        """The class it would be taken for and its probability, or the mean, in words."""
+    def prediction(self) -> str:
+        """The predicted class and its probability, or the mean, as text."""
         if self.label is None:
             return mean_text(self.probability)
         return f"{label_text(self.label)} {probability_text(self.probability)}"
 
     def __str__(self) -> str:
-        return f"{self.changes}: {self.answer}"
+        return f"{self.changes}: {self.prediction}"
 
     def __repr__(self) -> str:
         return f"Counterfactual({self})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
-        said: dict[str, Any] = {"mean": self.probability}
+        prediction: dict[str, Any] = {"mean": self.probability}
         if self.label is not None:
-            said = {"class": plain_label(self.label), "probability": self.probability}
+            prediction = {"class": plain_label(self.label), "probability": self.probability}
         return {
-            "words": str(self),
-            **said,
+            "text": str(self),
+            **prediction,
             "node": self.node,
-            "needed": {name: condition_dict(asked) for name, asked in self.needed.items()},
+            "needed": {name: condition_dict(condition) for name, condition in self.needed.items()},
             "values": {name: plain_label(value) for name, value in self.values.items()},
             "distance": self.distance,
         }
 
 
 class Counterfactuals(list[tuple[Counterfactual, ...]]):
-    """The counterfactuals of each row, as a list that prints one line for each.
+    """The counterfactuals of each row, as a list that prints a line for each.
 
     Examples
     --------
@@ -123,8 +125,8 @@ class Counterfactuals(list[tuple[Counterfactual, ...]]):
 
     def __repr__(self) -> str:
         lines = []
-        for row, ways in enumerate(self[:_MOST_ROWS]):
-            lines += [f"row {row}: {way}" for way in ways] or [f"row {row}: nothing to change"]
+        for row, found in enumerate(self[:_MOST_ROWS]):
+            lines += [f"row {row}: {one}" for one in found] or [f"row {row}: nothing to change"]
         if len(self) > _MOST_ROWS:
             lines.append(f"… and {len(self) - _MOST_ROWS:,} more rows")
         return "\n".join(lines) or "[]"
@@ -142,38 +144,37 @@ def counterfactuals(
     n: int = 1,
     spread: Mapping[str, float] | None = None,
 ) -> Counterfactuals:
-    """Find what would have to change for rows to be answered otherwise.
+    """Find the smallest changes of rows that lead to another prediction.
 
     Parameters
     ----------
     tree : Tree
     table : Table
         Rows read with the tree's schema.
-    wanted : hashable, or pair of numbers, optional
-        The class to come to. Default: any other than now. Of a numeric target, and there it is needed, the lowest and
-        the highest mean that will do; None for no bound.
+    wanted : hashable, or pair of float or None, optional
+        The class to reach. Default: any other than the current one. For a numeric target, where it is required, the
+        lowest and the highest acceptable mean; None for no bound.
     fixed : iterable of str, default ()
         Features that cannot change.
     n : int, default 1
-        How many places to find for each row.
+        Number of counterfactuals per row.
     spread : mapping from str to float, optional
-        For numeric features, by name, how large a change counts 1: ``X.std().to_dict()``, say. Default: the
-        change over all thresholds that the tree has for the feature.
+        For numeric features, by name, the change that has the distance 1: ``X.std().to_dict()``, say. Default: the
+        change that crosses all thresholds of the tree on the feature.
 
     Returns
     -------
     Counterfactuals
-        A list with a tuple of `Counterfactual` for each row: the places that need the fewest features to
-        change, then those at the least distance. Fewer than `n`, or none, if there are no more, as for rows
-        that are answered so already.
+        A list with a tuple of `Counterfactual` per row: the fewest changed features first, then the smallest distance.
+        Fewer than `n`, or none, if there are no more, for example if the row has the wanted prediction already.
 
     Notes
     -----
-    Distances add up over the features that change (`hornbeam.explain.distance`). No value is ever to become missing,
-    nor a category that a test on the way has not seen: of those the tree knows less, not better.
+    Distances are summed over the changed features (`hornbeam.explain.distance`). A change never makes a value missing,
+    nor a category that a split on the path has not seen.
 
-    Any values that meet `needed` will do. A place counts only if that is so: where a missing value is shared out
-    over children that ask again for a feature that would change, the children themselves are looked at.
+    All values that meet `needed` lead to the same prediction. If a missing value is distributed over children that test
+    a changed feature again, that does not hold, and the search goes on in the children.
 
     Examples
     --------
@@ -189,16 +190,16 @@ def counterfactuals(
     if n < 1:
         raise ParameterError(f"n={n!r}: expected 1 or more.")
     outcome: _Outcome = _within(wanted) if tree.is_regression else tree.decision
-    search = _Search(tree, table, outcome, _codes(tree, fixed), Distance(tree, spread))
+    search = _Search(tree, table, outcome, _positions(tree, fixed), Distance(tree, spread))
     aim = 1 if tree.is_regression else _class(tree, wanted)
-    answers = outcome(predict_rows(tree, table)).tolist()
+    current = outcome(predict_rows(tree, table)).tolist()
     return Counterfactuals(
-        () if now == aim else tuple(islice(search.ends(i, now, aim), n)) for i, now in enumerate(answers)
+        () if now == aim else tuple(islice(search.found(i, now, aim), n)) for i, now in enumerate(current)
     )
 
 
 type _Outcome = Callable[[Floats], NDArray[np.intp]]
-"""From what nodes believe to a code of what that means: the class, or whether a mean is as wanted."""
+"""Function from beliefs to codes: the predicted class, or 1 if the mean is within the wanted bounds, else 0."""
 
 
 def _class(tree: Tree, wanted: Any) -> int | None:
@@ -209,10 +210,10 @@ def _class(tree: Tree, wanted: Any) -> int | None:
 
 
 def _within(wanted: Any) -> _Outcome:
-    """Whether a mean is between two bounds, 1 or 0."""
+    """Return the function that tests whether means are within two bounds."""
     if not isinstance(wanted, (tuple, list)) or len(wanted) != 2 or all(bound is None for bound in wanted):
         raise ParameterError(
-            f"wanted={wanted!r}, and the target is numeric: expected the lowest and the highest mean that will do. "
+            f"wanted={wanted!r}, and the target is numeric: expected the lowest and the highest mean. "
             "Pass wanted=(200, None) for at least 200, say."
         )
     low, high = (-inf if wanted[0] is None else wanted[0], inf if wanted[1] is None else wanted[1])
@@ -220,26 +221,22 @@ def _within(wanted: Any) -> _Outcome:
 
 
 type _Needs = dict[int, tuple[Condition, float | None]]
-"""For each feature asked for on a way, what its value must be, and how far that is; None if it is so already."""
+"""Per feature tested on a path, the condition on its value and the distance to it; None if it holds already."""
 
 
 class _Search:
-    """Nodes in the order of what it takes to come to them: nothing below a node takes less than the node."""
+    """Best-first search over nodes, by the changes needed to reach them: descendants never need less."""
 
     def __init__(
-        self,
-        tree: Tree,
-        table: Table,
-        outcome: _Outcome,
-        fixed: set[int],
-        apart: Distance,
+        self, tree: Tree, table: Table, outcome: _Outcome, fixed: set[int], distance: Distance
     ) -> None:
-        self.tree, self.table, self.outcome, self.fixed, self.apart = tree, table, outcome, fixed, apart
-        self.shares = missing_shares(tree)
+        self.tree, self.table, self.outcome, self.fixed = tree, table, outcome, fixed
+        self.distance = distance
+        self.shares = child_shares(tree)
         self.branch = cache(lambda node: branch(tree, node))
 
-    def ends(self, i: int, now: int, aim: int | None) -> Iterator[Counterfactual]:
-        """Find the places where row i would be answered otherwise, nearest first."""
+    def found(self, i: int, now: int, aim: int | None) -> Iterator[Counterfactual]:
+        """Yield the counterfactuals of row i, nearest first."""
         row = [column[i].item() for column in self.table.columns]
         todo: list[tuple[int, float, int, _Needs]] = [(0, 0.0, 0, {})]
         while todo:
@@ -248,38 +245,38 @@ class _Search:
             if belief is not None:
                 then = self.outcome(belief[None])[0].item()
                 if then != now and aim in (None, then):
-                    yield self.told(row, node, needs, then, belief, distance)
-            for child, met in self.onward(row, node, needs):
-                far = [apart for _, apart in met.values() if apart is not None]
-                heappush(todo, (len(far), sum(far), child, met))
+                    yield self.counterfactual(row, node, needs, then, belief, distance)
+            for child, child_needs in self.children(row, node, needs):
+                distances = [distance for _, distance in child_needs.values() if distance is not None]
+                heappush(todo, (len(distances), sum(distances), child, child_needs))
 
-    def onward(self, row: list[float], node: int, needs: _Needs) -> Iterator[tuple[int, _Needs]]:
-        """Find the children that a row can come to, and what it takes."""
+    def children(self, row: list[float], node: int, needs: _Needs) -> Iterator[tuple[int, _Needs]]:
+        """Yield the children that a row can reach, and the conditions for it."""
         skeleton = self.tree.skeleton
-        asked, first = skeleton.feature.item(node), skeleton.first_child.item(node)
+        tested, first = skeleton.feature.item(node), skeleton.first_child.item(node)
         for child in range(first, first + skeleton.n_children.item(node)):
             condition = self.branch(child)
-            if asked in needs:
-                condition = needs[asked][0] & condition
-            if condition.holds(row[asked]):
-                yield child, {**needs, asked: (condition, None)}
-            elif asked not in self.fixed:
-                near = condition.nearest(row[asked])
-                if near is not None:
-                    yield child, {**needs, asked: (condition, self.apart(asked, row[asked], near))}
+            if tested in needs:
+                condition = needs[tested][0] & condition
+            if condition.holds(row[tested]):
+                yield child, {**needs, tested: (condition, None)}
+            elif tested not in self.fixed:
+                nearest = condition.nearest(row[tested])
+                if nearest is not None:
+                    yield child, {**needs, tested: (condition, self.distance(tested, row[tested], nearest))}
 
     def belief(self, i: int, row: list[float], node: int, needs: _Needs) -> Floats | None:
-        """What the tree would answer at a node if the row went no further as a whole; None if it would."""
+        """Return the prediction of the changed row if it stops at the node; None if it goes on as a whole."""
         skeleton = self.tree.skeleton
-        asked = skeleton.feature.item(node)
+        tested = skeleton.feature.item(node)
         own: Floats = self.tree.belief[node]
-        if asked < 0:
+        if tested < 0:
             return own
-        changed = {feature for feature, (_, apart) in needs.items() if apart is not None}
-        slot = follow(skeleton, node, self.tree.schema.features[asked], row[asked])
-        if asked in changed or slot >= 0:
+        changed = {feature for feature, (_, distance) in needs.items() if distance is not None}
+        slot = follow(skeleton, node, self.tree.schema.features[tested], row[tested])
+        if tested in changed or slot >= 0:
             return None
-        if slot == -1 or node not in self.shares:
+        if slot == STOP or node not in self.shares:
             return own
         below = skeleton.feature[descendants(skeleton, node)].tolist()
         return (
@@ -287,33 +284,33 @@ class _Search:
         )
 
     def changed(self, i: int, row: list[float], needs: _Needs) -> Table:
-        """Row i with every change that is needed."""
+        """Return row i with all changes."""
         one = self.table.take(np.array([i]))
         columns = list(one.columns)
-        for feature, (condition, apart) in needs.items():
-            if apart is not None:
+        for feature, (condition, distance) in needs.items():
+            if distance is not None:
                 columns[feature] = np.array([condition.nearest(row[feature])], columns[feature].dtype)
         return replace(one, columns=tuple(columns), matrix=None)
 
-    def told(
+    def counterfactual(
         self, row: list[float], node: int, needs: _Needs, then: int, belief: Floats, distance: float
     ) -> Counterfactual:
-        """Write down what a way takes."""
+        """Describe the changes that lead to a node."""
         needed, values, present = {}, {}, {}
-        for asked, (condition, apart) in needs.items():
-            if apart is not None:
+        for tested, (condition, change) in needs.items():
+            if change is not None:
                 feature = condition.feature
-                near = condition.nearest(row[asked])
-                value = None if near is None else value_of(feature, near)
-                assert value is not None  # `onward` saw that there is one
+                nearest = condition.nearest(row[tested])
+                value = None if nearest is None else value_of(feature, nearest)
+                assert value is not None  # `children` has checked it
                 needed[feature.name], values[feature.name] = replace(condition, missing=False), value
-                present[feature.name] = value_text(feature, row[asked])
+                present[feature.name] = value_text(feature, row[tested])
         k, label = (0, None) if self.tree.is_regression else (then, self.tree.schema.classes[then])
         return Counterfactual(label, belief.item(k), node, needed, values, present, distance)
 
 
-def _codes(tree: Tree, fixed: Iterable[str]) -> set[int]:
-    """The features that cannot change."""
+def _positions(tree: Tree, fixed: Iterable[str]) -> set[int]:
+    """Look up the positions of the features that cannot change."""
     names = tree.schema.names
     fixed = [fixed] if isinstance(fixed, str) else list(fixed)
     for name in fixed:

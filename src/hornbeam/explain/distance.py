@@ -1,4 +1,4 @@
-"""How far apart two values of a feature are, in the eyes of a tree."""
+"""Distance between two values of a feature, by the thresholds of a tree."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ __all__ = ["Distance"]
 
 
 class Distance:
-    """Count how much of what a tree tells apart lies between two values.
+    """Distance between two values of a feature.
 
-    For a number or an ordinal value that is the part of the tree's thresholds for the feature that are crossed, from
-    0 to 1. Categories without an order are 1 apart, and so is every value from a missing one.
+    For numeric and ordinal features, the share of the tree's thresholds on the feature that lie between the values,
+    from 0 to 1. Two categories without an order have the distance 1, and so do a known and a missing value.
 
     Parameters
     ----------
     tree : Tree
     spread : mapping from str to float, optional
-        For numeric features, by name, what counts 1 instead; their distance is the difference divided by it.
+        For numeric features, by name, the difference that has the distance 1; it replaces the thresholds.
 
     Examples
     --------
@@ -38,24 +38,24 @@ class Distance:
     def __init__(self, tree: Tree, spread: Mapping[str, float] | None = None) -> None:
         skeleton, self._features = tree.skeleton, tree.schema.features
         self._spread = dict(spread or {})
-        self._cuts: dict[int, Floats] = {}
-        for asked in np.unique(skeleton.feature[skeleton.feature >= 0]).tolist():
-            self._cuts[asked] = np.unique(skeleton.threshold[skeleton.feature == asked])
-            name = self._features[asked].name
-            step = self._spread.get(name, 1.0)
-            if not 0 < step < np.inf:
+        self._thresholds: dict[int, Floats] = {}
+        for tested in np.unique(skeleton.feature[skeleton.feature >= 0]).tolist():
+            self._thresholds[tested] = np.unique(skeleton.threshold[skeleton.feature == tested])
+            name = self._features[tested].name
+            scale = self._spread.get(name, 1.0)
+            if not 0 < scale < np.inf:
                 raise ParameterError(
-                    f"spread[{name!r}] is {step!r}: expected a finite number above 0, the change that counts 1. "
-                    "Leave the feature out: then the tree's thresholds count."
+                    f"spread[{name!r}] is {scale!r}: expected a finite number above 0, the change that counts 1. "
+                    "Leave the feature out to use the thresholds of the tree."
                 )
 
-    def __call__(self, asked: int, value: float, other: float) -> float:
-        """Return how far apart two values of a feature that the tree asks for are, as a table holds them."""
-        feature = self._features[asked]
+    def __call__(self, tested: int, value: float, other: float) -> float:
+        """Compute the distance of two values, as in the columns of a table, of a feature that the tree tests."""
+        feature = self._features[tested]
         if feature.kind is Kind.NOMINAL or is_missing(feature, value):
             return 1.0
         if feature.kind is Kind.NUMERIC and feature.name in self._spread:
             return abs(other - value) / self._spread[feature.name]
-        cuts = self._cuts[asked]
-        begin, end = np.searchsorted(cuts, sorted([value, other])).tolist()
-        return float(end - begin) / len(cuts)
+        thresholds = self._thresholds[tested]
+        begin, end = np.searchsorted(thresholds, sorted([value, other])).tolist()
+        return float(end - begin) / len(thresholds)

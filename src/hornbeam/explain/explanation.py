@@ -1,4 +1,4 @@
-"""Why a row got its probabilities, or its mean: its ways through the tree, how sure the answer is, what moved it."""
+"""Explanations of predictions: decision paths, intervals and reasons of each row."""
 
 from __future__ import annotations
 
@@ -15,40 +15,40 @@ from hornbeam.explain.notebook import explanations_html
 from hornbeam.explain.path import DecisionPath, paths
 from hornbeam.explain.path_text import class_path_text, mean_path_text
 from hornbeam.explain.reasons import Reason, reasons
-from hornbeam.export.missing_shares import missing_shares
 from hornbeam.export.prediction_text import mean_text
 from hornbeam.export.wording import label_text, plain_label, probability_text
 from hornbeam.tree import Tree
+from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.route import predict_rows
 from hornbeam.typing import Label
 
 __all__ = ["Explanation", "Explanations", "explain"]
 
-_MOST_ROWS = 10  # written of many
+_MOST_ROWS = 10  # printed
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Explanation:
-    """Why one row got its probabilities, or its mean; printed, a line for each node it passed.
+    """Explanation of the prediction of one row; printed, a line per node on its path.
 
     Parameters
     ----------
     classes : tuple of hashable
-        The class labels; empty where the target is numeric.
+        The class labels; empty if the target is numeric.
     label : hashable or None
-        The class the row is taken for; None where the target is numeric.
+        The predicted class; None if the target is numeric.
     probability : tuple of float
-        Of each class; of a numeric target, the mean alone.
+        The probability of each class; for a numeric target, the mean alone.
     low, high : tuple of float
-        The bounds of the interval of each of them.
+        Bounds of the interval of each of them.
     level : float
-        Of the intervals.
+        Level of the intervals.
     paths : tuple of DecisionPath
-        The way of the row; several if missing values were shared out over the children, each with its share.
+        The path of the row; several, each with its share, if missing values were distributed over children.
 
     See Also
     --------
-    TreeClassifier.explain, TreeRegressor.explain : make them.
+    TreeClassifier.explain, TreeRegressor.explain : the methods that return explanations.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Explanation:
         0     20       1.0  0.250     0.262  every row
         2     10       2.0  0.500     0.479  x0 > 30 (is 41)
         4      5       3.0  1.000     0.781  x1 = b (is b)
-    stops at a leaf; lent: 1.0 from node 2, 1.0 from node 0, 1.0 from nobody
+    stops at a leaf; borrowed 1.0 from node 2, 1.0 from node 0, 1.0 from the uniform prior
     """
 
     classes: tuple[Label, ...]
@@ -74,26 +74,26 @@ class Explanation:
 
     @property
     def mean(self) -> float:
-        """The mean a row is answered with, where the target is numeric."""
+        """The predicted mean of a numeric target."""
         if self.classes:
-            raise AttributeError("the target has classes, so there is no mean: ask for probability")
+            raise AttributeError("the target has classes, so there is no mean; use probability")
         return self.probability[0]
 
     def reasons(self, label: Any = None, n: int | None = None) -> tuple[Reason, ...]:
-        """Say which features moved the probability of a class, or the mean, most.
+        """List how far each feature moved the probability of a class, or the mean.
 
         Parameters
         ----------
         label : hashable, optional
-            The class. Default: the one the row is taken for.
+            The class. Default: the predicted class.
         n : int, optional
-            How many features to name. Default: all that were asked for.
+            Number of features. Default: all tested features.
 
         Returns
         -------
         tuple of Reason
-            The largest change first. All changes together are the row's probability, or mean, less that of the
-            root.
+            The largest change first. The changes add up to the probability of the row, or its mean, minus that of
+            the root.
 
         Examples
         --------
@@ -125,7 +125,7 @@ class Explanation:
         Parameters
         ----------
         label : hashable, optional
-            The class. Default: the one the row is taken for.
+            The class. Default: the predicted class.
 
         Examples
         --------
@@ -142,12 +142,13 @@ class Explanation:
 
     def _lines(self, k: int) -> Iterator[str]:
         if not self.classes:
-            yield f"{mean_text(self.mean)}, {100 * self.level:g} % interval {mean_text(self.low[0])} to {mean_text(self.high[0])}"
+            bounds = f"{mean_text(self.low[0])} to {mean_text(self.high[0])}"
+            yield f"{mean_text(self.mean)}, {100 * self.level:g} % interval {bounds}"
             yield from mean_path_text(self.paths, self.level)
             return
         bounds = f"{100 * self.level:g} % interval {self.low[k]:.3f} to {self.high[k]:.3f}"
-        taken = "" if self.classes[k] == self.label else f"; taken for {label_text(self.label)}"
-        yield f"{label_text(self.classes[k])} {probability_text(self.probability[k])}, {bounds}{taken}"
+        predicted = "" if self.classes[k] == self.label else f"; taken for {label_text(self.label)}"
+        yield f"{label_text(self.classes[k])} {probability_text(self.probability[k])}, {bounds}{predicted}"
         yield from class_path_text(self.paths, k)
 
     def to_dict(self) -> dict[str, Any]:
@@ -157,53 +158,54 @@ class Explanation:
         --------
         >>> from hornbeam import TreeClassifier
         >>> clf = TreeClassifier("cart").fit([[20.0], [30.0], [40.0]], ["no", "no", "yes"])
-        >>> told = clf.explain([[36.0]])[0].to_dict()
-        >>> told["class"], told["probability"], told["paths"][0]["visits"][1]["words"]
+        >>> plain = clf.explain([[36.0]])[0].to_dict()
+        >>> plain["class"], plain["probability"], plain["paths"][0]["steps"][1]["text"]
         ('yes', [0.0, 1.0], 'x0 > 35 (is 36)')
         """
-        said: dict[str, Any] = {"mean": self.probability[0]}
+        prediction: dict[str, Any] = {"mean": self.probability[0]}
         if self.classes:
-            said = {
+            prediction = {
                 "classes": [plain_label(label) for label in self.classes],
                 "class": plain_label(self.label),
                 "probability": list(self.probability),
             }
         return {
-            **said,
+            **prediction,
             "low": list(self.low),
             "high": list(self.high),
             "level": self.level,
-            "paths": [way.to_dict() for way in self.paths],
+            "paths": [path.to_dict() for path in self.paths],
             "reasons": [reason.to_dict() for reason in self.reasons()],
         }
 
 
 class Explanations(Sequence[Explanation]):
-    """Explanations of many rows, each made when it is asked for.
+    """Explanations of several rows, each computed on access.
 
     Parameters
     ----------
     tree : Tree
     table : Table
     level : float, default 0.9
-        Of the intervals.
+        Level of the intervals.
 
     Examples
     --------
     >>> from hornbeam import TreeClassifier
-    >>> told = TreeClassifier("cart").fit([[20.0], [30.0], [40.0]], ["no", "no", "yes"]).explain([[36.0], [12.0]])
-    >>> len(told), [row.label for row in told]
+    >>> clf = TreeClassifier("cart").fit([[20.0], [30.0], [40.0]], ["no", "no", "yes"])
+    >>> rows = clf.explain([[36.0], [12.0]])
+    >>> len(rows), [row.label for row in rows]
     (2, ['yes', 'no'])
     """
 
     def __init__(self, tree: Tree, table: Table, level: float = 0.9) -> None:
         self._tree, self._level = tree, level
-        self._table = table.take(np.arange(table.n_rows))  # who owns the rows may go on to change them
+        self._table = table.take(np.arange(table.n_rows))  # a copy: the caller may change the rows
         self._low, self._high = predict_interval(tree, table, level)
         self._bounds = interval(tree, level)
         self._probability = predict_rows(tree, table)
-        self._code = None if tree.is_regression else tree.decision(self._probability)
-        self._spread = missing_shares(tree)
+        self._codes = None if tree.is_regression else tree.decision(self._probability)
+        self._shares = child_shares(tree)
 
     def __len__(self) -> int:
         return self._table.n_rows
@@ -219,7 +221,7 @@ class Explanations(Sequence[Explanation]):
         classes = self._tree.schema.classes
         return Explanation(
             classes=classes,
-            label=None if self._code is None else classes[self._code[i]],
+            label=None if self._codes is None else classes[self._codes[i]],
             probability=tuple(self._probability[i].tolist()),
             low=tuple(self._low[i].tolist()),
             high=tuple(self._high[i].tolist()),
@@ -227,26 +229,26 @@ class Explanations(Sequence[Explanation]):
             paths=paths(
                 self._tree,
                 [column[i].item() for column in self._table.columns],
-                self._spread,
+                self._shares,
                 self._bounds,
             ),
         )
 
     def __repr__(self) -> str:
-        told = [str(row) for row in self[:_MOST_ROWS]]
-        more = len(self) - len(told)
-        return "\n\n".join([*told, f"… and {more} more rows"] if more else told)
+        shown = [str(row) for row in self[:_MOST_ROWS]]
+        more = len(self) - len(shown)
+        return "\n\n".join([*shown, f"… and {more} more rows"] if more else shown)
 
     def _repr_html_(self) -> str:
         return explanations_html(self)
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """Return plain values, for JSON: one dict a row."""
+        """Return plain values, for JSON: one dict per row."""
         return [row.to_dict() for row in self]
 
 
 def explain(tree: Tree, table: Table, level: float = 0.9) -> Explanations:
-    """Say why rows get their probabilities, or their means.
+    """Explain the predictions of rows.
 
     Parameters
     ----------
@@ -254,12 +256,12 @@ def explain(tree: Tree, table: Table, level: float = 0.9) -> Explanations:
     table : Table
         Rows read with the tree's schema.
     level : float, default 0.9
-        Of the intervals.
+        Level of the intervals.
 
     Returns
     -------
     Explanations
-        One for each row.
+        One per row.
 
     Examples
     --------

@@ -1,13 +1,13 @@
-"""How sure a tree is: an interval for every probability."""
+"""Intervals of class probabilities and means, per node and per row."""
 
 import numpy as np
 
 from hornbeam.data.table import Table
 from hornbeam.smoothing.interval_calibration import effective_size
 from hornbeam.smoothing.node_variance import node_variances
-from hornbeam.tree.bounds import mean_bounds, rate_bounds
 from hornbeam.tree.decision.base_rate import shift_bound
 from hornbeam.tree.route import predict_rows
+from hornbeam.tree.statistics.bounds import mean_bounds, rate_bounds
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
@@ -15,30 +15,31 @@ __all__ = ["interval", "predict_interval"]
 
 
 def interval(tree: Tree, level: float = 0.9) -> tuple[Floats, Floats]:
-    """Give bounds between which the true class rates of every node lie, most of the time.
+    """Compute intervals of the true class rates, or of the true mean, of every node.
 
     Parameters
     ----------
     tree : Tree
     level : float, default 0.9
-        How often the true rate is to be within.
+        Probability that the interval holds the true rate.
 
     Returns
     -------
     low, high : float64 arrays of shape (n_nodes, n_classes)
-        Around the belief of every node, each class for itself. Without rows: 0 and 1. Of a numeric target, around its
-        mean, of shape (n_nodes, 1); without rows infinite.
+        Bounds around the belief of every node, per class; 0 and 1 for a node without rows. For a numeric target, bounds
+        around the mean, of shape (n_nodes, 1); infinite without rows.
 
     Notes
     -----
-    A node that believes p and for which s rows speak (`hornbeam.smoothing.interval_calibration.effective_size`) has the
-    bounds of a beta distribution (`hornbeam.tree.bounds.rate_bounds`): of no rows among s the lower bound is 0
-    and the upper one about 2 / s.
+    A node of probability p and effective size s (`hornbeam.smoothing.interval_calibration.effective_size`) has the
+    bounds of a beta distribution (`hornbeam.tree.statistics.bounds.rate_bounds`): for p = 0 the lower bound is 0 and
+    the upper one about 2 / s.
 
-    The interval of a mean is Student's, of s degrees of freedom, with the variance of `hornbeam.smoothing.node_variance`.
+    The interval of a mean is that of Student's t with s degrees of freedom, and the variance of
+    `hornbeam.smoothing.node_variance`.
 
-    The true rate is that of all rows that could come to the node, not of those that came. A tree grown on
-    other rows would have other nodes: the interval is about this one.
+    The true rate is that of all rows that can reach the node, not of the training rows. A tree grown on other rows has
+    other nodes: the interval is conditional on this tree.
 
     Examples
     --------
@@ -57,25 +58,25 @@ def interval(tree: Tree, level: float = 0.9) -> tuple[Floats, Floats]:
 def predict_interval(
     tree: Tree, table: Table, level: float = 0.9, *, factors: Floats | None = None, n_jobs: int = 1
 ) -> tuple[Floats, Floats]:
-    """Give bounds for the class probabilities of each row of a table.
+    """Compute intervals of the class probabilities, or of the mean, of each row of a table.
 
     Parameters
     ----------
     tree : Tree
     table : Table
     level : float, default 0.9
-        How often the true rate is to be within.
+        Probability that the interval holds the true rate.
     factors : float64 array of shape (n_classes,), optional
-        How much more common each class is where the rows come from (`hornbeam.tree.decision.base_rate`).
+        Ratio of new to old base rate of each class (`hornbeam.tree.decision.base_rate`).
     n_jobs : int, default 1
         Threads.
 
     Returns
     -------
     low, high : float64 arrays of shape (n_rows, n_classes)
-        The interval of the node where the row stops. Where a missing value goes to every child, the bounds of
-        the children in proportion to their evidence: as if all of them were off in the same direction, which
-        is the widest that the interval of an average can be.
+        The interval of the node where the row stops. If a missing value goes to every child, the mean of the bounds of
+        the children, weighted by their evidence. It assumes errors in the same direction, so it is the widest
+        possible interval of the average.
 
     Examples
     --------

@@ -22,28 +22,28 @@ __all__ = ["Leaves", "leaves"]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Leaves:
-    """Leaves, or nodes, of a tree as columns; printed, a line each.
+    """Leaves, or all nodes, of a tree as columns; printed, a line per leaf.
 
     Parameters
     ----------
     classes : tuple of hashable
-        The class labels; empty where the target is numeric.
+        The class labels; empty if the target is numeric.
     level : float
-        Of the intervals.
+        Level of the intervals.
     node : ndarray of intp
-        Their ids in the tree, as `TreeClassifier.apply` gives them.
+        Node ids, as returned by `TreeClassifier.apply`.
     rows : ndarray of int64
-        Rows that came.
+        Training rows.
     borrowed : ndarray of float64
-        Rows lent by the ancestors; after cross-fitted smoothing, in what they are worth.
+        Rows borrowed from the ancestors; after cross-fitted smoothing, in units of the node's own rows.
     raw, smoothed, low, high : ndarray of float64 of shape (n_leaves, n_classes)
-        Frequencies, what the tree believes, and the bounds of the interval; of a numeric target, means, of shape
+        Frequencies, smoothed probabilities, and the bounds of their intervals; for a numeric target, means, of shape
         (n_leaves, 1).
     tree : Tree
-        Whose leaves they are.
+        The tree of these leaves.
     code : int, optional
-        The class of interest, by its position in `classes`: printed lines have its rates. If not given, each line
-        has those of the class that the leaf decides for.
+        Position in `classes` of the class of interest, whose rates are printed. If not given, each line has the rates
+        of the predicted class of the leaf.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Leaves:
 
     @property
     def rule(self) -> list[str]:
-        """What leads to each leaf, in words.
+        """The conditions on the path to each leaf, as text.
 
         Examples
         --------
@@ -83,7 +83,7 @@ class Leaves:
         return rule_texts(self.tree, self.node.tolist())
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Return columns with an entry for each leaf and class, as every frame library takes them.
+        """Return columns with an entry per leaf and class, for a data frame.
 
         Examples
         --------
@@ -99,7 +99,7 @@ class Leaves:
         """
         k = len(self.classes) or 1
         per_leaf = {name: np.repeat(getattr(self, name), k).tolist() for name in ("node", "rows", "borrowed")}
-        rule = [words for words in self.rule for _ in range(k)]
+        rule = [text for text in self.rule for _ in range(k)]
         per_class = {
             name: getattr(self, name).ravel().tolist() for name in ("raw", "smoothed", "low", "high")
         }
@@ -110,7 +110,7 @@ class Leaves:
         return {**per_leaf, "rule": rule, **named, **per_class}
 
     def as_rules(self) -> str:
-        """Write a rule for each leaf: what leads there, what it answers, how sure that is, and its rows.
+        """Write a rule per leaf: conditions, prediction, interval and number of rows.
 
         Examples
         --------
@@ -125,19 +125,16 @@ class Leaves:
         low, high = interval(self.tree, self.level)
         lines = []
         for at, (rule, node) in enumerate(zip(self.rule, self.node.tolist(), strict=True)):
-            answer = ", ".join(filter(None, prediction_text(self.tree, node)))
+            prediction = ", ".join(filter(None, prediction_text(self.tree, node)))
             if self.code is not None:
-                answer = "; ".join([prediction_text(self.tree, node)[0], self._interest(node)])
-            sure = interval_text(self.tree, low, high, node, code=self.code)
+                interest = " ".join(prediction_text(self.tree, node, code=self.code))
+                prediction = f"{prediction_text(self.tree, node)[0]}; {interest}"
+            bounds = interval_text(self.tree, low, high, node, code=self.code)
             lines += [
                 f"{at + 1}. if {rule}",
-                f"{' ' * len(str(at + 1))}  then {answer} ({sure}); {pluralise(self.rows.item(at), 'row')}",
+                f"{' ' * len(str(at + 1))}  then {prediction} ({bounds}); {pluralise(self.rows.item(at), 'row')}",
             ]
         return "\n".join(lines)
-
-    def _interest(self, node: int) -> str:
-        """The class of interest and its probability."""
-        return " ".join(prediction_text(self.tree, node, code=self.code))
 
     def __repr__(self) -> str:
         return "\n".join(self._lines())
@@ -146,10 +143,10 @@ class Leaves:
         return leaves_html(self)
 
     def _lines(self) -> Iterator[str]:
-        """Write what each leaf decides for, with the rates of that class or of the class of interest; or the mean."""
+        """Write a line per leaf, with the rates of its predicted class or of the class of interest, or its mean."""
         rules = self.rule
         if not self.classes:
-            yield from self._lines_of_means(rules)
+            yield from self._mean_lines(rules)
             return
         decided = self.tree.decided[self.node].tolist()
         shown = decided if self.code is None else [self.code] * len(self)
@@ -163,10 +160,10 @@ class Leaves:
         for i, k in enumerate(shown):
             counts = f"{self.node[i]:>5} {self.rows[i]:>6}  {self.borrowed[i]:>8.1f}"
             rates = f"{self.raw[i, k]:.3f}  {self.smoothed[i, k]:>8.3f}"
-            span = f"{self.low[i, k]:.3f} to {self.high[i, k]:.3f}"
-            yield f"{counts}  {names[decided[i]]:<{width}}  {rates}   {span}  {rules[i]}"
+            bounds = f"{self.low[i, k]:.3f} to {self.high[i, k]:.3f}"
+            yield f"{counts}  {names[decided[i]]:<{width}}  {rates}   {bounds}  {rules[i]}"
 
-    def _lines_of_means(self, rules: list[str]) -> Iterator[str]:
+    def _mean_lines(self, rules: list[str]) -> Iterator[str]:
         title = f"{100 * self.level:g} % interval"
         yield f" node   rows  borrowed         raw    smoothed  {title:>24}  rule"
         for i, node in enumerate(self.node.tolist()):
@@ -189,14 +186,14 @@ def leaves(
     ----------
     tree : Tree
     level : float, default 0.9
-        Of the intervals (`interval`).
+        Level of the intervals (`interval`).
     inner : bool, default False
-        List every node, inner ones too.
+        Whether to list the inner nodes too.
     positive : label, optional
-        The class of interest: every printed line has the rates of this class, so that they compare down the column.
+        The class of interest: every printed line has the rates of this class, so that leaves can be compared.
     by : {"node", "risk"}, default "node"
-        The order: by number, or the highest probability of `positive` first; where the target is numeric, the
-        highest mean. Equal ones are in the order of their numbers.
+        The order: by node id, or the highest probability of `positive` first; for a numeric target, the highest mean
+        first. Ties are in the order of the node ids.
 
     Returns
     -------
@@ -241,7 +238,7 @@ def leaves(
 
 
 def _risk(tree: Tree, code: int | None) -> Floats:
-    """Of each node the probability of the class of interest, or the mean."""
+    """Return the probability of the class of interest, or the mean, of each node."""
     if code is None and not tree.is_regression:
         raise ParameterError(
             f"by='risk' needs positive=, the class whose probability is the risk: one of {list(tree.schema.classes)}."

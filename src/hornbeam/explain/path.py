@@ -1,4 +1,4 @@
-"""The way of a row through a tree: each node it passes, and why it went there and stopped where it did."""
+"""Decision paths: the nodes that a row passes, the condition at each, and where the row stops."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from hornbeam.export.condition_text import condition_text
 from hornbeam.export.wording import feature_name, plain_label
 from hornbeam.tree import Condition, Skeleton, Tree
 from hornbeam.tree.condition import branch, is_missing
+from hornbeam.tree.skeleton import EVERY_CHILD, STOP
 from hornbeam.tree.walk import path
 from hornbeam.typing import Category, Floats
 
@@ -22,35 +23,35 @@ __all__ = ["DecisionPath", "PathStep", "end_nodes", "follow", "paths"]
 
 @dataclass(frozen=True, slots=True)
 class PathStep:
-    """One node that a row passes.
+    """A node on the decision path of a row.
 
     Parameters
     ----------
     node : int
         Its id in the tree.
     condition : Condition or None
-        What was found of the row that led here from the node above; None at the root.
+        The condition on the row that leads here from the node above; None at the root.
     value : str, number, bool or None
-        The row's own value of the feature that was asked for; None if it is missing, and at the root.
+        The row's value of the tested feature; None if it is missing, and at the root.
     rows : int
-        Rows that came here in training.
+        Training rows at the node.
     counts : tuple of float
-        Their weight in each class; of a numeric target, their weight, sum and sum of squares.
+        Their weight in each class; for a numeric target, their weight, sum and sum of squares.
     belief : tuple of float
-        The probability of each class, as the tree believes; of a numeric target, the mean.
+        The smoothed probability of each class; for a numeric target, the mean.
     borrowed : float
-        Rows the node borrowed for it.
+        Rows that the node borrowed.
     low, high : tuple of float, default ()
-        The bounds of the interval of each.
+        Bounds of the interval of each of them.
 
     Examples
     --------
     >>> from hornbeam import TreeClassifier
     >>> clf = TreeClassifier("cart").fit([[20.0], [30.0], [40.0]], ["no", "no", "yes"])
-    >>> visit = clf.explain([[36.0]])[0].paths[0].visits[-1]
-    >>> print(visit)
+    >>> step = clf.explain([[36.0]])[0].paths[0].steps[-1]
+    >>> print(step)
     x0 > 35 (is 36)
-    >>> visit.node, visit.rows, visit.belief
+    >>> step.node, step.rows, step.belief
     (2, 1, (0.0, 1.0))
     """
 
@@ -65,12 +66,12 @@ class PathStep:
     high: tuple[float, ...] = ()
 
     def raw(self, k: int | None) -> float:
-        """Give the frequency of a class among the rows that came, or their mean; NaN of no rows.
+        """Compute the frequency of a class among the training rows, or their mean; NaN without rows.
 
         Parameters
         ----------
         k : int or None
-            Position of the class; None of a numeric target.
+            Position of the class; None for a numeric target.
         """
         total = self.counts[0] if k is None else sum(self.counts)
         return self.counts[1 if k is None else k] / total if total else nan
@@ -78,70 +79,70 @@ class PathStep:
     def __str__(self) -> str:
         if self.condition is None:
             return "every row"
-        is_now = known_text(self.condition.feature, self.value)
-        return f"{condition_text(self.condition)} (is {is_now})"
+        value = known_text(self.condition.feature, self.value)
+        return f"{condition_text(self.condition)} (is {value})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
-        told: dict[str, Any] = {"node": self.node, "words": str(self)}
+        plain: dict[str, Any] = {"node": self.node, "text": str(self)}
         if self.condition is not None:
             value = None if self.value is None else plain_label(self.value)
-            told |= {
+            plain |= {
                 "feature": self.condition.feature.name,
                 "value": repr(value) if value in (inf, -inf) else value,
                 "condition": condition_dict(self.condition),
             }
-        known = {"rows": self.rows, "counts": list(self.counts), "belief": list(self.belief)}
+        counts = {"rows": self.rows, "counts": list(self.counts), "belief": list(self.belief)}
         bounds = {"low": list(self.low), "high": list(self.high)} if self.low else {}
-        return {**told, **known, **bounds, "borrowed": self.borrowed}
+        return {**plain, **counts, **bounds, "borrowed": self.borrowed}
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionPath:
-    """The way of a row, or of a part of it, from the root to where it stops.
+    """The path of a row, or of a part of it, from the root to the node where it stops.
 
     Parameters
     ----------
-    visits : tuple of PathStep
-        The nodes passed, the root first.
+    steps : tuple of PathStep
+        The nodes on the path, the root first.
     end : str
-        Where it stops, and if that is no leaf, why.
-    loans : tuple of BorrowedRows
-        Who lent that one the rows it borrowed, where the smoother lets one say it.
+        Where it stops: "a leaf", or the inner node and the reason.
+    borrowed_from : tuple of BorrowedRows
+        Sources of the rows that the last node borrowed; empty if the smoother does not tell them apart.
     share : float, default 1.0
-        The part of the row that went this way: below 1 if a missing value was shared out over the children.
+        Share of the row on this path: below 1 if a missing value was distributed over the children.
 
     Examples
     --------
     >>> from hornbeam import TreeClassifier
     >>> clf = TreeClassifier("cart", smoothing="hgs").fit([[20.0], [30.0], [40.0]], ["no", "no", "yes"])
     >>> path = clf.explain([[36.0]])[0].paths[0]
-    >>> path.node, path.end, [str(loan) for loan in path.loans]
-    (2, 'a leaf', ['1.0 from node 0', '1.0 from nobody'])
+    >>> path.node, path.end, [str(source) for source in path.borrowed_from]
+    (2, 'a leaf', ['1.0 from node 0', '1.0 from the uniform prior'])
     """
 
-    visits: tuple[PathStep, ...]
+    steps: tuple[PathStep, ...]
     end: str
-    loans: tuple[BorrowedRows, ...]
+    borrowed_from: tuple[BorrowedRows, ...]
     share: float = 1.0
 
     @property
     def node(self) -> int:
         """The node where it stops."""
-        return self.visits[-1].node
+        return self.steps[-1].node
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
         return {
             "share": self.share,
-            "visits": [visit.to_dict() for visit in self.visits],
+            "steps": [step.to_dict() for step in self.steps],
             "end": self.end,
-            "loans": [loan.to_dict() for loan in self.loans],
+            "borrowed_from": [source.to_dict() for source in self.borrowed_from],
         }
 
 
 def follow(skeleton: Skeleton, node: int, feature: Feature, value: float) -> int:
-    """Say to which slot of a node a value leads; -1 if it stops there, -2 if it goes to every child.
+    """Find the child slot of a node for a value; `STOP` (-1), or `EVERY_CHILD` (-2).
 
     Examples
     --------
@@ -155,32 +156,32 @@ def follow(skeleton: Skeleton, node: int, feature: Feature, value: float) -> int
     threshold = skeleton.threshold.item(node)
     if not isnan(threshold):
         return 0 if value <= threshold else 1
-    return -1 if value < 0 else skeleton.slot_of.item(skeleton.slot_start.item(node) + int(value))
+    return STOP if value < 0 else skeleton.slot_of.item(skeleton.slot_start.item(node) + int(value))
 
 
 def end_nodes(
-    tree: Tree, row: Sequence[float], spread: dict[int, dict[int, float]]
+    tree: Tree, row: Sequence[float], shares: dict[int, dict[int, float]]
 ) -> Iterator[tuple[int, float]]:
-    """Walk a row down to every node where a part of it stops, with that part, depth first.
+    """Yield every node where a part of a row stops, and that part, depth first.
 
     Parameters
     ----------
     tree : Tree
     row : sequence of float
-        A value for each feature, as a table holds it.
-    spread : dict
-        What each child gets of a missing value that goes to all of them (`hornbeam.export.missing_shares`).
+        A value per feature, as in the columns of a table.
+    shares : dict
+        Per node, the share of each child in rows with a missing value (`child_shares`).
     """
     skeleton, features = tree.skeleton, tree.schema.features
     todo = [(0, 1.0)]
     while todo:
         node, part = todo.pop()
         feature = skeleton.feature.item(node)
-        slot = -1 if feature < 0 else follow(skeleton, node, features[feature], row[feature])
+        slot = STOP if feature < 0 else follow(skeleton, node, features[feature], row[feature])
         if slot >= 0:
             todo.append((skeleton.first_child.item(node) + slot, part))
-        elif slot == -2 and node in spread:
-            todo += [(child, part * share) for child, share in reversed(spread[node].items())]
+        elif slot == EVERY_CHILD and node in shares:
+            todo += [(child, part * share) for child, share in reversed(shares[node].items())]
         else:
             yield node, part
 
@@ -188,27 +189,27 @@ def end_nodes(
 def paths(
     tree: Tree,
     row: Sequence[float],
-    spread: dict[int, dict[int, float]],
+    shares: dict[int, dict[int, float]],
     bounds: tuple[Floats, Floats] | None = None,
 ) -> tuple[DecisionPath, ...]:
-    """Tell every way that a row takes; there are several only if a missing value was shared out.
+    """Find the decision paths of a row; there are several only if a missing value was distributed over children.
 
     Parameters
     ----------
     tree : Tree
     row : sequence of float
-        A value for each feature, as a table holds it.
-    spread : dict
-        As of `end_nodes`.
+        A value per feature, as in the columns of a table.
+    shares : dict
+        As in `end_nodes`.
     bounds : pair of float64 arrays of shape (n_nodes, n_classes), optional
-        Of the intervals (`hornbeam.explain.interval`).
+        Bounds of the intervals (`hornbeam.explain.interval`).
 
     Examples
     --------
     >>> from hornbeam import TreeClassifier
-    >>> from hornbeam.export.missing_shares import missing_shares
+    >>> from hornbeam.tree.evidence.fractional import child_shares
     >>> tree = TreeClassifier("c4.5").fit([[0]] * 6 + [[1]] * 3 + [[None]], ["a"] * 6 + ["b"] * 4).tree_
-    >>> [(way.node, round(way.share, 3)) for way in paths(tree, [float("nan")], missing_shares(tree))]
+    >>> [(found.node, round(found.share, 3)) for found in paths(tree, [float("nan")], child_shares(tree))]
     [(1, 0.667), (2, 0.333)]
     """
     return tuple(
@@ -218,7 +219,7 @@ def paths(
             borrowed_rows(tree, node),
             part,
         )
-        for node, part in end_nodes(tree, row, spread)
+        for node, part in end_nodes(tree, row, shares)
     )
 
 
@@ -228,7 +229,7 @@ def _path_step(tree: Tree, node: int, row: Sequence[float], bounds: tuple[Floats
     if parent >= 0:
         condition = branch(tree, node)
         value = value_of(condition.feature, row[condition.column])
-        # That a missing value would have come here too is no news about one that is known.
+        # For a known value it does not matter that missing values take the same branch.
         condition = replace(condition, missing=condition.missing and value is None)
     low, high = ((), ()) if bounds is None else (tuple(bound[node].tolist()) for bound in bounds)
     return PathStep(
@@ -245,11 +246,12 @@ def _path_step(tree: Tree, node: int, row: Sequence[float], bounds: tuple[Floats
 
 
 def _end(tree: Tree, node: int, row: Sequence[float]) -> str:
-    """Say why a row stops at a node."""
-    asked = tree.skeleton.feature.item(node)
-    if asked < 0:
+    """Describe where a row stops, and why if it is not a leaf."""
+    tested = tree.skeleton.feature.item(node)
+    if tested < 0:
         return "a leaf"
-    feature = tree.schema.features[asked]
+    feature = tree.schema.features[tested]
     name = feature_name(feature.name)
-    why = "no row shows where to go" if tree.skeleton.missing_slot[node] == -2 else "no branch is for that"
-    return f"node {node}: {name} is {value_text(feature, row[asked])}, and {why}"
+    everywhere = tree.skeleton.missing_slot[node] == EVERY_CHILD
+    why = "no row shows where to go" if everywhere else "no branch is for that"
+    return f"node {node}: {name} is {value_text(feature, row[tested])}, and {why}"

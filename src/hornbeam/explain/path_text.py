@@ -1,4 +1,4 @@
-"""The ways of a row through the tree as text: a line for each node, and where and on what they end."""
+"""Decision paths as text: a line per node, then where the path stops and what that node borrowed."""
 
 from __future__ import annotations
 
@@ -11,57 +11,56 @@ from hornbeam.export.wording import probability_text
 
 __all__ = ["class_path_text", "mean_path_text"]
 
-_MOST_PATHS = 5  # written of a row that went many
-_MOST_SOURCES = 4  # written of those to one node
+_MOST_PATHS = 5  # printed for a row with many paths
+_MOST_SOURCES = 4  # of borrowed rows, printed for one node
 _HEAD = " node   rows  borrowed    raw  smoothed  because"
 
 
 def class_path_text(paths: Sequence[DecisionPath], k: int) -> Iterator[str]:
-    """Write the ways with the probabilities of one class, the largest share of the row first."""
-    return _path_text(paths, _HEAD, lambda visits: _lines_of_rates(visits, k))
+    """Write the paths with the probabilities of class k, the largest share of the row first."""
+    return _path_text(paths, _HEAD, lambda steps: _probability_lines(steps, k))
 
 
 def mean_path_text(paths: Sequence[DecisionPath], level: float) -> Iterator[str]:
-    """Write the ways with means and their intervals, the largest share of the row first."""
-    sure = f"{100 * level:g} % interval"
-    head = f" node   rows  borrowed       raw  smoothed     moved  {sure:<20}  because"
-    return _path_text(paths, head, _lines_of_means)
+    """Write the paths with means and their intervals, the largest share of the row first."""
+    interval = f"{100 * level:g} % interval"
+    head = f" node   rows  borrowed       raw  smoothed     moved  {interval:<20}  because"
+    return _path_text(paths, head, _mean_lines)
 
 
 def _path_text(
     paths: Sequence[DecisionPath], head: str, lines: Callable[[tuple[PathStep, ...]], Iterator[str]]
 ) -> Iterator[str]:
-    for way in sorted(paths, key=lambda way: -way.share)[:_MOST_PATHS]:
-        if way.share < 1:
-            yield f"{100 * way.share:.1f} % of the row:"
+    for path in sorted(paths, key=lambda path: -path.share)[:_MOST_PATHS]:
+        if path.share < 1:
+            yield f"{100 * path.share:.1f} % of the row:"
         yield head
-        yield from lines(way.visits)
-        yield f"stops at {way.end}{_borrowed_text(way)}"
+        yield from lines(path.steps)
+        yield f"stops at {path.end}{_borrowed_text(path)}"
     if len(paths) > _MOST_PATHS:
-        yield f"… and {len(paths) - _MOST_PATHS} more ways"
+        yield f"… and {len(paths) - _MOST_PATHS} more paths"
 
 
-def _lines_of_rates(visits: tuple[PathStep, ...], k: int) -> Iterator[str]:
-    for visit in visits:
-        rate = visit.raw(k)
-        raw = "  -  " if isnan(rate) else f"{rate:.3f}"
-        known = f"{visit.node:>5} {visit.rows:>6}  {visit.borrowed:>8.1f}  {raw}"
-        yield f"{known}  {probability_text(visit.belief[k]):>8}  {visit}"
+def _probability_lines(steps: tuple[PathStep, ...], k: int) -> Iterator[str]:
+    for step in steps:
+        raw = "  -  " if isnan(step.raw(k)) else f"{step.raw(k):.3f}"
+        counts = f"{step.node:>5} {step.rows:>6}  {step.borrowed:>8.1f}  {raw}"
+        yield f"{counts}  {probability_text(step.belief[k]):>8}  {step}"
 
 
-def _lines_of_means(visits: tuple[PathStep, ...]) -> Iterator[str]:
-    """A line for each node, with how far the test that led there moved the mean."""
-    for above, visit in zip((None, *visits), visits, strict=False):
-        moved = "" if above is None else f"{visit.belief[0] - above.belief[0]:+.4g}"
-        raw = "-" if isnan(visit.raw(None)) else mean_text(visit.raw(None), 2)
-        known = f"{visit.node:>5} {visit.rows:>6}  {visit.borrowed:>8.1f}  {raw:>8}"
-        sure = f"{mean_text(visit.low[0], 2)} to {mean_text(visit.high[0], 2)}"
-        yield f"{known}  {mean_text(visit.belief[0], 2):>8}  {moved:>8}  {sure:<20}  {visit}"
+def _mean_lines(steps: tuple[PathStep, ...]) -> Iterator[str]:
+    """Write a line per node, with the change of the mean from the node above."""
+    for above, step in zip((None, *steps), steps, strict=False):
+        moved = "" if above is None else f"{step.belief[0] - above.belief[0]:+.4g}"
+        raw = "-" if isnan(step.raw(None)) else mean_text(step.raw(None), 2)
+        counts = f"{step.node:>5} {step.rows:>6}  {step.borrowed:>8.1f}  {raw:>8}"
+        interval = f"{mean_text(step.low[0], 2)} to {mean_text(step.high[0], 2)}"
+        yield f"{counts}  {mean_text(step.belief[0], 2):>8}  {moved:>8}  {interval:<20}  {step}"
 
 
-def _borrowed_text(way: DecisionPath) -> str:
-    """Say who lent to the node where a way ends, the nearest first."""
-    words = [str(loan) for loan in way.loans[:_MOST_SOURCES]]
-    if len(way.loans) > _MOST_SOURCES:
-        words.append(f"… {len(way.loans) - _MOST_SOURCES} more")
-    return f"; lent: {', '.join(words)}" if words else ""
+def _borrowed_text(path: DecisionPath) -> str:
+    """List the sources of the rows that the last node borrowed, the nearest first."""
+    sources = [str(source) for source in path.borrowed_from[:_MOST_SOURCES]]
+    if len(path.borrowed_from) > _MOST_SOURCES:
+        sources.append(f"… {len(path.borrowed_from) - _MOST_SOURCES} more")
+    return f"; borrowed {', '.join(sources)}" if sources else ""

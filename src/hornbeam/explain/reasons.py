@@ -1,4 +1,4 @@
-"""Reason codes: which features moved a probability, or a mean, on the way of a row, and how far."""
+"""Reason codes: how far each feature moved a probability, or a mean, on the decision path of a row."""
 
 from __future__ import annotations
 
@@ -19,19 +19,18 @@ __all__ = ["Reason", "reasons"]
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """What a feature did to the probability of a class, or to the mean.
+    """The effect of a feature on the probability of a class, or on the mean.
 
     Parameters
     ----------
     label : hashable or None
         The class; None if the target is numeric.
     conditions : tuple of Condition
-        What was found of the feature; several if the row went several ways.
+        The conditions on the feature that the row meets; several if the row has several paths.
     change : float
-        By how much the probability moved when it was found, over all tests of the feature.
+        Change of the probability, summed over all splits on the feature.
     before, after : float or None
-        The probability before and after; None if the feature was asked for at several places, or on several
-        ways.
+        The probability before and after; None if the feature is tested at several nodes, or on several paths.
 
     Examples
     --------
@@ -56,20 +55,20 @@ class Reason:
         return self.conditions[0].feature.name
 
     def __str__(self) -> str:
-        found = ", or ".join(map(condition_text, self.conditions))
+        conditions = ", or ".join(map(condition_text, self.conditions))
         if self.label is None:
-            what, said = "the mean", mean_text
+            what, number = "the mean", mean_text
         else:
-            what, said = label_text(self.label), "{:.3f}".format
+            what, number = label_text(self.label), "{:.3f}".format
         if self.before is None or self.after is None:
-            return f"{found} moved {what} by {'+' * (self.change >= 0)}{said(self.change)}"
-        return f"{found} moved {what} from {said(self.before)} to {said(self.after)}"
+            return f"{conditions} moved {what} by {'+' * (self.change >= 0)}{number(self.change)}"
+        return f"{conditions} moved {what} from {number(self.before)} to {number(self.after)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
         return {
             "feature": self.feature,
-            "words": str(self),
+            "text": str(self),
             **({} if self.label is None else {"class": plain_label(self.label)}),
             "change": self.change,
             "before": self.before,
@@ -78,28 +77,28 @@ class Reason:
         }
 
 
-def reasons(ways: Iterable[DecisionPath], label: Label | None, k: int) -> tuple[Reason, ...]:
-    """Find which features moved the probability of a class, or the mean, on the ways of a row.
+def reasons(paths: Iterable[DecisionPath], label: Label | None, k: int) -> tuple[Reason, ...]:
+    """Compute how far each feature moved the probability of a class, or the mean, on the paths of a row.
 
     Parameters
     ----------
-    ways : iterable of DecisionPath
-        All ways of one row.
+    paths : iterable of DecisionPath
+        All paths of one row.
     label : hashable or None
         The class; None if the target is numeric.
     k : int
-        Its position among the classes; 0 of a mean.
+        Its position among the classes; 0 for a mean.
 
     Returns
     -------
     tuple of Reason
-        One for each feature that was asked for, the largest change first. The changes add up to the row's
-        probability less that of the root.
+        One per tested feature, the largest change first. The changes add up to the row's probability minus that of
+        the root.
 
     Notes
     -----
-    A test changes the probability by the difference of what its two ends believe. On a row that went several
-    ways each counts by its share.
+    A split changes the probability by the difference between child and parent. If a row has several paths, each counts
+    by its share.
 
     Examples
     --------
@@ -109,27 +108,29 @@ def reasons(ways: Iterable[DecisionPath], label: Label | None, k: int) -> tuple[
     >>> print(*reasons([path], "b", 1), sep="; ")
     x1 > 0.5 moved b from 0.500 to 1.000; x0 > 0.5 moved b from 0.333 to 0.500
     """
-    ways = tuple(ways)
+    paths = tuple(paths)
     change: dict[str, float] = {}
-    found: dict[str, dict[Condition, None]] = {}
+    conditions: dict[str, dict[Condition, None]] = {}
     ends: dict[str, list[tuple[float, float]]] = {}
-    for way in ways:
-        here: dict[str, Condition] = {}
-        for above, visit in zip(way.visits, way.visits[1:], strict=False):
-            assert visit.condition is not None
-            name = visit.condition.feature.name
-            here[name] = here[name] & visit.condition if name in here else visit.condition
-            before, after = above.belief[k], visit.belief[k]
-            change[name] = change.get(name, 0.0) + way.share * (after - before)
+    for path in paths:
+        on_path: dict[str, Condition] = {}
+        for above, step in zip(path.steps, path.steps[1:], strict=False):
+            assert step.condition is not None
+            name = step.condition.feature.name
+            on_path[name] = on_path[name] & step.condition if name in on_path else step.condition
+            before, after = above.belief[k], step.belief[k]
+            change[name] = change.get(name, 0.0) + path.share * (after - before)
             ends.setdefault(name, []).append((before, after))
-        for name, condition in here.items():
-            found.setdefault(name, {})[condition] = None
-    made = [
-        Reason(label, tuple(found[name]), change[name], *(ends[name][0] if _once(ways, ends[name]) else ()))
+        for name, condition in on_path.items():
+            conditions.setdefault(name, {})[condition] = None
+    found = [
+        Reason(
+            label, tuple(conditions[name]), change[name], *(ends[name][0] if _once(paths, ends[name]) else ())
+        )
         for name in change
     ]
-    return tuple(sorted(made, key=lambda reason: -abs(reason.change)))
+    return tuple(sorted(found, key=lambda reason: -abs(reason.change)))
 
 
-def _once(ways: tuple[DecisionPath, ...], ends: list[tuple[float, float]]) -> bool:
-    return len(ways) == 1 and len(ends) == 1
+def _once(paths: tuple[DecisionPath, ...], ends: list[tuple[float, float]]) -> bool:
+    return len(paths) == 1 and len(ends) == 1

@@ -1,4 +1,4 @@
-"""How many values of new rows a model has never seen, for those who watch a service."""
+"""Counts of unseen categories and missing values in new rows, for monitoring."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ __all__ = ["Unseen", "unseen"]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Unseen:
-    """Counts of unseen categories and missing values for each feature; printed, a line each. It holds no values.
+    """Counts of unseen categories and missing values per feature; it does not hold the values.
 
     Parameters
     ----------
     features : tuple of str
-        The names.
+        Names of the features.
     tested : bool array of shape (n_features,)
-        Whether the model tests the feature: if not, its values change no prediction.
+        Whether the model tests the feature; if not, its values do not change a prediction.
     unseen : int64 array of shape (n_features,)
-        Rows with a category that was not among the rows of the fit; 0 where the feature is not nominal.
+        Rows with a category that is not in the training data; 0 if the feature is not nominal.
     missing : int64 array of shape (n_features,)
-        Rows without a value. Of an ordinal feature these include values that were never declared.
+        Rows without a value; for an ordinal feature, also values that are not among its categories.
     n_rows : int
-        Rows that were looked at.
+        Number of rows.
     n_affected : int
         Rows with an unseen category in a feature that the model tests.
 
@@ -57,7 +57,7 @@ class Unseen:
         return len(self.features)
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Return columns with an entry for each feature, as every frame library takes them.
+        """Return columns with an entry per feature, for a data frame.
 
         Examples
         --------
@@ -71,7 +71,7 @@ class Unseen:
 
     def _rows(self) -> list[tuple[str, str, int, str, int]]:
         shares = [f"{100 * count / self.n_rows:.1f} %" for count in self.unseen.tolist()]
-        tested = ["yes" if asked else "no" for asked in self.tested.tolist()]
+        tested = ["yes" if is_tested else "no" for is_tested in self.tested.tolist()]
         columns = (self.features, tested, self.unseen.tolist(), shares, self.missing.tolist())
         return list(zip(*columns, strict=True))
 
@@ -94,14 +94,14 @@ class Unseen:
 
 
 def unseen(table: Table, tested: Collection[str]) -> Unseen:
-    """Count the unseen categories and the missing values of rows.
+    """Count the unseen categories and the missing values in rows.
 
     Parameters
     ----------
     table : Table
         Rows read with the schema of a model.
     tested : collection of str
-        The names of the features that it tests.
+        Names of the features that the model tests.
 
     Returns
     -------
@@ -117,20 +117,20 @@ def unseen(table: Table, tested: Collection[str]) -> Unseen:
     features = table.schema.features
     nominal = [feature.kind is Kind.NOMINAL for feature in features]
     new = [
-        column == UNSEEN if named else np.zeros(table.n_rows, np.bool_)
-        for column, named in zip(table.columns, nominal, strict=True)
+        column == UNSEEN if is_nominal else np.zeros(table.n_rows, np.bool_)
+        for column, is_nominal in zip(table.columns, nominal, strict=True)
     ]
     absent = [
-        column == MISSING if named else np.isnan(column)
-        for column, named in zip(table.columns, nominal, strict=True)
+        column == MISSING if is_nominal else np.isnan(column)
+        for column, is_nominal in zip(table.columns, nominal, strict=True)
     ]
-    asked = np.array([feature.name in tested for feature in features])
+    is_tested = np.array([feature.name in tested for feature in features])
     affected = np.zeros(table.n_rows, np.bool_)
-    for rows in (rows for rows, counts in zip(new, asked, strict=True) if counts):
+    for rows in (rows for rows, counts in zip(new, is_tested, strict=True) if counts):
         affected |= rows
     return Unseen(
         features=table.schema.names,
-        tested=asked,
+        tested=is_tested,
         unseen=np.array([np.count_nonzero(rows) for rows in new], dtype=np.int64),
         missing=np.array([np.count_nonzero(rows) for rows in absent], dtype=np.int64),
         n_rows=table.n_rows,

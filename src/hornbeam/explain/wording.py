@@ -1,4 +1,4 @@
-"""Conditions and values, for people and for JSON."""
+"""Conditions and values as text and as plain values for JSON."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ __all__ = ["condition_dict", "known_text", "rule_text", "rule_texts", "value_of"
 
 
 def condition_dict(condition: Condition) -> dict[str, Any]:
-    """Give what a condition asks for as plain values, for JSON.
+    """Return a condition as plain values, for JSON.
 
     Examples
     --------
     >>> condition_dict(Condition(0, Feature("age"), at_most=30.5))
-    {'words': 'age ≤ 30.5', 'at_most': 30.5, 'missing': False}
+    {'text': 'age ≤ 30.5', 'at_most': 30.5, 'missing': False}
     """
     bounds = {"above": condition.above, "at_most": condition.at_most}
-    asked: dict[str, Any] = {name: at for name, at in bounds.items() if at is not None and isfinite(at)}
+    plain: dict[str, Any] = {name: at for name, at in bounds.items() if at is not None and isfinite(at)}
     if condition.among is not None:
-        asked["among"] = [plain_label(condition.feature.categories[code]) for code in condition.among]
-    return {"words": condition_text(condition), **asked, "missing": condition.missing}
+        plain["among"] = [plain_label(condition.feature.categories[code]) for code in condition.among]
+    return {"text": condition_text(condition), **plain, "missing": condition.missing}
 
 
 def rule_text(tree: Tree, node: int) -> str:
-    """Say what leads to a node from the root, in one line.
+    """Write the conditions on the path to a node, in one line.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def rule_text(tree: Tree, node: int) -> str:
 
 
 def rule_texts(tree: Tree, nodes: Sequence[int]) -> list[str]:
-    """Say what leads to each of many nodes, as `rule_text` does, in one walk over the tree.
+    """Write the conditions on the paths to several nodes, as `rule_text` does, in one pass over the tree.
 
     Examples
     --------
@@ -55,8 +55,8 @@ def rule_texts(tree: Tree, nodes: Sequence[int]) -> list[str]:
     ['x0 > 0.5 and x1 > 0.5', 'every row']
     """
     wanted = set(nodes)
-    words = {node: _all_of(conditions) for node, conditions in merged_paths(tree) if node in wanted}
-    return [words[node] for node in nodes]
+    texts = {node: _all_of(conditions) for node, conditions in merged_paths(tree) if node in wanted}
+    return [texts[node] for node in nodes]
 
 
 def _all_of(conditions: Iterable[Condition]) -> str:
@@ -64,7 +64,7 @@ def _all_of(conditions: Iterable[Condition]) -> str:
 
 
 def value_of(feature: Feature, value: float) -> Category | None:
-    """Give a value as it stood in the data, from what a table holds; None where it is missing, or unseen.
+    """Convert a value of a table column to the original value; None if it is missing or unseen.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def value_of(feature: Feature, value: float) -> Category | None:
 
 
 def value_text(feature: Feature, value: float) -> str:
-    """Say what a value is, from what a table holds.
+    """Write a value of a table column as text.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def value_text(feature: Feature, value: float) -> str:
 
 
 def known_text(feature: Feature, value: Category | None) -> str:
-    """Say what a value is, as it stood in the data; None was missing."""
+    """Write an original value as text; None is missing."""
     if value is None:
         return "missing"
     return shorten(feature, float(value)) if feature.kind is Kind.NUMERIC else label_text(value)

@@ -1,8 +1,21 @@
-"""From binned rows to a tree."""
+"""Growing: from encoded rows to a tree.
+
+Read in this order:
+
+- `criterion`: the choices of a grower: gain measure, nominal splits, missing values
+- `grower`: the parameters, and the two ways to grow
+- `constraints`: checks of monotone constraints
+- `encoded_table`: a table with its bins and codes
+- `in_memory`: growth from rows in memory
+- `parallel`: the same with several threads
+- `levelwise`: growth level by level through an engine, for rows that are not in memory
+- `leafwise`: growth best first on gradients, for boosting
+- `tree_builder`: from nodes of the kernels to a tree
+- `recount`: evidence of a given tree from encoded rows
+- `progress`: progress reports and interruption
+"""
 
 from hornbeam.growing.criterion import Criterion, Missing, Nominal
 from hornbeam.growing.grower import Grower
-from hornbeam.growing.levelwise.pass_report import PassReport
-from hornbeam.growing.recount import count_encoded
 
-__all__ = ["Criterion", "Grower", "Missing", "Nominal", "PassReport", "count_encoded"]
+__all__ = ["Criterion", "Grower", "Missing", "Nominal"]

@@ -1,4 +1,4 @@
-"""What a split is worth, how nominal features split, where missing values go."""
+"""Enumerations: gain measures, kinds of nominal splits, treatments of missing values."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ __all__ = ["Criterion", "Missing", "Nominal"]
 
 
 class Criterion(StrEnum):
-    """What a split is worth.
+    """Measure of the gain of a split.
 
     Examples
     --------
@@ -17,18 +17,18 @@ class Criterion(StrEnum):
     ENTROPY = "entropy"
     """Information gain in bits (ID3)."""
     GAIN_RATIO = "gain_ratio"
-    """Gain over split information among tests of at least average gain, with the MDL penalty and the
-    minimum-split rule for numeric tests (C4.5 Release 8)."""
+    """Gain over split information, among splits of at least average gain, with the MDL penalty and the
+    minimum-split rule for numeric splits (C4.5 Release 8)."""
     GINI = "gini"
     """Decrease of the Gini impurity (CART)."""
     HELLINGER = "hellinger"
-    """Squared Hellinger distance between each class and the rest, averaged: blind to how rare a class is."""
+    """Squared Hellinger distance between each class and the rest, averaged: it does not depend on class frequencies."""
     SQUARED_ERROR = "squared_error"
     """Decrease of the mean squared error, for numeric targets (CART)."""
 
 
 class Nominal(StrEnum):
-    """How a nominal feature splits.
+    """Kind of split of a nominal feature.
 
     Examples
     --------
@@ -39,12 +39,12 @@ class Nominal(StrEnum):
     MULTIWAY = "multiway"
     """One child for each category present."""
     SUBSET = "subset"
-    """Two children: the best subset (exact for two classes and for means, along the principal direction for more
-    classes)."""
+    """Two children: the best subset (exact for two classes and for numeric targets, along the principal direction
+    for more classes)."""
 
 
 class Missing(StrEnum):
-    """Where rows go whose tested value is missing.
+    """Treatment of rows whose tested value is missing.
 
     Examples
     --------
@@ -53,8 +53,8 @@ class Missing(StrEnum):
     """
 
     OWN = "own"
-    """To a child of their own; to the better of the two where they are fewer than a leaf must hold."""
+    """To a third child; to the better of the two children if they are fewer than a leaf must hold."""
     LEARNED = "learned"
     """To the child that makes the better split."""
     FRACTIONAL = "fractional"
-    """To every child, their weight shared out (C4.5)."""
+    """To every child, with a part of their weight (C4.5)."""

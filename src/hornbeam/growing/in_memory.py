@@ -1,24 +1,107 @@
-"""The home phase: the rows are in memory, here."""
+"""Growth of a tree from rows in memory."""
 
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hornbeam.data.binning.bins import Bins
+from hornbeam.data.numeric_target import NumericTarget
+from hornbeam.data.table import Table
+from hornbeam.data.weights import apply_class_weight
+from hornbeam.growing.constraints import refuse_fractional
+from hornbeam.growing.criterion import Missing
 from hornbeam.growing.parallel import ParallelGrower
 from hornbeam.growing.progress import Watch
+from hornbeam.growing.tree_builder import build_regression_tree
 from hornbeam.kernels import subtree
 from hornbeam.kernels.pool import Pool
 from hornbeam.kernels.subtree import GrowthSpec, NodeRange, Nodes, Rows
+from hornbeam.tree.edit import recount
+from hornbeam.tree.tree import Step, Tree
+from hornbeam.typing import Codes
 
-__all__ = ["grow_in_memory"]
+if TYPE_CHECKING:
+    from hornbeam.growing.grower import Grower
 
-_SERIAL_ROWS = 50_000  # below, threads cost more than they bring
-_QUICK_CODES = 1_000_000  # below, the tree is there before anybody could want to interrupt it
+__all__ = ["grow_in_memory", "n_copies"]
+
+_FRACTION_BITS = 48  # fractional rows: total weight is about 2**48 steps
 
 
-def grow_in_memory(rows: Rows, terms: GrowthSpec, n_jobs: int, watch: Watch, key: int = 0) -> Nodes:
-    """Grow a tree from coded rows in memory; the key decides which features each node draws, if not all."""
-    root = NodeRange.root(rows.n_rows, terms, key)
-    fractional = terms.rules.missing == subtree.Missing.fractional
-    if rows.codes.size < _QUICK_CODES and not fractional:
-        return subtree.grow(rows, terms, root, watch.slip())
-    if n_jobs == 1 or rows.n_rows < _SERIAL_ROWS or fractional:
-        return watch.run(lambda: subtree.grow(rows, terms, root, watch.slip()))
-    with Pool(n_jobs) as pool:
-        return watch.run(lambda: ParallelGrower(rows, terms, n_jobs, pool, key).grow(watch))
+def grow_in_memory(
+    grower: "Grower",
+    table: Table,
+    bins: Bins,
+    codes: Codes | None = None,
+    *,
+    n_jobs: int = 1,
+    key: int = 0,
+    watch: Watch | None = None,
+    quick_codes: int = 1_000_000,
+    serial_rows: int = 50_000,
+    smallest_grain: int = 8_192,
+) -> Tree:
+    """Grow a tree from a table, as `Grower.grow` describes; the codes must be valid.
+
+    Three thresholds decide about threads. With fewer codes than `quick_codes` the kernel runs in the calling thread: it
+    ends before an interrupt matters. With fewer rows than `serial_rows` one thread is faster than several. A node of at
+    most `smallest_grain` rows is grown by a single thread.
+    """
+    grower._check_target(table.schema)
+    codes = bins.encode(table, n_jobs) if codes is None else codes
+    progress = Watch() if watch is None else watch
+
+    def grow_nodes(rows: Rows, spec: GrowthSpec) -> Nodes:
+        root = NodeRange.root(rows.n_rows, spec, key)
+        fractional = spec.rules.missing == subtree.Missing.fractional
+        if rows.codes.size < quick_codes and not fractional:
+            return subtree.grow(rows, spec, root, progress.progress_slot())
+        if n_jobs == 1 or rows.n_rows < serial_rows or fractional:
+            return progress.run(lambda: subtree.grow(rows, spec, root, progress.progress_slot()))
+        with Pool(n_jobs) as pool:
+            parallel = ParallelGrower(rows, spec, n_jobs, pool, root, smallest_grain)
+            return progress.run(lambda: parallel.grow(progress))
+
+    if table.numeric_target is not None:
+        nodes = grow_nodes(*_regression_rows(grower, table, table.numeric_target, bins, codes))
+        return grower._limit_leaves(build_regression_tree(nodes, bins, table, grower._step()))
+    assert table.target is not None
+    weight, unit = None if table.weight is None else table.weight.copy(), table.unit
+    if table.class_weight is not None:
+        weight, unit = apply_class_weight(weight, unit, table.class_weight, table.target)
+    rows, missing = Rows(codes, table.target.astype(np.uint16), weight), grower.missing
+    if missing is Missing.FRACTIONAL:
+        if (codes == bins.n_codes).any():
+            refuse_fractional(grower.monotone)
+            rows, unit = _finer_weights(rows, unit)
+        else:
+            missing = Missing.OWN
+    total = table.n_rows if rows.weight is None else int(rows.weight.sum())
+    rules = grower._rules(missing, unit, total, table.n_rows, n_copies(table))
+    nodes = grow_nodes(rows, grower._terms(table.schema, bins, rules))
+    tree = grower._build_tree(nodes, bins, table.schema, unit)
+    if table.class_weight is None:
+        return tree
+    return recount(tree, table, Step.of("recount", class_weight=tuple(table.class_weight.tolist())))
+
+
+def _regression_rows(
+    grower: "Grower", table: Table, target: NumericTarget, bins: Bins, codes: Codes
+) -> tuple[Rows, GrowthSpec]:
+    weight = None if table.weight is None else table.weight.copy()
+    rows = Rows(codes, np.empty(0, np.uint16), weight, target.numerators(weight, table.unit))
+    return rows, grower._terms(table.schema, bins, grower._sum_rules(table, target))
+
+
+def n_copies(table: Table) -> int | None:
+    """Count the rows, one of weight 2 twice; None where weights are not whole numbers."""
+    if table.unit != 1.0:
+        return None
+    return table.n_rows if table.weight is None else int(table.weight.sum())
+
+
+def _finer_weights(rows: Rows, unit: float) -> tuple[Rows, float]:
+    """Weights in steps small enough to be divided again and again."""
+    weight = np.ones(len(rows.label), dtype=np.int64) if rows.weight is None else rows.weight
+    shift = max(0, _FRACTION_BITS - int(weight.max() * len(weight)).bit_length())
+    return rows._replace(weight=weight << shift), unit / (1 << shift)

@@ -1,58 +1,35 @@
-"""Trees of gradients: grown best first on rows that were encoded once."""
+"""Best-first growth of regression trees on gradients, from rows that are encoded once."""
 
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from math import ceil
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.data.binning.bins import Bins
-from hornbeam.data.schema import Kind, Schema
 from hornbeam.errors import ParameterError
-from hornbeam.growing.grower import Grower
+from hornbeam.growing.constraints import check_monotone, monotone_array
+from hornbeam.growing.encoded_table import EncodedTable
 from hornbeam.growing.tree_builder import build_skeleton
 from hornbeam.kernels.leafwise import Gradients, grow_leafwise
 from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, Missing, Nodes, Nominal, Rules
+from hornbeam.tree.level_order import level_order
 from hornbeam.tree.tree import Tree
-from hornbeam.tree.walk import level_order
-from hornbeam.typing import Codes, Counts, Floats, Indices
+from hornbeam.typing import Counts, Floats, Indices
 
-__all__ = ["EncodedColumns", "GrownTree", "Leafwise"]
+__all__ = ["GrownTree", "Leafwise"]
 
 _UNLIMITED = np.iinfo(np.int32).max
-_LEAST = (("max_leaf_nodes", 2), ("max_depth", 1), ("max_features", 1), ("min_samples_leaf", 1))
-_LEAST_HESSIAN = 1e-3  # of a leaf: with less, a Newton step may go anywhere
-_OUT_OF_REACH = 2.0**61  # steps: twice as many still fit 64 bits
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class EncodedColumns:
-    """Rows encoded once, on which tree after tree is grown.
-
-    Parameters
-    ----------
-    schema : Schema
-        What the columns are, and that the target is numeric.
-    bins : Bins
-        Quantile bins: a code says all that a test may ask.
-    codes : array of shape (n_rows, n_features)
-    """
-
-    schema: Schema
-    bins: Bins
-    codes: Codes
-
-    @classmethod
-    def of(cls, schema: Schema, bins: Bins, codes: Codes) -> Self:
-        """Take rows of any target: those of trees here are gradients."""
-        return cls(replace(schema, classes=(), target=Kind.NUMERIC), bins, codes)
+_MINIMUM = (("max_leaf_nodes", 2), ("max_depth", 1), ("max_features", 1), ("min_samples_leaf", 1))
+_MIN_HESSIAN = 1e-3  # of a leaf: with less, a Newton step is not reliable
+_MAX_STEPS = 2.0**61  # twice this still fits 64 bits
 
 
 class GrownTree(NamedTuple):
-    """A tree on its way: nodes whose tests are on codes, and the node that answers for every row.
+    """Nodes of a tree with splits on codes, and the leaf of each row.
 
-    `sums` has the sum of pulls and of hessians of each node.
+    `sums` has the sum of negative gradients and of hessians of each node.
     """
 
     nodes: Nodes
@@ -60,19 +37,21 @@ class GrownTree(NamedTuple):
     sums: Floats
     unit: Floats
 
-    def newton(self, ridge: float) -> Floats:
-        """Give each node its Newton step: the sum of its pulls over that of its hessians."""
-        pull, hessian = self.sums.T
-        step: Floats = np.divide(pull, hessian + ridge, out=np.zeros(len(pull)), where=hessian > 0)
+    def newton(self, l2_regularization: float) -> Floats:
+        """Return the Newton step of each node: its negative gradients over its hessians plus the regularization."""
+        gradient, hessian = self.sums.T
+        step: Floats = np.divide(
+            gradient, hessian + l2_regularization, out=np.zeros(len(gradient)), where=hessian > 0
+        )
         return step
 
-    def tree(self, belief: Floats, field: EncodedColumns) -> Tree:
-        """Make the tree in which each node answers with this number."""
+    def tree(self, belief: Floats, encoded: EncodedTable) -> Tree:
+        """Build the tree that predicts these numbers, one per node."""
         nodes, n_nodes = self.nodes, len(belief)
         order = level_order(nodes.parent, nodes.slot)
         return Tree(
-            schema=field.schema,
-            skeleton=build_skeleton(nodes, field.bins, order),
+            schema=encoded.table.schema,
+            skeleton=build_skeleton(nodes, encoded.bins, order),
             evidence=np.column_stack([nodes.evidence[order], np.zeros(n_nodes, np.int64)]),
             unit=self.unit,
             rows=nodes.rows[order],
@@ -84,24 +63,24 @@ class GrownTree(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Leafwise:
-    """How a tree of gradients is grown.
+    """Parameters and procedure of growing a tree best first on gradients.
 
     Parameters
     ----------
     max_leaf_nodes : int or None, default 31
-        Leaves at most, best first; None for no limit.
+        Maximum number of leaves; None: no limit.
     max_depth : int or None, default None
-        Tests on a path at most.
+        Maximum depth of the tree; None: no limit.
     min_samples_leaf : int, default 20
-        Rows each child must hold, one of weight 2 counting twice where weights are whole.
-    ridge : float, default 0.0
-        Added to the hessians of every node.
+        Minimum number of rows of each child; with whole weights a row of weight 2 counts twice.
+    l2_regularization : float, default 0.0
+        Added to the sum of hessians of every node.
     max_features : int or None, default None
-        Features a node looks at, drawn anew for each node.
+        Number of features that a node tries, drawn anew for each node; None: all.
     monotone : tuple of int or None, default None
-        For each feature +1 where the answer must not fall as it rises, -1 where it must not rise, 0 elsewhere.
+        For each feature +1 where the prediction must not fall as it rises, -1 where it must not rise, 0 elsewhere.
     corrected : bool, default True
-        Whether features are compared by S-values (`Grower`), where there is a feature of more than two categories.
+        Whether features are compared by S-values (`Grower`), if a nominal feature has more than two categories.
 
     Examples
     --------
@@ -114,73 +93,84 @@ class Leafwise:
     max_leaf_nodes: int | None = 31
     max_depth: int | None = None
     min_samples_leaf: int = 20
-    ridge: float = 0.0
+    l2_regularization: float = 0.0
     max_features: int | None = None
     monotone: tuple[int, ...] | None = None
     corrected: bool = True
 
     def __post_init__(self) -> None:
-        for name, least in _LEAST:
+        for name, least in _MINIMUM:
             value = getattr(self, name)
             if value is not None and value < least:
                 raise ParameterError(f"{name}={value}: expected a whole number of at least {least}.")
-        if not 0.0 <= self.ridge < np.inf:
-            raise ParameterError(f"l2_regularization={self.ridge}: expected a number of at least 0.0.")
+        if not 0.0 <= self.l2_regularization < np.inf:
+            raise ParameterError(
+                f"l2_regularization={self.l2_regularization}: expected a number of at least 0.0."
+            )
+        check_monotone(self.monotone)
 
-    def terms(self, field: EncodedColumns) -> GrowthSpec:
-        """Say what the columns are, and which rules hold for every tree; those of a tree add their units."""
+    def terms(self, encoded: EncodedTable) -> GrowthSpec:
+        """Return the specification that all trees share; `grow` adds the units of each tree."""
         rules = Rules()
         rules.nominal, rules.missing = Nominal.subset, Missing.learned
         rules.min_rows_leaf = self.min_samples_leaf
         rules.max_depth = min(self.max_depth or _UNLIMITED, _UNLIMITED)
         rules.max_features = self.max_features or 0
-        rules.ridge = self.ridge
+        rules.ridge = self.l2_regularization
         rules.rounding = 0.5
-        rules.corrected = self.corrected and bool((field.bins.n_codes[field.bins.nominal] > 2).any())
+        rules.corrected = self.corrected and bool((encoded.bins.n_codes[encoded.bins.nominal] > 2).any())
         rules.rows_per_row = 1.0
-        bins, signs = field.bins, Grower(monotone=self.monotone).signs(field.schema)
+        bins, monotone = encoded.bins, monotone_array(self.monotone, encoded.table.schema)
         criterion = CRITERIA["squared_error"]
-        return GrowthSpec.of(bins.n_codes, bins.nominal.astype(np.uint8), signs, None, 1, criterion, rules)
+        return GrowthSpec.of(bins.n_codes, bins.nominal.astype(np.uint8), monotone, None, 1, criterion, rules)
 
     def grow(
         self,
-        field: EncodedColumns,
-        terms: GrowthSpec,
-        pulls: Gradients,
+        encoded: EncodedTable,
+        spec: GrowthSpec,
+        gradients: Gradients,
         order: NDArray[np.int32],
-        n_added: int,
+        n_sampled: int,
         key: int,
         n_jobs: int = 1,
     ) -> GrownTree:
-        """Grow a tree; `order` lists first the rows that are added up, then those that look on, and is reordered."""
-        rules = terms.rules
-        rules.numerator_unit, rules.unit = 1 / pulls.numerator_scale, 1 / pulls.denominator_scale
-        rules.min_weight_leaf = max(1, ceil(min(_LEAST_HESSIAN / rules.unit, _OUT_OF_REACH)))
+        """Grow a tree from the first `n_sampled` rows of `order`.
+
+        The other rows are only sent to their leaves. `order` is reordered in place.
+        """
+        rules = copy(spec.rules)  # the specification is shared by all trees
+        rules.numerator_unit, rules.unit = 1 / gradients.numerator_scale, 1 / gradients.denominator_scale
+        rules.min_weight_leaf = max(1, ceil(min(_MIN_HESSIAN / rules.unit, _MAX_STEPS)))
         if rules.corrected:
-            rules.dispersion = _dispersion(pulls, order[:n_added])
+            rules.dispersion = _dispersion(gradients, order[:n_sampled])
+        spec = spec._replace(rules=rules)
         nodes, node = grow_leafwise(
-            field.codes, pulls, order, n_added, terms, self.max_leaf_nodes, key, n_jobs
+            encoded.codes, gradients, order, n_sampled, spec, self.max_leaf_nodes, key, n_jobs
         )
         unit = np.array([rules.unit, rules.numerator_unit, 1.0])
         return GrownTree(nodes, node, nodes.evidence[:, ::-1] * unit[1::-1], unit)
 
 
-def _dispersion(pulls: Gradients, rows: NDArray[np.int32]) -> float:
-    """Mean square of the gradients of some rows over their mean hessian: the variance that chance is measured in.
+def _dispersion(gradients: Gradients, rows: NDArray[np.int32]) -> float:
+    """Mean square of the gradients over the mean hessian: the variance that the S-values assume.
 
-    Numbers are added up as whole steps, so that the order of the rows plays no part.
+    The sums are rounded to integer steps, so that they do not depend on the order of the rows.
     """
-    times = np.ones(len(rows), np.int64) if pulls.times is None else pulls.times[rows].astype(np.int64)
-    gradient = pulls.numerator[rows]
+    times = (
+        np.ones(len(rows), np.int64) if gradients.times is None else gradients.times[rows].astype(np.int64)
+    )
+    gradient = gradients.numerator[rows]
     largest = max(float(gradient.max()), -float(gradient.min()), np.finfo(float).tiny)
     squares = _sum(np.square(gradient / largest), times) * largest * largest
-    hessians = float(times.sum()) if pulls.denominator is None else _sum(pulls.denominator[rows], times)
+    hessians = (
+        float(times.sum()) if gradients.denominator is None else _sum(gradients.denominator[rows], times)
+    )
     tiny = np.finfo(float).tiny
     return max(squares, tiny) / max(hessians, tiny)
 
 
 def _sum(values: Floats, times: Counts) -> float:
-    """The sum of numbers that count some times each, rounded to steps so small that no order changes it."""
+    """Sum of values times their counts, rounded to steps so small that the order of the values does not matter."""
     largest, n = float(values.max()), max(int(times.sum()), 1)
     scale = 2.0**61 / n / largest if largest > 0 else 1.0
     return int((np.rint(values * scale).astype(np.int64) * times).sum()) / scale

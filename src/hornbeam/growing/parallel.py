@@ -1,7 +1,7 @@
-"""The trunk: nodes with so many rows that threads share each one.
+"""Growing with several threads.
 
-Level by level every thread counts a share of each big node's rows; then whole subtrees are handed out. All
-sums are integers, so the tree is the one a single thread grows.
+Level by level, every thread counts a part of the rows of each large node; then each small node is grown to the end by
+one thread. All sums are integers, so the tree is the one that a single thread grows.
 """
 
 from itertools import pairwise
@@ -18,107 +18,108 @@ from hornbeam.typing import Counts
 
 __all__ = ["ParallelGrower"]
 
-_SMALLEST_GRAIN = 8_192
 _SUBTREES_PER_THREAD = 8
 
 
 class ParallelGrower:
-    """Grows the big nodes with all threads, then the subtrees below them one thread each."""
+    """Grows large nodes with all threads together, and the subtrees below them with one thread each."""
 
-    def __init__(self, rows: Rows, terms: GrowthSpec, n_jobs: int, pool: Pool, key: int = 0) -> None:
+    def __init__(
+        self, rows: Rows, spec: GrowthSpec, n_jobs: int, pool: Pool, root: NodeRange, smallest_grain: int
+    ) -> None:
         self.rows = rows
-        self.terms = terms
+        self.spec = spec
         self.n_jobs = n_jobs
         self.pool = pool
-        self.grain = max(_SMALLEST_GRAIN, rows.n_rows // (_SUBTREES_PER_THREAD * n_jobs))
-        self.made = NodeList(terms)
-        self.root = NodeRange.root(rows.n_rows, terms, key)
+        self.grain = max(smallest_grain, rows.n_rows // (_SUBTREES_PER_THREAD * n_jobs))
+        self.node_list = NodeList(spec)
+        self.root = root
 
     def grow(self, watch: Watch) -> Nodes:
         """Grow the tree of all rows."""
-        root = OpenNode(0, self.root, np.zeros(self.terms.n_channels, dtype=np.int64))
+        root = OpenNode(0, self.root, np.zeros(self.spec.n_channels, dtype=np.int64))
         self._count([root])
         root.counts = self._evidence(root)
-        self.made.add(-1, 0, root.n_rows, root.counts)
-        sprouts = [root]
+        self.node_list.add(-1, 0, root.n_rows, root.counts)
+        open_nodes = [root]
         small: list[OpenNode] = []
-        while sprouts and not watch.stopped:
-            small += [s for s in sprouts if s.n_rows <= self.grain]
-            big = [s for s in sprouts if s.n_rows > self.grain]
-            asked = [s for s in big if may_split(s, self.terms)]
-            splits = list(self.pool.map(self._best, asked))
-            grown = [(s, split) for s, split in zip(asked, splits, strict=True) if split is not None]
-            watch.settle(sum(s.n_rows for s in big) - sum(s.n_rows for s, _ in grown))
-            sprouts = self._divide(grown)
-        # The biggest first: the last subtree to finish should be a small one.
-        small.sort(key=lambda s: -s.n_rows)
-        slips = [watch.slip() for _ in small]
+        while open_nodes and not watch.stopped:
+            small += [node for node in open_nodes if node.n_rows <= self.grain]
+            large = [node for node in open_nodes if node.n_rows > self.grain]
+            candidates = [node for node in large if may_split(node, self.spec)]
+            splits = list(self.pool.map(self._best_split, candidates))
+            found = [
+                (node, split) for node, split in zip(candidates, splits, strict=True) if split is not None
+            ]
+            watch.finish_rows(sum(node.n_rows for node in large) - sum(node.n_rows for node, _ in found))
+            open_nodes = self._split_nodes(found)
+        # The largest first, so that the last subtree to finish is a small one.
+        small.sort(key=lambda node: -node.n_rows)
+        slots = [watch.progress_slot() for _ in small]
 
-        def subtree_of(sprout: OpenNode, slip: Counts) -> Nodes:
-            return subtree.grow(self.rows, self.terms, sprout.block, slip)
+        def grow_subtree(node: OpenNode, slot: Counts) -> Nodes:
+            return subtree.grow(self.rows, self.spec, node.node_range, slot)
 
-        grafts = self.pool.map(subtree_of, small, slips)
+        subtrees = self.pool.map(grow_subtree, small, slots)
         return attach_subtrees(
-            self.made.nodes(), [(s.node, nodes) for s, nodes in zip(small, grafts, strict=True)]
+            self.node_list.nodes(), [(leaf.node, nodes) for leaf, nodes in zip(small, subtrees, strict=True)]
         )
 
-    def _best(self, sprout: OpenNode) -> Split | None:
-        assert sprout.cells is not None
-        spread = subtree.spread(self.rows, self.terms, sprout.block)
-        return subtree.best_split(
-            sprout.cells, self.terms, sprout.counts, sprout.n_rows, sprout.block, spread
-        )
+    def _best_split(self, node: OpenNode) -> Split | None:
+        assert node.cells is not None
+        spread = subtree.spread(self.rows, self.spec, node.node_range)
+        return subtree.best_split(node.cells, self.spec, node.counts, node.n_rows, node.node_range, spread)
 
-    def _evidence(self, sprout: OpenNode) -> Counts:
-        """Read off the cells of the first feature: every row has one of its codes."""
-        assert sprout.cells is not None
-        evidence, _ = subtree.channels(sprout.cells, self.terms)
-        total: Counts = evidence[: self.terms.offsets[1]].sum(axis=0)
+    def _evidence(self, node: OpenNode) -> Counts:
+        """Sum the cells of the first feature: every row has one of its codes."""
+        assert node.cells is not None
+        evidence, _ = subtree.channels(node.cells, self.spec)
+        total: Counts = evidence[: self.spec.offsets[1]].sum(axis=0)
         return total
 
-    def _count(self, sprouts: list[OpenNode]) -> None:
-        """Fill the cells of nodes, each thread counting a share of the rows of each."""
+    def _count(self, open_nodes: list[OpenNode]) -> None:
+        """Fill the histograms of nodes; each thread counts a part of the rows of each node."""
 
-        def share(job: tuple[OpenNode, int, int]) -> Cells:
+        def count_part(job: tuple[OpenNode, int, int]) -> Cells:
             _, begin, end = job
-            cells = subtree.empty_cells(self.rows, self.terms)
-            subtree.histogram(self.rows, self.terms, begin, end, cells)
+            cells = subtree.empty_cells(self.rows, self.spec)
+            subtree.histogram(self.rows, self.spec, begin, end, cells)
             return cells
 
-        jobs = [(s, begin, end) for s in sprouts for begin, end in self._shares(s)]
-        for (sprout, _, _), cells in zip(jobs, self.pool.map(share, jobs), strict=True):
-            sprout.cells = cells if sprout.cells is None else sprout.cells + cells
+        jobs = [(node, begin, end) for node in open_nodes for begin, end in self._row_ranges(node)]
+        for (node, _, _), cells in zip(jobs, self.pool.map(count_part, jobs), strict=True):
+            node.cells = cells if node.cells is None else node.cells + cells
 
-    def _shares(self, sprout: OpenNode) -> list[tuple[int, int]]:
-        bounds = np.linspace(sprout.block.begin, sprout.block.end, self.n_jobs + 1).astype(int).tolist()
+    def _row_ranges(self, node: OpenNode) -> list[tuple[int, int]]:
+        bounds = np.linspace(node.node_range.begin, node.node_range.end, self.n_jobs + 1).astype(int).tolist()
         return list(pairwise(bounds))
 
-    def _divide(self, grown: list[tuple[OpenNode, Split]]) -> list[OpenNode]:
-        """Partition the rows of every split node; the children are the next sprouts."""
-        starts = list(self.pool.map(lambda pair: self._partition(*pair), grown))
+    def _split_nodes(self, found: list[tuple[OpenNode, Split]]) -> list[OpenNode]:
+        """Partition the rows of every split node, and return the children."""
+        starts = list(self.pool.map(lambda pair: self._partition(*pair), found))
         families = [
-            self._children(*pair, bounds.tolist()) for pair, bounds in zip(grown, starts, strict=True)
+            self._children(*pair, bounds.tolist()) for pair, bounds in zip(found, starts, strict=True)
         ]
-        self._count_children([parent for parent, _ in grown], families)
+        self._count_children([parent for parent, _ in found], families)
         return [child for family in families for child in family]
 
-    def _partition(self, sprout: OpenNode, split: Split) -> Counts:
-        return subtree.partition(self.rows, self.terms, sprout.block.begin, sprout.block.end, split)
+    def _partition(self, node: OpenNode, split: Split) -> Counts:
+        return subtree.partition(self.rows, self.spec, node.node_range.begin, node.node_range.end, split)
 
     def _children(self, parent: OpenNode, split: Split, bounds: list[int]) -> list[OpenNode]:
         assert parent.cells is not None
-        counts, _ = subtree.children_totals(parent.cells, split, self.terms)
-        return self.made.split(parent, split, counts, list(pairwise(bounds)))
+        counts, _ = subtree.children_totals(parent.cells, split, self.spec)
+        return self.node_list.split(parent, split, counts, list(pairwise(bounds)))
 
     def _count_children(self, parents: list[OpenNode], families: list[list[OpenNode]]) -> None:
-        """Count all but the largest child of each node; the largest inherits what remains of the parent's."""
-        heirs = []
+        """Count all children but the largest of each node, whose histogram is the parent's minus the others."""
+        derived = []
         for parent, family in zip(parents, families, strict=True):
-            largest = max(family, key=lambda s: s.n_rows)
-            if any(s.n_rows > self.grain and may_split(s, self.terms) for s in family):
-                heirs.append((parent, largest, [s for s in family if s is not largest]))
-        self._count([s for _, _, siblings in heirs for s in siblings])
-        for parent, largest, siblings in heirs:
+            largest = max(family, key=lambda child: child.n_rows)
+            if any(child.n_rows > self.grain and may_split(child, self.spec) for child in family):
+                derived.append((parent, largest, [child for child in family if child is not largest]))
+        self._count([sibling for _, _, siblings in derived for sibling in siblings])
+        for parent, largest, siblings in derived:
             assert parent.cells is not None
             rest = parent.cells.copy()
             for sibling in siblings:

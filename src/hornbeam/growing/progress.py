@@ -1,20 +1,26 @@
-"""Looking on while kernels work: progress out, interruption in."""
+"""Progress reports and interruption of growing."""
 
 from collections.abc import Callable
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 
 from hornbeam.kernels.pool import Pool
 from hornbeam.typing import Counts
 
-__all__ = ["Watch"]
-
-_TICK_SECONDS = 0.1
+__all__ = ["PassReport", "Watch"]
 
 
 class Watch:
-    """Counts settled rows over all threads, and tells every kernel to stop when the work is interrupted.
+    """Counter of finished rows over all threads, and stop signal for the kernels.
+
+    Parameters
+    ----------
+    on_progress : callable or None
+        Called with the number of finished rows.
+    tick_seconds : float
+        Time between two calls.
 
     Examples
     --------
@@ -22,45 +28,88 @@ class Watch:
     42
     """
 
-    def __init__(self, on_progress: Callable[[int], None] | None = None) -> None:
+    def __init__(self, on_progress: Callable[[int], None] | None = None, tick_seconds: float = 0.1) -> None:
         self._on_progress = on_progress
-        self._slips: list[Counts] = []
+        self._tick_seconds = tick_seconds
+        self._slots: list[Counts] = []
         self.stopped = False
 
-    def slip(self) -> Counts:
-        """Hand out the two numbers a kernel shares with us: rows settled, and whether to stop."""
-        slip = np.zeros(2, dtype=np.int64)
-        self._slips.append(slip)
-        slip[1] = self.stopped  # after it is in the list: a stop meanwhile reaches it either way
-        return slip
+    def progress_slot(self) -> Counts:
+        """Return two numbers to share with a kernel: rows it has finished, and whether it must stop."""
+        slot = np.zeros(2, dtype=np.int64)
+        self._slots.append(slot)
+        slot[1] = self.stopped  # set after the append, so that a stop in between is not lost
+        return slot
 
-    def settle(self, n_rows: int) -> None:
+    def finish_rows(self, n_rows: int) -> None:
         """Count rows that reached their leaf outside the kernels."""
-        self.slip()[0] = n_rows
+        self.progress_slot()[0] = n_rows
 
     @property
-    def settled(self) -> int:
-        """Rows that have reached their leaf."""
-        return sum(int(slip[0]) for slip in self._slips)
+    def rows_done(self) -> int:
+        """Number of rows that have reached their leaf."""
+        return sum(int(slot[0]) for slot in self._slots)
 
     def stop(self) -> None:
-        """Ask every kernel to give up, those that have not begun too."""
+        """Stop every kernel, including those that have not started."""
         self.stopped = True
-        for slip in self._slips:
-            slip[1] = 1
+        for slot in self._slots:
+            slot[1] = 1
 
     def run[T](self, work: Callable[[], T]) -> T:
-        """Run ``work`` in a thread; report progress ten times a second; on an interrupt stop the kernels."""
-        done = Lock()  # plain: an interrupt inside a Condition can surface as a RuntimeError
+        """Run ``work`` in a thread and report its progress; an interrupt stops the kernels."""
+        done = Lock()  # not a Condition: an interrupt inside one can surface as a RuntimeError
         done.acquire()
         with Pool(1) as pool:
             try:
                 future = pool.submit(work)
                 future.add_done_callback(lambda _: done.release())
-                while not done.acquire(timeout=_TICK_SECONDS):
+                while not done.acquire(timeout=self._tick_seconds):
                     if self._on_progress is not None:
-                        self._on_progress(self.settled)
+                        self._on_progress(self.rows_done)
                 return future.result()
             except BaseException:
                 self.stop()
                 raise
+
+
+class PassReport(NamedTuple):
+    """Report of one finished pass of growing level by level.
+
+    Attributes
+    ----------
+    phase : str
+        ``"survey"``, ``"count"`` or ``"gather"``.
+    level : int
+        Depth of the nodes of the pass.
+    n_nodes : int
+        Nodes whose split was searched, or whose rows were gathered.
+    n_rows : int
+        Rows of these nodes that were counted or moved.
+    n_settled : int
+        Rows that have reached their leaf so far.
+    task_bytes : int
+        Bytes of histograms that each task sends, whatever the number of its rows.
+    row_bytes : int
+        Bytes of rows that all tasks together send.
+    blocks : int
+        Number of blocks that these bytes were cut into.
+
+    Examples
+    --------
+    >>> PassReport("count", 3, 8, 1000, 200, task_bytes=4096, row_bytes=0, blocks=1).predicted_bytes(n_tasks=7)
+    28672
+    """
+
+    phase: str
+    level: int
+    n_nodes: int
+    n_rows: int
+    n_settled: int
+    task_bytes: int
+    row_bytes: int
+    blocks: int
+
+    def predicted_bytes(self, n_tasks: int) -> int:
+        """Return the bytes that this number of tasks sends in total."""
+        return self.task_bytes * n_tasks + self.row_bytes

@@ -1,4 +1,4 @@
-"""The evidence of every node, counted from coded rows in one pass."""
+"""Evidence of every node of a given tree, counted from encoded rows in one pass."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import pull_up
 from hornbeam.typing import Counts
 
-__all__ = ["code_tree_of", "count_encoded"]
+__all__ = ["count_encoded", "skeleton_to_code_tree"]
 
 
 def count_encoded(
@@ -29,25 +29,25 @@ def count_encoded(
     unit: float = 1.0,
     step: Step | None = None,
 ) -> Tree:
-    """Count coded rows on the skeleton of a tree.
+    """Count encoded rows on the skeleton of a tree.
 
     Parameters
     ----------
     tree : Tree
     source : EncodedSource
-        Rows coded with `bins`, whose cuts the tree's tests are made of.
+        Rows encoded with `bins`, whose cuts contain those of the tree.
     bins : Bins
     engine : Engine
-        Where they are counted.
+        Runs the counting.
     unit : float
-        What one step of the rows' weight is worth.
+        Value of one integer step of the rows' weight.
     step : Step, optional
         Added to the history.
 
     Returns
     -------
     Tree
-        With the tests and gains of `tree`, the evidence of these rows, and raw frequencies as belief.
+        With the splits and gains of `tree`, the evidence of these rows, and raw frequencies as belief.
 
     Examples
     --------
@@ -63,9 +63,9 @@ def count_encoded(
     [[1, 3], [1, 1], [0, 2]]
     """
     nominal, n_classes = bins.nominal.astype(np.uint8), tree.schema.n_classes
-    terms = GrowthSpec.of(bins.n_codes, nominal, None, None, n_classes, CRITERIA["entropy"], Rules())
-    shared = (source, terms, code_tree_of(tree.skeleton, bins))
-    [stopped] = engine.reduce(_count_stops, source.units(), shared)
+    spec = GrowthSpec.of(bins.n_codes, nominal, None, None, n_classes, CRITERIA["entropy"], Rules())
+    shared = (source, spec, skeleton_to_code_tree(tree.skeleton, bins))
+    [stopped] = engine.reduce(_count_rows, source.units(), shared)
     total = pull_up(tree.skeleton, stopped)
     return Tree.raw(
         tree.schema,
@@ -78,22 +78,22 @@ def count_encoded(
     )
 
 
-def code_tree_of(skeleton: Skeleton, bins: Bins) -> CodeTree:
-    """Turn tests on values into tests on their codes."""
+def skeleton_to_code_tree(skeleton: Skeleton, bins: Bins) -> CodeTree:
+    """Convert splits on values into splits on codes."""
     if (skeleton.missing_slot == -2).any():
         raise ParameterError(
-            "a test of this tree sends missing values to every child; expected tests with one way for each row. "
-            "Count such a tree on a table"
+            "a split of this tree sends missing values to every child; expected splits that send each row to "
+            "one child. Count such a tree on a table"
         )
     nominal = np.diff(skeleton.slot_start) > 0
     left = np.full(skeleton.n_nodes, -1, dtype=np.int32)
     for f in np.unique(skeleton.feature[(skeleton.feature >= 0) & ~nominal]).tolist():
-        mine = skeleton.feature == f
+        nodes = skeleton.feature == f
         values = () if bins.values is None else bins.values[f]
         if len(values):
-            left[mine] = np.searchsorted(values, skeleton.threshold[mine], side="right") - 1
+            left[nodes] = np.searchsorted(values, skeleton.threshold[nodes], side="right") - 1
         else:
-            left[mine] = np.searchsorted(bins.edges[f], skeleton.threshold[mine], side="left")
+            left[nodes] = np.searchsorted(bins.edges[f], skeleton.threshold[nodes], side="left")
     map_start = np.where(nominal, skeleton.slot_start[:-1], -1).astype(np.int64)
     return CodeTree(
         skeleton.feature,
@@ -105,13 +105,13 @@ def code_tree_of(skeleton: Skeleton, bins: Bins) -> CodeTree:
     )
 
 
-def _count_stops(units: Sequence[Unit], shared: tuple[EncodedSource, GrowthSpec, CodeTree]) -> list[Counts]:
-    """Weight of each class, and rows, that end their way at each node."""
-    source, terms, guide = shared
-    stopped = np.zeros((len(guide.feature), terms.n_classes + 1), dtype=np.int64)
+def _count_rows(units: Sequence[Unit], shared: tuple[EncodedSource, GrowthSpec, CodeTree]) -> list[Counts]:
+    """Weight of each class, and number of rows, that end at each node."""
+    source, spec, code_tree = shared
+    stopped = np.zeros((len(code_tree.feature), spec.n_classes + 1), dtype=np.int64)
     for unit in units:
         rows = source.read(unit)
-        node = levelwise.descend(rows.codes, terms, guide)
+        node = levelwise.descend(rows.codes, spec, code_tree)
         np.add.at(stopped, (node, rows.label), 1 if rows.weight is None else rows.weight)
         stopped[:, -1] += np.bincount(node, minlength=len(stopped))
     return [stopped]

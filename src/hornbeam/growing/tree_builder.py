@@ -1,4 +1,4 @@
-"""From nodes as the kernels make them to a tree: level order, thresholds for codes, slot maps in a row."""
+"""Trees from the nodes of the kernels: level order, thresholds instead of codes, concatenated slot maps."""
 
 import numpy as np
 
@@ -8,9 +8,9 @@ from hornbeam.data.table import Table
 from hornbeam.kernels.slots import Slots
 from hornbeam.kernels.subtree import Nodes
 from hornbeam.tree.edit import count_rows
+from hornbeam.tree.level_order import level_order, take_ranges
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
-from hornbeam.tree.walk import level_order, take_ranges
 from hornbeam.typing import Floats, Indices
 
 __all__ = ["build_regression_tree", "build_skeleton", "build_tree"]
@@ -19,9 +19,9 @@ __all__ = ["build_regression_tree", "build_skeleton", "build_tree"]
 def build_tree(
     nodes: Nodes, bins: Bins, schema: Schema, unit: float, step: Step, *, at_values: bool = False
 ) -> Tree:
-    """Make a tree of nodes whose tests are still on codes.
+    """Build a tree from nodes whose splits are on codes.
 
-    Thresholds lie midway between the node's neighbouring values; with ``at_values`` they are then lowered to
+    Thresholds lie midway between neighbouring values of the node; with ``at_values`` they are then lowered to
     a value of the training set, as C4.5 does.
     """
     order = level_order(nodes.parent, nodes.slot)
@@ -37,7 +37,7 @@ def build_tree(
 
 
 def build_skeleton(nodes: Nodes, bins: Bins, order: np.ndarray, *, at_values: bool = False) -> Skeleton:
-    """Make a skeleton of nodes whose tests are still on codes, given in level order."""
+    """Build a skeleton from nodes whose splits are on codes; ``order`` lists the nodes in level order."""
     feature = nodes.feature[order]
     slot_start, slot_of = _slot_maps(nodes, order, bins, feature)
     return Skeleton.of(
@@ -51,13 +51,13 @@ def build_skeleton(nodes: Nodes, bins: Bins, order: np.ndarray, *, at_values: bo
 
 
 def build_regression_tree(nodes: Nodes, bins: Bins, table: Table, step: Step) -> Tree:
-    """Make a tree of a numeric target, whose squares the kernels do not count: they choose by sums alone."""
+    """Build a regression tree; the rows are counted again, because the kernels do not sum squares."""
     order = level_order(nodes.parent, nodes.slot)
     return count_rows(build_skeleton(nodes, bins, order), table, gain=nodes.gain[order], history=(step,))
 
 
 def _thresholds(feature: Indices, left: Indices, right: Indices, bins: Bins, at_values: bool) -> Floats:
-    """Cut points of the numeric tests; one that parts known from missing values lets all numbers pass."""
+    """Thresholds of the numeric splits; infinite for a split of known against missing values."""
     threshold = np.full(len(feature), np.nan)
     numeric = np.flatnonzero(left >= 0)
     if len(numeric) == 0:
@@ -77,5 +77,5 @@ def _slot_maps(nodes: Nodes, order: np.ndarray, bins: Bins, feature: Indices) ->
         return np.zeros(len(order) + 1, dtype=np.int32), np.empty(0, dtype=np.int32)
     length = np.where(nominal, bins.n_codes[feature], 0).astype(np.int64)
     slot_start, slot_of = take_ranges(nodes.map, start, length)
-    slot_of.flags.writeable = False  # or the skeleton would copy it
+    slot_of.flags.writeable = False  # a skeleton copies a writable array
     return slot_start.astype(np.int32), slot_of

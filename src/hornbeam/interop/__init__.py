@@ -1,21 +1,24 @@
-"""Trees of other libraries, and trees for them."""
+"""Trees from scikit-learn, XGBoost, LightGBM and YDF, and trees for scikit-learn.
 
-from hornbeam.interop.imported_tree import ImportedTree
-from hornbeam.interop.input_conventions import OTHER_CATEGORY, InputConventions
+Read in this order:
+
+- `imported_tree`: one tree of another library
+- `input_conventions`: how the library reads rows
+- `rounding`: thresholds on float32 values as thresholds on float64 values
+- `sklearn`, `xgboost`, `lightgbm`, `ydf`: one module per library
+- `imported_trees`: all trees of a model of any of these libraries
+"""
+
 from hornbeam.interop.lightgbm import from_lightgbm
-from hornbeam.interop.sklearn import from_sklearn, from_sklearn_forest, import_sklearn, to_sklearn
+from hornbeam.interop.sklearn import from_sklearn, from_sklearn_forest, to_sklearn
 from hornbeam.interop.xgboost import from_xgboost
 from hornbeam.interop.ydf import from_ydf
 
 __all__ = [
-    "OTHER_CATEGORY",
-    "ImportedTree",
-    "InputConventions",
     "from_lightgbm",
     "from_sklearn",
     "from_sklearn_forest",
     "from_xgboost",
     "from_ydf",
-    "import_sklearn",
     "to_sklearn",
 ]

@@ -1,4 +1,4 @@
-"""A tree of another library on our stock."""
+"""A tree imported from another library."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ __all__ = ["ImportedTree", "skeleton_from_binary"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ImportedTree:
-    """One tree of another library: where it sends a row, how it reads one, and how it numbers its nodes.
+    """One tree of another library: its splits, its input conventions and its node numbers.
 
     Parameters
     ----------
     origin : str
-        The library; the first step of the history of trees made from the graft.
+        The library; the first step of the history of trees counted on the skeleton.
     reading : InputConventions
-        How the library reads rows.
+        Input conventions of the library.
     skeleton : Skeleton
-        Where it sends them.
+        The splits.
     nodes : int32 array of shape (n_nodes,)
-        The library's own number of each node; -1 for an inner node if it numbers leaves alone.
+        Number of each node in the library; -1 for inner nodes if the library numbers leaves only.
     tree : Tree or None
-        With the class counts that the library keeps; None if it keeps none.
+        With the class counts of the library; None if the library does not store them.
 
     Examples
     --------
@@ -44,10 +44,10 @@ class ImportedTree:
     >>> from hornbeam.interop.sklearn import import_sklearn
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "a"]
     >>> clf = DecisionTreeClassifier(random_state=0).fit(X, y)
-    >>> graft = import_sklearn(clf)
-    >>> (graft.apply(X) == clf.apply(X)).all()
+    >>> imported = import_sklearn(clf)
+    >>> (imported.apply(X) == clf.apply(X)).all()
     np.True_
-    >>> graft.count([[0.0], [1.5], [1.6]], ["b", "b", "a"]).evidence.tolist()
+    >>> imported.count([[0.0], [1.5], [1.6]], ["b", "b", "a"]).evidence.tolist()
     [[1, 2], [0, 2], [1, 0], [1, 0], [0, 0]]
     """
 
@@ -59,23 +59,23 @@ class ImportedTree:
 
     @property
     def schema(self) -> Schema:
-        """Names, kinds and categories of the features, and the classes if the model knows them."""
+        """Features, and the classes if the model stores them."""
         return self.reading.schema
 
     def read(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Table:
-        """Read rows as the library does."""
+        """Read rows by the conventions of the library."""
         return self.reading.read(X, y, sample_weight=sample_weight)
 
     def apply(self, X: Any) -> Indices:
-        """Find the library's own number of the leaf where each row ends."""
+        """Return the leaf of each row, as the library numbers it."""
         return self.nodes[route(self.skeleton, self.read(X))]
 
     def count(self, X: Any, y: Any, *, sample_weight: Any = None) -> Tree:
-        """Give the skeleton the evidence of some rows, those it was grown from or others."""
+        """Count rows on the skeleton; they need not be the training rows."""
         return self.fill(self.read(X, y, sample_weight=sample_weight))
 
     def fill(self, table: Table) -> Tree:
-        """Give the skeleton the evidence of a table that was read by `read`."""
+        """Count a table that was read by `read`."""
         return count_rows(self.skeleton, table, history=(Step.of(self.origin),))
 
 
@@ -87,22 +87,22 @@ def skeleton_from_binary(
     missing_left: Bools,
     slots: Mapping[int, NDArray[Any]],
 ) -> tuple[Skeleton, NDArray[np.intp]]:
-    """Make a skeleton from a binary tree numbered in any way, its root 0.
+    """Build a skeleton from a binary tree with nodes in any order and the root first.
 
     Parameters
     ----------
     left, right : int arrays of shape (n,)
-        The children, which become slots 0 and 1; -1 on leaves.
+        The children, which become slots 0 and 1; -1 for leaves.
     feature, threshold, missing_left : arrays of shape (n,)
-        The tests ``x <= threshold``, and whether a missing value goes left; ignored on leaves.
+        The splits ``x <= threshold``, and whether missing values go left; ignored for leaves.
     slots : mapping of int to int array
-        For nodes with a nominal test: the slot of each category.
+        For nodes with a nominal split: the slot of each category.
 
     Returns
     -------
     Skeleton
     order : intp array
-        The given number of each node of the skeleton.
+        For each node of the skeleton its number in the given tree.
 
     Examples
     --------
@@ -114,21 +114,21 @@ def skeleton_from_binary(
     """
     children = np.stack((left, right), axis=1).tolist()
     visited = [0]
-    for node in visited:  # a list that grows while it is read
+    for node in visited:  # the list grows during the loop
         if children[node][0] >= 0:
             visited += children[node]
     order = np.array(visited, np.intp)
     leaf = left[order] < 0
     nominal = np.isin(order, list(slots)) & ~leaf
-    run = np.zeros(len(order), np.intp)
-    run[nominal] = [len(slots[node]) for node in order[nominal].tolist()]
+    n_categories = np.zeros(len(order), np.intp)
+    n_categories[nominal] = [len(slots[node]) for node in order[nominal].tolist()]
     slot_of = [slots[node] for node in order[nominal].tolist()]
     skeleton = Skeleton.of(
         n_children=np.where(leaf, 0, 2),
         feature=np.where(leaf, -1, feature[order]),
         threshold=np.where(leaf | nominal, np.nan, threshold[order]),
         missing_slot=np.where(leaf, -1, np.where(missing_left[order], 0, 1)),
-        slot_start=np.concatenate(([0], np.cumsum(run))),
+        slot_start=np.concatenate(([0], np.cumsum(n_categories))),
         slot_of=np.concatenate(slot_of) if slot_of else (),
     )
     return skeleton, order

@@ -1,4 +1,4 @@
-"""Every tree of a model, whichever library it comes from."""
+"""All trees of a model of another library."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,10 +22,10 @@ _ROUNDS: dict[str, Callable[[Any], int]] = {
 
 
 def imported_trees(model: Any) -> tuple[ImportedTree, ...]:
-    """Take all trees out of a model, if their answers may be averaged.
+    """Import all trees of a model whose predictions may be averaged.
 
-    Those of a forest may, and the one for each class of a single round of boosting; those of later rounds
-    only correct the rounds before.
+    These are the trees of a forest, or of a single round of boosting with one tree per class; trees of later
+    rounds only correct the rounds before.
 
     Examples
     --------
@@ -33,14 +33,14 @@ def imported_trees(model: Any) -> tuple[ImportedTree, ...]:
     >>> len(imported_trees(RandomForestClassifier(3).fit([[0.0], [1.0]], [0, 1])))
     3
     """
-    homes = {kind.__module__.partition(".")[0] for kind in type(model).__mro__}
-    for library, take in _READERS.items():
-        if library in homes:
+    packages = {kind.__module__.partition(".")[0] for kind in type(model).__mro__}
+    for library, read in _READERS.items():
+        if library in packages:
             rounds = _ROUNDS[library](model)
             if rounds > 1:
                 raise InteropError(
                     f"The model has {rounds} rounds of boosting, whose trees correct each other; expected one. "
                     "Train it with n_estimators=1 (or num_trees=1), or as a random forest."
                 )
-            return take(model)
+            return read(model)
     return sklearn.imported_trees(model)

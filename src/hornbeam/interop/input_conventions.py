@@ -1,4 +1,4 @@
-"""Rows as another library reads them."""
+"""Input conventions of another library: how it reads rows."""
 
 from __future__ import annotations
 
@@ -18,72 +18,71 @@ from hornbeam.typing import Floats
 __all__ = ["OTHER_CATEGORY", "InputConventions"]
 
 OTHER_CATEGORY = "(other)"
-"""The last category of a feature whose library sends unseen values somewhere: it stands for all of them."""
+"""Last category of a feature whose library sends unseen values to a child: it stands for all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class InputConventions:
-    """How a library reads rows: what its columns mean, and which of its manners differ from a `Table`'s.
+    """Features of a library, and the rules of reading that differ from those of `Table`.
 
-    A table stops a row at the first test that has never seen its category, where most libraries send it to
-    one side. So a feature of such a library has one category more, `OTHER_CATEGORY`, and every value that is not
-    among its categories is read as that.
+    An unseen category stops a row at the first split on it, but most libraries send the row to a child. So a feature
+    of such a library has one more category, `OTHER_CATEGORY`, and every unseen value is read as this category.
 
     Parameters
     ----------
     schema : Schema
-        The features; the classes, or none if the model does not know them.
-    numbered : frozenset of int
-        Nominal features whose categories are whole numbers, however the column holds them.
-    number : callable
-        What cuts a float64 column of these to whole numbers.
+        Features, and classes if the model stores them.
+    integer_coded : frozenset of int
+        Nominal features whose categories are integers, whatever the type of the column.
+    to_integer : callable
+        Rounds a float64 column of such a feature to integers.
     zero_is_missing : frozenset of int
-        Numeric features of which a value between ``-zero`` and ``zero`` is missing.
+        Numeric features whose values from ``-zero`` to ``zero`` are missing.
     zero : float
-        The largest number that is zero.
+        Largest value that counts as zero.
 
     Examples
     --------
     >>> schema = Schema((Feature("colour", Kind.NOMINAL, (0, 1, OTHER_CATEGORY)),))
-    >>> InputConventions(schema, numbered=frozenset({0})).read([[1.0], [7.0], [1.9], [np.nan]]).columns
+    >>> InputConventions(schema, integer_coded=frozenset({0})).read([[1.0], [7.0], [1.9], [np.nan]]).columns
     (array([ 1,  2,  1, -1], dtype=int32),)
     """
 
     schema: Schema
-    numbered: frozenset[int] = frozenset()
-    number: Callable[[Floats], Floats] = np.trunc
+    integer_coded: frozenset[int] = frozenset()
+    to_integer: Callable[[Floats], Floats] = np.trunc
     zero_is_missing: frozenset[int] = frozenset()
     zero: float = 0.0
 
     def read(
         self, X: Any, y: Any = None, *, sample_weight: Any = None, needed: Collection[str] | None = None
     ) -> Table:
-        """Read rows, and labels and weights if there are any, as `Table.read` does, with the other library's rules.
+        """Read rows, and labels and weights if given, like `Table.read`, with the rules of the library.
 
-        Without classes in the schema, those of `y` are taken.
+        If the schema has no classes, the classes are those of `y`.
         """
         schema, labels = self.schema, y
         if y is not None:
             labels = y if isinstance(y, Labels) else read_labels(y)
             schema = replace(schema, classes=schema.classes or tuple(labels.classes.tolist()))
         features = tuple(
-            Feature(feature.name) if i in self.numbered else feature
+            Feature(feature.name) if i in self.integer_coded else feature
             for i, feature in enumerate(schema.features)
         )
-        known = replace(schema, features=features)
-        table = Table.read(X, labels, sample_weight=sample_weight, schema=known, needed=needed)
+        read_schema = replace(schema, features=features)
+        table = Table.read(X, labels, sample_weight=sample_weight, schema=read_schema, needed=needed)
         if schema.is_numeric and not self.zero_is_missing:
             return table
         columns = tuple(map(self._read_column, range(schema.n_features), table.columns))
         return replace(table, schema=schema, columns=columns, matrix=None)
 
-    def _read_column(self, at: int, column: NDArray[Any]) -> NDArray[Any]:
-        feature = self.schema.features[at]
+    def _read_column(self, feature_index: int, column: NDArray[Any]) -> NDArray[Any]:
+        feature = self.schema.features[feature_index]
         if feature.kind is not Kind.NOMINAL:
-            is_zero = at in self.zero_is_missing
+            is_zero = feature_index in self.zero_is_missing
             return np.where(np.abs(column) <= self.zero, np.nan, column) if is_zero else column
-        if at in self.numbered:
-            column = Column(self.number(column)).encode(feature)
+        if feature_index in self.integer_coded:
+            column = Column(self.to_integer(column)).encode(feature)
         if feature.categories[-1:] == (OTHER_CATEGORY,):
             column = np.where(column == UNSEEN, np.int32(len(feature.categories) - 1), column)
         return column

@@ -15,7 +15,7 @@ from hornbeam.typing import Bools, Category
 
 __all__ = ["from_lightgbm"]
 
-# Bits of decision_type: nominal, missing goes left, and in two bits what is missing.
+# Bits of decision_type: nominal split, missing values go left, and two bits for the type of missing value.
 _NOMINAL, _DEFAULT_LEFT = 1, 2
 _MISSING_ZERO, _MISSING_NAN = 1, 2
 _ZERO = float(np.float32(1e-35))
@@ -24,33 +24,33 @@ type _Section = dict[str, str]
 
 
 def from_lightgbm(model: Any, tree: int = 0) -> ImportedTree:
-    """Take one tree out of a LightGBM model.
+    """Import one tree of a LightGBM model.
 
     Parameters
     ----------
     model : Booster or LGBMModel
         Fitted.
     tree : int, default 0
-        Which tree; a round of a multiclass model has one for each class.
+        Number of the tree; a round of a multiclass model has one tree per class.
 
     Returns
     -------
     ImportedTree
-        It sends every row where the model does: missing values by the type LightGBM has for the feature
-        (none, where they are 0; zero, where 0 is one of them; NaN), and categories that are negative, unseen
-        or missing to the right. LightGBM keeps no class counts: `ImportedTree.count` makes a tree of it. Its
-        `nodes` are the numbers that ``predict(..., pred_leaf=True)`` gives, -1 on inner nodes.
+        It sends every row to the same leaf as the model. Missing values follow LightGBM's type of the feature: none
+        (they are read as 0), zero (0 is missing too) or NaN. Negative, unseen and missing categories go right.
+        LightGBM stores no class counts: `ImportedTree.count` builds a tree from rows. The `nodes` are the numbers
+        that ``predict(..., pred_leaf=True)`` returns, -1 for inner nodes.
 
     Raises
     ------
     InteropError
-        If there is no such tree, or the categories of the data frame cannot be told apart.
+        If the tree does not exist, or the model does not say which columns of the data frame are categorical.
 
     Notes
     -----
-    Of a model trained on a data frame the categories are the values of its columns; of any other, whole
-    numbers, to which LightGBM cuts whatever it gets. LightGBM turns spaces in names into underscores, and
-    arrays of integers into float32, beyond 2**24 not exactly.
+    If the model was trained on a data frame, the categories are the values of its columns; otherwise they are
+    integers, to which LightGBM truncates all values. LightGBM replaces spaces in names by underscores, and converts
+    arrays of integers to float32, which is not exact above 2**24.
 
     Examples
     --------
@@ -69,13 +69,13 @@ def from_lightgbm(model: Any, tree: int = 0) -> ImportedTree:
 
 
 def imported_trees(model: Any) -> tuple[ImportedTree, ...]:
-    """Take every tree out of a LightGBM model."""
+    """Import all trees of a LightGBM model."""
     booster = _booster(model)
     return _imported_trees(model, booster, booster.model_to_string())
 
 
 def n_rounds(model: Any) -> int:
-    """Count the rounds of boosting."""
+    """Return the number of boosting rounds."""
     return int(_booster(model).current_iteration())
 
 
@@ -86,8 +86,8 @@ def _booster(model: Any) -> Any:
 def _imported_trees(model: Any, booster: Any, text: str) -> tuple[ImportedTree, ...]:
     head, *parts = text.partition("\nend of trees")[0].split("\nTree=")
     sections = [_section(part) for part in parts]
-    reading = _conventions(model, booster, _section(head), text, sections)
-    return tuple(_imported_tree(section, reading) for section in sections)
+    conventions = _conventions(model, booster, _section(head), text, sections)
+    return tuple(_imported_tree(section, conventions) for section in sections)
 
 
 def _section(text: str) -> _Section:
@@ -106,24 +106,24 @@ def _conventions(
     names = tuple(booster.feature_name())
     if names == tuple(f"Column_{i}" for i in range(len(names))):
         names = generated_names(len(names))
-    framed = _framed_categories(booster, text)
-    features, numbered = [], set()
+    frame_categories = _frame_categories(booster, text)
+    features, integer_coded = [], set()
     for i, (name, info) in enumerate(zip(names, infos, strict=True)):
-        if i in framed:
-            features.append(Feature(name, Kind.NOMINAL, (*framed[i], OTHER_CATEGORY)))
+        if i in frame_categories:
+            features.append(Feature(name, Kind.NOMINAL, (*frame_categories[i], OTHER_CATEGORY)))
         elif info == "none" or info.startswith("["):
             features.append(Feature(name))
         else:
-            known = sorted(code for code in map(int, info.split(":")) if code >= 0)
-            features.append(Feature(name, Kind.NOMINAL, (*known, OTHER_CATEGORY)))
-            numbered.add(i)
+            codes = sorted(code for code in map(int, info.split(":")) if code >= 0)
+            features.append(Feature(name, Kind.NOMINAL, (*codes, OTHER_CATEGORY)))
+            integer_coded.add(i)
     classes = tuple(np.asarray(getattr(model, "classes_", ())).tolist())
     zero = frozenset(_zero_is_missing(sections))
-    return InputConventions(Schema(tuple(features), classes), frozenset(numbered), np.trunc, zero, _ZERO)
+    return InputConventions(Schema(tuple(features), classes), frozenset(integer_coded), np.trunc, zero, _ZERO)
 
 
-def _framed_categories(booster: Any, text: str) -> dict[int, tuple[Category, ...]]:
-    """The categories of each column that came from a data frame, in the order of their codes."""
+def _frame_categories(booster: Any, text: str) -> dict[int, tuple[Category, ...]]:
+    """Categories of each column of a data frame, in the order of their codes."""
     values = booster.pandas_categorical
     if not values:
         return {}
@@ -132,9 +132,9 @@ def _framed_categories(booster: Any, text: str) -> dict[int, tuple[Category, ...
     if len(columns) != len(values):
         raise InteropError(
             f"The model has {len(columns)} categorical features, {len(values)} of them from columns of a data "
-            "frame that hold categories; which ones it does not say. Train it with all of them as categories."
+            "frame that hold categories, and the model does not say which. Train it with all of them as categories."
         )
-    return {column: tuple(known) for column, known in zip(columns, values, strict=True)}
+    return {column: tuple(categories) for column, categories in zip(columns, values, strict=True)}
 
 
 def _zero_is_missing(sections: list[_Section]) -> set[int]:
@@ -156,51 +156,51 @@ def _zero_is_missing(sections: list[_Section]) -> set[int]:
     return zero
 
 
-def _imported_tree(section: _Section, reading: InputConventions) -> ImportedTree:
+def _imported_tree(section: _Section, conventions: InputConventions) -> ImportedTree:
     kind = _numbers(section, "decision_type", np.uint8)
     n_inner, n_leaves = len(kind), int(section["num_leaves"])
     leaves = np.full(n_leaves, -1)
 
-    def numbered(side: str) -> NDArray[Any]:
-        """The children: leaf i, which LightGBM writes as ~i, stands behind the inner nodes."""
+    def children(side: str) -> NDArray[Any]:
+        """Return the children; leaf i, which LightGBM writes as ~i, is numbered after the inner nodes."""
         child = _numbers(section, side, np.int64)
         return np.concatenate((np.where(child < 0, n_inner + ~child, child), leaves))
 
     feature = _numbers(section, "split_feature", np.int64)
     threshold = _numbers(section, "threshold", np.float64)
     skeleton, order = skeleton_from_binary(
-        numbered("left_child"),
-        numbered("right_child"),
+        children("left_child"),
+        children("right_child"),
         np.concatenate((feature, leaves)),
         np.concatenate((_around_zero(threshold), np.zeros(n_leaves))),
         np.concatenate((_missing_left(kind, threshold), np.zeros(n_leaves, np.bool_))),
         {
-            node: _slots(section, int(threshold[node]), reading, int(feature[node]))
+            node: _slots(section, int(threshold[node]), conventions, int(feature[node]))
             for node in np.flatnonzero(kind & _NOMINAL).tolist()
         },
     )
     nodes = np.where(order >= n_inner, order - n_inner, -1).astype(np.int32)
-    return ImportedTree("lightgbm", reading, skeleton, nodes)
+    return ImportedTree("lightgbm", conventions, skeleton, nodes)
 
 
 def _around_zero(threshold: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Move thresholds so near to zero that LightGBM, which reads all values there as 0, does not see them."""
+    """Move thresholds close to zero outside the range that LightGBM reads as 0."""
     near = np.abs(threshold) <= _ZERO
     return np.where(near, np.where(threshold < 0, np.nextafter(-_ZERO, -1.0), _ZERO), threshold)
 
 
 def _missing_left(kind: NDArray[np.uint8], threshold: NDArray[np.float64]) -> Bools:
-    """A missing value is 0 where training saw none; a missing category goes right."""
+    """Return whether missing values go left: like 0 if training had none; a missing category goes right."""
     left: Bools = np.where(kind >> 2 & 3 == 0, threshold >= 0.0, kind & _DEFAULT_LEFT != 0)
     left &= kind & _NOMINAL == 0
     return left
 
 
-def _slots(section: _Section, at: int, reading: InputConventions, feature: int) -> NDArray[Any]:
-    """The categories whose bit is set go left, all others right."""
-    begin, end = _numbers(section, "cat_boundaries", np.intp)[at : at + 2]
+def _slots(section: _Section, set_index: int, conventions: InputConventions, feature: int) -> NDArray[Any]:
+    """Return the slot of each category: left if its bit is set, right otherwise."""
+    begin, end = _numbers(section, "cat_boundaries", np.intp)[set_index : set_index + 2]
     words = _numbers(section, "cat_threshold", np.uint32)[begin:end]
-    chosen = np.flatnonzero(np.unpackbits(words.astype("<u4").view(np.uint8), bitorder="little"))
-    categories = reading.schema.features[feature].categories[:-1]
-    codes = np.array(categories) if feature in reading.numbered else np.arange(len(categories))
-    return np.append(~np.isin(codes, chosen), True).astype(np.int32)
+    left = np.flatnonzero(np.unpackbits(words.astype("<u4").view(np.uint8), bitorder="little"))
+    categories = conventions.schema.features[feature].categories[:-1]
+    codes = np.array(categories) if feature in conventions.integer_coded else np.arange(len(categories))
+    return np.append(~np.isin(codes, left), True).astype(np.int32)

@@ -1,4 +1,4 @@
-"""Tests on values rounded to float32, said as tests on the float64 values themselves."""
+"""Thresholds on values rounded to float32, as thresholds on the float64 values."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,28 +7,28 @@ from hornbeam.typing import Floats
 
 __all__ = ["at_most", "below"]
 
-# Halfway from the largest float32 to where the next one would be: from here on values round to infinity.
+# Half a step above the largest float32: values from here on round to infinity.
 _OVERFLOW = 2.0**128 - 2.0**103
 
 
 def at_most(threshold: Floats) -> Floats:
-    """Find thresholds ``t`` with ``x <= t`` exactly where ``float32(x) <= threshold``, for every float64 x.
+    """Return thresholds ``t`` such that ``x <= t`` if and only if ``float32(x) <= threshold``, for every float64 x.
 
     Examples
     --------
-    The float32 next to 0.5 is about 0.50000006; half of the way there still rounds to 0.5.
+    The float32 after 0.5 is about 0.50000006; the value half-way between them still rounds to 0.5.
 
     >>> at_most(np.array([0.5])).tolist()
     [0.5000000298023224]
     """
-    with np.errstate(over="ignore"):  # beyond the largest float32 lies infinity, here and below
+    with np.errstate(over="ignore"):  # values above the largest float32 become infinite
         nearest = threshold.astype(np.float32)
         highest = np.where(nearest > threshold, np.nextafter(nearest, np.float32(-np.inf)), nearest)
     return _highest_rounded_to(highest)
 
 
 def below(threshold: NDArray[np.float32]) -> Floats:
-    """Find thresholds ``t`` with ``x <= t`` exactly where ``float32(x) < threshold``, for every float64 x.
+    """Return thresholds ``t`` such that ``x <= t`` if and only if ``float32(x) < threshold``, for every float64 x.
 
     Examples
     --------
@@ -40,9 +40,9 @@ def below(threshold: NDArray[np.float32]) -> Floats:
 
 
 def _highest_rounded_to(value: NDArray[np.float32]) -> Floats:
-    """Find the largest float64 that rounds to each float32: half of the way to the next one, or just below.
+    """Return the largest float64 that rounds to each float32: half-way to the next one, or just below.
 
-    A value in the middle goes to the neighbour whose last bit is 0.
+    A value half-way rounds to the neighbour whose last bit is 0.
     """
     with np.errstate(over="ignore"):
         following = np.nextafter(value, np.float32(np.inf))

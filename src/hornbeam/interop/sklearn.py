@@ -1,4 +1,4 @@
-"""Trees from scikit-learn and back."""
+"""Trees from and for scikit-learn."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from hornbeam.typing import Bools, Counts, Floats
 
 __all__ = ["from_sklearn", "from_sklearn_forest", "import_sklearn", "to_sklearn"]
 
-_WHOLE = 1e-9  # relative rounding of a fraction times a weight
-_SMOOTHED = 1e-6  # what rounding and fixed point may change at most
+_INTEGER_TOLERANCE = 1e-9  # relative rounding error of a fraction times a weight
+_EVIDENCE_TOLERANCE = 1e-6  # largest relative error of rounding and fixed point
 
 
 def from_sklearn(estimator: Any) -> Tree:
-    """Make a tree of a fitted scikit-learn tree, with all its class counts.
+    """Convert a fitted scikit-learn tree, with its class counts.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ def from_sklearn(estimator: Any) -> Tree:
     Returns
     -------
     Tree
-        It sends every row, in float64 or float32, where the estimator does, missing values too, and its
-        raw frequencies are the estimator's probabilities. Weights are held in fixed point.
+        It sends every row, in float64 or float32, to the same leaf as the estimator, missing values included, and its
+        raw frequencies are the estimator's probabilities. Weights are stored in fixed point.
 
     Raises
     ------
@@ -46,12 +46,12 @@ def from_sklearn(estimator: Any) -> Tree:
 
     See Also
     --------
-    import_sklearn : the same with scikit-learn's numbers of the nodes.
+    hornbeam.interop.sklearn.import_sklearn : the same with scikit-learn's node numbers.
 
     Notes
     -----
-    scikit-learn rounds every value to float32 before it compares it with a float64 threshold. Each threshold
-    is therefore replaced by the largest float64 that scikit-learn sends left.
+    scikit-learn rounds every value to float32 before the comparison with a float64 threshold. So each threshold is
+    replaced by the largest float64 value that scikit-learn sends left.
 
     Examples
     --------
@@ -70,17 +70,17 @@ def from_sklearn(estimator: Any) -> Tree:
 
 
 def from_sklearn_forest(estimator: Any) -> tuple[Tree, ...]:
-    """Make a tree of every tree of a fitted scikit-learn forest.
+    """Convert every tree of a fitted scikit-learn forest.
 
     Parameters
     ----------
     estimator : RandomForestClassifier, ExtraTreesClassifier or BaggingClassifier
-        Bagged trees must have been given all features.
+        Bagged trees must use all features.
 
     Returns
     -------
     tuple of Tree
-        With the counts of the rows each was grown from, as often as they were drawn.
+        With the class counts of the bootstrap sample of each tree.
 
     Examples
     --------
@@ -89,11 +89,12 @@ def from_sklearn_forest(estimator: Any) -> tuple[Tree, ...]:
     >>> [tree.schema.classes for tree in from_sklearn_forest(forest)]
     [('no', 'yes'), ('no', 'yes'), ('no', 'yes')]
     """
-    return tuple(graft.tree for graft in imported_trees(estimator) if graft.tree is not None)
+    trees = (imported.tree for imported in imported_trees(estimator))
+    return tuple(tree for tree in trees if tree is not None)
 
 
 def import_sklearn(estimator: Any) -> ImportedTree:
-    """Make a graft of a fitted scikit-learn tree: `from_sklearn` with scikit-learn's numbers of the nodes.
+    """Import a fitted scikit-learn tree, with scikit-learn's node numbers.
 
     Parameters
     ----------
@@ -114,7 +115,7 @@ def import_sklearn(estimator: Any) -> ImportedTree:
 
 
 def imported_trees(estimator: Any) -> tuple[ImportedTree, ...]:
-    """Make a graft of every tree of a fitted tree or forest."""
+    """Import the trees of a fitted tree or forest."""
     if not hasattr(estimator, "estimators_"):
         return (import_sklearn(estimator),)
     schema = _schema(estimator)
@@ -162,10 +163,10 @@ def _imported_tree(estimator: Any, schema: Schema) -> ImportedTree:
 
 
 def _evidence(skeleton: Skeleton, weight: Floats, *, weighted: bool) -> tuple[Counts, float]:
-    """Hold the weight of the leaves in integers, and add it up."""
+    """Convert the weight of the leaves to integers, and sum it for the inner nodes."""
     leaf, total = skeleton.is_leaf, weight.sum(axis=1, keepdims=True)
     nearest = np.rint(weight)
-    whole = bool((np.abs(weight - nearest) <= _WHOLE * total).all())
+    whole = bool((np.abs(weight - nearest) <= _INTEGER_TOLERANCE * total).all())
     steps, unit = np.zeros(weight.shape, np.int64), 1.0
     if whole:
         steps[leaf] = nearest[leaf]
@@ -174,8 +175,8 @@ def _evidence(skeleton: Skeleton, weight: Floats, *, weighted: bool) -> tuple[Co
         held, unit = fixed_point_weights(weight[some], int(np.ceil(total[0, 0] / weight[some].max())))
         steps[some] = 1 if held is None else held
     evidence = pull_up(skeleton, steps)
-    # Rows that all count 1 have whole counts, and a node those of its children together.
-    if not (whole or weighted) or (np.abs(evidence * unit - weight) > _SMOOTHED * total).any():
+    # Without weights counts are integers, and a node has the sum of its children.
+    if not (whole or weighted) or (np.abs(evidence * unit - weight) > _EVIDENCE_TOLERANCE * total).any():
         raise InteropError(
             "tree_.value does not hold the class frequencies of the rows the tree was grown from; it may have "
             "been smoothed already. Fit the tree anew."
@@ -184,28 +185,28 @@ def _evidence(skeleton: Skeleton, weight: Floats, *, weighted: bool) -> tuple[Co
 
 
 def to_sklearn(tree: Tree, *, missing: str = "error") -> Any:
-    """Make a fitted scikit-learn tree of a tree, with the same numbers of nodes and the same answers.
+    """Convert a tree to a fitted scikit-learn tree with the same node numbers and predictions.
 
     Parameters
     ----------
     tree : Tree
-        With numeric tests of two children.
+        With numeric splits of two children.
     missing : {"error", "majority"}, default="error"
-        What to do with a test that stops missing values, which scikit-learn cannot: refuse the tree, or send
-        them to the child with more rows, as scikit-learn does where it saw none.
+        What to do with a split that stops missing values, which scikit-learn does not have: refuse the tree, or send
+        them to the child with more rows, as scikit-learn does if it saw none in training.
 
     Returns
     -------
     DecisionTreeClassifier or DecisionTreeRegressor
-        Its probabilities, or predictions, are the tree's belief. It rounds values to float32 before it compares
-        them: it sends every float32 row where the tree does, and other rows but for those within that rounding of
-        a threshold. Its `predict` takes the most probable class, also where the tree decides by costs or class
-        weights: then there is a `HornbeamWarning`.
+        Its probabilities, or predictions, are the tree's belief. It rounds values to float32 before it compares them:
+        every float32 row reaches the same leaf, and so do other rows unless a value is within that rounding of a
+        threshold. Its `predict` takes the most probable class. If the tree decides by costs or class weights, there is
+        a `HornbeamWarning`.
 
     Raises
     ------
     InteropError
-        If a test is nominal, has a child for missing values, shares them among its children, or stops them.
+        If a split is nominal, or has a child for missing values, sends them to every child, or stops them.
 
     Examples
     --------
@@ -215,14 +216,14 @@ def to_sklearn(tree: Tree, *, missing: str = "error") -> Any:
     [[0.389, 0.611]]
     """
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-    from sklearn.tree._tree import Tree as Arrays  # the only way in that scikit-learn has
+    from sklearn.tree._tree import Tree as Arrays  # scikit-learn has no public constructor
 
     schema, n = tree.schema, tree.n_nodes
     left = _missing_left(tree, missing)
     if not tree.decision.is_default:
         warn(
             "The tree decides by costs or class weights, and predict of a scikit-learn tree takes the most probable "
-            "class. Decide with tree.decision(made.predict_proba(X)), which gives the codes of the classes.",
+            "class. Decide with tree.decision(converted.predict_proba(X)), which gives the codes of the classes.",
             HornbeamWarning,
             stacklevel=2,
         )
@@ -243,24 +244,24 @@ def to_sklearn(tree: Tree, *, missing: str = "error") -> Any:
     values = np.ascontiguousarray(tree.belief[:, None, :])
     arrays.__setstate__({"max_depth": tree.depth, "node_count": n, "nodes": nodes, "values": values})
 
-    made = DecisionTreeRegressor() if tree.is_regression else DecisionTreeClassifier()
-    made.tree_, made.n_outputs_ = arrays, 1
+    converted = DecisionTreeRegressor() if tree.is_regression else DecisionTreeClassifier()
+    converted.tree_, converted.n_outputs_ = arrays, 1
     if not tree.is_regression:
-        made.classes_, made.n_classes_ = np.array(schema.classes), schema.n_classes
-    made.n_features_in_ = made.max_features_ = schema.n_features
+        converted.classes_, converted.n_classes_ = np.array(schema.classes), schema.n_classes
+    converted.n_features_in_ = converted.max_features_ = schema.n_features
     if not schema.has_generated_names:
-        made.feature_names_in_ = np.array(schema.names, dtype=object)
-    return made
+        converted.feature_names_in_ = np.array(schema.names, dtype=object)
+    return converted
 
 
 def _missing_left(tree: Tree, missing: str) -> Bools:
-    """Whether missing values go left at each node; refuse whatever scikit-learn cannot say."""
+    """Return whether missing values go left at each node; refuse splits that scikit-learn does not have."""
     if missing not in ("error", "majority"):
         raise ParameterError(f"missing={missing!r}: expected 'error' or 'majority'.")
     skeleton = tree.skeleton
     inner = np.flatnonzero(skeleton.n_children)
     other = {
-        "asks for a category": np.isnan(skeleton.threshold[inner]),
+        "splits on categories": np.isnan(skeleton.threshold[inner]),
         "has a child for missing values alone": skeleton.n_children[inner] > 2,
         "sends missing values to every child": skeleton.missing_slot[inner] == -2,
         "stops missing values": (skeleton.missing_slot[inner] == -1) & (missing == "error"),

@@ -22,33 +22,32 @@ type _Json = dict[str, Any]
 
 
 def from_xgboost(model: Any, tree: int = 0) -> ImportedTree:
-    """Take one tree out of an XGBoost model.
+    """Import one tree of an XGBoost model.
 
     Parameters
     ----------
     model : Booster or XGBModel
-        Fitted, a booster of trees.
+        Fitted, with trees as base learners.
     tree : int, default 0
-        Which tree; a round of a multiclass model has one for each class.
+        Number of the tree; a round of a multiclass model has one tree per class.
 
     Returns
     -------
     ImportedTree
-        It sends every row where the model does: XGBoost rounds a value to float32 and asks whether it is
-        below the threshold; missing values take the learned side; categories that are not in the set of a
-        test, never seen ones too, go left. XGBoost keeps no class counts: `ImportedTree.count` makes a tree of it.
-        Its `nodes` are the numbers that ``predict(..., pred_leaf=True)`` gives.
+        It sends every row to the same leaf as the model: XGBoost rounds a value to float32 and compares it with the
+        threshold; missing values go to the learned side; categories that are not in the set of a split, unseen ones
+        included, go left. XGBoost stores no class counts: `ImportedTree.count` builds a tree from rows. The `nodes`
+        are the numbers that ``predict(..., pred_leaf=True)`` returns.
 
     Raises
     ------
     InteropError
-        If there is no such tree, or the model is linear or has a missing value other than NaN.
+        If the tree does not exist, or the model is linear or has a missing value other than NaN.
 
     Notes
     -----
-    Of a model trained on a data frame the categories are the values of its columns; such a model refuses
-    values it has never seen, and they stop at the first test that asks for them. Of any other model the
-    categories are whole numbers.
+    If the model was trained on a data frame, the categories are the values of its columns; such a model refuses
+    unseen values, and here they stop at the first split on the feature. Otherwise the categories are integers.
 
     Examples
     --------
@@ -65,14 +64,14 @@ def from_xgboost(model: Any, tree: int = 0) -> ImportedTree:
 
 
 def imported_trees(model: Any) -> tuple[ImportedTree, ...]:
-    """Take every tree out of an XGBoost model."""
+    """Import all trees of an XGBoost model."""
     learner, trees = _read(model)
-    reading = _conventions(model, learner, trees)
-    return tuple(_imported_tree(tree, reading) for tree in trees)
+    conventions = _conventions(model, learner, trees)
+    return tuple(_imported_tree(tree, conventions) for tree in trees)
 
 
 def n_rounds(model: Any) -> int:
-    """Count the rounds of boosting."""
+    """Return the number of boosting rounds."""
     return int(_booster(model).num_boosted_rounds())
 
 
@@ -86,7 +85,7 @@ def _read(model: Any) -> tuple[_Json, list[_Json]]:
         raise InteropError(f"missing={missing} in the model, expected NaN. Turn those values into NaN first.")
     learner = json.loads(bytes(_booster(model).save_raw("json")))["learner"]
     booster = learner["gradient_booster"]
-    booster = booster.get("gbtree", booster)  # dart wraps one
+    booster = booster.get("gbtree", booster)  # a dart booster contains one
     if "trees" not in booster["model"]:
         raise InteropError(f"The model is a {booster.get('name')} booster, expected trees: train a gbtree.")
     learner["model"] = booster["model"]
@@ -97,50 +96,50 @@ def _conventions(model: Any, learner: _Json, trees: list[_Json]) -> InputConvent
     n_features = int(learner["learner_model_param"]["num_feature"])
     names = tuple(learner["feature_names"]) or generated_names(n_features)
     features = [Feature(name) for name in names]
-    numbered = set()
-    for i, known in _framed_categories(learner["model"]).items():
-        features[i] = Feature(names[i], Kind.NOMINAL, known)
+    integer_coded = set()
+    for i, categories in _frame_categories(learner["model"]).items():
+        features[i] = Feature(names[i], Kind.NOMINAL, categories)
     for i, codes in _tested_categories(trees).items():
         if features[i].kind is Kind.NUMERIC:
             features[i] = Feature(names[i], Kind.NOMINAL, (*sorted(codes), OTHER_CATEGORY))
-            numbered.add(i)
+            integer_coded.add(i)
     classes = tuple(np.asarray(getattr(model, "classes_", ())).tolist())
-    return InputConventions(Schema(tuple(features), classes), frozenset(numbered), _whole)
+    return InputConventions(Schema(tuple(features), classes), frozenset(integer_coded), _to_category)
 
 
-def _whole(values: Floats) -> Floats:
-    """Cut values to the category they are to XGBoost; below 0 there is none."""
+def _to_category(values: Floats) -> Floats:
+    """Round values down to category numbers, as XGBoost does."""
     return np.floor(values.astype(np.float32)).astype(np.float64)
 
 
-def _framed_categories(model: _Json) -> dict[int, tuple[Category, ...]]:
-    """The categories of each column that came from a data frame, in the order of their codes."""
-    framed: dict[int, tuple[Category, ...]] = {}
+def _frame_categories(model: _Json) -> dict[int, tuple[Category, ...]]:
+    """Categories of each column of a data frame, in the order of their codes."""
+    categories: dict[int, tuple[Category, ...]] = {}
     for i, encoded in enumerate(model.get("cats", {}).get("enc", ())):
         values = encoded["values"]
         if "offsets" in encoded:
             text = bytes(value % 256 for value in values)
             values = [text[begin:end].decode() for begin, end in pairwise(encoded["offsets"])]
         if values:
-            framed[i] = tuple(values)
-    return framed
+            categories[i] = tuple(values)
+    return categories
 
 
 def _tested_categories(trees: list[_Json]) -> dict[int, set[int]]:
     tested: dict[int, set[int]] = {}
     for tree in trees:
-        for node, chosen in _chosen(tree).items():
-            tested.setdefault(tree["split_indices"][node], set()).update(chosen)
+        for node, right in _right_categories(tree).items():
+            tested.setdefault(tree["split_indices"][node], set()).update(right)
     return tested
 
 
-def _chosen(tree: _Json) -> dict[int, list[int]]:
-    """The categories that go right, of each test that asks for one."""
-    runs = zip(tree["categories_nodes"], tree["categories_segments"], tree["categories_sizes"], strict=True)
-    return {node: tree["categories"][begin : begin + size] for node, begin, size in runs}
+def _right_categories(tree: _Json) -> dict[int, list[int]]:
+    """Categories that go right at each nominal split."""
+    ranges = zip(tree["categories_nodes"], tree["categories_segments"], tree["categories_sizes"], strict=True)
+    return {node: tree["categories"][begin : begin + size] for node, begin, size in ranges}
 
 
-def _imported_tree(tree: _Json, reading: InputConventions) -> ImportedTree:
+def _imported_tree(tree: _Json, conventions: InputConventions) -> ImportedTree:
     feature = np.array(tree["split_indices"])
     skeleton, order = skeleton_from_binary(
         np.array(tree["left_children"]),
@@ -148,13 +147,16 @@ def _imported_tree(tree: _Json, reading: InputConventions) -> ImportedTree:
         feature,
         below(np.array(tree["split_conditions"], np.float32)),
         np.array(tree["default_left"], np.bool_),
-        {node: _slots(chosen, reading, int(feature[node])) for node, chosen in _chosen(tree).items()},
+        {
+            node: _slots(right, conventions, int(feature[node]))
+            for node, right in _right_categories(tree).items()
+        },
     )
-    return ImportedTree("xgboost", reading, skeleton, order.astype(np.int32))
+    return ImportedTree("xgboost", conventions, skeleton, order.astype(np.int32))
 
 
-def _slots(chosen: list[int], reading: InputConventions, feature: int) -> NDArray[Any]:
-    categories = reading.schema.features[feature].categories
-    if feature in reading.numbered:
-        return np.append(np.isin(np.array(categories[:-1]), chosen), False).astype(np.int32)
-    return np.isin(np.arange(len(categories)), chosen).astype(np.int32)
+def _slots(right: list[int], conventions: InputConventions, feature: int) -> NDArray[Any]:
+    categories = conventions.schema.features[feature].categories
+    if feature in conventions.integer_coded:
+        return np.append(np.isin(np.array(categories[:-1]), right), False).astype(np.int32)
+    return np.isin(np.arange(len(categories)), right).astype(np.int32)

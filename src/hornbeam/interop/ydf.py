@@ -20,38 +20,38 @@ from hornbeam.typing import Category, Counts
 
 __all__ = ["from_ydf"]
 
-_WHOLE = 1e-6  # a count that far from a whole number is a sum of weights
+_INTEGER_TOLERANCE = 1e-6  # a count farther than this from an integer is a sum of weights
 
 
 def from_ydf(model: Any, tree: int = 0) -> ImportedTree:
-    """Take one tree out of a YDF model.
+    """Import one tree of a YDF model.
 
     Parameters
     ----------
     model : ydf model
         CART, random forest or gradient boosted trees.
     tree : int, default 0
-        Which tree.
+        Number of the tree.
 
     Returns
     -------
     ImportedTree
-        It sends every row where the model does; YDF rounds numbers to float32, sends missing values where
-        each test says, and takes values outside its dictionary for one category, here `OTHER_CATEGORY`. Its `tree`
-        has the class counts of the leaves if they are whole numbers: of CART and random forests that were
-        trained without weights. Its `nodes` are the numbers that ``predict_leaves`` gives, -1 on inner
-        nodes. The schema has the model's input features, in its order.
+        It sends every row to the same leaf as the model: YDF rounds numbers to float32, sends missing values to the
+        side that each split stores, and reads values outside its dictionary as one category, here `OTHER_CATEGORY`.
+        The `tree` has the class counts of the leaves if they are integers: for CART and random forests that were
+        trained without weights. The `nodes` are the numbers that ``predict_leaves`` returns, -1 for inner nodes. The
+        schema has the model's input features, in its order.
 
     Raises
     ------
     InteropError
-        If there is no such tree, or it tests sets, vectors, sums of features or integerized categories.
+        If the tree does not exist, or splits on sets, vectors, sums of features or integerized categories.
 
     Examples
     --------
     >>> import numpy as np
     >>> import ydf
-    >>> loudness = ydf.verbose(0)
+    >>> verbosity = ydf.verbose(0)
     >>> data = {"dose": np.repeat([0.0, 1.0], 10), "ill": np.repeat(["no", "yes"], 10)}
     >>> model = ydf.CartLearner(label="ill", min_examples=1, validation_ratio=0.0).train(data)
     >>> from_ydf(model).tree.evidence.tolist()
@@ -64,13 +64,13 @@ def from_ydf(model: Any, tree: int = 0) -> ImportedTree:
 
 
 def imported_trees(model: Any) -> tuple[ImportedTree, ...]:
-    """Take every tree out of a YDF model."""
-    reading = _conventions(model)
-    return tuple(_imported_tree(model, tree, reading) for tree in model.iter_trees())
+    """Import all trees of a YDF model."""
+    conventions = _conventions(model)
+    return tuple(_imported_tree(model, tree, conventions) for tree in model.iter_trees())
 
 
 def n_rounds(model: Any) -> int:
-    """Count the rounds of boosting; a forest has one."""
+    """Return the number of boosting rounds, 1 for a forest."""
     if model.name() != "GRADIENT_BOOSTED_TREES":
         return 1
     n_classes = len(model.label_classes()) if model.task().name == "CLASSIFICATION" else 1
@@ -93,10 +93,10 @@ def _feature(column: Any, semantic: str) -> Feature:
     if semantic == "BOOLEAN":
         return Feature(column.name, Kind.NOMINAL, (False, True))
     if semantic == "CATEGORICAL" and not column.categorical.is_already_integerized:
-        known = sorted((entry.index, text) for text, entry in column.categorical.items.items())
-        # The first of the dictionary is for all that are not in it; here it is the last.
+        entries = sorted((entry.index, text) for text, entry in column.categorical.items.items())
+        # The first entry of the dictionary stands for unseen values; here it is the last category.
         return Feature(
-            column.name, Kind.NOMINAL, (*(_value(column, text) for _, text in known[1:]), OTHER_CATEGORY)
+            column.name, Kind.NOMINAL, (*(_value(column, text) for _, text in entries[1:]), OTHER_CATEGORY)
         )
     raise InteropError(
         f"Feature {column.name!r} is {semantic} to YDF; expected numbers, booleans or categories with a "
@@ -105,7 +105,7 @@ def _feature(column: Any, semantic: str) -> Feature:
 
 
 def _value(column: Any, text: str) -> Category:
-    """The value that YDF keeps as text, as the column held it."""
+    """Convert a value that YDF stores as text to the type of the column."""
     name = column.DESCRIPTOR.fields_by_name["dtype"].enum_type.values_by_number[column.dtype].name
     if "INT" in name:
         return int(text)
@@ -113,7 +113,7 @@ def _value(column: Any, text: str) -> Category:
 
 
 class _Node(NamedTuple):
-    """A node in YDF's order, depth first and negative child first, where children follow their parents."""
+    """A node in YDF's order: depth first, negative child first."""
 
     node: Any
     parent: int
@@ -129,77 +129,77 @@ def _nodes(root: Any) -> Iterator[_Node]:
         n += 1
 
 
-def _imported_tree(model: Any, tree: Any, reading: InputConventions) -> ImportedTree:
-    found = list(_nodes(tree.root))
-    n = len(found)
+def _imported_tree(model: Any, tree: Any, conventions: InputConventions) -> ImportedTree:
+    nodes = list(_nodes(tree.root))
+    n = len(nodes)
     children = np.full((2, n), -1)  # negative, positive
-    for i, (_, parent, positive) in enumerate(found[1:], 1):
+    for i, (_, parent, positive) in enumerate(nodes[1:], 1):
         children[int(positive), parent] = i
     place = {feature.column_idx: i for i, feature in enumerate(model.input_features())}
     feature, missing_left = np.full(n, -1), np.zeros(n, np.bool_)
     threshold, slots = np.zeros(n), {}
-    for i, (node, _, _) in enumerate(found):
+    for i, (node, _, _) in enumerate(nodes):
         if node.is_leaf:
             continue
-        test = _test(node.condition, model.data_spec().columns, reading.schema, place)
-        feature[i], missing_left[i] = test.feature, not test.missing
-        if test.slots is None:
-            threshold[i] = test.threshold
+        split = _split(node.condition, model.data_spec().columns, conventions.schema, place)
+        feature[i], missing_left[i] = split.feature, not split.missing
+        if split.slots is None:
+            threshold[i] = split.threshold
         else:
-            slots[i] = test.slots
+            slots[i] = split.slots
     skeleton, order = skeleton_from_binary(children[0], children[1], feature, threshold, missing_left, slots)
-    leaf = np.array([node.is_leaf for node, _, _ in found])
-    nodes = np.where(leaf, np.cumsum(leaf) - 1, -1)[order].astype(np.int32)
-    evidence = _evidence(skeleton, [found[i].node for i in order], reading.schema.n_classes)
-    made = None
+    leaf = np.array([node.is_leaf for node, _, _ in nodes])
+    leaf_numbers = np.where(leaf, np.cumsum(leaf) - 1, -1)[order].astype(np.int32)
+    evidence = _evidence(skeleton, [nodes[i].node for i in order], conventions.schema.n_classes)
+    counted = None
     if evidence is not None:
-        made = Tree.raw(reading.schema, skeleton, evidence, history=(Step.of("ydf"),))
-    return ImportedTree("ydf", reading, skeleton, nodes, made)
+        counted = Tree.raw(conventions.schema, skeleton, evidence, history=(Step.of("ydf"),))
+    return ImportedTree("ydf", conventions, skeleton, leaf_numbers, counted)
 
 
-class _Test(NamedTuple):
-    """A test whose slot 1 is YDF's positive child."""
+class _Split(NamedTuple):
+    """A split whose slot 1 is YDF's positive child."""
 
     feature: int
-    missing: bool  #: whether a missing value is positive
+    missing: bool  #: whether missing values go to the positive child
     threshold: float = np.nan
     slots: NDArray[Any] | None = None
 
 
-def _test(condition: Any, columns: Any, schema: Schema, place: dict[int, int]) -> _Test:
+def _split(condition: Any, columns: Any, schema: Schema, place: dict[int, int]) -> _Split:
     kind = type(condition).__name__
     if not hasattr(condition, "attribute") or condition.attribute not in place:
-        raise _unknown(kind)
+        raise _unsupported_error(kind)
     at, missing = place[condition.attribute], bool(condition.missing)
     width = len(schema.features[at].categories)
     match kind:
         case "NumericalHigherThanCondition":
-            return _Test(at, missing, _lower(condition.threshold))
+            return _Split(at, missing, _lower(condition.threshold))
         case "DiscretizedNumericalHigherThanCondition":
             bounds = columns[condition.attribute].discretized_numerical.boundaries
-            return _Test(at, missing, _lower(bounds[condition.threshold_idx - 1]))
+            return _Split(at, missing, _lower(bounds[condition.threshold_idx - 1]))
         case "IsTrueCondition":
-            return _Test(at, missing, slots=np.array([0, 1]))
+            return _Split(at, missing, slots=np.array([0, 1]))
         case "CategoricalIsInCondition":
-            return _Test(at, missing, slots=np.roll(np.isin(np.arange(width), condition.mask), -1))
+            return _Split(at, missing, slots=np.roll(np.isin(np.arange(width), condition.mask), -1))
         case "IsMissingInCondition":
-            return _Test(at, True, np.inf, np.zeros(width, np.int32) if width else None)
-    raise _unknown(kind)
+            return _Split(at, True, np.inf, np.zeros(width, np.int32) if width else None)
+    raise _unsupported_error(kind)
 
 
 def _lower(threshold: float) -> float:
     return float(below(np.array([threshold], np.float32))[0])
 
 
-def _unknown(kind: str) -> InteropError:
+def _unsupported_error(kind: str) -> InteropError:
     return InteropError(
-        f"The tree asks a {kind}, which no test here can; expected tests of one number, boolean or category. "
+        f"The tree has a {kind}, which is not supported; expected splits on one number, boolean or category. "
         "Train the model with axis-aligned splits."
     )
 
 
 def _evidence(skeleton: Skeleton, nodes: list[Any], n_classes: int) -> Counts | None:
-    """The class counts, added up from the leaves; None where they are no counts."""
+    """Sum the class counts of the leaves; None if they are not counts."""
     counts = np.zeros((len(nodes), n_classes))
     for i, node in enumerate(nodes):
         if node.is_leaf:
@@ -207,6 +207,6 @@ def _evidence(skeleton: Skeleton, nodes: list[Any], n_classes: int) -> Counts | 
                 return None
             counts[i] = np.array(node.value.probability) * node.value.num_examples
     whole = np.rint(counts)
-    if not (np.abs(counts - whole) <= _WHOLE * np.maximum(1.0, counts)).all():
+    if not (np.abs(counts - whole) <= _INTEGER_TOLERANCE * np.maximum(1.0, counts)).all():
         return None
     return pull_up(skeleton, whole.astype(np.int64))

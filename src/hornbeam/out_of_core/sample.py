@@ -9,17 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.engine import Engine
+from hornbeam.data.row_order import GOLDEN_GAMMA, splitmix64
 from hornbeam.data.sources import Source, Unit
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
-from hornbeam.tuning.folds import splitmix64
 from hornbeam.typing import Counts
 
 __all__ = ["draw_numbers", "draw_sample"]
 
 type _Hashes = NDArray[np.uint64]
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _LARGEST = 2**64 - 1
 _SPARE = 8  # standard deviations of the number of rows below a bound
 
@@ -77,7 +76,7 @@ def draw_numbers(begin: int, end: int, seed: int = 0) -> _Hashes:
     True
     """
     place = np.arange(begin + 1, end + 1, dtype=np.uint64)
-    return splitmix64(place * _GOLDEN + splitmix64(np.full(1, seed, np.uint64)))
+    return splitmix64(place * GOLDEN_GAMMA + splitmix64(np.full(1, seed, np.uint64)))
 
 
 @dataclass(slots=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.tree.level_order import concat_ranges, level_order
 from hornbeam.tree.skeleton import Skeleton
-from hornbeam.tree.walk import concat_ranges, level_order, slots
+from hornbeam.tree.walk import slots
 from hornbeam.typing import Bools, Indices
 
 __all__ = ["open_branches", "transplant"]

@@ -1,9 +1,21 @@
-"""Trees as rules: extracted, simplified, and chosen for a list."""
+"""Rules of a tree: extracted, simplified, chosen and ordered as in C4.5rules.
 
-from hornbeam.rules.belief import smooth_rules
+Files in reading order:
+
+`rule`: a rule, and a list of rules.
+`extract`: the rules of the leaves.
+`coverage`: the training rows that meet conditions, as bit sets.
+`error_rates`: error rates of a rule without each of its conditions.
+`simplify`: rules without conditions they do not need.
+`code_length`: description lengths of rules and exceptions.
+`subset`: the rules of one class with the shortest description.
+`choose`: choice and order of the rules of all classes.
+`smoothing`: class probabilities of chosen rules.
+"""
+
 from hornbeam.rules.choose import choose_rules
 from hornbeam.rules.extract import extract
 from hornbeam.rules.rule import Rule, RuleSet
 from hornbeam.rules.simplify import simplify
 
-__all__ = ["Rule", "RuleSet", "choose_rules", "extract", "simplify", "smooth_rules"]
+__all__ = ["Rule", "RuleSet", "choose_rules", "extract", "simplify"]

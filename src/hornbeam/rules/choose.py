@@ -1,4 +1,4 @@
-"""A list of rules from many: which to keep, in which order, and what holds if none fires."""
+"""Choice and order of rules, and the default class."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
-from hornbeam.rules.belief import smooth_rules
 from hornbeam.rules.code_length import CodeBook
 from hornbeam.rules.coverage import Coverage
 from hornbeam.rules.rule import RuleSet, default_rule
-from hornbeam.rules.subset import Pool
+from hornbeam.rules.smoothing import smooth_rules
+from hornbeam.rules.subset import RuleSubsets
 from hornbeam.typing import Bools, Floats
 
 __all__ = ["choose_rules"]
@@ -21,18 +21,18 @@ type _Rows = NDArray[np.intp]
 
 
 def choose_rules(rules: RuleSet, table: Table, *, alpha: float = 1.0, seed: int = 0) -> RuleSet:
-    """Choose rules and put them in order.
+    """Choose a subset of rules, order them and smooth their probabilities.
 
     Parameters
     ----------
     rules : RuleSet
-        Rules that may overlap, as `simplify` gives them.
+        Rules that may overlap, from `simplify`.
     table : Table
-        The rows to judge by, usually those the tree was grown from.
+        Rows to compute errors on, usually those the tree was grown from.
     alpha : float, default 1.0
-        Rows that wider circles lend to the probabilities of a rule, each (`hornbeam.rules.smooth_rules`).
+        Pseudo-count of each more general rule (`hornbeam.rules.smoothing.smooth_rules`).
     seed : int, default 0
-        Of the starts of the searches where a class has more than ten rules.
+        Of the starting points of the search, for classes with more than ten rules.
 
     Returns
     -------
@@ -41,15 +41,16 @@ def choose_rules(rules: RuleSet, table: Table, *, alpha: float = 1.0, seed: int 
 
     Notes
     -----
-    As in C4.5rules (Quinlan, C4.5, 1993, chapter 5, with the code of his release 8). Of each class those rules
-    stay that take the fewest bits together with their exceptions. The class whose rules are wrong about the
-    fewest rows comes first, then the one that is so about the rows left, and so on; within a class rules
-    that are expected to err less come first. The default is the most frequent class among the rows on which no
-    rule fires, of equals the more frequent among all. At last, first to last and one at a time, rules go that
-    make more mistakes than what comes behind them would.
+    As in C4.5rules (Quinlan, C4.5, 1993, chapter 5, with the code of his release 8):
 
-    Then the rows that each rule decides are counted, and every rule names the class it believes in most: nearly
-    always the class it was made for.
+    1. For each class, choose the rules with the shortest description, together with their exceptions.
+    2. Order the classes: first the class whose rules have the fewest errors, then the class with the fewest errors on
+       the remaining rows, and so on. Within a class, order rules by their pessimistic error rate.
+    3. The default is the most frequent class among the rows on which no rule fires; of ties, the class more frequent
+       among all rows.
+    4. From first to last, remove a rule if the rules after it make fewer errors on its rows.
+    5. Count the rows that each rule decides, and smooth. A rule predicts its most probable class, nearly always the
+       class it was made for.
 
     Examples
     --------
@@ -64,63 +65,65 @@ def choose_rules(rules: RuleSet, table: Table, *, alpha: float = 1.0, seed: int 
     """
     coverage = Coverage(table)
     fires = [coverage.rows(rule.conditions) for rule in rules]
-    kept = _worth_telling(rules, coverage, fires, seed)
-    order = _in_order(rules, coverage, fires, kept)
+    kept = _shortest_subsets(rules, coverage, fires, seed)
+    order = _ordered(rules, coverage, fires, kept)
     default = _default_class(coverage, [fires[at] for at in order])
-    order = _dropped(rules, coverage, fires, order, default)
+    order = _without_harmful(rules, coverage, fires, order, default)
     chosen = tuple([rules[at] for at in order])
-    return smooth_rules(RuleSet(rules.schema, chosen, default_rule(coverage.classes, default)), table, alpha)
+    return smooth_rules(
+        RuleSet(rules.schema, chosen, default_rule(coverage.class_totals, default)), table, alpha
+    )
 
 
-def _worth_telling(rules: RuleSet, coverage: Coverage, fires: Sequence[_Rows], seed: int) -> list[int]:
-    """The rules of each class that take the fewest bits together with their exceptions."""
+def _shortest_subsets(rules: RuleSet, coverage: Coverage, fires: Sequence[_Rows], seed: int) -> list[int]:
+    """Find the rules of each class with the shortest description."""
     book, kept = CodeBook.of(coverage), []
     for target in range(rules.schema.n_classes):
         own = [at for at, rule in enumerate(rules) if rule.target == target]
         if own:
-            pool = Pool(
+            subsets = RuleSubsets(
                 fires=[fires[at] for at in own],
                 right=coverage.target == target,
                 weight=coverage.weight,
                 unit=coverage.table.unit,
                 bits=np.array([book.rule(rules[at].conditions) for at in own]),
             )
-            inside = pool.best(np.random.default_rng([seed, target]))
-            kept += [at for at, wanted in zip(own, inside.tolist(), strict=True) if wanted]
+            inside = subsets.best(np.random.default_rng([seed, target]))
+            kept += [at for at, keep in zip(own, inside.tolist(), strict=True) if keep]
     return kept
 
 
-def _in_order(rules: RuleSet, coverage: Coverage, fires: Sequence[_Rows], kept: Sequence[int]) -> list[int]:
-    """Classes by the rows that their rules would be wrong about, rules of a class by their expected errors."""
-    reach: dict[int, Bools] = {}
+def _ordered(rules: RuleSet, coverage: Coverage, fires: Sequence[_Rows], kept: Sequence[int]) -> list[int]:
+    """Order classes by the errors of their rules, and the rules of a class by their pessimistic error rate."""
+    covered: dict[int, Bools] = {}
     for at in kept:
-        reach.setdefault(rules[at].target, np.zeros(len(coverage.target), np.bool_))[fires[at]] = True
+        covered.setdefault(rules[at].target, np.zeros(len(coverage.target), np.bool_))[fires[at]] = True
     left = np.ones(len(coverage.target), np.bool_)
     order: list[int] = []
-    while reach:
+    while covered:
         wrong = {
-            target: coverage.weight[some & left & (coverage.target != target)].sum()
-            for target, some in sorted(reach.items())
+            target: coverage.weight[rows & left & (coverage.target != target)].sum()
+            for target, rows in sorted(covered.items())
         }
         best = min(wrong, key=wrong.__getitem__)
         order += sorted((at for at in kept if rules[at].target == best), key=lambda at: rules[at].error)
-        left &= ~reach.pop(best)
+        left &= ~covered.pop(best)
     return order
 
 
 def _default_class(coverage: Coverage, fires: Sequence[_Rows]) -> int:
-    """The most frequent class where no rule fires; of equals, that of most rows."""
+    """Find the most frequent class where no rule fires; of ties, the class more frequent among all rows."""
     silent = np.ones(len(coverage.target), np.bool_)
     for rows in fires:
         silent[rows] = False
-    left, everything = coverage.tally(np.flatnonzero(silent)), coverage.classes
-    return max(range(len(left)), key=lambda target: (left[target], everything[target]))
+    left, totals = coverage.class_weight(np.flatnonzero(silent)), coverage.class_totals
+    return max(range(len(left)), key=lambda target: (left[target], totals[target]))
 
 
-def _dropped(
+def _without_harmful(
     rules: RuleSet, coverage: Coverage, fires: Sequence[_Rows], order: list[int], default: int
 ) -> list[int]:
-    """Drop the first rule that is worse than what comes behind it, and look again."""
+    """Remove the first rule that is worse than the rules after it, until there is no such rule."""
     n = len(coverage.target)
     place = np.repeat(np.arange(len(order)), [len(fires[at]) for at in order])
     rows = np.concatenate([fires[at] for at in order]) if order else np.zeros(0, np.intp)
@@ -129,14 +132,14 @@ def _dropped(
         first = np.full(n, len(order))
         np.minimum.at(first, rows, place)
         second = np.full(n, len(order))
-        behind = place > first[rows]
-        np.minimum.at(second, rows[behind], place[behind])
+        later = place > first[rows]
+        np.minimum.at(second, rows[later], place[later])
         one, other, truth = target[first], target[second], coverage.target
         gain = np.where(one == other, 0, (one == truth).astype(np.int64) - (other == truth)) * coverage.weight
-        worth: Floats = np.bincount(first, gain, minlength=len(order) + 1)[: len(order)]
-        alive = np.isin(np.arange(len(order)), place)
-        worse = np.flatnonzero(worth < 0)
-        if not len(worse):
-            return [at for at, stays in zip(order, alive.tolist(), strict=True) if stays]
-        stays = place != worse[0]
+        total: Floats = np.bincount(first, gain, minlength=len(order) + 1)[: len(order)]
+        harmful = np.flatnonzero(total < 0)
+        if not len(harmful):
+            left = np.isin(np.arange(len(order)), place)
+            return [at for at, stays in zip(order, left.tolist(), strict=True) if stays]
+        stays = place != harmful[0]
         place, rows = place[stays], rows[stays]

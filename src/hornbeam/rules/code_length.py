@@ -1,4 +1,4 @@
-"""What it takes to tell somebody rules, and their exceptions, in bits (Quinlan, ICML 1995)."""
+"""Description length, in bits, of rules and their exceptions (Quinlan, ICML 1995)."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from hornbeam.typing import Floats
 
 __all__ = ["CodeBook", "exception_bits", "log2_factorial"]
 
-_NEVER = 1e6  # bits for what the code says cannot happen
+_IMPOSSIBLE = 1e6  # bits of an event of probability 0
 _TOLERANCE = 1e-6  # rows
 
 
 @dataclass(frozen=True, slots=True)
 class CodeBook:
-    """How many bits name a feature, and what is asked of it.
+    """Number of bits that encode a condition.
 
     Parameters
     ----------
     feature : float
-        To say which feature.
+        Bits of the choice of a feature.
     branch : tuple of float
-        To say which outcome, of each feature.
+        Bits of a branch of each feature.
     subset : tuple of int
-        To say which of its categories, of each feature: a bit each.
+        Bits of a set of categories of each feature: one per category.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class CodeBook:
 
     @classmethod
     def of(cls, coverage: Coverage) -> CodeBook:
-        """Make the code of a table: an entropy of categories, or half the bits of all thresholds and a sign."""
+        """Compute the code from a table: entropy of categories, or one bit and half of log2 of the number of values."""
         table = coverage.table
         branch = []
         for column in table.columns:
@@ -67,7 +67,7 @@ class CodeBook:
         return cls(float(-(share * log2(share)).sum()) + 0.0, tuple(branch), subset)
 
     def rule(self, conditions: Sequence[Condition]) -> float:
-        """Count the bits of a rule's conditions, which may come in any order."""
+        """Count the bits of a set of conditions; their order is not encoded."""
         parts = [part for condition in conditions for part in condition.parts]
         if not parts:
             return 0.0
@@ -80,7 +80,7 @@ class CodeBook:
 
 
 def log2_factorial(n: int) -> float:
-    """Count the bits of an order of `n` things.
+    """Compute the bits of an order of `n` items.
 
     Examples
     --------
@@ -91,18 +91,18 @@ def log2_factorial(n: int) -> float:
 
 
 def exception_bits(n: float, fires: Floats, wrong: Floats, missed: Floats) -> Floats:
-    """Count the bits that say which rows the rules of one class get wrong.
+    """Count the bits that encode the errors of the rules of one class.
 
     Parameters
     ----------
     n : float
         All rows.
     fires : float64 array
-        Rows that some rule fires on.
+        Rows on which some rule fires.
     wrong : float64 array
-        Those among them that are of another class.
+        Rows of other classes among them.
     missed : float64 array
-        Rows of the class that no rule fires on.
+        Rows of the class on which no rule fires.
 
     Returns
     -------
@@ -110,8 +110,9 @@ def exception_bits(n: float, fires: Floats, wrong: Floats, missed: Floats) -> Fl
 
     Notes
     -----
-    Quinlan's biased code ("MDL and categorical theories (continued)", ICML 1995): whoever covers more than half
-    of the data is charged as if half of all errors were there, the other side by the errors it has.
+    Quinlan's biased code ("MDL and categorical theories (continued)", ICML 1995). There are two parts: rows on which a
+    rule fires, and the others. The larger part is encoded as if it had half of all errors, the smaller one by its own
+    number of errors.
 
     Examples
     --------
@@ -123,17 +124,17 @@ def exception_bits(n: float, fires: Floats, wrong: Floats, missed: Floats) -> Fl
     """
     half = 0.5 * (wrong + missed)
     many = fires > 0.5 * n
-    said = _biased(fires, wrong, np.where(many, half, wrong))
-    unsaid = _biased(n - fires, missed, np.where(many, missed, half))
-    bits: Floats = log2(n) + said + unsaid
+    fired = _error_bits(fires, wrong, np.where(many, half, wrong))
+    silent = _error_bits(n - fires, missed, np.where(many, missed, half))
+    bits: Floats = log2(n) + fired + silent
     return bits
 
 
-def _biased(n: Floats, errors: Floats, expected: Floats) -> Floats:
-    """Bits to say which of n rows are errors, by a code made for so many as expected."""
+def _error_bits(n: Floats, errors: Floats, expected: Floats) -> Floats:
+    """Count the bits that encode which of `n` rows are errors, with a code for `expected` errors."""
     none, every = expected <= _TOLERANCE, expected >= n - _TOLERANCE
     rate = np.where(none | every, 0.5, expected / np.where(n > 0, n, 1))
     bits = -errors * log2(rate) - (n - errors) * log2(1 - rate)
-    bits = np.where(every, np.where(np.abs(errors - n) <= _TOLERANCE, 0.0, _NEVER), bits)
-    found: Floats = np.where(none, np.where(errors <= _TOLERANCE, 0.0, _NEVER), bits)
+    bits = np.where(every, np.where(np.abs(errors - n) <= _TOLERANCE, 0.0, _IMPOSSIBLE), bits)
+    found: Floats = np.where(none, np.where(errors <= _TOLERANCE, 0.0, _IMPOSSIBLE), bits)
     return found

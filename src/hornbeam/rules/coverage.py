@@ -1,7 +1,7 @@
-"""Which rows of a table meet which conditions, in bits.
+"""The rows of a table that meet conditions, as bit sets.
 
-A set of rows is a run of 64-bit words, so that to meet all conditions is a bitwise and, and to count is to count
-bits. Weights are integers: a set weighs as much as its rows in each binary digit of the weights.
+A set of rows is an array of 64-bit words, so several conditions are combined with a bitwise and. Weights are integers:
+for each binary digit there is a set of the rows that have it, and the weight of a set is a sum of bit counts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ type Words = NDArray[np.uint64]
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """The training rows as rules see them: classes, weights, and who meets what.
+    """Training rows: classes, weights, and a cache of the rows that meet each condition.
 
     Parameters
     ----------
@@ -46,9 +46,9 @@ class Coverage:
     >>> x0, = coverage.table.schema.features
     >>> coverage.rows([Condition(0, x0, above=1.5)])
     array([1, 2])
-    >>> coverage.tally(coverage.rows([Condition(0, x0, at_most=2.5)])).tolist()
+    >>> coverage.class_weight(coverage.rows([Condition(0, x0, at_most=2.5)])).tolist()
     [1.0, 1.0]
-    >>> coverage.weigh(coverage.bits(Condition(0, x0, above=1.5)))
+    >>> coverage.total_weight(coverage.bits(Condition(0, x0, above=1.5)))
     np.float64(2.0)
     """
 
@@ -72,43 +72,43 @@ class Coverage:
         object.__setattr__(self, "_digits", [(1 << d, _packed((weight >> d & 1) > 0)) for d in digits])
 
     def bits(self, condition: Condition) -> Words:
-        """Give the rows that meet a condition; leaves share most of their tests, so it is remembered."""
+        """Return the rows that meet a condition; cached, because leaves have most conditions in common."""
         met = self._met.get(condition)
         if met is None:
             met = self._met[condition] = _packed(condition.holds_in(self.table.columns[condition.column]))
         return met
 
     def stack(self, conditions: Sequence[Condition]) -> Words:
-        """Give the rows that meet each condition, one below the other."""
+        """Stack the rows that meet each condition."""
         return np.stack([self.bits(condition) for condition in conditions])
 
     def rows(self, conditions: Iterable[Condition]) -> NDArray[np.intp]:
         """List the rows that meet all conditions."""
-        everybody = np.bitwise_or.reduce(self.members, axis=0)
-        met = reduce(np.bitwise_and, map(self.bits, conditions), everybody)
+        all_rows = np.bitwise_or.reduce(self.members, axis=0)
+        met = reduce(np.bitwise_and, map(self.bits, conditions), all_rows)
         return np.flatnonzero(np.unpackbits(met.view(np.uint8), count=self.table.n_rows))
 
-    def weigh(self, bits: Words) -> Floats:
-        """Weigh sets of rows, which are along the last axis."""
+    def total_weight(self, bits: Words) -> Floats:
+        """Add up the weights of sets of rows, which are along the last axis."""
         steps = np.zeros(bits.shape[:-1], np.int64)
         for step, digit in self._digits:
             steps += step * np.bitwise_count(bits & digit).sum(axis=-1, dtype=np.int64)
         weight: Floats = steps.astype(np.float64) * self.table.unit
         return weight
 
-    def tally(self, rows: NDArray[np.intp]) -> Floats:
-        """Weigh the classes among some rows."""
+    def class_weight(self, rows: NDArray[np.intp]) -> Floats:
+        """Weight of each class among some rows."""
         k = self.table.schema.n_classes
-        counted: Floats = np.bincount(self.target[rows], self.weight[rows], minlength=k) * self.table.unit
-        return counted
+        weight: Floats = np.bincount(self.target[rows], self.weight[rows], minlength=k) * self.table.unit
+        return weight
 
     @property
-    def classes(self) -> Floats:
+    def class_totals(self) -> Floats:
         """Weight of each class among all rows."""
-        return self.weigh(self.members)
+        return self.total_weight(self.members)
 
 
 def _packed(rows: Bools) -> Words:
-    """Put a set of rows into words, eight bytes each."""
+    """Pack a mask of rows into 64-bit words."""
     packed = np.packbits(rows)
     return np.pad(packed, (0, -len(packed) % 8)).view(np.uint64)

@@ -1,4 +1,4 @@
-"""The rules of a tree's leaves."""
+"""Rules of the leaves of a tree."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from hornbeam.errors import ParameterError
 from hornbeam.rules.rule import Rule, RuleSet
 from hornbeam.tree.condition import Condition, branch, merged_paths
-from hornbeam.tree.pessimism import pessimistic_errors
+from hornbeam.tree.statistics.pessimism import pessimistic_errors
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import evidence_stopping, path_tests
 from hornbeam.typing import Floats
 
 __all__ = ["extract"]
 
-_MOST_TESTS = 5_000_000
+_MAX_TESTS = 5_000_000
 
 type _Path = tuple[Condition, ...]
 
@@ -30,20 +30,20 @@ def extract(
     constants: str = "c4.5",
     size: Floats | None = None,
 ) -> RuleSet:
-    """Write a tree as rules: for each leaf the tests that lead there.
+    """Make a rule of each leaf, from the splits on its path.
 
     Parameters
     ----------
     tree : Tree
     inner : bool, default False
-        Also the rules of inner nodes, deepest first, behind those of the leaves: for rows that stop there, at a
-        missing value or a category never seen.
+        Add the rules of inner nodes, deepest first, after those of the leaves: for rows that stop there because of a
+        missing value or a category without a slot.
     merge : bool, default True
-        One condition a feature; otherwise one a test, first to last, and at most 5,000,000 in all.
+        Merge the conditions on each feature; otherwise one condition per split, at most 5,000,000 in all.
     confidence, constants
-        Of the errors to expect (`hornbeam.tree.pessimism.pessimistic_errors`).
+        Of the pessimistic errors (`hornbeam.tree.statistics.pessimism.pessimistic_errors`).
     size : float64 array of shape (n_nodes,), optional
-        Rows that speak for each node; default: its rows, or their weight if that is less.
+        Effective number of rows of each node; default: its rows, or their weight if that is less.
 
     Returns
     -------
@@ -52,9 +52,9 @@ def extract(
 
     Notes
     -----
-    Rules of leaves exclude each other, so their order does not matter. With those of the inner nodes they decide
-    every row as the tree does, but for missing values that go to every child: such a row gets the answer of
-    the node where it would be shared out.
+    No row meets the rules of two leaves, so their order does not matter. With the rules of inner nodes, every row gets
+    the prediction of the tree, except rows that are split over every child at a missing value: these get the prediction
+    of the node where they are split.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def extract(
     """
     if tree.is_regression:
         raise ParameterError(
-            "the tree answers with a number, and rules name classes; expected a tree of classes. "
+            "the target of the tree is numeric, and rules predict classes; expected a classification tree. "
             "Write its leaves as rules: leaves(tree).as_rules()."
         )
     weight = tree.evidence * tree.unit
@@ -76,23 +76,25 @@ def extract(
     size = np.minimum(n, tree.rows) if size is None else size
     target = tree.decided
     wrong = n - weight[np.arange(tree.n_nodes), target]
-    # A leaf without rows is as good as naming its class always.
+    # A leaf without rows has the error rate of predicting its class for every row.
     default = 1 - (weight[0, target] + 1) / (n[0] + 2)
     error = np.where(
         n > 0, pessimistic_errors(n, wrong, confidence, constants) / np.where(n > 0, n, 1), default
     )
     if not merge:
         _refuse_long_paths(tree)
-    led = dict(merged_paths(tree)) if merge else _paths(tree)
+    conditions = dict(merged_paths(tree)) if merge else _unmerged_paths(tree)
     leaf = tree.skeleton.is_leaf
-    nodes = [node for node in led if node and leaf[node]]
+    nodes = [node for node in conditions if node and leaf[node]]
     if inner:
-        nodes += sorted((node for node in led if node and not leaf[node]), reverse=True)
+        nodes += sorted((node for node in conditions if node and not leaf[node]), reverse=True)
     decided = evidence_stopping(tree.skeleton, tree.evidence) * tree.unit
     decided[0] = weight[0] - decided[nodes].sum(axis=0)
 
     def rule(node: int) -> Rule:
-        path = tuple(sorted(led[node], key=attrgetter("column"))) if merge else led[node]
+        path = conditions[node]
+        if merge:
+            path = tuple(sorted(path, key=attrgetter("column")))
         counts = weight[node], decided[node], tree.belief[node]
         return Rule(path, int(target[node]), *counts, size.item(node), error.item(node))
 
@@ -101,23 +103,23 @@ def extract(
 
 def _refuse_long_paths(tree: Tree) -> None:
     tests = path_tests(tree.skeleton)
-    if tests > _MOST_TESTS:
+    if tests > _MAX_TESTS:
         raise ParameterError(
             f"The paths to the {tree.n_leaves:,} leaves of this tree have {tests:,} tests together, expected "
-            f"{_MOST_TESTS:,} at most: rules with a condition for each test would take too long. Grow a smaller tree, "
+            f"{_MAX_TESTS:,} at most: rules with a condition for each test would take too long. Grow a smaller tree, "
             "with max_depth, min_samples_leaf or pruning, or use its leaves as they are: leaves().as_rules()."
         )
 
 
-def _paths(tree: Tree) -> dict[int, _Path]:
-    """The tests that lead to each node, nodes depth first from left to right."""
-    led: dict[int, _Path] = {}
+def _unmerged_paths(tree: Tree) -> dict[int, _Path]:
+    """Return the conditions on the path to each node, one per split; nodes depth first, from left to right."""
+    found: dict[int, _Path] = {}
     todo: list[tuple[int, _Path]] = [(0, ())]
     while todo:
         node, path = todo.pop()
-        led[node] = path
+        found[node] = path
         if tree.skeleton.n_children[node]:
             first = tree.skeleton.first_child.item(node)
             children = range(first, first + tree.skeleton.n_children.item(node))
             todo += reversed([(child, (*path, branch(tree, child))) for child in children])
-    return led
+    return found

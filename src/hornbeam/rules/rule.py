@@ -1,4 +1,4 @@
-"""If conditions, then a class: a rule, and an ordered list of rules."""
+"""A classification rule, and an ordered list of rules."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy as np
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
-from hornbeam.tree.bounds import rate_bounds
-from hornbeam.tree.check import read_only
+from hornbeam.tree.arrays import read_only
 from hornbeam.tree.condition import Condition
 from hornbeam.tree.decision.rule import DecisionRule
+from hornbeam.tree.statistics.bounds import rate_bounds
 from hornbeam.typing import Floats, Indices, Label
 
 __all__ = ["Rule", "RuleSet", "default_rule", "raw_rule"]
@@ -22,24 +22,24 @@ __all__ = ["Rule", "RuleSet", "default_rule", "raw_rule"]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Rule:
-    """If all conditions hold, a class, with the rows that say so.
+    """Conditions and a class, with class weights and probabilities.
 
     Parameters
     ----------
     conditions : tuple of Condition
-        One a feature, features in their order; none: every row.
+        One per feature, in the order of the features. Without conditions the rule fires on every row.
     target : int
-        Code of the class the rule names.
+        Code of the predicted class.
     covered : float64 array of shape (n_classes,)
         Weight of each class among the training rows that meet the conditions.
     decided : float64 array of shape (n_classes,)
-        The same among those that no earlier rule of the list takes.
+        The same without the rows that an earlier rule of the list fires on.
     belief : float64 array of shape (n_classes,)
-        What the rule thinks of a row it decides.
+        Class probabilities.
     size : float
-        Rows that speak for the belief: how many the rule decides, or what they are worth.
+        Effective number of rows of the probabilities.
     error : float
-        The rate of errors to expect among all rows that meet the conditions.
+        Pessimistic error rate on the rows that meet the conditions.
 
     Examples
     --------
@@ -73,31 +73,31 @@ class Rule:
 
     @property
     def errors(self) -> float:
-        """Weight of those among them that are of another class."""
+        """Weight of the rows of other classes among them."""
         return float(self.covered.sum() - self.covered[self.target])
 
     @property
     def n_conditions(self) -> int:
-        """Tests in the conditions: an interval between two bounds counts as two."""
+        """Number of conditions; an interval with two bounds counts as two."""
         return sum(len(condition.parts) for condition in self.conditions)
 
     @property
     def probability(self) -> float:
-        """What the rule thinks of the class it names."""
+        """Probability of the predicted class."""
         return self.belief.item(self.target)
 
     def interval(self, level: float = 0.9) -> tuple[Floats, Floats]:
-        """Give bounds between which the true rate of each class lies, most of the time.
+        """Compute bounds that contain the true rate of each class with a given probability.
 
         Parameters
         ----------
         level : float, default 0.9
-            How often the true rate is to be within.
+            Probability that the true rate is within the bounds.
 
         Returns
         -------
         low, high : float64 arrays of shape (n_classes,)
-            By the rows the rule decides (`hornbeam.tree.bounds.rate_bounds`).
+            From `belief` and `size` (`hornbeam.tree.statistics.bounds.rate_bounds`).
         """
         return rate_bounds(self.belief, np.full_like(self.belief, self.size), level)
 
@@ -110,33 +110,33 @@ class Rule:
 
 
 def raw_rule(conditions: tuple[Condition, ...], target: int, covered: Floats, error: float) -> Rule:
-    """Make a rule that believes the frequencies of all rows it covers."""
+    """Make a rule with the class frequencies of the rows it covers."""
     size = float(covered.sum())
     return Rule(conditions, target, covered, covered, covered / size, size, error)
 
 
-def default_rule(classes: Floats, target: int) -> Rule:
-    """Make the rule without conditions, for rows whose classes weigh so much."""
-    return raw_rule((), target, classes, float(1 - classes[target] / classes.sum()))
+def default_rule(class_totals: Floats, target: int) -> Rule:
+    """Make the rule without conditions, from the class weights of all rows."""
+    return raw_rule((), target, class_totals, float(1 - class_totals[target] / class_totals.sum()))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RuleSet:
-    """Rules in their order, and what holds if none of them fires: the first rule that fires decides.
+    """Ordered list of rules and a default: the first rule that fires decides.
 
     Parameters
     ----------
     schema : Schema
         Names, kinds and categories of the features, and the classes.
     rules : iterable of Rule
-        First to last.
+        In order.
     default : Rule
-        For rows that meet the conditions of no rule; it has no conditions.
+        Without conditions, for rows on which no rule fires.
 
     See Also
     --------
-    hornbeam.rules.extract : the rules of a tree's leaves.
-    hornbeam.export.rules_text : a list of rules for people.
+    hornbeam.rules.extract : the rules of the leaves of a tree.
+    hornbeam.export.rules_text : a list of rules as text.
 
     Examples
     --------
@@ -170,11 +170,11 @@ class RuleSet:
 
     @property
     def n_conditions(self) -> int:
-        """Tests in all rules together."""
+        """Number of conditions of all rules together."""
         return sum(rule.n_conditions for rule in self.rules)
 
     def label(self, rule: Rule) -> Label:
-        """The class a rule names."""
+        """Label of the predicted class of a rule."""
         return self.schema.classes[rule.target]
 
     def decide(self, table: Table) -> Indices:
@@ -188,7 +188,7 @@ class RuleSet:
         Returns
         -------
         int32 array of shape (n_rows,)
-            Its position in the list; the number of rules where the default decides.
+            Its index; the number of rules if the default decides.
 
         Raises
         ------
@@ -209,22 +209,22 @@ class RuleSet:
                 "Table.read(X, schema=rules.schema)"
             )
         decided = np.full(table.n_rows, len(self.rules), np.int32)
-        waiting = np.arange(table.n_rows)
+        left = np.arange(table.n_rows)
         for at, rule in enumerate(self.rules):
-            fires = np.ones(len(waiting), np.bool_)
+            fires = np.ones(len(left), np.bool_)
             for condition in rule.conditions:
-                fires &= condition.holds_in(table.columns[condition.column][waiting])
-            decided[waiting[fires]] = at
-            waiting = waiting[~fires]
+                fires &= condition.holds_in(table.columns[condition.column][left])
+            decided[left[fires]] = at
+            left = left[~fires]
         return decided
 
     def decided_by(self, decision: DecisionRule) -> RuleSet:
-        """Let every rule name the class that a decision rule gives for its probabilities.
+        """Set the class of every rule by a decision rule.
 
         Parameters
         ----------
         decision : DecisionRule
-            The rule that takes the most probable class changes nothing.
+            The default decision rule changes nothing.
 
         Returns
         -------
@@ -242,14 +242,14 @@ class RuleSet:
         """
         if decision.is_default:
             return self
-        made = [
+        *rules, default = [
             replace(rule, target=int(code))
             for rule, code in zip((*self.rules, self.default), decision(self._belief), strict=True)
         ]
-        return RuleSet(self.schema, tuple(made[:-1]), made[-1])
+        return RuleSet(self.schema, tuple(rules), default)
 
     def answer(self, table: Table) -> Floats:
-        """Give what the rule that decides thinks of each row.
+        """Predict class probabilities: those of the rule that decides each row.
 
         Parameters
         ----------
@@ -260,13 +260,13 @@ class RuleSet:
         -------
         float64 array of shape (n_rows, n_classes)
         """
-        said: Floats = self._belief[self.decide(table)]
-        return said
+        probabilities: Floats = self._belief[self.decide(table)]
+        return probabilities
 
     def __repr__(self) -> str:
-        n, tests = len(self.rules), self.n_conditions
-        counted = f"{n} rule{'s' * (n != 1)}, {tests} condition{'s' * (tests != 1)}"
-        return f"RuleSet({counted}, default {self.label(self.default)!r})"
+        n, k = len(self.rules), self.n_conditions
+        size = f"{n} rule{'s' * (n != 1)}, {k} condition{'s' * (k != 1)}"
+        return f"RuleSet({size}, default {self.label(self.default)!r})"
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
         return type(self), (self.schema, self.rules, self.default)

@@ -1,4 +1,4 @@
-"""Conditions that a rule is better off without (Quinlan, C4.5, 1993, chapter 5)."""
+"""Removal of conditions from rules (Quinlan, C4.5, 1993, chapter 5)."""
 
 from __future__ import annotations
 
@@ -8,41 +8,41 @@ import numpy as np
 
 from hornbeam.data.table import Table
 from hornbeam.rules.coverage import Coverage
-from hornbeam.rules.dropping import Dropping, least_missed
+from hornbeam.rules.error_rates import ErrorRates, least_needed
 from hornbeam.rules.rule import Rule, RuleSet, default_rule, raw_rule
 from hornbeam.tree.condition import Condition, merged
 
 __all__ = ["simplify"]
 
-_LEAST = 1.0  # rows that a leaf must have for a rule to be made of it
+_MIN_SUPPORT = 1.0  # weight of a leaf that becomes a rule
 
 
 def simplify(rules: RuleSet, table: Table, *, confidence: float = 0.25, constants: str = "c4.5") -> RuleSet:
-    """Drop the conditions of each rule that it needs least, while its expected errors do not rise.
+    """Remove conditions from each rule while its error rate does not rise.
 
     Parameters
     ----------
     rules : RuleSet
-        Rules of leaves. Of the two bounds of an interval each is a condition of its own; unmerged ones
-        (``extract(tree, merge=False)``) may also be widened to an earlier threshold of the same path.
+        Rules of leaves. The two bounds of an interval are two conditions. With ``extract(tree, merge=False)`` a bound
+        can also be replaced by an earlier threshold of the same path.
     table : Table
-        The rows to judge by, usually those the tree was grown from.
+        Rows to compute errors on, usually those the tree was grown from.
     confidence : float, default 0.25
-        The smaller, the more errors are expected of rules for few rows, and the more conditions go.
+        A smaller value gives higher error rates to rules with few rows, and removes more conditions.
     constants : {"j48", "c4.5"}, default "c4.5"
-        Of the errors to expect (`hornbeam.tree.pessimism.pessimistic_errors`).
+        Constants of the pessimistic errors (`hornbeam.tree.statistics.pessimism.pessimistic_errors`).
 
     Returns
     -------
     RuleSet
-        Different rules that are better than naming their class for every row, in the order of the leaves. They
-        overlap, and their order means nothing yet: `choose` makes a list of them.
+        Distinct rules that are better than predicting their class for every row, in the order of the leaves. They
+        overlap and are not ordered yet: `choose_rules` makes a list of them.
 
     Notes
     -----
-    As in C4.5rules: as long as some condition could go without a rise of the pessimistic or of the actual error
-    rate, that one goes without which the pessimistic rate is least, the last of equals. Rules without rows or
-    conditions are dropped, and those expected to be wrong as often as 1 - (n_class + 1) / (n + 2).
+    As in C4.5rules: while some condition can be removed without raising the pessimistic or the actual error rate, the
+    condition is removed without which the pessimistic rate is lowest, the last of ties. Rules without rows or
+    conditions are removed, and rules whose pessimistic rate is 1 - (n_class + 1) / (n + 2) or more.
 
     Examples
     --------
@@ -55,30 +55,32 @@ def simplify(rules: RuleSet, table: Table, *, confidence: float = 0.25, constant
     (RuleSet(5 rules, 11 conditions, default 0), RuleSet(5 rules, 8 conditions, default 0))
     """
     coverage = Coverage(table)
-    classes = coverage.classes
-    judges = [Dropping(coverage, k, confidence, constants) for k in range(rules.schema.n_classes)]
+    class_totals = coverage.class_totals
+    rates_of_class = [ErrorRates(coverage, k, confidence, constants) for k in range(rules.schema.n_classes)]
     found: dict[tuple[tuple[Condition, ...], int], Rule] = {}
     for rule in rules:
-        judge = judges[rule.target]
-        kept, error = _shortened(rule, judge) if rule.support >= _LEAST else ([], 1.0)
-        if kept and error < judge.default:
+        rates = rates_of_class[rule.target]
+        kept, error = _shortened(rule, rates) if rule.support >= _MIN_SUPPORT else ([], 1.0)
+        if kept and error < rates.default:
             conditions = merged(sorted(kept, key=attrgetter("column")))
-            covered = coverage.tally(coverage.rows(conditions))
+            covered = coverage.class_weight(coverage.rows(conditions))
             found.setdefault((conditions, rule.target), raw_rule(conditions, rule.target, covered, error))
-    return RuleSet(rules.schema, tuple(found.values()), default_rule(classes, int(classes.argmax())))
+    return RuleSet(
+        rules.schema, tuple(found.values()), default_rule(class_totals, int(class_totals.argmax()))
+    )
 
 
-def _shortened(rule: Rule, judge: Dropping) -> tuple[list[Condition], float]:
-    """Find the conditions that stay, and the error rate to expect."""
+def _shortened(rule: Rule, rates: ErrorRates) -> tuple[list[Condition], float]:
+    """Find the conditions to keep, and the pessimistic error rate."""
     left = [part for condition in rule.conditions for part in condition.parts]
     if not left:
-        return left, judge.default
-    stack = judge.coverage.stack(left)
+        return left, rates.default
+    stack = rates.coverage.stack(left)
     while left:
-        expected, actual = judge.rates(stack)
+        expected, actual = rates.without_each(stack)
         if not ((expected[1:] <= expected[0]) | (actual[1:] <= actual[0])).any():
             return left, float(expected[0])
-        least = least_missed(expected)
+        least = least_needed(expected)
         del left[least]
         stack = np.delete(stack, least, axis=0)
-    return left, judge.default
+    return left, rates.default

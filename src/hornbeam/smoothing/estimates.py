@@ -134,11 +134,6 @@ class MEstimate(NamedSmoother):
         step = Step.of(self.name, m=self.m, base=self.base)
         return with_belief(tree, belief, np.full(tree.n_nodes, float(self.m)), step)
 
-    @property
-    def prior_name(self) -> str:
-        """The prior of pseudo-counts, in words."""
-        return "the uniform prior" if isinstance(self.base, str) else "the given base rate"
-
     def pseudo_counts(self, tree: Tree, path: Sequence[int]) -> Floats:
         """All pseudo-counts are from the prior, or from the root."""
         return all_from_one(tree, path, int(self.base == "root" and len(path) > 1))
@@ -149,6 +144,11 @@ class MEstimate(NamedSmoother):
             raise ParameterError(
                 f"base has {len(self.base)} probabilities: expected {schema.n_classes}, one per class."
             )
+
+    @property
+    def prior_name(self) -> str:
+        """Name of the base rate, for explanations."""
+        return "the uniform prior" if isinstance(self.base, str) else "the given base rate"
 
     def _base_rate(self, root: Floats) -> Floats:
         if isinstance(self.base, str):

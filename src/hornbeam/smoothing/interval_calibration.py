@@ -9,8 +9,8 @@ import numpy as np
 
 from hornbeam.smoothing.node_variance import node_variances
 from hornbeam.smoothing.smoother import NamedSmoother, check_number
-from hornbeam.tree.bounds import holds_mean, holds_rate
 from hornbeam.tree.edit import with_belief
+from hornbeam.tree.statistics.bounds import holds_mean, holds_rate
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Floats
 

@@ -41,8 +41,6 @@ class NamedSmoother(Smoother, Protocol):
     needs_only_ancestors : bool, default False
         Whether a prediction depends on the node and its ancestors alone. Pruning below the node does not change it
         then, so that cross-validation smooths a tree once for all candidates.
-    prior_name : str, default "the uniform prior"
-        The prior of pseudo-counts in explanations of a classification tree.
     """
 
     __slots__ = ()
@@ -51,14 +49,14 @@ class NamedSmoother(Smoother, Protocol):
     for_regression: ClassVar[bool] = False
     needs_only_ancestors: ClassVar[bool] = False
 
-    @property
-    def prior_name(self) -> str:
-        """The prior of pseudo-counts, in words."""
-        return "the uniform prior"
-
     def check_schema(self, schema: Schema, /) -> None:  # noqa: ARG002
         """Raise `ParameterError` if the parameters do not fit the classes or features of a schema."""
         return
+
+    @property
+    def prior_name(self) -> str:
+        """Name of the prior of a classification tree, for explanations."""
+        return "the uniform prior"
 
     def pseudo_counts(self, tree: Tree, path: Sequence[int], /) -> Floats | None:  # noqa: ARG002
         """Split the pseudo-counts of a node by their origin, for explanations.

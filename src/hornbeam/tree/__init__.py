@@ -1,13 +1,31 @@
-"""The tree as data, and the makers of trees from trees."""
+"""The tree as data, and functions that make new trees from it.
+
+Files in reading order; their imports have no circle (`tests/tree/test_imports.py`).
+
+`arrays`: read-only arrays, and checks of arrays.
+`level_order`: the numbering of nodes.
+`skeleton`: shape and splits.
+`walk`: sums, depths and paths over a skeleton.
+`decision`: costs and the decision rule.
+`check`, `digest`: invariants and content hash of a tree.
+`tree`: the tree itself, a skeleton with evidence and belief.
+`route`: rows to nodes and predictions.
+`evidence`: counting, updating and standardising evidence.
+`edit`: new trees from old ones.
+`condition`: conditions on paths to nodes.
+`importance`: feature importance of one tree or several.
+`leaf_budget`, `categories`, `unwrap`: small helpers.
+`statistics`: confidence bounds and pessimistic errors, without a tree.
+"""
 
 from hornbeam.tree.condition import Condition
 from hornbeam.tree.decision.costs import Costs
 from hornbeam.tree.decision.rule import DecisionRule
 from hornbeam.tree.edit import collapse, count_rows, raise_child, with_belief
 from hornbeam.tree.evidence.update import add_rows, decay, remove_rows
+from hornbeam.tree.level_order import level_order
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree, raw_belief
-from hornbeam.tree.walk import level_order
 
 __all__ = [
     "Condition",

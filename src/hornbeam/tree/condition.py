@@ -1,4 +1,4 @@
-"""What the value of a feature must be, for a row to come to a node or to meet a rule."""
+"""Conditions on the value of one feature: those of a branch, a path or a rule."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ __all__ = ["Condition", "branch", "is_missing", "merged", "merged_paths", "path_
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What the value of a feature must be: within bounds, among some categories, known or missing.
+    """A condition on the value of one feature: bounds, a set of categories, known or missing.
 
-    What is not mentioned is not asked for: ``Condition(0, Feature("age"))`` holds for every known value.
+    ``Condition(0, Feature("age"))`` holds for every known value.
 
     Parameters
     ----------
     column : int
-        The position of the feature in its schema.
+        Index of the feature in its schema.
     feature : Feature
-        The feature asked about.
     above, at_most : float, optional
-        ``above < value <= at_most``; of an ordinal feature, positions in its categories.
+        ``above < value <= at_most``; for an ordinal feature, positions in its categories.
     among : tuple of int, optional
-        Codes of the categories that will do, ascending. Empty: no known value will do, of whatever feature.
+        Codes of the categories for which it holds, ascending. Empty: it holds for no known value, of any kind of
+        feature.
     missing : bool, default False
-        Whether a missing value will do.
+        Whether it holds for a missing value.
 
     See Also
     --------
-    hornbeam.export.condition_words : a condition for people.
+    hornbeam.export.condition_text : a condition as text.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class Condition:
     """
 
     column: int
-    feature: Feature = field(hash=False)  # its column says as much, and its categories may be many
+    feature: Feature = field(hash=False)  # the column identifies it, and hashing many categories is slow
     above: float | None = None
     at_most: float | None = None
     among: tuple[int, ...] | None = None
@@ -63,12 +63,12 @@ class Condition:
 
     @property
     def known(self) -> bool:
-        """Whether known values are asked for at all; if not, at most a missing one will do."""
+        """Whether it can hold for a known value."""
         return self.among != ()
 
     @property
     def codes(self) -> list[int]:
-        """The categories that meet it, by code.
+        """Codes of the categories for which it holds.
 
         Examples
         --------
@@ -79,7 +79,7 @@ class Condition:
 
     @property
     def parts(self) -> tuple[Condition, ...]:
-        """The condition as tests that each could be dropped: the two bounds of an interval are two.
+        """The condition as single tests: an interval with two bounds is two tests.
 
         Examples
         --------
@@ -91,7 +91,7 @@ class Condition:
         return replace(self, at_most=None), replace(self, above=None)
 
     def holds(self, value: float) -> bool:
-        """Say whether a value, as a table holds it, meets the condition."""
+        """Test one value, as stored in a table."""
         if is_missing(self.feature, value):
             return self.missing
         return (
@@ -101,7 +101,7 @@ class Condition:
         )
 
     def holds_in(self, column: NDArray[Any]) -> Bools:
-        """Say which values of a table's column meet the condition."""
+        """Test the values of a table column."""
         missing: Bools = column == -1 if self.feature.kind is Kind.NOMINAL else np.isnan(column)
         found = ~missing
         if self.above is not None:
@@ -113,22 +113,22 @@ class Condition:
         return found | missing if self.missing else found
 
     def nearest(self, value: float) -> float | None:
-        """Find the known value that meets the condition and is nearest to another; None if none meets it.
+        """Find the nearest known value for which it holds; None if it holds for no known value.
 
-        Of categories without an order it is the first; seen from a missing value all numbers are alike.
+        For nominal features it is the first category; from a missing value all distances are equal.
         """
         if self.feature.kind is not Kind.NUMERIC:
-            alike = self.feature.kind is Kind.NOMINAL or isnan(value)
-            return min(self.codes, key=lambda code: 0 if alike else abs(code - value), default=None)
+            unordered = self.feature.kind is Kind.NOMINAL or isnan(value)
+            return min(self.codes, key=lambda code: 0 if unordered else abs(code - value), default=None)
         above = None if self.above is None else nextafter(self.above, inf)
-        tried = [number for number in (value, self.at_most, above, 0.0) if number is not None]
-        met = [number for number in tried if not isnan(number) and self.holds(number)]
-        apart = {number: 0.0 if isnan(value) else abs(number - value) for number in met}
-        # Infinity may meet it, but is no example.
-        return min(met, key=lambda number: (not isfinite(number), apart[number]), default=None)
+        candidates = [number for number in (value, self.at_most, above, 0.0) if number is not None]
+        valid = [number for number in candidates if not isnan(number) and self.holds(number)]
+        distance = {number: 0.0 if isnan(value) else abs(number - value) for number in valid}
+        # Infinity comes last: it is not useful as an example.
+        return min(valid, key=lambda number: (not isfinite(number), distance[number]), default=None)
 
     def __and__(self, other: Condition) -> Condition:
-        """Ask for both of two conditions on one feature."""
+        """Combine two conditions on one feature: it holds if both hold."""
         above = [bound for bound in (self.above, other.above) if bound is not None]
         at_most = [bound for bound in (self.at_most, other.at_most) if bound is not None]
         among = self.among if other.among is None else other.among
@@ -145,7 +145,7 @@ class Condition:
 
 
 def is_missing(feature: Feature, value: float) -> bool:
-    """Say whether a value is missing, as a table holds it.
+    """Test whether a value, as stored in a table, is missing.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def is_missing(feature: Feature, value: float) -> bool:
 
 
 def merged(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
-    """Make one condition of all that ask about the same feature, in the order in which features are first asked.
+    """Combine the conditions on each feature into one, in the order in which features first occur.
 
     Examples
     --------
@@ -173,9 +173,9 @@ def merged(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
 
 
 def branch(tree: Tree, node: int) -> Condition:
-    """Give what leads to a node from its parent; nothing leads to the root.
+    """Return the condition of the branch from the parent to a node, which is not the root.
 
-    A missing value that goes to every child in part meets none of their conditions, as in C4.5's rules.
+    Where a row with a missing value is split over every child, no condition holds for it, as in C4.5's rules.
 
     Examples
     --------
@@ -188,21 +188,21 @@ def branch(tree: Tree, node: int) -> Condition:
     parent = skeleton.parent.item(node)
     column, threshold = skeleton.feature.item(parent), skeleton.threshold.item(parent)
     slot = node - skeleton.first_child.item(parent)
-    everything = Condition(
+    known = Condition(
         column, tree.schema.features[column], missing=slot == skeleton.missing_slot.item(parent)
     )
     if isnan(threshold):
         run = skeleton.slot_of[skeleton.slot_start[parent] : skeleton.slot_start[parent + 1]]
-        return replace(everything, among=tuple(np.flatnonzero(run == slot).tolist()))
-    if threshold == inf:  # asks whether the value is known
-        return everything if slot == 0 else replace(everything, among=())
+        return replace(known, among=tuple(np.flatnonzero(run == slot).tolist()))
+    if threshold == inf:  # tests whether the value is missing
+        return known if slot == 0 else replace(known, among=())
     if slot == 2:  # the branch of missing values
-        return replace(everything, among=())
-    return replace(everything, at_most=threshold) if slot == 0 else replace(everything, above=threshold)
+        return replace(known, among=())
+    return replace(known, at_most=threshold) if slot == 0 else replace(known, above=threshold)
 
 
 def path_conditions(tree: Tree, node: int) -> list[Condition]:
-    """Collect what leads to a node from the root, a condition for each test.
+    """List the conditions on the path from the root to a node, one per split.
 
     Examples
     --------
@@ -215,10 +215,10 @@ def path_conditions(tree: Tree, node: int) -> list[Condition]:
 
 
 def merged_paths(tree: Tree) -> Iterator[tuple[int, tuple[Condition, ...]]]:
-    """List what leads to every node, one condition a feature; nodes depth first, from left to right.
+    """Yield each node with the merged conditions of its path, one per feature; depth first, from left to right.
 
-    The conditions of a node are those of its parent with one more test, so the time grows with the number of features
-    on a path, not with its length.
+    The conditions of a node are those of its parent and one more, so the time grows with the number of features on a
+    path, not with its length.
 
     Examples
     --------
@@ -235,9 +235,9 @@ def merged_paths(tree: Tree) -> Iterator[tuple[int, tuple[Condition, ...]]]:
     first, n_children = tree.skeleton.first_child.tolist(), tree.skeleton.n_children.tolist()
     todo: list[tuple[int, dict[int, Condition]]] = [(0, {})]
     while todo:
-        node, led = todo.pop()
-        yield node, tuple(led.values())
+        node, conditions = todo.pop()
+        yield node, tuple(conditions.values())
         for child in reversed(range(first[node], first[node] + n_children[node])):
-            test = branch(tree, child)
-            here = led.get(test.column)
-            todo.append((child, led | {test.column: test if here is None else here & test}))
+            new = branch(tree, child)
+            old = conditions.get(new.column)
+            todo.append((child, conditions | {new.column: new if old is None else old & new}))

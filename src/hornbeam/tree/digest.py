@@ -1,83 +1,70 @@
-"""The name of a tree as a value.
+"""The digest of a tree: a content hash of everything its predictions and intervals depend on.
 
-A digest is the SHA-256, in hexadecimal, of a canonical stream of bytes that holds everything a prediction and
-its interval depend on, and nothing else:
+A digest is the SHA-256, in hexadecimal, of these bytes:
 
 1. the tag ``hornbeam tree 1``;
-2. the schema: of each feature the name, the kind and the categories, then the classes; ``numeric`` if the target is;
+2. the schema: name, kind and categories of each feature, then the classes; then ``numeric`` in regression;
 3. the arrays of the skeleton, in the order of its fields;
 4. ``evidence``, ``unit``, ``belief``, ``borrowed``;
-5. the costs of the decision rule, class weights multiplied in, unless it takes the most probable class.
+5. the costs of the decision rule, multiplied by the class weights, unless it takes the most probable class.
 
-Each value carries a type tag and each piece its length, so no two schemas share a stream: ``1``, ``1.0``,
-``True`` and ``"1"`` are four labels. Arrays are little-endian and of fixed width; -0.0 is written as 0.0 and
-every NaN as the same one. Left out are ``rows`` (a row given twice equals a row of weight 2), ``gain`` and
-``history`` (how a tree was made is not what it is).
+Each value has a type tag and a length, so two different schemas never have the same bytes: ``1``, ``1.0``,
+``True`` and ``"1"`` are four different labels. Arrays are little-endian and of fixed width; -0.0 is written as 0.0 and
+every NaN with the same bits. Left out are ``rows`` (two equal rows are the same as one row of weight 2), ``gain`` and
+``history`` (they do not change a prediction).
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.data.schema import Schema
 from hornbeam.errors import SchemaError
-
-if TYPE_CHECKING:
-    from hornbeam.data.schema import Schema
-    from hornbeam.tree.tree import Tree
+from hornbeam.typing import Floats
 
 __all__ = ["digest"]
 
 _TAG = b"hornbeam tree 1"
 
 
-def digest(tree: Tree) -> str:
-    """Compute the digest of a tree; `Tree.digest` keeps it.
+def digest(schema: Schema, arrays: Iterable[NDArray[Any]], costs: Floats | None = None) -> str:
+    """Compute the digest of a tree; `Tree.digest` caches it.
+
+    Parameters
+    ----------
+    schema : Schema
+    arrays : iterable of arrays
+        Those of items 3 and 4 above.
+    costs : float64 array of shape (n_classes, n_classes), optional
+        That of item 5.
 
     Raises
     ------
     SchemaError
-        If a class label is an object that shows its place in memory instead of its value.
+        If the ``repr`` of a class label shows its address in memory instead of its value.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from hornbeam.data.schema import Schema
-    >>> from hornbeam.tree import Skeleton, Tree
-    >>> def leaf(*classes):
-    ...     return Tree.raw(Schema((), classes), Skeleton.leaf(), np.array([[3, 1]]))
-    >>> digest(leaf("no", "yes")) == digest(leaf("no", "yes"))
+    >>> evidence = np.array([[3, 1]])
+    >>> digest(Schema((), ("no", "yes")), [evidence]) == digest(Schema((), ("no", "yes")), [evidence])
     True
-    >>> digest(leaf(0, 1)) == digest(leaf(False, True))
+    >>> digest(Schema((), (0, 1)), [evidence]) == digest(Schema((), (False, True)), [evidence])
     False
     """
     sha = hashlib.sha256(_TAG)
-    sha.update(_schema_bytes(tree.schema))
-    skeleton = tree.skeleton
-    for array in (
-        skeleton.parent,
-        skeleton.first_child,
-        skeleton.n_children,
-        skeleton.feature,
-        skeleton.threshold,
-        skeleton.slot_start,
-        skeleton.slot_of.astype(np.int32, copy=False),
-        skeleton.missing_slot,
-        tree.evidence,
-        tree.unit,
-        tree.belief,
-        tree.borrowed,
-    ):
+    sha.update(_schema_bytes(schema))
+    for array in arrays:
         canonical = _canonical(array)
         sha.update(_length(canonical.size))
         sha.update(canonical.data)
-    if tree.decision.loss is not None:
+    if costs is not None:
         sha.update(b"decision")
-        sha.update(_canonical(tree.decision.loss.matrix).data)
+        sha.update(_canonical(costs).data)
     return sha.hexdigest()
 
 
@@ -105,7 +92,7 @@ def _values_bytes(values: Iterable[object]) -> bytes:
 
 
 def _value_bytes(value: object) -> bytes:
-    """Write a name, category or label as type tag, length and bytes."""
+    """Encode a name, category or label as type tag, length and bytes."""
     if isinstance(value, np.generic) and value.dtype.kind in "biufU":
         value = value.item()
     match value:

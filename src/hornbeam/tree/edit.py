@@ -1,8 +1,8 @@
-"""The makers: the one place that makes trees from skeletons and trees.
+"""Functions that make a new tree from a skeleton and a table, or from another tree.
 
-`count_rows` fills a skeleton with the evidence of a table, `recount` that of a tree; `collapse` turns nodes into
-leaves, `raise_child` puts a child in the place of its parent, `with_belief` says what to think of the evidence.
-Each returns a new tree.
+`count_rows` counts the rows of a table on a skeleton, `recount` on the skeleton of a tree; `collapse` turns nodes into
+leaves, `raise_child` replaces a node by one of its children; `with_belief` and `with_decision` set the predictions and
+the decision rule.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from hornbeam.tree.check import check_belief, check_decision
 from hornbeam.tree.decision.rule import DecisionRule
 from hornbeam.tree.evidence.fractional import count_shared
 from hornbeam.tree.evidence.numeric import count_numeric, numeric_units
+from hornbeam.tree.level_order import level_order, take_ranges
 from hornbeam.tree.route import route
-from hornbeam.tree.skeleton import Skeleton
+from hornbeam.tree.skeleton import STOP, Skeleton
 from hornbeam.tree.tree import Step, Tree
-from hornbeam.tree.walk import descendants, level_order, pull_up, slots, take_ranges
+from hornbeam.tree.walk import descendants, pull_up, slots
 from hornbeam.typing import Bools, Counts, Floats
 
 __all__ = [
@@ -38,8 +39,8 @@ __all__ = [
     "with_decision",
 ]
 
-_SHARED_BITS = 48  # steps of all rows together that are fine enough to be shared out again and again
-_MOST_WEIGHT = 2**50  # sums and products of shares below it are exact in float64 and int64
+_FRACTIONAL_BITS = 48  # bits of the total weight, enough to split rows at many nodes
+_MAX_WEIGHT = 2**50  # sums and products of smaller weights are exact in float64 and int64
 
 
 def count_rows(
@@ -50,7 +51,7 @@ def count_rows(
     gain: Floats | None = None,
     history: tuple[Step, ...] = (),
 ) -> Tree:
-    """Route the rows of a table and count them at every node they pass.
+    """Count the rows of a table at each node of a skeleton.
 
     Parameters
     ----------
@@ -58,16 +59,16 @@ def count_rows(
     table : Table
         With its target, and features in the order of the skeleton's.
     unit : float, optional
-        What one step of evidence is worth: the table's unit (the default) divided by a whole number. Where
-        missing values go to every child a finer unit shares them more finely: a row of a single step cannot
-        be shared at all, and goes to the last child as a whole.
+        Value of one step of evidence: the table's unit (the default) divided by a whole number. Where missing
+        values go to every child a smaller unit splits rows more exactly: a row of one step cannot be split, and goes
+        to the last child as a whole.
     gain : float64 array of shape (n,), optional
     history : tuple of Step, default ()
 
     Returns
     -------
     Tree
-        With raw frequencies as belief.
+        With raw belief.
 
     Raises
     ------
@@ -91,7 +92,7 @@ def count_rows(
 
 
 def recount(tree: Tree, table: Table, step: Step | None = None) -> Tree:
-    """Count other rows, or the same rows at other weights, on the skeleton of a tree.
+    """Count the rows of a table on the skeleton of a tree.
 
     Parameters
     ----------
@@ -104,7 +105,7 @@ def recount(tree: Tree, table: Table, step: Step | None = None) -> Tree:
     Returns
     -------
     Tree
-        With the tests and gains of `tree`, the evidence of `table`, and raw frequencies as belief.
+        With the splits, gains and decision rule of `tree`, the evidence of `table`, and raw belief.
 
     Examples
     --------
@@ -120,12 +121,12 @@ def recount(tree: Tree, table: Table, step: Step | None = None) -> Tree:
         table,
         unit=sharing_unit(tree.skeleton, table),
         gain=tree.gain,
-        history=_add(tree.history, step),
+        history=_append(tree.history, step),
     )._edited(decision=tree.decision)
 
 
 def with_decision(tree: Tree, decision: DecisionRule) -> Tree:
-    """Give a tree another decision rule.
+    """Replace the decision rule of a tree.
 
     Examples
     --------
@@ -141,21 +142,21 @@ def with_decision(tree: Tree, decision: DecisionRule) -> Tree:
 
 
 def sharing_unit(skeleton: Skeleton, table: Table) -> float:
-    """Choose the unit to count a table in: its own, or a finer one where missing values go to every child.
+    """Choose the unit to count a table in: its own, or a smaller one if missing values go to every child.
 
     Examples
     --------
     >>> sharing_unit(Skeleton.leaf(), Table.read([[1.0], [2.0]]))
     1.0
     """
-    if not (skeleton.missing_slot == -2).any():
+    if not skeleton.is_fractional:
         return table.unit
     total = table.n_rows if table.weight is None else int(table.weight.sum())
     return finer_unit(table.unit, total)
 
 
 def finer_unit(unit: float, total: int) -> float:
-    """Choose the unit to share rows out in that weigh `total` steps of `unit` together.
+    """Choose a unit small enough to split rows that weigh `total` steps of `unit` together.
 
     Examples
     --------
@@ -165,23 +166,23 @@ def finer_unit(unit: float, total: int) -> float:
     0.125
     """
     if unit != 1.0:
-        # Weights like 0.3 come in fine steps (`fixed_point`), and must have as many when they are forgotten.
+        # Weights like 0.3 have a small unit already (`fixed_point`), and `remove_rows` needs the same unit again.
         return unit
-    return 1.0 / (1 << max(0, _SHARED_BITS - total.bit_length()))
+    return 1.0 / (1 << max(0, _FRACTIONAL_BITS - total.bit_length()))
 
 
 def count_evidence(
     skeleton: Skeleton, table: Table, unit: float, shares: Counts | None = None
 ) -> tuple[Counts, Counts]:
-    """Count the rows of a table at every node they pass, and make no tree of it.
+    """Count the rows of a table at each node, as arrays.
 
     Parameters
     ----------
     skeleton, table, unit
-        As of `count_rows`.
+        As in `count_rows`.
     shares : int64 array of shape (n,), optional
-        What missing values are shared by where they go to every child: the weight of each node in the rows
-        the tree was grown from. Default: the rows of this table whose value is known.
+        Weights that rows with a missing value are split by where they go to every child: those of the rows the tree
+        was grown from. Default: the rows of this table with a known value.
 
     Returns
     -------
@@ -198,15 +199,16 @@ def count_evidence(
     if table.target is None:
         raise DataError("the table has no target, expected one to count: read it with y")
     weight = integer_weights(table, unit)
-    if (skeleton.missing_slot == -2).any():
-        if shares is not None:  # proportions are all that counts of them, and products of them must be exact
-            shares = shares >> max(0, int(shares.max()).bit_length() - _MOST_WEIGHT.bit_length() + 1)
+    if skeleton.is_fractional:
+        if shares is not None:  # only their proportions matter, and their products must be exact
+            shares = shares >> max(0, int(shares.max()).bit_length() - _MAX_WEIGHT.bit_length() + 1)
         return count_shared(skeleton, table, table.target, weight, shares)
-    return _count_whole(skeleton, table, table.target, weight)
+    stops, rows = count_stops(skeleton, table, table.target, weight)
+    return pull_up(skeleton, stops), pull_up(skeleton, rows)
 
 
 def integer_weights(table: Table, unit: float) -> Counts | None:
-    """Weigh the rows of a table in steps of `unit`; None if each row is one step.
+    """Return the weights of the rows in steps of `unit`; None if each row is one step.
 
     Examples
     --------
@@ -215,27 +217,21 @@ def integer_weights(table: Table, unit: float) -> Counts | None:
     """
     factor = table.unit / unit
     if not (factor >= 1 and factor.is_integer()):
-        raise ParameterError(f"unit is {unit}, expected a whole part of the table's unit {table.unit}")
+        raise ParameterError(
+            f"unit is {unit}, expected the table's unit {table.unit} divided by a whole number"
+        )
     total = int(factor) * (table.n_rows if table.weight is None else int(table.weight.sum()))
-    if total >= _MOST_WEIGHT:
+    if total >= _MAX_WEIGHT:
         raise DataError(f"the rows weigh {total} steps, expected below 2**50: choose a larger unit")
     if factor == 1:
         return table.weight
     return np.full(table.n_rows, int(factor)) if table.weight is None else table.weight * int(factor)
 
 
-def _count_whole(
-    skeleton: Skeleton, table: Table, target: NDArray[np.int32], weight: Counts | None
-) -> tuple[Counts, Counts]:
-    """Count rows that each take one path: where they stop first, then everything above."""
-    stops, rows = count_stops(skeleton, table, target, weight)
-    return pull_up(skeleton, stops), pull_up(skeleton, rows)
-
-
 def count_stops(
     skeleton: Skeleton, table: Table, target: NDArray[np.int32], weight: Counts | None
 ) -> tuple[Counts, Counts]:
-    """Count rows that each take one path at the node where they stop, and nowhere else.
+    """Count rows at the node where each stops, not at its ancestors; no row is split.
 
     Examples
     --------
@@ -255,13 +251,13 @@ def count_stops(
 
 
 def collapse(tree: Tree, mask: Bools, step: Step | None = None) -> Tree:
-    """Turn the nodes in `mask` into leaves; everything below them vanishes.
+    """Turn the nodes in `mask` into leaves and remove all nodes below them.
 
     Parameters
     ----------
     tree : Tree
     mask : bool array of shape (n_nodes,)
-        Leaves in it, and nodes below others in it, change nothing.
+        Leaves in it, and nodes below others in it, have no effect.
     step : Step, optional
         Added to the history.
 
@@ -279,26 +275,26 @@ def collapse(tree: Tree, mask: Bools, step: Step | None = None) -> Tree:
     if mask.dtype != np.bool_ or mask.shape != (tree.n_nodes,):
         raise TreeError(
             f"mask is {mask.dtype} of shape {mask.shape}, expected bool of shape ({tree.n_nodes},): "
-            "one entry a node"
+            "one entry per node"
         )
     if not (mask & ~tree.skeleton.is_leaf).any():
-        return tree._edited(history=_add(tree.history, step))
+        return tree._edited(history=_append(tree.history, step))
     left = prune_shape(tree.skeleton.first_child, tree.skeleton.n_children, np.ascontiguousarray(mask))
     cut = np.flatnonzero(mask.take(left.node))
-    # A node keeps all its children or none, and what it has: nothing of what was checked can break.
+    # A node keeps its arrays and all its children or none, so no invariant can break.
     return tree._edited(
-        skeleton=_cut(tree.skeleton, left, cut),
+        skeleton=_cut_skeleton(tree.skeleton, left, cut),
         evidence=_pick(tree.evidence, left.node),
         rows=_pick(tree.rows, left.node),
         gain=_pick(tree.gain, left.node, cut, np.nan),
         belief=_pick(tree.belief, left.node),
         borrowed=_pick(tree.borrowed, left.node),
-        history=_add(tree.history, step),
+        history=_append(tree.history, step),
     )
 
 
-def _cut(skeleton: Skeleton, left: PrunedShape, cut: Counts) -> Skeleton:
-    """Copy what is left of a skeleton; nodes that were cut lose their tests."""
+def _cut_skeleton(skeleton: Skeleton, left: PrunedShape, cut: Counts) -> Skeleton:
+    """Copy the remaining nodes of a skeleton; nodes in `cut` become leaves."""
     slot_start, slot_of = np.zeros(len(left.node) + 1, np.int32), skeleton.slot_of
     if len(slot_of):
         begin = skeleton.slot_start[left.node]
@@ -312,7 +308,7 @@ def _cut(skeleton: Skeleton, left: PrunedShape, cut: Counts) -> Skeleton:
         n_children=left.n_children,
         feature=_pick(skeleton.feature, left.node, cut, -1),
         threshold=_pick(skeleton.threshold, left.node, cut, np.nan),
-        missing_slot=_pick(skeleton.missing_slot, left.node, cut, -1),
+        missing_slot=_pick(skeleton.missing_slot, left.node, cut, STOP),
         slot_start=slot_start,
         slot_of=slot_of,
     )
@@ -321,7 +317,7 @@ def _cut(skeleton: Skeleton, left: PrunedShape, cut: Counts) -> Skeleton:
 def _pick[T: np.generic](
     array: NDArray[T], nodes: Counts, cut: Counts | None = None, blank: float = np.nan
 ) -> NDArray[T]:
-    """Copy some nodes' entries, blank where they were cut; nobody else holds the copy, so it is frozen as it is."""
+    """Copy entries of some nodes as a read-only array, with `blank` at the positions in `cut`."""
     picked: NDArray[T] = array.take(nodes, axis=0)
     if cut is not None:
         picked[cut] = blank
@@ -329,8 +325,8 @@ def _pick[T: np.generic](
     return picked
 
 
-def _take(skeleton: Skeleton, nodes: NDArray[np.intp]) -> Skeleton:
-    """Copy some nodes, given in their new level order."""
+def _take_nodes(skeleton: Skeleton, nodes: NDArray[np.intp]) -> Skeleton:
+    """Copy some nodes of a skeleton, in their new level order."""
     begin = skeleton.slot_start[nodes]
     slot_start, slot_of = take_ranges(skeleton.slot_of, begin, skeleton.slot_start[nodes + 1] - begin)
     return Skeleton.of(
@@ -344,10 +340,10 @@ def _take(skeleton: Skeleton, nodes: NDArray[np.intp]) -> Skeleton:
 
 
 def raise_child(tree: Tree, node: int, slot: int, table: Table, step: Step | None = None) -> Tree:
-    """Put the subtree of one child in the place of its parent; the other children vanish.
+    """Replace a node by the subtree of one of its children, and remove the other children.
 
-    Rows of the vanished children now take the raised tests, so evidence is recounted from `table`. Belief is
-    raw again, and gains within the raised subtree are unknown: they were measured on other rows.
+    Rows of the removed children now go through the raised subtree, so evidence is recounted from `table`. Belief is
+    raw, and gains in the raised subtree are unknown, because its rows have changed.
 
     Parameters
     ----------
@@ -355,7 +351,7 @@ def raise_child(tree: Tree, node: int, slot: int, table: Table, step: Step | Non
     node : int
         An inner node.
     slot : int
-        Which of its children is raised.
+        The child that is raised.
     table : Table
         The rows the tree's evidence came from.
     step : Step, optional
@@ -383,30 +379,30 @@ def raise_child(tree: Tree, node: int, slot: int, table: Table, step: Step | Non
     parent[child], rank[child] = parent[node], rank[node]
 
     kept = np.flatnonzero(keep)
-    # The parent of every kept node is kept; the root's, -1, counts no node before it and so becomes -1 again.
+    # The parent of every kept node is kept; the last entry is for the root, whose parent is -1.
     compact = np.append(np.cumsum(keep) - 1, -1)[parent[kept]]
     order = kept[level_order(compact, rank[kept])]
     gain = tree.gain.copy()
     gain[raised] = np.nan
     return count_rows(
-        _take(skeleton, order),
+        _take_nodes(skeleton, order),
         table,
         unit=float(tree.unit[0]),
         gain=gain[order],
-        history=_add(tree.history, step),
+        history=_append(tree.history, step),
     )
 
 
 def with_belief(tree: Tree, belief: Floats, borrowed: Floats, step: Step | None = None) -> Tree:
-    """Change what a tree thinks of its evidence.
+    """Replace the predictions of a tree.
 
     Parameters
     ----------
     tree : Tree
     belief : float64 array of shape (n_nodes, n_classes), or of (n_nodes, 1)
-        Class probabilities of every node, or means.
+        Class probabilities of each node, or means.
     borrowed : float64 array of shape (n_nodes,)
-        Pseudo-rows lent to each node by its ancestors.
+        Pseudo-counts that each node borrowed from its ancestors.
     step : Step, optional
         Added to the history.
 
@@ -419,9 +415,9 @@ def with_belief(tree: Tree, belief: Floats, borrowed: Floats, step: Step | None 
     >>> laplace.belief.tolist(), [str(step) for step in laplace.history]
     ([[0.8, 0.2]], ['laplace()'])
     """
-    check_belief(belief, borrowed, tree.n_nodes, tree.schema.n_answers, measured=tree.is_regression)
-    return tree._edited(belief=belief, borrowed=borrowed, history=_add(tree.history, step))
+    check_belief(belief, borrowed, tree.n_nodes, tree.schema.n_answers, regression=tree.is_regression)
+    return tree._edited(belief=belief, borrowed=borrowed, history=_append(tree.history, step))
 
 
-def _add(history: tuple[Step, ...], step: Step | None) -> tuple[Step, ...]:
+def _append(history: tuple[Step, ...], step: Step | None) -> tuple[Step, ...]:
     return history if step is None else (*history, step)

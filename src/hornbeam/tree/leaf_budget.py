@@ -1,8 +1,7 @@
-"""The leaf budget: best-first growing as a replay over gains.
+"""A maximum number of leaves: best-first growing, done after the tree is grown.
 
-A node's split does not depend on what happens elsewhere in the tree, so the tree a best-first grower would
-stop at is the full tree cut back: open the nodes in order of their gain times their weight, parents before
-children.
+A split does not depend on other parts of the tree. So the result of best-first growing is the full tree cut back to the
+splits of largest gain times weight, parents before children.
 """
 
 import heapq
@@ -16,18 +15,18 @@ __all__ = ["keep_best_leaves"]
 
 
 def keep_best_leaves(tree: Tree, max_leaf_nodes: int) -> Tree:
-    """Keep the splits a best-first grower makes until the tree has ``max_leaf_nodes`` leaves.
+    """Keep the splits that best-first growing makes with at most ``max_leaf_nodes`` leaves.
 
-    Ties go to the node that comes first in level order; splits of unknown gain come last. A multiway split
-    that would overrun the budget ends the growing.
+    Of tied splits the first in level order is kept; splits of unknown gain come last. A multiway split with too many
+    children ends the growing.
 
     Examples
     --------
     >>> import numpy as np
     >>> from hornbeam.data.schema import Feature, Schema
     >>> from hornbeam.tree.skeleton import Skeleton
-    >>> test = [0.0, np.nan, 1.0, np.nan, np.nan]
-    >>> skeleton = Skeleton.of([2, 0, 2, 0, 0], [0, -1, 0, -1, -1], test)
+    >>> threshold = [0.0, np.nan, 1.0, np.nan, np.nan]
+    >>> skeleton = Skeleton.of([2, 0, 2, 0, 0], [0, -1, 0, -1, -1], threshold)
     >>> evidence = np.array([[3, 3], [2, 0], [1, 3], [1, 0], [0, 3]])
     >>> tree = Tree.raw(Schema((Feature("age"),), ("no", "yes")), skeleton, evidence)
     >>> keep_best_leaves(tree, 2)
@@ -36,21 +35,21 @@ def keep_best_leaves(tree: Tree, max_leaf_nodes: int) -> Tree:
     if tree.n_leaves <= max_leaf_nodes:
         return tree
     skeleton = tree.skeleton
-    worth = np.nan_to_num(tree.gain) * tree.weight
-    opened = np.zeros(tree.n_nodes, dtype=bool)
-    frontier = [(-float(worth[0]), 0)]
+    priority = np.nan_to_num(tree.gain) * tree.weight
+    kept = np.zeros(tree.n_nodes, dtype=bool)
+    frontier = [(-float(priority[0]), 0)]
     n_leaves = 1
     while frontier:
         _, node = heapq.heappop(frontier)
         n_children = int(skeleton.n_children[node])
         if n_leaves + n_children - 1 > max_leaf_nodes:
             break
-        opened[node] = True
+        kept[node] = True
         n_leaves += n_children - 1
         first = int(skeleton.first_child[node])
         for child in range(first, first + n_children):
             if skeleton.n_children[child]:
-                heapq.heappush(frontier, (-float(worth[child]), child))
+                heapq.heappush(frontier, (-float(priority[child]), child))
     return collapse(
-        tree, ~opened & ~skeleton.is_leaf, Step.of("keep_best_leaves", max_leaf_nodes=max_leaf_nodes)
+        tree, ~kept & ~skeleton.is_leaf, Step.of("keep_best_leaves", max_leaf_nodes=max_leaf_nodes)
     )

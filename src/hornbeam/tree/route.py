@@ -1,4 +1,4 @@
-"""Rows through a tree: where they stop, what the tree answers, which nodes they passed."""
+"""Routing rows through a tree: the node where each stops, its prediction, its decision path."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,30 +7,31 @@ import numpy as np
 from hornbeam.data.table import Table
 from hornbeam.kernels.pool import Pool
 from hornbeam.kernels.route import Values
+from hornbeam.tree.level_order import concat_ranges
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Tree
-from hornbeam.tree.walk import concat_ranges, depths
+from hornbeam.tree.walk import depths
 from hornbeam.typing import Counts, Floats, Indices
 
 __all__ = ["decision_path", "predict_rows", "route", "row_predictor"]
 
-# Below this many rows starting threads costs more than they save.
+# With fewer rows, starting threads takes longer than they save.
 SERIAL_ROWS = 50_000
 
 
 def route(skeleton: Skeleton, table: Table, n_jobs: int = 1) -> Indices:
-    """Give the node where each row of a table stops.
+    """Find the node where each row of a table stops.
 
-    That is a leaf, or an inner node: where a missing value has no branch, where a category was never seen, or
-    where a missing value first goes on to every child.
+    It is a leaf or an inner node: one without a branch for the missing value, one without a slot for the category, or
+    the first one that splits the row over every child because its value is missing.
 
     Parameters
     ----------
     skeleton : Skeleton
     table : Table
-        Rows with the schema the skeleton was made for.
+        Rows with the schema of the skeleton.
     n_jobs : int, default=1
-        Threads, 1 or more; the answer does not depend on it.
+        Threads, 1 or more; the result does not depend on it.
 
     Returns
     -------
@@ -57,7 +58,7 @@ def route(skeleton: Skeleton, table: Table, n_jobs: int = 1) -> Indices:
 
 
 def predict_rows(tree: Tree, table: Table, n_jobs: int = 1, *, said: Floats | None = None) -> Floats:
-    """Give the tree's belief about each row of a table.
+    """Predict each row of a table.
 
     Parameters
     ----------
@@ -65,13 +66,13 @@ def predict_rows(tree: Tree, table: Table, n_jobs: int = 1, *, said: Floats | No
     table : Table
     n_jobs : int, default=1
     said : float64 array of shape (n_nodes, m), optional
-        What the nodes answer instead of their belief.
+        Predictions of the nodes, instead of their belief.
 
     Returns
     -------
     float64 array of shape (n_rows, n_classes), or of (n_rows, m)
-        The belief of the node where the row stops. Where a missing value goes to every child, the children's
-        answers in proportion to their evidence.
+        The belief of the node where the row stops. Where a missing value goes to every child, the mean of the
+        children's predictions, weighted by their evidence.
 
     Examples
     --------
@@ -89,17 +90,17 @@ def predict_rows(tree: Tree, table: Table, n_jobs: int = 1, *, said: Floats | No
     """
     router = tree.skeleton.router
     belief, weight = tree.belief if said is None else said, _weight(tree)
-    answers = np.empty((table.n_rows, belief.shape[1]))
+    predictions = np.empty((table.n_rows, belief.shape[1]))
 
     def fill(begin: int, end: int) -> None:
-        router.answers(_values(table, begin, end), belief, weight, answers[begin:end])
+        router.answers(_values(table, begin, end), belief, weight, predictions[begin:end])
 
     _in_blocks(fill, table.n_rows, n_jobs)
-    return answers
+    return predictions
 
 
 def row_predictor(tree: Tree) -> Callable[[Floats | Sequence[float]], tuple[float, ...]]:
-    """Give a function that answers one row at a time, for those who serve rows as they come.
+    """Return a function that predicts one row with little overhead, for serving.
 
     Parameters
     ----------
@@ -109,7 +110,7 @@ def row_predictor(tree: Tree) -> Callable[[Floats | Sequence[float]], tuple[floa
     -------
     callable
         From one row to its class probabilities, in about a microsecond. The row is a tuple, a list or a
-        float64 array with one number a feature: ordinal features as positions, nominal ones as codes into the
+        float64 array with one number per feature: ordinal features as positions, nominal ones as codes into the
         feature's categories, NaN for a missing value.
 
     Examples
@@ -121,23 +122,23 @@ def row_predictor(tree: Tree) -> Callable[[Floats | Sequence[float]], tuple[floa
     >>> from hornbeam.tree.tree import Tree
     >>> stump = Skeleton.of([2, 0, 0], feature=[0, -1, -1], threshold=[0.5, np.nan, np.nan])
     >>> schema = Schema((Feature("dose"),), ("ill", "well"))
-    >>> ask = row_predictor(Tree.raw(schema, stump, np.array([[5, 5], [4, 1], [1, 4]])))
-    >>> ask((0.9,))
+    >>> predict = row_predictor(Tree.raw(schema, stump, np.array([[5, 5], [4, 1], [1, 4]])))
+    >>> predict((0.9,))
     (0.2, 0.8)
     """
-    one_answer, belief, weight = tree.skeleton.router.one_answer, tree.belief, _weight(tree)
-    return lambda row: one_answer(row, belief, weight)
+    predict, belief, weight = tree.skeleton.router.one_answer, tree.belief, _weight(tree)
+    return lambda row: predict(row, belief, weight)
 
 
 def decision_path(skeleton: Skeleton, table: Table, n_jobs: int = 1) -> tuple[Counts, Indices]:
-    """List the nodes each row passes, from the root to where it stops.
+    """List the nodes on the path of each row, from the root to where it stops.
 
     Returns
     -------
     indptr : int64 array of shape (n_rows + 1,)
     indices : int32 array
-        Row i passes the nodes ``indices[indptr[i]:indptr[i + 1]]``, in ascending order: a sparse matrix of
-        rows by nodes.
+        The path of row i is ``indices[indptr[i]:indptr[i + 1]]``, in ascending order: a sparse matrix of rows by
+        nodes.
 
     Examples
     --------
@@ -153,21 +154,20 @@ def decision_path(skeleton: Skeleton, table: Table, n_jobs: int = 1) -> tuple[Co
     stops, stop_of_row = np.unique(route(skeleton, table, n_jobs), return_inverse=True)
     length = depths(skeleton)[stops].astype(np.int64) + 1
     begin = np.cumsum(length) - length
-    nodes = _climb(skeleton.parent, stops, begin + length - 1)
+    nodes = _root_paths(skeleton.parent, stops, begin + length - 1)
     indptr = np.zeros(table.n_rows + 1, np.int64)
     np.cumsum(length[stop_of_row], out=indptr[1:])
     return indptr, nodes[concat_ranges(begin[stop_of_row], length[stop_of_row])]
 
 
-def _climb(parent: Indices, stops: Indices, place: Counts) -> Indices:
-    """Write the paths from the root to each stop, one behind the other; a stop's own place ends its path."""
-    nodes = np.empty(place[-1] + 1 if len(place) else 0, np.int32)
-    at = stops
-    while len(at):
-        nodes[place] = at
-        below = parent[at] >= 0
-        place, at = place[below] - 1, parent[at[below]]
-    return nodes
+def _root_paths(parent: Indices, node: Indices, last: Counts) -> Indices:
+    """Concatenate the paths from the root to each node; `last` is the position of the node, the end of its path."""
+    paths = np.empty(last[-1] + 1 if len(last) else 0, np.int32)
+    while len(node):
+        paths[last] = node
+        below_root = parent[node] >= 0
+        last, node = last[below_root] - 1, parent[node[below_root]]
+    return paths
 
 
 def _weight(tree: Tree) -> Floats | None:
@@ -184,7 +184,7 @@ def _in_blocks(fill: Callable[[int, int], None], n_rows: int, n_jobs: int) -> No
     if n_jobs == 1 or n_rows < SERIAL_ROWS:
         fill(0, n_rows)
         return
-    # A few blocks a thread, so that one slowed by its neighbours does not hold up the rest.
+    # Several blocks per thread, so that one slow thread does not delay the rest.
     block = max(SERIAL_ROWS // 4, -(-n_rows // (4 * n_jobs)))
     begins = range(0, n_rows, block)
     ends = [min(begin + block, n_rows) for begin in begins]

@@ -1,4 +1,4 @@
-"""Where a row goes: the shape and the tests of a tree."""
+"""The skeleton: shape and splits of a tree, and checks of its arrays."""
 
 from __future__ import annotations
 
@@ -8,41 +8,47 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.errors import TreeError
 from hornbeam.kernels.route import Router
 from hornbeam.kernels.slots import Slots, narrow_slots
-from hornbeam.tree.check import check_skeleton, read_only
-from hornbeam.tree.walk import level_offsets, parents_and_children
+from hornbeam.tree.arrays import expect, expect_array, read_only
+from hornbeam.tree.level_order import level_offsets, node_blocks, parents_and_children
 from hornbeam.typing import Bools, Floats, Indices
 
-__all__ = ["Skeleton"]
+__all__ = ["EVERY_CHILD", "STOP", "Skeleton", "check_skeleton", "summary"]
+
+STOP = -1  #: `missing_slot` of a node where rows with a missing value stop
+EVERY_CHILD = (
+    -2
+)  #: `missing_slot` of a node that splits such a row over all children, in proportion to their evidence
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Skeleton:
-    """A frozen struct of arrays that routes rows.
+    """The splits of a tree as a frozen struct of arrays, without counts and predictions.
 
-    Nodes are numbered in level order: parents before children, siblings together. A numeric test sends
-    ``x <= threshold`` to slot 0 and the rest to slot 1; a nominal test looks its category code up in
+    Nodes are numbered in level order: parents before children, siblings together. A numeric split sends
+    ``x <= threshold`` to slot 0 and the rest to slot 1; a nominal split looks its category code up in
     ``slot_of[slot_start[i]:slot_start[i + 1]]``, where -1 means not seen here: the row stops.
-    Writable arrays are copied, read-only ones are kept; every invariant is checked (`hornbeam.tree.check`).
+    Writable arrays are copied, read-only ones are kept; every invariant is checked (`check_skeleton`).
 
     Parameters
     ----------
     parent : int32 array of shape (n,)
         -1 for the root.
     first_child, n_children : int32 arrays of shape (n,)
-        Children are a contiguous run; a leaf has none, and first child -1.
+        Children have consecutive numbers. A leaf has 0 children, and first child -1.
     feature : int32 array of shape (n,)
-        The feature tested; -1 on leaves.
+        The feature of the split; -1 on leaves.
     threshold : float64 array of shape (n,)
-        NaN on leaves and nominal tests.
+        NaN on leaves and nominal splits.
     slot_start : int32 array of shape (n + 1,)
     slot_of : int8 or int32 array
-        For nominal tests the slot of each category of the feature; other nodes have an empty run. It is kept as int8 if
-        that holds all slots.
+        For nominal splits the slot of each category of the feature; other nodes have an empty range. It is kept as int8
+        if that holds all slots.
     missing_slot : int32 array of shape (n,)
-        Where a missing value goes: a slot; -1, it stops here; -2, to every child in proportion to its
-        evidence. A numeric test may have a third child for missing values alone. -1 on leaves.
+        Where a row with a missing value goes: a slot; -1 (`STOP`), it stops here; -2 (`EVERY_CHILD`), to every child in
+        proportion to its evidence. A numeric split may have a third child for missing values alone. -1 on leaves.
 
     Attributes
     ----------
@@ -83,7 +89,7 @@ class Skeleton:
 
     @classmethod
     def _edited(cls, **arrays: NDArray[Any]) -> Self:
-        """Make a skeleton of arrays nobody else holds, unchecked: for edits that break no invariant."""
+        """Make a skeleton from new arrays, unchecked and not copied: for edits that break no invariant."""
         edited = object.__new__(cls)
         for name in _ARRAYS:
             arrays[name].flags.writeable = False
@@ -105,7 +111,7 @@ class Skeleton:
     ) -> Self:
         """Make a skeleton from arrays or lists in level order, where `n_children` alone gives the shape.
 
-        Without `missing_slot` every missing value stops; without `slot_start` there are no nominal tests.
+        Without `missing_slot` every missing value stops; without `slot_start` there are no nominal splits.
 
         Examples
         --------
@@ -121,11 +127,11 @@ class Skeleton:
         """
         n_children = np.asarray(n_children, np.int32)
         n = len(n_children)
-        missing_slot = np.full(n, -1) if missing_slot is None else missing_slot
+        missing_slot = np.full(n, STOP) if missing_slot is None else missing_slot
         slot_start = np.zeros(n + 1) if slot_start is None else slot_start
         if int(n_children.sum()) == n - 1 and (n_children >= 0).all():
             parent, first_child = parents_and_children(n_children)
-        else:  # the check will say what is wrong with the numbers
+        else:  # the check raises the error
             parent, first_child = np.empty((2, n), np.int32)
         return cls(
             parent=parent,
@@ -134,7 +140,7 @@ class Skeleton:
             feature=np.asarray(feature, np.int32),
             threshold=np.asarray(threshold, np.float64),
             slot_start=np.asarray(slot_start, np.int32),
-            slot_of=slot_of if _is_narrow(slot_of) else np.asarray(slot_of, np.int32),
+            slot_of=slot_of if _is_int8(slot_of) else np.asarray(slot_of, np.int32),
             missing_slot=np.asarray(missing_slot, np.int32),
         )
 
@@ -161,7 +167,7 @@ class Skeleton:
 
     @property
     def depth(self) -> int:
-        """Steps from the root to the deepest leaf."""
+        """Number of splits from the root to the deepest leaf."""
         return len(self.levels) - 2
 
     @property
@@ -171,8 +177,13 @@ class Skeleton:
         return leaf
 
     @property
+    def is_fractional(self) -> bool:
+        """Whether some node splits a row with a missing value over all its children."""
+        return bool((self.missing_slot == EVERY_CHILD).any())
+
+    @property
     def router(self) -> Router:
-        """The packed form that routes rows, made when first asked for."""
+        """The packed form that routes rows, made on first use."""
         if self._router is None:
             arrays = {name: getattr(self, name) for name in _ROUTED}
             arrays["slot_of"] = self.slot_of.astype(np.int32, copy=False)
@@ -196,15 +207,120 @@ _ARRAYS = (
     "slot_of",
     "missing_slot",
 )
-_ROUTED = _ARRAYS[1:]  # a walk down never asks for the parent
-
-
-def _is_narrow(slots: Any) -> bool:
-    return isinstance(slots, np.ndarray) and slots.dtype == np.int8
+_ROUTED = _ARRAYS[1:]  # routing goes down and needs no parents
 
 
 def summary(skeleton: Skeleton) -> str:
-    """Say how large a tree is, for people."""
+    """Format the number of nodes, the number of leaves and the depth.
+
+    Examples
+    --------
+    >>> summary(Skeleton.leaf())
+    '1 node, 1 leaf, depth 0'
+    """
     nodes = "1 node" if skeleton.n_nodes == 1 else f"{skeleton.n_nodes} nodes"
     leaves = "1 leaf" if skeleton.n_leaves == 1 else f"{skeleton.n_leaves} leaves"
     return f"{nodes}, {leaves}, depth {skeleton.depth}"
+
+
+def check_skeleton(skeleton: Skeleton) -> None:
+    """Raise `TreeError` unless the arrays describe a tree in level order.
+
+    It runs whenever a skeleton is made, loaded or unpickled, and takes tens of microseconds for a small tree. Errors
+    name the array, the node, the value found and the value expected.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Skeleton.of([2, 0, 0], feature=[0, -1, 4], threshold=[0.5, np.nan, np.nan])
+    Traceback (most recent call last):
+        ...
+    hornbeam.errors.TreeError: feature[2] is 4, expected -1 on a leaf
+    """
+    _check_types(skeleton)
+    _check_shape(skeleton)
+    _check_splits(skeleton)
+
+
+def _check_types(s: Skeleton) -> None:
+    n = len(s.parent) if np.ndim(s.parent) else 0
+    for name in ("parent", "first_child", "n_children", "feature", "missing_slot"):
+        expect_array(name, getattr(s, name), np.int32, (n,))
+    expect_array("threshold", s.threshold, np.float64, (n,))
+    expect_array("slot_start", s.slot_start, np.int32, (n + 1,))
+    expect_array("slot_of", s.slot_of, np.int8 if _is_int8(s.slot_of) else np.int32, (None,))
+    if n == 0:
+        raise TreeError("parent has no nodes, expected at least the root: a tree without a split is one leaf")
+
+
+def _is_int8(slots: Any) -> bool:
+    return isinstance(slots, np.ndarray) and slots.dtype == np.int8
+
+
+def _check_shape(s: Skeleton) -> None:
+    """Check level order, in which `n_children` determines `parent` and `first_child`."""
+    n = len(s.parent)
+    expect(s.n_children >= 0, "n_children", s.n_children, "0 on a leaf, else 2 or more")
+    expect(s.n_children != 1, "n_children", s.n_children, "0 on a leaf, else 2 or more")
+    n_below = s.n_children.cumsum(dtype=np.int64)
+    if n_below[-1] != n - 1:
+        raise TreeError(f"n_children adds up to {n_below[-1]}, expected {n - 1}, all nodes but the root")
+    reached = n_below[:-1] > np.arange(n - 1)
+    expect(reached, "n_children", s.n_children, "children enough to reach the next node: number by level")
+    parent, first_child = parents_and_children(s.n_children)
+    expect(s.parent == parent, "parent", s.parent, parent)
+    expect(s.first_child == first_child, "first_child", s.first_child, first_child)
+
+
+def _check_splits(s: Skeleton) -> None:
+    """Check feature, threshold and slots of each split."""
+    leaf, numeric = s.n_children == 0, s.threshold == s.threshold
+    # True counts as 1: the lower limit is 0 on inner nodes and -1 on leaves.
+    expect(s.feature >= ~leaf - 1, "feature", s.feature, "0 or more where there are children, -1 on a leaf")
+    expect((s.feature < 0) | ~leaf, "feature", s.feature, "-1 on a leaf")
+    expect(~(numeric & leaf), "threshold", s.threshold, "NaN on a leaf")
+    expect(s.missing_slot >= leaf + EVERY_CHILD, "missing_slot", s.missing_slot, "-2 or more, -1 on a leaf")
+    too_large = "below the number of children, -1 on a leaf"
+    expect(s.missing_slot < s.n_children, "missing_slot", s.missing_slot, too_large)
+    pair = (s.n_children == 2) | ((s.n_children == 3) & (s.missing_slot == 2))
+    expect(~numeric | pair, "n_children", s.n_children, "2 on a numeric split, 3 if missing_slot is 2")
+
+    if s.slot_start[0] != 0 or s.slot_start[-1] != len(s.slot_of):
+        raise TreeError(
+            f"slot_start runs from {s.slot_start[0]} to {s.slot_start[-1]}, expected 0 to {len(s.slot_of)}, "
+            "the length of slot_of"
+        )
+    # Compared, not subtracted: differences of invalid numbers may wrap around.
+    in_order = s.slot_start[1:] >= s.slot_start[:-1]
+    expect(in_order, "slot_start", s.slot_start, "no more than the next entry")
+    n_slots = s.slot_start[1:] - s.slot_start[:-1]
+    expect((n_slots > 0) ^ numeric ^ leaf, "slot_start", s.slot_start, "slots on nominal splits alone")
+    if len(s.slot_of):
+        _check_slots(s, n_slots)
+
+
+def _check_slots(s: Skeleton, n_slots: NDArray[Any]) -> None:
+    """Check that each category leads to a child or stops, and that each child can be reached."""
+    reached = np.zeros(len(s.parent), np.bool_)
+    reached[0] = True
+    for first, last in node_blocks(s.slot_start):
+        begin = int(s.slot_start[first])
+        node = np.repeat(np.arange(first, last), n_slots[first:last])
+        slot = s.slot_of[begin : s.slot_start[last]]
+        valid = (slot >= -1) & (slot < s.n_children[node])
+        if not valid.all():
+            at = int(valid.argmin())
+            raise TreeError(
+                f"slot_of[{begin + at}] is {slot[at]} at node {node[at]}, expected -1 (not seen here) or a slot "
+                f"below {s.n_children[node[at]]}"
+            )
+        reached[(s.first_child[node] + slot)[slot >= 0]] = True
+    with_branch = np.flatnonzero((n_slots > 0) & (s.missing_slot >= 0))
+    reached[s.first_child[with_branch] + s.missing_slot[with_branch]] = True
+    unreachable = ~reached & (n_slots[s.parent] > 0)
+    if unreachable.any():
+        child = int(unreachable.argmax())
+        raise TreeError(
+            f"slot_of never leads from node {s.parent[child]} to its child {child}, expected a category or "
+            "missing values for every child: leave out children that no row can reach"
+        )

@@ -1,4 +1,4 @@
-"""The tree as a value: splits, counts, predictions and the decision rule."""
+"""The tree as a frozen value: splits, counts, predictions and the decision rule."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from numpy.typing import NDArray
 
 from hornbeam.data.schema import Schema
 from hornbeam.kernels.sums import row_sums
-from hornbeam.tree.check import check_tree, read_only
+from hornbeam.tree.arrays import read_only
+from hornbeam.tree.check import check_tree
 from hornbeam.tree.decision.rule import DecisionRule
 from hornbeam.tree.digest import digest
 from hornbeam.tree.evidence.means import means
+from hornbeam.tree.level_order import nearest_with_rows
 from hornbeam.tree.skeleton import Skeleton, summary
-from hornbeam.tree.walk import nearest_with_rows
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["Step", "Tree", "raw_belief", "unsmoothed"]
+__all__ = ["Step", "Tree", "node_weight", "raw_belief", "unsmoothed"]
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One line of a tree's history: the name of a step and its parameters, sorted by name.
+    """An entry of a tree's history: the name of a step and its parameters, sorted by name.
 
     Examples
     --------
@@ -58,30 +59,30 @@ class Step:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tree:
-    """A decision tree as a frozen value: a skeleton with evidence and belief on every node, inner ones too.
+    """A decision tree as a frozen value: a skeleton with evidence and belief for every node.
 
-    Evidence is never overwritten and never normalised away; steps make new trees (`hornbeam.tree.edit`).
+    Every step makes a new tree (`hornbeam.tree.edit`); smoothing changes `belief` and leaves `evidence` as counted.
     Writable arrays are copied, read-only ones are kept; every invariant is checked (`hornbeam.tree.check`).
 
     Parameters
     ----------
     schema : Schema
-        Names, kinds and categories of the features, and the ``K`` classes; or that the target is numeric.
+        Names, kinds and categories of the features, and the ``K`` classes or a numeric target.
     skeleton : Skeleton
-        Where a row goes.
+        Shape and splits.
     evidence : int64 array of shape (n, K)
-        Weighted count of each class at each node, in steps of `unit`. Of a numeric target, shape (n, 3): the
-        weight, the weighted sum, and that of squares.
-    unit : float64 array of shape (K,), or of (3,)
-        What one step of evidence is worth; 1.0 for plain counts.
+        Weighted count of each class at each node, in steps of `unit`. In regression, shape (n, 3): weight, weighted sum
+        and weighted sum of squares of the target.
+    unit : float64 array of shape (K,), or (3,)
+        Value of one step of evidence; 1.0 for plain counts.
     rows : int64 array of shape (n,)
         Unweighted rows that reached each node.
     gain : float64 array of shape (n,)
         Gain of each split; NaN on leaves or if unknown.
     belief : float64 array of shape (n, K)
-        Class probabilities of each node. Of a numeric target, shape (n, 1): its mean.
+        Class probabilities of each node. In regression, shape (n, 1): the mean.
     borrowed : float64 array of shape (n,)
-        Pseudo-rows lent by the ancestors.
+        Pseudo-counts that each node borrowed from its ancestors.
     history : iterable of Step, default ()
         The steps that made this tree, first to last.
     decision : DecisionRule, optional
@@ -89,7 +90,7 @@ class Tree:
 
     See Also
     --------
-    Tree.raw : the tree before a smoother speaks.
+    Tree.raw : the tree before smoothing.
 
     Examples
     --------
@@ -120,13 +121,14 @@ class Tree:
     _decided: NDArray[np.intp] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        check_tree(self)
-        for name in _ARRAYS:
-            object.__setattr__(self, name, read_only(getattr(self, name)))
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        check_tree(self.schema, self.skeleton, self.decision, **arrays)
+        for name, array in arrays.items():
+            object.__setattr__(self, name, read_only(array))
         object.__setattr__(self, "history", tuple(self.history))
 
     def _edited(self, **changes: Any) -> Self:
-        """Copy with some fields changed, unchecked: for edits that break nothing, or check what they could."""
+        """Copy with some fields changed, unchecked: for edits that break no invariant or check it themselves."""
         edited = object.__new__(type(self))
         for name in ("schema", "skeleton", "history", "decision"):
             object.__setattr__(edited, name, changes.get(name, getattr(self, name)))
@@ -149,16 +151,16 @@ class Tree:
         history: Iterable[Step] = (),
         decision: DecisionRule | None = None,
     ) -> Self:
-        """Make a tree that believes its raw frequencies and borrows nothing.
+        """Make a tree without smoothing: its belief is the frequencies or means of its evidence.
 
         Parameters
         ----------
         schema, skeleton, evidence
             As of the tree.
         unit : float or float64 array of shape (3,), default 1.0
-            What one step of evidence is worth, for every class; of a numeric target, for each column.
+            Value of one step of evidence, for every class; in regression, for each column.
         rows : int64 array of shape (n,), optional
-            Default: the evidence, for rows that count 1 each.
+            Default: the evidence, for rows of weight 1.
         gain : float64 array of shape (n,), optional
             Default: unknown.
         history : iterable of Step, default ()
@@ -178,7 +180,7 @@ class Tree:
             skeleton=skeleton,
             evidence=evidence,
             unit=units,
-            rows=_weights(schema, evidence) if rows is None else rows,
+            rows=node_weight(schema, evidence) if rows is None else rows,
             gain=np.full(n, np.nan) if gain is None else gain,
             belief=_unsmoothed(schema, skeleton, evidence, units),
             borrowed=np.zeros(n),
@@ -198,7 +200,7 @@ class Tree:
 
     @property
     def depth(self) -> int:
-        """Steps from the root to the deepest leaf."""
+        """Number of splits from the root to the deepest leaf."""
         return self.skeleton.depth
 
     @property
@@ -208,17 +210,23 @@ class Tree:
 
     @property
     def is_regression(self) -> bool:
-        """Whether the target is a number, and belief a mean."""
+        """Whether the target is numeric, and belief a mean."""
         return self.schema.is_regression
 
     @property
     def weight(self) -> Counts:
-        """Evidence of each node over all classes, or its weight, in steps of the first unit."""
-        return _weights(self.schema, self.evidence)
+        """Weight of the rows at each node, in steps of ``unit[0]``."""
+        return node_weight(self.schema, self.evidence)
+
+    @property
+    def weight_in_rows(self) -> Floats:
+        """Weight of the rows at each node; the number of rows if each has weight 1."""
+        weight: Floats = self.weight * self.unit[0]
+        return weight
 
     @property
     def decided(self) -> NDArray[np.intp]:
-        """The class that the decision rule gives each node, by its code; 0, the column of the mean, if numeric."""
+        """Code of the class decided at each node; 0 in regression, the column of the mean."""
         if self._decided is None:
             decided = np.zeros(self.n_nodes, np.intp) if self.is_regression else self.decision(self.belief)
             object.__setattr__(self, "_decided", read_only(decided))
@@ -226,9 +234,15 @@ class Tree:
 
     @property
     def digest(self) -> str:
-        """Name of this tree as a value: equal digests, equal predictions (`hornbeam.tree.digest`)."""
+        """Content hash: trees with equal digests give equal predictions (`hornbeam.tree.digest`)."""
         if self._digest is None:
-            object.__setattr__(self, "_digest", digest(self))
+            s = self.skeleton
+            splits = (s.parent, s.first_child, s.n_children, s.feature, s.threshold, s.slot_start)
+            slots = (s.slot_of.astype(np.int32, copy=False), s.missing_slot)
+            arrays = (*splits, *slots, self.evidence, self.unit, self.belief, self.borrowed)
+            loss = self.decision.loss
+            hashed = digest(self.schema, arrays, None if loss is None else loss.matrix)
+            object.__setattr__(self, "_digest", hashed)
         return self._digest  # type: ignore[return-value]
 
     def __repr__(self) -> str:
@@ -245,7 +259,7 @@ _ARRAYS = ("evidence", "unit", "rows", "gain", "belief", "borrowed")
 
 
 def unsmoothed(tree: Tree) -> Floats:
-    """Tell what a tree believes before a smoother speaks: frequencies, or means.
+    """Compute the belief of a tree before smoothing: frequencies, or means.
 
     Examples
     --------
@@ -258,18 +272,26 @@ def unsmoothed(tree: Tree) -> Floats:
 
 def _unsmoothed(schema: Schema, skeleton: Skeleton, evidence: Counts, unit: Floats) -> Floats:
     if schema.is_regression:
-        return means(skeleton, evidence, unit)[:, None]
+        return means(skeleton.parent, evidence, unit)[:, None]
     return raw_belief(skeleton, evidence)
 
 
-def _weights(schema: Schema, evidence: Counts) -> Counts:
+def node_weight(schema: Schema, evidence: Counts) -> Counts:
+    """Weight of the rows at each node: the sum over classes, or the first column in regression.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> node_weight(Schema((), ("no", "yes")), np.array([[3, 1]])).tolist()
+    [4]
+    """
     return evidence[:, 0] if schema.is_regression else row_sums(evidence)
 
 
 def raw_belief(skeleton: Skeleton, evidence: Counts) -> Floats:
-    """Turn evidence into frequencies.
+    """Divide class counts by their sum.
 
-    A node without evidence believes what its parent does; a root without, that all classes are alike.
+    A node without evidence has the frequencies of its parent; a root without evidence has equal frequencies.
 
     Examples
     --------
@@ -282,7 +304,7 @@ def raw_belief(skeleton: Skeleton, evidence: Counts) -> Floats:
     if total[0] == 0:  # then every node is empty
         return np.full(evidence.shape, 1 / evidence.shape[1])
     if not total.all():
-        source = nearest_with_rows(skeleton, total)
+        source = nearest_with_rows(skeleton.parent, total)
         evidence, total = evidence[source], total[source]
     belief: Floats = evidence / total[:, None]
     return belief

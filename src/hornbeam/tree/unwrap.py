@@ -1,4 +1,4 @@
-"""The model inside a search or a pipeline of scikit-learn."""
+"""The model inside a scikit-learn search or pipeline."""
 
 from typing import Any, NamedTuple
 
@@ -8,14 +8,13 @@ __all__ = ["Unwrapped", "unwrap"]
 
 
 class Unwrapped(NamedTuple):
-    """A model, and what comes before it.
+    """A model, and the steps of its pipeline that transform the rows.
 
     Parameters
     ----------
     model : object
-        The model itself.
     before : object or None
-        The part of a pipeline that transforms rows for the model; None if there is none.
+        The pipeline without the model; None if it has no other steps.
     """
 
     model: Any
@@ -23,7 +22,7 @@ class Unwrapped(NamedTuple):
 
     @property
     def alone(self) -> str:
-        """What to do where rows cannot be transformed first."""
+        """Text for errors where the rows cannot be transformed: what was found, expected and to do."""
         steps = ", ".join(repr(name) for name, _ in self.before.steps)
         return (
             f"a Pipeline with the steps {steps} before its model; expected the model alone. Pass pipeline[-1], which "
@@ -32,7 +31,7 @@ class Unwrapped(NamedTuple):
 
 
 def unwrap(model: Any) -> Unwrapped:
-    """Take the best model of a fitted search, and the last step of a pipeline; another model is itself.
+    """Return the best model of a fitted search, the last step of a pipeline, or the model itself.
 
     Raises
     ------

@@ -6,6 +6,7 @@ from dataclasses import astuple, dataclass, replace
 import numpy as np
 
 from hornbeam.data.binning.bins import Bins
+from hornbeam.data.row_order import break_ties, row_hash, target_bits
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.stacked_trees import N_STRENGTHS, StackedTrees
@@ -16,15 +17,7 @@ from hornbeam.smoothing.descent import minimise
 from hornbeam.tree.evidence.standardised import StandardisedTarget, impurities
 from hornbeam.tree.tree import Tree
 from hornbeam.tuning.cross_validated import CrossValidated
-from hornbeam.tuning.folds import (
-    FoldAssignment,
-    FoldTree,
-    break_ties,
-    grow_without_fold,
-    n_copies,
-    row_hash,
-    target_bits,
-)
+from hornbeam.tuning.folds import FoldAssignment, FoldTree, grow_without_fold, n_copies
 from hornbeam.tuning.leaf_penalty import choose_penalty
 from hornbeam.tuning.limits import MOST_CELLS, max_rows, max_trees
 from hornbeam.tuning.simulation import Simulation

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.binning.bins import Bins
+from hornbeam.data.row_order import row_hash, target_bits
 from hornbeam.data.table import Table
 from hornbeam.kernels.pool import Pool
 from hornbeam.recipe import Recipe
@@ -23,35 +24,13 @@ from hornbeam.typing import Bools, Codes, Counts, Floats, Indices
 __all__ = [
     "FoldAssignment",
     "FoldTree",
-    "break_ties",
-    "canonical_order",
     "end_nodes",
     "grow_without_fold",
     "n_copies",
     "route_held_out",
-    "row_hash",
-    "splitmix64",
-    "target_bits",
 ]
 
-type _Bits = NDArray[np.uint64]
-
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _STRATA = 20  # parts of a numeric target of nearly equal weight
-
-
-def target_bits(table: Table) -> Counts | Indices:
-    """Return the target as whole numbers that tell rows apart: class codes, or the bits of numbers.
-
-    Examples
-    --------
-    >>> target_bits(Table.read([[1.0], [2.0]], ["no", "yes"]))
-    array([0, 1], dtype=int32)
-    """
-    if table.numeric_target is not None:
-        return np.ascontiguousarray(table.numeric_target.values + 0.0).view(np.int64)  # -0.0 is 0.0
-    assert table.target is not None
-    return table.target
 
 
 def _strata(table: Table) -> Counts | Indices:
@@ -65,65 +44,6 @@ def _strata(table: Table) -> Counts | Indices:
     below = np.cumsum(weight_of_value) - weight_of_value
     stratum: Counts = (below * _STRATA // max(int(weight_of_value.sum()), 1))[place]
     return stratum
-
-
-def row_hash(codes: Codes, target: Counts | Indices, seed: int = 0) -> _Bits:
-    """Draw a number for every row by what it is, not by where it stands: rows that are alike get the same.
-
-    Parameters
-    ----------
-    codes : array of shape (n_rows, n_features)
-    target : int array of shape (n_rows,)
-        As of `target_bits`.
-    seed : int, default 0
-        Another seed, other numbers.
-
-    Returns
-    -------
-    uint64 array of shape (n_rows,)
-
-    Examples
-    --------
-    >>> numbers = row_hash(np.array([[0], [1], [0]], np.uint8), np.array([0, 1, 0]))
-    >>> bool(numbers[0] == numbers[2]), bool(numbers[0] == numbers[1])
-    (True, False)
-    """
-    factor = splitmix64(
-        np.arange(1, codes.shape[1] + 2, dtype=np.uint64) * _GOLDEN + np.full(1, seed, np.uint64)
-    )
-    bits = (target.astype(np.uint64) + np.uint64(1)) * factor[0]
-    for feature in range(codes.shape[1]):
-        bits += codes[:, feature] * factor[feature + 1]
-    return splitmix64(bits)
-
-
-def canonical_order(table: Table, codes: Codes) -> tuple[NDArray[np.intp], _Bits]:
-    """Find an order of rows that they themselves decide, and the number that each row of the table drew for it.
-
-    Examples
-    --------
-    >>> order, numbers = canonical_order(Table.read([[1.0], [2.0]], [0, 1]), np.array([[0], [1]], np.uint8))
-    >>> bool(numbers[order[0]] < numbers[order[1]])
-    True
-    """
-    numbers = row_hash(codes, target_bits(table))
-    return np.lexsort((numbers,) if table.weight is None else (table.weight, numbers)), numbers
-
-
-def break_ties(numbers: _Bits) -> _Bits:
-    """Give rows that drew the same number different ones, so that a sample does not take all or none of them.
-
-    Examples
-    --------
-    >>> len(set(break_ties(np.array([7, 7, 7], np.uint64)).tolist()))
-    3
-    """
-    order = np.argsort(numbers, kind="stable")
-    place, drawn = np.arange(len(numbers)), numbers[order]
-    begin = np.maximum.accumulate(np.where(np.append(False, drawn[1:] == drawn[:-1]), 0, place))
-    scattered = np.empty_like(numbers)
-    scattered[order] = splitmix64(drawn + (place - begin).astype(np.uint64) * _GOLDEN)
-    return scattered
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -341,16 +261,3 @@ def _take(table: Table, rows: NDArray[np.intp], copies: Counts, assignment: Fold
 def _weight(table: Table) -> Floats:
     """Return the weight of each row."""
     return np.ones(table.n_rows) if table.weight is None else np.multiply(table.weight, table.unit)
-
-
-def splitmix64(bits: _Bits) -> _Bits:
-    """Scramble 64 bits (the finaliser of splitmix64, Steele, Lea and Flood, 2014); no two become one.
-
-    Examples
-    --------
-    >>> [hex(bits) for bits in splitmix64(np.array([1, 2], np.uint64)).tolist()]
-    ['0x5692161d100b05e5', '0xdbd238973a2b148a']
-    """
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.numeric_target import NumericTarget
+from hornbeam.data.row_order import GOLDEN_GAMMA, break_ties, row_hash, splitmix64, target_bits
 from hornbeam.data.table import Table
 from hornbeam.kernels.pool import Pool
 from hornbeam.smoothing import IntervalCalibration, calibrate_tree
 from hornbeam.tree.route import route
 from hornbeam.tree.tree import Tree
-from hornbeam.tuning.folds import FoldTree, break_ties, row_hash, splitmix64, target_bits
+from hornbeam.tuning.folds import FoldTree
 from hornbeam.tuning.limits import max_trees
 from hornbeam.typing import Codes, Floats
 
@@ -22,7 +23,6 @@ __all__ = ["Fit", "Simulation"]
 
 type Fit = Callable[[Table, Bins, Codes], Tree]
 
-_GOLDEN = 0x9E3779B97F4A7C15
 _MOST_COPIES = 30_000  # up to here a row of weight 2 becomes two rows
 _MOST_ROWS = 10_000  # of a simulation
 _LEAVES = 100  # simulated leaves that are enough for the two parameters of a calibration
@@ -95,7 +95,7 @@ class Simulation:
             truth.append(np.repeat(belief[one.node], copies, axis=0))
             fold.append(np.full(int(copies.sum()), fold_number, np.uint64))
         row = np.concatenate(rows)
-        hashes = row_hash(codes, target_bits(table))[row] + np.concatenate(fold) * np.uint64(_GOLDEN)
+        hashes = row_hash(codes, target_bits(table))[row] + np.concatenate(fold) * GOLDEN_GAMMA
         order = np.argsort(break_ties(splitmix64(hashes)), kind="stable")[:_MOST_ROWS]
         sample = table.take(row[order])
         if split:
@@ -106,7 +106,7 @@ class Simulation:
         """Return the rows with the simulated targets of one repeat."""
         n = self.table.n_rows
         seed = splitmix64(np.array([repeat + 1], np.uint64))
-        bits = splitmix64(np.arange(1, n + 1, dtype=np.uint64) * np.uint64(_GOLDEN) + seed)
+        bits = splitmix64(np.arange(1, n + 1, dtype=np.uint64) * GOLDEN_GAMMA + seed)
         uniform = (bits >> np.uint64(11)) * 2.0**-53
         observed = self.table.numeric_target
         if observed is None:

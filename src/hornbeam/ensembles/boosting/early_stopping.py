@@ -1,4 +1,4 @@
-"""When to stop boosting: rows that no tree is grown on say when trees no longer help."""
+"""Early stopping: the rule, and the loss of held-out rows per round."""
 
 from dataclasses import dataclass, field
 
@@ -14,15 +14,16 @@ __all__ = ["EarlyStopping", "Validation"]
 
 @dataclass(frozen=True, slots=True)
 class EarlyStopping:
-    """How many rows are held out, and how long boosting waits for their loss to fall.
+    """Share of held-out rows, and the number of rounds without improvement before boosting stops.
 
     Parameters
     ----------
     fraction : float, default 0.1
-        Share of the rows, the same of every class.
+        Share of the rows that is held out, the same in every class.
     patience : int, default 10
-        Rounds without a loss that is less by `tolerance` than the least before.
+        Rounds after the best one before boosting stops.
     tolerance : float, default 1e-7
+        Decrease of the loss that counts as an improvement.
 
     Examples
     --------
@@ -48,20 +49,22 @@ class EarlyStopping:
 
 @dataclass(slots=True, eq=False)
 class Validation:
-    """The loss of rows that are held out, round by round.
+    """Mean loss of the held-out rows per round.
 
     Parameters
     ----------
     stopping : EarlyStopping
     loss : Loss
     rows : array of int
-        Those held out.
+        The held-out rows.
     target : array of shape (n_rows,)
-        Of all rows.
+        Target of all rows.
     weight : float64 array of shape (n_rows,) or None
-        Of all rows.
+        Weights of all rows.
     losses : list of float
         The mean loss before the first round and after each.
+    best : int
+        Number of rounds with the smallest loss so far.
     """
 
     stopping: EarlyStopping
@@ -72,11 +75,11 @@ class Validation:
     losses: list[float] = field(default_factory=list)
     best: int = 0
 
-    def hear(self, scores: Floats) -> bool:
-        """Take in the scores of all rows, and say whether boosting should stop."""
-        losses = self.loss.of_rows(scores[:, self.rows], self.target[self.rows])
+    def update(self, scores: Floats) -> bool:
+        """Record the loss at these scores of all rows, and return whether boosting should stop."""
+        losses = self.loss.row_losses(scores[:, self.rows], self.target[self.rows])
         weight = None if self.weight is None else self.weight[self.rows]
-        # Sorted: the sum, and so the number of rounds, must not depend on the order of the rows.
+        # Sorted, so that the sum, and with it the number of rounds, does not depend on the order of the rows.
         parts = losses if weight is None else losses * weight
         total = len(losses) if weight is None else float(np.sort(weight).sum())
         self.losses.append(float(np.sort(parts).sum()) / total)

@@ -1,4 +1,4 @@
-"""Gradients in fixed point: what a loss asks of every row, in steps whose sums are exact."""
+"""Gradients and hessians in fixed point, so that their sums are exact."""
 
 import math
 from dataclasses import dataclass
@@ -13,29 +13,29 @@ from hornbeam.typing import Floats, Indices
 
 __all__ = ["GradientScale"]
 
-_PULL_BITS = 61  # all rows together, at the largest pull, are fewer than 2**61 steps
-_PAIR_BITS = 62  # of the hessians of all rows and the times they count, side by side in one word
-_MOST_COPIES = 2**30  # weights beyond are multiplied with the gradients instead of being counted
+_GRADIENT_BITS = 61  # the sum of all rows, each at the largest gradient, is below 2**61 steps
+_PAIR_BITS = 62  # of the sum of hessians and the number of rows, side by side in one integer
+_MOST_COPIES = 2**30  # larger total weights are multiplied with the gradients instead of being counted
 _SMALLEST_EXPONENT = -1000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GradientScale:
-    """What rows weigh when gradients are added up.
+    """Row weights in sums of gradients.
 
     Parameters
     ----------
     times : int32 array of shape (n_rows,) or None
-        How often each row counts, where weights are whole; None for once.
+        How often each row counts, if weights are integers; None for once.
     factor : float64 array of shape (n_rows,) or None
-        What gradients are multiplied with, where they are not; None for 1.
+        Factor of the gradients, if weights are not integers; None for 1.
     total : int
         How often all rows together count.
 
     Notes
     -----
-    A row of weight 2 has twice the steps of a row of weight 1: it is exactly a row given twice. Weights that are
-    not whole, or huge, are multiplied first and rounded then, and each row counts once in `min_samples_leaf`.
+    A row of weight 2 has twice the steps of a row of weight 1: it equals a row that occurs twice. Weights that are
+    fractional or very large are multiplied before rounding, and each row counts once in `min_samples_leaf`.
 
     Examples
     --------
@@ -61,40 +61,44 @@ class GradientScale:
 
     @property
     def weight(self) -> Floats | None:
-        """What each row weighs; None for 1."""
+        """Weight of each row; None for 1."""
         return self.factor if self.times is None else self.times.astype(np.float64)
 
-    def pulls(self, pull: Floats, hessian: Floats | None) -> Gradients:
-        """Choose the steps of some pulls (negative gradients) and hessians; the order of rows cannot change them.
+    def fixed_point(self, gradient: Floats, hessian: Floats | None) -> Gradients:
+        """Choose the fixed-point scales of gradients and hessians; the order of rows does not change them.
 
         Parameters
         ----------
-        pull : float64 array of shape (n_rows,)
+        gradient : float64 array of shape (n_rows,)
+            Negative gradients.
         hessian : float64 array of shape (n_rows,) or None
             None for 1 each.
 
         Examples
         --------
-        >>> pulls = GradientScale(None, None, 2).pulls(np.array([0.5, -1.0]), None)
-        >>> pulls.numerator_scale == 2.0**59, pulls.denominator_scale
+        >>> gradients = GradientScale(None, None, 2).fixed_point(np.array([0.5, -1.0]), None)
+        >>> gradients.numerator_scale == 2.0**59, gradients.denominator_scale
         (True, 1.0)
         """
         if self.factor is not None:
-            pull = pull * self.factor
+            gradient = gradient * self.factor
             hessian = self.factor if hessian is None else hessian * self.factor
         shift = self.total.bit_length()
-        scale = 1.0 if hessian is None else _scale(float(hessian.max()) * self.total, _PAIR_BITS - shift)
-        largest = max(float(pull.max()), -float(pull.min()))
-        return Gradients(pull, hessian, self.times, _scale(largest * self.total, _PULL_BITS), scale, shift)
+        hessian_scale = (
+            1.0 if hessian is None else _scale(float(hessian.max()) * self.total, _PAIR_BITS - shift)
+        )
+        largest = max(float(gradient.max()), -float(gradient.min()))
+        gradient_scale = _scale(largest * self.total, _GRADIENT_BITS)
+        return Gradients(gradient, hessian, self.times, gradient_scale, hessian_scale, shift)
 
 
 def _scale(total: float, bits: int) -> float:
-    """The power of two that makes `total` at most so many bits of steps."""
+    """Choose the power of two whose product with `total` has at most this number of bits."""
     if total == 0.0:
         return 1.0
     if not math.isfinite(total):
         raise DataError(
-            "The gradients of the loss are not finite: scores have grown beyond all numbers. "
+            "The gradients of the loss are not finite: the scores are too large. "
             "Pass a smaller learning_rate, or a larger l2_regularization."
         )
     return math.ldexp(1.0, bits - max(math.frexp(total)[1], _SMALLEST_EXPONENT + bits))

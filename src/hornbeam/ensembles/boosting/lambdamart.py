@@ -1,4 +1,4 @@
-"""LambdaMART: a loss of queries, whose pairs of rows pull by what NDCG would gain."""
+"""LambdaMART: gradients from pairs of rows of a query, weighted by their effect on NDCG."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
+from hornbeam.ensembles.boosting.losses import NewtonLeaves
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.kernels.elementary import exp2
 from hornbeam.kernels.lambdas import lambdas
@@ -14,19 +15,19 @@ from hornbeam.typing import Counts, Floats
 
 __all__ = ["LambdaLoss", "Queries"]
 
-_MOST_RELEVANT = 64.0  # gains are powers of two
+_MOST_RELEVANT = 64.0  # the gain of relevance l is 2**l - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Queries:
-    """Which rows belong to which query.
+    """Rows grouped by query.
 
     Parameters
     ----------
     rows : int64 array of shape (n_rows,)
-        The rows, query by query, those of a query in the order they came in.
+        Row numbers, query by query; within a query in the order of the table.
     starts : int64 array of shape (n_queries + 1,)
-        Where each query's begin, and the end.
+        Start of each query in `rows`, and the end.
 
     Examples
     --------
@@ -40,55 +41,55 @@ class Queries:
 
     @classmethod
     def of(cls, group: Any) -> Self:
-        """Read the query of each row: numbers or words."""
+        """Read the query of each row, a number or a string."""
         try:
             found, code = np.unique(np.asarray(group), return_inverse=True)
-        except TypeError as error:  # what has no order: None beside words, say
-            raise _no_query(str(error)) from error
+        except TypeError as error:  # values without an order, such as None and strings
+            raise _query_error(str(error)) from error
         if (found != found).any():
-            raise _no_query("NaN")
+            raise _query_error("NaN")
         rows = np.argsort(code, kind="stable").astype(np.int64)
         return cls(rows, np.concatenate([[0], np.cumsum(np.bincount(code))]).astype(np.int64))
 
 
-def _no_query(found: str) -> DataError:
+def _query_error(found: str) -> DataError:
     return DataError(
-        f"group has rows without a query, or queries of several types ({found}); expected a number or a word for each "
-        "row. Leave out rows without a query."
+        f"group has rows without a query, or queries of several types ({found}); expected a number or a string for "
+        "each row. Leave out rows without a query."
     )
 
 
 @dataclass(frozen=True, slots=True)
-class LambdaLoss:
-    """Pulls of LambdaMART; a score orders the rows of a query, and means nothing else.
+class LambdaLoss(NewtonLeaves):
+    """The ranking loss of LambdaMART; scores order the rows of a query and have no other meaning.
 
     Parameters
     ----------
     queries : Queries
     sigma : float, default 1.0
-        How steeply the probability of the right order rises with the difference of two scores.
+        Slope of the probability of the right order in the difference of two scores.
     truncation : int or None, default None
-        Pairs count if one of the two is among the first so many by score, and NDCG is that of the first so many;
+        Only pairs with a row among the first `truncation` by score count, and NDCG is computed for these first rows;
         None for all.
     normalize : bool, default True
-        Whether pairs of like scores count for more, and queries of large pulls for less.
+        Whether to give more weight to pairs with similar scores, and less to queries with large gradients.
 
     Notes
     -----
     Burges, From RankNet to LambdaRank to LambdaMART, 2010, section 7. For rows i, j of a query with relevance
-    ``l_i > l_j``, ``rho = 1 / (1 + exp(sigma (s_i - s_j)))``: i is pulled up and j down by ``sigma rho |dNDCG|``, and
-    the weight of both is ``sigma**2 rho (1 - rho) |dNDCG|``, where dNDCG is what NDCG changes if the two change
-    places. Rows of equal scores are ranked in the order they came in.
+    ``l_i > l_j``, ``rho = 1 / (1 + exp(sigma (s_i - s_j)))``: the pair adds ``sigma rho |dNDCG|`` to the negative
+    gradient of i, subtracts it from that of j, and adds ``sigma**2 rho (1 - rho) |dNDCG|`` to both hessians, where
+    dNDCG is the change of NDCG if the two rows swap places. Rows of equal scores are ranked in the order of the table.
 
-    Normalised, dNDCG is divided by ``0.01 + |s_i - s_j|`` unless all scores of the query are equal, and the pulls and
-    weights of a query are multiplied by ``log2(1 + t) / t``, where t is twice the sum of its pairs' pulls: LightGBM's
-    `lambdarank_norm`.
+    Normalised, dNDCG is divided by ``0.01 + |s_i - s_j|`` unless all scores of the query are equal, and the
+    gradients and hessians of a query are multiplied by ``log2(1 + t) / t``, where t is twice the sum of
+    ``sigma rho |dNDCG|`` over its pairs: LightGBM's `lambdarank_norm`.
 
     Examples
     --------
     >>> loss = LambdaLoss(Queries.of([7, 7, 7]), normalize=False)
-    >>> pull, weight = loss.pulls(np.array([[0.1, 0.3, 0.2]]), np.array([2.0, 0.0, 1.0]))
-    >>> pull.round(4), weight.round(4)
+    >>> gradient, hessian = loss.negative_gradients(np.array([[0.1, 0.3, 0.2]]), np.array([2.0, 0.0, 1.0]))
+    >>> gradient.round(4), hessian.round(4)
     (array([[ 0.265 , -0.2805,  0.0155]]), array([[0.1202, 0.1276, 0.0433]]))
     """
 
@@ -106,8 +107,8 @@ class LambdaLoss:
                 f"truncation={self.truncation}: expected a whole number from 1, or None for all."
             )
 
-    def start(self, table: Table) -> Floats:
-        """Start with 0: an order has no level."""
+    def initial_score(self, table: Table) -> Floats:
+        """Return 0: only differences of scores matter. Refuse relevance out of range."""
         assert table.numeric_target is not None
         lowest, highest = table.numeric_target.values.min(), table.numeric_target.values.max()
         if lowest < 0 or highest > _MOST_RELEVANT:
@@ -117,18 +118,20 @@ class LambdaLoss:
             )
         return np.zeros(1)
 
-    def pulls(self, scores: Floats, target: Floats) -> tuple[Floats, Floats]:
-        """Add up what all pairs of a row pull."""
+    def negative_gradients(self, scores: Floats, target: Floats) -> tuple[Floats, Floats]:
+        """Add up the gradients and hessians of all pairs of each row."""
         gain, queries = exp2(target) - 1.0, self.queries
-        pull, weight = lambdas(
+        gradient, hessian = lambdas(
             scores[0], gain, queries.rows, queries.starts, self.sigma, self.truncation, self.normalize
         )
-        return pull[None], weight[None]
+        return gradient[None], hessian[None]
 
-    def of_rows(self, scores: Floats, target: NDArray[Any]) -> Floats:  # noqa: ARG002
-        """Refuse: rows of a query have a loss together, and alone none."""
-        raise ParameterError("Rows have no loss of their own in a ranking; expected no early stopping.")
+    def row_losses(self, scores: Floats, target: NDArray[Any]) -> Floats:  # noqa: ARG002
+        """Raise an error: NDCG is a property of a query, not of a row."""
+        raise ParameterError(
+            "A ranking loss is defined for queries, not for single rows; expected no early stopping."
+        )
 
-    def answer(self, scores: Floats) -> Floats:
-        """Scores are answers."""
+    def predict(self, scores: Floats) -> Floats:
+        """Return the scores: they are the predictions."""
         return scores.T

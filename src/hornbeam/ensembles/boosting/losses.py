@@ -1,89 +1,129 @@
-"""Losses: where a model of one number starts, where rows pull it, and what its scores mean.
+"""Losses: initial score, negative gradients and hessians, leaf values, and predictions from scores.
 
-Scores are of shape (n_outputs, n_rows). A pull is minus the gradient of a row's loss; the sum of pulls over the sum of
-hessians is a Newton step.
+Scores are of shape (n_outputs, n_rows). The sum of the negative gradients of some rows over the sum of their hessians
+is a Newton step.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
+from hornbeam.growing.leafwise import GrownTree
 from hornbeam.kernels.elementary import exp, log
-from hornbeam.typing import Floats
+from hornbeam.typing import Bools, Floats
 
-__all__ = ["BinaryLogLoss", "Loss", "Poisson", "SoftmaxLoss", "SquaredError"]
+__all__ = ["BinaryLogLoss", "LeafInputs", "Loss", "NewtonLeaves", "Poisson", "SoftmaxLoss", "SquaredError"]
 
 _RAREST = 1e-15  # the probability of a class without rows
 
 
+class LeafInputs(NamedTuple):
+    """A tree grown on gradients, and the rows that its leaf values are computed from.
+
+    `scores` are those of the tree's output before the tree. `sampled` is the mask of the rows that the tree was grown
+    on; None for all.
+    """
+
+    grown: GrownTree
+    ridge: float
+    scores: Floats
+    target: NDArray[Any]
+    weight: Floats | None
+    sampled: Bools | None
+
+
 class Loss(Protocol):
-    """What boosting must know of a loss."""
+    """Interface of the losses that boosting minimises."""
 
     @property
     def n_outputs(self) -> int:
-        """Trees grown in each round."""
+        """Trees per round."""
 
-    def start(self, table: Table) -> Floats:
-        """Give the best constant score of each output."""
+    @property
+    def max_score(self) -> float:
+        """Largest absolute score that the gradients can be computed from."""
 
-    def pulls(self, scores: Floats, target: NDArray[Any]) -> tuple[Floats, Floats | None]:
-        """Give the pull and the hessian of each row on each output; None for hessians of 1."""
+    @property
+    def allows_monotone(self) -> bool:
+        """Whether leaf values keep to monotone constraints."""
 
-    def of_rows(self, scores: Floats, target: NDArray[Any]) -> Floats:
-        """Give the loss of each row."""
+    def initial_score(self, table: Table) -> Floats:
+        """Compute the best constant score of each output."""
 
-    def answer(self, scores: Floats) -> Floats:
-        """Say what scores mean: of shape (n_rows, n_answers)."""
+    def negative_gradients(self, scores: Floats, target: NDArray[Any]) -> tuple[Floats, Floats | None]:
+        """Compute the negative gradient and the hessian per output and row; None for hessians of 1."""
+
+    def leaf_values(self, inputs: LeafInputs) -> Floats:
+        """Compute the value of each node of a tree, before the learning rate."""
+
+    def row_losses(self, scores: Floats, target: NDArray[Any]) -> Floats:
+        """Compute the loss of each row."""
+
+    def predict(self, scores: Floats) -> Floats:
+        """Turn scores into predictions of shape (n_rows, n_classes), or (n_rows, 1) for regression."""
+
+
+class NewtonLeaves:
+    """Defaults of most losses: Newton steps as leaf values, which keep to monotone constraints."""
+
+    __slots__ = ()
+    max_score: ClassVar[float] = 1e150  # its square is finite
+    allows_monotone: ClassVar[bool] = True
+
+    def leaf_values(self, inputs: LeafInputs) -> Floats:
+        """Compute the Newton step of each node."""
+        return inputs.grown.newton(inputs.ridge)
 
 
 @dataclass(frozen=True, slots=True)
-class SquaredError:
-    """Half the squared error: pulls are residuals, and a Newton step is their mean.
+class SquaredError(NewtonLeaves):
+    """Half the squared error: negative gradients are residuals, and a Newton step is their mean.
 
     Examples
     --------
-    >>> SquaredError().pulls(np.array([[1.0, 1.0]]), np.array([3.0, 0.5]))
+    >>> SquaredError().negative_gradients(np.array([[1.0, 1.0]]), np.array([3.0, 0.5]))
     (array([[ 2. , -0.5]]), None)
     """
 
     n_outputs: ClassVar[int] = 1
 
-    def start(self, table: Table) -> Floats:
-        """Start with the mean."""
+    def initial_score(self, table: Table) -> Floats:
+        """Compute the mean of the target."""
         return np.array([_mean(table)])
 
-    def pulls(self, scores: Floats, target: Floats) -> tuple[Floats, None]:
-        """Pull by the residual."""
+    def negative_gradients(self, scores: Floats, target: Floats) -> tuple[Floats, None]:
+        """Compute the residuals."""
         return target - scores, None
 
-    def of_rows(self, scores: Floats, target: Floats) -> Floats:
-        """Half the squared residual."""
+    def row_losses(self, scores: Floats, target: Floats) -> Floats:
+        """Compute half the squared residuals."""
         half: Floats = np.square(target - scores[0]) / 2
         return half
 
-    def answer(self, scores: Floats) -> Floats:
-        """Scores are answers."""
+    def predict(self, scores: Floats) -> Floats:
+        """Return the scores: they are the predictions."""
         return scores.T
 
 
 @dataclass(frozen=True, slots=True)
-class Poisson:
-    """Poisson deviance of counts, or of anything that is not negative; scores are logarithms of the mean.
+class Poisson(NewtonLeaves):
+    """Poisson deviance of a target that is not negative; scores are logarithms of the mean.
 
     Examples
     --------
-    >>> Poisson().pulls(np.array([[0.0, 0.0]]), np.array([3.0, 0.0]))
+    >>> Poisson().negative_gradients(np.array([[0.0, 0.0]]), np.array([3.0, 0.0]))
     (array([[ 2., -1.]]), array([[1., 1.]]))
     """
 
     n_outputs: ClassVar[int] = 1
+    max_score: ClassVar[float] = 300.0  # the logarithm of a mean: its exponential is finite
 
-    def start(self, table: Table) -> Floats:
-        """Start with the logarithm of the mean."""
+    def initial_score(self, table: Table) -> Floats:
+        """Compute the logarithm of the mean of the target."""
         assert table.numeric_target is not None
         if table.numeric_target.values.min(initial=0.0) < 0 or not _mean(table) > 0:
             raise DataError(
@@ -92,99 +132,99 @@ class Poisson:
             )
         return log([_mean(table)])
 
-    def pulls(self, scores: Floats, target: Floats) -> tuple[Floats, Floats]:
-        """Pull by the residual of the mean, whose hessian is the mean itself."""
+    def negative_gradients(self, scores: Floats, target: Floats) -> tuple[Floats, Floats]:
+        """Compute the residuals of the mean; the hessian is the mean itself."""
         mean = exp(scores)
         return target - mean, mean
 
-    def of_rows(self, scores: Floats, target: Floats) -> Floats:
-        """Mean minus y times its logarithm; what only depends on y is left out."""
+    def row_losses(self, scores: Floats, target: Floats) -> Floats:
+        """Compute the mean minus y times its logarithm; terms in y alone are left out."""
         loss: Floats = exp(scores[0]) - target * scores[0]
         return loss
 
-    def answer(self, scores: Floats) -> Floats:
-        """Answer with the mean."""
+    def predict(self, scores: Floats) -> Floats:
+        """Compute the mean."""
         return exp(scores.T)
 
 
 @dataclass(frozen=True, slots=True)
-class BinaryLogLoss:
-    """Log loss of two classes; a score is the logarithm of the odds of the second.
+class BinaryLogLoss(NewtonLeaves):
+    """Log loss of two classes; a score is the log-odds of the second.
 
     Examples
     --------
-    >>> pull, hessian = BinaryLogLoss().pulls(np.log([[2.0, 2.0, 2.0]]), np.array([1, 1, 0]))
-    >>> pull.round(3), hessian.round(3)
+    >>> gradient, hessian = BinaryLogLoss().negative_gradients(np.log([[2.0, 2.0, 2.0]]), np.array([1, 1, 0]))
+    >>> gradient.round(3), hessian.round(3)
     (array([[ 0.333,  0.333, -0.667]]), array([[0.222, 0.222, 0.222]]))
     """
 
     n_outputs: ClassVar[int] = 1
 
-    def start(self, table: Table) -> Floats:
-        """Start with the odds of all rows."""
-        logarithm = log(_shares(table))
+    def initial_score(self, table: Table) -> Floats:
+        """Compute the log-odds of all rows."""
+        logarithm = log(_class_shares(table))
         return logarithm[1:] - logarithm[:1]
 
-    def pulls(self, scores: Floats, target: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Pull by what probability is lacking."""
+    def negative_gradients(self, scores: Floats, target: NDArray[Any]) -> tuple[Floats, Floats]:
+        """Compute the class indicator minus the probability p, and p (1 - p)."""
         probability = 1.0 / (1.0 + exp(-scores))
         return target - probability, probability * (1.0 - probability)
 
-    def of_rows(self, scores: Floats, target: NDArray[Any]) -> Floats:
-        """Minus the logarithm of the probability of the class."""
+    def row_losses(self, scores: Floats, target: NDArray[Any]) -> Floats:
+        """Compute minus the logarithm of the probability of the row's class."""
         against = np.where(target == 1, -scores[0], scores[0])
         loss: Floats = np.maximum(against, 0.0) + log(1.0 + exp(-np.abs(against)))
         return loss
 
-    def answer(self, scores: Floats) -> Floats:
-        """Answer with the probabilities of both classes."""
+    def predict(self, scores: Floats) -> Floats:
+        """Compute the probabilities of both classes."""
         probability = 1.0 / (1.0 + exp(-scores[0]))
         return np.column_stack([1.0 - probability, probability])
 
 
 @dataclass(frozen=True, slots=True)
-class SoftmaxLoss:
+class SoftmaxLoss(NewtonLeaves):
     """Log loss of several classes, with a score for each.
 
     Parameters
     ----------
     n_outputs : int
-        Classes.
+        Number of classes.
 
     Notes
     -----
-    The hessian is K / (K - 1) times p (1 - p), so that a leaf is (K - 1) / K times the sum of pulls over that of
-    p (1 - p): Friedman, Greedy function approximation, 2001, equation 32.
+    The hessian is K / (K - 1) times p (1 - p), so that a leaf is (K - 1) / K times the sum of negative gradients over
+    that of p (1 - p): Friedman, Greedy function approximation, 2001, equation 32.
 
     Examples
     --------
-    >>> pull, hessian = SoftmaxLoss(3).pulls(np.zeros((3, 1)), np.array([1]))
-    >>> pull.round(3).ravel(), hessian.round(3).ravel()
+    >>> gradient, hessian = SoftmaxLoss(3).negative_gradients(np.zeros((3, 1)), np.array([1]))
+    >>> gradient.round(3).ravel(), hessian.round(3).ravel()
     (array([-0.333,  0.667, -0.333]), array([0.333, 0.333, 0.333]))
     """
 
     n_outputs: int
 
-    def start(self, table: Table) -> Floats:
-        """Start with the logarithms of the shares of the classes."""
-        return log(_shares(table))
+    def initial_score(self, table: Table) -> Floats:
+        """Compute the logarithms of the class shares."""
+        return log(_class_shares(table))
 
-    def pulls(self, scores: Floats, target: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Pull by what probability is lacking."""
+    def negative_gradients(self, scores: Floats, target: NDArray[Any]) -> tuple[Floats, Floats]:
+        """Compute the class indicators minus the probabilities p, and K / (K - 1) times p (1 - p)."""
         probability = _softmax(scores)
-        pull = -probability
-        pull[target, np.arange(len(target))] += 1.0
+        gradient = -probability
+        gradient[target, np.arange(len(target))] += 1.0
         factor = self.n_outputs / max(1, self.n_outputs - 1)
-        return pull, factor * probability * (1.0 - probability)
+        return gradient, factor * probability * (1.0 - probability)
 
-    def of_rows(self, scores: Floats, target: NDArray[Any]) -> Floats:
-        """Minus the logarithm of the probability of the class."""
-        least = scores - scores.max(axis=0)
-        loss: Floats = log(_sum(exp(least))) - least[target, np.arange(len(target))]
+    def row_losses(self, scores: Floats, target: NDArray[Any]) -> Floats:
+        """Compute minus the logarithm of the probability of the row's class."""
+        shifted = scores - scores.max(axis=0)
+        loss: Floats = log(_sum(exp(shifted))) - shifted[target, np.arange(len(target))]
         return loss
 
-    def answer(self, scores: Floats) -> Floats:
-        """Answer with the probabilities of all classes."""
+    def predict(self, scores: Floats) -> Floats:
+        """Compute the probabilities of all classes."""
         return _softmax(scores).T
 
 
@@ -194,13 +234,13 @@ def _softmax(scores: Floats) -> Floats:
 
 
 def _sum(raised: Floats) -> Floats:
-    """Add up the classes one after the other."""
+    """Add up the classes in order, so that the rounding does not depend on the machine."""
     total: Floats = np.add.accumulate(raised)[-1]
     return total
 
 
-def _shares(table: Table) -> Floats:
-    """The share of each class among all rows, by weight; sums of integers, in any order the same."""
+def _class_shares(table: Table) -> Floats:
+    """Compute the share of each class by weight; sums of integers do not depend on the order of rows."""
     assert table.target is not None
     counts = np.zeros(table.schema.n_classes, np.int64)
     np.add.at(counts, table.target, 1 if table.weight is None else table.weight)
@@ -208,7 +248,7 @@ def _shares(table: Table) -> Floats:
 
 
 def _mean(table: Table) -> float:
-    """The mean of a numeric target, by weight, from a sum of integers."""
+    """Compute the weighted mean of a numeric target from integer sums."""
     assert table.numeric_target is not None
     total = table.n_rows if table.weight is None else int(table.weight.sum()) * table.unit
     return float(

@@ -1,4 +1,4 @@
-"""Losses of quantiles, the median among them: leaves answer with the exact quantile of what is left."""
+"""The pinball loss of a quantile, with exact quantiles of residuals as leaf values."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -7,16 +7,16 @@ import numpy as np
 
 from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.gradients import GradientScale
+from hornbeam.ensembles.boosting.losses import LeafInputs, NewtonLeaves
 from hornbeam.errors import ParameterError
-from hornbeam.growing.leafwise import GrownTree
-from hornbeam.typing import Bools, Floats
+from hornbeam.typing import Floats
 
 __all__ = ["QuantileLoss", "weighted_quantile"]
 
 
 @dataclass(frozen=True, slots=True)
-class QuantileLoss:
-    """The pinball loss, least at a quantile; at the median it is half the absolute error.
+class QuantileLoss(NewtonLeaves):
+    """The pinball loss, which a quantile minimises; for the median it is half the absolute error.
 
     Parameters
     ----------
@@ -25,54 +25,57 @@ class QuantileLoss:
 
     Examples
     --------
-    >>> QuantileLoss(0.9).pulls(np.array([[1.0, 1.0]]), np.array([3.0, 0.5]))[0].round(2)
+    >>> QuantileLoss(0.9).negative_gradients(np.array([[1.0, 1.0]]), np.array([3.0, 0.5]))[0].round(2)
     array([[ 0.9, -0.1]])
     """
 
     quantile: float = 0.5
     n_outputs: ClassVar[int] = 1
+    allows_monotone: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not 0.0 < self.quantile < 1.0:
             raise ParameterError(f"quantile={self.quantile}: expected a number above 0.0 and below 1.0.")
 
-    def start(self, table: Table) -> Floats:
-        """Start with the quantile of all rows."""
+    def initial_score(self, table: Table) -> Floats:
+        """Compute the quantile of all rows."""
         assert table.numeric_target is not None
         return np.array(
             [weighted_quantile(table.numeric_target.values, GradientScale.of(table).weight, self.quantile)]
         )
 
-    def pulls(self, scores: Floats, target: Floats) -> tuple[Floats, None]:
-        """Pull up by the quantile, or down by what is missing to 1."""
-        left = target - scores
-        return np.where(left > 0, self.quantile, np.where(left < 0, self.quantile - 1.0, 0.0)), None
+    def negative_gradients(self, scores: Floats, target: Floats) -> tuple[Floats, None]:
+        """Compute q for residuals above 0 and q - 1 below, where q is the quantile."""
+        residual = target - scores
+        return np.where(residual > 0, self.quantile, np.where(residual < 0, self.quantile - 1.0, 0.0)), None
 
-    def of_rows(self, scores: Floats, target: Floats) -> Floats:
-        """The residual times the pull."""
-        left = target - scores[0]
-        loss: Floats = np.maximum(self.quantile * left, (self.quantile - 1.0) * left)
+    def row_losses(self, scores: Floats, target: Floats) -> Floats:
+        """Compute the residuals times the negative gradients."""
+        residual = target - scores[0]
+        loss: Floats = np.maximum(self.quantile * residual, (self.quantile - 1.0) * residual)
         return loss
 
-    def answer(self, scores: Floats) -> Floats:
-        """Scores are answers."""
+    def predict(self, scores: Floats) -> Floats:
+        """Return the scores: they are the predictions."""
         return scores.T
 
-    def values(self, grown: GrownTree, left: Floats, weight: Floats | None, added: Bools | None) -> Floats:
-        """Give each leaf the quantile of what is left of its rows, and each inner node the mean of its children.
+    def leaf_values(self, inputs: LeafInputs) -> Floats:
+        """Compute the quantile of the residuals in each leaf, and the mean of the children at each inner node.
 
-        Rows that were not added up do not count, and the mean is by rows.
+        Only the rows that the tree was grown on count. Means are weighted by the number of rows.
         """
-        nodes, node = grown.nodes, grown.node if added is None else np.where(added, grown.node, -1)
+        nodes, node, weight = inputs.grown.nodes, inputs.grown.node, inputs.weight
+        if inputs.sampled is not None:
+            node = np.where(inputs.sampled, node, -1)
+        residual = inputs.target - inputs.scores
         order = np.argsort(node, kind="stable")
         starts = np.searchsorted(node[order], np.arange(len(nodes.parent) + 1))
         values = np.zeros(len(nodes.parent))
         for leaf in np.flatnonzero(nodes.feature < 0).tolist():
             rows = order[starts[leaf] : starts[leaf + 1]]
-            values[leaf] = weighted_quantile(
-                left[rows], None if weight is None else weight[rows], self.quantile
-            )
-        # Parents come before their children: the last node has given its share before it is asked for its own.
+            row_weight = None if weight is None else weight[rows]
+            values[leaf] = weighted_quantile(residual[rows], row_weight, self.quantile)
+        # Parents precede their children: going backwards, every node is complete before it is added to its parent.
         for child in range(len(values) - 1, 0, -1):
             parent = nodes.parent[child]
             values[parent] += values[child] * (nodes.rows[child] / nodes.rows[parent])
@@ -80,7 +83,7 @@ class QuantileLoss:
 
 
 def weighted_quantile(values: Floats, weight: Floats | None, quantile: float) -> float:
-    """Find the number below which such a part of the weight lies; midway, where two numbers would do.
+    """Compute a weighted quantile: the midpoint where two values are possible, 0 for no values.
 
     Examples
     --------

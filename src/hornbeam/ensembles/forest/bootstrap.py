@@ -1,4 +1,4 @@
-"""Bootstrap samples: for each tree its own draw of the rows, with replacement."""
+"""Bootstrap samples: rows drawn with replacement, one sample per tree."""
 
 from dataclasses import dataclass
 from math import ldexp
@@ -14,98 +14,99 @@ from hornbeam.typing import Bools, Counts, Floats
 
 __all__ = ["Bootstrap", "Sample"]
 
-_MOST_COPIES = 2**26  # weights beyond are carried along instead of being drawn copy by copy
-_BITS = 53  # of a random number that a float64 holds exactly
+_MOST_COPIES = 2**26  # larger total weights multiply the draws instead of being drawn copy by copy
+_BITS = 53  # of a random number: the precision of float64
 
 
 class Sample(NamedTuple):
-    """The rows drawn for a tree, what each weighs in steps of a unit, and how many copies of every row are left.
+    """The rows drawn for a tree, their weights in steps of `unit`, and the copies of every row that were not drawn.
 
-    `weight` is None where all of them were drawn once.
+    `weight` is None if every row in the sample was drawn once.
     """
 
     rows: NDArray[np.intp]
     weight: Counts | None
     unit: float
-    left: Counts
+    n_left: Counts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bootstrap:
-    """Draws with replacement among the copies of rows, where a row of weight 2 is two copies.
+    """Draws with replacement from the copies of rows; a row of weight 2 is two copies.
 
     Parameters
     ----------
     first : int64 array of shape (n_rows,) or None
-        The first copy of each row; None if every row is one copy.
+        Number of the first copy of each row; None if every row is one copy.
     n_copies : int
-        How many copies there are.
+        Number of copies of all rows.
     n_draws : int
-        How many of them make a sample.
-    carried : float64 array of shape (n_rows,) or None
-        What a row counts each time it is drawn; None for 1.
+        Number of copies drawn for a sample.
+    factor : float64 array of shape (n_rows,) or None
+        Weight of each row per draw; None for 1.
     seed : int
-        Another seed, other samples.
+        Seed of the draws.
 
     Notes
     -----
     The sample of a tree depends on the seed and the number of the tree alone (the counter-based generator Philox,
-    keyed by both): trees may be grown in any order, and the first ten of a hundred are the ten.
+    keyed by both), so trees may be grown in any order, and the first ten of a hundred trees are the forest of ten.
 
-    A sample is drawn copy by copy, so that a row of weight 2 is exactly a row given twice. Weights that are not
-    whole, or huge, are carried along instead: each row is one copy, and counts its weight each time it is drawn.
+    A sample is drawn copy by copy, so a row of weight 2 equals a row that occurs twice. With fractional or very large
+    weights each row is one copy, and counts with its weight each time it is drawn.
 
     Examples
     --------
     >>> table = Table.read([[1.0], [2.0], [3.0]], [0, 0, 1], sample_weight=[1, 3, 1])
     >>> sample = Bootstrap.of(table).sample(0)
-    >>> sample.rows.tolist(), sample.weight.tolist(), sample.left.tolist()
+    >>> sample.rows.tolist(), sample.weight.tolist(), sample.n_left.tolist()
     ([0, 1], [2, 3], [0, 1, 1])
     """
 
     first: Counts | None
     n_copies: int
     n_draws: int
-    carried: Floats | None = None
+    factor: Floats | None = None
     seed: int = 0
 
     @classmethod
     def of(cls, table: Table, max_samples: float | None = None, seed: int = 0) -> Self:
-        """Prepare to draw from a table: as many copies as there are, so many, or such a share of them."""
+        """Prepare the draws from a table; `max_samples` is a number of copies, a share of them, or None for all."""
         weight, n_rows = table.weight, table.n_rows
         if weight is None:
             return cls(None, n_rows, _n_draws(max_samples, n_rows), None, seed)
         n_copies = int(weight.sum())
         if table.unit == 1.0 and n_copies <= _MOST_COPIES:
             return cls(np.cumsum(weight) - weight, n_copies, _n_draws(max_samples, n_copies), None, seed)
-        carried = (weight * table.unit).astype(np.float64)
-        return cls(None, n_rows, _n_draws(max_samples, n_rows), carried, seed)
+        factor = (weight * table.unit).astype(np.float64)
+        return cls(None, n_rows, _n_draws(max_samples, n_rows), factor, seed)
 
     @property
     def design_effect(self) -> float:
-        """How many draws count as one independent row when features are compared.
+        """Number of draws that count as one independent row when features are compared.
 
-        Kish's design effect is 1 plus the draws for each copy, 2 where as many are drawn as there are. It is taken a
-        little larger: a category of one row that is drawn four times must not look like two rows that agree.
+        Kish's design effect is 1 plus the draws per copy: 2 for a sample as large as the table. A larger value is used,
+        so that a category of one row that is drawn four times does not look like two rows of the same class.
         """
-        if self.carried is not None:  # rows of weights that are not whole are counted once each
+        if self.factor is not None:  # with fractional weights every row counts once
             return 1.0
         return 1.0 + 2.0 * self.n_draws / self.n_copies
 
     def sample(self, tree: int) -> Sample:
-        """Draw the sample of a tree."""
+        """Draw the sample of a tree, by its number."""
         bits = np.random.Philox(key=[self.seed, tree]).random_raw(self.n_draws) >> np.uint64(64 - _BITS)
         copies = (bits * ldexp(self.n_copies, -_BITS)).astype(np.int64)
         drawn = np.bincount(np.minimum(copies, self.n_copies - 1), minlength=self.n_copies)
-        times = self._by_row(drawn)
+        times = self._per_row(drawn)
         rows = np.flatnonzero(times)
-        counted = times[rows] if self.carried is None else times[rows] * self.carried[rows]
-        return Sample(rows, *fixed_point_weights(counted.astype(np.float64)), self._by_row(drawn == 0))
+        weight = times[rows] if self.factor is None else times[rows] * self.factor[rows]
+        return Sample(rows, *fixed_point_weights(weight.astype(np.float64)), self._per_row(drawn == 0))
 
-    def _by_row(self, of_copies: Counts | Bools) -> Counts:
+    def _per_row(self, per_copy: Counts | Bools) -> Counts:
+        """Sum an array over the copies of each row."""
         if self.first is None:
-            return of_copies.astype(np.int64)
-        return np.add.reduceat(of_copies, self.first, dtype=np.int64)
+            return per_copy.astype(np.int64)
+        return np.add.reduceat(per_copy, self.first, dtype=np.int64)
 
 
 def _n_draws(max_samples: float | None, n_copies: int) -> int:

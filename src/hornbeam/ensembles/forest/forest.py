@@ -1,4 +1,4 @@
-"""A forest as a value: trees whose predictions are averaged, and a temperature."""
+"""The fitted forest: trees whose predictions are averaged, and a temperature."""
 
 import hashlib
 import struct
@@ -7,10 +7,10 @@ from math import inf
 
 from hornbeam.data.schema import Schema
 from hornbeam.data.table import Table
-from hornbeam.ensembles.importance import importance
 from hornbeam.ensembles.prediction import mean_prediction
 from hornbeam.ensembles.temperature import apply_temperature
 from hornbeam.errors import TreeError
+from hornbeam.tree.importance import importance
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
@@ -28,7 +28,7 @@ class Forest:
     trees : tuple of Tree
         In the order in which their predictions are added up.
     temperature : float, default 1.0
-        Of classes: the averaged probabilities are raised to the power 1 / temperature and scaled to a sum of 1.
+        For classes: the averaged probabilities are raised to the power 1 / temperature and scaled to a sum of 1.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class Forest:
 
     def __post_init__(self) -> None:
         if not self.trees:
-            raise TreeError("a forest of no trees cannot answer; expected at least one")
+            raise TreeError("a forest needs at least one tree; found none")
         if any(tree.schema != self.schema for tree in self.trees):
             raise TreeError(
                 "the trees have different schemas; expected trees of the same columns and classes"
@@ -54,7 +54,7 @@ class Forest:
         if not 0 < self.temperature < inf:
             raise TreeError(f"the temperature is {self.temperature}; expected a finite number above 0")
         if self.schema.is_regression and self.temperature != 1.0:
-            raise TreeError(f"the temperature is {self.temperature}; expected 1 where the target is a number")
+            raise TreeError(f"the temperature is {self.temperature}; expected 1 for a numeric target")
 
     @property
     def schema(self) -> Schema:
@@ -63,12 +63,12 @@ class Forest:
 
     @property
     def n_nodes(self) -> int:
-        """Nodes of all trees together."""
+        """Number of nodes of all trees."""
         return sum(tree.n_nodes for tree in self.trees)
 
     @property
     def digest(self) -> str:
-        """Hash of the digests of the trees in their order, and of the temperature unless it is 1."""
+        """Content hash of the digests of the trees in their order, and of the temperature unless it is 1."""
         sha = hashlib.sha256(_TAG)
         for tree in self.trees:
             sha.update(bytes.fromhex(tree.digest))
@@ -77,11 +77,11 @@ class Forest:
         return sha.hexdigest()
 
     def answer(self, table: Table, n_jobs: int = 1) -> Floats:
-        """Predict each row: the mean of the trees at the temperature; threads cannot change it."""
+        """Predict each row: the mean of the trees, scaled by the temperature."""
         return apply_temperature(mean_prediction(self.trees, table, n_jobs), self.temperature)
 
     def importance(self) -> Floats:
-        """Say how much of the trees' gain is due to tests of each feature."""
+        """Compute the share of the gain due to the splits of each feature, as a mean over the trees with splits."""
         return importance(self.trees)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""How a forest is grown: parameters, and the way from a table to trees."""
+"""Growing a forest: parameters, and the procedure from a table to trees."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hornbeam.data.table import Table
-from hornbeam.ensembles.encoded_table import EncodedTable
+from hornbeam.ensembles.canonical_rows import CanonicalRows
 from hornbeam.ensembles.forest.bootstrap import Bootstrap, Sample
 from hornbeam.ensembles.forest.forest import Forest
 from hornbeam.ensembles.forest.out_of_bag import OutOfBag, OutOfBagVotes
@@ -22,7 +22,7 @@ from hornbeam.typing import Floats
 
 __all__ = ["SMOOTHING_CANDIDATES", "ForestResult", "ForestTrainer"]
 
-# Nobody in particular lends next to nothing: many rows that are half of each class would make a rare class common.
+# The uniform prior is small: many pseudo-counts in equal parts would make a rare class common.
 SMOOTHING_CANDIDATES: tuple[Smoother | None, ...] = (
     None,
     *(
@@ -30,14 +30,14 @@ SMOOTHING_CANDIDATES: tuple[Smoother | None, ...] = (
         for rows in (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
     ),
 )
-"""What a forest chooses its smoothing from: nothing, or ancestors that lend so many rows each."""
+"""Smoothers a forest chooses from: none, or `Borrowing` of 0.03 to 10 rows from each ancestor."""
 
 
 class ForestResult(NamedTuple):
-    """A forest, and its predictions out of bag.
+    """A forest, its out-of-bag predictions and its smoother.
 
-    `out_of_bag` has a row for each row of the table, NaN where every tree has seen it; None if it was not asked for.
-    `smoother` is the one that was chosen, or given.
+    `out_of_bag` has a row per row of the table, NaN for rows in every bootstrap sample; None unless requested.
+    `smoother` is the chosen one, or that of the recipe.
     """
 
     forest: Forest
@@ -47,40 +47,40 @@ class ForestResult(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ForestTrainer:
-    """Everything that makes a forest from a table.
+    """Parameters and procedure of growing a forest.
 
     Parameters
     ----------
     recipe : Recipe
-        How each tree is grown, pruned and smoothed; the bins are shared by all.
+        Growing, pruning and smoothing of each tree; the bins are shared by all trees.
     n_trees : int, default 100
-        How many there are.
+        Number of trees.
     bootstrap : bool, default True
-        Whether each tree sees its own sample of the rows, or all of them.
+        Whether each tree is grown on a bootstrap sample, or on all rows.
     max_samples : int, float or None, default None
-        Rows drawn for each tree, or their share of all; None: as many as there are.
+        Number of rows drawn for each tree, or their share; None: as many as the table has.
     smoothers : tuple of Smoother or None, default ()
-        If there are any, the one whose forest has the least squared error out of bag takes the place of the
-        recipe's; then the temperature of the forest is chosen in the same way. Without any, it is 1.
+        Candidate smoothers. The one with the least out-of-bag squared error replaces that of the recipe; then the
+        temperature of the forest is chosen in the same way. Empty: the recipe's smoother, and a temperature of 1.
     out_of_bag : bool, default False
-        Whether to keep the answers out of bag.
+        Whether to return out-of-bag predictions.
     seed : int, default 0
-        Another seed, another forest.
+        Seed of the bootstrap samples and of the features drawn at each node.
 
     Notes
     -----
-    Everything random depends on the seed, the number of the tree, the node, and the rows themselves: neither on the
-    number of threads nor on the order of the rows. The first ten trees of a hundred are the forest of ten, but for
-    a smoothing and a temperature that are chosen.
+    Random draws depend on the seed, the number of the tree, the node and the rows, but neither on the number of
+    threads nor on the order of the rows. The first ten trees of a hundred are the forest of ten, except for a chosen
+    smoother and temperature.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from hornbeam.growing import Grower
     >>> table = Table.read(*load_iris(return_X_y=True))
-    >>> planting = ForestTrainer(Recipe(grower=Grower(max_features=2)), n_trees=20)
-    >>> forest = planting.fit(table).forest
-    >>> forest.digest == planting.fit(table, n_jobs=3).forest.digest
+    >>> trainer = ForestTrainer(Recipe(grower=Grower(max_features=2)), n_trees=20)
+    >>> forest = trainer.fit(table).forest
+    >>> forest.digest == trainer.fit(table, n_jobs=3).forest.digest
     True
     """
 
@@ -99,55 +99,58 @@ class ForestTrainer:
             return
         if self.out_of_bag or self.smoothers:
             raise ParameterError(
-                "A score out of bag (oob_score), or smoothing that is chosen out of bag, asks rows that a tree has not "
-                "seen; without bootstrap every tree has seen all. Let bootstrap be True, or do not ask."
+                "An out-of-bag score (oob_score) and a smoother chosen out of bag need rows outside the sample of a "
+                "tree; with bootstrap=False there are no such rows. Set bootstrap=True, or oob_score=False."
             )
         if self.max_samples is not None:
             raise ParameterError(
-                f"max_samples={self.max_samples} is the size of a sample; expected None without bootstrap."
+                f"max_samples={self.max_samples} is the size of a bootstrap sample; expected None with bootstrap=False."
             )
 
     def fit(
         self, table: Table, *, n_jobs: int = 1, on_progress: Callable[[int], None] | None = None
     ) -> ForestResult:
-        """Grow the forest of a table; ``n_jobs`` threads, who share the trees, cannot change it.
+        """Grow a forest from a table; the result does not depend on `n_jobs`, the threads that share the trees.
 
-        `on_progress` is told how many trees there are.
+        `on_progress` is called after each tree with the number of trees so far.
         """
-        rows = EncodedTable.of(table, self.recipe, n_jobs)
-        bag = Bootstrap.of(rows.table, self.max_samples, self.seed) if self.bootstrap else None
+        rows = CanonicalRows.of(table, self.recipe, n_jobs)
+        bootstrap = Bootstrap.of(rows.table, self.max_samples, self.seed) if self.bootstrap else None
         grower = self.recipe.grower
-        if bag is not None:
-            grower = replace(grower, design_effect=bag.design_effect)
-        choices = [replace(self.recipe, smoother=one) for one in self.smoothers] or [self.recipe]
-        ask: OutOfBag | None = None
+        if bootstrap is not None:
+            grower = replace(grower, design_effect=bootstrap.design_effect)
+        candidates = [replace(self.recipe, smoother=one) for one in self.smoothers] or [self.recipe]
+        out_of_bag: OutOfBag | None = None
         if self.out_of_bag or self.smoothers:
-            ask = OutOfBag.of(rows, len(choices), all_rows=self.out_of_bag)
+            out_of_bag = OutOfBag.of(rows, len(candidates), all_rows=self.out_of_bag)
 
-        def plant(number: int) -> tuple[Tree, OutOfBagVotes | None]:
-            sample = _all_rows(rows) if bag is None else bag.sample(number)
-            drawn = rows.take(sample.rows, sample.weight, sample.unit)
-            tree = self.recipe.prune(drawn.grow(grower, child_key(self.seed, number)))
-            if ask is None:
+        def grow(number: int) -> tuple[Tree, OutOfBagVotes | None]:
+            sample = _all_rows(rows) if bootstrap is None else bootstrap.sample(number)
+            sampled = rows.sample(sample.rows, sample.weight, sample.unit)
+            tree = self.recipe.prune(grower.grow(sampled, key=child_key(self.seed, number)))
+            if out_of_bag is None:
                 return tree, None
-            return tree, ask.witness(tree, sample.left, [choice.smooth(tree).belief for choice in choices])
+            beliefs = [candidate.smooth(tree).belief for candidate in candidates]
+            return tree, out_of_bag.votes(tree, sample.n_left, beliefs)
 
         trees = []
-        for tree, witness in parallel_map(plant, self.n_trees, n_jobs):
+        for tree, votes in parallel_map(grow, self.n_trees, n_jobs):
             trees.append(tree)
-            if ask is not None and witness is not None:
-                ask.hear(witness)
+            if out_of_bag is not None and votes is not None:
+                out_of_bag.add(votes)
             if on_progress is not None:
                 on_progress(len(trees))
-        best = 0 if ask is None else ask.best()
-        temperature = ask.temperature(best) if ask is not None and self.smoothers else 1.0
-        smooth = choices[best].smooth
+        best, temperature, predictions = 0, 1.0, None
+        if out_of_bag is not None:
+            best = out_of_bag.best()
+            temperature = out_of_bag.temperature(best) if self.smoothers else 1.0
+            predictions = out_of_bag.predictions(best, temperature) if self.out_of_bag else None
+        smooth = candidates[best].smooth
         smoothed = tuple(parallel_map(lambda number: smooth(trees[number]), self.n_trees, n_jobs))
-        answers = ask.answers(best, temperature) if ask is not None and self.out_of_bag else None
-        return ForestResult(Forest(smoothed, temperature), answers, choices[best].smoother)
+        return ForestResult(Forest(smoothed, temperature), predictions, candidates[best].smoother)
 
 
-def _all_rows(rows: EncodedTable) -> Sample:
-    """All rows, each at its own weight; none is left."""
+def _all_rows(rows: CanonicalRows) -> Sample:
+    """Return the sample of all rows at their own weights."""
     n_rows = rows.n_rows
     return Sample(np.arange(n_rows), rows.table.weight, rows.table.unit, np.zeros(n_rows, np.int64))

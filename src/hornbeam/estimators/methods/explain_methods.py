@@ -54,7 +54,7 @@ def explain(self: Any, X: Any, level: float = 0.9) -> Explanations:
      node   rows  borrowed    raw  smoothed  because
         0     20       1.0  0.500     0.500  every row
         2     10       2.0  1.000     0.917  x0 > 38 (is 38.2)
-    stops at a leaf; lent: 1.0 from node 0, 1.0 from nobody
+    stops at a leaf; borrowed 1.0 from node 0, 1.0 from the uniform prior
     """
     table = self._read(X)
     from hornbeam import explain as floor

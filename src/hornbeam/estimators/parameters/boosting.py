@@ -31,7 +31,7 @@ def boosting_trainer(estimator: Any, table: Table, loss: Loss) -> Boosting:
         max_leaf_nodes=limit("max_leaf_nodes", estimator.max_leaf_nodes),
         max_depth=limit("max_depth", estimator.max_depth),
         min_samples_leaf=integer("min_samples_leaf", estimator.min_samples_leaf, 20),
-        ridge=number("l2_regularization", estimator.l2_regularization),
+        l2_regularization=number("l2_regularization", estimator.l2_regularization),
         max_features=resolve_features(estimator.max_features, table.schema.n_features),
         monotone=monotone_signs(estimator.monotonic_cst, table.schema.names),
     )

@@ -1,4 +1,4 @@
-"""Class weights in the level phase: they steer the search and count nothing."""
+"""Encoded rows with class weights applied: they change the choice of splits, not the evidence."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,18 +20,18 @@ __all__ = ["ClassWeightedSource"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassWeightedSource:
-    """Coded rows at the weights `hornbeam.data.weights.apply_class_weight` would give them, all rows taken together.
+    """Encoded rows with the weights that `hornbeam.data.weights.apply_class_weight` computes from all rows.
 
     Parameters
     ----------
     source : EncodedSource
-        Rows at their own weights.
+        Rows with their own weights.
     step : float
-        What one step of their weight is worth.
+        Value of one integer step of their weight.
     factors : array of shape (n_classes,)
-        What a row's class multiplies its weight by: whole numbers, exactly, or real ones, rounded to steps.
+        Factor of each class: whole numbers, applied exactly, or real ones, whose products are rounded to steps.
     unit : float
-        What one step of the product is worth.
+        Value of one integer step of the product.
     """
 
     source: EncodedSource
@@ -41,36 +41,36 @@ class ClassWeightedSource:
 
     @classmethod
     def of(
-        cls, source: EncodedSource, step: float, class_weight: Floats, survey: RowSummary, engine: Engine
+        cls, source: EncodedSource, step: float, class_weight: Floats, summary: RowSummary, engine: Engine
     ) -> "ClassWeightedSource":
-        """Find the unit of the products; if rows weigh fractions, from one more pass."""
+        """Choose the unit of the products; rows with fractional weights need one more pass."""
         if step == 1.0:
-            # Each class as one row that weighs what all its rows do: its factor is rounded the same way.
-            present = np.flatnonzero(survey.counts)
-            totals = survey.counts[present]
-            steered, unit = apply_class_weight(totals, step, class_weight, present.astype(np.int32))
+            # One row per class, with the weight of all its rows, gives the factor the same rounding.
+            present = np.flatnonzero(summary.counts)
+            totals = summary.counts[present]
+            weighted, unit = apply_class_weight(totals, step, class_weight, present.astype(np.int32))
             times = np.ones(len(class_weight), dtype=np.int64)
-            times[present] = 1 if steered is None else steered // totals
+            times[present] = 1 if weighted is None else weighted // totals
             return cls(source, step, times, unit)
-        [spread] = engine.reduce(
+        [weights] = engine.reduce(
             _weight_summary,
             source.units(),
             cls(source, step, class_weight, 1.0),
             combine=WeightSummary.absorb,
         )
-        return cls(source, step, class_weight, choose_unit(spread))
+        return cls(source, step, class_weight, choose_unit(weights))
 
     @property
     def fingerprint(self) -> str:
-        """That of the rows at their own weights."""
+        """Content hash of the rows with their own weights."""
         return self.source.fingerprint
 
     def units(self) -> Sequence[Unit]:
-        """Addresses of all rows."""
+        """Return the units of the source."""
         return self.source.units()
 
     def read(self, unit: Unit) -> Rows:
-        """Read the rows of a unit and multiply their weights."""
+        """Read the rows of a unit and apply the factors to their weights."""
         rows = self.source.read(unit)
         if self.factors.dtype == np.int64:
             times: Counts = self.factors[rows.label].astype(np.int64, copy=False)
@@ -78,12 +78,12 @@ class ClassWeightedSource:
         return rows._replace(weight=to_fixed_point(self.products(rows), self.unit))
 
     def products(self, rows: Rows) -> Floats:
-        """Weights times factors, before they are rounded to steps."""
-        assert rows.weight is not None  # rows that count 1 each have steps of 1
+        """Return weights times factors, before they are rounded to steps."""
+        assert rows.weight is not None  # rows without weights have steps of 1
         return products(rows.weight, self.step, self.factors.astype(np.float64), rows.label.astype(np.int32))
 
 
-def _weight_summary(units: Sequence[Unit], steered: ClassWeightedSource) -> list[WeightSummary]:
-    """All that the unit of the products depends on."""
-    parts = (WeightSummary.of(steered.products(steered.source.read(unit))) for unit in units)
+def _weight_summary(units: Sequence[Unit], source: ClassWeightedSource) -> list[WeightSummary]:
+    """Summarise the products, for the choice of their unit."""
+    parts = (WeightSummary.of(source.products(source.source.read(unit))) for unit in units)
     return [reduce(WeightSummary.absorb, parts, WeightSummary())]

@@ -1,8 +1,8 @@
-"""One pass over the rows for a batch of open nodes: their cells summed, their best splits found.
+"""One pass over the rows that finds the best splits of a batch of open nodes.
 
-With one block the sum comes home, where cells can be subtracted and splits are found. With several, each
-task's cells are cut by features; the splits of each block are found where its sum lies, and come home as small
-answers: what every feature offers, and the few splits that may win among all.
+With one block the sum of all histograms is sent to this process, which subtracts siblings and finds the splits. With
+several blocks each task cuts its histograms by features. The task that sums a block also finds its splits, and sends
+back little: the best gain of every feature, and the few splits that may be the best of all.
 """
 
 from collections.abc import Sequence
@@ -27,11 +27,11 @@ from hornbeam.typing import Counts, Indices
 
 __all__ = ["ChosenSplit", "find_splits"]
 
-_NODES_A_THREAD = 32  # for fewer a thread is not worth its start: a node takes some tenths of a millisecond
+_NODES_PER_THREAD = 32  # a node takes some tenths of a millisecond: for fewer, starting a thread does not pay
 
 
 class ChosenSplit(NamedTuple):
-    """A node's best split, and class weights and rows of each child."""
+    """A node's best split, with evidence and number of rows of each child."""
 
     split: Split
     counts: Counts
@@ -40,98 +40,102 @@ class ChosenSplit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CountTask:
-    """What a task needs to know: which nodes are counted where, and how cells are cut by features.
+    """Arguments of a counting task: the slot of each node, and the blocks of features.
 
-    The nodes asked are told only where blocks of features are finished apart from each other.
+    `open_nodes` is empty if there is one block: then the tasks do not search for splits.
     """
 
-    ground: TaskContext
+    context: TaskContext
     slot_of_node: Indices
     n_slots: int
     wide: bool
     features: tuple[tuple[int, int], ...]
-    asked: tuple[OpenNode, ...]
+    open_nodes: tuple[OpenNode, ...]
 
 
-def find_splits(ground: TaskContext, engine: Engine, batch: Batch, blocks: int) -> list[ChosenSplit | None]:
-    """Find the best split of each open node of a batch; with one block their cells stay with them."""
-    terms, units = ground.terms, ground.source.units()
-    features = _blocks(terms, blocks)
-    asked = tuple(replace(s, cells=None) for s in batch.asked) if len(features) > 1 else ()
-    slots = batch.slot_of_node(len(ground.guide.feature))
-    order = CountTask(ground, slots, len(batch.slots), batch.wide, features, asked)
+def find_splits(context: TaskContext, engine: Engine, batch: Batch, blocks: int) -> list[ChosenSplit | None]:
+    """Find the best split of each open node of a batch; with one block the nodes keep their histograms."""
+    spec, units = context.spec, context.source.units()
+    features = _feature_blocks(spec, blocks)
+    open_nodes = tuple(replace(node, cells=None) for node in batch.open_nodes) if len(features) > 1 else ()
+    slots = batch.slot_of_node(len(context.code_tree.feature))
+    task = CountTask(context, slots, len(batch.slots), batch.wide, features, open_nodes)
     if len(features) == 1:
-        [total] = engine.reduce(_count_cells, units, order)
-        batch.share(total)
-        return _best_of_each(batch.asked, terms, engine.parallelism)
-    answers = engine.reduce(_count_cells, units, order, blocks=len(features), finish=_best_splits_of_block)
-    return [_choose(sprout, offers, terms) for sprout, *offers in zip(batch.asked, *answers, strict=True)]
+        [total] = engine.reduce(_count_cells, units, task)
+        batch.assign_cells(total)
+        return _best_of_each(batch.open_nodes, spec, engine.parallelism)
+    results = engine.reduce(_count_cells, units, task, blocks=len(features), finish=_best_splits_of_block)
+    return [_choose(node, found, spec) for node, *found in zip(batch.open_nodes, *results, strict=True)]
 
 
-def _blocks(terms: GrowthSpec, n: int) -> tuple[tuple[int, int], ...]:
-    """Cut the features into at most ``n`` runs with about as many cells each."""
-    aims = np.arange(1, n) * terms.n_cells / n
-    cuts = np.unique([0, *np.searchsorted(terms.offsets, aims).tolist(), len(terms.nominal)])
+def _feature_blocks(spec: GrowthSpec, n: int) -> tuple[tuple[int, int], ...]:
+    """Cut the features into at most ``n`` ranges with about the same number of cells."""
+    targets = np.arange(1, n) * spec.n_cells / n
+    cuts = np.unique([0, *np.searchsorted(spec.offsets, targets).tolist(), len(spec.nominal)])
     return tuple(pairwise(cuts.tolist()))
 
 
-# ---- tasks ---------------------------------------------------------------------------------------------
+# ---- run by the engine ---------------------------------------------------------------------------------
 
 
-def _count_cells(units: Sequence[Unit], order: CountTask) -> list[Cells]:
-    """Cells of all slots, cut by features; of no units, those of no rows."""
-    terms = order.ground.terms
-    cells = subtree.zero_cells(terms, order.n_slots, weighted=order.wide)
+def _count_cells(units: Sequence[Unit], task: CountTask) -> list[Cells]:
+    """Count the rows of units into the cells of all slots, cut by blocks of features."""
+    spec = task.context.spec
+    cells = subtree.zero_cells(spec, task.n_slots, weighted=task.wide)
     for unit in units:
-        rows = order.ground.read(unit, weighted=order.wide)
-        order.ground.count(unit, rows, order.slot_of_node, cells)
-    if len(order.features) == 1:
+        rows = task.context.read(unit, weighted=task.wide)
+        task.context.count(unit, rows, task.slot_of_node, cells)
+    if len(task.features) == 1:
         return [cells]
-    table = cells.reshape(order.n_slots, terms.n_cells, -1)
-    return [table[:, terms.offsets[first] : terms.offsets[last]] for first, last in order.features]
+    table = cells.reshape(task.n_slots, spec.n_cells, -1)
+    return [table[:, spec.offsets[first] : spec.offsets[last]] for first, last in task.features]
 
 
 def _best_splits_of_block(
-    block: int, cells: Cells, order: CountTask
+    block: int, cells: Cells, task: CountTask
 ) -> list[tuple[FeatureSplits, list[ChosenSplit]]]:
-    """Find what the features of a block offer each node, and what the children of likely splits hold."""
-    first, last = order.features[block]
-    terms = order.ground.terms.some(first, last)
-    answers = []
-    for sprout, table in zip(order.asked, cells, strict=True):
-        mine = np.ascontiguousarray(table).reshape(-1)
-        bounds = sprout.block.lower, sprout.block.upper
+    """Find for each node the best split of every feature of a block, and the children of likely winners."""
+    first, last = task.features[block]
+    spec = task.context.spec.some(first, last)
+    results = []
+    for node, table in zip(task.open_nodes, cells, strict=True):
+        node_cells = np.ascontiguousarray(table).reshape(-1)
+        bounds = node.node_range.lower, node.node_range.upper
         with subtree.refusing(*OTHER_ROWS):
-            offers = levelwise.best_per_feature(mine, terms, sprout.counts, sprout.n_rows, *bounds)
-        found = [ChosenSplit(split, *subtree.children_totals(mine, split, terms)) for split in offers.splits]
-        shifted = [one._replace(split=one.split._replace(feature=one.split.feature + first)) for one in found]
-        answers.append((offers._replace(splits=[]), shifted))
-    return answers
+            best = levelwise.best_per_feature(node_cells, spec, node.counts, node.n_rows, *bounds)
+        likely = [
+            ChosenSplit(split, *subtree.children_totals(node_cells, split, spec)) for split in best.splits
+        ]
+        shifted = [
+            one._replace(split=one.split._replace(feature=one.split.feature + first)) for one in likely
+        ]
+        results.append((best._replace(splits=[]), shifted))
+    return results
 
 
-# ---- at home -------------------------------------------------------------------------------------------
+# ---- run in this process -------------------------------------------------------------------------------
 
 
 def _choose(
-    sprout: OpenNode, answers: Sequence[tuple[FeatureSplits, list[ChosenSplit]]], terms: GrowthSpec
+    node: OpenNode, results: Sequence[tuple[FeatureSplits, list[ChosenSplit]]], spec: GrowthSpec
 ) -> ChosenSplit | None:
-    """Let the features of all blocks stand side by side, in their order, and take the one that wins."""
-    numbers = np.concatenate([offers.numbers for offers, _ in answers])
-    winner = levelwise.choose_split(numbers, terms, sprout.counts, sprout.n_rows)
-    likely = {found.split.feature: found for _, some in answers for found in some}
+    """Choose the best split among the features of all blocks, in their order."""
+    numbers = np.concatenate([best.numbers for best, _ in results])
+    winner = levelwise.choose_split(numbers, spec, node.counts, node.n_rows)
+    likely = {chosen.split.feature: chosen for _, block in results for chosen in block}
     return None if winner < 0 else likely[winner]
 
 
-def _best_of_each(asked: list[OpenNode], terms: GrowthSpec, parallelism: int) -> list[ChosenSplit | None]:
-    n_threads = min(parallelism, cpu_count() or 1, len(asked) // _NODES_A_THREAD)
+def _best_of_each(nodes: list[OpenNode], spec: GrowthSpec, parallelism: int) -> list[ChosenSplit | None]:
+    n_threads = min(parallelism, cpu_count() or 1, len(nodes) // _NODES_PER_THREAD)
     if n_threads < 2:
-        return [_best(sprout, terms) for sprout in asked]
+        return [_best(node, spec) for node in nodes]
     with Pool(n_threads) as pool:
-        return list(pool.map(lambda sprout: _best(sprout, terms), asked))
+        return list(pool.map(lambda node: _best(node, spec), nodes))
 
 
-def _best(sprout: OpenNode, terms: GrowthSpec) -> ChosenSplit | None:
-    assert sprout.cells is not None
+def _best(node: OpenNode, spec: GrowthSpec) -> ChosenSplit | None:
+    assert node.cells is not None
     with subtree.refusing(*OTHER_ROWS):
-        split = subtree.best_split(sprout.cells, terms, sprout.counts, sprout.n_rows, sprout.block)
-    return None if split is None else ChosenSplit(split, *subtree.children_totals(sprout.cells, split, terms))
+        split = subtree.best_split(node.cells, spec, node.counts, node.n_rows, node.node_range)
+    return None if split is None else ChosenSplit(split, *subtree.children_totals(node.cells, split, spec))

@@ -1,8 +1,8 @@
-"""The frontier: nodes that wait to be asked for a split, and how many of them one pass can count.
+"""The frontier: unfinished nodes, and how many of them one pass can count.
 
-Children of one node are a family. While the cells of their parent are at hand, the largest open child need
-not be counted: it is the parent less the others, exactly, for all counts are integers. Children that will not
-be split are counted together, for the sake of that subtraction alone.
+The children of one node form a family. If the histogram of their parent is known, the largest open child need not be
+counted: its histogram is the parent's minus those of the other children, exactly, because all counts are integers.
+Children that will not be split are counted together, for this subtraction only.
 """
 
 from collections import deque
@@ -20,50 +20,50 @@ from hornbeam.typing import Counts, Indices
 
 __all__ = ["Batch", "Family", "Frontier", "PassBudget"]
 
-_MOST_COUNTED = 2**31 - 1  # rows of a node that 32 bits can count
-_MESSAGE_BYTES = 4  # the largest part that travels as one is this part of the budget
-_LEVELS_TO_MOVE = 4  # rows are not moved for fewer levels than this
+_MAX_COUNT32 = 2**31 - 1  # largest number of rows of a node that 32 bits can hold
+_MESSAGE_PART = 4  # the largest message is the budget divided by this
+_LEVELS_TO_MOVE = 4  # for fewer remaining levels, counting is cheaper than moving rows
 
 
 @dataclass(frozen=True, slots=True)
 class PassBudget:
-    """What a pass may take.
+    """Memory limits of a pass.
 
     Parameters
     ----------
-    survey : RowSummary
-        How many rows there are, and what each takes.
-    budget : int
-        Bytes of cells a task may hold. What travels as one is at most a quarter of it.
+    summary : RowSummary
+        Number and size of the rows.
+    task_bytes : int
+        Largest size in bytes of the histograms of one task. A message is at most a quarter of it.
     home_rows : int or None
-        Nodes of at most this many rows are finished where their rows are brought together. None: of as many as
-        travel as one, if they may still grow four levels.
+        A node of at most this many rows is finished where its rows are gathered. None: a node whose rows fit one
+        message, if it may grow four more levels.
     """
 
-    survey: RowSummary
-    budget: int
+    summary: RowSummary
+    task_bytes: int
     home_rows: int | None
 
     @property
-    def part_bytes(self) -> int:
-        """Bytes that travel as one."""
-        return max(1, self.budget // _MESSAGE_BYTES)
+    def message_bytes(self) -> int:
+        """Largest message a task may send, in bytes."""
+        return max(1, self.task_bytes // _MESSAGE_PART)
 
-    def node_bytes(self, terms: GrowthSpec, *, wide: bool) -> int:
-        """Bytes of one node's cells: counts, or pairs of weight and rows."""
-        return terms.n_cells * terms.n_classes * (16 if wide else 4)
+    def node_bytes(self, spec: GrowthSpec, *, wide: bool) -> int:
+        """Return the bytes of one node's histogram: counts, or pairs of weight and rows."""
+        return spec.n_cells * spec.n_classes * (16 if wide else 4)
 
-    def is_small(self, sprout: OpenNode, terms: GrowthSpec) -> bool:
-        """Whether a node's rows should be brought together."""
+    def is_small(self, node: OpenNode, spec: GrowthSpec) -> bool:
+        """Return whether the rows of a node should be gathered."""
         if self.home_rows is not None:
-            return sprout.n_rows <= self.home_rows
-        fits = sprout.n_rows * self.survey.row_bytes <= self.part_bytes
-        return fits and (sprout.node == 0 or terms.rules.max_depth - sprout.block.depth >= _LEVELS_TO_MOVE)
+            return node.n_rows <= self.home_rows
+        fits = node.n_rows * self.summary.row_bytes <= self.message_bytes
+        return fits and (node.node == 0 or spec.rules.max_depth - node.node_range.depth >= _LEVELS_TO_MOVE)
 
 
 @dataclass(slots=True, eq=False)
 class Family:
-    """The open children of one node, the others, and the parent's cells if they are at hand."""
+    """The open children of one node, its other children, and the parent's histogram if it is known."""
 
     opened: list[OpenNode]
     closed: list[OpenNode] = field(default_factory=list)
@@ -71,133 +71,137 @@ class Family:
 
     @property
     def depth(self) -> int:
-        """Number of tests above each child."""
-        return self.opened[0].block.depth
+        """Depth of the children."""
+        return self.opened[0].node_range.depth
 
-    def heir(self, *, wide: bool) -> OpenNode | None:
-        """Return the child that need not be counted: the largest, if that saves rows."""
+    def derived_child(self, *, wide: bool) -> OpenNode | None:
+        """Return the child whose histogram follows by subtraction: the largest, if that saves rows."""
         if self.cells is None or (self.cells.dtype == np.int64) != wide:
             return None
-        largest = max(self.opened, key=lambda s: s.n_rows)
-        return largest if sum(s.n_rows for s in self.closed) < largest.n_rows else None
+        largest = max(self.opened, key=lambda node: node.n_rows)
+        return largest if sum(node.n_rows for node in self.closed) < largest.n_rows else None
 
 
 @dataclass(slots=True, eq=False)
 class Batch:
-    """Families asked in one pass: cells are counted for slots, each of one node or of several closed ones.
+    """Families whose splits one pass finds. It counts slots: one open node each, or several closed ones.
 
     Attributes
     ----------
     families : list of Family
     wide : bool
-        Whether cells are pairs of 64 bits.
+        Whether cells are pairs of 64-bit numbers.
+    derived : list of OpenNode or None
+        For each family the child that is not counted.
     slots : list of lists of OpenNode
-        What is counted together.
+        Nodes that are counted together.
     """
 
     families: list[Family]
     wide: bool
-    heirs: list[OpenNode | None]
+    derived: list[OpenNode | None]
     slots: list[list[OpenNode]]
 
     @classmethod
     def of(cls, families: list[Family], *, weighted: bool, subtract: bool) -> "Batch":
-        """Choose what is counted: every open child, or all but the largest."""
-        asked = [s for family in families for s in family.opened]
-        wide = weighted or max(s.n_rows for s in asked) > _MOST_COUNTED
-        heirs = [family.heir(wide=wide) if subtract else None for family in families]
+        """Choose what is counted: every open child, or all but one of each family."""
+        largest = max(node.n_rows for family in families for node in family.opened)
+        wide = weighted or largest > _MAX_COUNT32
+        derived = [family.derived_child(wide=wide) if subtract else None for family in families]
         slots = []
-        for family, heir in zip(families, heirs, strict=True):
-            slots += [[s] for s in family.opened if s is not heir]
-            if heir is not None and any(s.n_rows for s in family.closed):
+        for family, derived_child in zip(families, derived, strict=True):
+            slots += [[node] for node in family.opened if node is not derived_child]
+            if derived_child is not None and any(node.n_rows for node in family.closed):
                 slots.append(family.closed)
-        return cls(families, wide, heirs, slots)
+        return cls(families, wide, derived, slots)
 
     @property
-    def asked(self) -> list[OpenNode]:
+    def open_nodes(self) -> list[OpenNode]:
         """The open nodes, family by family."""
-        return [s for family in self.families for s in family.opened]
+        return [node for family in self.families for node in family.opened]
 
     @property
     def n_rows(self) -> int:
-        """Rows that are counted."""
-        return sum(s.n_rows for slot in self.slots for s in slot)
+        """Number of rows that are counted."""
+        return sum(node.n_rows for slot in self.slots for node in slot)
 
     def slot_of_node(self, n_nodes: int) -> Indices:
-        """Tell for each node where its rows are counted; -1: nowhere."""
+        """Return the slot in which the rows of each node are counted; -1: not counted."""
         slot_of_node = np.full(n_nodes, -1, dtype=np.int32)
-        for slot, sprouts in enumerate(self.slots):
-            slot_of_node[[s.node for s in sprouts]] = slot
+        for slot, nodes in enumerate(self.slots):
+            slot_of_node[[node.node for node in nodes]] = slot
         return slot_of_node
 
-    def share(self, total: Cells) -> None:
-        """Give every open node its cells: those counted, or what they leave of the parent's."""
+    def assign_cells(self, total: Cells) -> None:
+        """Give every open node its histogram: the counted one, or the difference to the parent."""
         rows: Iterator[Cells] = iter(total.reshape(len(self.slots), -1))
-        for family, heir in zip(self.families, self.heirs, strict=True):
-            rest = None if heir is None else family.cells
-            for sprout in family.opened:
-                if sprout is not heir:
-                    sprout.cells = next(rows)
-                    rest = _less(rest, sprout.cells)
-            if heir is not None:
-                heir.cells = _less(rest, next(rows)) if any(s.n_rows for s in family.closed) else rest
+        for family, derived_child in zip(self.families, self.derived, strict=True):
+            rest = None if derived_child is None else family.cells
+            for node in family.opened:
+                if node is not derived_child:
+                    node.cells = next(rows)
+                    rest = _subtract(rest, node.cells)
+            if derived_child is not None:
+                counted_closed = any(node.n_rows for node in family.closed)
+                derived_child.cells = _subtract(rest, next(rows)) if counted_closed else rest
             family.cells = None
 
 
-def _less(cells: Cells | None, part: Cells) -> Cells | None:
+def _subtract(cells: Cells | None, part: Cells) -> Cells | None:
     return None if cells is None else np.subtract(cells, part)
 
 
 class Frontier:
-    """Families that wait, level by level, and small nodes that wait for their rows."""
+    """Families to split, in order of their level, and small nodes whose rows are to be gathered."""
 
-    def __init__(self, terms: GrowthSpec, means: PassBudget) -> None:
-        self.terms = terms
-        self.means = means
+    def __init__(self, spec: GrowthSpec, pass_budget: PassBudget) -> None:
+        self.spec = spec
+        self.pass_budget = pass_budget
         self.waiting: deque[Family] = deque()
         self.small: list[OpenNode] = []
 
     def add(self, family: list[OpenNode], cells: Cells | None = None) -> None:
-        """Take in the children of a node; those that are finished already are leaves."""
+        """Add the children of a node; those that may not be split are leaves."""
         opened: list[OpenNode] = []
         closed: list[OpenNode] = []
-        for sprout in family:
-            grows = may_split(sprout, self.terms)
-            small = grows and self.means.is_small(sprout, self.terms)
-            (opened if grows and not small else closed).append(sprout)
+        for node in family:
+            grows = may_split(node, self.spec)
+            small = grows and self.pass_budget.is_small(node, self.spec)
+            (opened if grows and not small else closed).append(node)
             if small:
-                self.small.append(sprout)
+                self.small.append(node)
         if opened:
             self.waiting.append(Family(opened, closed, cells))
 
     @property
-    def opened(self) -> Iterator[OpenNode]:
-        """All nodes that wait to be asked."""
-        return (s for family in self.waiting for s in family.opened)
+    def open_nodes(self) -> Iterator[OpenNode]:
+        """All nodes to split, small ones excluded."""
+        return (node for family in self.waiting for node in family.opened)
 
     @property
     def n_rows(self) -> int:
-        """Rows that have not reached their leaf."""
-        return sum(s.n_rows for s in self.opened) + sum(s.n_rows for s in self.small)
+        """Number of rows that have not reached their leaf."""
+        return sum(node.n_rows for node in self.open_nodes) + sum(node.n_rows for node in self.small)
 
     def next(self) -> tuple[Batch, int]:
-        """Take the next batch, and into how many blocks of features its cells are cut.
+        """Take the next batch; return it, and the number of blocks of features that its cells are cut into.
 
-        A level whose counted cells travel as one is asked at once, and their sum comes home. Else as many nodes
-        are asked as a task can hold cells for; their sums stay where they are added up.
+        If the counted cells of a level fit one message, the batch is the whole level, and its sum is sent to this
+        process. Otherwise the batch has as many nodes as fit the memory of a task, and each block is finished by the
+        task that sums it.
         """
         level = list(takewhile(lambda f: f.depth == self.waiting[0].depth, self.waiting))
-        weighted, budget = self.means.survey.weighted, self.means.budget
+        weighted = self.pass_budget.summary.weighted
         batch, blocks = Batch.of(level, weighted=weighted, subtract=True), 1
-        if len(batch.slots) * self._node_bytes(batch) > self.means.part_bytes:
-            room = max(1, budget // self._node_bytes(batch))
+        if len(batch.slots) * self._node_bytes(batch) > self.pass_budget.message_bytes:
+            max_nodes = max(1, self.pass_budget.task_bytes // self._node_bytes(batch))
             sizes: Counts = np.cumsum([len(family.opened) for family in level])
-            level = level[: max(1, int(np.searchsorted(sizes, room, side="right")))]
+            level = level[: max(1, int(np.searchsorted(sizes, max_nodes, side="right")))]
             batch = Batch.of(level, weighted=weighted, subtract=False)
-            blocks = ceil(len(batch.slots) * self._node_bytes(batch) / self.means.part_bytes)
+            blocks = ceil(len(batch.slots) * self._node_bytes(batch) / self.pass_budget.message_bytes)
         for _ in level:
             self.waiting.popleft()
-        return batch, max(1, min(blocks, len(self.terms.nominal)))
+        return batch, max(1, min(blocks, len(self.spec.nominal)))
 
     def _node_bytes(self, batch: Batch) -> int:
-        return self.means.node_bytes(self.terms, wide=batch.wide)
+        return self.pass_budget.node_bytes(self.spec, wide=batch.wide)

@@ -1,7 +1,7 @@
-"""Small nodes finished where their rows are brought together.
+"""One pass that brings the rows of small nodes together and finishes their subtrees.
 
-Nodes are dealt into blocks of about as many rows. A task hands on the rows of each block, sorted by node;
-where all parts of a block meet, the local kernel grows its subtrees. No place holds more than a block's rows.
+Nodes are assigned to blocks of about the same number of rows. Each task sends the rows of each block, sorted by node;
+where all rows of a block meet, the local kernel grows its subtrees. No process holds more than the rows of one block.
 """
 
 import heapq
@@ -26,116 +26,119 @@ from hornbeam.typing import Counts, Indices
 
 __all__ = ["grow_subtrees", "next_round"]
 
-type _Chunk = tuple[Indices, Rows]  # rows sorted by node, and the place of each row's node in its block
+type _Chunk = tuple[Indices, Rows]  # rows sorted by node, and the position of each row's node in its block
 
 
 @dataclass(frozen=True, slots=True)
 class GatherTask:
-    """What a task needs to know: how rows are coded, and the blocks of nodes whose rows are wanted."""
+    """Arguments of a gathering task: the format of the rows, and the blocks of nodes."""
 
-    ground: TaskContext
-    survey: RowSummary
+    context: TaskContext
+    summary: RowSummary
     blocks: tuple[tuple[OpenNode, ...], ...]
 
 
-def next_round(small: list[OpenNode], means: PassBudget, parallelism: int) -> list[list[OpenNode]]:
-    """Take nodes off the list, as many as all places together have room for, and deal them into blocks.
+def next_round(small: list[OpenNode], pass_budget: PassBudget, parallelism: int) -> list[list[OpenNode]]:
+    """Take as many nodes off the list as fit the memory of all parallel tasks, and assign them to blocks.
 
-    A block takes as many bytes as travel as one, at most, unless it is a single node. There are blocks enough
-    for every place.
+    A block fits one message, unless it is a single node. There is at least one block per parallel task.
     """
-    small.sort(key=lambda s: (-s.n_rows, s.node))
-    sizes = np.cumsum([s.n_rows for s in small]) * means.survey.row_bytes
-    n = max(1, int(np.searchsorted(sizes, means.budget * parallelism, side="right")))
+    small.sort(key=lambda node: (-node.n_rows, node.node))
+    row_bytes, message_bytes = pass_budget.summary.row_bytes, pass_budget.message_bytes
+    sizes = np.cumsum([node.n_rows for node in small]) * row_bytes
+    n = max(1, int(np.searchsorted(sizes, pass_budget.task_bytes * parallelism, side="right")))
     chosen = small[:n]
     del small[:n]
-    most_rows = max(means.part_bytes // means.survey.row_bytes, chosen[0].n_rows)
-    n_blocks = max(ceil(int(sizes[n - 1]) / means.part_bytes), parallelism)
+    max_rows = max(message_bytes // row_bytes, chosen[0].n_rows)
+    n_blocks = max(ceil(int(sizes[n - 1]) / message_bytes), parallelism)
     while True:
         blocks = _assign(chosen, n_blocks)
-        if max(sum(s.n_rows for s in block) for block in blocks) <= most_rows:
+        if max(sum(node.n_rows for node in block) for block in blocks) <= max_rows:
             return blocks
         n_blocks += ceil(n_blocks / 8)
 
 
-def _assign(sprouts: list[OpenNode], n_blocks: int) -> list[list[OpenNode]]:
-    """Give each node, the biggest first, to the block that has fewest rows."""
-    blocks: list[list[OpenNode]] = [[] for _ in range(min(n_blocks, len(sprouts)))]
+def _assign(nodes: list[OpenNode], n_blocks: int) -> list[list[OpenNode]]:
+    """Assign each node, the largest first, to the block that has fewest rows."""
+    blocks: list[list[OpenNode]] = [[] for _ in range(min(n_blocks, len(nodes)))]
     loads = [(0, block) for block in range(len(blocks))]
-    for sprout in sprouts:
+    for node in nodes:
         n_rows, block = loads[0]
-        blocks[block].append(sprout)
-        heapq.heapreplace(loads, (n_rows + sprout.n_rows, block))
+        blocks[block].append(node)
+        heapq.heapreplace(loads, (n_rows + node.n_rows, block))
     return blocks
 
 
 def grow_subtrees(
-    ground: TaskContext, engine: Engine, blocks: list[list[OpenNode]], survey: RowSummary
+    context: TaskContext, engine: Engine, blocks: list[list[OpenNode]], summary: RowSummary
 ) -> list[tuple[int, Nodes]]:
-    """Bring the rows of small nodes together, block by block, and grow their subtrees."""
-    order = GatherTask(ground, survey, tuple(map(tuple, blocks)))
-    units, n = ground.source.units(), len(blocks)
-    grown = engine.reduce(_gather_rows, units, order, combine=_join, blocks=n, finish=_grow_block)
+    """Gather the rows of small nodes, block by block, and grow their subtrees."""
+    task = GatherTask(context, summary, tuple(map(tuple, blocks)))
+    units, n = context.source.units(), len(blocks)
+    grown = engine.reduce(_gather_rows, units, task, combine=_concatenate, blocks=n, finish=_grow_block)
     return [
-        (sprout.node, nodes)
+        (node.node, nodes)
         for block, subtrees in zip(blocks, grown, strict=True)
-        for sprout, nodes in zip(block, subtrees, strict=True)
+        for node, nodes in zip(block, subtrees, strict=True)
     ]
 
 
-# ---- tasks ---------------------------------------------------------------------------------------------
+# ---- run by the engine ---------------------------------------------------------------------------------
 
 
-def _gather_rows(units: Sequence[Unit], order: GatherTask) -> list[list[_Chunk]]:
-    """Rows of each block, sorted by node; of no units, none."""
-    sizes = [len(block) for block in order.blocks]
+def _gather_rows(units: Sequence[Unit], task: GatherTask) -> list[list[_Chunk]]:
+    """Select the rows of each block, sorted by node."""
+    sizes = [len(block) for block in task.blocks]
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    place_of_node = np.full(len(order.ground.guide.feature), starts[-1], dtype=np.int32)
-    place_of_node[[s.node for block in order.blocks for s in block]] = np.arange(starts[-1])
-    gathered: list[list[_Chunk]] = [[] for _ in order.blocks]
+    place_of_node = np.full(len(task.context.code_tree.feature), starts[-1], dtype=np.int32)
+    place_of_node[[node.node for block in task.blocks for node in block]] = np.arange(starts[-1])
+    gathered: list[list[_Chunk]] = [[] for _ in task.blocks]
     for unit in units:
-        rows = order.ground.read(unit, weighted=order.survey.weighted)
-        place = place_of_node[order.ground.nodes(unit, rows)]
+        rows = task.context.read(unit, weighted=task.summary.weighted)
+        place = place_of_node[task.context.nodes(unit, rows)]
         sorted_rows = np.argsort(place, kind="stable")
         bounds = np.searchsorted(place, starts, sorter=sorted_rows).tolist()
-        for parts, start, (begin, end) in zip(gathered, starts[:-1], pairwise(bounds), strict=True):
-            mine = sorted_rows[begin:end]
-            if len(mine):
-                parts.append(((place[mine] - start).astype(np.int32), _take(rows, mine)))
+        for chunks, start, (begin, end) in zip(gathered, starts[:-1], pairwise(bounds), strict=True):
+            selected = sorted_rows[begin:end]
+            if len(selected):
+                chunks.append(((place[selected] - start).astype(np.int32), _take(rows, selected)))
     return gathered
 
 
-def _take(rows: Rows, mine: np.ndarray) -> Rows:
-    return Rows(rows.codes[mine], rows.label[mine], None if rows.weight is None else rows.weight[mine])
+def _take(rows: Rows, selected: np.ndarray) -> Rows:
+    weight = None if rows.weight is None else rows.weight[selected]
+    return Rows(rows.codes[selected], rows.label[selected], weight)
 
 
-def _join(one: list[_Chunk], other: list[_Chunk]) -> list[_Chunk]:
+def _concatenate(one: list[_Chunk], other: list[_Chunk]) -> list[_Chunk]:
     return one + other
 
 
-def _grow_block(block: int, chunks: list[_Chunk], order: GatherTask) -> list[Nodes]:
-    """Grow the subtrees of one block: each node's rows are laid side by side, the kernel does the rest."""
-    sprouts = order.blocks[block]
-    starts: Counts = np.concatenate([[0], np.cumsum([s.n_rows for s in sprouts])])
-    rows = _lay_out(chunks, starts, order)
+def _grow_block(block: int, chunks: list[_Chunk], task: GatherTask) -> list[Nodes]:
+    """Grow the subtrees of one block from its rows, sorted by node."""
+    nodes = task.blocks[block]
+    starts: Counts = np.concatenate([[0], np.cumsum([node.n_rows for node in nodes])])
+    rows = _merge_chunks(chunks, starts, task)
     watch = Watch()
 
     def grow() -> list[Nodes]:
+        spec = task.context.spec
         return [
-            subtree.grow(rows, order.ground.terms, s.block._replace(begin=begin, end=end), watch.slip())
-            for s, (begin, end) in zip(sprouts, pairwise(starts.tolist()), strict=True)
+            subtree.grow(rows, spec, node.node_range._replace(begin=begin, end=end), watch.progress_slot())
+            for node, (begin, end) in zip(nodes, pairwise(starts.tolist()), strict=True)
         ]
 
     return watch.run(grow)
 
 
-def _lay_out(chunks: list[_Chunk], starts: Counts, order: GatherTask) -> Rows:
-    n_rows, survey = int(starts[-1]), order.survey
+def _merge_chunks(chunks: list[_Chunk], starts: Counts, task: GatherTask) -> Rows:
+    """Merge the chunks of all tasks into rows sorted by node."""
+    n_rows, summary = int(starts[-1]), task.summary
     _check_gathered(chunks, starts)
     rows = Rows(
-        np.empty((n_rows, survey.n_features), dtype=survey.code),
+        np.empty((n_rows, summary.n_features), dtype=summary.code_dtype),
         np.empty(n_rows, dtype=np.uint16),
-        np.empty(n_rows, dtype=np.int64) if survey.weighted else None,
+        np.empty(n_rows, dtype=np.int64) if summary.weighted else None,
     )
     free = starts[:-1].copy()
     for place, part in chunks:
@@ -150,7 +153,7 @@ def _lay_out(chunks: list[_Chunk], starts: Counts, order: GatherTask) -> Rows:
 
 
 def _check_gathered(chunks: list[_Chunk], starts: Counts) -> None:
-    """Refuse other rows than were counted: room is made for those, and a kernel would read what is not there."""
+    """Refuse nodes with another number of rows than was counted before: arrays have the size of that count."""
     found = np.zeros(len(starts) - 1, dtype=np.int64)
     for place, _ in chunks:
         found += np.bincount(place, minlength=len(found))

@@ -1,4 +1,4 @@
-"""Where the rows of each unit were at the last pass: a memory that may be lost, and is, wherever tasks travel."""
+"""Cache of the node that each row reached in the last pass."""
 
 from collections.abc import Hashable
 from typing import NamedTuple
@@ -12,52 +12,52 @@ __all__ = ["NodeOfRowCache"]
 
 class _Entry(NamedTuple):
     node: Indices
-    seen: int
+    n_nodes: int
 
 
 class NodeOfRowCache:
-    """Nodes of rows, so that in the next pass they go on from there and not from the root.
+    """Cache from a unit to the nodes of its rows, so that the next pass does not start at the root.
 
-    Tasks must not depend on it: what is not remembered is found again. So it has a limited room, and none at
-    all once it was sent to another process, where nobody could tell when to forget.
+    Results never depend on it: a missing entry is computed again. It has a limited size. A pickled copy is empty and
+    stays empty, because another process has no signal for when to free it.
 
     Parameters
     ----------
-    room : int
-        Bytes it may hold.
+    max_bytes : int
+        Largest total size of the entries.
 
     Examples
     --------
-    >>> memory = NodeOfRowCache(room=100)
-    >>> memory.recall("a unit", n_rows=2, n_nodes=3)
+    >>> cache = NodeOfRowCache(max_bytes=100)
+    >>> cache.get("a unit", n_rows=2, n_nodes=3)
     (array([0, 0], dtype=int32), 1)
-    >>> memory.keep("a unit", np.array([1, 2], np.int32), n_nodes=3)
-    >>> memory.recall("a unit", n_rows=2, n_nodes=5)
+    >>> cache.put("a unit", np.array([1, 2], np.int32), n_nodes=3)
+    >>> cache.get("a unit", n_rows=2, n_nodes=5)
     (array([1, 2], dtype=int32), 3)
     """
 
-    def __init__(self, room: int) -> None:
-        self._room = room
-        self._places: dict[Hashable, _Entry] = {}
+    def __init__(self, max_bytes: int) -> None:
+        self._free_bytes = max_bytes
+        self._entries: dict[Hashable, _Entry] = {}
 
-    def recall(self, unit: Hashable, n_rows: int, n_nodes: int) -> tuple[Indices, int]:
-        """Return a node for each row of a unit, and how many nodes there were then; else all at the root.
+    def get(self, unit: Hashable, n_rows: int, n_nodes: int) -> tuple[Indices, int]:
+        """Return the node of each row of a unit, and the size of the tree at that time; the root without an entry.
 
-        A task that is late may ask for a tree of so many nodes when a later one has seen more.
+        An entry of a tree with more than ``n_nodes`` nodes is ignored: a slow task may still work on an older tree.
         """
-        place = self._places.get(unit)
-        if place is None or len(place.node) != n_rows or place.seen > n_nodes:
+        entry = self._entries.get(unit)
+        if entry is None or len(entry.node) != n_rows or entry.n_nodes > n_nodes:
             return np.zeros(n_rows, dtype=np.int32), 1
-        return place.node.copy(), place.seen
+        return entry.node.copy(), entry.n_nodes
 
-    def keep(self, unit: Hashable, node: Indices, n_nodes: int) -> None:
-        """Remember where the rows of a unit are in a tree of so many nodes, while there is room."""
-        if unit not in self._places:
-            if self._room < node.nbytes:
+    def put(self, unit: Hashable, node: Indices, n_nodes: int) -> None:
+        """Store the nodes of the rows of a unit in a tree of ``n_nodes`` nodes, if there is space."""
+        if unit not in self._entries:
+            if self._free_bytes < node.nbytes:
                 return
-            self._room -= node.nbytes
-        self._places[unit] = _Entry(node, n_nodes)
+            self._free_bytes -= node.nbytes
+        self._entries[unit] = _Entry(node, n_nodes)
 
     def __reduce__(self) -> tuple[type["NodeOfRowCache"], tuple[int]]:
-        """Travel without memories, and make none."""
+        """Pickle as an empty cache of size 0."""
         return NodeOfRowCache, (0,)

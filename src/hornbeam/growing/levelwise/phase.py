@@ -1,123 +1,193 @@
-"""The level phase: the rows are elsewhere, and all we ask of them is sums.
+"""Growing level by level: rows stay where they are, and only sums are sent.
 
-Level by level one ``reduce`` adds up the histograms of the open nodes over all units. Once a node's rows fit
-one place, a last ``reduce`` brings each node's rows together and the local kernel finishes the subtree. Tasks
-are pure and know only the tree so far; what is lost with this process is in the checkpoint.
+For each level one ``reduce`` of the engine sums the histograms of the open nodes over all units. When the rows of a
+node fit one process, a last ``reduce`` gathers them, and the local kernel finishes the subtree. Tasks are pure
+functions of the tree so far. The checkpoint holds everything that is lost if this process dies.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING
 
+from hornbeam.data.binning.bins import Bins
 from hornbeam.data.encoded_rows import EncodedSource
 from hornbeam.data.engine import Engine
+from hornbeam.data.schema import Schema
+from hornbeam.errors import ParameterError
+from hornbeam.growing.criterion import Missing
 from hornbeam.growing.levelwise.checkpoint import Checkpoint, State
+from hornbeam.growing.levelwise.class_weighted import ClassWeightedSource
 from hornbeam.growing.levelwise.counting import find_splits
+from hornbeam.growing.levelwise.first_pass import summarise_rows
 from hornbeam.growing.levelwise.frontier import Family, Frontier, PassBudget
 from hornbeam.growing.levelwise.gather import grow_subtrees, next_round
 from hornbeam.growing.levelwise.node_of_row import NodeOfRowCache
-from hornbeam.growing.levelwise.nodes import NodeList, attach_subtrees, code_tree
+from hornbeam.growing.levelwise.nodes import NodeList, attach_subtrees, nodes_to_code_tree
 from hornbeam.growing.levelwise.open_node import OpenNode
-from hornbeam.growing.levelwise.pass_report import PassReport
 from hornbeam.growing.levelwise.task_context import TaskContext
-from hornbeam.kernels.subtree import GrowthSpec, NodeRange, Nodes
+from hornbeam.growing.progress import PassReport
+from hornbeam.growing.recount import count_encoded
+from hornbeam.kernels.subtree import GrowthSpec, NodeRange, Nodes, Rules
+from hornbeam.tree.tree import Step, Tree
+from hornbeam.typing import Floats
 
-__all__ = ["LevelPhase"]
+if TYPE_CHECKING:
+    from hornbeam.growing.grower import Grower
+
+__all__ = ["LevelPhase", "grow"]
+
+
+def grow(
+    grower: "Grower",
+    source: EncodedSource,
+    bins: Bins,
+    schema: Schema,
+    engine: Engine,
+    *,
+    unit: float,
+    class_weight: Floats | None,
+    home_rows: int | None,
+    budget: int,
+    checkpoint: str | PathLike[str] | None,
+    on_progress: Callable[[PassReport], None] | None,
+) -> Tree:
+    """Grow a tree from encoded rows through an engine, as `Grower.grow_by_level` describes."""
+    _check_parameters(grower, schema, budget, home_rows)
+    spec = grower._terms(schema, bins, Rules())
+    summary, rows, rows_unit = summarise_rows(source, spec, engine), source, unit
+    copies = int(summary.counts.sum()) if unit == 1.0 else None
+    if class_weight is not None:
+        rows = ClassWeightedSource.of(source, unit, class_weight, summary, engine)
+        summary, rows_unit = summarise_rows(rows, spec, engine), rows.unit
+    total = int(summary.counts.sum())
+    spec = spec._replace(rules=grower._rules(grower.missing, rows_unit, total, summary.n_rows, copies))
+    file = None
+    if checkpoint is not None:
+        file = Checkpoint.of(checkpoint, source, bins, schema, unit, class_weight, grower._step())
+    phase = LevelPhase(rows, spec, engine, PassBudget(summary, budget, home_rows), file, on_progress)
+    tree = grower._build_tree(phase.grow(), bins, schema, rows_unit)
+    if class_weight is not None:
+        step = Step.of("recount", class_weight=tuple(class_weight.tolist()))
+        tree = count_encoded(tree, source, bins, engine, unit=unit, step=step)
+    if file is not None:
+        file.remove()
+    return tree
+
+
+def _check_parameters(grower: "Grower", schema: Schema, budget: int, home_rows: int | None) -> None:
+    grower._check_target(schema)
+    if schema.is_regression or grower.max_features is not None:
+        found = "a numeric target" if schema.is_regression else f"max_features={grower.max_features}"
+        raise ParameterError(
+            f"growing level by level does not support {found}; expected classes, and all features. Grow in memory, "
+            "or on a sample that fits memory."
+        )
+    if grower.missing is Missing.FRACTIONAL:
+        raise ParameterError(
+            "missing='fractional' needs all rows in one place; expected 'own' or 'learned' here. "
+            "Choose one of these, or grow in memory."
+        )
+    if budget < 1:
+        raise ParameterError(f"budget={budget}: expected a number of bytes, such as {2**28}.")
+    if home_rows is not None and home_rows < 0:
+        raise ParameterError(
+            f"home_rows={home_rows}: expected a number of rows of 0 or more. Pass None for the default."
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class LevelPhase:
-    """Grows one tree from sums.
+    """Growth of one tree from sums.
 
     Parameters
     ----------
     source : EncodedSource
         The rows.
-    terms : GrowthSpec
-        What the columns are, what a split is worth, which rules it must keep.
+    spec : GrowthSpec
+        Columns, criterion and rules.
     engine : Engine
-        Where the work runs.
-    means : PassBudget
-        What a pass may take.
+        Runs the passes over the rows.
+    pass_budget : PassBudget
+        Memory limits of a pass.
     checkpoint : Checkpoint or None
-        Where the tree so far is kept.
+        File that holds the tree so far.
     on_progress : callable or None
-        Told after every pass, once what it found is safe.
+        Called after every pass, when the checkpoint is written.
     """
 
     source: EncodedSource
-    terms: GrowthSpec
+    spec: GrowthSpec
     engine: Engine
-    means: PassBudget
+    pass_budget: PassBudget
     checkpoint: Checkpoint | None = None
     on_progress: Callable[[PassReport], None] | None = None
 
     def grow(self) -> Nodes:
-        """Grow the tree, from the root or from where the checkpoint is."""
-        state = None if self.checkpoint is None else self.checkpoint.read(self.terms, self.means.survey)
-        frontier = Frontier(self.terms, self.means)
+        """Grow the tree, from the root or from the checkpoint."""
+        summary = self.pass_budget.summary
+        state = None if self.checkpoint is None else self.checkpoint.read(self.spec, summary)
+        frontier = Frontier(self.spec, self.pass_budget)
         if state is None:
-            survey = self.means.survey
-            made = NodeList(self.terms)
-            root = made.add(-1, 0, survey.n_rows, survey.counts)
-            frontier.add([OpenNode(root, NodeRange.root(survey.n_rows, self.terms), survey.counts)])
+            node_list = NodeList(self.spec)
+            root = node_list.add(-1, 0, summary.n_rows, summary.counts)
+            frontier.add([OpenNode(root, NodeRange.root(summary.n_rows, self.spec), summary.counts)])
         else:
-            made = NodeList.of(state.nodes, self.terms)
+            node_list = NodeList.of(state.nodes, self.spec)
             frontier.small = state.small
-            frontier.waiting.extend(Family([sprout]) for sprout in state.opened)
-        self._tell(PassReport("survey", 0, 0, self.means.survey.n_rows, self._settled(frontier), 0, 0, 1))
-        whereabouts = NodeOfRowCache(self.means.budget)
+            frontier.waiting.extend(Family([open_node]) for open_node in state.opened)
+        self._report(PassReport("survey", 0, 0, summary.n_rows, self._rows_done(frontier), 0, 0, 1))
+        cache = NodeOfRowCache(self.pass_budget.task_bytes)
         while frontier.waiting:
-            self._ask_level(made, frontier, whereabouts)
-        nodes = made.nodes()
-        finished: list[tuple[int, Nodes]] = []
+            self._split_batch(node_list, frontier, cache)
+        nodes = node_list.nodes()
+        subtrees: list[tuple[int, Nodes]] = []
         while frontier.small:
-            finished += self._finish_some(nodes, finished, frontier, whereabouts)
-        return attach_subtrees(nodes, finished)
+            subtrees += self._finish_small_nodes(nodes, subtrees, frontier, cache)
+        return attach_subtrees(nodes, subtrees)
 
-    def _ask_level(self, made: NodeList, frontier: Frontier, whereabouts: NodeOfRowCache) -> None:
-        """One pass for the next batch: nodes that split have children, the others are leaves."""
+    def _split_batch(self, node_list: NodeList, frontier: Frontier, cache: NodeOfRowCache) -> None:
+        """Find the splits of the next batch in one pass; nodes without a split are leaves."""
         batch, blocks = frontier.next()
-        asked, n_rows = batch.asked, batch.n_rows
-        ground = TaskContext(self.source, self.terms, code_tree(made.nodes()), whereabouts)
-        found = find_splits(ground, self.engine, batch, blocks)
-        for sprout, best in zip(asked, found, strict=True):
+        open_nodes, n_rows = batch.open_nodes, batch.n_rows
+        context = TaskContext(self.source, self.spec, nodes_to_code_tree(node_list.nodes()), cache)
+        found = find_splits(context, self.engine, batch, blocks)
+        for open_node, best in zip(open_nodes, found, strict=True):
             if best is not None:
-                spans = [(0, n) for n in best.n_rows.tolist()]
-                frontier.add(made.split(sprout, best.split, best.counts, spans), sprout.cells)
-            sprout.cells = None
-        self._keep(made.nodes(), frontier)
-        task_bytes = len(batch.slots) * self.means.node_bytes(self.terms, wide=batch.wide)
-        depth, settled = asked[0].block.depth, self._settled(frontier)
-        self._tell(PassReport("count", depth, len(asked), n_rows, settled, task_bytes, 0, blocks))
+                row_ranges = [(0, n) for n in best.n_rows.tolist()]
+                children = node_list.split(open_node, best.split, best.counts, row_ranges)
+                frontier.add(children, open_node.cells)
+            open_node.cells = None
+        self._write_checkpoint(node_list.nodes(), frontier)
+        task_bytes = len(batch.slots) * self.pass_budget.node_bytes(self.spec, wide=batch.wide)
+        depth, rows_done = open_nodes[0].node_range.depth, self._rows_done(frontier)
+        self._report(PassReport("count", depth, len(open_nodes), n_rows, rows_done, task_bytes, 0, blocks))
 
-    def _finish_some(
-        self,
-        nodes: Nodes,
-        finished: list[tuple[int, Nodes]],
-        frontier: Frontier,
-        whereabouts: NodeOfRowCache,
+    def _finish_small_nodes(
+        self, nodes: Nodes, finished: list[tuple[int, Nodes]], frontier: Frontier, cache: NodeOfRowCache
     ) -> list[tuple[int, Nodes]]:
-        """One pass for as many small nodes as there is room for: return their subtrees, grown to the end."""
-        # Subtrees that are finished need not be walked again: all rows that count are on their way to small nodes.
-        guide = code_tree(nodes, [sprout.node for sprout in frontier.small])
-        blocks = next_round(frontier.small, self.means, self.engine.parallelism)
-        survey, ground = self.means.survey, TaskContext(self.source, self.terms, guide, whereabouts)
-        subtrees = grow_subtrees(ground, self.engine, blocks, survey)
+        """Gather the rows of as many small nodes as fit memory, and return their subtrees."""
+        # Only paths to small nodes are needed: no other row is gathered.
+        code_tree = nodes_to_code_tree(nodes, [open_node.node for open_node in frontier.small])
+        blocks = next_round(frontier.small, self.pass_budget, self.engine.parallelism)
+        summary, context = self.pass_budget.summary, TaskContext(self.source, self.spec, code_tree, cache)
+        subtrees = grow_subtrees(context, self.engine, blocks, summary)
         if self.checkpoint is not None:
-            self._keep(attach_subtrees(nodes, [*finished, *subtrees]), frontier)
-        sprouts = [sprout for block in blocks for sprout in block]
-        n_rows, depth = sum(s.n_rows for s in sprouts), min(s.block.depth for s in sprouts)
-        moved, settled = n_rows * survey.row_bytes, self._settled(frontier)
-        self._tell(PassReport("gather", depth, len(sprouts), n_rows, settled, 0, moved, len(blocks)))
+            self._write_checkpoint(attach_subtrees(nodes, [*finished, *subtrees]), frontier)
+        gathered = [open_node for block in blocks for open_node in block]
+        n_rows = sum(open_node.n_rows for open_node in gathered)
+        depth = min(open_node.node_range.depth for open_node in gathered)
+        row_bytes, rows_done = n_rows * summary.row_bytes, self._rows_done(frontier)
+        self._report(PassReport("gather", depth, len(gathered), n_rows, rows_done, 0, row_bytes, len(blocks)))
         return subtrees
 
-    def _settled(self, frontier: Frontier) -> int:
-        return self.means.survey.n_rows - frontier.n_rows
+    def _rows_done(self, frontier: Frontier) -> int:
+        return self.pass_budget.summary.n_rows - frontier.n_rows
 
-    def _keep(self, nodes: Nodes, frontier: Frontier) -> None:
+    def _write_checkpoint(self, nodes: Nodes, frontier: Frontier) -> None:
         if self.checkpoint is not None:
-            self.checkpoint.write(State(nodes, list(frontier.opened), frontier.small))
+            self.checkpoint.write(State(nodes, list(frontier.open_nodes), frontier.small))
 
-    def _tell(self, done: PassReport) -> None:
+    def _report(self, done: PassReport) -> None:
         if self.on_progress is not None:
             self.on_progress(done)

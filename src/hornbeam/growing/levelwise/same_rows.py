@@ -1,4 +1,4 @@
-"""Refusal of rows that are not those of the pass before."""
+"""The error for rows that changed between two passes."""
 
 import numpy as np
 

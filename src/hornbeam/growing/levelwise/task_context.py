@@ -1,4 +1,4 @@
-"""What every task of the level phase stands on: the rows, the terms, and the tree so far."""
+"""What every task of a pass needs: the rows, the specification, and the tree so far."""
 
 from dataclasses import dataclass
 
@@ -17,30 +17,30 @@ __all__ = ["TaskContext"]
 
 @dataclass(frozen=True, slots=True)
 class TaskContext:
-    """Rows, terms, the tree over codes that leads each row to its node, and where rows were before."""
+    """Rows, specification, the tree over codes that routes each row, and the cache of the last pass."""
 
     source: EncodedSource
-    terms: GrowthSpec
-    guide: CodeTree
-    whereabouts: NodeOfRowCache
+    spec: GrowthSpec
+    code_tree: CodeTree
+    cache: NodeOfRowCache
 
     def read(self, unit: Unit, *, weighted: bool) -> Rows:
-        """Read the rows of a unit; where weights are wanted, each has one."""
+        """Read the rows of a unit; with ``weighted`` every row has a weight, 1 by default."""
         rows = self.source.read(unit)
         if weighted and rows.weight is None:
             return rows._replace(weight=np.ones(rows.n_rows, dtype=np.int64))
         return rows
 
     def count(self, unit: Unit, rows: Rows, slot_of_node: Indices, cells: Cells) -> None:
-        """Count the rows of a unit into the cells of their nodes' slots."""
-        n_nodes = len(self.guide.feature)
-        node, seen = self.whereabouts.recall(unit, rows.n_rows, n_nodes)
-        with refusing():  # they may be others than in the pass before
-            levelwise.count_open(rows, self.terms, self.guide, slot_of_node, cells, node, seen)
-        self.whereabouts.keep(unit, node, n_nodes)
+        """Add the rows of a unit to the histograms of their nodes."""
+        n_nodes = len(self.code_tree.feature)
+        node, n_known = self.cache.get(unit, rows.n_rows, n_nodes)
+        with refusing():  # the rows may have changed since the pass before
+            levelwise.count_open(rows, self.spec, self.code_tree, slot_of_node, cells, node, n_known)
+        self.cache.put(unit, node, n_nodes)
 
     def nodes(self, unit: Unit, rows: Rows) -> Indices:
-        """Find the node of each row of a unit."""
-        node, seen = self.whereabouts.recall(unit, rows.n_rows, len(self.guide.feature))
+        """Return the node of each row of a unit."""
+        node, n_known = self.cache.get(unit, rows.n_rows, len(self.code_tree.feature))
         with refusing():
-            return levelwise.descend(rows.codes, self.terms, self.guide, node, seen)
+            return levelwise.descend(rows.codes, self.spec, self.code_tree, node, n_known)

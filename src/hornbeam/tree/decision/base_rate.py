@@ -1,4 +1,4 @@
-"""Probabilities on another base rate: what Bayes' theorem says when the classes are more or less common."""
+"""Class probabilities for another prior, by Bayes' theorem: prior shift."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,11 +12,11 @@ from hornbeam.typing import Floats
 
 __all__ = ["base_rate", "prior_factors", "shift", "shift_bound"]
 
-_ROUNDING = 1e-6  # by which rates may miss a sum of 1
+_ROUNDING = 1e-6  # tolerance of the sum of rates
 
 
 def base_rate(tree: Tree) -> Floats:
-    """Give the rate of every class in the evidence of a tree.
+    """Compute the frequency of each class in the training rows of a tree.
 
     Examples
     --------
@@ -29,13 +29,13 @@ def base_rate(tree: Tree) -> Floats:
 
 
 def prior_factors(tree: Tree, prior: Any) -> Floats:
-    """Compare a prior with the base rate of a tree: the factor by which each class is now more common.
+    """Divide a prior by the base rate of a tree.
 
     Parameters
     ----------
     tree : Tree
     prior : mapping from label to rate, or array-like of shape (n_classes,)
-        The rates where the tree is to be used, in the order of the classes; they add up to 1.
+        The rates where the tree will be used, in the order of the classes; they add up to 1.
 
     Returns
     -------
@@ -45,8 +45,8 @@ def prior_factors(tree: Tree, prior: Any) -> Floats:
     Raises
     ------
     ParameterError
-        If the rates are not those of the tree's classes, are below 0, do not add up to 1, or give a class
-        without evidence a share.
+        If the rates are not for the classes of the tree, are below 0, do not add up to 1, or are above 0 for a class
+        without evidence.
 
     Examples
     --------
@@ -55,36 +55,35 @@ def prior_factors(tree: Tree, prior: Any) -> Floats:
     >>> prior_factors(tree, {"a": 0.5, "b": 0.5}).round(3).tolist()
     [2.0, 0.667]
     """
-    rates = _read(prior, tree.schema)
+    rates = _read_prior(prior, tree.schema)
     base = base_rate(tree)
-    unheard = (base == 0) & (rates > 0)
-    if unheard.any():
-        label = tree.schema.classes[int(unheard.argmax())]
+    untrained = (base == 0) & (rates > 0)
+    if untrained.any():
+        label = tree.schema.classes[int(untrained.argmax())]
         raise ParameterError(
-            f"prior gives the class {label!r} a rate of {rates[unheard][0]:g}, but training saw none of it: "
-            "expected 0. Nothing is known of its rows; train with some."
+            f"prior gives the class {label!r} a rate of {rates[untrained][0]:g}, but training saw none of it: "
+            "expected 0. Train with rows of this class to use it."
         )
     return np.divide(rates, base, out=np.zeros_like(base), where=base > 0)
 
 
 def shift(probability: Floats, factors: Floats) -> Floats:
-    """Move class probabilities to another base rate, by Bayes' theorem.
+    """Adjust class probabilities to another prior, by Bayes' theorem.
 
     Parameters
     ----------
     probability : float64 array of shape (..., n_classes)
     factors : float64 array of shape (n_classes,)
-        How much more common each class is there: new rate / old rate (`prior_factors`).
+        New rate / old rate of each class (`prior_factors`).
 
     Returns
     -------
     float64 array of shape (..., n_classes)
-        ``probability * factors``, divided by its sum. Where every class that is possible has the factor 0, so
-        that Bayes' theorem is silent, the probabilities as they were.
+        ``probability * factors``, divided by its sum. If the sum is 0, `probability` unchanged.
 
     Examples
     --------
-    A test trained on as many ill as well people says 0.9; where one in ten is ill that means 0.5:
+    A model trained with as many ill as well people predicts 0.9. If one person in ten is ill, this becomes 0.5:
 
     >>> import numpy as np
     >>> shift(np.array([0.9, 0.1]), np.array([0.1, 0.9]) / 0.5).round(6).tolist()
@@ -96,10 +95,9 @@ def shift(probability: Floats, factors: Floats) -> Floats:
 
 
 def shift_bound(bound: Floats, probability: Floats, factors: Floats) -> Floats:
-    """Move bounds of class probabilities to another base rate.
+    """Adjust bounds of class probabilities to another prior.
 
-    Each class against all others together, which keep the proportions they have among themselves. For two
-    classes that is exact.
+    Each class is compared with all others together, which keep their proportions. For two classes this is exact.
 
     Parameters
     ----------
@@ -120,15 +118,15 @@ def shift_bound(bound: Floats, probability: Floats, factors: Floats) -> Floats:
     """
     joint, rest = probability * factors, 1 - probability
     others = np.maximum(joint.sum(axis=1, keepdims=True) - joint, 0)
-    # Of others that are impossible the proportions are unknown: take them to be alike.
-    alike = np.broadcast_to((factors.sum() - factors) / max(len(factors) - 1, 1), joint.shape)
-    against = (1 - bound) * np.divide(others, rest, out=alike.copy(), where=rest > 0)
-    total = bound * factors + against
+    # If the others have probability 0, assume equal proportions.
+    equal = np.broadcast_to((factors.sum() - factors) / max(len(factors) - 1, 1), joint.shape)
+    opposed = (1 - bound) * np.divide(others, rest, out=equal.copy(), where=rest > 0)
+    total = bound * factors + opposed
     return np.divide(bound * factors, total, out=bound.copy(), where=total > 0)
 
 
-def _read(prior: Any, schema: Schema) -> Floats:
-    """One rate a class, in the order of the schema."""
+def _read_prior(prior: Any, schema: Schema) -> Floats:
+    """Read one rate per class, in the order of the schema."""
     classes = list(schema.classes)
     if isinstance(prior, Mapping):
         if set(prior) != set(classes):
@@ -140,11 +138,11 @@ def _read(prior: Any, schema: Schema) -> Floats:
         prior = [prior[label] for label in classes]
     try:
         rates = np.array(prior, dtype=np.float64)
-    except Exception:  # noqa: BLE001 (whatever the code of a value raises)
+    except Exception:  # noqa: BLE001 (conversion may raise anything)
         rates = np.empty(0)
     if rates.shape != (len(classes),):
         raise ParameterError(
-            f"prior is {shown(prior)}, expected {len(classes)} numbers, one a class in the order {classes}, "
+            f"prior is {shown(prior)}, expected {len(classes)} numbers, one per class in the order {classes}, "
             "or a mapping from class to number."
         )
     if not ((rates >= 0).all() and abs(rates.sum() - 1) <= _ROUNDING):

@@ -1,4 +1,4 @@
-"""What a mistake costs, and the answer that is expected to cost least."""
+"""Misclassification costs, and the class of least expected cost."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,23 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.errors import ParameterError, shown
-from hornbeam.tree.check import read_only
+from hornbeam.tree.arrays import read_only
 from hornbeam.typing import Floats, Label
 
 __all__ = ["Costs"]
 
-_TOLERANCE = 1e-12  # of expected costs that are equal but for rounding, as a part of the largest cost
-_MANNER = "costs[true][predicted], in the order of the classes"
+_TOLERANCE = 1e-12  # relative to the largest cost; smaller differences of expected costs are rounding
+_EXPECTED = "costs[true][predicted], in the order of the classes"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Costs:
-    """What it costs to predict one class where another is the true one.
+    """Cost matrix: the cost of predicting one class when another is true.
 
     Parameters
     ----------
     matrix : array-like of shape (K, K) or (n_rows, K, K)
-        ``matrix[true][predicted]``, for all rows alike or for each row its own. A negative cost is a benefit.
+        ``matrix[true][predicted]``, for all rows or for each row. A negative cost is a benefit.
 
     See Also
     --------
@@ -32,8 +32,8 @@ class Costs:
 
     Examples
     --------
-    To call the second class the first one is five times as bad as the reverse, so a probability of 0.3 is
-    enough for the second:
+    Predicting the first class when the second is true costs five times as much as the reverse, so the second class is
+    decided at a probability of 0.3:
 
     >>> costs = Costs([[0, 1], [5, 0]])
     >>> costs.expected([[0.7, 0.3]])
@@ -47,13 +47,13 @@ class Costs:
     def __post_init__(self) -> None:
         try:
             matrix = np.array(self.matrix, np.float64)
-        except Exception:  # noqa: BLE001 (whatever the code of a value raises)
+        except Exception:  # noqa: BLE001 (conversion may raise anything)
             raise ParameterError(
-                f"costs={shown(self.matrix)}: expected a matrix of numbers, {_MANNER}."
+                f"costs={shown(self.matrix)}: expected a matrix of numbers, {_EXPECTED}."
             ) from None
         if matrix.ndim not in (2, 3) or matrix.shape[-1] != matrix.shape[-2]:
             raise ParameterError(
-                f"costs of shape {matrix.shape}: expected a square matrix, {_MANNER}, or one for each row."
+                f"costs of shape {matrix.shape}: expected a square matrix, {_EXPECTED}, or one for each row."
             )
         wrong = np.argwhere(~np.isfinite(matrix))
         if len(wrong):
@@ -71,11 +71,11 @@ class Costs:
         Parameters
         ----------
         costs : array-like, mapping, Costs or None
-            A matrix, or ``{(true label, predicted label): cost}``, where a pair that is not named costs 1, and
-            nothing if its labels are the same. None: every mistake costs 1.
+            A matrix, or ``{(true label, predicted label): cost}``, where other pairs cost 1, or 0 if the labels are
+            equal. None: every error costs 1.
         classes : sequence of labels
         n_rows : int, optional
-            So many rows may have a matrix each; by default there must be one for all.
+            Number of rows, if each row may have its own matrix; by default there is one for all rows.
 
         Raises
         ------
@@ -88,16 +88,16 @@ class Costs:
         Costs([[0.0, 20.0], [1.0, 0.0]])
         """
         if costs is None or isinstance(costs, Mapping):
-            return cls(_named(costs or {}, list(classes)))
+            return cls(_matrix_of_pairs(costs or {}, list(classes)))
         read = costs if isinstance(costs, cls) else cls(costs)
         k, shape = len(classes), read.matrix.shape
         if shape not in ((k, k), (n_rows, k, k)):
-            each = "one matrix for all rows" if n_rows is None else f"{(n_rows, k, k)} for a matrix a row"
-            raise ParameterError(f"costs of shape {shape}: expected {(k, k)}, {_MANNER}; or {each}.")
+            each = "one matrix for all rows" if n_rows is None else f"{(n_rows, k, k)} for one matrix per row"
+            raise ParameterError(f"costs of shape {shape}: expected {(k, k)}, {_EXPECTED}; or {each}.")
         return read
 
     def expected(self, belief: Any) -> Floats:
-        """Say what each answer is expected to cost, row by row.
+        """Compute the expected cost of predicting each class, for each row.
 
         Parameters
         ----------
@@ -107,7 +107,6 @@ class Costs:
         Returns
         -------
         float64 array of shape (n_rows, K)
-            The expected cost of predicting each class.
 
         Examples
         --------
@@ -117,12 +116,12 @@ class Costs:
         """
         belief = np.asarray(belief, np.float64)
         found: Floats = np.zeros_like(belief)
-        for true in range(belief.shape[1]):  # in their order: the same bits for one row and for many
+        for true in range(belief.shape[1]):  # class by class: the same bits for one row and for many
             found += belief[:, true, None] * self.matrix[..., true, :]
         return found
 
     def cheapest(self, belief: Any) -> NDArray[np.intp]:
-        """Find the answer of least expected cost for each row, the first of equals.
+        """Find the class of least expected cost for each row; the first of ties.
 
         Examples
         --------
@@ -136,14 +135,14 @@ class Costs:
 
     @property
     def slack(self) -> float:
-        """By how much expected costs may differ and still be equal; of costs that are the same for all rows."""
+        """Largest difference of expected costs that counts as a tie, for one matrix."""
         return float(_TOLERANCE * np.abs(self.matrix).max())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Costs) and np.array_equal(self.matrix, other.matrix)
 
     def __hash__(self) -> int:
-        return hash((self.matrix.shape, (self.matrix + 0.0).tobytes()))  # adding 0 makes -0 the same as 0
+        return hash((self.matrix.shape, (self.matrix + 0.0).tobytes()))  # + 0.0 turns -0.0 into 0.0
 
     def __repr__(self) -> str:
         if self.matrix.ndim == 3:
@@ -154,8 +153,8 @@ class Costs:
         return type(self), (self.matrix,)
 
 
-def _named(costs: Mapping[Any, Any], classes: list[Label]) -> Floats:
-    """The matrix of named pairs; any other mistake costs 1."""
+def _matrix_of_pairs(costs: Mapping[Any, Any], classes: list[Label]) -> Floats:
+    """Make the matrix of a mapping; other errors cost 1."""
     place = {label: code for code, label in enumerate(classes)}
     matrix = 1.0 - np.eye(len(classes))
     for pair, cost in costs.items():
@@ -171,6 +170,6 @@ def _named(costs: Mapping[Any, Any], classes: list[Label]) -> Floats:
                 )
         try:
             matrix[place[pair[0]], place[pair[1]]] = cost
-        except Exception:  # noqa: BLE001 (whatever the code of a value raises)
+        except Exception:  # noqa: BLE001 (conversion may raise anything)
             raise ParameterError(f"costs[{pair}] is {shown(cost)}: expected a number.") from None
     return matrix

@@ -1,4 +1,4 @@
-"""The class of interest: from its label to its code."""
+"""The code of the positive class, from its label."""
 
 from collections.abc import Sequence
 
@@ -9,14 +9,14 @@ __all__ = ["class_code", "spelled_class"]
 
 
 def class_code(classes: Sequence[Label], positive: Label) -> int:
-    """Return the code of the class of interest.
+    """Return the code of the positive class.
 
     Parameters
     ----------
     classes : sequence of labels
         The classes of the tree, ``tree.schema.classes``; empty where the target is numeric.
     positive : label
-        The class of interest.
+        The positive class.
 
     Returns
     -------
@@ -47,8 +47,8 @@ def class_code(classes: Sequence[Label], positive: Label) -> int:
     return known.index(positive)
 
 
-def spelled_class(classes: Sequence[Label], words: str) -> Label:
-    """Return the label that is written like this, for command lines: ``"1"`` finds the class 1.
+def spelled_class(classes: Sequence[Label], text: str) -> Label:
+    """Find the label with this text, for command lines: ``"1"`` finds the class 1.
 
     Examples
     --------
@@ -56,4 +56,4 @@ def spelled_class(classes: Sequence[Label], words: str) -> Label:
     (1, 'bad')
     """
     spelled = [str(label) for label in classes]
-    return classes[class_code(spelled, words)]
+    return classes[class_code(spelled, text)]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.errors import ParameterError
-from hornbeam.tree.check import read_only
+from hornbeam.tree.arrays import read_only
 from hornbeam.tree.decision.costs import Costs
 from hornbeam.typing import Floats, Label
 
@@ -19,24 +19,24 @@ __all__ = ["DecisionRule"]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DecisionRule:
-    """Decide for the class of least expected cost; without costs and class weights, for the most probable one.
+    """The class of least expected cost; without costs and class weights, the most probable class.
 
     Parameters
     ----------
     costs : Costs, optional
-        What each mistake costs. Default: every mistake costs 1.
+        Cost of each error. Default: every error costs 1.
     class_weight : float64 array of shape (n_classes,), optional
-        Factors on the probability of each class. Default: 1 for all.
+        Factor of the probability of each class. Default: 1 for all.
 
     Attributes
     ----------
     loss : Costs or None
-        The costs with the class weights multiplied in: ``class_weight[true] * costs[true][decided]``. None: the most
-        probable class is decided.
+        The costs times the class weights: ``class_weight[true] * costs[true][decided]``. None: the most probable class
+        is decided.
 
     Notes
     -----
-    On a tie the first class is decided. Expected costs that differ by less than 1e-12 of the largest cost are a tie.
+    The first of tied classes is decided. Expected costs that differ by less than 1e-12 of the largest cost are tied.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class DecisionRule:
         return self.loss is None
 
     def __call__(self, probabilities: Any) -> NDArray[np.intp]:
-        """Return the code of the class that is decided for each row of probabilities."""
+        """Return the code of the class decided for each row of probabilities."""
         probabilities = np.asarray(probabilities, np.float64)
         if self.loss is None:
             return np.argmax(probabilities, axis=1)
@@ -109,6 +109,6 @@ def _loss(costs: Costs | None, weight: Floats | None) -> Costs | None:
     matrix = 1.0 - np.eye(len(weight)) if costs is None else costs.matrix
     if matrix.shape[-1] != len(weight):
         raise ParameterError(
-            f"class_weight has {len(weight)} numbers and costs {matrix.shape[-1]} classes: expected as many."
+            f"class_weight has {len(weight)} numbers and costs {matrix.shape[-1]} classes: expected equal numbers."
         )
     return Costs(weight[:, None] * matrix)

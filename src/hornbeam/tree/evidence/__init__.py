@@ -1,1 +1,8 @@
-"""TODO."""
+"""Evidence: weights of the classes at each node, or weight, sum and squares of a numeric target.
+
+`means`: means and variances from the evidence of a regression tree.
+`numeric`: counting of that evidence.
+`fractional`: counting when rows with a missing value are split over every child.
+`standardised`: a numeric target in the form of two classes.
+`update`: more rows, fewer rows, decay.
+"""

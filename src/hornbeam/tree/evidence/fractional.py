@@ -1,9 +1,9 @@
-"""Counting when a missing value goes to every child (C4.5's fractional rows), in integers.
+"""Fractional rows of C4.5 in integers: a row with a missing value is split over every child.
 
-At a node that shares missing values, first the known rows of each child are weighed. A row of weight ``w``
-whose value is missing then goes to every child ``c`` with weight ``floor(w * known_c / known)``, and what the
-floors leave over goes to the last child with known rows: nothing is lost, and the order of the rows does not
-matter. A row stops where no known row shows the way.
+Let ``known_c`` be the weight of the rows with a known value that go to child ``c``, and ``known`` their sum. A row of
+weight ``w`` whose value is missing goes to every child ``c`` with weight ``floor(w * known_c / known)``, and the
+remainder goes to the last child with known rows. So the weights of the parts add up to ``w``, and the order of the rows
+does not matter. If no row has a known value, the row stops.
 """
 
 from __future__ import annotations
@@ -15,23 +15,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.table import Table
-from hornbeam.tree.skeleton import Skeleton
-from hornbeam.tree.walk import concat_ranges
+from hornbeam.tree.level_order import concat_ranges
+from hornbeam.tree.skeleton import EVERY_CHILD, STOP, Skeleton
+from hornbeam.tree.tree import Tree
 from hornbeam.typing import Bools, Counts
 
-__all__ = ["Arrivals", "count_shared", "descend", "known_weight"]
+__all__ = ["Arrivals", "child_shares", "count_shared", "descend", "known_weight"]
 
 type _Ids = NDArray[np.intp]
 
 
 class Arrivals(NamedTuple):
-    """What reaches one level: parts of rows, each at one of the level's places."""
+    """Parts of rows that reach one level of the tree."""
 
     place: _Ids  #: the places of the level
-    at: _Ids  #: of each part, where in `place` it is
-    row: _Ids
-    weight: Counts
-    known: Counts  #: of each place, the weight by which missing values were shared out to it
+    at: _Ids  #: index into `place` of each part
+    row: _Ids  #: row of each part
+    weight: Counts  #: weight of each part
+    known: Counts  #: weight of the rows with a known value that came to each place
 
 
 def count_shared(
@@ -41,7 +42,7 @@ def count_shared(
     weight: Counts | None,
     shares: Counts | None = None,
 ) -> tuple[Counts, Counts]:
-    """Count the parts of rows that reach each node, level by level.
+    """Count the parts of rows at each node, level by level.
 
     Parameters
     ----------
@@ -50,18 +51,18 @@ def count_shared(
     target : int32 array of shape (n_rows,)
     weight : int64 array of shape (n_rows,) or None
     shares : int64 array of shape (n_nodes,), optional
-        What missing values are shared by; default: the known rows of the table.
+        Weights that rows with a missing value are split by; default: the rows of the table with a known value.
 
     Returns
     -------
     evidence : int64 array of shape (n_nodes, n_classes)
     rows : int64 array of shape (n_nodes,)
-        Rows of which a part, of one step at least, reached the node.
+        Rows with a part of at least one step at the node.
 
     Examples
     --------
-    Two rows go left and one right, so of the 10 steps of the row that lacks a value 6 go left and 4 right:
-    the floors of 6 2/3 and 3 1/3, and the step left over to the last child.
+    Two rows go left and one right. The fourth row has a missing value and 10 steps of weight: 6 go left and 4 right,
+    the floors of 6 2/3 and 3 1/3, and the remainder of one step to the last child.
 
     >>> import numpy as np
     >>> from hornbeam.data.table import Table
@@ -83,12 +84,12 @@ def count_shared(
 
 
 def known_weight(skeleton: Skeleton, table: Table, weight: Counts | None) -> Counts:
-    """Weigh the rows that come to each node by a value they have: what missing values are shared by.
+    """Add up the rows that come to each node with a known value: the weights that missing values are split by.
 
     Returns
     -------
     int64 array of shape (n_nodes,)
-        Given to `count_shared` as `shares`, it shares these rows, and any others, as these were shared.
+        As `shares` of `count_shared`, it splits any rows in the proportions of this table.
 
     Examples
     --------
@@ -106,6 +107,39 @@ def known_weight(skeleton: Skeleton, table: Table, weight: Counts | None) -> Cou
     return known
 
 
+def child_shares(tree: Tree) -> dict[int, dict[int, float]]:
+    """Compute the share of each child in the missing values of its parent, for nodes that split them.
+
+    Returns
+    -------
+    dict from node to dict from child to share
+        Nodes in level order, and their children with evidence. The shares of a node add up to 1. A node whose children
+        have no evidence is left out: a missing value stops there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbeam.data.schema import Feature, Schema
+    >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan], missing_slot=[EVERY_CHILD, -1, -1])
+    >>> schema = Schema((Feature("dose"),), ("ill", "well"))
+    >>> child_shares(Tree.raw(schema, stump, np.array([[4, 4], [2, 0], [2, 4]])))
+    {0: {1: 0.25, 2: 0.75}}
+    """
+    skeleton = tree.skeleton
+    fractional = np.flatnonzero(skeleton.missing_slot == EVERY_CHILD).tolist()
+    weight = tree.weight.astype(np.float64).tolist() if fractional else []
+    shares = {}
+    for node in fractional:
+        first = skeleton.first_child.item(node)
+        children = range(first, first + skeleton.n_children.item(node))
+        total = 0.0
+        for child in children:  # a loop, not `sum`, which corrects rounding: the router adds in this way
+            total += weight[child]
+        if total > 0:
+            shares[node] = {child: weight[child] / total for child in children if weight[child] > 0}
+    return shares
+
+
 def descend(
     skeleton: Skeleton,
     table: Table,
@@ -116,22 +150,22 @@ def descend(
     standing: NDArray[np.int32] | None = None,
     shares: Counts | None = None,
 ) -> Iterator[Arrivals]:
-    """Send rows down from a place, and tell for each level which parts of them arrive where.
+    """Route rows down from a place, and yield the parts of rows at each level.
 
     Parameters
     ----------
     skeleton : Skeleton
     table : Table
     row : intp array
-        The rows, and
+        The rows.
     weight : int64 array
-        how much of each is at the place.
+        Weight of each row at the start.
     place : int, default 0
-        Where they start.
+        The node where they start.
     standing : int32 array of shape (n_nodes,), optional
-        The node whose test, and whose children, stand in each place; default: its own.
+        The node whose split and children are used at each place; default: the place itself.
     shares : int64 array of shape (n_nodes,), optional
-        What missing values are shared by; default: the known rows among these.
+        Weights that rows with a missing value are split by; default: the rows with a known value among these.
 
     Yields
     ------
@@ -156,27 +190,27 @@ def descend(
         first = np.cumsum(n_children) - n_children
         places = concat_ranges(skeleton.first_child[node], n_children)
 
-        slot, shared = _predict(skeleton, table, row, node[at])
+        slot, is_split = _next_slots(skeleton, table, row, node[at])
         moves = slot >= 0
         child = first[at[moves]] + slot[moves]
         if shares is None:
             known = np.bincount(child, weight[moves], minlength=len(places)).astype(np.int64)
         else:
             known = shares[places]
-        spread = at[shared]
-        part = _share(first[spread], n_children[spread], known, row[shared], weight[shared])
+        parent = at[is_split]
+        part = _split_rows(first[parent], n_children[parent], known, row[is_split], weight[is_split])
         row = np.concatenate((row[moves], part[0]))
         at = np.concatenate((child, part[1]))
         weight = np.concatenate((weight[moves], part[2]))
 
 
-def _predict(skeleton: Skeleton, table: Table, row: _Ids, node: _Ids) -> tuple[_Ids, Bools]:
-    """Find the slot each row takes at its node, -1 if none, and whether it is shared by all of them."""
-    slot = np.full(len(row), -1, np.intp)
+def _next_slots(skeleton: Skeleton, table: Table, row: _Ids, node: _Ids) -> tuple[_Ids, Bools]:
+    """Find the slot that each row takes at its node, negative if it takes none, and whether the row is split."""
+    slot = np.full(len(row), STOP, np.intp)
     missing = np.zeros(len(row), np.bool_)
-    asked = skeleton.feature[node]
-    for feature in np.unique(asked[asked >= 0]):
-        at = np.flatnonzero(asked == feature)
+    tested = skeleton.feature[node]
+    for feature in np.unique(tested[tested >= 0]):
+        at = np.flatnonzero(tested == feature)
         here, value = node[at], table.columns[feature][row[at]]
         if value.dtype == np.float64:
             slot[at] = value > skeleton.threshold[here]
@@ -186,13 +220,13 @@ def _predict(skeleton: Skeleton, table: Table, row: _Ids, node: _Ids) -> tuple[_
             slot[at[seen]] = skeleton.slot_of[skeleton.slot_start[here[seen]] + value[seen]]
             missing[at] = value == -1
     slot[missing] = skeleton.missing_slot[node[missing]]
-    return slot, slot == -2
+    return slot, slot == EVERY_CHILD
 
 
-def _share(
+def _split_rows(
     begin: _Ids, n_children: NDArray[np.int32], known: Counts, row: _Ids, weight: Counts
 ) -> tuple[_Ids, _Ids, Counts]:
-    """Split each row over its `n_children` children from `begin` on, by the known weight of each child."""
+    """Split each row over the children ``begin, ..., begin + n_children - 1``; return rows, children and weights."""
     child = concat_ranges(begin, n_children)
     first = np.cumsum(n_children) - n_children
     if not len(child):
@@ -211,8 +245,8 @@ def _share(
 def _floor_of_product(a: Counts, b: Counts, d: Counts) -> Counts:
     """Compute ``floor(a * b / d)`` exactly for ``b <= d`` and ``a, d < 2**50``, where ``a * b`` may overflow.
 
-    The float quotient is off by one at most. The product and the quotient times `d` wrap around alike, so
-    their difference is the true remainder and says which way.
+    The float quotient is off by at most one. The products ``a * b`` and ``quotient * d`` wrap around modulo 2**64, but
+    their difference is the true remainder, which corrects the quotient.
     """
     quotient = (a.astype(np.float64) * b / d).astype(np.int64)
     remainder = a * b - quotient * d

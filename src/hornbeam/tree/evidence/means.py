@@ -1,24 +1,27 @@
-"""Means: what trees of a numeric target believe of their evidence of weight, sum and sum of squares."""
+"""Means and variances of a numeric target, from the evidence of a regression tree: weight, sum and sum of squares."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from hornbeam.tree.skeleton import Skeleton
-from hornbeam.tree.walk import nearest_with_rows
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.tree.level_order import nearest_with_rows
 from hornbeam.typing import Counts, Floats
 
 __all__ = ["means", "variances"]
 
 
-def means(skeleton: Skeleton, evidence: Counts, unit: Floats) -> Floats:
+def means(parent: NDArray[Any], evidence: Counts, unit: Floats) -> Floats:
     """Divide sums by weights.
 
-    A node without rows believes what its parent does; a root without, 0.
+    A node without rows has the mean of its parent; a root without rows has mean 0.
 
     Parameters
     ----------
-    skeleton : Skeleton
+    parent : int array of shape (n,)
+        Parent of each node, -1 for the root.
     evidence : int64 array of shape (n, 3)
         Weight, weighted sum and weighted sum of squares.
     unit : float64 array of shape (3,)
@@ -29,25 +32,25 @@ def means(skeleton: Skeleton, evidence: Counts, unit: Floats) -> Floats:
 
     Examples
     --------
-    >>> skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan])
-    >>> means(skeleton, np.array([[4, 6, 10], [0, 0, 0], [4, 6, 10]]), np.array([1.0, 0.5, 0.25])).tolist()
+    >>> evidence = np.array([[4, 6, 10], [0, 0, 0], [4, 6, 10]])
+    >>> means(np.array([-1, 0, 0]), evidence, unit=np.array([1.0, 0.5, 0.25])).tolist()
     [0.75, 0.75, 0.75]
     """
     weight, total = evidence[:, 0], evidence[:, 1]
     if weight[0] == 0:
         return np.zeros(len(weight))
-    source = nearest_with_rows(skeleton, weight)
+    source = nearest_with_rows(parent, weight)
     mean: Floats = total[source] / weight[source] * (unit[1] / unit[0])
     return mean
 
 
 def variances(evidence: Counts, unit: Floats) -> Floats:
-    """Mean squared distance of each node's rows from their mean; 0 without rows.
+    """Compute the variance of the target at each node; 0 without rows.
 
     Notes
     -----
-    Squares are held in steps of their own, so a spread smaller than about a millionth of the largest value cannot be
-    told from none.
+    Squares are rounded to steps of ``unit[2]``, so a standard deviation below about a millionth of the largest value
+    may come out as 0.
 
     Examples
     --------
@@ -56,5 +59,5 @@ def variances(evidence: Counts, unit: Floats) -> Floats:
     """
     weight = np.maximum(evidence[:, 0], 1) * unit[0]
     mean, square = evidence[:, 1] * unit[1] / weight, evidence[:, 2] * unit[2] / weight
-    spread: Floats = np.maximum(square - mean * mean, 0.0)
-    return spread
+    variance: Floats = np.maximum(square - mean * mean, 0.0)
+    return variance

@@ -1,4 +1,4 @@
-"""The evidence of a numeric target: weight, sum and sum of squares of the rows that pass each node."""
+"""Evidence of a regression tree: weight, sum and sum of squares of the target at each node."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["count_numeric", "numeric_evidence_at", "numeric_units"]
 
 
 def numeric_units(numeric: NumericTarget, unit: float) -> Floats:
-    """Return what one step of weight, sum and squares is worth.
+    """Return the value of one step of weight, sum and sum of squares.
 
     Examples
     --------
@@ -29,12 +29,12 @@ def numeric_units(numeric: NumericTarget, unit: float) -> Floats:
 def count_numeric(
     skeleton: Skeleton, table: Table, numeric: NumericTarget, unit: float, n_jobs: int = 1
 ) -> tuple[Counts, Counts]:
-    """Add up the rows of a table at every node they pass.
+    """Add up weight, sum and sum of squares over the rows at each node.
 
     Parameters
     ----------
     skeleton : Skeleton
-        Each row takes one path.
+        Not fractional.
     table : Table
     numeric : NumericTarget
         The target of its rows.
@@ -56,10 +56,10 @@ def count_numeric(
     >>> (evidence * numeric_units(table.numeric_target, 1.0)).tolist(), rows.tolist()
     ([[2.0, 8.0, 34.0]], [2])
     """
-    if (skeleton.missing_slot == -2).any():
+    if skeleton.is_fractional:
         raise ParameterError(
-            "a test of this tree sends missing values to every child, and the target is numeric; expected tests with "
-            "one way for each row"
+            "a split of this tree sends missing values to every child, and the target is numeric; expected splits that "
+            "send each row to one child"
         )
     if unit != table.unit:
         raise ParameterError(f"unit is {unit}, expected the table's unit {table.unit}: the target is numeric")
@@ -71,7 +71,7 @@ def count_numeric(
 def numeric_evidence_at(
     stop: Indices, table: Table, numeric: NumericTarget, n_nodes: int
 ) -> tuple[Counts, Counts]:
-    """Add up rows at the node where each stops, and nowhere else.
+    """Add up rows at the node where each stops, not at its ancestors.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A numeric target on the scale of a coin, so that what is known of two classes holds for means."""
+"""Numeric targets standardised to mean 1/2 and variance 1/4, so that smoothing of two classes applies to means."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ __all__ = ["StandardisedTarget", "expect_classes", "impurities"]
 
 @dataclass(frozen=True, slots=True)
 class StandardisedTarget:
-    """Mean and standard deviation of all rows, and numbers seen from there.
+    """Mean and standard deviation of a numeric target, and the conversion to two classes.
 
-    A number y becomes ``u = 1/2 + (y - mean) / (2 deviation)``: mean 1/2 and variance 1/4, as of a fair coin. A row
-    is then a part u of one class and 1 - u of another; frequencies are means, and the squared loss over both classes
-    is that of y, times a constant. Both classes alike is the mean of all rows: where nothing is known.
+    A target y becomes ``u = 1/2 + (y - mean) / (2 deviation)``, with mean 1/2 and variance 1/4 as of a fair coin. A row
+    counts as u rows of one class and 1 - u of the other. The frequency of the first class is then a standardised mean,
+    the squared loss over both classes is a multiple of that of y, and equal probabilities are the mean of all rows.
 
     Parameters
     ----------
     mean, deviation : float
-        Of all rows; the deviation is 1 where they are all alike.
+        Of all rows; the deviation is 1 if all targets are equal.
 
     Examples
     --------
@@ -42,13 +42,13 @@ class StandardisedTarget:
 
     @classmethod
     def of(cls, *trees: Tree) -> Self:
-        """Take the rows of some trees together.
+        """Compute mean and deviation over the rows of all trees together.
 
         Examples
         --------
         >>> from hornbeam import TreeRegressor
         >>> StandardisedTarget.of(TreeRegressor("cart").fit([[0], [1]], [2.0, 6.0]).tree_)
-        Standard(mean=4.0, deviation=2.0)
+        StandardisedTarget(mean=4.0, deviation=2.0)
         """
         roots = np.sum([tree.evidence[0] * tree.unit for tree in trees], axis=0)
         if roots[0] == 0:
@@ -58,7 +58,7 @@ class StandardisedTarget:
         return cls(mean, deviation or 1.0)
 
     def shares(self, weight: Floats, total: Floats) -> Floats:
-        """Rows of both classes, given weights and weighted sums of y."""
+        """Rows of both classes, from weights and weighted sums of y."""
         above = 0.5 * weight + (total - self.mean * weight) / (2 * self.deviation)
         return np.column_stack((weight - above, above))
 
@@ -68,18 +68,18 @@ class StandardisedTarget:
         return self.shares(rows[:, 0], rows[:, 1])
 
     def means(self, share: Floats) -> Floats:
-        """Return y for shares of the second class."""
+        """Convert frequencies of the second class back to y."""
         y: Floats = self.mean + (share - 0.5) * (2 * self.deviation)
         return y
 
     def seen(self, y: Floats) -> Floats:
-        """Return y in units in which squared distances are squared losses over both classes."""
-        seen: Floats = (y - self.mean) / (np.sqrt(2) * self.deviation)
-        return seen
+        """Scale y so that squared differences are squared losses over both classes."""
+        scaled: Floats = (y - self.mean) / (np.sqrt(2) * self.deviation)
+        return scaled
 
 
 def impurities(tree: Tree, standard: StandardisedTarget) -> Floats:
-    """Variance of every node's rows as a part of that of all rows; 1 at the root.
+    """Compute the variance of each node relative to that of all rows; 1 at the root.
 
     Examples
     --------
@@ -88,12 +88,12 @@ def impurities(tree: Tree, standard: StandardisedTarget) -> Floats:
     >>> impurities(tree, StandardisedTarget.of(tree)).round(3).tolist()
     [1.0, 0.0, 0.375, 0.0, 0.0]
     """
-    spread: Floats = variances(tree.evidence, tree.unit) / (standard.deviation * standard.deviation)
-    return spread
+    impurity: Floats = variances(tree.evidence, tree.unit) / (standard.deviation * standard.deviation)
+    return impurity
 
 
-def expect_classes(tree: Tree, who: str) -> None:
-    """Refuse a tree of a numeric target where only classes make sense.
+def expect_classes(tree: Tree, step: str) -> None:
+    """Raise `ParameterError` for a regression tree, in a step that needs classes.
 
     Examples
     --------
@@ -102,10 +102,10 @@ def expect_classes(tree: Tree, who: str) -> None:
     Traceback (most recent call last):
         ...
     hornbeam.errors.ParameterError: Laplace's estimate is about classes, and the target of this tree is numeric:
-    expected a tree of classes. Choose another step, or make classes of the target.
+    expected a classification tree. Choose another step, or make classes of the target.
     """
     if tree.is_regression:
         raise ParameterError(
-            f"{who} is about classes, and the target of this tree is numeric: expected a tree of classes. "
+            f"{step} is about classes, and the target of this tree is numeric: expected a classification tree. "
             "Choose another step, or make classes of the target."
         )

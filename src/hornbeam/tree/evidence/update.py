@@ -1,8 +1,8 @@
-"""Evidence that grows, fades and is forgotten, on a skeleton that stays.
+"""Updates of the evidence on the same skeleton: add rows, remove rows, decay.
 
-`add_rows` counts new rows beside the old ones, `remove_rows` takes rows out again as if they had never come,
-`decay` lets all of them count for less. Tests and gains stay as they are; belief is raw again, until a
-smoother speaks. Counts are integers, so what was added is removed to the last step, in any order.
+`add_rows` counts more rows, `remove_rows` subtracts rows that were counted, `decay` multiplies all evidence by a
+factor. Splits and gains stay the same; belief becomes raw frequencies or means, to be smoothed again. Counts are
+integers, so removing rows undoes adding them exactly, in any order.
 """
 
 from __future__ import annotations
@@ -19,20 +19,21 @@ from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.tree.edit import count_evidence, integer_weights
 from hornbeam.tree.evidence.numeric import count_numeric
-from hornbeam.tree.tree import Step, Tree
+from hornbeam.tree.skeleton import EVERY_CHILD
+from hornbeam.tree.tree import Step, Tree, node_weight
 from hornbeam.tree.walk import evidence_stopping, pull_up
 from hornbeam.typing import Bools, Counts, Floats
 
 __all__ = ["add_rows", "decay", "remove_rows"]
 
-_MOST = 2.0**62  # steps of evidence in a tree (`hornbeam.tree.check`)
-_BLOCK = 2.0**49  # steps that are counted at once: sums of them are exact in float64
-_ROUNDING = 1e-9  # of sums of squares
-_FADED_BITS = 48  # steps of all rows together that are fine enough to fade again and again
+_MAX_EVIDENCE = 2.0**62  # steps in a tree (`hornbeam.tree.check`)
+_BLOCK = 2.0**49  # steps counted at once: their sums are exact in float64
+_ROUNDING = 1e-9  # relative, of sums of squares
+_DECAY_BITS = 48  # bits of the total evidence, enough for many decays
 
 
 def add_rows(tree: Tree, table: Table, *, shares: Counts | None = None) -> Tree:
-    """Count more rows at every node they pass.
+    """Add rows to the evidence of a tree.
 
     Parameters
     ----------
@@ -40,19 +41,20 @@ def add_rows(tree: Tree, table: Table, *, shares: Counts | None = None) -> Tree:
     table : Table
         Rows read with the tree's schema, and their target; its unit is a whole number of the tree's.
     shares : int64 array of shape (n_nodes,), optional
-        What missing values are shared by where they go to every child (`hornbeam.tree.evidence.fractional.known_weight`).
-        Default: the evidence of the tree. To remove these rows again, give the same.
+        Weights that rows with a missing value are split by where they go to every child
+        (`hornbeam.tree.evidence.fractional.known_weight`). Default: the evidence of the tree. To remove these rows
+        again, pass the same weights.
 
     Returns
     -------
     Tree
-        In the unit of `tree`, with raw frequencies as belief.
+        In the unit of `tree`, with raw belief.
 
     Raises
     ------
     DataError
-        If the table was read with another schema, has no target, or weighs too much. The steps of a numeric target
-        are chosen by `fit`: they have room for as many rows again of the same size, and usually for more.
+        If the table was read with another schema, has no target, or weighs too much. The units of a numeric target
+        are chosen in `fit`: they have room for at least as many rows again of the same size.
 
     Examples
     --------
@@ -66,33 +68,33 @@ def add_rows(tree: Tree, table: Table, *, shares: Counts | None = None) -> Tree:
     >>> print(more.history[-1])
     add-rows(rows=2, weight=2.0)
     """
-    evidence, rows = _tally(tree, table, shares)
-    return _counted(
+    evidence, rows = _count(tree, table, shares)
+    return _with_evidence(
         tree, tree.evidence + evidence, tree.rows + rows, _step("add-rows", tree, evidence, table)
     )
 
 
 def remove_rows(tree: Tree, table: Table, *, shares: Counts | None = None) -> Tree:
-    """Take rows out of every node they passed.
+    """Remove rows from the evidence of a tree.
 
     Parameters
     ----------
     tree : Tree
     table : Table
-        Rows that were counted, with the target and the weights they had.
+        Rows that were counted, with the same target and weights.
     shares : int64 array of shape (n_nodes,), optional
-        As of `add_rows`: what missing values among these rows were shared by.
+        As in `add_rows`, when these rows were added.
 
     Returns
     -------
     Tree
-        In the unit of `tree`, with raw frequencies as belief.
+        In the unit of `tree`, with raw belief.
 
     Raises
     ------
     DataError
-        If fewer such rows were counted than are to be removed; it names the node and the class. Of numbers alone
-        their weight, sum and squares are known: that these could not be left is all that can be found out.
+        If fewer of these rows were counted than are to be removed; it names the node and the class. In regression
+        only impossible sums are found, because the tree stores weight, sum and squares alone.
 
     Examples
     --------
@@ -108,33 +110,33 @@ def remove_rows(tree: Tree, table: Table, *, shares: Counts | None = None) -> Tr
     hornbeam.errors.DataError: leaf 2 has 0 rows of the class 'no', but 1 are to be forgotten: expected rows that
     were counted, with the weights they had. Leave out those that were not.
     """
-    evidence, rows = _tally(tree, table, shares)
-    _check_known(tree, evidence, rows)
-    return _counted(
+    evidence, rows = _count(tree, table, shares)
+    _check_removable(tree, evidence, rows)
+    return _with_evidence(
         tree, tree.evidence - evidence, tree.rows - rows, _step("remove-rows", tree, evidence, table)
     )
 
 
 def decay(tree: Tree, factor: float) -> Tree:
-    """Let all evidence count for less.
+    """Multiply all evidence by a factor below 1.
 
     Parameters
     ----------
     tree : Tree
     factor : float
-        What a row is worth from now on: above 0, up to 1, which changes nothing.
+        Above 0, up to 1, which changes nothing.
 
     Returns
     -------
     Tree
-        With raw frequencies as belief. `rows` goes on counting every row that came.
+        With raw belief. `rows` does not change.
 
     Notes
     -----
-    The weight of each class that stops at each node is multiplied and rounded to the nearest step, halves to
-    the even one; what a node has beyond is what its children have. The steps are chosen anew for it, by a
-    power of two, so that all evidence was 2**47 to 2**48 of them: a row fades in thousands of small parts, not
-    all at once. Of a numeric target that is so of the weight; sums have fine steps already.
+    The evidence that stops at each node is multiplied and rounded to the nearest step, halves to the even one; inner
+    nodes are the sums of their children and what stops there. The unit is first divided by a power of two, so that the
+    old evidence is 2**47 to 2**48 steps and repeated decay loses little to rounding. In regression only the unit of
+    the weight changes; the others are fine enough.
 
     Examples
     --------
@@ -142,8 +144,8 @@ def decay(tree: Tree, factor: float) -> Tree:
     >>> from hornbeam.tree import Skeleton, count_rows
     >>> x, y = np.array([[20.0], [25.0], [40.0], [50.0]]), ["no", "yes", "yes", "yes"]
     >>> tree = count_rows(Skeleton.of([2, 0, 0], [0, -1, -1], [30.0, np.nan, np.nan]), Table.read(x, y))
-    >>> faded = decay(tree, 0.9)
-    >>> (faded.evidence * faded.unit).round(6).tolist()
+    >>> decayed = decay(tree, 0.9)
+    >>> (decayed.evidence * decayed.unit).round(6).tolist()
     [[0.9, 2.7], [0.9, 0.9], [0.0, 1.8]]
     """
     if not 0 < factor <= 1:
@@ -154,41 +156,42 @@ def decay(tree: Tree, factor: float) -> Tree:
         return tree
     weight = tree.evidence[0, :1] if tree.is_regression else tree.evidence[0]
     finer = np.ones_like(tree.unit)
-    finer[: len(weight)] = ldexp(1.0, _FADED_BITS - int(weight.sum()).bit_length())
+    finer[: len(weight)] = ldexp(1.0, _DECAY_BITS - int(weight.sum()).bit_length())
     own = np.rint(evidence_stopping(tree.skeleton, tree.evidence) * (factor * finer)).astype(np.int64)
     step = Step.of("decay", factor=float(factor))
-    return _counted(tree, pull_up(tree.skeleton, own), tree.rows, step, unit=tree.unit / finer)
+    return _with_evidence(tree, pull_up(tree.skeleton, own), tree.rows, step, unit=tree.unit / finer)
 
 
-def _tally(tree: Tree, table: Table, shares: Counts | None) -> tuple[Counts, Counts]:
-    """Count rows in the tree's unit, in blocks that each can be counted exactly."""
+def _count(tree: Tree, table: Table, shares: Counts | None) -> tuple[Counts, Counts]:
+    """Count rows in the unit of the tree, in blocks small enough for exact sums."""
     if table.schema != tree.schema:
         raise DataError(
-            "the table's schema is not the tree's, expected columns and classes coded alike: "
+            "the table's schema is not the tree's, expected the same codes of columns and classes: "
             "read it with Table.read(X, y, schema=tree.schema)"
         )
     if table.numeric_target is not None:
-        return _measured(tree, table, table.numeric_target.values)
+        return _count_regression(tree, table, table.numeric_target.values)
     if shares is None:
         shares = tree.weight
     evidence, rows = np.zeros_like(tree.evidence), np.zeros_like(tree.rows)
     for block in _blocks(tree, table):
-        more = count_evidence(tree.skeleton, block, tree.unit.item(0), shares)
-        evidence += more[0]
-        rows += more[1]
+        block_evidence, block_rows = count_evidence(tree.skeleton, block, tree.unit.item(0), shares)
+        evidence += block_evidence
+        rows += block_rows
     return evidence, rows
 
 
-def _measured(tree: Tree, table: Table, values: Floats) -> tuple[Counts, Counts]:
-    """Add up numbers in the steps that the tree has, whatever these rows alone would be given."""
+def _count_regression(tree: Tree, table: Table, values: Floats) -> tuple[Counts, Counts]:
+    """Add up rows in the units of the tree instead of those of the table."""
     weight = integer_weights(table, tree.unit.item(0))
-    heavy = np.ones(table.n_rows) if weight is None else weight * tree.unit[0]
-    most = np.stack([heavy, heavy * np.abs(values), heavy * values * values]).sum(axis=1) / tree.unit
-    total = (most + np.abs(tree.evidence[0].astype(np.float64))).max()
-    if total > _MOST:
+    row_weight = np.ones(table.n_rows) if weight is None else weight * tree.unit[0]
+    sums = np.stack([row_weight, row_weight * np.abs(values), row_weight * values * values]).sum(axis=1)
+    total = (sums / tree.unit + np.abs(tree.evidence[0].astype(np.float64))).max()
+    if total > _MAX_EVIDENCE:
         raise DataError(
-            f"the rows of the tree and these add up to {total:.3g} of its steps, expected at most {_MOST:.3g}: they "
-            "were chosen for the rows of its fit. Leave out rows to forget that never came, or grow a new tree."
+            f"the rows of the tree and these add up to {total:.3g} of its steps, expected at most "
+            f"{_MAX_EVIDENCE:.3g}: the steps were chosen for the rows of its fit. Leave out rows to forget that were "
+            "never counted, or grow a new tree."
         )
     table = replace(table, weight=weight, unit=tree.unit.item(0))
     return count_numeric(tree.skeleton, table, NumericTarget(values, *tree.unit[1:].tolist()), table.unit)
@@ -198,9 +201,9 @@ def _blocks(tree: Tree, table: Table) -> Iterator[Table]:
     weight = np.ones(table.n_rows) if table.weight is None else table.weight
     counted = np.cumsum(weight * (table.unit / tree.unit[0]))
     total = counted[-1] + float(tree.evidence[0].sum())
-    if total > _MOST:
+    if total > _MAX_EVIDENCE:
         raise DataError(
-            f"old and new rows weigh {total:.3g} steps of {tree.unit[0]:.3g}, expected at most {_MOST:.3g}: "
+            f"old and new rows weigh {total:.3g} steps of {tree.unit[0]:.3g}, expected at most {_MAX_EVIDENCE:.3g}: "
             "decay the old ones, or grow a new tree"
         )
     ends = np.flatnonzero(np.diff(counted // _BLOCK)) + 1
@@ -208,46 +211,49 @@ def _blocks(tree: Tree, table: Table) -> Iterator[Table]:
         yield table.slice(begin, end)
 
 
-def _check_known(tree: Tree, evidence: Counts, rows: Counts) -> None:
-    """Raise `DataError` if there is less than is to be removed, at the deepest node where it shows."""
+def _check_removable(tree: Tree, evidence: Counts, rows: Counts) -> None:
+    """Raise `DataError` if a node has less evidence than is to be removed, for the deepest such node."""
     skeleton = tree.skeleton
-    own, asked = evidence_stopping(skeleton, tree.evidence), evidence_stopping(skeleton, evidence)
+    own, removed = evidence_stopping(skeleton, tree.evidence), evidence_stopping(skeleton, evidence)
     if tree.is_regression:
-        odd = _impossible(own - asked, tree.unit)
-        node = np.flatnonzero(odd)[-1] if odd.any() else -1
-        what = "no such numbers as are"
-        if node < 0:
+        impossible = _impossible_sums(own - removed, tree.unit)
+        if not impossible.any():
             return
-    elif (own < asked).any():
-        node, k = np.argwhere(own < asked)[-1]
-        has, wanted = own[node, k] * tree.unit[k], asked[node, k] * tree.unit[k]
-        what = f"{has:g} rows of the class {tree.schema.classes[k]!r}, but {wanted:g} are"
+        node, found = np.flatnonzero(impossible)[-1], "no such numbers as are"
+    elif (own < removed).any():
+        node, k = np.argwhere(own < removed)[-1]
+        has, wanted = own[node, k] * tree.unit[k], removed[node, k] * tree.unit[k]
+        found = f"{has:g} rows of the class {tree.schema.classes[k]!r}, but {wanted:g} are"
     else:
         left, parent = tree.rows - rows, np.maximum(skeleton.parent, 0)
-        # Where missing values go to every child a row may be in all of them, but no child has more than its parent.
-        spread = skeleton.missing_slot == -2
-        odd = ((evidence_stopping(skeleton, left) < 0) & ~spread) | ((left > left[parent]) & spread[parent])
-        if not odd.any():
+        # A row with a missing value may be in every child, but no child has more rows than its parent.
+        split = skeleton.missing_slot == EVERY_CHILD
+        negative = (evidence_stopping(skeleton, left) < 0) & ~split
+        impossible = negative | ((left > left[parent]) & split[parent])
+        if not impossible.any():
             return
-        node = np.flatnonzero(odd)[-1]
-        what = "fewer rows than are"
+        node, found = np.flatnonzero(impossible)[-1], "fewer rows than are"
     place = "leaf" if skeleton.is_leaf[node] else "node"
     raise DataError(
-        f"{place} {node} has {what} to be forgotten: expected rows that were counted, with the weights they "
+        f"{place} {node} has {found} to be forgotten: expected rows that were counted, with the weights they "
         "had. Leave out those that were not."
     )
 
 
-def _impossible(left: Counts, unit: Floats) -> Bools:
-    """Which nodes would be left with what no numbers add up to."""
+def _impossible_sums(left: Counts, unit: Floats) -> Bools:
+    """Find nodes whose weight, sum and sum of squares belong to no set of rows."""
     weight, total, squares = (left * unit).T
-    none_left = (left[:, 0] == 0) & (left != 0).any(axis=1)
-    apart = total * total > weight * squares * (1 + _ROUNDING) + _ROUNDING * squares.max(initial=0.0)
-    impossible: Bools = (left[:, [0, 2]] < 0).any(axis=1) | none_left | apart
+    without_weight = (left[:, 0] == 0) & (left != 0).any(axis=1)
+    negative_variance = total * total > weight * squares * (1 + _ROUNDING) + _ROUNDING * squares.max(
+        initial=0.0
+    )
+    impossible: Bools = (left[:, [0, 2]] < 0).any(axis=1) | without_weight | negative_variance
     return impossible
 
 
-def _counted(tree: Tree, evidence: Counts, rows: Counts, step: Step, unit: Floats | None = None) -> Tree:
+def _with_evidence(
+    tree: Tree, evidence: Counts, rows: Counts, step: Step, unit: Floats | None = None
+) -> Tree:
     return Tree.raw(
         tree.schema,
         tree.skeleton,
@@ -261,6 +267,5 @@ def _counted(tree: Tree, evidence: Counts, rows: Counts, step: Step, unit: Float
 
 
 def _step(name: str, tree: Tree, evidence: Counts, table: Table) -> Step:
-    steps_of_rows = evidence[0, 0] if tree.is_regression else evidence[0].sum()
-    weight = float(steps_of_rows * tree.unit[0])
+    weight = float(node_weight(tree.schema, evidence[:1])[0] * tree.unit[0])
     return Step.of(name, rows=table.n_rows, weight=weight)

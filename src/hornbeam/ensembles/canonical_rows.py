@@ -1,0 +1,80 @@
+"""Encoded rows in canonical order, shared by all trees of an ensemble."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.data.numeric_target import NumericTarget
+from hornbeam.data.row_order import canonical_order
+from hornbeam.data.table import Table
+from hornbeam.errors import DataError
+from hornbeam.growing.encoded_table import EncodedTable
+from hornbeam.recipe import Recipe
+from hornbeam.typing import Counts
+
+__all__ = ["CanonicalRows"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CanonicalRows:
+    """Encoded rows, sorted by a hash of their codes and target.
+
+    Parameters
+    ----------
+    encoded : EncodedTable
+        Rows with their target; equal rows are neighbours.
+    origin : int64 array of shape (n_rows,)
+        Position of each row in the table that was read.
+    row_hash : uint64 array of shape (n_rows,)
+        Ascending; equal rows have equal hashes.
+
+    Notes
+    -----
+    Random draws go by position. Positions depend on the rows and not on the order they were read in, so the draws do
+    not depend on that order either.
+
+    Examples
+    --------
+    >>> rows = CanonicalRows.of(Table.read([[1.0], [2.0], [1.0]], ["a", "b", "a"]), Recipe())
+    >>> rows.encoded.codes[rows.row_hash == rows.row_hash[rows.origin == 0]].ravel().tolist()
+    [0, 0]
+    """
+
+    encoded: EncodedTable
+    origin: Counts
+    row_hash: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, table: Table, recipe: Recipe, n_jobs: int = 1) -> Self:
+        """Bin, encode and sort the rows of a table."""
+        if table.target is None and table.numeric_target is None:
+            raise DataError("The table has no target. Read it with y to grow trees from it.")
+        encoded = EncodedTable.of(table, recipe.bin(table, n_jobs), n_jobs)
+        origin, row_hash = canonical_order(table, encoded.codes)
+        return cls(encoded.take(origin), origin, row_hash[origin])
+
+    @property
+    def table(self) -> Table:
+        """The rows in canonical order."""
+        return self.encoded.table
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.encoded.n_rows
+
+    def sample(self, rows: NDArray[np.intp], weight: Counts | None = None, unit: float = 1.0) -> EncodedTable:
+        """Copy some rows with new weights, in steps of `unit`; None for a weight of 1 each.
+
+        Examples
+        --------
+        >>> rows = CanonicalRows.of(Table.read([[1.0], [2.0]], ["a", "b"]), Recipe())
+        >>> rows.sample(np.array([1]), np.array([2])).table.weight
+        array([2])
+        """
+        table = replace(self.table.take(rows), weight=weight, unit=unit)
+        if table.numeric_target is not None:
+            table = replace(table, numeric_target=NumericTarget.of(table.numeric_target.values, weight, unit))
+        return self.encoded.take(rows, table)

@@ -1,0 +1,149 @@
+"""Drift: numbers worked by hand, scipy's tests, early stops, distributed rows, and false alarms."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chi2, chi2_contingency
+
+from hornbeam import Table, TreeClassifier
+from hornbeam.errors import SchemaError
+from hornbeam.explain import drift
+from hornbeam.explain.drift import _chi_square, _holm
+from hornbeam.smoothing import HGS, IntervalCalibration, effective_size
+from strategies import tables, trees
+from worked_trees import rows_at, worked_tree
+
+
+def test_an_example_worked_by_hand():
+    """B, A1 and A2 have 4, 3 and 3 of 10 training rows, and 2, 12 and 6 of 20 new rows."""
+    tree = worked_tree()
+    found = drift(tree, rows_at(tree, {2.0: [2, 0], 0.0: [9, 3], 1.0: [4, 2]}))
+    assert found.node.tolist() == [2, 3, 4]
+    assert found.rows.tolist() == [2, 12, 6]
+    np.testing.assert_allclose(found.expected, [0.4, 0.3, 0.3])
+    np.testing.assert_allclose(found.found, [0.1, 0.6, 0.3])
+    before, now = np.array([4.5, 3.5, 3.5]) / 11.5, np.array([2.5, 12.5, 6.5]) / 21.5
+    np.testing.assert_allclose(found.psi, (now - before) * np.log(now / before))
+    assert found.stability_index == pytest.approx(found.psi.sum())
+    assert found.psi_p_value == pytest.approx(chi2.sf(found.psi.sum() / (1 / 10 + 1 / 20), 2))
+    np.testing.assert_allclose(found.predicted, [[1 / 4, 3 / 4], [1, 0], [2 / 3, 1 / 3]])
+    np.testing.assert_allclose(found.observed, [[1, 0], [3 / 4, 1 / 4], [2 / 3, 1 / 3]])
+    single = [
+        chi2_contingency(counts, correction=False).pvalue
+        for counts in ([[1, 3], [2, 0]], [[3, 0], [9, 3]], [[2, 1], [4, 2]])
+    ]
+    ordered = np.sort(single)
+    np.testing.assert_allclose(
+        np.sort(found.p_value), np.minimum([3 * ordered[0], 2 * ordered[1], ordered[2]], 1)
+    )
+
+
+def test_predictions_count_with_their_effective_size():
+    tree = IntervalCalibration(0.5, 0.8)(HGS()(worked_tree()))
+    found = drift(tree, rows_at(tree, {2.0: [20, 4]}))
+    counts = [tree.belief[2] * effective_size(tree)[2], [20, 4]]
+    assert found.p_value[0] == pytest.approx(chi2_contingency(counts, correction=False).pvalue)
+    assert np.isnan(found.p_value[1:]).all()  # no rows, nothing to compare
+    assert np.isnan(found.observed[1:]).all()
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_shares_add_up_and_the_index_is_not_negative(data):
+    tree = data.draw(trees(max_inner=6))
+    table = data.draw(tables(tree.schema, weights=False))
+    found = drift(tree, table)
+    assert found.found.sum() == pytest.approx(1)
+    assert found.rows.sum() == pytest.approx(table.n_rows)
+    assert found.expected.sum() == pytest.approx(1.0 if tree.evidence.any() else 0.0)
+    assert (found.psi >= 0).all()
+    assert 0 <= found.psi_p_value <= 1
+    tested = ~np.isnan(found.p_value)
+    assert ((found.p_value[tested] >= 0) & (found.p_value[tested] <= 1)).all()
+    np.testing.assert_allclose(found.observed[found.rows > 0].sum(axis=1), 1)
+    unlabelled = drift(tree, Table(table.schema, table.columns))
+    np.testing.assert_array_equal(unlabelled.psi, found.psi)
+    assert unlabelled.p_value is None
+
+
+@settings(max_examples=40)
+@given(st.integers(2, 6), st.integers(0, 99))
+def test_the_chi_square_test_matches_scipy(n_classes, seed):
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, 6, (5, 2, n_classes)) * rng.integers(0, 2, (5, 1, n_classes))
+    counts[:, :, 0] += 1
+    sizes = counts.sum(axis=2)
+    rates = counts / sizes[:, :, None]
+    found = _chi_square(rates[:, 0], sizes[:, 0] * 1.0, rates[:, 1], sizes[:, 1] * 1.0)
+    for p, table in zip(found, counts, strict=True):
+        table = table[:, table.any(axis=0)]
+        expected = chi2_contingency(table, correction=False).pvalue if table.shape[1] > 1 else 1.0
+        assert p == pytest.approx(expected)
+
+
+def test_holms_correction():
+    np.testing.assert_allclose(_holm(np.array([0.01, 0.04, 0.03, np.nan])), [0.03, 0.06, 0.06, np.nan])
+    np.testing.assert_allclose(_holm(np.array([0.5, 0.9])), [1.0, 1.0])
+
+
+def test_inner_nodes_where_rows_stop_are_listed():
+    clf = TreeClassifier(smoothing=None).fit([[0.0]] * 5 + [[1.0]] * 5, [0] * 5 + [1] * 5)
+    found = clf.drift([[0.0], [np.nan], [np.nan], [1.0]])
+    assert found.node.tolist() == [0, 1, 2]
+    assert found.expected.tolist() == [0.0, 0.5, 0.5]
+    assert found.found.tolist() == [0.5, 0.25, 0.25]
+
+
+def test_a_distributed_row_counts_in_every_leaf():
+    X = np.array([[0.0]] * 6 + [[1.0]] * 3 + [[np.nan]])
+    clf = TreeClassifier("c4.4").fit(X, [0] * 6 + [1] * 3 + [0])
+    assert clf.tree_.skeleton.missing_slot[0] == -2
+    np.testing.assert_allclose(clf.drift([[np.nan]] * 3).rows, [2.0, 1.0])
+
+
+def test_columns_have_an_entry_per_leaf_and_class():
+    clf = TreeClassifier(smoothing="laplace").fit([[0.0]] * 5 + [[1.0]] * 5, ["no"] * 5 + ["yes"] * 5)
+    labelled = clf.drift([[0.0], [1.0], [1.0]], ["no", "no", "yes"])
+    columns = labelled.to_dict()
+    assert {len(column) for column in columns.values()} == {4}
+    assert columns["class"] == ["no", "yes"] * 2
+    assert columns["observed"] == [1.0, 0.0, 0.5, 0.5]
+    assert {len(column) for column in clf.drift([[0.0]]).to_dict().values()} == {2}
+    assert len(labelled) == 2
+    assert len(repr(labelled).splitlines()) == 4
+
+
+def test_there_is_no_drift_after_updates():
+    X, y = [[0.0]] * 50 + [[1.0]] * 50, [0] * 50 + [0, 1] * 25
+    new = [[0.0]] * 20 + [[1.0]] * 80, [0] * 20 + [1] * 80
+    clf = TreeClassifier().fit(X, y)
+    moved = clf.drift(*new)
+    assert moved.psi_p_value < 0.01
+    assert moved.p_value[1] < 0.001
+    for _ in range(20):
+        clf.update(*new)
+    updated = clf.drift(*new)
+    assert updated.psi_p_value > 0.5
+    assert updated.p_value.min() > 0.5
+
+
+def test_unknown_labels_and_columns_are_refused():
+    clf = TreeClassifier().fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(SchemaError, match="y has the label 2"):
+        clf.drift([[0.0]], [2])
+    with pytest.raises(SchemaError):
+        clf.drift([[0.0, 1.0]])
+
+
+def test_unchanged_data_seldom_raises_an_alarm():
+    """The tree is grown from one half of the rows, and the other half is compared with it."""
+    alarms = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(400, 3))
+        y = rng.random(400) < 1 / (1 + np.exp(-X[:, 0] - X[:, 1] * X[:, 2]))
+        found = TreeClassifier(simplicity=1.0).fit(X[:200], y[:200]).drift(X[200:], y[200:])
+        alarms.append((found.psi_p_value < 0.05, np.nanmin(found.p_value) < 0.05))
+    # At a rate of one in twenty, 5 or more of 20 happen once in 400 times.
+    assert np.sum(alarms, axis=0).max() < 5

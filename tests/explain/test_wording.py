@@ -1,0 +1,42 @@
+"""Conditions, and the rule of a node, as text."""
+
+import json
+
+import numpy as np
+import pytest
+
+from hornbeam.data.schema import Feature, Kind
+from hornbeam.explain.wording import condition_dict, rule_text
+from hornbeam.export.condition_text import condition_text
+from hornbeam.tree import Condition
+from worked import T0
+
+AGE = Feature("age")
+SIZE = Feature("size", Kind.ORDINAL, ("S", "M", "L"))
+COLOUR = Feature("colour", Kind.NOMINAL, ("blue", "green", "red"))
+inf = np.inf
+
+
+@pytest.mark.parametrize(
+    ("condition", "text"),
+    [
+        (Condition(0, AGE, 17.0, 30.5), "17 < age ≤ 30.5"),
+        (Condition(0, AGE, above=17.0, missing=True), "age > 17 or missing"),
+        (Condition(0, AGE, at_most=inf), "age known"),
+        (Condition(0, AGE, above=2.0, at_most=inf), "age > 2"),
+        (Condition(0, AGE, among=(), missing=True), "age missing"),
+        (Condition(0, AGE, among=()), "age impossible"),
+        (Condition(0, SIZE, above=0.5), "size > S"),
+        (Condition(0, COLOUR, among=(0, 2)), "colour in {blue, red}"),
+        (Condition(0, COLOUR, among=(1,), missing=True), "colour = green or missing"),
+        (Condition(0, Feature("a\nb"), at_most=0.0), r"'a\nb' ≤ 0"),
+    ],
+)
+def test_conditions_as_text(condition, text):
+    assert condition_text(condition) == text
+    assert condition_dict(condition)["text"] == text
+    json.dumps(condition_dict(condition), allow_nan=False)
+
+
+def test_the_rule_of_the_root_is_every_row():
+    assert [rule_text(T0, node) == "every row" for node in range(T0.n_nodes)] == [True] + [False] * 4
