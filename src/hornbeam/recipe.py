@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import ClassVar, Literal, Protocol, Self
+from typing import Literal, Protocol, Self
 
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.engine import LocalEngine
@@ -34,24 +34,26 @@ class Finisher(Protocol):
 class Fitter(Protocol):
     """Fits a tree to a table: a `Recipe`, or a recipe with settings chosen on held-out rows.
 
-    `fit` is ``choose``, binning, ``learn``, growing and ``finish``, one after the other. A fit on rows that are not all
-    in memory (`hornbeam.out_of_core`) calls these parts itself.
+    `fit` is `choose`, binning, `learn`, growing and `Finisher.finish`, one after the other. A fit to rows that are not
+    all in memory (`hornbeam.out_of_core`) calls these parts itself.
     """
+
+    __slots__ = ()
 
     @property
     def seed(self) -> int:
         """Seed of samples and folds."""
-        ...
+        return 0
 
     @property
     def fixed_recipe(self) -> Recipe | None:
         """The recipe that `choose` returns for any table; None if it depends on the rows."""
-        ...
+        return None
 
     @property
     def rows_to_learn(self) -> int:
         """Largest number of rows that `learn` uses; 0 if it uses none."""
-        ...
+        return 0
 
     def fit(self, table: Table, *, n_jobs: int = 1, on_progress: Callable[[int], None] | None = None) -> Tree:
         """Fit a tree; it does not depend on ``n_jobs``."""
@@ -61,13 +63,13 @@ class Fitter(Protocol):
         """Return the recipe, with the pruner chosen on these rows if that is to be chosen."""
         ...
 
-    def learn(self, recipe: Recipe, table: Table, bins: Bins, codes: Codes, *, n_jobs: int = 1) -> Finisher:
-        """Choose the rest of the settings on these rows, and return what finishes a tree with them."""
-        ...
+    def learn(self, recipe: Recipe, table: Table, bins: Bins, codes: Codes, *, n_jobs: int = 1) -> Finisher:  # noqa: ARG002
+        """Choose the remaining settings on these rows; the result finishes a tree. By default there are none."""
+        return recipe
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class Recipe(Fitter):
     """All settings of a fit.
 
     Parameters
@@ -91,9 +93,6 @@ class Recipe:
     2
     """
 
-    seed: ClassVar[int] = 0
-    rows_to_learn: ClassVar[int] = 0
-
     max_bins: int | Literal["auto"] | None = "auto"
     grower: Grower = field(default_factory=Grower)
     pruner: Pruner | None = None
@@ -112,10 +111,6 @@ class Recipe:
     def choose(self, table: Table, *, n_jobs: int = 1) -> Self:  # noqa: ARG002
         """Return the recipe itself: nothing is chosen."""
         return self
-
-    def learn(self, recipe: Recipe, table: Table, bins: Bins, codes: Codes, *, n_jobs: int = 1) -> Recipe:  # noqa: ARG002
-        """Return the given recipe: nothing is learnt."""
-        return recipe
 
     def bin(self, table: Table, n_jobs: int = 1) -> Bins:
         """Choose the bins of a table."""

@@ -41,8 +41,6 @@ class NamedSmoother(Smoother, Protocol):
     needs_only_ancestors : bool, default False
         Whether a prediction depends on the node and its ancestors alone. Pruning below the node does not change it
         then, so that cross-validation smooths a tree once for all candidates.
-    prior_name : str, default "the uniform prior"
-        The prior of pseudo-counts in explanations of a classification tree.
     """
 
     __slots__ = ()

@@ -11,7 +11,7 @@ from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.stacked_trees import N_STRENGTHS, StackedTrees
 from hornbeam.pruning import Pruner
-from hornbeam.recipe import Recipe
+from hornbeam.recipe import Fitter, Recipe
 from hornbeam.smoothing import Borrowing
 from hornbeam.smoothing.descent import minimise
 from hornbeam.tree.evidence.standardised import StandardisedTarget, impurities
@@ -34,7 +34,7 @@ _FEW_ROWS, _REPEATS = 1_000, 5  # below 1,000 rows the result depends on the fol
 
 
 @dataclass(frozen=True, slots=True)
-class CrossFitted:
+class CrossFitted(Fitter):
     """A recipe whose smoothing and size are chosen on held-out rows.
 
     Parameters

@@ -7,11 +7,10 @@ from operator import add
 
 import numpy as np
 
-from hornbeam.data.binning.bins import Bins
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.pruning import CostComplexity, Pruner, cost_complexity_pruners
-from hornbeam.recipe import Recipe
+from hornbeam.recipe import Fitter, Recipe
 from hornbeam.tree.decision.costs import Costs
 from hornbeam.tree.evidence.standardised import StandardisedTarget
 from hornbeam.tree.tree import Tree
@@ -25,7 +24,7 @@ from hornbeam.tuning.candidate_losses import (
     squared_losses,
 )
 from hornbeam.tuning.folds import FoldAssignment, FoldTree, grow_without_fold, n_copies
-from hornbeam.typing import Codes, Floats
+from hornbeam.typing import Floats
 
 __all__ = ["CrossValidated"]
 
@@ -35,7 +34,7 @@ _SCORES = ("brier", "log", "error")
 
 
 @dataclass(frozen=True, slots=True)
-class CrossValidated:
+class CrossValidated(Fitter):
     """A recipe whose pruner is chosen on held-out rows.
 
     Parameters
@@ -108,25 +107,11 @@ class CrossValidated:
         """Fit a tree; it does not depend on ``n_jobs``."""
         return self.choose(table, n_jobs=n_jobs).fit(table, n_jobs=n_jobs, on_progress=on_progress)
 
-    @property
-    def fixed_recipe(self) -> None:
-        """None: the recipe depends on the rows."""
-        return None
-
-    @property
-    def rows_to_learn(self) -> int:
-        """0: nothing is learnt after the choice."""
-        return 0
-
     def choose(self, table: Table, *, n_jobs: int = 1) -> Recipe:
         """Return the recipe with the chosen pruner; of a single row, the first candidate."""
         candidates, found = self.evaluate(table, n_jobs=n_jobs)
         best = 0 if found is None else found.winner(self.simplicity)
         return replace(self.recipe, pruner=candidates[best])
-
-    def learn(self, recipe: Recipe, table: Table, bins: Bins, codes: Codes, *, n_jobs: int = 1) -> Recipe:  # noqa: ARG002
-        """Return the given recipe: nothing is learnt after the choice."""
-        return recipe
 
     def evaluate(
         self, table: Table, *, n_jobs: int = 1
