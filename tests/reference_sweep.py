@@ -33,7 +33,7 @@ def expected_costs(
     return as_leaf, staying
 
 
-def settle(
+def decide(
     skeleton: Skeleton,
     as_leaf: Sequence[float],
     staying: Sequence[float],

@@ -109,7 +109,7 @@ def judge(case: dict[str, Any]) -> str | None:
             if case.get("again"):
                 cache_ = EncodedCache.write(source, bins, folder, LocalEngine())
             Grower(max_depth=4).grow_by_level(
-                cache_, bins, source.schema, LocalEngine(), unit=source.unit, home_rows=60
+                cache_, bins, source.schema, LocalEngine(), unit=source.unit, gather_rows=60
             )
         except DataError:
             return None

@@ -83,7 +83,7 @@ def _grow(grower: str, path: Path, stop: int | None = None) -> Tree:
         bins,
         table.schema,
         LocalEngine(),
-        home_rows=25,
+        gather_rows=25,
         budget=3000,
         checkpoint=path,
         on_progress=listen,

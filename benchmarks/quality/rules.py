@@ -61,7 +61,7 @@ def run(fold: Fold) -> Iterator[dict[str, Any]]:
     )
     begin = time.process_time()
     rules = choose_rules(simplify(extract(tree, merge=False), train), train)
-    yield facts("rules", fold, rules.answer(test), rules, grown + time.process_time() - begin)
+    yield facts("rules", fold, rules.predict(test), rules, grown + time.process_time() - begin)
     if j48.ARCHIVE.exists() and len(fold.data.y) * fold.data.X.shape[1] <= MOST_CELLS:
         yield part(fold)
 

@@ -109,7 +109,7 @@ def ratio(client: Client, options: argparse.Namespace) -> list[dict[str, Any]]:
             client.submit(_sum, client.map(task, groups, pure=False), pure=False).result()
 
     def grow() -> str:
-        return RECIPE.grower.grow_by_level(cache, bins, source.schema, engine, home_rows=0).digest
+        return RECIPE.grower.grow_by_level(cache, bins, source.schema, engine, gather_rows=0).digest
 
     try:
         records = turns(client, options.rounds, {"bare": bare, "grow": grow})

@@ -228,7 +228,7 @@ def travelling(options: argparse.Namespace) -> list[dict[str, Any]]:
         grower = replace(PRESETS["default"].grower, max_depth=options.depth or 8)
         told: list[Any] = []
         grower.grow_by_level(
-            cache, bins, source.schema, engine, home_rows=options.home, on_progress=told.append
+            cache, bins, source.schema, engine, gather_rows=options.home, on_progress=told.append
         )
         cache.remove()
         # The survey tells before a pass is counted; after it every pass is one reduction.
@@ -283,7 +283,7 @@ def _one_growth(source: Any, cache: EncodedCache, bins: Bins) -> tuple[list[tupl
     """Every pass of growing level by level to depth 13, with its reduction; CPU seconds of the driver."""
     grower, told, metered = replace(PRESETS["default"].grower, max_depth=13), [], Metered()
     begin = time.process_time()
-    grower.grow_by_level(cache, bins, source.schema, metered, home_rows=0, on_progress=told.append)
+    grower.grow_by_level(cache, bins, source.schema, metered, gather_rows=0, on_progress=told.append)
     driver = time.process_time() - begin - sum(note.cpu for note in metered.reductions)
     return list(zip(told[1:], metered.reductions[-len(told) + 1 :], strict=True)), driver
 

@@ -48,7 +48,7 @@ def orders_of(grower, source, bins, schema):
 
     counting._count_cells = listen
     try:
-        grower.grow_by_level(source, bins, schema, LocalEngine(), home_rows=0)
+        grower.grow_by_level(source, bins, schema, LocalEngine(), gather_rows=0)
     finally:
         counting._count_cells = count
     return orders
@@ -85,8 +85,8 @@ def variants(grower, source, bins, schema):
         "bare": bare,
         "afresh": lambda: counted(0),
         "recalled": lambda: counted(1 << 40),
-        "grow": lambda: grower.grow_by_level(source, bins, schema, LocalEngine(), home_rows=0),
-        "grow at home": lambda: grower.grow_by_level(source, bins, schema, LocalEngine(), home_rows=1 << 40),
+        "grow": lambda: grower.grow_by_level(source, bins, schema, LocalEngine(), gather_rows=0),
+        "grow at home": lambda: grower.grow_by_level(source, bins, schema, LocalEngine(), gather_rows=1 << 40),
     }
 
 

@@ -95,7 +95,7 @@ class Rows:
         table = draw_sample(source, LocalEngine(2), source.n_rows)
         return self.grower.grow(table, self._bins(source, LocalEngine(2)), n_jobs=2).digest
 
-    def by_level(self, engine: Engine, *, blocks: int = 1, home_rows: int | None = None) -> str:
+    def by_level(self, engine: Engine, *, blocks: int = 1, gather_rows: int | None = None) -> str:
         """The tree from sums, their cells cut into so many blocks of features."""
         source = ParquetSource.open(self.place, target="y", weight=self.weight, engine=engine)
         bins = self._bins(source, engine)
@@ -105,7 +105,7 @@ class Rows:
         # What travels as one is a quarter of the budget, and nodes come in pairs at least.
         means = {} if blocks == 1 else {"budget": max(1, 8 * node // blocks)}
         tree = self.grower.grow_by_level(
-            coded, bins, source.schema, engine, unit=source.unit, home_rows=home_rows, **means
+            coded, bins, source.schema, engine, unit=source.unit, gather_rows=gather_rows, **means
         )
         return tree.digest
 
@@ -129,12 +129,12 @@ def ways(
         return f"{name}, {title}", go
 
     for n in groups:
-        yield way(f"{n} groups", {"groups": n}, home_rows=0)
+        yield way(f"{n} groups", {"groups": n}, gather_rows=0)
     for n in blocks:
-        yield way(f"about {n} blocks", {}, blocks=n, home_rows=0)
+        yield way(f"about {n} blocks", {}, blocks=n, gather_rows=0)
     yield way("handed over", {})
     if name == "local":
-        yield way("reversed", {"groups": 7, "reverse": True}, home_rows=0)
+        yield way("reversed", {"groups": 7, "reverse": True}, gather_rows=0)
 
 
 @contextmanager

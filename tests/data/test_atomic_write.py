@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from hornbeam.data.files.atomic_write import is_abandoned, replace, replacing
+from hornbeam.data.files.atomic_write import is_abandoned, open_atomic, write_atomic
 from hornbeam.errors import StorageError
 
 # Keeps the lock of a file until its input ends.
@@ -43,7 +43,7 @@ def test_the_new_file_is_private_until_it_is_complete(path, temporary, private):
     path.chmod(private)
     before = os.umask(0)
     try:
-        with replacing(path) as file:
+        with open_atomic(path) as file:
             assert mode(temporary) == 0o600
             file.write(b"new")
             file.flush()
@@ -57,7 +57,7 @@ def test_the_new_file_is_private_until_it_is_complete(path, temporary, private):
 def test_a_new_file_has_the_default_permissions(tmp_path):
     before = os.umask(0o027)
     try:
-        replace(tmp_path / "new", [b"new"])
+        write_atomic(tmp_path / "new", [b"new"])
     finally:
         os.umask(before)
     assert mode(tmp_path / "new") == 0o640
@@ -67,7 +67,7 @@ def test_a_hard_link_at_the_temporary_name_is_not_written_through(tmp_path, path
     other = tmp_path / "other"
     other.write_bytes(b"mine")
     temporary.hardlink_to(other)
-    replace(path, [b"new"])
+    write_atomic(path, [b"new"])
     assert (other.read_bytes(), path.read_bytes()) == (b"mine", b"new")
     assert not temporary.exists()
 
@@ -84,7 +84,7 @@ def test_anything_but_a_regular_file_at_the_temporary_name_is_refused(tmp_path, 
     if make == "link":
         other.write_bytes(b"mine")
     with pytest.raises(StorageError, match=r"saving' is not a regular file; .* Delete it, then save again"):
-        replace(path, [b"new"])
+        write_atomic(path, [b"new"])
     assert path.read_bytes() == b"old"
     assert other.exists() == (make == "link")
     if make == "link":
@@ -101,29 +101,29 @@ def test_a_lock_of_another_process_raises_an_error_after_the_timeout(path, tempo
     try:
         assert holder.stdout.readline() == "locked\n"
         message = r"saving' has been in use by another process for 0.1 seconds: .* Wait for it or end it"
-        with pytest.raises(StorageError, match=message), replacing(path, timeout=0.1):
+        with pytest.raises(StorageError, match=message), open_atomic(path, timeout=0.1):
             pass
         assert path.read_bytes() == b"old"
     finally:
         holder.communicate()
-    replace(path, [b"new"])  # its lock ended with it
+    write_atomic(path, [b"new"])  # its lock ended with it
     assert path.read_bytes() == b"new"
     assert not temporary.exists()
 
 
 def test_a_lock_on_the_renamed_file_does_not_block(path, temporary):
     """A process that waits for the lock of the temporary file gets that of the renamed one."""
-    with replacing(path) as file:
+    with open_atomic(path) as file:
         file.write(b"new")
         waiting = temporary.open("rb")
     with waiting:
         fcntl.flock(waiting, fcntl.LOCK_EX)
-        replace(path, [b"newer"])
+        write_atomic(path, [b"newer"])
     assert path.read_bytes() == b"newer"
 
 
 def test_an_error_leaves_only_the_old_file(path, temporary):
-    with pytest.raises(KeyboardInterrupt), replacing(path) as file:  # noqa: PT012
+    with pytest.raises(KeyboardInterrupt), open_atomic(path) as file:  # noqa: PT012
         file.write(b"half")
         raise KeyboardInterrupt
     assert path.read_bytes() == b"old"
@@ -140,7 +140,7 @@ def refuse_locks(monkeypatch, number):
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS])
 def test_files_are_written_without_locks_if_the_file_system_has_none(path, temporary, monkeypatch, number):
     refuse_locks(monkeypatch, number)
-    replace(path, [b"new"])
+    write_atomic(path, [b"new"])
     assert path.read_bytes() == b"new"
     assert not temporary.exists()
 
@@ -151,7 +151,7 @@ def test_without_locks_the_file_of_another_process_is_kept_and_named(path, tempo
     assert not is_abandoned(temporary)
     with (
         pytest.raises(StorageError, match="If there is no such process, delete the file"),
-        replacing(path, timeout=0.0),
+        open_atomic(path, timeout=0.0),
     ):
         pass
     assert (temporary.read_bytes(), path.read_bytes()) == (b"half", b"old")
@@ -160,7 +160,7 @@ def test_without_locks_the_file_of_another_process_is_kept_and_named(path, tempo
 def test_an_error_of_the_lock_leaves_no_temporary_file(path, temporary, monkeypatch):
     refuse_locks(monkeypatch, errno.EIO)
     with pytest.raises(OSError, match=os.strerror(errno.EIO)):
-        replace(path, [b"new"])
+        write_atomic(path, [b"new"])
     assert path.read_bytes() == b"old"
     assert not temporary.exists()
 
@@ -178,5 +178,5 @@ def test_a_group_that_cannot_be_kept_gets_no_permissions(path, monkeypatch):
         raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
 
     monkeypatch.setattr(os, "fchown", fchown)
-    replace(path, [b"new"])
+    write_atomic(path, [b"new"])
     assert (path.read_bytes(), mode(path)) == (b"new", 0o604)

@@ -75,7 +75,7 @@ def test_a_tree_grown_from_files_equals_that_of_the_table(tmp_path, max_bins):
     expected = grower.grow(table, Bins.fit(MemorySource(table), LocalEngine(), max_bins=max_bins))
     assert expected.n_leaves > 20
     for encoded in (cache, pickle.loads(pickle.dumps(cache)), EncodingSource(source, bins)):
-        grown = grower.grow_by_level(encoded, bins, source.schema, engine, unit=source.unit, home_rows=200)
+        grown = grower.grow_by_level(encoded, bins, source.schema, engine, unit=source.unit, gather_rows=200)
         assert grown.digest == expected.digest
 
 
@@ -274,7 +274,7 @@ def test_rows_that_change_after_the_first_pass_are_refused(tmp_path):
             return rows if self.passes == 1 else rows._replace(codes=np.ascontiguousarray(rows.codes[:, 1:]))
 
     with pytest.raises(DataError, match="the coded rows do not fit the bins: one code a feature expected"):
-        Grower().grow_by_level(Changing(), bins, source.schema, LocalEngine(), unit=source.unit, home_rows=5)
+        Grower().grow_by_level(Changing(), bins, source.schema, LocalEngine(), unit=source.unit, gather_rows=5)
 
 
 def test_rows_stay_valid_when_their_file_is_truncated(tmp_path):

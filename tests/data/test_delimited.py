@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 pa = pytest.importorskip("pyarrow")
 
 from hornbeam.data.files.delimited import MISSING_MARKS, read_delimited  # noqa: E402
-from hornbeam.data.files.tabular import read_table, type_of, write_parts  # noqa: E402
+from hornbeam.data.files.tabular import column_type, read_table, write_parts  # noqa: E402
 from hornbeam.data.schema import Feature, Kind  # noqa: E402
 from hornbeam.errors import DataError, SchemaError  # noqa: E402
 
@@ -101,4 +101,4 @@ def test_dictionaries_in_parquet_files_are_cast_by_value(tmp_path):
     [((False, True), "boolean"), ((1, 2), "number"), (("a",), "text"), ((1, "a"), "text")],
 )
 def test_the_column_type_follows_from_the_categories(categories, holds):
-    assert type_of(Feature("x", Kind.NOMINAL, categories)) == holds
+    assert column_type(Feature("x", Kind.NOMINAL, categories)) == holds

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hornbeam.data.files.paths import files_of
+from hornbeam.data.files.paths import list_files
 from hornbeam.errors import DataError
 
 
@@ -15,4 +15,4 @@ from hornbeam.errors import DataError
 )
 def test_an_address_that_cannot_be_reached_raises_a_data_error(address, message):
     with pytest.raises(DataError, match=message):
-        files_of(address)
+        list_files(address)

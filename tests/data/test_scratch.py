@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hornbeam.data.files.scratch import _lock_name, draft_of, remove_drafts, scratch_folder
+from hornbeam.data.files.scratch import _lock_name, open_draft, remove_drafts, scratch_folder
 
 OWNER = """
 import sys
@@ -84,7 +84,7 @@ def test_a_folder_is_deleted_after_an_error(tmp_path):
 def test_a_draft_is_deleted_after_an_error_and_the_old_file_is_kept(tmp_path):
     path = tmp_path / "rows.arrow"
     path.write_bytes(b"old")
-    with pytest.raises(OSError, match="full"), draft_of(path) as file:  # noqa: PT012
+    with pytest.raises(OSError, match="full"), open_draft(path) as file:  # noqa: PT012
         file.write(b"half")
         raise OSError("full")
     assert [path.name for path in tmp_path.iterdir()] == ["rows.arrow"]
@@ -108,7 +108,7 @@ def test_files_are_closed_before_they_are_renamed_on_windows(tmp_path, monkeypat
     monkeypatch.setattr(os, "rename", refusing(os.rename))
     monkeypatch.setattr(os, "replace", refusing(os.replace))
     monkeypatch.setattr(sys, "platform", "win32")
-    with scratch_folder(tmp_path) as folder, draft_of(Path(folder, "rows")) as file:
+    with scratch_folder(tmp_path) as folder, open_draft(Path(folder, "rows")) as file:
         file.write(b"abc")
         assert (Path(folder) / _lock_name()).exists()
 
@@ -121,6 +121,6 @@ def test_without_locks_folders_are_created_and_others_are_kept(tmp_path, monkeyp
     other = tmp_path / "hornbeam-other" / _lock_name()
     other.parent.mkdir()
     other.touch()
-    with scratch_folder(tmp_path) as folder, draft_of(Path(folder, "rows")) as file:
+    with scratch_folder(tmp_path) as folder, open_draft(Path(folder, "rows")) as file:
         file.write(b"abc")
     assert list(tmp_path.iterdir()) == [other.parent]

@@ -56,7 +56,7 @@ def test_workers_killed_while_a_tree_is_grown(dask_processes):
     bins, grower = bins_of(table, max_bins=50), Grower(max_depth=6)
     source = EncodedRows(Rows(bins.encode(table), table.target.astype(np.uint16), None), block=100)
     engine = Killer(dask_processes, at=[3, 7])
-    grown = grower.grow_by_level(source, bins, table.schema, engine, home_rows=400)
+    grown = grower.grow_by_level(source, bins, table.schema, engine, gather_rows=400)
     assert grown.digest == grower.grow(table, bins).digest
     assert (engine.n_kills, engine.n_passes) == (2, 8)
 

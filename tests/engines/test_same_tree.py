@@ -27,10 +27,10 @@ def digest(engine, *, reverse=False, **settings):
 @pytest.mark.parametrize(
     ("groups", "settings"),
     [
-        (1, {"home_rows": 0}),
-        (7, {"home_rows": 60}),
-        (7, {"home_rows": 0, "budget": 40_000}),  # less than one node needs: blocks, and few nodes per pass
-        (3, {"home_rows": 60, "reverse": True}),
+        (1, {"gather_rows": 0}),
+        (7, {"gather_rows": 60}),
+        (7, {"gather_rows": 0, "budget": 40_000}),  # less than one node needs: blocks, and few nodes per pass
+        (3, {"gather_rows": 60, "reverse": True}),
     ],
     ids=["sums", "gathered", "blocks", "reversed"],
 )

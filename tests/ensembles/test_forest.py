@@ -23,7 +23,7 @@ FOREST = ForestTrainer(Recipe(grower=Grower(max_features=2)), 9).fit(TABLE).fore
 
 def test_the_prediction_is_the_mean_of_the_trees():
     predicted = [predict_rows(tree, TABLE) for tree in FOREST.trees]
-    np.testing.assert_allclose(FOREST.answer(TABLE), np.mean(predicted, axis=0), rtol=1e-13)
+    np.testing.assert_allclose(FOREST.predict(TABLE), np.mean(predicted, axis=0), rtol=1e-13)
     np.testing.assert_array_equal(
         mean_prediction(FOREST.trees, TABLE), sum_predictions(FOREST.trees, TABLE) / 9
     )
@@ -32,24 +32,24 @@ def test_the_prediction_is_the_mean_of_the_trees():
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 8])
 @pytest.mark.parametrize("block", [1, 7, 500])
 def test_predictions_do_not_depend_on_threads_and_blocks(n_jobs, block, monkeypatch):
-    whole = FOREST.answer(TABLE)
+    whole = FOREST.predict(TABLE)
     monkeypatch.setattr(prediction, "_BLOCK", block)
-    np.testing.assert_array_equal(FOREST.answer(TABLE, n_jobs), whole)
+    np.testing.assert_array_equal(FOREST.predict(TABLE, n_jobs), whole)
 
 
 def test_temperature_one_is_the_mean_bit_for_bit():
     np.testing.assert_array_equal(
-        Forest(FOREST.trees, 1.0).answer(TABLE), mean_prediction(FOREST.trees, TABLE)
+        Forest(FOREST.trees, 1.0).predict(TABLE), mean_prediction(FOREST.trees, TABLE)
     )
     assert Forest(FOREST.trees, 1.0).digest == FOREST.digest
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_the_temperature_is_applied_to_the_mean(n_jobs):
-    raised = FOREST.answer(TABLE) ** 2
+    raised = FOREST.predict(TABLE) ** 2
     warm = Forest(FOREST.trees, 0.5)
     expected = raised / raised.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(warm.answer(TABLE, n_jobs), expected, rtol=1e-12)
+    np.testing.assert_allclose(warm.predict(TABLE, n_jobs), expected, rtol=1e-12)
     assert warm.digest != FOREST.digest
     assert warm.digest != Forest(FOREST.trees, 0.6).digest
     assert repr(warm).endswith("temperature 0.5)")
@@ -62,8 +62,8 @@ def test_temperatures_out_of_range_are_refused(temperature):
 
 
 def test_no_rows_have_no_predictions():
-    assert Forest(FOREST.trees, 0.5).answer(TABLE.slice(0, 0), 2).shape == (0, 3)
-    assert FOREST.answer(TABLE.slice(0, 0), 2).shape == (0, 3)
+    assert Forest(FOREST.trees, 0.5).predict(TABLE.slice(0, 0), 2).shape == (0, 3)
+    assert FOREST.predict(TABLE.slice(0, 0), 2).shape == (0, 3)
 
 
 def test_the_digest_depends_on_the_trees_and_their_order():

@@ -132,7 +132,7 @@ def test_the_temperature_improves_test_probabilities():
     X, X_new, y, y_new = train_test_split(*load_digits(return_X_y=True), random_state=0, test_size=0.5)
     clf = ForestClassifier(30).fit(X, y)
     p, before = clf.predict_proba(X_new), replace(clf.forest_, temperature=1.0)
-    plain = before.answer(Table.read(X_new, schema=before.schema))
+    plain = before.predict(Table.read(X_new, schema=before.schema))
     assert rmse(y_new, p) < 0.8 * rmse(y_new, plain)
     assert log_loss(y_new, p) < 0.6 * log_loss(y_new, plain)
     assert (p.argmax(axis=1) == plain.argmax(axis=1)).all()

@@ -38,7 +38,7 @@ def test_fit_is_extract_simplify_and_choose():
     )
     assert clf.tree_.digest == tree.digest
     assert [rule.conditions for rule in clf.rules_] == [rule.conditions for rule in rules]
-    assert (clf.predict_proba(X) == rules.answer(table)).all()
+    assert (clf.predict_proba(X) == rules.predict(table)).all()
 
 
 def test_rules_are_as_accurate_as_their_tree():

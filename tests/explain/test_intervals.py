@@ -142,4 +142,4 @@ def test_rows_can_be_given_any_value_of_their_node():
     tree = worked_tree()
     table = Table.read([[0.0], [2.0]], schema=tree.schema)
     ids = np.arange(5.0)[:, None]
-    assert predict_rows(tree, table, said=ids).tolist() == [[3.0], [2.0]]
+    assert predict_rows(tree, table, node_values=ids).tolist() == [[3.0], [2.0]]

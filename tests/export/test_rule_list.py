@@ -96,7 +96,7 @@ def test_plain_values_are_enough_to_predict(first):
         rules, some = extract(tree, inner=True), table.slice(0, 120)
         plain = json.loads(json.dumps(rules_dict(rules), allow_nan=False))
         predicted = [read_back(plain, row) for row in values(some)]
-        assert (np.array(predicted) == rules.answer(some)).all()
+        assert (np.array(predicted) == rules.predict(some)).all()
 
 
 def test_text_and_markdown_have_lines_for_each_rule():

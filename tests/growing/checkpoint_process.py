@@ -32,7 +32,7 @@ def main(checkpoint: str) -> None:
     print("growing", flush=True)
     # A small budget, for many passes: batches, blocks, and rounds of small nodes.
     tree = Grower().grow_by_level(
-        source, bins, table.schema, LocalEngine(), home_rows=30, budget=4000, checkpoint=checkpoint
+        source, bins, table.schema, LocalEngine(), gather_rows=30, budget=4000, checkpoint=checkpoint
     )
     print(tree.digest, flush=True)
 

@@ -38,7 +38,7 @@ def path(tmp_path):
 def grow(table, path, grower=MONOTONE, engine=None, max_bins=None, block=20, **options):
     bins = bins_of(table, max_bins)
     rows = Rows(bins.encode(table), table.target.astype(np.uint16), table.weight)
-    options = {"home_rows": 20, "unit": table.unit, "checkpoint": path} | options
+    options = {"gather_rows": 20, "unit": table.unit, "checkpoint": path} | options
     engine = LocalEngine() if engine is None else engine
     return grower.grow_by_level(EncodedRows(rows, block), bins, table.schema, engine, **options)
 
@@ -72,7 +72,7 @@ def test_growing_continues_after_an_interrupt_at_any_pass(path, weights, budget,
         assert grown.digest == whole.digest
         np.testing.assert_array_equal(grown.gain, whole.gain)
         assert len(rest) <= 1 + len(passes) - n + (budget < 2**20)
-        assert rest[0].n_settled == passes[n - 1].n_settled
+        assert rest[0].rows_done == passes[n - 1].rows_done
         assert list(path.parent.iterdir()) == []
 
 
@@ -82,7 +82,7 @@ def test_growing_continues_with_other_engines_and_memory_limits(table, path):
     engines = [LocalEngine(), LocalEngine(2), LocalEngine(groups=7, reverse=True)]
     for n in range(40):
         try:
-            options = {"budget": [2**28, 1000, 5000][n % 3], "home_rows": [0, 20, None][n % 2]}
+            options = {"budget": [2**28, 1000, 5000][n % 3], "gather_rows": [0, 20, None][n % 2]}
             grown = grow(table, path, engine=engines[n % 3], on_progress=stop_after(2), **options)
             break
         except KeyboardInterrupt:
@@ -96,7 +96,7 @@ def test_growing_continues_without_the_cache_it_began_with(table, path):
     source, engine = MemorySource(table, block=30), LocalEngine()
     bins = Bins.fit(source, engine)
     cache = EncodedCache.write(source, bins, path.parent / "cache", engine)
-    options = {"bins": bins, "schema": table.schema, "engine": engine, "checkpoint": path, "home_rows": 0}
+    options = {"bins": bins, "schema": table.schema, "engine": engine, "checkpoint": path, "gather_rows": 0}
     with pytest.raises(KeyboardInterrupt):
         MONOTONE.grow_by_level(cache, on_progress=stop_after(3), **options)
     cache.remove()

@@ -42,7 +42,7 @@ def test_the_tree_is_the_one_grown_in_memory(data):
         engine,
         unit=table.unit,
         class_weight=table.class_weight,
-        home_rows=data.draw(st.sampled_from([None, 0, 10])),
+        gather_rows=data.draw(st.sampled_from([None, 0, 10])),
     )
     alone = grower.grow(table, bins)
     assert grown.digest == alone.digest

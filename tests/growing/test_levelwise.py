@@ -26,7 +26,7 @@ def encoded(table, bins, block=10):
 def grow(grower, table, engine=None, **options):
     bins = bins_of(table)
     engine = LocalEngine() if engine is None else engine
-    options = {"unit": table.unit, "home_rows": 0} | options
+    options = {"unit": table.unit, "gather_rows": 0} | options
     return grower.grow_by_level(encoded(table, bins), bins, table.schema, engine, **options)
 
 
@@ -51,7 +51,7 @@ def test_one_reduction_per_level_and_one_to_gather(table):
     engine = Counting()
     tree = grow(Grower(max_depth=4), table, engine)
     assert (tree.depth, engine.n_calls) == (4, 1 + 4)
-    for options in ({"home_rows": 300}, {"home_rows": None}):
+    for options in ({"gather_rows": 300}, {"gather_rows": None}):
         engine = Counting()
         assert grow(Grower(max_depth=4), table, engine, **options).digest == tree.digest
         assert engine.n_calls == 1 + 1
@@ -81,7 +81,7 @@ def test_the_tree_does_not_depend_on_budget_groups_or_order(criterion, weights):
 
 @pytest.mark.parametrize("criterion", OF_CLASSES)
 @pytest.mark.parametrize(
-    "options", [{}, {"budget": 20_000}, {"home_rows": 60, "budget": 4000}, {"home_rows": None}]
+    "options", [{}, {"budget": 20_000}, {"gather_rows": 60, "budget": 4000}, {"gather_rows": None}]
 )
 def test_everything_that_tasks_exchange_can_be_pickled(criterion, options):
     table = random_table(2, n_rows=200, noise=0.6, weights="whole")
@@ -125,7 +125,7 @@ def test_all_but_the_largest_child_are_counted(table):
     passes.clear()
     grow(Grower(max_depth=6), binary, on_progress=passes.append)
     assert all(p.n_rows <= 150 for p in passes[2:])
-    rows_done = [p.n_settled for p in passes]
+    rows_done = [p.rows_done for p in passes]
     assert rows_done == sorted(rows_done)
     assert rows_done[-1] == 300
 
@@ -163,7 +163,7 @@ def test_the_cache_keeps_entries_while_there_is_space():
 @pytest.mark.parametrize("max_bytes", [0, 500])
 def test_a_small_cache_does_not_change_the_tree(table, monkeypatch, max_bytes):
     monkeypatch.setattr(level_phase, "NodeOfRowCache", lambda _: NodeOfRowCache(max_bytes))
-    for options in ({}, {"home_rows": 30}):
+    for options in ({}, {"gather_rows": 30}):
         assert grow(Grower(), table, **options).digest == Grower().grow(table, bins_of(table)).digest
 
 
@@ -173,7 +173,7 @@ def test_a_small_cache_does_not_change_the_tree(table, monkeypatch, max_bytes):
 def test_small_nodes_are_gathered_in_several_rounds_that_fit_the_budget(table):
     row_bytes, budget = 5 + 2, 600
     passes, engine = [], Measuring(LocalEngine(2))
-    options = {"home_rows": 40, "budget": budget, "on_progress": passes.append}
+    options = {"gather_rows": 40, "budget": budget, "on_progress": passes.append}
     tree = grow(Grower(), table, engine, **options)
     assert tree.digest == Grower().grow(table, bins_of(table)).digest
     rounds = [
@@ -208,7 +208,7 @@ def test_rows_of_nodes_with_few_remaining_levels_are_not_gathered(table):
     for max_depth, phases in ((5, ["count", "gather"]), (4, ["count"] * 4), (None, ["count", "gather"])):
         passes = []
         tree = grow(
-            Grower(max_depth=max_depth), table, home_rows=None, budget=8000, on_progress=passes.append
+            Grower(max_depth=max_depth), table, gather_rows=None, budget=8000, on_progress=passes.append
         )
         assert [p.phase for p in passes[1:]][: len(phases)] == phases, max_depth
         assert tree.digest == Grower(max_depth=max_depth).grow(table, bins_of(table)).digest
@@ -238,7 +238,7 @@ def test_a_source_without_rows_is_refused():
     ("options", "message"),
     [
         ({"budget": 0}, "budget=0: expected a number of bytes"),
-        ({"home_rows": -1}, "home_rows=-1: expected a number of rows of 0 or more"),
+        ({"gather_rows": -1}, "gather_rows=-1: expected a number of rows of 0 or more"),
     ],
 )
 def test_limits_out_of_range_are_refused(table, options, message):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam.kernels.census import CELL_SHIFT, Census, floats_of, share, tally
+from hornbeam.kernels.census import CELL_SHIFT, Census, count_cell_parts, floats_of, to_equal_bins
 from hornbeam.kernels.encode import encode
 from reference_encode import SPECIAL, codes_of, distinct, key_of
 from reference_encode import share as slow_share
@@ -142,7 +142,7 @@ def test_census_does_not_depend_on_the_blocks_of_rows(blocks, limit, random):
     random.shuffle(parts)
     total = pickle.loads(pickle.dumps(parts[0]))
     for part in parts[1:]:
-        total.absorb(pickle.loads(pickle.dumps(part)))
+        total.merge(pickle.loads(pickle.dumps(part)))
     for found, expected in zip(total.entries(), whole.entries(), strict=True):
         np.testing.assert_array_equal(found, expected)
 
@@ -151,7 +151,7 @@ def test_census_cannot_merge_itself_or_another_shape():
     census = Census(1, 5)
     for other in (census, Census(2, 5), Census(1, 6)):
         with pytest.raises(ValueError, match="can be merged"):
-            census.absorb(other)
+            census.merge(other)
     with pytest.raises(ValueError, match="columns"):
         census.add((np.zeros(2), np.zeros(2)))
     with pytest.raises(TypeError, match="float64"):
@@ -164,7 +164,7 @@ def test_parts_of_cells_are_counted():
     low, high = (np.array([key_of(value)], np.uint64) for value in (1.0, np.nextafter(1 + 1 / 16, 0)))
     counts, ones, any_ = np.zeros(4, np.int64), np.full(4, ~np.uint64(0)), np.zeros(4, np.uint64)
     for _ in range(2):
-        tally((column,), np.array([0, 1]), low, high, np.array([46]), np.array([2]), counts, ones, any_)
+        count_cell_parts((column,), np.array([0, 1]), low, high, np.array([46]), np.array([2]), counts, ones, any_)
     np.testing.assert_array_equal(counts, [2, 2, 2, 4])
     np.testing.assert_array_equal(floats_of(ones), 1 + np.arange(4) / 64)
     np.testing.assert_array_equal(ones, any_)
@@ -175,14 +175,14 @@ def test_parts_are_never_counted_into_a_copy():
     ones, some = np.full(1, ~np.uint64(0)), np.zeros(1, np.uint64)
     zero = np.array([0])
     with pytest.raises(TypeError):
-        tally((np.ones(3),), np.array([0, 1]), low, high, zero, zero, np.zeros(1, np.int32), ones, some)
+        count_cell_parts((np.ones(3),), np.array([0, 1]), low, high, zero, zero, np.zeros(1, np.int32), ones, some)
 
 
 def test_cells_of_two_octaves_are_rejected():
     low, high = np.array([key_of(1.0)], np.uint64), np.array([key_of(2.0)], np.uint64)
     counts, ones, any_ = np.zeros(4, np.int64), np.full(4, ~np.uint64(0)), np.zeros(4, np.uint64)
     with pytest.raises(ValueError, match="one octave"):
-        tally((np.ones(3),), np.array([0, 1]), low, high, np.array([46]), np.array([2]), counts, ones, any_)
+        count_cell_parts((np.ones(3),), np.array([0, 1]), low, high, np.array([46]), np.array([2]), counts, ones, any_)
 
 
 @given(
@@ -191,7 +191,7 @@ def test_cells_of_two_octaves_are_rejected():
 def test_equal_bins_equal_the_reference(counts, max_bins):
     bins = slow_share(counts, max_bins)
     assert len(bins) <= max_bins
-    assert share(np.array(counts), max_bins).tolist() == [run[-1] for run in bins[:-1]]
+    assert to_equal_bins(np.array(counts), max_bins).tolist() == [run[-1] for run in bins[:-1]]
 
 
 @given(st.lists(st.integers(1, 9), min_size=40, max_size=300), st.integers(2, 10))
@@ -199,7 +199,7 @@ def test_bins_are_nearly_equal(counts, max_bins):
     total = sum(counts)
     if max(counts) * max_bins > total:
         return
-    sums = np.add.reduceat(counts, [0, *(share(np.array(counts), max_bins) + 1)])
+    sums = np.add.reduceat(counts, [0, *(to_equal_bins(np.array(counts), max_bins) + 1)])
     assert len(sums) == max_bins
     assert np.abs(sums - total / max_bins).max() <= 2 * max(counts)
 
@@ -213,4 +213,4 @@ def test_counts_beyond_32_bits():
     census.add((np.array([1.0, 3.0]),))
     other = Census(1, 2)
     other.__setstate__((1, 2, many))
-    assert other.absorb(census).entries().counts.tolist() == [2**33 - 1, 10, 2**41 + 1]
+    assert other.merge(census).entries().counts.tolist() == [2**33 - 1, 10, 2**41 + 1]

@@ -122,7 +122,7 @@ def test_best_per_feature_of_any_blocks_gives_the_best_split_of_all(data):
     grower = data.draw(growers(table, missing=[Missing.OWN, Missing.LEARNED]))
     bins = bins_of(table)
     total = table.n_rows if table.weight is None else int(table.weight.sum())
-    spec = grower._terms(table.schema, bins, grower._rules(grower.missing, table.unit, total, table.n_rows))
+    spec = grower._growth_spec(table.schema, bins, grower._rules(grower.missing, table.unit, total, table.n_rows))
     rows = Rows(bins.encode(table), table.target.astype(np.uint16), table.weight)
     cells = subtree.empty_cells(rows, spec)
     subtree.histogram(rows, spec, 0, table.n_rows, cells)
@@ -173,7 +173,7 @@ def test_a_pickled_spec_gives_the_same_split(criterion):
     table = random_table(3, n_rows=80)
     bins = bins_of(table)
     grower = Grower(criterion, min_samples_leaf=2, monotone=(1, 0, 0))
-    spec = grower._terms(table.schema, bins, grower._rules(Missing.OWN, 1.0, 80, 80))
+    spec = grower._growth_spec(table.schema, bins, grower._rules(Missing.OWN, 1.0, 80, 80))
     loaded = pickle.loads(pickle.dumps(spec))
     for name in GrowthSpec._fields[3:]:
         np.testing.assert_array_equal(getattr(loaded, name), getattr(spec, name))

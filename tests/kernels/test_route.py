@@ -37,11 +37,11 @@ def test_columns_are_routed_and_predicted_as_by_the_reference(tree, seed, n_rows
     router = router_of(tree)
     assert router.nodes(columns).tolist() == [twin.stop(tree, row) for row in rows]
     expected = np.array([twin.answer(tree, row, belief, weight) for row in rows])
-    assert same_bits(router.answers(columns, belief, weight), expected)
+    assert same_bits(router.predict(columns, belief, weight), expected)
     for row, answer in zip(rows, expected, strict=True):
-        assert router.one(tuple(map(float, row))) == twin.stop(tree, row)
-        assert router.one_answer(list(map(float, row)), belief, weight) == tuple(answer)
-        assert router.one_answer(np.array(row, np.float64), belief, weight) == tuple(answer)
+        assert router.node_of_row(tuple(map(float, row))) == twin.stop(tree, row)
+        assert router.predict_row(list(map(float, row)), belief, weight) == tuple(answer)
+        assert router.predict_row(np.array(row, np.float64), belief, weight) == tuple(answer)
 
 
 @settings(max_examples=200, deadline=None)
@@ -67,7 +67,7 @@ def test_blocks_of_rows_are_routed_as_single_rows(layout):
     router = router_of(tree)
     whole = router.nodes(X)
     assert whole.tolist() == [twin.stop(tree, row) for row in X]
-    assert whole.tolist() == [router.one(row) for row in X]
+    assert whole.tolist() == [router.node_of_row(row) for row in X]
     halves = [router.nodes(X[:500]), router.nodes(X[500:])]
     assert same_bits(whole, np.concatenate(halves))
 
@@ -87,9 +87,9 @@ def balanced(depth, n_features, rng):
 @pytest.mark.parametrize("cut", [0.0, -0.0, 1.0, 0.1 + 0.2, 5e-324, 1.7976931348623157e308, np.inf, -np.inf])
 def test_the_threshold_itself_goes_left_and_one_ulp_more_goes_right(cut):
     router = router_of(twin.numeric_tree([2, 0, 0], [0, -1, -1], [cut, np.nan, np.nan], [-1, -1, -1]))
-    assert router.one((cut,)) == 1
-    assert router.one((-np.inf,)) == 1
-    assert router.one((np.nan,)) == 0
+    assert router.node_of_row((cut,)) == 1
+    assert router.node_of_row((-np.inf,)) == 1
+    assert router.node_of_row((np.nan,)) == 0
     if np.isfinite(cut):
         with np.errstate(over="ignore", under="ignore"):
             below, above = np.nextafter(cut, -np.inf), np.nextafter(cut, np.inf)
@@ -115,9 +115,9 @@ def test_a_chain_of_ten_thousand_tests():
     belief, weight = beliefs(tree, 0, 2)
     weight += 1
     missing = np.array([[np.nan]])
-    answers = router.answers(missing, belief, weight)
+    answers = router.predict(missing, belief, weight)
     assert same_bits(answers[0], twin.answer(tree, missing[0], belief, weight))
-    assert router.one_answer((np.nan,), belief, weight) == tuple(answers[0])
+    assert router.predict_row((np.nan,), belief, weight) == tuple(answers[0])
 
 
 def test_a_million_nodes():
@@ -137,19 +137,19 @@ def test_fractions_are_in_proportion_to_the_evidence():
     weight = np.array([14.0, 5, 4, 5])
     assert router.fractional
     assert router.nodes(columns).tolist() == [0, 2, 0]
-    np.testing.assert_allclose(router.answers(columns, belief, weight)[0], [9 / 14, 5 / 14], rtol=1e-15)
-    assert router.answers(columns, belief, weight)[1:].tolist() == [[1, 0], [9 / 14, 5 / 14]]
+    np.testing.assert_allclose(router.predict(columns, belief, weight)[0], [9 / 14, 5 / 14], rtol=1e-15)
+    assert router.predict(columns, belief, weight)[1:].tolist() == [[1, 0], [9 / 14, 5 / 14]]
     no_rows = np.zeros(4)
-    assert router.answers(columns, belief, no_rows)[0].tolist() == [9 / 14, 5 / 14]
+    assert router.predict(columns, belief, no_rows)[0].tolist() == [9 / 14, 5 / 14]
 
 
 def test_a_single_leaf_predicts_every_row():
     router = router_of(twin.numeric_tree([0], [-1], [np.nan], [-1]))
     belief = np.array([[0.25, 0.75]])
     assert router.nodes(np.zeros((3, 0))).tolist() == [0, 0, 0]
-    assert router.answers(np.zeros((2, 5)), belief).tolist() == [[0.25, 0.75]] * 2
+    assert router.predict(np.zeros((2, 5)), belief).tolist() == [[0.25, 0.75]] * 2
     assert router.nodes(np.zeros((0, 2))).tolist() == []
-    assert router.one(()) == 0
+    assert router.node_of_row(()) == 0
 
 
 def test_scikit_learn_agrees():
@@ -242,7 +242,7 @@ def test_a_feature_beyond_the_columns_is_rejected():
         with pytest.raises(ValueError, match=f"2 columns, but the tree tests feature {last}"):
             router.nodes(X)
     with pytest.raises(ValueError, match="2 columns"):
-        router.one((0.0, 0.0))
+        router.node_of_row((0.0, 0.0))
 
 
 @pytest.mark.parametrize("name", list(GOOD.copies()))
@@ -310,16 +310,16 @@ def test_wrong_outputs_beliefs_and_weights_are_rejected():
     router = router_of(GOOD)
     columns = [np.zeros(3), np.zeros(3, np.int32)]
     belief, weight = np.full((8, 2), 0.5), np.ones(8)
-    assert router.answers(columns, belief, weight).shape == (3, 2)
+    assert router.predict(columns, belief, weight).shape == (3, 2)
     for wrong in (belief[:-1], np.zeros((8, 0)), np.asfortranarray(belief), belief.astype(np.float32)):
         with pytest.raises(ValueError, match="belief"):
-            router.answers(columns, wrong, weight)
+            router.predict(columns, wrong, weight)
     for wrong_weight in (None, weight[:-1], np.ones(16)[::2]):
         with pytest.raises(ValueError, match="weight"):
-            router.answers(columns, belief, wrong_weight)
+            router.predict(columns, belief, wrong_weight)
     for out in (np.empty((3, 3)), np.empty((3, 2), order="F"), np.empty(3)):
         with pytest.raises(ValueError, match="out"):
-            router.answers(columns, belief, weight, out)
+            router.predict(columns, belief, weight, out)
     for out in (np.empty(3, np.int64), np.empty(6, np.int32)[::2]):
         with pytest.raises(ValueError, match="out"):
             router.nodes(columns, out)
@@ -348,13 +348,13 @@ class Awkward:
 def test_single_rows_without_numbers_are_rejected():
     router = router_of(GOOD)
     with pytest.raises(ValueError, match="columns"):
-        router.one((0.0,))
+        router.node_of_row((0.0,))
     with pytest.raises(TypeError):
-        router.one(("a", 0))
+        router.node_of_row(("a", 0))
     with pytest.raises(ValueError, match="row"):
-        router.one("ab")
+        router.node_of_row("ab")
     with pytest.raises(ValueError, match="row"):
-        router.one(np.zeros(2, np.float32))
+        router.node_of_row(np.zeros(2, np.float32))
     row = []
     row += [Awkward(row), 1.0]
-    assert router.one(row) == 5  # x0 = 0.0 goes to node 1, whose category 1 is slot 2
+    assert router.node_of_row(row) == 5  # x0 = 0.0 goes to node 1, whose category 1 is slot 2

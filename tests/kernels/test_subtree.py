@@ -28,7 +28,7 @@ def encoded(table, dtype=np.uint16):
 def spec_of(grower: Grower, table, bins) -> GrowthSpec:
     total = table.n_rows if table.weight is None else int(table.weight.sum())
     rules = grower._rules(grower.missing, table.unit, total, table.n_rows)
-    return grower._terms(table.schema, bins, rules)
+    return grower._growth_spec(table.schema, bins, rules)
 
 
 def copy(rows: Rows) -> Rows:

@@ -34,7 +34,7 @@ def encoded(table, grower):
         weight,
         table.numeric_target.numerators(weight, table.unit),
     )
-    return rows, grower._terms(table.schema, bins, grower._sum_rules(table, table.numeric_target))
+    return rows, grower._growth_spec(table.schema, bins, grower._regression_rules(table, table.numeric_target))
 
 
 def copy(rows: Rows) -> Rows:
@@ -74,7 +74,7 @@ def test_cells_and_rows_give_the_same_split(data):
     cells = subtree.empty_cells(rows, spec)
     subtree.histogram(rows, spec, 0, n_rows, cells)
     nodes = subtree.grow(copy(rows), spec, NodeRange.root(n_rows, spec), np.zeros(2, np.int64))
-    variance = subtree.spread(rows, spec, NodeRange.root(n_rows, spec))
+    variance = subtree.target_variance(rows, spec, NodeRange.root(n_rows, spec))
     split = subtree.best_split(cells, spec, nodes.evidence[0], n_rows, variance=variance)
     found_splits = levelwise.best_per_feature(cells, spec, nodes.evidence[0], n_rows, *spec.bounds, variance)
     chosen = levelwise.choose_split(found_splits.numbers, spec, nodes.evidence[0], n_rows, variance)

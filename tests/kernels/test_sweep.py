@@ -58,9 +58,9 @@ def decided(skeleton, costs, orders=None, **margin):
     """The decisions and values, all nodes at once or in the given orders."""
     sweep = PruneSweep(skeleton.first_child, skeleton.n_children, costs, **margin)
     if orders is None:
-        sweep.settle_all()
+        sweep.decide_all()
     for order in orders or ():
-        sweep.settle(order)
+        sweep.decide(order)
     return sweep.cut.tolist(), sweep.value.tolist()
 
 
@@ -68,7 +68,7 @@ def decided(skeleton, costs, orders=None, **margin):
 def test_expected_costs_give_the_decisions_of_the_reference(skeleton, seed, margin):
     costs = random_costs(skeleton, seed)
     as_leaf, staying = reference.expected_costs(skeleton, *costs)
-    expected = reference.settle(skeleton, as_leaf, staying, **margin)
+    expected = reference.decide(skeleton, as_leaf, staying, **margin)
     assert decided(skeleton, costs, **margin) == expected
     assert decided(skeleton, GivenCosts(np.array(as_leaf), np.array(staying)), **margin) == expected
 
@@ -79,7 +79,7 @@ def test_trees_of_every_kind_give_the_decisions_of_the_reference(tree, seed):
     costs = ExpectedCosts(
         tree.evidence, tree.unit.item(0), tree.belief, np.random.default_rng(seed).random((k, k))
     )
-    assert decided(tree.skeleton, costs) == reference.settle(
+    assert decided(tree.skeleton, costs) == reference.decide(
         tree.skeleton, *reference.expected_costs(tree.skeleton, *costs)
     )
 
@@ -158,7 +158,7 @@ def test_nodes_outside_the_tree_are_rejected(node):
     stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan])
     sweep = PruneSweep(stump.first_child, stump.n_children, GivenCosts(np.zeros(3), np.zeros(3)))
     with pytest.raises(ValueError, match="nodes of the tree"):
-        sweep.settle(np.array([1, node], np.int32))
+        sweep.decide(np.array([1, node], np.int32))
 
 
 def test_a_sweep_keeps_its_arrays_alive():
@@ -170,7 +170,7 @@ def test_a_sweep_keeps_its_arrays_alive():
     )
     gc.collect()
     _others = [np.full(n, np.nan) for _ in range(8)], [np.full(n, 2**30, np.int32) for _ in range(8)]
-    sweep.settle_all()
+    sweep.decide_all()
     assert sweep.cut.tolist() == (skeleton.n_children > 0).tolist()
 
 

@@ -64,10 +64,10 @@ def test_any_partition_and_any_limit_of_gathering(data):
     rows = Rows(bins.encode(table), table.target.astype(np.uint16), table.weight)
     source = EncodedRows(rows, block=data.draw(st.sampled_from([1, 3, 1000])))
     alone = grower.grow(table, bins)
-    for home_rows in (0, 5, 50):
+    for gather_rows in (0, 5, 50):
         groups = data.draw(st.sampled_from([1, 2, 7, 31]))
         engine = LocalEngine(data.draw(st.sampled_from([1, 2])), groups, reverse=data.draw(st.booleans()))
-        limits = {"home_rows": home_rows, "budget": data.draw(st.sampled_from([1, 2000, 20_000, 2**28]))}
+        limits = {"gather_rows": gather_rows, "budget": data.draw(st.sampled_from([1, 2000, 20_000, 2**28]))}
         assert_same(
             grower.grow_by_level(source, bins, table.schema, engine, unit=table.unit, **limits), alone
         )
@@ -175,7 +175,7 @@ def test_large_nodes_and_small_nodes(seed, n_rows, n_classes, n_values, weights,
     grower = Grower(criterion, nominal, max_depth=3)
     assert table.target is not None
     source = EncodedRows(Rows(bins.encode(table), table.target.astype(np.uint16), table.weight))
-    by_level = grower.grow_by_level(source, bins, table.schema, LocalEngine(), unit=table.unit, home_rows=0)
+    by_level = grower.grow_by_level(source, bins, table.schema, LocalEngine(), unit=table.unit, gather_rows=0)
     assert_same(by_level, grower.grow(table, bins))
 
 

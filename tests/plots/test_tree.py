@@ -62,7 +62,7 @@ def test_texts_do_not_overlap_and_are_inside_the_figure(n_leaves):
     assert (extents[:, 2:] <= np.array([width, height]) + 1).all()
     assert min(text.get_fontsize() for text in display.texts_) >= 5
     # Every branch of the whole tree has its condition.
-    assert display.folded_.tree is clf.tree_
+    assert display.shown_.tree is clf.tree_
     assert (
         sum(
             text.get_text().startswith(("≤ ", "> ", "in {", "not in {", "= ", "≠ "))
@@ -113,7 +113,7 @@ def test_a_thousand_leaves_are_folded_by_rows_in_less_than_two_seconds():
     display = TreeDisplay.from_estimator(clf)
     display.figure_.canvas.draw()
     assert time.process_time() - begin < 2
-    folded = display.folded_
+    folded = display.shown_
     assert folded.tree.n_leaves == 40
     cells = [text.get_text() for text in display.table_]
     hidden = [
@@ -135,7 +135,7 @@ def test_a_thousand_leaves_are_folded_by_rows_in_less_than_two_seconds():
 def test_all_leaves_are_drawn_with_text_where_there_is_room():
     clf, _ = fitted(300)
     display = TreeDisplay.from_estimator(clf, max_leaves=None)
-    assert display.folded_.tree is clf.tree_
+    assert display.shown_.tree is clf.tree_
     assert len(display.edges_.get_segments()) == clf.tree_.n_nodes
     assert 10 < len(display.texts_) < clf.tree_.n_nodes
     assert len(overlapping(boxes(display))) == 0
@@ -147,7 +147,7 @@ def test_the_path_of_a_row_is_dark_and_never_folded():
     display = TreeDisplay.from_estimator(clf, max_leaves=10, highlight=X[7:8])
     nodes = path(clf.tree_.skeleton, int(clf.apply(X[7:8])[0]))
     dark = [mpl.colors.to_hex(colour) == "#1a1a1a" for colour in display.edges_.get_colors()]
-    assert display.folded_.node[dark].tolist() == nodes
+    assert display.shown_.node[dark].tolist() == nodes
     best = clf.predict_proba(X[7:8]).max()
     assert f"the path of a row to node {nodes[-1]}, which predicts" in display.caption_.get_text()
     assert f"{min(best, 0.99):.2f}" in display.caption_.get_text()
@@ -187,9 +187,9 @@ def test_given_axes_have_as_many_leaves_as_are_readable():
     assert display.ax_ is right
     assert display.figure_ is figure
     assert pyplot.get_fignums() == [figure.number]
-    assert 6 <= display.folded_.tree.n_leaves < 100
+    assert 6 <= display.shown_.tree.n_leaves < 100
     assert len(overlapping(boxes(display))) == 0
-    assert len(display.texts_) >= display.folded_.tree.n_nodes
+    assert len(display.texts_) >= display.shown_.tree.n_nodes
 
 
 def test_a_single_leaf_is_a_tree():
@@ -233,7 +233,7 @@ def test_every_leaf_has_the_probability_of_the_class_of_interest():
     display = TreeDisplay.from_estimator(clf, positive=2)
     cells = [text.get_text() for text in display.table_][4:]
     assert cells[::4] == ["2"] * 10
-    leaf = np.flatnonzero(display.folded_.tree.skeleton.is_leaf)
-    assert sorted(cells[1::4]) == sorted(f"{p:.2f}" for p in display.folded_.tree.belief[leaf, 2])
+    leaf = np.flatnonzero(display.shown_.tree.skeleton.is_leaf)
+    assert sorted(cells[1::4]) == sorted(f"{p:.2f}" for p in display.shown_.tree.belief[leaf, 2])
     with pytest.raises(ParameterError, match=r"positive=7: expected one of the classes \[0, 1, 2\]"):
         TreeDisplay.from_estimator(clf, positive=7)

@@ -27,7 +27,7 @@ def risks(tree, **parameters):
     pruner = BayesRisk(**parameters)
     first_child, n_children = np.full(tree.n_nodes, -1, np.int32), np.zeros(tree.n_nodes, np.int32)
     sweep = PruneSweep(first_child, n_children, pruner._risks(tree, pruner._costs_for(tree)))
-    sweep.settle_all()
+    sweep.decide_all()
     return sweep.value
 
 

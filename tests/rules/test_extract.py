@@ -34,7 +34,7 @@ def unsplit_trees_and_tables(draw):
 @given(unsplit_trees_and_tables())
 def test_with_inner_nodes_every_row_gets_the_prediction_of_the_tree(pair):
     tree, table = pair
-    assert (extract(tree, inner=True).answer(table) == predict_rows(tree, table)).all()
+    assert (extract(tree, inner=True).predict(table) == predict_rows(tree, table)).all()
 
 
 @given(trees_and_tables())

@@ -79,7 +79,7 @@ def test_the_chosen_list():
     ]
     assert by_name(rules.default) == ({}, "yes")  # no rows are left: the more frequent class
     assert [rule.decided.tolist() for rule in rules] == [[3, 0], [2, 0], [0, 4], [0, 4], [0, 1]]
-    assert (rules.answer(GOLF).argmax(axis=1) == GOLF.target).all()
+    assert (rules.predict(GOLF).argmax(axis=1) == GOLF.target).all()
 
 
 def test_the_smoothed_probabilities():

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 import reference_smoothing
 from hornbeam.errors import ParameterError
-from hornbeam.kernels.stacked_trees import N_STRENGTHS, StackedTrees
+from hornbeam.kernels.stacked_trees import STRENGTH_NAMES, StackedTrees
 from hornbeam.smoothing import HGS, Borrowing
 from strategies import trees
 from worked import T0
@@ -44,7 +44,7 @@ def test_derivatives_are_those_of_the_loss(tree, values, seed):
     assume(np.abs(at[5] * size).max() < 9)  # beyond, strengths are clipped, and the loss has no derivative
     assume(np.abs(at[:4]).sum() + np.abs(at[1] * size).max() + np.abs(at[2]) * 5 < 9)
     loss, gradient = forest.loss(at)
-    belief, _ = forest.believe(at)
+    belief, _ = forest.predict(at)
     rows = held.sum(axis=1, keepdims=True)
     assert loss == pytest.approx((rows * belief**2 - 2 * held * belief + held).sum(), rel=1e-9, abs=1e-9)
     step = 1e-6
@@ -62,7 +62,7 @@ def test_stacked_trees_do_not_affect_each_other():
         StackedTrees(parent, evidence, held),
         StackedTrees(twice, np.tile(evidence, (2, 1)), np.tile(held, (2, 1))),
     )
-    assert_allclose(alone.believe(at)[0], np.tile(once.believe(at)[0], (2, 1)), rtol=0)
+    assert_allclose(alone.predict(at)[0], np.tile(once.predict(at)[0], (2, 1)), rtol=0)
     assert alone.loss(at)[0] == pytest.approx(2 * once.loss(at)[0])
     assert_allclose(alone.loss(at)[1], 2 * once.loss(at)[1], rtol=1e-12)
 
@@ -70,7 +70,7 @@ def test_stacked_trees_do_not_affect_each_other():
 def test_the_history_names_every_strength():
     step = Borrowing(own=-0.5)(T0).history[-1]
     assert step.name == "borrowing"
-    assert dict(step.parameters) == {**dict.fromkeys(N_STRENGTHS, 0.0), "scale": 1.0, "own": -0.5}
+    assert dict(step.parameters) == {**dict.fromkeys(STRENGTH_NAMES, 0.0), "scale": 1.0, "own": -0.5}
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
@@ -93,4 +93,4 @@ def test_the_kernel_raises_for_invalid_arrays(parent, shape, held, at, message):
     with pytest.raises(ValueError, match=message):
         StackedTrees(
             np.array(parent, np.int32), np.ones(shape), None if held is None else np.ones(held)
-        ).believe(np.zeros(at))
+        ).predict(np.zeros(at))

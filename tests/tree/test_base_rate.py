@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from hornbeam import TreeClassifier
 from hornbeam.errors import ParameterError
-from hornbeam.tree.decision.base_rate import base_rate, prior_factors, shift, shift_bound
+from hornbeam.tree.decision.base_rate import adjust_bound_to_prior, adjust_to_prior, base_rate, prior_factors
 
 rates = st.lists(st.integers(1, 50), min_size=2, max_size=5).map(lambda n: np.array(n) / sum(n))
 
@@ -36,31 +36,31 @@ def test_a_tree_with_a_leaf_per_cell_gives_the_exact_posterior(n_classes, n_cell
 def test_a_shift_and_its_inverse_cancel(one, other):
     k = min(len(one), len(other))
     one, other = one[:k] / one[:k].sum(), other[:k] / other[:k].sum()
-    shifted = shift(np.eye(k) * 0.5 + 0.5 / k, other / one)
-    np.testing.assert_allclose(shift(shifted, one / other), np.eye(k) * 0.5 + 0.5 / k, atol=1e-12)
+    shifted = adjust_to_prior(np.eye(k) * 0.5 + 0.5 / k, other / one)
+    np.testing.assert_allclose(adjust_to_prior(shifted, one / other), np.eye(k) * 0.5 + 0.5 / k, atol=1e-12)
 
 
 @given(rates.filter(lambda p: len(p) == 2), st.floats(0.01, 0.99), st.floats(0.01, 0.99))
 def test_bounds_of_two_classes_shift_like_probabilities(prior, p, bound):
     bounds = np.array([[bound, 1 - bound]])
-    shifted = shift_bound(bounds, np.array([[p, 1 - p]]), prior / 0.5)
-    np.testing.assert_allclose(shifted, shift(bounds, prior / 0.5), atol=1e-12)
+    shifted = adjust_bound_to_prior(bounds, np.array([[p, 1 - p]]), prior / 0.5)
+    np.testing.assert_allclose(shifted, adjust_to_prior(bounds, prior / 0.5), atol=1e-12)
 
 
 def test_shifted_bounds_contain_the_shifted_probability():
     rng = np.random.default_rng(0)
     probability, factors = rng.dirichlet(np.ones(4), 200), rng.exponential(size=4)
     low, high = probability * 0.5, probability * 0.5 + 0.5
-    shifted = shift(probability, factors)
-    assert (shift_bound(low, probability, factors) <= shifted).all()
-    assert (shift_bound(high, probability, factors) >= shifted).all()
-    np.testing.assert_allclose(shift_bound(probability, probability, factors), shifted, atol=1e-12)
+    shifted = adjust_to_prior(probability, factors)
+    assert (adjust_bound_to_prior(low, probability, factors) <= shifted).all()
+    assert (adjust_bound_to_prior(high, probability, factors) >= shifted).all()
+    np.testing.assert_allclose(adjust_bound_to_prior(probability, probability, factors), shifted, atol=1e-12)
 
 
 def test_probabilities_without_a_posterior_stay_the_same():
     certain = np.array([[1.0, 0.0]])
-    assert shift(certain, np.array([0.0, 2.0])).tolist() == [[1.0, 0.0]]
-    assert shift_bound(np.array([[0.5, 0.0]]), certain, np.array([1.0, 0.0])).tolist() == [[1.0, 0.0]]
+    assert adjust_to_prior(certain, np.array([0.0, 2.0])).tolist() == [[1.0, 0.0]]
+    assert adjust_bound_to_prior(np.array([[0.5, 0.0]]), certain, np.array([1.0, 0.0])).tolist() == [[1.0, 0.0]]
 
 
 @pytest.fixture(scope="module")
@@ -101,4 +101,4 @@ def test_a_class_without_rows_must_have_rate_zero():
     tree = TreeClassifier().fit([[0], [1], [2]], ["a", "b", "c"], sample_weight=[1, 1, 0]).tree_
     with pytest.raises(ParameterError, match=r"'c' a rate of 0\.2, but training saw none"):
         prior_factors(tree, [0.4, 0.4, 0.2])
-    assert shift(tree.belief, prior_factors(tree, [0.5, 0.5, 0.0]))[:, 2].max() == 0.0
+    assert adjust_to_prior(tree.belief, prior_factors(tree, [0.5, 0.5, 0.0]))[:, 2].max() == 0.0

@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.tree import Condition, Skeleton, Tree
-from hornbeam.tree.condition import branch, merged, merged_paths, path_conditions
+from hornbeam.tree.condition import (
+    branch_condition,
+    merge_conditions,
+    merged_path_conditions,
+    path_conditions,
+)
 from hornbeam.tree.route import route
 from hornbeam.tree.walk import path
 from strategies import schemas, tables, trees
@@ -74,13 +79,13 @@ def test_holds_agrees_with_holds_in(condition):
 def test_merged_parts_are_the_condition(condition):
     valid = np.logical_and.reduce([part.holds_in(NUMBERS) for part in condition.parts])
     assert (valid == condition.holds_in(NUMBERS)).all()
-    assert merged(condition.parts) == (condition,)
+    assert merge_conditions(condition.parts) == (condition,)
 
 
 def test_a_third_child_is_for_missing_values():
     skeleton = Skeleton.of([3, 0, 0, 0], [0, -1, -1, -1], [inf, nan, nan, nan], missing_slot=[2, -1, -1, -1])
     tree = Tree.raw(Schema((AGE,), ("no", "yes")), skeleton, np.ones((4, 2), np.int64) * [[3], [1], [1], [1]])
-    known, nothing, missing = (branch(tree, node).holds_in(NUMBERS) for node in (1, 2, 3))
+    known, nothing, missing = (branch_condition(tree, node).holds_in(NUMBERS) for node in (1, 2, 3))
     assert known.sum() == 6
     assert not nothing.any()
     assert missing.tolist() == np.isnan(NUMBERS).tolist()
@@ -120,7 +125,7 @@ def trees_and_tables(draw):
 
 
 @settings(max_examples=60)
-@given(trees_and_tables(), st.sampled_from([list, merged]))
+@given(trees_and_tables(), st.sampled_from([list, merge_conditions]))
 def test_a_row_meets_exactly_the_conditions_on_its_path(both, make):
     tree, table = both
     rules = [make(path_conditions(tree, node)) for node in range(tree.n_nodes)]
@@ -137,5 +142,5 @@ def test_a_row_meets_exactly_the_conditions_on_its_path(both, make):
 @settings(max_examples=60)
 @given(trees())
 def test_merged_paths_agree_with_one_path_at_a_time(tree):
-    found = dict(merged_paths(tree))
-    assert found == {node: merged(path_conditions(tree, node)) for node in range(tree.n_nodes)}
+    found = dict(merged_path_conditions(tree))
+    assert found == {node: merge_conditions(path_conditions(tree, node)) for node in range(tree.n_nodes)}

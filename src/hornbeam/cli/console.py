@@ -44,9 +44,9 @@ def write_output(data: bytes, output: str) -> None:
     if output == "-":
         click.echo(data, nl=False)
         return
-    from hornbeam.data.files.atomic_write import replace
+    from hornbeam.data.files.atomic_write import write_atomic
 
-    replace(output, [data])
+    write_atomic(output, [data])
 
 
 def format_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

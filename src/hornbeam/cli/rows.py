@@ -150,7 +150,7 @@ def sample_for(
     tree: Any, path: str, text: dict[str, Any], target: str, most_rows: int
 ) -> tuple[Rows, int | None]:
     """Read all rows, or a sample of about `most_rows` rows of larger Parquet files, with the number of all rows."""
-    from hornbeam.data.files.tabular import joined, parquet_files, parquet_shape
+    from hornbeam.data.files.tabular import concat_tables, parquet_files, parquet_shape
 
     files = parquet_files(path)
     n_all = 0 if files is None else parquet_shape(files)[0]
@@ -163,20 +163,20 @@ def sample_for(
         number = draw_numbers(begin, begin + part.table.num_rows)
         drawn.append(part.table.take((number < bound).nonzero()[0]))
         begin += part.table.num_rows
-    table = joined(drawn)
+    table = concat_tables(drawn)
     return Rows(table, table.select(list(tree.schema.names)), table[target]), begin
 
 
 def _types_for(tree: Any, target: str | None) -> dict[str, str]:
     """The columns of the tree's schema and its target, with their types."""
-    from hornbeam.data.files.tabular import type_of
+    from hornbeam.data.files.tabular import column_type
     from hornbeam.data.schema import Feature, Kind
 
     schema = tree.schema
-    types = {feature.name: type_of(feature) for feature in schema.features}
+    types = {feature.name: column_type(feature) for feature in schema.features}
     if target is not None:
         kind = Feature(target) if schema.is_regression else Feature(target, Kind.NOMINAL, schema.classes)
-        types[target] = type_of(kind)
+        types[target] = column_type(kind)
     return types
 
 

@@ -41,7 +41,7 @@ class WeightSummary:
 
     Examples
     --------
-    >>> WeightSummary.of(np.array([1.0, 4.0])).absorb(WeightSummary.of(np.array([0.5])))
+    >>> WeightSummary.of(np.array([1.0, 4.0])).merge(WeightSummary.of(np.array([0.5])))
     WeightSummary(n_rows=3, smallest=0.5, largest=4.0, whole=False)
     """
 
@@ -58,7 +58,7 @@ class WeightSummary:
         whole = bool((np.rint(weight) == weight).all())
         return cls(len(weight), float(weight.min()), float(weight.max()), whole)
 
-    def absorb(self, other: "WeightSummary") -> "WeightSummary":
+    def merge(self, other: "WeightSummary") -> "WeightSummary":
         """Return the summary of both sets of weights together."""
         return WeightSummary(
             self.n_rows + other.n_rows,

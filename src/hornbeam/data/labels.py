@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.reading.arrow import check_arrow
-from hornbeam.data.reading.library_errors import reading
+from hornbeam.data.reading.library_errors import as_data_error
 from hornbeam.errors import DataError, SchemaError
 from hornbeam.typing import Bools, Indices, Label
 
@@ -37,12 +37,12 @@ class Labels(NamedTuple):
         """
         return Labels(self.classes, self.codes[rows])
 
-    def widened(self, known: tuple[Label, ...]) -> NDArray[Any]:
+    def all_classes(self, known: tuple[Label, ...]) -> NDArray[Any]:
         """Return all classes of a schema, of which these labels may have only some.
 
         Examples
         --------
-        >>> read_labels(["b", "c"]).widened(("a", "b", "c"))
+        >>> read_labels(["b", "c"]).all_classes(("a", "b", "c"))
         array(['a', 'b', 'c'], dtype='<U1')
         """
         return self.classes if len(known) == len(self.classes) else np.array(known)
@@ -74,7 +74,7 @@ def read_labels(y: Any) -> Labels:
     >>> codes
     array([1, 0, 1], dtype=int32)
     """
-    with reading("y"):
+    with as_data_error("y"):
         return _read(y)
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.fixed_point import nearest_steps, power_of_two_unit
 from hornbeam.data.labels import as_column
-from hornbeam.data.reading.library_errors import reading
+from hornbeam.data.reading.library_errors import as_data_error
 from hornbeam.errors import DataError
 from hornbeam.typing import Counts, Floats
 
@@ -125,7 +125,7 @@ def read_numeric_target(y: Any) -> Floats:
     >>> read_numeric_target([1, 2.5])
     array([1. , 2.5])
     """
-    with reading("y"):
+    with as_data_error("y"):
         return _read(y)
 
 

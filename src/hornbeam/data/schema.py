@@ -170,7 +170,7 @@ class Schema:
         return 3 if self.is_regression else len(self.classes)
 
     @property
-    def n_answers(self) -> int:
+    def n_outputs(self) -> int:
         """Number of columns of a prediction: the classes, or 1 (the mean)."""
         return 1 if self.is_regression else len(self.classes)
 

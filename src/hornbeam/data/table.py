@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hornbeam.data.labels import Labels, match_labels, read_labels
 from hornbeam.data.numeric_target import NumericTarget, read_numeric_target
 from hornbeam.data.reading.frame import read_features
-from hornbeam.data.reading.library_errors import reading
+from hornbeam.data.reading.library_errors import as_data_error
 from hornbeam.data.schema import Kind, Schema
 from hornbeam.data.weights import read_weights
 from hornbeam.errors import DataError
@@ -185,7 +185,7 @@ class Table:
         (array([ 0, -2, -1], dtype=int32),)
         """
         names = feature_names if schema is None or feature_names is not None else schema.names
-        with reading("X"):
+        with as_data_error("X"):
             raw = read_features(X, names, schema, needed)
         if feature_names is not None:
             raw = raw.with_names(feature_names)

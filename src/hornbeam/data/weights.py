@@ -7,7 +7,7 @@ import numpy as np
 
 from hornbeam.data.fixed_point import WHOLE_LIMIT, are_normalised, fixed_point_weights
 from hornbeam.data.labels import Labels
-from hornbeam.data.reading.library_errors import reading
+from hornbeam.data.reading.library_errors import as_data_error
 from hornbeam.errors import DataError, ParameterError, shown
 from hornbeam.typing import Bools, Counts, Floats, Indices, Label
 
@@ -15,9 +15,9 @@ __all__ = [
     "Weights",
     "apply_class_weight",
     "class_factors",
+    "class_weighted",
     "fixed_point_weights",
     "no_weight_error",
-    "products",
     "read_sample_weight",
     "read_weights",
     "to_steps",
@@ -177,7 +177,7 @@ def apply_class_weight(
     """
     if unit != 1.0:
         assert steps is not None  # without weights the unit is 1
-        return fixed_point_weights(products(steps, unit, factors, codes))
+        return fixed_point_weights(class_weighted(steps, unit, factors, codes))
     # The factor of a class is rounded once, for a row of weight 1, so that weight 2 is exactly a row given twice.
     present = np.bincount(codes, minlength=len(factors)) > 0
     factor_steps = np.zeros(len(factors), dtype=np.int64)
@@ -188,12 +188,12 @@ def apply_class_weight(
     return (None if unit == 1.0 and weighted.max() == 1 else weighted), unit
 
 
-def products(steps: Counts, unit: float, factors: Floats, codes: Indices) -> Floats:
+def class_weighted(steps: Counts, unit: float, factors: Floats, codes: Indices) -> Floats:
     """Return weights times the factors of their classes, as floats.
 
     Examples
     --------
-    >>> products(np.array([2, 1]), 0.25, np.array([3.0, 1.0]), np.array([0, 1]))
+    >>> class_weighted(np.array([2, 1]), 0.25, np.array([3.0, 1.0]), np.array([0, 1]))
     array([1.5 , 0.25])
     """
     with np.errstate(over="ignore"):  # an overflow raises an error below
@@ -213,7 +213,7 @@ def read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
     >>> read_sample_weight(2, 3)
     array([2., 2., 2.])
     """
-    with reading("sample_weight"):
+    with as_data_error("sample_weight"):
         try:
             weight = np.asarray(sample_weight, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):

@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_predict
 from sklearn.utils.validation import check_is_fitted
 
-from hornbeam.data.reading.frame import dense, recombine_rows
+from hornbeam.data.reading.frame import recombine_rows, to_dense
 from hornbeam.data.table import Table
 from hornbeam.ensembles.canonical_rows import CanonicalRows
 from hornbeam.ensembles.distillation.distillation import Distillation
@@ -18,7 +18,7 @@ from hornbeam.errors import DataError, ParameterError
 from hornbeam.estimators.forest_classifier import ForestClassifier
 from hornbeam.estimators.inputs.targets import read_classes
 from hornbeam.estimators.parameters.threads import n_threads
-from hornbeam.estimators.parameters.validators import is_number, limit, parameter_error, seed_of
+from hornbeam.estimators.parameters.validators import is_number, limit, parameter_error, resolve_seed
 from hornbeam.estimators.tree_classifier import TreeClassifier
 from hornbeam.recipe import Recipe
 from hornbeam.typing import Floats
@@ -94,11 +94,11 @@ def distill(
         )
     distillation = Distillation(
         fidelity,
-        synthetic_rows=SyntheticRows(seed=seed_of(random_state)),
+        synthetic_rows=SyntheticRows(seed=resolve_seed(random_state)),
         max_leaf_nodes=limit("max_leaf_nodes", max_leaf_nodes),
     )
     student = TreeClassifier(random_state=random_state, n_jobs=n_jobs)
-    X, labels = dense(X), read_classes(student, y)
+    X, labels = to_dense(X), read_classes(student, y)
     table = Table.read(X, labels, sample_weight=sample_weight)
     if table.n_rows != len(labels.codes):
         raise DataError("some rows have weight 0; expected weights above 0. Leave these rows out.")
@@ -106,7 +106,7 @@ def distill(
         raise DataError(
             f"y has the one class {labels.classes.item(0)!r}; expected two or more to tell apart."
         )
-    seed, threads = seed_of(random_state), n_threads(n_jobs)
+    seed, threads = resolve_seed(random_state), n_threads(n_jobs)
     teacher = _fitted(teacher, X, y, sample_weight, seed, n_jobs)
     if not hasattr(teacher, "classes_"):
         raise ParameterError(

@@ -215,7 +215,7 @@ class ForestClassifier(CallbackSupportMixin, ForestMethods, ClassifierMethods):
             Probabilities in the order of `classes_`.
         """
         table = self._read(X)
-        return self.forest_.answer(table, n_threads(self.n_jobs))
+        return self.forest_.predict(table, n_threads(self.n_jobs))
 
     @accepts_source
     def predict(self, X: Any) -> NDArray[Any]:
@@ -232,7 +232,7 @@ class ForestClassifier(CallbackSupportMixin, ForestMethods, ClassifierMethods):
             Labels; on a tie, the first of `classes_`.
         """
         table = self._read(X)
-        weighted = self.forest_.answer(table, n_threads(self.n_jobs)) * self.class_weight_
+        weighted = self.forest_.predict(table, n_threads(self.n_jobs)) * self.class_weight_
         labels: NDArray[Any] = self.classes_[weighted.argmax(axis=1)]
         return labels
 

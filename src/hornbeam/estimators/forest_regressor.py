@@ -184,7 +184,7 @@ class ForestRegressor(CallbackSupportMixin, ForestMethods, RegressorMixin, Hornb
         ndarray of shape (n_rows,)
         """
         table = self._read(X)
-        return self.forest_.answer(table, n_threads(self.n_jobs))[:, 0]
+        return self.forest_.predict(table, n_threads(self.n_jobs))[:, 0]
 
     def _score_out_of_bag(self, predicted: Floats, table: Table) -> None:
         assert table.numeric_target is not None

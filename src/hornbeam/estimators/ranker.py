@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from hornbeam.data.reading.library_errors import reading
+from hornbeam.data.reading.library_errors import as_data_error
 from hornbeam.data.schema import Kind
 from hornbeam.data.table import Table
 from hornbeam.ensembles.boosting.lambdamart import LambdaLoss, Queries
@@ -195,7 +195,7 @@ class BoostedTreesRanker(CallbackSupportMixin, BoostingMethods, HornbeamEstimato
 
 
 def _queries(group: Any, n_rows: int) -> Queries:
-    with reading("group"):
+    with as_data_error("group"):
         queries = np.zeros(n_rows, np.int64) if group is None else np.asarray(group)
     if queries.shape != (n_rows,):
         raise DataError(

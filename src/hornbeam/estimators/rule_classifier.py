@@ -16,7 +16,7 @@ from hornbeam.estimators.methods.locks import exclusive
 from hornbeam.estimators.methods.reads_rows import ReadsRows
 from hornbeam.estimators.parameters.recipes import classification_fitter
 from hornbeam.estimators.parameters.threads import n_threads
-from hornbeam.estimators.parameters.validators import number, seed_of
+from hornbeam.estimators.parameters.validators import number, resolve_seed
 from hornbeam.estimators.tree_classifier import TreeClassifier
 from hornbeam.rules import RuleSet, choose_rules, extract, simplify
 from hornbeam.tree.decision.costs import Costs
@@ -160,10 +160,10 @@ class RuleClassifier(ReadsRows, ClassifierMethods):
         most_probable = with_decision(tree, DecisionRule())
         confidence, alpha = number("confidence", self.confidence, 0.25), number("alpha", self.alpha, 1.0)
         rules = simplify(extract(most_probable, merge=False), table, confidence=confidence)
-        chosen = choose_rules(rules, table, alpha=alpha, seed=seed_of(self.random_state))
-        self._set_fitted(chosen.decided_by(decision), table.names)
+        chosen = choose_rules(rules, table, alpha=alpha, seed=resolve_seed(self.random_state))
+        self._set_fitted(chosen.with_decision(decision), table.names)
         self.tree_ = tree
-        self.classes_ = labels.widened(table.schema.classes)
+        self.classes_ = labels.all_classes(table.schema.classes)
         self.n_classes_ = len(self.classes_)
         return self
 
@@ -181,7 +181,7 @@ class RuleClassifier(ReadsRows, ClassifierMethods):
             Probabilities in the order of `classes_`.
         """
         table = self._read(X)
-        return self.rules_.answer(table)
+        return self.rules_.predict(table)
 
     def predict(self, X: Any, *, costs: Any = None) -> NDArray[Any]:
         """Predict the class of the first rule that applies; with costs, the class of least expected cost.
@@ -203,7 +203,7 @@ class RuleClassifier(ReadsRows, ClassifierMethods):
             targets = np.array([rule.target for rule in (*self.rules_, self.rules_.default)])
             codes = targets[self.rules_.decide(table)]
         else:
-            probability = self.rules_.answer(table)
+            probability = self.rules_.predict(table)
             codes = Costs.of(costs, self.classes_.tolist(), len(probability)).cheapest(probability)
         labels: NDArray[Any] = self.classes_[codes]
         return labels

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hornbeam.data.reading.frame import dense, without_extras
+from hornbeam.data.reading.frame import drop_extra_columns, to_dense
 from hornbeam.data.reading.named_rows import is_named_rows
 from hornbeam.data.reading.raw_columns import as_array, check_shape, renamed_columns_error
 from hornbeam.data.schema import Schema
@@ -124,7 +124,7 @@ class SmoothedClassifier(MetaEstimatorMixin, ColumnsByName, ClassifierMethods):
         SmoothedClassifier
             Itself, fitted.
         """
-        X, smoother = dense(X), make_smoother(self.smoothing)
+        X, smoother = to_dense(X), make_smoother(self.smoothing)
         if isinstance(X, (list, tuple)) or len(getattr(X, "shape", (0, 0))) < 2:
             check_shape(as_array(X))  # first, because the estimator's message would contain the row
         labels = read_classes(self, y)
@@ -147,7 +147,7 @@ class SmoothedClassifier(MetaEstimatorMixin, ColumnsByName, ClassifierMethods):
         self.trees_ = tuple(trees) if smoother is None else tuple(map(smoother, trees))
         self._reading = replace(conventions, schema=table.schema)
         self.estimator_ = estimator
-        self.classes_ = labels.widened(table.schema.classes)
+        self.classes_ = labels.all_classes(table.schema.classes)
         self.n_classes_ = len(self.classes_)
         return self
 
@@ -262,7 +262,7 @@ class SmoothedClassifier(MetaEstimatorMixin, ColumnsByName, ClassifierMethods):
         names = self._schema.names
         if is_named_rows(X):
             return self._reading.read(X, needed=self._used_features())
-        X = without_extras(dense(X), names)
+        X = drop_extra_columns(to_dense(X), names)
         table = self._reading.read(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         return table

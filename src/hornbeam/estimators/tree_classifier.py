@@ -24,7 +24,7 @@ from hornbeam.estimators.parameters.recipes import classification_fitter
 from hornbeam.estimators.parameters.threads import n_threads
 from hornbeam.estimators.parameters.validators import size
 from hornbeam.smoothing import effective_size
-from hornbeam.tree.decision.base_rate import prior_factors, shift
+from hornbeam.tree.decision.base_rate import adjust_to_prior, prior_factors
 from hornbeam.tree.decision.costs import Costs
 from hornbeam.tree.decision.rule import DecisionRule
 from hornbeam.tree.edit import with_decision
@@ -455,7 +455,7 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods):
 
     def _probabilities(self, table: Table, prior: Any) -> Floats:
         probability = predict_rows(self.tree_, table, n_threads(self.n_jobs))
-        return probability if prior is None else shift(probability, prior_factors(self.tree_, prior))
+        return probability if prior is None else adjust_to_prior(probability, prior_factors(self.tree_, prior))
 
     def _set_fitted_tree(
         self,

@@ -23,7 +23,7 @@ from hornbeam.export.condition_text import condition_text
 from hornbeam.export.prediction_text import mean_text
 from hornbeam.export.wording import label_text, plain_label, probability_text
 from hornbeam.tree import Condition, Tree
-from hornbeam.tree.condition import branch
+from hornbeam.tree.condition import branch_condition
 from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.route import predict_rows
 from hornbeam.tree.skeleton import STOP
@@ -233,7 +233,7 @@ class _Search:
         self.tree, self.table, self.outcome, self.fixed = tree, table, outcome, fixed
         self.distance = distance
         self.shares = child_shares(tree)
-        self.branch = cache(lambda node: branch(tree, node))
+        self.branch = cache(lambda node: branch_condition(tree, node))
 
     def found(self, i: int, now: int, aim: int | None) -> Iterator[Counterfactual]:
         """Yield the counterfactuals of row i, nearest first."""

@@ -12,7 +12,7 @@ from hornbeam.data.table import Table
 from hornbeam.explain.notebook import drift_html
 from hornbeam.smoothing.interval_calibration import effective_size
 from hornbeam.smoothing.node_variance import node_variances
-from hornbeam.tree.edit import count_evidence, sharing_unit
+from hornbeam.tree.edit import count_evidence, fractional_unit
 from hornbeam.tree.evidence.numeric import numeric_evidence_at, numeric_units
 from hornbeam.tree.route import route
 from hornbeam.tree.tree import Tree
@@ -205,7 +205,7 @@ def _evidence_at_end(tree: Tree, table: Table) -> Floats:
         return own * numeric_units(target, table.unit)
     if table.target is None:
         table = replace(table, target=np.zeros(table.n_rows, np.int32))
-    unit = sharing_unit(tree.skeleton, table)
+    unit = fractional_unit(tree.skeleton, table)
     evidence, _ = count_evidence(tree.skeleton, table, unit, np.einsum("ij->i", tree.evidence))
     return np.multiply(evidence_stopping(tree.skeleton, evidence), unit)
 

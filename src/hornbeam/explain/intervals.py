@@ -5,7 +5,7 @@ import numpy as np
 from hornbeam.data.table import Table
 from hornbeam.smoothing.interval_calibration import effective_size
 from hornbeam.smoothing.node_variance import node_variances
-from hornbeam.tree.decision.base_rate import shift_bound
+from hornbeam.tree.decision.base_rate import adjust_bound_to_prior
 from hornbeam.tree.route import predict_rows
 from hornbeam.tree.statistics.bounds import mean_bounds, rate_bounds
 from hornbeam.tree.tree import Tree
@@ -87,7 +87,7 @@ def predict_interval(
     ([[0.821, 0.0]], [[1.0, 0.179]])
     """
     bounds = np.hstack([*interval(tree, level), tree.belief])
-    low, high, belief = np.split(predict_rows(tree, table, n_jobs, said=bounds), 3, axis=1)
+    low, high, belief = np.split(predict_rows(tree, table, n_jobs, node_values=bounds), 3, axis=1)
     if factors is None:
         return low, high
-    return shift_bound(low, belief, factors), shift_bound(high, belief, factors)
+    return adjust_bound_to_prior(low, belief, factors), adjust_bound_to_prior(high, belief, factors)

@@ -13,7 +13,7 @@ from hornbeam.explain.wording import condition_dict, known_text, value_of, value
 from hornbeam.export.condition_text import condition_text
 from hornbeam.export.wording import feature_name, plain_label
 from hornbeam.tree import Condition, Skeleton, Tree
-from hornbeam.tree.condition import branch, is_missing
+from hornbeam.tree.condition import branch_condition, is_missing
 from hornbeam.tree.skeleton import EVERY_CHILD, STOP
 from hornbeam.tree.walk import path
 from hornbeam.typing import Category, Floats
@@ -227,7 +227,7 @@ def _path_step(tree: Tree, node: int, row: Sequence[float], bounds: tuple[Floats
     parent = tree.skeleton.parent.item(node)
     value, condition = None, None
     if parent >= 0:
-        condition = branch(tree, node)
+        condition = branch_condition(tree, node)
         value = value_of(condition.feature, row[condition.column])
         # For a known value it does not matter that missing values take the same branch.
         condition = replace(condition, missing=condition.missing and value is None)

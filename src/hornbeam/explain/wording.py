@@ -8,9 +8,9 @@ from typing import Any
 
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.export.condition_text import condition_text
-from hornbeam.export.wording import label_text, plain_label, shorten
+from hornbeam.export.wording import label_text, plain_label, threshold_text
 from hornbeam.tree import Condition, Tree
-from hornbeam.tree.condition import is_missing, merged, merged_paths, path_conditions
+from hornbeam.tree.condition import is_missing, merge_conditions, merged_path_conditions, path_conditions
 from hornbeam.typing import Category
 
 __all__ = ["condition_dict", "known_text", "rule_text", "rule_texts", "value_of", "value_text"]
@@ -41,7 +41,7 @@ def rule_text(tree: Tree, node: int) -> str:
     >>> rule_text(tree, tree.n_nodes - 1), rule_text(tree, 0)
     ('x0 > 0.5 and x1 > 0.5', 'every row')
     """
-    return _all_of(merged(path_conditions(tree, node)))
+    return _all_of(merge_conditions(path_conditions(tree, node)))
 
 
 def rule_texts(tree: Tree, nodes: Sequence[int]) -> list[str]:
@@ -55,7 +55,7 @@ def rule_texts(tree: Tree, nodes: Sequence[int]) -> list[str]:
     ['x0 > 0.5 and x1 > 0.5', 'every row']
     """
     wanted = set(nodes)
-    texts = {node: _all_of(conditions) for node, conditions in merged_paths(tree) if node in wanted}
+    texts = {node: _all_of(conditions) for node, conditions in merged_path_conditions(tree) if node in wanted}
     return [texts[node] for node in nodes]
 
 
@@ -96,4 +96,4 @@ def known_text(feature: Feature, value: Category | None) -> str:
     """Write an original value as text; None is missing."""
     if value is None:
         return "missing"
-    return shorten(feature, float(value)) if feature.kind is Kind.NUMERIC else label_text(value)
+    return threshold_text(feature, float(value)) if feature.kind is Kind.NUMERIC else label_text(value)

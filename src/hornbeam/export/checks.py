@@ -42,7 +42,7 @@ def single_tree(model: Any) -> Tree:
         return model
     inner = unwrap(model)
     if inner.before is not None:
-        raise ExportError(f"This is {inner.alone}.")
+        raise ExportError(f"This is {inner.pipeline_error}.")
     model = inner.model
     found = f"This is a {type(model).__name__}"
     if hasattr(model, "rules_"):

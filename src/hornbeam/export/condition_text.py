@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from hornbeam.export.wording import feature_name, membership_text, shorten
+from hornbeam.export.wording import feature_name, membership_text, threshold_text
 from hornbeam.tree.condition import Condition
 
 __all__ = ["condition_text"]
@@ -45,8 +45,8 @@ def _known(condition: Condition, name: str, max_categories: int | None) -> str:
     feature, above, at_most = condition.feature, condition.above, condition.at_most
     if condition.among is not None:
         return f"{name} {membership_text(feature, condition.among, max_categories)}"
-    low = None if above is None else shorten(feature, above)
-    high = None if at_most in (None, inf) else shorten(feature, at_most)
+    low = None if above is None else threshold_text(feature, above)
+    high = None if at_most in (None, inf) else threshold_text(feature, at_most)
     if high is None:
         return f"{name} known" if low is None else f"{name} > {low}"
     return f"{name} ≤ {high}" if low is None else f"{low} < {name} ≤ {high}"

@@ -29,9 +29,9 @@ __all__ = [
     "plain_label",
     "pluralise",
     "probability_text",
-    "shorten",
     "shortened",
     "threshold_digits",
+    "threshold_text",
     "wrapped",
 ]
 
@@ -78,7 +78,7 @@ def conditions(
             membership_text(feature, np.flatnonzero(run == slot).tolist(), max_categories) for slot in slots
         ]
     else:
-        at = shorten(feature, threshold, digits)
+        at = threshold_text(feature, threshold, digits)
         tests = [f"≤ {at}", f"> {at}", ""][: skeleton.n_children[node]]
     if missing == EVERY_CHILD:
         return [f"{test}, or missing in part" for test in tests]
@@ -159,12 +159,12 @@ def membership_text(feature: Feature, codes: Sequence[int], max_categories: int 
     return f"{'not in' if left_out else 'in'} {{{', '.join(names)}}}"
 
 
-def shorten(feature: Feature, threshold: float, digits: int | None = None) -> str:
+def threshold_text(feature: Feature, threshold: float, digits: int | None = None) -> str:
     """Write a threshold: on an ordinal feature the last category on the left, else as a number.
 
     Examples
     --------
-    >>> shorten(Feature("age"), 30.0), shorten(Feature("size", Kind.ORDINAL, ("S", "M", "L")), 1.5)
+    >>> threshold_text(Feature("age"), 30.0), threshold_text(Feature("size", Kind.ORDINAL, ("S", "M", "L")), 1.5)
     ('30', 'M')
     """
     if feature.kind is Kind.ORDINAL and 0 <= threshold < len(feature.categories):

@@ -194,7 +194,7 @@ class Grower:
         *,
         unit: float = 1.0,
         class_weight: Floats | None = None,
-        home_rows: int | None = None,
+        gather_rows: int | None = None,
         budget: int = 2**28,
         checkpoint: str | PathLike[str] | None = None,
         on_progress: Callable[[PassReport], None] | None = None,
@@ -215,7 +215,7 @@ class Grower:
             Value of one integer step of the rows' weight.
         class_weight : array of shape (n_classes,), optional
             Factor of each class. Class weights change the choice of splits only, not the evidence.
-        home_rows : int, optional
+        gather_rows : int, optional
             A node of at most this many rows is finished by the local kernel, where its rows are gathered.
             Default: the number of rows that take a quarter of `budget`, for nodes that may grow four more levels;
             for fewer levels counting is cheaper than moving rows. All rows, if they fit.
@@ -251,7 +251,7 @@ class Grower:
             engine,
             unit=unit,
             class_weight=class_weight,
-            home_rows=home_rows,
+            gather_rows=gather_rows,
             budget=budget,
             checkpoint=checkpoint,
             on_progress=on_progress,
@@ -271,7 +271,7 @@ class Grower:
                 "'learned'. Choose one of these."
             )
 
-    def _terms(self, schema: Schema, bins: Bins, rules: Rules) -> GrowthSpec:
+    def _growth_spec(self, schema: Schema, bins: Bins, rules: Rules) -> GrowthSpec:
         if schema.n_classes > _MOST_CLASSES:
             raise DataError(
                 f"The target has {schema.n_classes:,} classes; at most {_MOST_CLASSES:,} are supported. "
@@ -283,7 +283,7 @@ class Grower:
         n_classes = 1 if schema.is_regression else schema.n_classes
         return GrowthSpec.of(bins.n_codes, nominal, monotone, gaps, n_classes, CRITERIA[kind], rules)
 
-    def _sum_rules(self, table: Table, target: NumericTarget) -> Rules:
+    def _regression_rules(self, table: Table, target: NumericTarget) -> Rules:
         total = table.n_rows if table.weight is None else int(table.weight.sum())
         rules = self._rules(self.missing, table.unit, total, table.n_rows, in_memory.n_copies(table))
         rules.numerator_unit = target.unit

@@ -78,7 +78,7 @@ def grow_in_memory(
             missing = Missing.OWN
     total = table.n_rows if rows.weight is None else int(rows.weight.sum())
     rules = grower._rules(missing, unit, total, table.n_rows, n_copies(table))
-    nodes = grow_nodes(rows, grower._terms(table.schema, bins, rules))
+    nodes = grow_nodes(rows, grower._growth_spec(table.schema, bins, rules))
     tree = grower._build_tree(nodes, bins, table.schema, unit)
     if table.class_weight is None:
         return tree
@@ -90,7 +90,7 @@ def _regression_rows(
 ) -> tuple[Rows, GrowthSpec]:
     weight = None if table.weight is None else table.weight.copy()
     rows = Rows(codes, np.empty(0, np.uint16), weight, target.numerators(weight, table.unit))
-    return rows, grower._terms(table.schema, bins, grower._sum_rules(table, target))
+    return rows, grower._growth_spec(table.schema, bins, grower._regression_rules(table, target))
 
 
 def n_copies(table: Table) -> int | None:

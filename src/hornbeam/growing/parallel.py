@@ -67,7 +67,7 @@ class ParallelGrower:
 
     def _best_split(self, node: OpenNode) -> Split | None:
         assert node.cells is not None
-        spread = subtree.spread(self.rows, self.spec, node.node_range)
+        spread = subtree.target_variance(self.rows, self.spec, node.node_range)
         return subtree.best_split(node.cells, self.spec, node.counts, node.n_rows, node.node_range, spread)
 
     def _evidence(self, node: OpenNode) -> Counts:

@@ -86,7 +86,7 @@ class PassReport(NamedTuple):
         Nodes whose split was searched, or whose rows were gathered.
     n_rows : int
         Rows of these nodes that were counted or moved.
-    n_settled : int
+    rows_done : int
         Rows that have reached their leaf so far.
     task_bytes : int
         Bytes of histograms that each task sends, whatever the number of its rows.
@@ -105,7 +105,7 @@ class PassReport(NamedTuple):
     level: int
     n_nodes: int
     n_rows: int
-    n_settled: int
+    rows_done: int
     task_bytes: int
     row_bytes: int
     blocks: int

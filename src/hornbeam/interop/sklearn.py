@@ -240,7 +240,7 @@ def to_sklearn(tree: Tree, *, missing: str = "error") -> Any:
     nodes["n_node_samples"] = tree.rows
     nodes["weighted_n_node_samples"] = tree.weight * tree.unit[0]
     nodes["missing_go_to_left"] = left
-    arrays = Arrays(schema.n_features, np.array([schema.n_answers], np.intp), 1)
+    arrays = Arrays(schema.n_features, np.array([schema.n_outputs], np.intp), 1)
     values = np.ascontiguousarray(tree.belief[:, None, :])
     arrays.__setstate__({"max_depth": tree.depth, "node_count": n, "nodes": nodes, "values": values})
 

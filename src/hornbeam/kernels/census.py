@@ -14,7 +14,7 @@ from hornbeam._native import Census as NativeCensus  # type: ignore[import-not-f
 from hornbeam._native import count_parts, equal_bins
 from hornbeam.typing import Bools, Counts, Floats
 
-__all__ = ["CELL_SHIFT", "MOST_DIGITS", "ZERO", "Census", "Entries", "Keys", "floats_of", "share", "tally"]
+__all__ = ["CELL_SHIFT", "MOST_DIGITS", "ZERO", "Census", "Entries", "Keys", "count_cell_parts", "floats_of", "to_equal_bins"]
 
 type Keys = NDArray[np.uint64]
 
@@ -76,7 +76,7 @@ class Census:
         """Count the rows of columns (float64, any stride)."""
         self._native.add(columns)
 
-    def absorb(self, other: Self) -> Self:
+    def merge(self, other: Self) -> Self:
         """Add the counts of another census; return this one."""
         self._native.merge(other._native)
         return self
@@ -106,7 +106,7 @@ def floats_of(keys: Keys) -> Floats:
     return np.where(keys >= ZERO, keys ^ ZERO, ~keys + ONE).view(np.float64)
 
 
-def tally(
+def count_cell_parts(
     columns: tuple[NDArray[Any], ...],
     starts: Counts,
     low: Keys,
@@ -134,7 +134,7 @@ def tally(
     count_parts(columns, starts, low, high, digit_shift, digits, counts, ones, some)
 
 
-def share(counts: Counts, max_bins: int) -> Counts:
+def to_equal_bins(counts: Counts, max_bins: int) -> Counts:
     """Cut a run of counts into bins of nearly equal sums; return the last index of every bin but the last.
 
     An entry heavier than the mean bin is a bin of its own; the other entries fill the remaining bins.
@@ -142,7 +142,7 @@ def share(counts: Counts, max_bins: int) -> Counts:
     Examples
     --------
     >>> import numpy as np
-    >>> share(np.array([1, 1, 1, 9, 1, 1]), 3).tolist()
+    >>> to_equal_bins(np.array([1, 1, 1, 9, 1, 1]), 3).tolist()
     [2, 3]
     """
     result: Counts = equal_bins(counts, max_bins)

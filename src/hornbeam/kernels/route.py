@@ -48,7 +48,7 @@ class Router:
     ... )
     >>> router.nodes(np.array([[0.5], [0.6], [np.nan]]))
     array([1, 2, 0], dtype=int32)
-    >>> router.one((0.6,))
+    >>> router.node_of_row((0.6,))
     2
     """
 
@@ -84,7 +84,7 @@ class Router:
         self._packed.fill_nodes(X, stops)
         return stops
 
-    def answers(
+    def predict(
         self, X: Values, belief: Floats, weight: Floats | None = None, out: Floats | None = None
     ) -> Floats:
         """Return for each row the prediction (belief) of the node where it stops.
@@ -106,12 +106,12 @@ class Router:
         self._packed.fill_predictions(X, belief, weight, filled)
         return filled
 
-    def one(self, row: Row) -> int:
+    def node_of_row(self, row: Row) -> int:
         """Return the node where one row stops; nominal values are codes, NaN is missing."""
         stop: int = self._packed.node_of_row(row)
         return stop
 
-    def one_answer(self, row: Row, belief: Floats, weight: Floats | None = None) -> tuple[float, ...]:
+    def predict_row(self, row: Row, belief: Floats, weight: Floats | None = None) -> tuple[float, ...]:
         """Return the prediction of one row (see `answers`); nominal values are codes, NaN is missing."""
         prediction: tuple[float, ...] = self._packed.predict_row(row, belief, weight)
         return prediction

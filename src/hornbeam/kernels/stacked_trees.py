@@ -5,9 +5,9 @@ from typing import Any
 from hornbeam import _native
 from hornbeam.typing import Floats, Indices
 
-__all__ = ["N_STRENGTHS", "StackedTrees"]
+__all__ = ["STRENGTH_NAMES", "StackedTrees"]
 
-N_STRENGTHS = ("scale", "size", "depth", "impurity", "prior", "own")
+STRENGTH_NAMES = ("scale", "size", "depth", "impurity", "prior", "own")
 """Names of the strengths, in the order of the kernel."""
 
 
@@ -35,7 +35,7 @@ class StackedTrees:
     >>> import numpy as np
     >>> parent = np.array([-1, 0, 0], np.int32)
     >>> trees = StackedTrees(parent, np.array([[1.0, 2.0], [1.0, 0.0], [0.0, 2.0]]))
-    >>> belief, borrowed = trees.believe(np.zeros(6))
+    >>> belief, borrowed = trees.predict(np.zeros(6))
     >>> belief[1].round(3).tolist(), borrowed.tolist()
     ([0.611, 0.389], [1.0, 2.0, 2.0])
     """
@@ -47,13 +47,13 @@ class StackedTrees:
     ) -> None:
         self._trees: Any = _native.StackedTrees(parent, evidence, held, impurity)
 
-    def believe(self, strengths: Floats) -> tuple[Floats, Floats]:
+    def predict(self, strengths: Floats) -> tuple[Floats, Floats]:
         """Return the class probabilities of every node, and the rows that it borrows.
 
         Examples
         --------
         >>> import numpy as np
-        >>> StackedTrees(np.array([-1], np.int32), np.array([[3.0, 0.0]])).believe(np.zeros(6))
+        >>> StackedTrees(np.array([-1], np.int32), np.array([[3.0, 0.0]])).predict(np.zeros(6))
         (array([[0.875, 0.125]]), array([1.]))
         """
         belief, borrowed = self._trees.probabilities(strengths)

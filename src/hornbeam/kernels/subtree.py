@@ -31,6 +31,7 @@ __all__ = [
     "Rows",
     "Rules",
     "Split",
+    "as_data_error",
     "best_split",
     "cell_kind",
     "channels",
@@ -41,8 +42,7 @@ __all__ = [
     "grow",
     "histogram",
     "partition",
-    "refusing",
-    "spread",
+    "target_variance",
     "zero_cells",
 ]
 
@@ -176,7 +176,7 @@ class Split(NamedTuple):
 
 
 @contextmanager
-def refusing(what: str = _WRONG_ROWS, remedy: str = _DELETE) -> Iterator[None]:
+def as_data_error(what: str = _WRONG_ROWS, remedy: str = _DELETE) -> Iterator[None]:
     """Turn a ValueError of a kernel into a `DataError`: what is wrong, the kernel's reason, what to do."""
     try:
         yield
@@ -192,7 +192,7 @@ def check_rows(rows: Rows, spec: GrowthSpec) -> None:
     DataError
         If a code, a label or a weight is outside its range.
     """
-    with refusing():
+    with as_data_error():
         _native.check_codes(*rows, spec.columns)
     if rows.weight is not None and rows.n_rows and not 0 <= rows.weight.min() <= rows.weight.max() < _MOST:
         raise DataError(
@@ -231,7 +231,7 @@ def histogram(
     _native.histogram(*rows, spec.columns, slots, begin, end, cells)
 
 
-def spread(rows: Rows, spec: GrowthSpec, node: NodeRange) -> float:
+def target_variance(rows: Rows, spec: GrowthSpec, node: NodeRange) -> float:
     """Return the target variance of a node's rows, for corrected splits in regression; else 0."""
     if not (spec.sums and spec.rules.corrected):
         return 0.0

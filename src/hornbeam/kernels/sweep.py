@@ -122,7 +122,7 @@ class PruneSweep:
     --------
     >>> shape = np.array([1, -1, -1], np.int32), np.array([2, 0, 0], np.int32)
     >>> sweep = PruneSweep(*shape, GivenCosts(as_leaf=np.array([3.0, 1.0, 2.0]), staying=np.zeros(3)))
-    >>> sweep.settle_all()
+    >>> sweep.decide_all()
     >>> sweep.cut.tolist(), sweep.value.tolist()
     ([True, False, False], [3.0, 1.0, 2.0])
     """
@@ -145,11 +145,11 @@ class PruneSweep:
         out = self.value, self.cut
         self._sweep: Any = _native.PruneSweep(first_child, n_children, *costs, slack, relative, *out)
 
-    def settle_all(self) -> None:
+    def decide_all(self) -> None:
         """Decide on every node, in reverse level order."""
         self._sweep.decide_all()
 
-    def settle(self, order: Indices) -> None:
+    def decide(self, order: Indices) -> None:
         """Decide on nodes whose children were decided before; threads may handle parts of one frontier."""
         self._sweep.decide(order)
 

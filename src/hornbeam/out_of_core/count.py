@@ -8,7 +8,7 @@ import numpy as np
 from hornbeam.data.engine import Engine
 from hornbeam.data.sources import Source, Unit
 from hornbeam.errors import DataError
-from hornbeam.tree.edit import count_evidence, count_stops, finer_unit, integer_weights
+from hornbeam.tree.edit import count_evidence, count_stopping_rows, finer_unit, integer_weights
 from hornbeam.tree.evidence.numeric import numeric_evidence_at, numeric_units
 from hornbeam.tree.route import route
 from hornbeam.tree.skeleton import Skeleton
@@ -223,7 +223,7 @@ def _count(units: Sequence[Unit], shared: _Pass) -> list[Counts]:
         elif table.target is None:
             raise DataError("the source has no target, expected one to count: open it with the target's name")
         elif shared.shares is None:
-            evidence, rows = count_stops(skeleton, table, table.target, integer_weights(table, shared.unit))
+            evidence, rows = count_stopping_rows(skeleton, table, table.target, integer_weights(table, shared.unit))
         else:
             evidence, rows = count_evidence(skeleton, table, shared.unit, shared.shares)
         total[:, :-1] += evidence

@@ -103,7 +103,7 @@ def fit(
             class_weight=source.class_weight,
             budget=_budget(engine, plan.memory),
             checkpoint=checkpoint,
-            on_progress=None if on_progress is None else lambda done: on_progress(done.n_settled),
+            on_progress=None if on_progress is None else lambda done: on_progress(done.rows_done),
         )
     finisher: Finisher = recipe
     if fitter.rows_to_learn:
@@ -148,4 +148,4 @@ def _scaled(on_progress: Listener, n_rows: int, n_grown: int) -> Listener:
     """Scale the progress on a sample to all rows."""
     if on_progress is None:
         return None
-    return lambda n_settled: on_progress(n_settled * n_rows // n_grown)
+    return lambda rows_done: on_progress(rows_done * n_rows // n_grown)

@@ -53,7 +53,7 @@ class TreeDisplay:
         Text of branches and nodes, and of the table.
     caption_ : matplotlib text
         The size of the tree, and the part of it that is folded.
-    folded_ : DisplaySubset
+    shown_ : DisplaySubset
         The part of the tree that is shown.
 
     Examples
@@ -142,7 +142,7 @@ class TreeDisplay:
         ax = axes(ax, size=((layout.width + 12) / 72, (layout.height + 12) / 72))
         ax.set(xlim=(0, layout.width), ylim=(layout.height, 0))
         ax.set_axis_off()
-        self.folded_ = layout.shown
+        self.shown_ = layout.shown
         on_path = np.isin(layout.shown.node, row_path)
         self.edges_ = draw_branches(ax, layout, on_path)
         self.bars_ = draw_nodes(ax, layout, on_path)

@@ -84,7 +84,7 @@ def run_sweep(skeleton: Skeleton, sweep: PruneSweep, n_jobs: int = 1) -> Bools:
     [True, False, False]
     """
     if n_jobs == 1 or skeleton.n_nodes < 2 * _SLICE:
-        sweep.settle_all()
+        sweep.decide_all()
     else:
         order, begin = frontiers(skeleton)
         _run_by_frontier(sweep, order, begin.tolist(), n_jobs)
@@ -99,11 +99,11 @@ def _run_by_frontier(sweep: PruneSweep, order: Indices, begin: list[int], n_jobs
             slices = min(n_jobs, (end - here) // _SLICE)
             if slices < 2:
                 continue
-            sweep.settle(order[waiting:here])
+            sweep.decide(order[waiting:here])
             bounds = [here + (end - here) * i // slices for i in range(slices + 1)]
-            list(pool.map(lambda pair: sweep.settle(order[pair[0] : pair[1]]), pairwise(bounds)))
+            list(pool.map(lambda pair: sweep.decide(order[pair[0] : pair[1]]), pairwise(bounds)))
             waiting = end
-        sweep.settle(order[waiting:])
+        sweep.decide(order[waiting:])
 
 
 def stopping_at_inner[T: np.generic](skeleton: Skeleton, counts: NDArray[T]) -> NDArray[T]:

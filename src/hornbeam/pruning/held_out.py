@@ -6,7 +6,7 @@ import numpy as np
 
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError
-from hornbeam.tree.edit import count_evidence, sharing_unit
+from hornbeam.tree.edit import count_evidence, fractional_unit
 from hornbeam.tree.evidence.numeric import numeric_units
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats, Indices
@@ -50,7 +50,7 @@ def held_out(tree: Tree, table: PruningRows) -> Floats:
             "the table's schema is not the tree's, expected columns and classes with the same codes: "
             "read it with Table.read(X, y, schema=tree.schema)"
         )
-    unit = sharing_unit(tree.skeleton, table)
+    unit = fractional_unit(tree.skeleton, table)
     evidence, _ = count_evidence(tree.skeleton, table, unit, shares=tree.weight)
     return evidence.astype(np.float64) * (
         unit if table.numeric_target is None else numeric_units(table.numeric_target, unit)

@@ -1,7 +1,7 @@
 """Subtree raising: a node is replaced by its largest branch (Quinlan, C4.5, 1993, section 4.3).
 
 A raised branch gets all rows of its parent, so the rows below it are counted again, and its nodes are pruned again.
-Nodes are not moved for that: `standing` holds, for the place of each node, the node whose split and children are used
+Nodes are not moved for that: `node_at` holds, for the place of each node, the node whose split and children are used
 there. Raising a branch changes one entry.
 """
 
@@ -15,7 +15,7 @@ from hornbeam.data.table import Table
 from hornbeam.errors import DataError
 from hornbeam.pruning.branches import open_branches, transplant
 from hornbeam.tree.edit import integer_weights
-from hornbeam.tree.evidence.fractional import descend
+from hornbeam.tree.evidence.fractional import route_fractional
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Counts, Floats
@@ -73,9 +73,9 @@ def raise_branches(
             "pass that table, or prune without raising"
         )
     work.prune(0)
-    pruned, places = transplant(skeleton, work.standing, old | (work.rows > 0))
+    pruned, places = transplant(skeleton, work.node_at, old | (work.rows > 0))
     return _finish(
-        tree, pruned, origin[work.standing[places]], work.evidence[places], work.rows[places], step
+        tree, pruned, origin[work.node_at[places]], work.evidence[places], work.rows[places], step
     )
 
 
@@ -114,7 +114,7 @@ class _Raising:
         self.skeleton, self.table, self.target = skeleton, table, target
         self.n_classes, self.estimate, self.slack = tree.n_classes, estimate, slack
         self.leaf = int(skeleton.is_leaf.argmax())  # used in every place where a subtree is cut
-        self.standing = np.arange(n, dtype=np.int32)
+        self.node_at = np.arange(n, dtype=np.int32)
         self.evidence = np.zeros((n, self.n_classes), np.int64)
         self.rows = np.zeros(n, np.int64)
         self.errors = np.zeros(n)  # expected errors of the subtree in each place
@@ -145,10 +145,10 @@ class _Raising:
         as_leaf, as_tree = float(here[0]), float(here[1] + self.errors[children].sum())
         as_branch = self.errors_of(largest, self.arrived[place])
         if as_leaf <= min(as_tree, as_branch) + self.slack:
-            self.standing[place] = self.leaf
+            self.node_at[place] = self.leaf
             self.errors[place] = as_leaf
         elif as_branch <= as_tree + self.slack:
-            self.standing[place] = self.standing[largest]
+            self.node_at[place] = self.node_at[largest]
             return True
         else:
             self.errors[place] = as_tree
@@ -157,7 +157,7 @@ class _Raising:
     def count(self, place: int) -> None:
         """Count the rows of a place at all places below it."""
         k = self.n_classes
-        levels = descend(self.skeleton, self.table, *self.arrived[place], place=place, standing=self.standing)
+        levels = route_fractional(self.skeleton, self.table, *self.arrived[place], place=place, node_at=self.node_at)
         for places, at, row, weight, _ in levels:
             size = len(places)
             counts = np.bincount(at * k + self.target[row], weight, minlength=size * k).reshape(size, k)
@@ -165,7 +165,7 @@ class _Raising:
             self.errors[places] = self.estimate(counts * self.unit)
             self.rows[places] = arrivals = np.bincount(at, minlength=size)
             order, end = np.argsort(at, kind="stable"), np.cumsum(arrivals)
-            for i in np.flatnonzero(self.skeleton.n_children[self.standing[places]]):
+            for i in np.flatnonzero(self.skeleton.n_children[self.node_at[places]]):
                 here = order[end[i] - arrivals[i] : end[i]]
                 self.arrived[int(places[i])] = row[here], weight[here]
 
@@ -174,21 +174,21 @@ class _Raising:
         k, expected = self.n_classes, 0.0
         # Counts of the splits of the last level, and where their children begin.
         above, first = np.zeros((0, k)), np.zeros(0, np.intp)
-        for places, at, row, weight, _ in descend(
-            self.skeleton, self.table, *rows, place=place, standing=self.standing
+        for places, at, row, weight, _ in route_fractional(
+            self.skeleton, self.table, *rows, place=place, node_at=self.node_at
         ):
             size = len(places)
             counts = np.bincount(at * k + self.target[row], weight, minlength=size * k).reshape(size, k)
             if len(first):  # rows that stop at a split count like a leaf
                 expected += float(self.estimate((above - np.add.reduceat(counts, first)) * self.unit).sum())
-            n_children = self.skeleton.n_children[self.standing[places]]
+            n_children = self.skeleton.n_children[self.node_at[places]]
             inner = n_children > 0
             expected += float(self.estimate(counts[~inner] * self.unit).sum())
             above, first = counts[inner], (np.cumsum(n_children) - n_children)[inner]
         return expected
 
     def children(self, place: int) -> NDArray[np.intp]:
-        node = int(self.standing[place])
+        node = int(self.node_at[place])
         first = self.skeleton.first_child.item(node)
         return np.arange(first, first + self.skeleton.n_children.item(node))
 
@@ -196,5 +196,5 @@ class _Raising:
         """List the places with splits in a subtree, in level order."""
         found = [place]
         for place in found:  # grows during the loop
-            found += [c for c in self.children(place).tolist() if self.skeleton.n_children[self.standing[c]]]
-        return found if self.skeleton.n_children[self.standing[found[0]]] else []
+            found += [c for c in self.children(place).tolist() if self.skeleton.n_children[self.node_at[c]]]
+        return found if self.skeleton.n_children[self.node_at[found[0]]] else []

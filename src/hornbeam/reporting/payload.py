@@ -149,8 +149,8 @@ def _shares(tree: Tree) -> str | None:
     if not flat.fractional:
         return None
     share = np.zeros(tree.n_nodes)
-    place = np.where(flat.spread_lead >= 0, flat.spread_lead, ~flat.spread_lead)
-    share[flat.node[place]] = flat.spread_share
+    place = np.where(flat.share_lead >= 0, flat.share_lead, ~flat.share_lead)
+    share[flat.node[place]] = flat.share
     return _packed(share, "<f8")
 
 

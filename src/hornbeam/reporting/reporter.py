@@ -8,7 +8,7 @@ from html import escape
 from os import PathLike
 from typing import Any
 
-from hornbeam.data.files.atomic_write import replace
+from hornbeam.data.files.atomic_write import write_atomic
 from hornbeam.reporting.document import document
 from hornbeam.reporting.payload import payload, safe_json
 from hornbeam.reporting.reported_model import ReportedModel
@@ -56,7 +56,7 @@ class Report:
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     Report("<!doctype html>").save(f"{folder}/report.html")
         """
-        replace(path, [self.html.encode()])
+        write_atomic(path, [self.html.encode()])
 
     def _repr_html_(self) -> str:
         """The page in an iframe, so that its style and the notebook's do not mix."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from hornbeam.errors import ParameterError
 from hornbeam.rules.rule import Rule, RuleSet
-from hornbeam.tree.condition import Condition, branch, merged_paths
+from hornbeam.tree.condition import Condition, branch_condition, merged_path_conditions
 from hornbeam.tree.statistics.pessimism import pessimistic_errors
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import evidence_stopping, path_tests
@@ -83,7 +83,7 @@ def extract(
     )
     if not merge:
         _refuse_long_paths(tree)
-    conditions = dict(merged_paths(tree)) if merge else _unmerged_paths(tree)
+    conditions = dict(merged_path_conditions(tree)) if merge else _unmerged_paths(tree)
     leaf = tree.skeleton.is_leaf
     nodes = [node for node in conditions if node and leaf[node]]
     if inner:
@@ -121,5 +121,5 @@ def _unmerged_paths(tree: Tree) -> dict[int, _Path]:
         if tree.skeleton.n_children[node]:
             first = tree.skeleton.first_child.item(node)
             children = range(first, first + tree.skeleton.n_children.item(node))
-            todo += reversed([(child, (*path, branch(tree, child))) for child in children])
+            todo += reversed([(child, (*path, branch_condition(tree, child))) for child in children])
     return found

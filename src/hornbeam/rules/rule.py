@@ -146,7 +146,7 @@ class RuleSet:
     >>> rules = extract(tree)
     >>> rules
     RuleSet(2 rules, 2 conditions, default 'yes')
-    >>> rules.answer(Table.read([[2.0]], schema=tree.schema))
+    >>> rules.predict(Table.read([[2.0]], schema=tree.schema))
     array([[0., 1.]])
     """
 
@@ -218,7 +218,7 @@ class RuleSet:
             left = left[~fires]
         return decided
 
-    def decided_by(self, decision: DecisionRule) -> RuleSet:
+    def with_decision(self, decision: DecisionRule) -> RuleSet:
         """Set the class of every rule by a decision rule.
 
         Parameters
@@ -236,7 +236,7 @@ class RuleSet:
         >>> from hornbeam.rules import extract
         >>> from hornbeam.tree import Costs, DecisionRule
         >>> tree = TreeClassifier("cart", smoothing="laplace").fit([[0.0], [1.0], [2.0]], ["no", "yes", "yes"]).tree_
-        >>> costly = extract(tree).decided_by(DecisionRule(Costs([[0, 9], [1, 0]])))
+        >>> costly = extract(tree).with_decision(DecisionRule(Costs([[0, 9], [1, 0]])))
         >>> [costly.label(rule) for rule in costly]
         ['no', 'no']
         """
@@ -248,7 +248,7 @@ class RuleSet:
         ]
         return RuleSet(self.schema, tuple(rules), default)
 
-    def answer(self, table: Table) -> Floats:
+    def predict(self, table: Table) -> Floats:
         """Predict class probabilities: those of the rule that decides each row.
 
         Parameters

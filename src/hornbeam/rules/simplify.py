@@ -10,7 +10,7 @@ from hornbeam.data.table import Table
 from hornbeam.rules.coverage import Coverage
 from hornbeam.rules.error_rates import ErrorRates, least_needed
 from hornbeam.rules.rule import Rule, RuleSet, default_rule, raw_rule
-from hornbeam.tree.condition import Condition, merged
+from hornbeam.tree.condition import Condition, merge_conditions
 
 __all__ = ["simplify"]
 
@@ -62,7 +62,7 @@ def simplify(rules: RuleSet, table: Table, *, confidence: float = 0.25, constant
         rates = rates_of_class[rule.target]
         kept, error = _shortened(rule, rates) if rule.support >= _MIN_SUPPORT else ([], 1.0)
         if kept and error < rates.default:
-            conditions = merged(sorted(kept, key=attrgetter("column")))
+            conditions = merge_conditions(sorted(kept, key=attrgetter("column")))
             covered = coverage.class_weight(coverage.rows(conditions))
             found.setdefault((conditions, rule.target), raw_rule(conditions, rule.target, covered, error))
     return RuleSet(

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from hornbeam.kernels.stacked_trees import N_STRENGTHS, StackedTrees
+from hornbeam.kernels.stacked_trees import STRENGTH_NAMES, StackedTrees
 from hornbeam.smoothing.smoother import NamedSmoother, check_number
 from hornbeam.tree.edit import with_belief
 from hornbeam.tree.evidence.standardised import StandardisedTarget, impurities
@@ -74,20 +74,20 @@ class Borrowing(NamedSmoother):
     own: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in N_STRENGTHS:
+        for name in STRENGTH_NAMES:
             check_number(name, getattr(self, name), -_MOST, _MOST)
 
     def __call__(self, tree: Tree) -> Tree:
         """Return the smoothed tree."""
-        strengths = dict(zip(N_STRENGTHS, astuple(self), strict=True))
+        strengths = dict(zip(STRENGTH_NAMES, astuple(self), strict=True))
         values = np.array(list(strengths.values()), np.float64)
         if tree.is_regression:
             standard = StandardisedTarget.of(tree)
             shares, impurity = standard.of_tree(tree), impurities(tree, standard)
-            share, borrowed = StackedTrees(tree.skeleton.parent, shares, impurity=impurity).believe(values)
+            share, borrowed = StackedTrees(tree.skeleton.parent, shares, impurity=impurity).predict(values)
             belief = standard.means(share[:, 1:])
         else:
-            belief, borrowed = StackedTrees(tree.skeleton.parent, tree.evidence * tree.unit).believe(values)
+            belief, borrowed = StackedTrees(tree.skeleton.parent, tree.evidence * tree.unit).predict(values)
         return with_belief(tree, belief, borrowed, Step.of(self.name, **strengths))
 
     def pseudo_counts(self, tree: Tree, path: Sequence[int]) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 from hornbeam.smoothing.node_variance import node_variances
 from hornbeam.smoothing.smoother import NamedSmoother, check_number
 from hornbeam.tree.edit import with_belief
-from hornbeam.tree.statistics.bounds import holds_mean, holds_rate
+from hornbeam.tree.statistics.bounds import mean_in_bounds, rate_in_bounds
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.typing import Floats
 
@@ -208,8 +208,8 @@ class _Leaves:
 
     def _coverage(self, size: Floats) -> float:
         if self.is_regression:
-            return float(holds_mean(self.belief, self.variance, size, self.truth, _LEVEL).mean())
-        return float(holds_rate(self.belief, size, self.truth, _LEVEL).mean())
+            return float(mean_in_bounds(self.belief, self.variance, size, self.truth, _LEVEL).mean())
+        return float(rate_in_bounds(self.belief, size, self.truth, _LEVEL).mean())
 
 
 def _own(tree: Tree) -> Floats:

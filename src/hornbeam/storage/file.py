@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO
 
-from hornbeam.data.files.atomic_write import replace
+from hornbeam.data.files.atomic_write import write_atomic
 from hornbeam.data.files.regular_file import open_regular
 from hornbeam.errors import StorageError
 from hornbeam.storage import tensors, text
@@ -88,7 +88,7 @@ def write(model: Model | TreeCollection, path: str | PathLike[str]) -> None:
     """
     # All checks come before a file is changed.
     refuse_pickle_name(path)
-    replace(path, _parts(model, as_tensors=Path(path).suffix == ".safetensors"))
+    write_atomic(path, _parts(model, as_tensors=Path(path).suffix == ".safetensors"))
 
 
 def write_fitting(model: Model | TreeCollection, path: str | PathLike[str]) -> Path:
@@ -116,7 +116,7 @@ def write_fitting(model: Model | TreeCollection, path: str | PathLike[str]) -> P
     except text.TooLargeForTextError:
         path = path.with_name(f"{path.name}.safetensors")
         parts = _parts(model, as_tensors=True)
-    replace(path, parts)
+    write_atomic(path, parts)
     return path
 
 

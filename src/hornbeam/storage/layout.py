@@ -60,7 +60,7 @@ ARRAYS = {
     "evidence": Array("<i8", ("n_nodes", "n_channels")),
     "unit": Array("<f8", ("n_channels",)),
     "gain": Array("<f8", _NODE),
-    "belief": Array("<f8", ("n_nodes", "n_answers")),
+    "belief": Array("<f8", ("n_nodes", "n_outputs")),
     "borrowed": Array("<f8", _NODE),
 }
 OF_SKELETON = ("n_children", "feature", "threshold", "missing_slot", "slot_of")

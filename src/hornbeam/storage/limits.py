@@ -59,7 +59,7 @@ class Sizes(NamedTuple):
         return self.n_classes or 3
 
     @property
-    def n_answers(self) -> int:
+    def n_outputs(self) -> int:
         """Columns of belief: one per class; for regression the mean."""
         return self.n_classes or 1
 

@@ -110,7 +110,7 @@ def _words(values: NDArray[Any]) -> list[str]:
 def _starts(name: str, tree: Tree, length: int) -> list[int]:
     """First entry of each line of an array, and the number of entries."""
     skeleton = tree.skeleton
-    columns = {"n_channels": tree.schema.n_channels, "n_answers": tree.schema.n_answers}.get(
+    columns = {"n_channels": tree.schema.n_channels, "n_outputs": tree.schema.n_outputs}.get(
         ARRAYS[name].per[-1]
     )
     if columns is not None:

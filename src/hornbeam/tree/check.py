@@ -64,7 +64,7 @@ def check_tree(
     expect(rows >= 0, "rows", rows, "0 or more")
     expect((gain != gain) | ~skeleton.is_leaf, "gain", gain, "NaN on a leaf")
     expect(np.abs(gain) != np.inf, "gain", gain, "a finite number, or NaN where unknown")
-    check_belief(belief, borrowed, n, schema.n_answers, regression=schema.is_regression)
+    check_belief(belief, borrowed, n, schema.n_outputs, regression=schema.is_regression)
     check_decision(decision, schema)
     if max(evidence.max(), rows.max(), -evidence.min()) > _SMALL_COUNT:
         total = np.abs(evidence.astype(np.float64))

@@ -15,7 +15,7 @@ from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import path
 from hornbeam.typing import Bools
 
-__all__ = ["Condition", "branch", "is_missing", "merged", "merged_paths", "path_conditions"]
+__all__ = ["Condition", "branch_condition", "is_missing", "merge_conditions", "merged_path_conditions", "path_conditions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,13 +155,13 @@ def is_missing(feature: Feature, value: float) -> bool:
     return value == -1 if feature.kind is Kind.NOMINAL else isnan(value)
 
 
-def merged(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
+def merge_conditions(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
     """Combine the conditions on each feature into one, in the order in which features first occur.
 
     Examples
     --------
     >>> age, size = Feature("age"), Feature("size")
-    >>> both = merged([Condition(1, size, at_most=9.0), Condition(0, age), Condition(1, size, at_most=5.0)])
+    >>> both = merge_conditions([Condition(1, size, at_most=9.0), Condition(0, age), Condition(1, size, at_most=5.0)])
     >>> [(condition.column, condition.at_most) for condition in both]
     [(1, 5.0), (0, None)]
     """
@@ -172,7 +172,7 @@ def merged(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
     return tuple(found.values())
 
 
-def branch(tree: Tree, node: int) -> Condition:
+def branch_condition(tree: Tree, node: int) -> Condition:
     """Return the condition of the branch from the parent to a node, which is not the root.
 
     Where a row with a missing value is split over every child, no condition holds for it, as in C4.5's rules.
@@ -181,7 +181,7 @@ def branch(tree: Tree, node: int) -> Condition:
     --------
     >>> from hornbeam import TreeClassifier
     >>> tree = TreeClassifier("cart").fit([["a"], ["b"], ["c"]], [0, 1, 0]).tree_
-    >>> branch(tree, 1).among, branch(tree, 2).among
+    >>> branch_condition(tree, 1).among, branch_condition(tree, 2).among
     ((0, 2), (1,))
     """
     skeleton = tree.skeleton
@@ -211,10 +211,10 @@ def path_conditions(tree: Tree, node: int) -> list[Condition]:
     >>> [(condition.above, condition.at_most) for condition in path_conditions(tree, 3)]
     [(0.5, None), (None, 2.5)]
     """
-    return [branch(tree, at) for at in path(tree.skeleton, node)[1:]]
+    return [branch_condition(tree, at) for at in path(tree.skeleton, node)[1:]]
 
 
-def merged_paths(tree: Tree) -> Iterator[tuple[int, tuple[Condition, ...]]]:
+def merged_path_conditions(tree: Tree) -> Iterator[tuple[int, tuple[Condition, ...]]]:
     """Yield each node with the merged conditions of its path, one per feature; depth first, from left to right.
 
     The conditions of a node are those of its parent and one more, so the time grows with the number of features on a
@@ -224,7 +224,7 @@ def merged_paths(tree: Tree) -> Iterator[tuple[int, tuple[Condition, ...]]]:
     --------
     >>> from hornbeam import TreeClassifier
     >>> tree = TreeClassifier("cart").fit([[0], [1], [2], [3]], ["a", "b", "b", "a"]).tree_
-    >>> for node, conditions in merged_paths(tree):
+    >>> for node, conditions in merged_path_conditions(tree):
     ...     print(node, [(condition.above, condition.at_most) for condition in conditions])
     0 []
     1 [(None, 0.5)]
@@ -238,6 +238,6 @@ def merged_paths(tree: Tree) -> Iterator[tuple[int, tuple[Condition, ...]]]:
         node, conditions = todo.pop()
         yield node, tuple(conditions.values())
         for child in reversed(range(first[node], first[node] + n_children[node])):
-            new = branch(tree, child)
+            new = branch_condition(tree, child)
             old = conditions.get(new.column)
             todo.append((child, conditions | {new.column: new if old is None else old & new}))

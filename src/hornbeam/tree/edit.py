@@ -16,7 +16,7 @@ from hornbeam.kernels.sums import row_sums
 from hornbeam.kernels.sweep import PrunedShape, prune_shape
 from hornbeam.tree.check import check_belief, check_decision
 from hornbeam.tree.decision.rule import DecisionRule
-from hornbeam.tree.evidence.fractional import count_shared
+from hornbeam.tree.evidence.fractional import count_fractional
 from hornbeam.tree.evidence.numeric import count_numeric, numeric_units
 from hornbeam.tree.level_order import level_order, take_ranges
 from hornbeam.tree.route import route
@@ -29,12 +29,12 @@ __all__ = [
     "collapse",
     "count_evidence",
     "count_rows",
-    "count_stops",
+    "count_stopping_rows",
     "finer_unit",
+    "fractional_unit",
     "integer_weights",
     "raise_child",
     "recount",
-    "sharing_unit",
     "with_belief",
     "with_decision",
 ]
@@ -119,7 +119,7 @@ def recount(tree: Tree, table: Table, step: Step | None = None) -> Tree:
     return count_rows(
         tree.skeleton,
         table,
-        unit=sharing_unit(tree.skeleton, table),
+        unit=fractional_unit(tree.skeleton, table),
         gain=tree.gain,
         history=_append(tree.history, step),
     )._edited(decision=tree.decision)
@@ -141,12 +141,12 @@ def with_decision(tree: Tree, decision: DecisionRule) -> Tree:
     return tree if decision == tree.decision else tree._edited(decision=decision)
 
 
-def sharing_unit(skeleton: Skeleton, table: Table) -> float:
+def fractional_unit(skeleton: Skeleton, table: Table) -> float:
     """Choose the unit to count a table in: its own, or a smaller one if missing values go to every child.
 
     Examples
     --------
-    >>> sharing_unit(Skeleton.leaf(), Table.read([[1.0], [2.0]]))
+    >>> fractional_unit(Skeleton.leaf(), Table.read([[1.0], [2.0]]))
     1.0
     """
     if not skeleton.is_fractional:
@@ -202,8 +202,8 @@ def count_evidence(
     if skeleton.is_fractional:
         if shares is not None:  # only their proportions matter, and their products must be exact
             shares = shares >> max(0, int(shares.max()).bit_length() - _MAX_WEIGHT.bit_length() + 1)
-        return count_shared(skeleton, table, table.target, weight, shares)
-    stops, rows = count_stops(skeleton, table, table.target, weight)
+        return count_fractional(skeleton, table, table.target, weight, shares)
+    stops, rows = count_stopping_rows(skeleton, table, table.target, weight)
     return pull_up(skeleton, stops), pull_up(skeleton, rows)
 
 
@@ -228,7 +228,7 @@ def integer_weights(table: Table, unit: float) -> Counts | None:
     return np.full(table.n_rows, int(factor)) if table.weight is None else table.weight * int(factor)
 
 
-def count_stops(
+def count_stopping_rows(
     skeleton: Skeleton, table: Table, target: NDArray[np.int32], weight: Counts | None
 ) -> tuple[Counts, Counts]:
     """Count rows at the node where each stops, not at its ancestors; no row is split.
@@ -236,7 +236,7 @@ def count_stops(
     Examples
     --------
     >>> table = Table.read([[1.0], [2.0]], ["no", "yes"])
-    >>> count_stops(Skeleton.leaf(), table, table.target, None)
+    >>> count_stopping_rows(Skeleton.leaf(), table, table.target, None)
     (array([[1, 1]]), array([2]))
     """
     n, k = skeleton.n_nodes, table.schema.n_classes
@@ -415,7 +415,7 @@ def with_belief(tree: Tree, belief: Floats, borrowed: Floats, step: Step | None 
     >>> laplace.belief.tolist(), [str(step) for step in laplace.history]
     ([[0.8, 0.2]], ['laplace()'])
     """
-    check_belief(belief, borrowed, tree.n_nodes, tree.schema.n_answers, regression=tree.is_regression)
+    check_belief(belief, borrowed, tree.n_nodes, tree.schema.n_outputs, regression=tree.is_regression)
     return tree._edited(belief=belief, borrowed=borrowed, history=_append(tree.history, step))
 
 

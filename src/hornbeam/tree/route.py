@@ -57,7 +57,7 @@ def route(skeleton: Skeleton, table: Table, n_jobs: int = 1) -> Indices:
     return stops
 
 
-def predict_rows(tree: Tree, table: Table, n_jobs: int = 1, *, said: Floats | None = None) -> Floats:
+def predict_rows(tree: Tree, table: Table, n_jobs: int = 1, *, node_values: Floats | None = None) -> Floats:
     """Predict each row of a table.
 
     Parameters
@@ -65,7 +65,7 @@ def predict_rows(tree: Tree, table: Table, n_jobs: int = 1, *, said: Floats | No
     tree : Tree
     table : Table
     n_jobs : int, default=1
-    said : float64 array of shape (n_nodes, m), optional
+    node_values : float64 array of shape (n_nodes, m), optional
         Predictions of the nodes, instead of their belief.
 
     Returns
@@ -89,11 +89,11 @@ def predict_rows(tree: Tree, table: Table, n_jobs: int = 1, *, said: Floats | No
     [[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]]
     """
     router = tree.skeleton.router
-    belief, weight = tree.belief if said is None else said, _weight(tree)
+    belief, weight = tree.belief if node_values is None else node_values, _weight(tree)
     predictions = np.empty((table.n_rows, belief.shape[1]))
 
     def fill(begin: int, end: int) -> None:
-        router.answers(_values(table, begin, end), belief, weight, predictions[begin:end])
+        router.predict(_values(table, begin, end), belief, weight, predictions[begin:end])
 
     _in_blocks(fill, table.n_rows, n_jobs)
     return predictions
@@ -126,7 +126,7 @@ def row_predictor(tree: Tree) -> Callable[[Floats | Sequence[float]], tuple[floa
     >>> predict((0.9,))
     (0.2, 0.8)
     """
-    predict, belief, weight = tree.skeleton.router.one_answer, tree.belief, _weight(tree)
+    predict, belief, weight = tree.skeleton.router.predict_row, tree.belief, _weight(tree)
     return lambda row: predict(row, belief, weight)
 
 

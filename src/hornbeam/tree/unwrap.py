@@ -21,11 +21,11 @@ class Unwrapped(NamedTuple):
     before: Any = None
 
     @property
-    def alone(self) -> str:
+    def pipeline_error(self) -> str:
         """Text for errors where the rows cannot be transformed: what was found, expected and to do."""
         steps = ", ".join(repr(name) for name, _ in self.before.steps)
         return (
-            f"a Pipeline with the steps {steps} before its model; expected the model alone. Pass pipeline[-1], which "
+            f"a Pipeline with the steps {steps} before its model; expected the model pipeline_error. Pass pipeline[-1], which "
             "takes the rows that pipeline[:-1].transform(X) returns"
         )
 

@@ -9,7 +9,7 @@ from hornbeam.data.binning.bins import Bins
 from hornbeam.data.row_order import break_ties, row_hash, target_bits
 from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
-from hornbeam.kernels.stacked_trees import N_STRENGTHS, StackedTrees
+from hornbeam.kernels.stacked_trees import STRENGTH_NAMES, StackedTrees
 from hornbeam.pruning import Pruner
 from hornbeam.recipe import Fitter, Recipe
 from hornbeam.smoothing import Borrowing
@@ -240,8 +240,8 @@ def fit_strengths(
 
     begin = _START if start is None else np.array(astuple(start))
     found = minimise(cost_and_gradient, begin, (-np.inf, np.inf), tolerance=_TOLERANCE, max_steps=40).round(3)
-    smoother = Borrowing(**dict(zip(N_STRENGTHS, found.tolist(), strict=True)))
-    belief, _ = stacked.believe(found)
+    smoother = Borrowing(**dict(zip(STRENGTH_NAMES, found.tolist(), strict=True)))
+    belief, _ = stacked.predict(found)
     if standard is not None:
         belief = standard.means(belief[:, 1:])
     return smoother, np.split(belief, begins[1:-1])

@@ -13,7 +13,7 @@ from hornbeam.data.row_order import row_hash, target_bits
 from hornbeam.data.table import Table
 from hornbeam.kernels.pool import Pool
 from hornbeam.recipe import Recipe
-from hornbeam.tree.edit import count_evidence, sharing_unit, with_belief
+from hornbeam.tree.edit import count_evidence, fractional_unit, with_belief
 from hornbeam.tree.evidence.numeric import numeric_evidence_at, numeric_units
 from hornbeam.tree.route import route
 from hornbeam.tree.skeleton import Skeleton
@@ -224,7 +224,7 @@ def route_held_out(tree: Tree, table: Table) -> tuple[Indices | None, Floats]:
     """
     skeleton, n_classes = tree.skeleton, tree.n_classes
     if (skeleton.missing_slot == -2).any():
-        unit = sharing_unit(skeleton, table)
+        unit = fractional_unit(skeleton, table)
         evidence, _ = count_evidence(skeleton, table, unit, tree.weight)
         return None, np.multiply(evidence_stopping(skeleton, evidence), unit)
     node = route(skeleton, table)

@@ -57,13 +57,13 @@ def predict(model: str, data: str, output: str, text: dict[str, Any], as_json: b
 
 def _written(parts: Iterator[dict[str, Any]], output: str) -> int:
     """Write the result part by part; an existing file is replaced when the new one is complete."""
-    from hornbeam.data.files.atomic_write import replacing
+    from hornbeam.data.files.atomic_write import open_atomic
     from hornbeam.data.files.tabular import write_parts
 
     as_parquet = output.endswith(".parquet")
     if output == "-":
         return write_parts(parts, sys.stdout.buffer, as_parquet=False)
-    with replacing(output) as file:
+    with open_atomic(output) as file:
         return write_parts(parts, file, as_parquet=as_parquet)
 
 

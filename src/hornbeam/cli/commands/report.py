@@ -51,7 +51,7 @@ def ask(
 ) -> ReportInput:
     """Read a model, test rows, and what to compare."""
     from hornbeam import load
-    from hornbeam.tree.decision.positive import spelled_class
+    from hornbeam.tree.decision.positive import parse_class
 
     estimator = load(model)
     tree = getattr(estimator, "tree_", estimator)
@@ -60,7 +60,7 @@ def ask(
         message(f"a sample of {rows.X.num_rows:,} of {n_all:,} rows is scored")
     found: dict[str, Any] = {}
     if positive is not None:
-        found["positive"] = spelled_class(tree.schema.classes, positive)
+        found["positive"] = parse_class(tree.schema.classes, positive)
     if groups is not None:
         if groups not in rows.table.column_names:
             raise DataError(

@@ -61,7 +61,7 @@ def rules(
     from hornbeam.rules import extract
     from hornbeam.smoothing import effective_size
     from hornbeam.storage import read
-    from hornbeam.tree.decision.positive import spelled_class
+    from hornbeam.tree.decision.positive import parse_class
 
     form = "json" if as_json else to or _ENDS.get(Path(output).suffix.lower(), "text")
     if (data is None) != (target is None):
@@ -73,7 +73,7 @@ def rules(
             f"--positive is for text and markdown: {form} has the probabilities of all classes."
         )
     tree = read(model).tree
-    label = None if positive is None else spelled_class(tree.schema.classes, positive)
+    label = None if positive is None else parse_class(tree.schema.classes, positive)
     if tree.is_regression:
         write_output(f"{_regression_rules(tree, form, data)}\n".encode(), output)
         return

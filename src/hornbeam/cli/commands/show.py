@@ -36,11 +36,11 @@ def show(model: str, depth: int, whole: bool, leaves: bool, positive: str | None
     from hornbeam.explain import leaves as leaves_of
     from hornbeam.export import to_text
     from hornbeam.storage import read
-    from hornbeam.tree.decision.positive import spelled_class
+    from hornbeam.tree.decision.positive import parse_class
 
     saved = read(model)
     tree = saved.tree
-    label = None if positive is None else spelled_class(tree.schema.classes, positive)
+    label = None if positive is None else parse_class(tree.schema.classes, positive)
     result = _summary(saved)
     lines = [f"{name:<9} {words}" for name, words in _words(result)]
     if leaves:

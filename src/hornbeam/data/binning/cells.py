@@ -12,7 +12,7 @@ import numpy as np
 
 from hornbeam.data.engine import Engine
 from hornbeam.data.sources import Source, Unit
-from hornbeam.kernels.census import CELL_SHIFT, MOST_DIGITS, ZERO, Entries, Keys, tally
+from hornbeam.kernels.census import CELL_SHIFT, MOST_DIGITS, ZERO, Entries, Keys, count_cell_parts
 from hornbeam.typing import Counts
 
 __all__ = ["LIGHT_CELL", "Cells", "census_cells", "divide"]
@@ -134,7 +134,7 @@ def count_parts(units: Sequence[Unit], shared: tuple[Source, Division]) -> list[
         np.zeros(n_parts, np.int64), np.full(n_parts, ~np.uint64(0)), np.zeros(n_parts, np.uint64)
     )
     for unit in units:
-        tally(
+        count_cell_parts(
             source.read(unit, division.features).columns,
             division.starts,
             division.low,

@@ -15,7 +15,7 @@ from hornbeam.data.binning.cells import LIGHT_CELL, Cells, census_cells, divide
 from hornbeam.data.binning.edges import shortest_between
 from hornbeam.data.engine import Engine
 from hornbeam.data.sources import Source, Unit
-from hornbeam.kernels.census import Census, Entries, Keys, floats_of, share
+from hornbeam.kernels.census import Census, Entries, Keys, floats_of, to_equal_bins
 from hornbeam.typing import Floats
 
 __all__ = ["Cut", "fit_cuts"]
@@ -63,7 +63,7 @@ def fit_cuts(source: Source, engine: Engine, features: Sequence[int], max_bins: 
     for begin in range(0, len(features), FEATURES_AT_ONCE):
         batch = tuple(features[begin : begin + FEATURES_AT_ONCE])
         [census] = engine.reduce(
-            take_census, source.units(), (source, batch, max_bins), combine=Census.absorb
+            take_census, source.units(), (source, batch, max_bins), combine=Census.merge
         )
         entries = census.entries()
         batch_cuts = cuts_between_values(entries)
@@ -117,7 +117,7 @@ def gaps_between_bins(cells: Cells, max_bins: int) -> tuple[Keys, Keys]:
     part of the rows of its bin, the edge may be inside it, to be a shorter number, unless the next cell is a value
     with its own bin.
     """
-    last = share(cells.count, max_bins)
+    last = to_equal_bins(cells.count, max_bins)
     rows = np.cumsum(cells.count)
     bins = np.diff(rows[last], prepend=0)
     slides = (LIGHT_CELL * cells.count[last] <= bins) & (cells.count[last + 1] <= rows[-1] // max_bins)

@@ -17,7 +17,7 @@ from hornbeam.errors import StorageError
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["create_locked", "is_abandoned", "remove_abandoned", "rename", "replace", "replacing"]
+__all__ = ["create_locked", "is_abandoned", "open_atomic", "remove_abandoned", "rename", "write_atomic"]
 
 TIMEOUT = 60.0  # seconds to wait for another process that saves to the same path
 _PAUSE = 0.02
@@ -32,28 +32,28 @@ class _Lock(Enum):
     NONE = "the file system has no locks"
 
 
-def replace(path: str | PathLike[str], parts: Iterable[bytes | memoryview]) -> None:
+def write_atomic(path: str | PathLike[str], parts: Iterable[bytes | memoryview]) -> None:
     r"""Write a file that replaces the old one when it is complete; after an error the old one is unchanged.
 
     Raises
     ------
     StorageError
-        As for `replacing`.
+        As for `open_atomic`.
 
     Examples
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     replace(f"{folder}/rows.csv", [b"label", b"\nno"])
+    ...     write_atomic(f"{folder}/rows.csv", [b"label", b"\nno"])
     ...     Path(folder, "rows.csv").read_text()
     'label\nno'
     """
-    with replacing(path) as file:
+    with open_atomic(path) as file:
         file.writelines(parts)
 
 
 @contextmanager
-def replacing(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Iterator[BinaryIO]:
+def open_atomic(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Iterator[BinaryIO]:
     r"""Open a file that replaces the old one when the block ends; after an error the old one is unchanged.
 
     Parameters
@@ -85,7 +85,7 @@ def replacing(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Iterato
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with replacing(f"{folder}/rows.csv") as file:
+    ...     with open_atomic(f"{folder}/rows.csv") as file:
     ...         _ = file.write(b"label\nno")
     ...     Path(folder, "rows.csv").read_text()
     'label\nno'

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.data.files.regular_file import open_regular
-from hornbeam.data.files.scratch import draft_of
+from hornbeam.data.files.scratch import open_draft
 from hornbeam.errors import DataError
 from hornbeam.kernels.subtree import Rows
 
@@ -63,7 +63,7 @@ class EncodedFile:
             columns["weight"] = pa.array(rows.weight)
         header = {KEY: self.key, CHECKSUM: str(_checksum(rows))}
         batch = pa.record_batch(columns, metadata=header)
-        with draft_of(self.path) as file, pa.ipc.new_file(file, batch.schema) as writer:
+        with open_draft(self.path) as file, pa.ipc.new_file(file, batch.schema) as writer:
             writer.write_batch(batch)
 
     def read(self, n_features: int) -> Rows:

@@ -6,7 +6,7 @@ from typing import Any
 
 from hornbeam.data.engine import Engine, LocalEngine
 from hornbeam.data.files.footers import read_footers, row_group_units
-from hornbeam.data.files.paths import Paths, files_of, need_arrow
+from hornbeam.data.files.paths import Paths, list_files, need_arrow
 from hornbeam.data.files.selection import Selection, select
 from hornbeam.data.files.summary import FileSummary, WeightScale, summarise_files, summarise_weights
 from hornbeam.data.fingerprint import fingerprint
@@ -123,7 +123,7 @@ class ParquetSource:
                 "Both features and schema were given; expected one: a schema names the features."
             )
         engine = LocalEngine() if engine is None else engine
-        footers = read_footers(files_of(paths), engine)
+        footers = read_footers(list_files(paths), engine)
         names = features if schema is None else schema.names
         selection, kinds = select(footers, target, weight, names, class_weight)
         selection = replace(selection, labelled=labelled)

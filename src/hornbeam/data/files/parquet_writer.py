@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from hornbeam.data.files.paths import need_arrow
-from hornbeam.data.files.scratch import draft_of, remove_drafts
+from hornbeam.data.files.scratch import open_draft, remove_drafts
 from hornbeam.errors import ContainerError, DataError
 
 __all__ = ["write_parquet"]
@@ -55,7 +55,7 @@ def write_parquet(
         first = next(tables, None)
         if first is None:
             return []
-        with draft_of(path) as file:
+        with open_draft(path) as file:
             _write(first, tables, file, group_rows)
     except pa.ArrowException as error:
         raise DataError(

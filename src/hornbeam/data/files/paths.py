@@ -8,7 +8,7 @@ from typing import Any
 
 from hornbeam.errors import DataError, HornbeamError, MissingExtraError
 
-__all__ = ["Paths", "files_of", "is_remote", "need_arrow", "one_line", "open_file", "stat"]
+__all__ = ["Paths", "is_remote", "list_files", "need_arrow", "one_line", "open_file", "stat"]
 
 type Paths = str | Path | Iterable[str | Path]
 
@@ -28,7 +28,7 @@ def need_arrow() -> None:
         ) from error
 
 
-def files_of(paths: Paths) -> list[str]:
+def list_files(paths: Paths) -> list[str]:
     """List the files at some paths, as absolute paths or addresses, each once.
 
     Parameters
@@ -49,7 +49,7 @@ def files_of(paths: Paths) -> list[str]:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     for name in ("b.parquet", "a.parquet", "_SUCCESS"):
     ...         Path(folder, name).touch()
-    ...     [Path(file).name for file in files_of(folder)]
+    ...     [Path(file).name for file in list_files(folder)]
     ['a.parquet', 'b.parquet']
     """
     paths = [paths] if isinstance(paths, (str, Path)) else list(paths)

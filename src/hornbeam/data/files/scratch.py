@@ -16,7 +16,7 @@ from uuid import uuid4
 from hornbeam.data.files.atomic_write import create_locked, is_abandoned, remove_abandoned, rename
 from hornbeam.errors import StorageError
 
-__all__ = ["draft_of", "remove_drafts", "scratch_folder"]
+__all__ = ["open_draft", "remove_drafts", "scratch_folder"]
 
 _PREFIX = "hornbeam-"
 _IN_USE = "in-use"  # name of the file that the owner of a folder keeps locked; the machine's name follows
@@ -72,7 +72,7 @@ def _remove_abandoned_folders(place: Path) -> None:
 
 
 @contextmanager
-def draft_of(path: Path) -> Iterator[BinaryIO]:
+def open_draft(path: Path) -> Iterator[BinaryIO]:
     """Open a file under a temporary name; it is renamed when the block ends, and deleted after an error.
 
     Unlike `hornbeam.data.files.atomic_write` it needs no lock shared by machines: the last writer wins.
@@ -80,7 +80,7 @@ def draft_of(path: Path) -> Iterator[BinaryIO]:
     Examples
     --------
     >>> with scratch_folder() as folder:
-    ...     with draft_of(Path(folder, "rows")) as file:
+    ...     with open_draft(Path(folder, "rows")) as file:
     ...         _ = file.write(b"abc")
     ...     Path(folder, "rows").read_bytes()
     b'abc'

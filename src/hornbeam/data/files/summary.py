@@ -58,7 +58,7 @@ class FileSummary:
         self.rows |= other.rows
         self.floats |= other.floats
         for label, weights in other.classes.items():
-            self.classes[label] = self.classes.get(label, WeightSummary()).absorb(weights)
+            self.classes[label] = self.classes.get(label, WeightSummary()).merge(weights)
         for name, categories in other.categories.items():
             self.add_categories(name, categories)
         if len(self.classes) > MAX_CLASSES:
@@ -150,7 +150,7 @@ def summarise_weights(
         return WeightScale()
     weights = WeightSummary()
     for class_weights in summary.classes.values():
-        weights = weights.absorb(class_weights)
+        weights = weights.merge(class_weights)
     if weights.n_rows == 0:
         raise no_weight_error()
     step = None if weights.stays_whole and weights.all_ones else choose_unit(weights)

@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from hornbeam.data.files.delimited import arrow_types, read_delimited
-from hornbeam.data.files.paths import files_of, is_remote, need_arrow, one_line, open_file
+from hornbeam.data.files.paths import is_remote, list_files, need_arrow, one_line, open_file
 from hornbeam.data.schema import Feature, Kind
 from hornbeam.errors import DataError, SchemaError
 
 __all__ = [
-    "joined",
+    "column_type",
+    "concat_tables",
     "parquet_files",
     "parquet_shape",
     "read_column",
     "read_parts",
     "read_table",
-    "type_of",
     "write_parts",
 ]
 
@@ -136,7 +136,7 @@ def read_column(files: Sequence[str], name: str, most_rows: int) -> Any:
                 raise DataError(f"{file!r} has no column {name!r}. Name columns that every file has.")
             tables.append(parquet.read(columns=[name]).select([name])[: most_rows - n_rows])
         n_rows += len(tables[-1])
-    return joined(tables).unify_dictionaries()[name] if tables else pa.chunked_array([], pa.null())
+    return concat_tables(tables).unify_dictionaries()[name] if tables else pa.chunked_array([], pa.null())
 
 
 def parquet_files(path: str) -> list[str] | None:
@@ -153,13 +153,13 @@ def parquet_files(path: str) -> list[str] | None:
     if path == "-":
         return None
     if is_remote(path) or Path(path).is_dir():
-        return files_of(path)
+        return list_files(path)
     if not Path(path).exists() and any(mark in path for mark in "*?["):
-        return files_of(path)
+        return list_files(path)
     if not Path(path).is_file():  # a pipe can be read only once
         return None
     with Path(path).open("rb") as file:
-        return files_of(path) if file.read(len(_PARQUET)) == _PARQUET else None
+        return list_files(path) if file.read(len(_PARQUET)) == _PARQUET else None
 
 
 def parquet_shape(files: Sequence[str]) -> tuple[int, list[str]]:
@@ -278,12 +278,12 @@ def _cast(table: Any, schema: Any) -> Any:
         raise DataError(f"The files differ in their columns: {one_line(error)}") from error
 
 
-def type_of(feature: Feature) -> str:
+def column_type(feature: Feature) -> str:
     """Return the type of column that a feature is read from.
 
     Examples
     --------
-    >>> type_of(Feature("age")), type_of(Feature("zip", Kind.NOMINAL, ("01067", "79098")))
+    >>> column_type(Feature("age")), column_type(Feature("zip", Kind.NOMINAL, ("01067", "79098")))
     ('number', 'text')
     """
     if feature.kind is Kind.NUMERIC:
@@ -320,7 +320,7 @@ def _read_parquet(files: list[Any], columns: Sequence[str] | None) -> Any:
                 tables.append(parquet.read(columns=_present(columns, parquet)))
         else:
             tables.append(ParquetFile(pa.BufferReader(file)).read())
-    return joined(tables)
+    return concat_tables(tables)
 
 
 def _present(columns: Sequence[str] | None, parquet: Any) -> list[str] | None:
@@ -351,13 +351,13 @@ def _typed(table: Any, types: Mapping[str, str]) -> Any:
     return table
 
 
-def joined(tables: Sequence[Any]) -> Any:
+def concat_tables(tables: Sequence[Any]) -> Any:
     """Concatenate Arrow tables of the same columns.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> joined([pa.table({"x": [1]}), pa.table({"x": [2]})]).to_pydict()
+    >>> concat_tables([pa.table({"x": [1]}), pa.table({"x": [2]})]).to_pydict()
     {'x': [1, 2]}
     """
     import pyarrow as pa

@@ -18,7 +18,7 @@ from hornbeam.errors import ContainerError, DataError, MissingExtraError
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
-__all__ = ["dense", "is_sparse", "read_features", "recombine_rows", "select_columns", "without_extras"]
+__all__ = ["drop_extra_columns", "is_sparse", "read_features", "recombine_rows", "select_columns", "to_dense"]
 
 _MOST_BYTES = 2**32  # of a sparse matrix as dense data
 
@@ -46,7 +46,7 @@ def read_features(
     if isinstance(X, (np.ndarray, list, tuple)):
         return RawColumns.read(X, names)
     if is_sparse(X):
-        return RawColumns.read(dense(X), names)
+        return RawColumns.read(to_dense(X), names)
     frame = _as_frame(X)
     if frame is not None:
         return _read_frame(frame if schema is None else _without_extras(frame, schema.names))
@@ -70,7 +70,7 @@ def is_sparse(X: Any) -> bool:
     return hasattr(X, "nnz") and hasattr(X, "toarray")
 
 
-def dense(X: Any) -> Any:
+def to_dense(X: Any) -> Any:
     """Convert a sparse matrix to a dense array; return anything else unchanged.
 
     Raises
@@ -81,7 +81,7 @@ def dense(X: Any) -> Any:
     Examples
     --------
     >>> from scipy.sparse import csr_array
-    >>> dense(csr_array([[1, 0]]))
+    >>> to_dense(csr_array([[1, 0]]))
     array([[1., 0.]])
     """
     if not is_sparse(X):
@@ -157,13 +157,13 @@ def select_columns(X: Any, names: Sequence[str], needed: Collection[str]) -> Any
     return frame.with_columns(*empty).select(names).to_native()
 
 
-def without_extras(X: Any, names: Sequence[str]) -> Any:
+def drop_extra_columns(X: Any, names: Sequence[str]) -> Any:
     """Drop the other columns of a frame that has all of these and more; anything else is returned unchanged.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> without_extras(pd.DataFrame({"a": [3.0], "id": [7]}), ["a"])
+    >>> drop_extra_columns(pd.DataFrame({"a": [3.0], "id": [7]}), ["a"])
          a
     0  3.0
     """

@@ -8,19 +8,19 @@ from contextlib import contextmanager
 
 from hornbeam.errors import DataError, HornbeamError
 
-__all__ = ["reading"]
+__all__ = ["as_data_error"]
 
 # A MemoryError is not caused by the data, and a warning turned into an error should be seen as it is.
 _PASSED_ON = (HornbeamError, MemoryError, Warning)
 
 
 @contextmanager
-def reading(what: str) -> Iterator[None]:
+def as_data_error(what: str) -> Iterator[None]:
     """Raise any exception inside the block again as a `DataError`, with the exception as its cause.
 
     Examples
     --------
-    >>> with reading("y"):
+    >>> with as_data_error("y"):
     ...     {}["x"]
     Traceback (most recent call last):
         ...

@@ -37,7 +37,7 @@ class Forest:
     >>> forest = Forest(tuple(trees))
     >>> forest
     Forest(2 trees, 6 nodes, depth up to 1)
-    >>> forest.answer(Table.read([[1.0]], schema=forest.schema))
+    >>> forest.predict(Table.read([[1.0]], schema=forest.schema))
     array([[0.5, 0.5]])
     """
 
@@ -76,7 +76,7 @@ class Forest:
             sha.update(struct.pack("<d", self.temperature))
         return sha.hexdigest()
 
-    def answer(self, table: Table, n_jobs: int = 1) -> Floats:
+    def predict(self, table: Table, n_jobs: int = 1) -> Floats:
         """Predict each row: the mean of the trees, scaled by the temperature."""
         return apply_temperature(mean_prediction(self.trees, table, n_jobs), self.temperature)
 

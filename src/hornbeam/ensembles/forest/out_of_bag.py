@@ -81,7 +81,7 @@ class OutOfBag:
         end = np.append(begin[1:], rows.n_rows)[:most]
         begin = begin[:most]
         distinct = np.repeat(np.arange(len(begin)), end - begin)
-        total = np.zeros((len(begin), n_candidates, rows.table.schema.n_answers))
+        total = np.zeros((len(begin), n_candidates, rows.table.schema.n_outputs))
         return cls(rows, distinct, begin, total, np.zeros(len(begin), np.int64))
 
     def votes(self, tree: Tree, n_left: Counts, beliefs: Sequence[Floats]) -> OutOfBagVotes:
@@ -92,7 +92,7 @@ class OutOfBag:
         copies = np.add.reduceat(n_left[: len(self.distinct)], self.begin)
         distinct = np.flatnonzero(copies)
         predicted = predict_rows(
-            tree, self.rows.table.take(self.begin[distinct]), said=np.hstack(beliefs)
+            tree, self.rows.table.take(self.begin[distinct]), node_values=np.hstack(beliefs)
         ).reshape(len(distinct), *self.total.shape[1:])
         return OutOfBagVotes(distinct, copies[distinct], predicted)
 

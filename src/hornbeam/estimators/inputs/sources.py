@@ -156,14 +156,14 @@ def read_regression(
     _check_names(X, y, sample_weight)
     from hornbeam.data.engine import LocalEngine  # imported only for files: it is slow to import
     from hornbeam.data.files.footers import read_footers
-    from hornbeam.data.files.paths import files_of, need_arrow
+    from hornbeam.data.files.paths import list_files, need_arrow
     from hornbeam.data.files.tabular import read_column
     from hornbeam.out_of_core.plan import MEMORY, bytes_per_row
     from hornbeam.out_of_core.sample import draw_sample
 
     need_arrow()
     with _paths_or_values(X):
-        files, engine = files_of(X), LocalEngine(n_jobs)
+        files, engine = list_files(X), LocalEngine(n_jobs)
     if features is None:
         first = read_footers(files[:1], engine)[0]
         features = [name for name in first.sorts if name not in (y, sample_weight, *first.index)]

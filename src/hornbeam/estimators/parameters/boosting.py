@@ -15,8 +15,8 @@ from hornbeam.estimators.parameters.validators import (
     number,
     parameter_error,
     resolve_features,
-    seed_of,
-    trees,
+    resolve_seed,
+    resolve_trees,
 )
 from hornbeam.growing.leafwise import Leafwise
 
@@ -38,12 +38,12 @@ def boosting_trainer(estimator: Any, table: Table, loss: Loss) -> Boosting:
     return Boosting(
         loss,
         grower,
-        n_rounds=trees(estimator.n_estimators),
+        n_rounds=resolve_trees(estimator.n_estimators),
         learning_rate=number("learning_rate", estimator.learning_rate, 0.1),
         subsample=number("subsample", estimator.subsample, 1.0),
         max_bins=_bins(estimator.max_bins),
         stopping=_stopping(estimator, table.n_rows),
-        seed=seed_of(estimator.random_state),
+        seed=resolve_seed(estimator.random_state),
     )
 
 

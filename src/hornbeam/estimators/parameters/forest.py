@@ -14,9 +14,9 @@ from hornbeam.estimators.parameters.validators import (
     parameter_error,
     resolve_bins,
     resolve_features,
-    seed_of,
-    step,
-    trees,
+    resolve_seed,
+    resolve_trees,
+    smoother_or_pruner,
 )
 from hornbeam.growing import Criterion, Grower
 from hornbeam.recipe import Recipe
@@ -44,12 +44,12 @@ def forest_trainer(estimator: Any, table: Table) -> ForestTrainer:
         Recipe(
             resolve_bins(estimator.max_bins, _BINS), replace(grower, max_features=features), smoother=smoother
         ),
-        n_trees=trees(estimator.n_estimators),
+        n_trees=resolve_trees(estimator.n_estimators),
         bootstrap=bootstrap,
         max_samples=_samples(estimator.max_samples),
         smoothers=smoothers,
         out_of_bag=boolean("oob_score", estimator.oob_score),
-        seed=seed_of(estimator.random_state),
+        seed=resolve_seed(estimator.random_state),
     )
 
 
@@ -57,7 +57,7 @@ def _smoothing(
     value: Any, known: dict[str, Smoother], bootstrap: bool
 ) -> tuple[Smoother | None, tuple[Smoother | None, ...]]:
     """Return one smoother for all trees, or the candidates to choose from out of bag."""
-    smoother = step("smoothing", value, {"out-of-bag": None, **known}, None)
+    smoother = smoother_or_pruner("smoothing", value, {"out-of-bag": None, **known}, None)
     chosen = isinstance(value, str) and (value == "out-of-bag" or (value == "auto" and bootstrap))
     return (None, SMOOTHING_CANDIDATES) if chosen else (smoother, ())
 

@@ -13,8 +13,8 @@ from hornbeam.estimators.parameters.validators import (
     number,
     resolve_bins,
     resolve_rows,
-    seed_of,
-    step,
+    resolve_seed,
+    smoother_or_pruner,
 )
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.pruning import BayesRisk, CostComplexity, Pruner
@@ -57,7 +57,7 @@ def _pruning_options(*, regression: bool = False) -> dict[str, Pruner]:
 
 def _smoother(estimator: Any, default: Smoother | None, *, regression: bool = False) -> Smoother | None:
     known = {"cross-fitted": Borrowing(), **smoothing_options(regression=regression)}
-    return step("smoothing", estimator.smoothing, known, default)  # type: ignore[no-any-return]
+    return smoother_or_pruner("smoothing", estimator.smoothing, known, default)  # type: ignore[no-any-return]
 
 
 def classification_fitter(estimator: Any, table: Table | Source, n_rows: int | None = None) -> Fitter:
@@ -71,7 +71,7 @@ def classification_fitter(estimator: Any, table: Table | Source, n_rows: int | N
     criterion = choice("criterion", estimator.criterion, CLASSIFICATION_ONLY, grower.criterion)
     grower = replace(grower, criterion=criterion)
     smoother = _smoother(estimator, recipe.smoother)
-    pruner = step("pruning", estimator.pruning, _pruning_options(), recipe.pruner)
+    pruner = smoother_or_pruner("pruning", estimator.pruning, _pruning_options(), recipe.pruner)
     # Invalid costs raise here, not in predict.
     costs = None if estimator.costs is None else Costs.of(estimator.costs, table.schema.classes)
     cross_fitted = _is_cross_fitted(estimator, smoother)
@@ -80,7 +80,7 @@ def classification_fitter(estimator: Any, table: Table | Source, n_rows: int | N
         # The risks of smoothed probabilities: with raw ones hardly any subtree is pruned.
         pruner = BayesRisk(costs, estimate=None if cross_fitted else smoother)
     recipe = Recipe(resolve_bins(estimator.max_bins, recipe.max_bins), grower, pruner, smoother)
-    seed = seed_of(estimator.random_state)
+    seed = resolve_seed(estimator.random_state)
     pruned: Recipe | CrossValidated = recipe
     if _is(estimator.pruning, CostComplexity.name):  # its alpha is chosen by cross-validation
         pruned = CrossValidated(recipe, score="brier" if costs is None else costs, simplicity=1.0, seed=seed)
@@ -100,9 +100,9 @@ def regression_fitter(estimator: Any, table: Table) -> Fitter:
     recipe = lookup("preset", estimator.preset, REGRESSION_PRESETS)
     grower = make_grower(estimator, recipe.grower, table, table.n_rows)
     smoother = _smoother(estimator, recipe.smoother, regression=True)
-    pruner = step("pruning", estimator.pruning, _pruning_options(regression=True), recipe.pruner)
+    pruner = smoother_or_pruner("pruning", estimator.pruning, _pruning_options(regression=True), recipe.pruner)
     recipe = Recipe(resolve_bins(estimator.max_bins, recipe.max_bins), grower, pruner, smoother)
-    seed = seed_of(estimator.random_state)
+    seed = resolve_seed(estimator.random_state)
     pruned: Recipe | CrossValidated = recipe
     if _is(estimator.pruning, CostComplexity.name):
         pruned = CrossValidated(recipe, simplicity=1.0, seed=seed)
@@ -148,4 +148,4 @@ def make_smoother(value: Any) -> Smoother | None:
     (Laplace(), None)
     """
     # "cross-fitted" is missing: it would have to grow trees.
-    return step("smoothing", value, smoothing_options(), HGS())  # type: ignore[no-any-return]
+    return smoother_or_pruner("smoothing", value, smoothing_options(), HGS())  # type: ignore[no-any-return]

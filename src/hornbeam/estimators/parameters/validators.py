@@ -24,10 +24,10 @@ __all__ = [
     "resolve_bins",
     "resolve_features",
     "resolve_rows",
-    "seed_of",
+    "resolve_seed",
+    "resolve_trees",
     "size",
-    "step",
-    "trees",
+    "smoother_or_pruner",
     "unknown_name_error",
 ]
 
@@ -69,7 +69,7 @@ def choice[E: StrEnum](name: str, value: Any, choices: Iterable[E], default: E) 
     raise unknown_name_error(name, value, ["auto", *choices])
 
 
-def step(name: str, value: Any, known: Mapping[str, Any], default: Any) -> Any:
+def smoother_or_pruner(name: str, value: Any, known: Mapping[str, Any], default: Any) -> Any:
     """Return a smoother or pruner, passed by name or as an object, or None; "auto" is the default."""
     if isinstance(value, str):
         if value == "auto":
@@ -132,7 +132,7 @@ def integer(name: str, value: Any, default: int) -> int:
     raise parameter_error(name, value, "a whole number", f"Pass {name}={default}, which is the default.")
 
 
-def trees(value: Any) -> int:
+def resolve_trees(value: Any) -> int:
     """Return the number of trees of an ensemble."""
     if is_whole(value) and 1 <= value <= _MOST_TREES:
         return int(value)
@@ -140,12 +140,12 @@ def trees(value: Any) -> int:
     raise parameter_error("n_estimators", value, expected, "Pass n_estimators=100, which is the default.")
 
 
-def seed_of(value: Any) -> int:
+def resolve_seed(value: Any) -> int:
     """Return the seed of a `random_state`: None is 0, and a NumPy generator draws one.
 
     Examples
     --------
-    >>> seed_of(None), seed_of(7)
+    >>> resolve_seed(None), resolve_seed(7)
     (0, 7)
     """
     if value is None:

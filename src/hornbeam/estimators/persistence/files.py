@@ -192,7 +192,7 @@ def pack(model: Any) -> Model | TreeCollection:
     inner = unwrap(model)
     if inner.before is not None:
         raise StorageError(
-            f"this is {inner.alone}; save a whole pipeline with skops: skops.io.dump(pipeline, path)."
+            f"this is {inner.pipeline_error}; save a whole pipeline with skops: skops.io.dump(pipeline, path)."
         )
     model = inner.model
     if isinstance(model, Tree):

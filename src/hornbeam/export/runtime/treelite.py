@@ -81,7 +81,7 @@ def to_treelite(tree: Tree | HasTree) -> Model:
 def _builder(tree: Tree) -> ModelBuilder:
     from treelite.model_builder import Metadata, ModelBuilder, PostProcessorFunc, TreeAnnotation
 
-    n_outputs = tree.schema.n_answers
+    n_outputs = tree.schema.n_outputs
     return ModelBuilder(
         threshold_type="float64",
         leaf_output_type="float64",

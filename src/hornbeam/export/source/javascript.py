@@ -78,9 +78,9 @@ def to_javascript(tree: Tree | HasTree, *, name: str = "hornbeamTree", vectors: 
         "THRESHOLD": [_literal(t) for t in flat.threshold.tolist()],
         "START": flat.start.tolist(),
         "LEAD": flat.lead.tolist(),
-        "SHARED": flat.spread_start.tolist(),
-        "SHARED_LEAD": flat.spread_lead.tolist(),
-        "SHARE": flat.spread_share.tolist(),
+        "SHARED": flat.share_start.tolist(),
+        "SHARED_LEAD": flat.share_lead.tolist(),
+        "SHARE": flat.share.tolist(),
         "BELIEF": flat.belief.tolist(),
     }
     loss = tree.decision.loss

@@ -35,9 +35,9 @@ class LookupTables:
     lead : int32 array
         Of a numeric split: at most the threshold, above it, missing. Of a nominal one: each category by its
         code, missing. A value without a branch stops at the node itself.
-    spread_start : int32 array of shape (n_inner + 1,)
-    spread_lead : int32 array
-    spread_share : float64 array
+    share_start : int32 array of shape (n_inner + 1,)
+    share_lead : int32 array
+    share : float64 array
         The children among which a missing value is divided, and the share of each.
     belief : float64 array of shape (n_nodes, n_classes)
         The prediction at each place.
@@ -62,9 +62,9 @@ class LookupTables:
     threshold: Floats
     start: Indices
     lead: Indices
-    spread_start: Indices
-    spread_lead: Indices
-    spread_share: Floats
+    share_start: Indices
+    share_lead: Indices
+    share: Floats
     belief: Floats
     decided: NDArray[np.intp]
     most_open: int
@@ -88,9 +88,9 @@ class LookupTables:
             threshold=skeleton.threshold[inner],
             start=_starts(leads),
             lead=np.array([lead for run in leads for lead in run], np.int32),
-            spread_start=_starts(shares),
-            spread_lead=np.array([lead_to[child] for run in shares for child in run], np.int32),
-            spread_share=np.array([share for run in shares for share in run.values()]),
+            share_start=_starts(shares),
+            share_lead=np.array([lead_to[child] for run in shares for child in run], np.int32),
+            share=np.array([share for run in shares for share in run.values()]),
             belief=tree.belief[order],
             decided=tree.decided[order],
             most_open=_most_open(tree, dict(zip(inner.tolist(), shares, strict=True))),
@@ -104,7 +104,7 @@ class LookupTables:
     @property
     def fractional(self) -> bool:
         """Whether some missing value is divided among the children of a node."""
-        return len(self.spread_lead) > 0
+        return len(self.share_lead) > 0
 
 
 def _starts(runs: list[list[int]] | list[dict[int, float]]) -> Indices:

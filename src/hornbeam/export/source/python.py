@@ -69,9 +69,9 @@ def to_python(tree: Tree | HasTree, *, vectors: Table | None = None) -> str:
     }
     loss = tree.decision.loss
     if flat.fractional:
-        tables["_SHARED"] = flat.spread_start.tolist()
-        tables["_SHARED_LEAD"] = flat.spread_lead.tolist()
-        tables["_SHARE"] = flat.spread_share.tolist()
+        tables["_SHARED"] = flat.share_start.tolist()
+        tables["_SHARED_LEAD"] = flat.share_lead.tolist()
+        tables["_SHARE"] = flat.share.tolist()
         if loss is not None:
             tables["_LOSS"] = loss.matrix.tolist()
     elif not tree.is_regression:

@@ -18,7 +18,7 @@ import numpy as np
 
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.encoded_rows import EncodedSource
-from hornbeam.data.files.atomic_write import replace
+from hornbeam.data.files.atomic_write import write_atomic
 from hornbeam.data.files.regular_file import open_regular
 from hornbeam.data.fingerprint import fingerprint
 from hornbeam.data.schema import Schema
@@ -103,7 +103,7 @@ class Checkpoint:
             "shapes": {name: list(arrays[name].shape) for name in _ARRAYS},
             "sha256": sha256(b"".join(parts)).hexdigest(),
         }
-        replace(self.path, [_FORMAT, json.dumps(header).encode(), b"\n", *parts])
+        write_atomic(self.path, [_FORMAT, json.dumps(header).encode(), b"\n", *parts])
 
     def read(self, spec: GrowthSpec, summary: RowSummary) -> State | None:
         """Read the state; None if the file does not exist.

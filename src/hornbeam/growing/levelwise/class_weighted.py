@@ -10,7 +10,7 @@ from hornbeam.data.encoded_rows import EncodedSource
 from hornbeam.data.engine import Engine
 from hornbeam.data.fixed_point import WeightSummary, choose_unit, to_fixed_point
 from hornbeam.data.sources import Unit
-from hornbeam.data.weights import apply_class_weight, products
+from hornbeam.data.weights import apply_class_weight, class_weighted
 from hornbeam.growing.levelwise.first_pass import RowSummary
 from hornbeam.kernels.subtree import Rows
 from hornbeam.typing import Counts, Floats
@@ -56,7 +56,7 @@ class ClassWeightedSource:
             _weight_summary,
             source.units(),
             cls(source, step, class_weight, 1.0),
-            combine=WeightSummary.absorb,
+            combine=WeightSummary.merge,
         )
         return cls(source, step, class_weight, choose_unit(weights))
 
@@ -80,10 +80,10 @@ class ClassWeightedSource:
     def products(self, rows: Rows) -> Floats:
         """Return weights times factors, before they are rounded to steps."""
         assert rows.weight is not None  # rows without weights have steps of 1
-        return products(rows.weight, self.step, self.factors.astype(np.float64), rows.label.astype(np.int32))
+        return class_weighted(rows.weight, self.step, self.factors.astype(np.float64), rows.label.astype(np.int32))
 
 
 def _weight_summary(units: Sequence[Unit], source: ClassWeightedSource) -> list[WeightSummary]:
     """Summarise the products, for the choice of their unit."""
     parts = (WeightSummary.of(source.products(source.source.read(unit))) for unit in units)
-    return [reduce(WeightSummary.absorb, parts, WeightSummary())]
+    return [reduce(WeightSummary.merge, parts, WeightSummary())]

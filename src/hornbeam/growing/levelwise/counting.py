@@ -101,7 +101,7 @@ def _best_splits_of_block(
     for node, table in zip(task.open_nodes, cells, strict=True):
         node_cells = np.ascontiguousarray(table).reshape(-1)
         bounds = node.node_range.lower, node.node_range.upper
-        with subtree.refusing(*OTHER_ROWS):
+        with subtree.as_data_error(*OTHER_ROWS):
             best = levelwise.best_per_feature(node_cells, spec, node.counts, node.n_rows, *bounds)
         likely = [
             ChosenSplit(split, *subtree.children_totals(node_cells, split, spec)) for split in best.splits
@@ -136,6 +136,6 @@ def _best_of_each(nodes: list[OpenNode], spec: GrowthSpec, parallelism: int) -> 
 
 def _best(node: OpenNode, spec: GrowthSpec) -> ChosenSplit | None:
     assert node.cells is not None
-    with subtree.refusing(*OTHER_ROWS):
+    with subtree.as_data_error(*OTHER_ROWS):
         split = subtree.best_split(node.cells, spec, node.counts, node.n_rows, node.node_range)
     return None if split is None else ChosenSplit(split, *subtree.children_totals(node.cells, split, spec))

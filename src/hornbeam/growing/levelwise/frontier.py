@@ -35,14 +35,14 @@ class PassBudget:
         Number and size of the rows.
     task_bytes : int
         Largest size in bytes of the histograms of one task. A message is at most a quarter of it.
-    home_rows : int or None
+    gather_rows : int or None
         A node of at most this many rows is finished where its rows are gathered. None: a node whose rows fit one
         message, if it may grow four more levels.
     """
 
     summary: RowSummary
     task_bytes: int
-    home_rows: int | None
+    gather_rows: int | None
 
     @property
     def message_bytes(self) -> int:
@@ -55,8 +55,8 @@ class PassBudget:
 
     def is_small(self, node: OpenNode, spec: GrowthSpec) -> bool:
         """Return whether the rows of a node should be gathered."""
-        if self.home_rows is not None:
-            return node.n_rows <= self.home_rows
+        if self.gather_rows is not None:
+            return node.n_rows <= self.gather_rows
         fits = node.n_rows * self.summary.row_bytes <= self.message_bytes
         return fits and (node.node == 0 or spec.rules.max_depth - node.node_range.depth >= _LEVELS_TO_MOVE)
 

@@ -47,14 +47,14 @@ def grow(
     *,
     unit: float,
     class_weight: Floats | None,
-    home_rows: int | None,
+    gather_rows: int | None,
     budget: int,
     checkpoint: str | PathLike[str] | None,
     on_progress: Callable[[PassReport], None] | None,
 ) -> Tree:
     """Grow a tree from encoded rows through an engine, as `Grower.grow_by_level` describes."""
-    _check_parameters(grower, schema, budget, home_rows)
-    spec = grower._terms(schema, bins, Rules())
+    _check_parameters(grower, schema, budget, gather_rows)
+    spec = grower._growth_spec(schema, bins, Rules())
     summary, rows, rows_unit = summarise_rows(source, spec, engine), source, unit
     copies = int(summary.counts.sum()) if unit == 1.0 else None
     if class_weight is not None:
@@ -65,7 +65,7 @@ def grow(
     file = None
     if checkpoint is not None:
         file = Checkpoint.of(checkpoint, source, bins, schema, unit, class_weight, grower._step())
-    phase = LevelPhase(rows, spec, engine, PassBudget(summary, budget, home_rows), file, on_progress)
+    phase = LevelPhase(rows, spec, engine, PassBudget(summary, budget, gather_rows), file, on_progress)
     tree = grower._build_tree(phase.grow(), bins, schema, rows_unit)
     if class_weight is not None:
         step = Step.of("recount", class_weight=tuple(class_weight.tolist()))
@@ -75,7 +75,7 @@ def grow(
     return tree
 
 
-def _check_parameters(grower: "Grower", schema: Schema, budget: int, home_rows: int | None) -> None:
+def _check_parameters(grower: "Grower", schema: Schema, budget: int, gather_rows: int | None) -> None:
     grower._check_target(schema)
     if schema.is_regression or grower.max_features is not None:
         found = "a numeric target" if schema.is_regression else f"max_features={grower.max_features}"
@@ -90,9 +90,9 @@ def _check_parameters(grower: "Grower", schema: Schema, budget: int, home_rows: 
         )
     if budget < 1:
         raise ParameterError(f"budget={budget}: expected a number of bytes, such as {2**28}.")
-    if home_rows is not None and home_rows < 0:
+    if gather_rows is not None and gather_rows < 0:
         raise ParameterError(
-            f"home_rows={home_rows}: expected a number of rows of 0 or more. Pass None for the default."
+            f"gather_rows={gather_rows}: expected a number of rows of 0 or more. Pass None for the default."
         )
 
 

@@ -9,7 +9,7 @@ from hornbeam.data.sources import Unit
 from hornbeam.growing.levelwise.node_of_row import NodeOfRowCache
 from hornbeam.kernels import levelwise
 from hornbeam.kernels.levelwise import CodeTree
-from hornbeam.kernels.subtree import Cells, GrowthSpec, Rows, refusing
+from hornbeam.kernels.subtree import Cells, GrowthSpec, Rows, as_data_error
 from hornbeam.typing import Indices
 
 __all__ = ["TaskContext"]
@@ -35,12 +35,12 @@ class TaskContext:
         """Add the rows of a unit to the histograms of their nodes."""
         n_nodes = len(self.code_tree.feature)
         node, n_known = self.cache.get(unit, rows.n_rows, n_nodes)
-        with refusing():  # the rows may have changed since the pass before
+        with as_data_error():  # the rows may have changed since the pass before
             levelwise.count_open(rows, self.spec, self.code_tree, slot_of_node, cells, node, n_known)
         self.cache.put(unit, node, n_nodes)
 
     def nodes(self, unit: Unit, rows: Rows) -> Indices:
         """Return the node of each row of a unit."""
         node, n_known = self.cache.get(unit, rows.n_rows, len(self.code_tree.feature))
-        with refusing():
+        with as_data_error():
             return levelwise.descend(rows.codes, self.spec, self.code_tree, node, n_known)

@@ -10,7 +10,7 @@ from hornbeam.errors import ParameterError, shown
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Floats
 
-__all__ = ["base_rate", "prior_factors", "shift", "shift_bound"]
+__all__ = ["adjust_bound_to_prior", "adjust_to_prior", "base_rate", "prior_factors"]
 
 _ROUNDING = 1e-6  # tolerance of the sum of rates
 
@@ -67,7 +67,7 @@ def prior_factors(tree: Tree, prior: Any) -> Floats:
     return np.divide(rates, base, out=np.zeros_like(base), where=base > 0)
 
 
-def shift(probability: Floats, factors: Floats) -> Floats:
+def adjust_to_prior(probability: Floats, factors: Floats) -> Floats:
     """Adjust class probabilities to another prior, by Bayes' theorem.
 
     Parameters
@@ -86,7 +86,7 @@ def shift(probability: Floats, factors: Floats) -> Floats:
     A model trained with as many ill as well people predicts 0.9. If one person in ten is ill, this becomes 0.5:
 
     >>> import numpy as np
-    >>> shift(np.array([0.9, 0.1]), np.array([0.1, 0.9]) / 0.5).round(6).tolist()
+    >>> adjust_to_prior(np.array([0.9, 0.1]), np.array([0.1, 0.9]) / 0.5).round(6).tolist()
     [0.5, 0.5]
     """
     joint = probability * factors
@@ -94,7 +94,7 @@ def shift(probability: Floats, factors: Floats) -> Floats:
     return np.divide(joint, total, out=probability.copy(), where=total > 0)
 
 
-def shift_bound(bound: Floats, probability: Floats, factors: Floats) -> Floats:
+def adjust_bound_to_prior(bound: Floats, probability: Floats, factors: Floats) -> Floats:
     """Adjust bounds of class probabilities to another prior.
 
     Each class is compared with all others together, which keep their proportions. For two classes this is exact.
@@ -113,7 +113,7 @@ def shift_bound(bound: Floats, probability: Floats, factors: Floats) -> Floats:
     Examples
     --------
     >>> import numpy as np
-    >>> shift_bound(np.array([[0.8, 0.0]]), np.array([[0.9, 0.1]]), np.array([0.2, 1.8])).round(3).tolist()
+    >>> adjust_bound_to_prior(np.array([[0.8, 0.0]]), np.array([[0.9, 0.1]]), np.array([0.2, 1.8])).round(3).tolist()
     [[0.308, 0.0]]
     """
     joint, rest = probability * factors, 1 - probability

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hornbeam.errors import ParameterError
 from hornbeam.typing import Label
 
-__all__ = ["class_code", "spelled_class"]
+__all__ = ["class_code", "parse_class"]
 
 
 def class_code(classes: Sequence[Label], positive: Label) -> int:
@@ -47,12 +47,12 @@ def class_code(classes: Sequence[Label], positive: Label) -> int:
     return known.index(positive)
 
 
-def spelled_class(classes: Sequence[Label], text: str) -> Label:
+def parse_class(classes: Sequence[Label], text: str) -> Label:
     """Find the label with this text, for command lines: ``"1"`` finds the class 1.
 
     Examples
     --------
-    >>> spelled_class((0, 1), "1"), spelled_class(("bad", "good"), "bad")
+    >>> parse_class((0, 1), "1"), parse_class(("bad", "good"), "bad")
     (1, 'bad')
     """
     spelled = [str(label) for label in classes]

@@ -20,7 +20,7 @@ from hornbeam.tree.skeleton import EVERY_CHILD, STOP, Skeleton
 from hornbeam.tree.tree import Tree
 from hornbeam.typing import Bools, Counts
 
-__all__ = ["Arrivals", "child_shares", "count_shared", "descend", "known_weight"]
+__all__ = ["Arrivals", "child_shares", "count_fractional", "known_weight", "route_fractional"]
 
 type _Ids = NDArray[np.intp]
 
@@ -35,7 +35,7 @@ class Arrivals(NamedTuple):
     known: Counts  #: weight of the rows with a known value that came to each place
 
 
-def count_shared(
+def count_fractional(
     skeleton: Skeleton,
     table: Table,
     target: NDArray[np.int32],
@@ -68,7 +68,7 @@ def count_shared(
     >>> from hornbeam.data.table import Table
     >>> table = Table.read(np.array([[0.0], [0.0], [1.0], [np.nan]]), ["a", "a", "b", "a"])
     >>> skeleton = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan], missing_slot=[-2, -1, -1])
-    >>> evidence, rows = count_shared(skeleton, table, table.target, np.array([10, 10, 10, 10]))
+    >>> evidence, rows = count_fractional(skeleton, table, table.target, np.array([10, 10, 10, 10]))
     >>> evidence.tolist(), rows.tolist()
     ([[30, 10], [26, 0], [4, 10]], [4, 3, 2])
     """
@@ -76,7 +76,7 @@ def count_shared(
     evidence = np.zeros((skeleton.n_nodes, k), np.int64)
     rows = np.zeros(skeleton.n_nodes, np.int64)
     weight = np.ones(table.n_rows, np.int64) if weight is None else weight
-    for place, at, row, part, _ in descend(skeleton, table, np.arange(table.n_rows), weight, shares=shares):
+    for place, at, row, part, _ in route_fractional(skeleton, table, np.arange(table.n_rows), weight, shares=shares):
         size = len(place)
         rows[place] = np.bincount(at, minlength=size)
         evidence[place] = np.bincount(at * k + target[row], part, minlength=size * k).reshape(size, k)
@@ -89,7 +89,7 @@ def known_weight(skeleton: Skeleton, table: Table, weight: Counts | None) -> Cou
     Returns
     -------
     int64 array of shape (n_nodes,)
-        As `shares` of `count_shared`, it splits any rows in the proportions of this table.
+        As `shares` of `count_fractional`, it splits any rows in the proportions of this table.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def known_weight(skeleton: Skeleton, table: Table, weight: Counts | None) -> Cou
     """
     known = np.zeros(skeleton.n_nodes, np.int64)
     weight = np.ones(table.n_rows, np.int64) if weight is None else weight
-    for level in descend(skeleton, table, np.arange(table.n_rows), weight):
+    for level in route_fractional(skeleton, table, np.arange(table.n_rows), weight):
         known[level.place] = level.known
     return known
 
@@ -140,14 +140,14 @@ def child_shares(tree: Tree) -> dict[int, dict[int, float]]:
     return shares
 
 
-def descend(
+def route_fractional(
     skeleton: Skeleton,
     table: Table,
     row: _Ids,
     weight: Counts,
     *,
     place: int = 0,
-    standing: NDArray[np.int32] | None = None,
+    node_at: NDArray[np.int32] | None = None,
     shares: Counts | None = None,
 ) -> Iterator[Arrivals]:
     """Route rows down from a place, and yield the parts of rows at each level.
@@ -162,7 +162,7 @@ def descend(
         Weight of each row at the start.
     place : int, default 0
         The node where they start.
-    standing : int32 array of shape (n_nodes,), optional
+    node_at : int32 array of shape (n_nodes,), optional
         The node whose split and children are used at each place; default: the place itself.
     shares : int64 array of shape (n_nodes,), optional
         Weights that rows with a missing value are split by; default: the rows with a known value among these.
@@ -177,7 +177,7 @@ def descend(
     >>> from hornbeam.data.table import Table
     >>> table = Table.read(np.array([[0.0], [0.0], [1.0]]))
     >>> stump = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan])
-    >>> for level in descend(stump, table, np.array([0, 2]), np.array([1, 1])):
+    >>> for level in route_fractional(stump, table, np.array([0, 2]), np.array([1, 1])):
     ...     print(level.place[level.at].tolist())
     [0, 0]
     [1, 2]
@@ -185,7 +185,7 @@ def descend(
     places, at, known = np.array([place]), np.zeros(len(row), np.intp), weight.sum(keepdims=True)
     while len(places):
         yield Arrivals(places, at, row, weight, known)
-        node = places if standing is None else standing[places]
+        node = places if node_at is None else node_at[places]
         n_children = skeleton.n_children[node]
         first = np.cumsum(n_children) - n_children
         places = concat_ranges(skeleton.first_child[node], n_children)

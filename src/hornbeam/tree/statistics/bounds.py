@@ -9,7 +9,7 @@ from hornbeam.errors import ParameterError, shown
 from hornbeam.kernels.beta import beta_cdf, beta_quantile, student_bound
 from hornbeam.typing import Bools, Floats
 
-__all__ = ["holds_mean", "holds_rate", "mean_bounds", "rate_bounds"]
+__all__ = ["mean_bounds", "mean_in_bounds", "rate_bounds", "rate_in_bounds"]
 
 _PSEUDO_COUNT = 0.5  # rows added against each bound, so that an estimate of 0 or 1 is never certain
 
@@ -56,7 +56,7 @@ def rate_bounds(belief: Floats, size: Floats, level: float = 0.9) -> tuple[Float
     return np.minimum(low, belief), np.maximum(high, belief)
 
 
-def holds_rate(belief: Floats, size: Floats, truth: Floats, level: float = 0.9) -> Bools:
+def rate_in_bounds(belief: Floats, size: Floats, truth: Floats, level: float = 0.9) -> Bools:
     """Test whether rates lie within `rate_bounds`, without computing the bounds.
 
     The distribution function takes a tenth of the time of its inverse.
@@ -64,7 +64,7 @@ def holds_rate(belief: Floats, size: Floats, truth: Floats, level: float = 0.9) 
     Examples
     --------
     >>> import numpy as np
-    >>> holds_rate(np.array([0.5, 0.5]), np.array([40.0, 40.0]), np.array([0.37, 0.36])).tolist()
+    >>> rate_in_bounds(np.array([0.5, 0.5]), np.array([40.0, 40.0]), np.array([0.37, 0.36])).tolist()
     [True, False]
     """
     _check_level(level)
@@ -105,13 +105,13 @@ def mean_bounds(mean: Floats, variance: Floats, size: Floats, level: float = 0.9
     return mean - half, mean + half
 
 
-def holds_mean(mean: Floats, variance: Floats, size: Floats, truth: Floats, level: float = 0.9) -> Bools:
+def mean_in_bounds(mean: Floats, variance: Floats, size: Floats, truth: Floats, level: float = 0.9) -> Bools:
     """Test whether means lie within `mean_bounds`.
 
     Examples
     --------
     >>> import numpy as np
-    >>> holds_mean(np.array([5.0]), np.array([4.0]), np.array([16.0]), np.array([5.8])).tolist()
+    >>> mean_in_bounds(np.array([5.0]), np.array([4.0]), np.array([16.0]), np.array([5.8])).tolist()
     [True]
     """
     within: Bools = np.abs(truth - mean) <= _half_width(variance, size, level)

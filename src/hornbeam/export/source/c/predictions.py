@@ -86,9 +86,9 @@ def predictions(program: Program) -> str:
         parts["belief"] = wrapped(literal(row[0]) for row in belief)
         return tables + (_MEANS + _NODE + _MEAN).format(**parts)
     if program.is_fractional:
-        tables += array(f"{name}_shared", flat.spread_start.tolist())
-        tables += array(f"{name}_shared_lead", flat.spread_lead.tolist())
-        shares = wrapped(map(literal, flat.spread_share.tolist()))
+        tables += array(f"{name}_shared", flat.share_start.tolist())
+        tables += array(f"{name}_shared_lead", flat.share_lead.tolist())
+        shares = wrapped(map(literal, flat.share.tolist()))
         tables += f"static const double {name}_share[] = {{\n{shares}\n}};\n"
         parts["missing"] = _missing(program)
         decide = _MOST_PROBABLE
