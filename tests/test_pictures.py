@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from hornbeam.smoothing import HGS
-from worked import T0
+from support.worked_trees import T0
 
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
 

@@ -102,7 +102,7 @@ def judge(case: dict[str, Any]) -> str | None:
         warnings.simplefilter("ignore")
         shutil.copytree(home, folder, dirs_exist_ok=True)
         cache_ = EncodedCache(folder, sound.key, sound.n_features, sound.unit, sound.addresses)
-        path = cache_.file(cache_.units()[_number(case.get("file")) % len(cache_.units())]).path
+        path = cache_.file(cache_.partitions()[_number(case.get("file")) % len(cache_.partitions())]).path
         _damage(case, path)
         cutter = _cutter(case, path)
         try:

@@ -19,7 +19,7 @@ VALUES = [
     {"tuple": [1, -1]}, {"tuple": [0.5, 0.5]}, {"dict": []}, {"dict": [["a", 1]]}, {"array": [1.0], "dtype": "float64"},
     {"array": [], "dtype": "int64"}, {"array": [[1, 2]], "dtype": "uint8"}, {"step": "HGS", "parameters": {}},
     {"step": "HDP", "parameters": {"sweeps": 2**62}}, {"step": "CostComplexity", "parameters": {"alpha": 0.01}},
-    {"step": "Costs", "parameters": {}}, {"step": "appraisal", "parameters": {"borrowed": 1e300, "own": 1}},
+    {"step": "Costs", "parameters": {}}, {"step": "interval-calibration", "parameters": {"borrowed": 1e300, "own": 1}},
     {"step": "monotone", "parameters": {"signs": {"tuple": [1, 1, 1]}}}, "float64", "int8", "str1", "object", "string",
     "tree", "regression tree", "rules", "trees", "numeric", "nominal", "ordinal", "\ud800", "\x00", "a" * 300,
     2**31 - 1, -(2**31), 2**32, 2**53 + 1, 2**62, 2**63 - 1, -(2**63), 2**64 - 1, 100_000, 65_536,

@@ -89,10 +89,10 @@ class Watched:
     def parallelism(self) -> int:
         return 2  # not that of the moment: workers die here
 
-    def reduce(self, task: Any, units: Any, shared: Any, **options: Any) -> list[Any]:
+    def reduce(self, task: Any, partitions: Any, shared: Any, **options: Any) -> list[Any]:
         begin, name = time.perf_counter(), task.__name__.strip("_")
         self.on_pass(len(self.passes), name)
-        result = self.engine.reduce(self.change(task), units, shared, **options)
+        result = self.engine.reduce(self.change(task), partitions, shared, **options)
         self.passes.append((name, time.perf_counter() - begin))
         return result
 
@@ -119,11 +119,11 @@ class Eater:
     def __name__(self) -> str:
         return self.task.__name__
 
-    def __call__(self, units: Any, shared: Any) -> Any:
+    def __call__(self, partitions: Any, shared: Any) -> Any:
         try:
             Path(self.flag).mkdir()
         except FileExistsError:
-            return self.task(units, shared)
+            return self.task(partitions, shared)
         hoard = []
         while True:  # the nanny looks every 200 ms
             hoard.append(np.ones(4_000_000))

@@ -189,7 +189,7 @@ def trial(name: str, n: int, setting: str, seed: int, as_fitted: bool) -> dict[s
         "covered": round(float((missed == 0).mean()), 4),
         "width": round(float((high - low).mean()), 5),
         "score": round(float((high - low + 20 * missed).mean()), 5),
-        **(dict(last.parameters) if last.name == "appraisal" else {}),
+        **(dict(last.parameters) if last.name == "interval-calibration" else {}),
     }
 
 

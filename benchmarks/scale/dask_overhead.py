@@ -3,7 +3,7 @@
     python -m benchmarks.scale.dask_overhead ratio --rows 2e7 --scratch DIR    `grow_by_level` over bare sums
     python -m benchmarks.scale.dask_overhead peers --rows 2e7 --scratch DIR    files to one tree: LightGBM, XGBoost, us
 
-`bare` folds the same units of the same cache on the same workers, level by level, into the same sums, and does
+`bare` folds the same partitions of the same cache on the same workers, level by level, into the same sums, and does
 nothing else: the slot of every row lies ready in a file. `peers` train one round of the same depth from the same
 Parquet files, each with its own way of reading and binning. All take turns, round after round; the least of each
 counts, wall and CPU of the whole tree of processes. Results are JSON lines under ``--out``.
@@ -32,10 +32,10 @@ from benchmarks.output import machine
 from benchmarks.scale.fits import rounded, write
 from benchmarks.scale.levels import orders_of
 from hornbeam.data import Bins
-from hornbeam.data.engine import group_units
+from hornbeam.data.engine import group_partitions
 from hornbeam.data.files.cache import EncodedCache
 from hornbeam.data.files.parquet import ParquetSource
-from hornbeam.data.sources import Unit
+from hornbeam.data.sources import Partition
 from hornbeam.engines import DaskEngine
 from hornbeam.kernels import levelwise, subtree
 from hornbeam.out_of_core import Plan, fit
@@ -49,27 +49,27 @@ RECIPE = replace(PRESETS["default"], grower=replace(PRESETS["default"].grower, m
 # ---- the bare kernel -----------------------------------------------------------------------------------
 
 
-def _slots_file(folder: Path, number: int, unit: Unit) -> Path:
-    return folder / f"{number}-{unit.begin}.npy"
+def _slots_file(folder: Path, number: int, partition: Partition) -> Path:
+    return folder / f"{number}-{partition.begin}.npy"
 
 
-def _lay_slots(units: Sequence[Unit], shared: Any) -> list[int]:
+def _lay_slots(partitions: Sequence[Partition], shared: Any) -> list[int]:
     """Write down where each row is counted in each pass: a task."""
     cache, folder, orders = shared
     for number, (terms, guide, slot_of_node) in enumerate(orders):
-        for unit in units:
-            node = levelwise.descend(cache.read(unit).codes, terms, guide)
-            np.save(_slots_file(folder, number, unit), slot_of_node[node])
+        for partition in partitions:
+            node = levelwise.descend(cache.read(partition).codes, terms, guide)
+            np.save(_slots_file(folder, number, partition), slot_of_node[node])
     return [0]
 
 
 def _bare(
-    units: Sequence[Unit], cache: EncodedCache, folder: Path, number: int, terms: Any, n_slots: int
+    partitions: Sequence[Partition], cache: EncodedCache, folder: Path, number: int, terms: Any, n_slots: int
 ) -> Any:
     """Add up the cells of one pass: a task."""
     cells = subtree.zero_cells(terms, n_slots, weighted=False)
-    for unit in units:
-        rows, slots = cache.read(unit), np.load(_slots_file(folder, number, unit), mmap_mode="c")
+    for partition in partitions:
+        rows, slots = cache.read(partition), np.load(_slots_file(folder, number, partition), mmap_mode="c")
         subtree.histogram(rows, terms, 0, len(rows.label), cells, slots)
     return cells
 
@@ -93,8 +93,8 @@ def ratio(client: Client, options: argparse.Namespace) -> list[dict[str, Any]]:
     rmtree(folder, ignore_errors=True)
     folder.mkdir()
     known = [(order.context.spec, order.context.code_tree, order.slot_of_node) for order in orders]
-    engine.reduce(_lay_slots, cache.units(), (cache, folder, known))
-    groups = group_units(cache.units(), 3 * engine.parallelism)
+    engine.reduce(_lay_slots, cache.partitions(), (cache, folder, known))
+    groups = group_partitions(cache.partitions(), 3 * engine.parallelism)
 
     def bare() -> None:
         for number, order in enumerate(orders):
@@ -119,7 +119,10 @@ def ratio(client: Client, options: argparse.Namespace) -> list[dict[str, Any]]:
         record["cpu_ratio"] = record["cpu"] / records[0]["cpu"]
         record["wall_ratio"] = record["wall"] / records[0]["wall"]
     local = orders[0].context.spec
-    return [*records, {"passes": len(orders), "cells": int(local.n_cells), "units": len(cache.units())}]
+    return [
+        *records,
+        {"passes": len(orders), "cells": int(local.n_cells), "partitions": len(cache.partitions())},
+    ]
 
 
 # ---- peers ---------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What the level phase costs beside the bare histogram kernel: the same units, levels and subtraction.
+"""What the level phase costs beside the bare histogram kernel: the same partitions, levels and subtraction.
 
     python -m benchmarks.scale.levels --rows 2000000 --features 20 --depth 8 --rounds 5
 
@@ -42,9 +42,9 @@ def orders_of(grower, source, bins, schema):
     """What the passes of one tree were asked to count."""
     orders, count = [], counting._count_cells
 
-    def listen(units, order):
+    def listen(partitions, order):
         orders.append(order)
-        return count(units, order)
+        return count(partitions, order)
 
     counting._count_cells = listen
     try:
@@ -56,11 +56,11 @@ def orders_of(grower, source, bins, schema):
 
 def variants(grower, source, bins, schema):
     """The contestants, by name."""
-    orders, units = orders_of(grower, source, bins, schema), source.units()
+    orders, partitions = orders_of(grower, source, bins, schema), source.partitions()
     slots = [
         [
             o.slot_of_node[levelwise.descend(source.read(u).codes, o.context.spec, o.context.code_tree)]
-            for u in units
+            for u in partitions
         ]
         for o in orders
     ]
@@ -69,7 +69,7 @@ def variants(grower, source, bins, schema):
         for order, known in zip(orders, slots, strict=True):
             terms = order.context.spec
             cells = subtree.zero_cells(terms, order.n_slots, weighted=False)
-            for unit, mine in zip(units, known, strict=True):
+            for unit, mine in zip(partitions, known, strict=True):
                 rows = source.read(unit)
                 subtree.histogram(rows, terms, 0, len(rows.label), cells, mine)
 
@@ -78,15 +78,17 @@ def variants(grower, source, bins, schema):
         for order in orders:
             context = TaskContext(source, order.context.spec, order.context.code_tree, memory)
             cells = subtree.zero_cells(context.spec, order.n_slots, weighted=False)
-            for unit in units:
-                context.count(unit, source.read(unit), order.slot_of_node, cells)
+            for partition in partitions:
+                context.count(partition, source.read(partition), order.slot_of_node, cells)
 
     return {
         "bare": bare,
         "afresh": lambda: counted(0),
         "recalled": lambda: counted(1 << 40),
         "grow": lambda: grower.grow_by_level(source, bins, schema, LocalEngine(), gather_rows=0),
-        "grow at home": lambda: grower.grow_by_level(source, bins, schema, LocalEngine(), gather_rows=1 << 40),
+        "grow at home": lambda: grower.grow_by_level(
+            source, bins, schema, LocalEngine(), gather_rows=1 << 40
+        ),
     }
 
 

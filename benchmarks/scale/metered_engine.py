@@ -40,7 +40,7 @@ class Metered(LocalEngine):
     def reduce(
         self,
         task: Callable[..., Sequence[Any]],
-        units: Sequence[Any],
+        partitions: Sequence[Any],
         shared: Any,
         *,
         combine: Callable[[Any, Any], Any] = iadd,
@@ -69,7 +69,13 @@ class Metered(LocalEngine):
         cpu, wall = time.process_time(), time.perf_counter()
         # By name: slots make a new class, which the empty super() does not know.
         found = LocalEngine.reduce(
-            self, run, units, shared, combine=combine, blocks=blocks, finish=None if finish is None else end
+            self,
+            run,
+            partitions,
+            shared,
+            combine=combine,
+            blocks=blocks,
+            finish=None if finish is None else end,
         )
         note.cpu, note.wall = time.process_time() - cpu, time.perf_counter() - wall
         return found

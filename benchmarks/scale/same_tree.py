@@ -71,10 +71,10 @@ class Counted:
     def parallelism(self) -> int:
         return self.engine.parallelism
 
-    def reduce(self, task: Any, units: Any, shared: Any, **options: Any) -> list[Any]:
+    def reduce(self, task: Any, partitions: Any, shared: Any, **options: Any) -> list[Any]:
         self.passes += 1
         self.most_blocks = max(self.most_blocks, options.get("blocks", 1))
-        return self.engine.reduce(task, units, shared, **options)
+        return self.engine.reduce(task, partitions, shared, **options)
 
     def close(self) -> None:
         self.engine.close()

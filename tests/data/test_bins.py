@@ -13,7 +13,7 @@ from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.sources import MemorySource
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError, SchemaError
-from reference_encode import SPECIAL, codes_of, distinct
+from support.reference_encode import SPECIAL, codes_of, distinct
 
 values = st.one_of(st.floats(), st.sampled_from(SPECIAL), st.integers(-9, 9).map(float), st.floats(-1, 1))
 matrices = st.integers(1, 4).flatmap(

@@ -17,7 +17,7 @@ from hornbeam.data.encoded_rows import EncodingSource
 from hornbeam.data.files.cache import EncodedCache
 from hornbeam.errors import DataError
 from hornbeam.growing import Grower
-from strategies_growing import bins_of, random_table, training_tables
+from support.strategies_growing import bins_of, random_table, training_tables
 
 
 def files(folder: Path) -> dict[str, tuple[int, int]]:
@@ -38,18 +38,18 @@ def test_the_cache_returns_the_encoded_rows(tmp_path_factory, data):
     engine = LocalEngine(data.draw(st.integers(1, 2)), data.draw(st.integers(1, 3)), data.draw(st.booleans()))
     cache = EncodedCache.write(source, bins, tmp_path_factory.mktemp("cache"), engine)
     encoded = EncodingSource(source, bins)
-    assert list(cache.units()) == list(encoded.units())
+    assert list(cache.partitions()) == list(encoded.partitions())
     assert (cache.n_rows, cache.unit) == (encoded.n_rows, encoded.unit) == (table.n_rows, table.unit)
     codes = bins.encode(table)
-    for unit in cache.units():
-        for rows in (cache.read(unit), encoded.read(unit)):
+    for partition in cache.partitions():
+        for rows in (cache.read(partition), encoded.read(partition)):
             assert rows.codes.flags.c_contiguous
             assert (rows.codes.dtype, rows.label.dtype) == (codes.dtype, np.uint16)
-            np.testing.assert_array_equal(rows.codes, codes[unit.begin : unit.end])
-            np.testing.assert_array_equal(rows.label, table.target[unit.begin : unit.end])
+            np.testing.assert_array_equal(rows.codes, codes[partition.begin : partition.end])
+            np.testing.assert_array_equal(rows.label, table.target[partition.begin : partition.end])
             assert (rows.weight is None) == (table.weight is None)
             if rows.weight is not None:
-                np.testing.assert_array_equal(rows.weight, table.weight[unit.begin : unit.end])
+                np.testing.assert_array_equal(rows.weight, table.weight[partition.begin : partition.end])
 
 
 @pytest.mark.parametrize("max_bins", [255, 1000])
@@ -83,7 +83,7 @@ def test_changing_rows_does_not_change_the_file(tmp_path):
     """Kernels reorder the rows they read."""
     source, bins = small()
     cache = EncodedCache.write(source, bins, tmp_path, LocalEngine())
-    unit = cache.units()[0]
+    unit = cache.partitions()[0]
     rows = cache.read(unit)
     before = rows.codes.copy()
     rows.codes[:] = 0
@@ -133,7 +133,7 @@ def write_other_columns(path):
 def test_damaged_files_are_refused_and_written_again(tmp_path, damage):
     source, bins = small()
     cache = EncodedCache.write(source, bins, tmp_path, LocalEngine())
-    unit, first = cache.units()[0], files(tmp_path)
+    unit, first = cache.partitions()[0], files(tmp_path)
     good, path = cache.read(unit).codes.copy(), cache.file(unit).path
     damage(path)
     with pytest.raises(DataError, match=r"is not a valid file of the cache: .*Write the cache again"):
@@ -147,7 +147,7 @@ def test_damaged_files_are_refused_and_written_again(tmp_path, damage):
 def test_a_single_changed_bit_is_detected(tmp_path):
     source, bins = small()
     cache = EncodedCache.write(source, bins, tmp_path, LocalEngine())
-    unit = cache.units()[1]
+    unit = cache.partitions()[1]
     good, file = cache.read(unit).codes.copy(), cache.file(unit)
     content = bytearray(file.path.read_bytes())
     content[content.index(good.tobytes())] ^= 1
@@ -172,7 +172,7 @@ def test_different_rows_and_bins_have_separate_caches(tmp_path):
     for other in others:
         other.remove()
     assert len(files(tmp_path)) == n_files
-    (tmp_path / f".{cache.file(cache.units()[0]).path.name}.left-by-the-dead").touch()
+    (tmp_path / f".{cache.file(cache.partitions()[0]).path.name}.left-by-the-dead").touch()
     cache.remove()
     cache.remove()
     assert not files(tmp_path)
@@ -193,7 +193,7 @@ def test_two_writers_at_once_leave_valid_files(tmp_path):
         writer.join()
     assert len(files(tmp_path)) == 10
     cache = EncodedCache.write(source, bins, tmp_path, LocalEngine())
-    assert all(cache.file(unit).is_valid(cache.n_features) for unit in cache.units())
+    assert all(cache.file(partition).is_valid(cache.n_features) for partition in cache.partitions())
 
 
 def test_an_error_leaves_no_draft(tmp_path, monkeypatch):
@@ -223,8 +223,8 @@ def grow(cache, source, bins):
 
 def change_rows(cache, change):
     """Change the rows of the first file, and write them again with a right checksum."""
-    file = cache.file(cache.units()[0])
-    rows = cache.read(cache.units()[0])
+    file = cache.file(cache.partitions()[0])
+    rows = cache.read(cache.partitions()[0])
     change(rows)
     file.write(rows)
     assert file.is_valid(cache.n_features)
@@ -265,8 +265,8 @@ def test_rows_that_change_after_the_first_pass_are_refused(tmp_path):
 
         passes = 0
 
-        def units(self):
-            return cache.units()
+        def partitions(self):
+            return cache.partitions()
 
         def read(self, unit):
             self.passes += 1
@@ -274,14 +274,16 @@ def test_rows_that_change_after_the_first_pass_are_refused(tmp_path):
             return rows if self.passes == 1 else rows._replace(codes=np.ascontiguousarray(rows.codes[:, 1:]))
 
     with pytest.raises(DataError, match="the coded rows do not fit the bins: one code a feature expected"):
-        Grower().grow_by_level(Changing(), bins, source.schema, LocalEngine(), unit=source.unit, gather_rows=5)
+        Grower().grow_by_level(
+            Changing(), bins, source.schema, LocalEngine(), unit=source.unit, gather_rows=5
+        )
 
 
 def test_rows_stay_valid_when_their_file_is_truncated(tmp_path):
     """Truncating a memory-mapped file would kill the process."""
     source, bins = small(n_rows=50_000, block=50_000)
     cache = EncodedCache.write(source, bins, tmp_path, LocalEngine())
-    [unit] = cache.units()
+    [unit] = cache.partitions()
     rows = cache.read(unit)
     os.truncate(cache.file(unit).path, 4096)
     np.testing.assert_array_equal(rows.codes, bins.encode(source.table))
@@ -292,36 +294,36 @@ def test_rows_stay_valid_when_their_file_is_truncated(tmp_path):
 def test_a_pipe_or_device_instead_of_a_file_is_refused(tmp_path):
     source, bins = small()
     cache = EncodedCache.write(source, bins, tmp_path, LocalEngine())
-    path = cache.file(cache.units()[0]).path
+    path = cache.file(cache.partitions()[0]).path
     path.unlink()
     os.mkfifo(path)
     with pytest.raises(DataError, match="this is a pipe"):
-        cache.read(cache.units()[0])
+        cache.read(cache.partitions()[0])
     path.unlink()
     path.symlink_to("/dev/zero")
     with pytest.raises(DataError, match="this is a device"):
-        cache.read(cache.units()[0])
+        cache.read(cache.partitions()[0])
     EncodedCache.write(source, bins, tmp_path, LocalEngine())  # writes it again
-    assert cache.read(cache.units()[0]).n_rows == 4
+    assert cache.read(cache.partitions()[0]).n_rows == 4
 
 
 def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path):
     source, bins = small()
     cache = EncodedCache.write(source, bins, tmp_path, LocalEngine())
-    os.truncate(cache.file(cache.units()[0]).path, 2**40)
+    os.truncate(cache.file(cache.partitions()[0]).path, 2**40)
     with pytest.raises(DataError, match="it has 1,099,511,627,776 bytes; expected at most"):
-        cache.read(cache.units()[0])
+        cache.read(cache.partitions()[0])
 
 
 @pytest.mark.parametrize("name", ["codes", "label", "weight"])
 def test_columns_of_another_type_are_refused(tmp_path, name):
     source, bins = small()
     cache = EncodedCache.write(source, bins, tmp_path, LocalEngine())
-    path = cache.file(cache.units()[0]).path
+    path = cache.file(cache.partitions()[0]).path
     with pa.OSFile(str(path)) as file:
         batch = pa.ipc.open_file(file).get_batch(0)
     changed = batch.set_column(batch.schema.names.index(name), name, pa.array(["x"] * len(batch)))
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, changed.schema) as writer:
         writer.write_batch(changed)
     with pytest.raises(DataError, match=f"the column {name} has the type string"):
-        cache.read(cache.units()[0])
+        cache.read(cache.partitions()[0])

@@ -24,9 +24,11 @@ engines = st.builds(LocalEngine, st.integers(1, 2), st.integers(1, 5), st.boolea
 
 
 def concat_units(source: ParquetSource, features: list[int] | None = None) -> Table:
-    """Concatenate all units."""
-    parts = [source.read(unit, features) for unit in source.units()]
-    assert [len(part.columns[0]) for part in parts] == [unit.end - unit.begin for unit in source.units()]
+    """Concatenate all partitions."""
+    parts = [source.read(partition, features) for partition in source.partitions()]
+    assert [len(part.columns[0]) for part in parts] == [
+        partition.end - partition.begin for partition in source.partitions()
+    ]
 
     def concatenated(name: str) -> np.ndarray | None:
         arrays = [getattr(part, name) for part in parts]
@@ -239,19 +241,25 @@ def test_without_labels_and_weights_only_footers_are_read(tmp_path):
     source = ParquetSource.open(path, target=None)
     assert (source.n_rows, source.schema.classes) == (1000, ())
     with pytest.raises(DataError, match=r"rows\.parquet' cannot be read as Parquet: .*Write it again"):
-        source.read(source.units()[0])
+        source.read(source.partitions()[0])
 
 
-# ---- units ---------------------------------------------------------------------------------------------
+# ---- partitions ---------------------------------------------------------------------------------------------
 
 
 def test_units_count_only_rows_that_are_kept(tmp_path):
     frame = pa.table({"x": np.arange(9.0), "w": [0.0, 1, 1, 0, 0, 0, 2, 0, 1]})
     source = ParquetSource.open(write_files(frame, tmp_path, 3), target=None, weight="w")
     file = str(tmp_path / "000.parquet")
-    assert [(u.begin, u.end, u.file, u.group) for u in source.units()] == [(0, 2, file, 0), (2, 4, file, 2)]
-    assert [source.read(unit).columns[0].tolist() for unit in source.units()] == [[1.0, 2.0], [6.0, 8.0]]
-    assert [source.read(unit).weight.tolist() for unit in source.units()] == [[1, 1], [2, 1]]
+    assert [(u.begin, u.end, u.file, u.group) for u in source.partitions()] == [
+        (0, 2, file, 0),
+        (2, 4, file, 2),
+    ]
+    assert [source.read(partition).columns[0].tolist() for partition in source.partitions()] == [
+        [1.0, 2.0],
+        [6.0, 8.0],
+    ]
+    assert [source.read(partition).weight.tolist() for partition in source.partitions()] == [[1, 1], [2, 1]]
 
 
 def test_large_row_groups_are_read_in_parts(tmp_path, monkeypatch):
@@ -260,7 +268,7 @@ def test_large_row_groups_are_read_in_parts(tmp_path, monkeypatch):
     monkeypatch.setattr(row_groups, "BATCH_ROWS", 3)
     frame = pa.table({"x": np.arange(23.0), "c": list("abcabdabeabfabgabhabiab"), "y": [0, 1] * 11 + [0]})
     source = ParquetSource.open(write_files(frame, tmp_path, 23), target="y")
-    assert [(unit.n_rows, unit.group, unit.part) for unit in source.units()] == [
+    assert [(partition.n_rows, partition.group, partition.part) for partition in source.partitions()] == [
         (7, 0, 0),
         (8, 0, 1),
         (8, 0, 2),
@@ -275,7 +283,7 @@ def test_a_file_that_changed_after_opening_is_refused(tmp_path):
     with pytest.raises(
         DataError, match=r"Row group 0 of .* has 4 rows with a weight above zero; there were 3 .* Open them"
     ):
-        source.read(source.units()[0])
+        source.read(source.partitions()[0])
 
 
 def test_the_fingerprint_depends_on_files_columns_and_schema(tmp_path):
@@ -310,7 +318,7 @@ def test_files_folders_patterns_and_addresses_are_listed_in_order(tmp_path):
     (tmp_path / "_SUCCESS").touch()
 
     def names(paths):
-        files = [unit.file for unit in ParquetSource.open(paths, target="y").units()]
+        files = [partition.file for partition in ParquetSource.open(paths, target="y").partitions()]
         return [Path(file).relative_to(tmp_path).as_posix() for file in files]
 
     visible = ["a.parquet", "b one%20#.parquet", "deep/e.parquet"]
@@ -319,10 +327,10 @@ def test_files_folders_patterns_and_addresses_are_listed_in_order(tmp_path):
     assert names(str(tmp_path / "**" / "[ae].parquet")) == ["a.parquet", "deep/e.parquet"]
     assert names([tmp_path / "deep", tmp_path / "a.parquet"]) == ["deep/e.parquet", "a.parquet"]
     addresses = ParquetSource.open(f"file://{tmp_path}/deep", target="y")
-    assert [unit.file for unit in addresses.units()] == [f"file://{tmp_path}/deep/e.parquet"]
-    assert addresses.read(addresses.units()[0]).columns[0].tolist() == [1.0, 2.0]
+    assert [partition.file for partition in addresses.partitions()] == [f"file://{tmp_path}/deep/e.parquet"]
+    assert addresses.read(addresses.partitions()[0]).columns[0].tolist() == [1.0, 2.0]
     address = f"file://{tmp_path}/a.parquet"
-    assert ParquetSource.open(address, target="y").units()[0].file == address
+    assert ParquetSource.open(address, target="y").partitions()[0].file == address
 
 
 def test_paths_without_files_are_refused(tmp_path):
@@ -433,7 +441,7 @@ def test_repeated_column_names_are_refused(tmp_path):
 
 
 def test_too_many_categories_and_classes_are_refused(tmp_path, monkeypatch):
-    """The limits apply to all units together."""
+    """The limits apply to all partitions together."""
     monkeypatch.setattr(summary, "MAX_CATEGORIES", 5)
     monkeypatch.setattr(summary, "MAX_CLASSES", 5)
     frame = pa.table({"x": list("abcdef"), "n": np.arange(6.0), "y": np.arange(6)})

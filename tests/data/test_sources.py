@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.data import Bins, LocalEngine, MemorySource, Table
-from strategies_growing import random_table, training_tables
+from support.strategies_growing import random_table, training_tables
 
 ROWS = [[1.0, "a", 7], [2.0, "b", None], [3.0, "a", 9]]
 
@@ -18,7 +18,7 @@ class Recording:
 
     def __init__(self, table: Table) -> None:
         self.source = MemorySource(table, block=2)
-        self.schema, self.units = table.schema, self.source.units
+        self.schema, self.partitions = table.schema, self.source.partitions
         self.columns_read: set[int | None] = set()
 
     def read(self, unit, features=None):
@@ -32,11 +32,11 @@ def test_reading_some_features_gives_the_columns_of_the_table(data):
     source = MemorySource(table, block=data.draw(st.integers(1, 25)))
     n_features = table.schema.n_features
     some = data.draw(st.lists(st.integers(0, n_features - 1), min_size=1, unique=True))
-    for unit in source.units():
-        part, whole = source.read(unit, some), source.read(unit)
+    for partition in source.partitions():
+        part, whole = source.read(partition, some), source.read(partition)
         assert part.schema.features == tuple(table.schema.features[at] for at in some)
         assert part.schema.classes == table.schema.classes
-        assert part.n_rows == unit.n_rows
+        assert part.n_rows == partition.n_rows
         for at, column in zip(some, part.columns, strict=True):
             np.testing.assert_array_equal(column, whole.columns[at])
         np.testing.assert_array_equal(part.target, whole.target)

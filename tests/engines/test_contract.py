@@ -1,4 +1,4 @@
-"""The contract of every engine: each unit counts once, in any grouping."""
+"""The contract of every engine: each partition counts once, in any grouping."""
 
 import signal
 import threading
@@ -7,8 +7,8 @@ import time
 import numpy as np
 import pytest
 
-import passes
 from hornbeam.errors import EngineError, ParameterError
+from support import passes
 
 UNITS = list(range(23))
 

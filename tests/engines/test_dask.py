@@ -7,10 +7,10 @@ import time
 import numpy as np
 import pytest
 
-import passes
 from hornbeam.engines import DaskEngine
 from hornbeam.engines import dask as adapter
 from hornbeam.errors import EngineError, MissingExtraError, ParameterError
+from support import passes
 
 distributed = pytest.importorskip("distributed")
 

@@ -14,7 +14,7 @@ from hornbeam.engines import DaskEngine
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Grower
 from hornbeam.kernels.subtree import Rows
-from strategies_growing import bins_of, random_table
+from support.strategies_growing import bins_of, random_table
 
 pytest.importorskip("distributed")
 

@@ -6,7 +6,7 @@ import pytest
 from hornbeam.data.encoded_rows import EncodedRows
 from hornbeam.growing import Grower
 from hornbeam.kernels.subtree import Rows
-from strategies_growing import bins_of, random_table
+from support.strategies_growing import bins_of, random_table
 
 TABLE = random_table(3, n_rows=400, n_classes=3, weights="real", missing=0.1, noise=0.5)
 BINS = bins_of(TABLE)

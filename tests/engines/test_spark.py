@@ -11,7 +11,7 @@ pytest.importorskip("pyspark")
 SCRIPT = """
 import sys
 sys.path.append({tests!r})
-import passes
+from support import passes
 from pyspark.sql import SparkSession
 from hornbeam.engines import SparkEngine
 from hornbeam.errors import EngineError

@@ -24,7 +24,7 @@ from hornbeam.ensembles.boosting.boosted_trees import BoostedTrees
 from hornbeam.ensembles.boosting.trainer import _Run
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing.leafwise import Leafwise
-from strategies_growing import random_table
+from support.strategies_growing import random_table
 
 SMALL = Leafwise(max_leaf_nodes=7, min_samples_leaf=2)
 

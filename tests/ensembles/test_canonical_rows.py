@@ -8,7 +8,7 @@ from hornbeam.data.schema import Kind
 from hornbeam.ensembles.canonical_rows import CanonicalRows
 from hornbeam.errors import DataError
 from hornbeam.recipe import Recipe
-from strategies_growing import random_table
+from support.strategies_growing import random_table
 
 
 def test_the_order_depends_on_the_rows_alone():

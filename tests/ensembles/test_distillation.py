@@ -19,7 +19,7 @@ from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing import Criterion, Grower
 from hornbeam.tree.edit import count_rows
 from hornbeam.tree.route import decision_path, predict_rows
-from strategies_growing import random_table
+from support.strategies_growing import random_table
 
 FEW = SyntheticRows(least=600, most=2000)
 

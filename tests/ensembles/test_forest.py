@@ -15,7 +15,7 @@ from hornbeam.recipe import Recipe
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.importance import importance
 from hornbeam.tree.route import predict_rows
-from strategies_growing import random_table
+from support.strategies_growing import random_table
 
 TABLE = random_table(3, n_rows=500, n_classes=3, n_numeric=4, n_values=40)
 FOREST = ForestTrainer(Recipe(grower=Grower(max_features=2)), 9).fit(TABLE).forest

@@ -20,7 +20,7 @@ from hornbeam.kernels.subtree import child_key
 from hornbeam.recipe import Recipe
 from hornbeam.smoothing import HGS
 from hornbeam.tree.route import predict_rows
-from strategies_growing import growers, random_table, regression_tables, training_tables
+from support.strategies_growing import growers, random_table, regression_tables, training_tables
 
 tables = st.one_of(training_tables(max_rows=60), regression_tables(max_rows=60))
 

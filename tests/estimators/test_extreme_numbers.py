@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from every import ESTIMATORS, NUMBERS, WEIGHTED, X, Y, answers, fitted
 from hornbeam import TreeClassifier, TreeRegressor, distill
 from hornbeam.errors import DataError, HornbeamError, ParameterError
+from support.estimators import ESTIMATORS, NUMBERS, WEIGHTED, X, Y, answers, fitted
 
 WEIGHT = np.random.default_rng(5).choice([0.5, 1.0, 1.5, 2.75], 60)
 CROSS_FITTED_ONLY = (

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from every import ESTIMATORS, NUMBERS, X, Y, fitted
 from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.errors import BusyError, DataError
 from hornbeam.estimators.methods import locks
+from support.estimators import ESTIMATORS, NUMBERS, X, Y, fitted
 
 N_THREADS, N_UPDATES, N_ROWS = 4, 20, 50
 ROWS = np.random.default_rng(3).normal(size=(N_ROWS, 3))

@@ -35,7 +35,7 @@ def test_auto_is_the_value_of_the_preset(preset):
     assert grown(classifier)["min_weight_leaf"] == (2.0 if preset.startswith("c4") else 0.0)
     steps = [type(step).__name__.lower() for step in (recipe.pruner, recipe.smoother) if step is not None]
     if preset == "default":  # size and intervals are chosen on the held-out rows, too
-        steps += ["leaf-price", "borrowing", "appraisal"]
+        steps += ["leaf-price", "borrowing", "interval-calibration"]
     assert [step.name for step in classifier.tree_.history] == ["grow", *steps]
 
 
@@ -141,7 +141,7 @@ def test_cost_complexity_is_chosen_within_one_standard_error():
         "grow",
         "cost-complexity",
         "borrowing",
-        "appraisal",
+        "interval-calibration",
     ]
 
 

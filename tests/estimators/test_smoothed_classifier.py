@@ -12,11 +12,11 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from foreign import labels, numbers
 from hornbeam import SmoothedClassifier
 from hornbeam.errors import InteropError, ParameterError, SchemaError
 from hornbeam.interop import from_sklearn
 from hornbeam.smoothing import HGS, HierarchicalShrinkage, Laplace
+from support.imported_models import labels, numbers
 
 
 @parametrize_with_checks([SmoothedClassifier(DecisionTreeClassifier(random_state=0)), SmoothedClassifier()])

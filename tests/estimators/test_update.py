@@ -142,7 +142,7 @@ def test_an_update_keeps_strengths_and_interval_calibration():
     steps = smoothers_of(clf.tree_.history)
     assert [type(step).__name__ for step in steps] == ["Borrowing", "IntervalCalibration"]
     assert smoothers_of(clf.update(X[1::2], y[1::2]).tree_.history) == steps
-    assert [step.name for step in clf.tree_.history[-3:]] == ["add-rows", "borrowing", "appraisal"]
+    assert [step.name for step in clf.tree_.history[-3:]] == ["add-rows", "borrowing", "interval-calibration"]
 
 
 def test_decay_applies_before_new_rows_are_added():

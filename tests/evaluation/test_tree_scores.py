@@ -12,7 +12,7 @@ from hornbeam.growing import Missing
 from hornbeam.recipe import PRESETS
 from hornbeam.smoothing import Laplace
 from hornbeam.tree.route import predict_rows
-from strategies_growing import bins_of, growers, random_table, training_tables
+from support.strategies_growing import bins_of, growers, random_table, training_tables
 
 SCORES = ("log_loss", "brier_score", "rmse", "zero_one_loss", "calibration_error")
 

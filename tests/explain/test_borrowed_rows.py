@@ -20,8 +20,8 @@ from hornbeam.smoothing import (
 )
 from hornbeam.tree import Step, raw_belief
 from hornbeam.tree.edit import with_belief
-from strategies import trees
-from worked_trees import worked_tree
+from support.strategies import trees
+from support.worked_trees import worked_tree
 
 SMOOTHERS = [
     HGS(2.0, 0.5),

@@ -17,7 +17,7 @@ from hornbeam.explain import counterfactuals
 from hornbeam.tree import Costs, DecisionRule, Skeleton, Tree
 from hornbeam.tree.edit import with_decision
 from hornbeam.tree.route import predict_rows, route
-from strategies import schemas, tables, trees
+from support.strategies import schemas, tables, trees
 
 inf, nan = np.inf, np.nan
 

@@ -11,8 +11,8 @@ from hornbeam.errors import SchemaError
 from hornbeam.explain import drift
 from hornbeam.explain.drift import _chi_square, _holm
 from hornbeam.smoothing import HGS, IntervalCalibration, effective_size
-from strategies import tables, trees
-from worked_trees import rows_at, worked_tree
+from support.strategies import tables, trees
+from support.worked_trees import rows_at, worked_tree
 
 
 def test_an_example_worked_by_hand():

@@ -15,8 +15,8 @@ from hornbeam.explain import explain, predict_interval
 from hornbeam.smoothing import HGS
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.route import decision_path, predict_rows
-from strategies import schemas, tables, trees
-from worked_trees import worked_tree
+from support.strategies import schemas, tables, trees
+from support.worked_trees import worked_tree
 
 
 @st.composite

@@ -11,8 +11,8 @@ from hornbeam.errors import ParameterError
 from hornbeam.explain import interval, leaves, predict_interval
 from hornbeam.smoothing import HGS, IntervalCalibration
 from hornbeam.tree.route import predict_rows
-from strategies import trees
-from worked_trees import star, worked_tree
+from support.strategies import trees
+from support.worked_trees import star, worked_tree
 
 levels = st.floats(0.01, 0.999)
 

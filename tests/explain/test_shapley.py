@@ -15,7 +15,7 @@ from hornbeam.explain.shapley import _row_shares, _training_shares
 from hornbeam.export import to_matrix, to_shap
 from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.route import predict_rows
-from strategies import schemas, tables, trees
+from support.strategies import schemas, tables, trees
 
 
 @st.composite

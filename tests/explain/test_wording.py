@@ -9,7 +9,7 @@ from hornbeam.data.schema import Feature, Kind
 from hornbeam.explain.wording import condition_dict, rule_text
 from hornbeam.export.condition_text import condition_text
 from hornbeam.tree import Condition
-from worked import T0
+from support.worked_trees import T0
 
 AGE = Feature("age")
 SIZE = Feature("size", Kind.ORDINAL, ("S", "M", "L"))

@@ -25,7 +25,7 @@ from hornbeam.tree import Costs, DecisionRule, Skeleton, Tree
 from hornbeam.tree.edit import with_decision
 from hornbeam.tree.walk import path, slots
 from hornbeam.typing import Indices
-from strategies_growing import OF_CLASSES
+from support.strategies_growing import OF_CLASSES
 
 __all__ = [
     "MODELS",

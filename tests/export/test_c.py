@@ -19,7 +19,7 @@ from hornbeam.export.source.c.predictions import fixed_point
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.route import predict_rows, route
 from hornbeam.tree.walk import pull_up
-from strategies import chain
+from support.strategies import chain
 
 nan = np.nan
 

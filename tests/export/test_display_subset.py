@@ -9,7 +9,7 @@ from hornbeam import TreeClassifier
 from hornbeam.errors import ParameterError
 from hornbeam.export.people.display_subset import display_subset
 from hornbeam.tree.walk import path
-from strategies import trees
+from support.strategies import trees
 
 
 @settings(max_examples=60)

@@ -15,7 +15,7 @@ from hornbeam.export import to_html
 from hornbeam.export.wording import feature_name
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.walk import pull_up
-from strategies import trees
+from support.strategies import trees
 
 nan = np.nan
 

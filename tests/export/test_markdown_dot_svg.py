@@ -13,7 +13,7 @@ from hornbeam.export import to_dot, to_markdown, to_svg
 from hornbeam.export.people.tree_layout import tree_layout
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.level_order import parents_and_children
-from strategies import chain, schemas, skeletons, trees
+from support.strategies import chain, schemas, skeletons, trees
 
 nan = np.nan
 SVG = "{http://www.w3.org/2000/svg}"

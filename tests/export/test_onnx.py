@@ -15,7 +15,7 @@ from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import ExportError, ParameterError
 from hornbeam.export import to_onnx
 from hornbeam.tree import Skeleton, Tree
-from strategies import chain
+from support.strategies import chain
 
 nan = np.nan
 

@@ -10,7 +10,7 @@ from hornbeam.errors import ExportError
 from hornbeam.export import to_pmml
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.walk import pull_up
-from strategies import chain
+from support.strategies import chain
 
 nan = np.nan
 

@@ -11,7 +11,7 @@ from hornbeam.errors import ExportError
 from hornbeam.export import to_matrix, to_shap
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.route import predict_rows
-from strategies import schemas, tables, trees
+from support.strategies import schemas, tables, trees
 
 shap = pytest.importorskip("shap", reason="the extra 'test' brings shap")
 

@@ -20,7 +20,7 @@ from hornbeam.export.sql.dialect import DIALECTS  # noqa: E402
 from hornbeam.tree import Skeleton, Tree  # noqa: E402
 from hornbeam.tree.route import predict_rows  # noqa: E402
 from hornbeam.tree.walk import pull_up  # noqa: E402
-from strategies import chain  # noqa: E402
+from support.strategies import chain  # noqa: E402
 
 nan = np.nan
 

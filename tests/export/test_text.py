@@ -13,7 +13,7 @@ from hornbeam.export import to_text
 from hornbeam.export.wording import conditions, conditions_within, number_text, threshold_digits
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.walk import pull_up
-from strategies import chain, trees
+from support.strategies import chain, trees
 
 nan = np.nan
 

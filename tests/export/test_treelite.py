@@ -15,7 +15,7 @@ from hornbeam.errors import ExportError, MissingExtraError, import_extra  # noqa
 from hornbeam.export import to_treelite  # noqa: E402
 from hornbeam.tree import Skeleton, Tree  # noqa: E402
 from hornbeam.tree.route import predict_rows  # noqa: E402
-from strategies import chain  # noqa: E402
+from support.strategies import chain  # noqa: E402
 
 
 def predict(tree, X):

@@ -9,8 +9,8 @@ from hornbeam import TreeClassifier
 from hornbeam.data import Table
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.tree import Tree
-from reference_growing import entropy, gini
-from strategies_growing import bins_of
+from support.reference_growing import entropy, gini
+from support.strategies_growing import bins_of
 
 GOLF = """
 sunny hot high false no

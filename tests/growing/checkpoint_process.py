@@ -9,7 +9,7 @@ from hornbeam.data import LocalEngine
 from hornbeam.data.encoded_rows import EncodedRows
 from hornbeam.growing import Grower
 from hornbeam.kernels.subtree import Rows
-from strategies_growing import bins_of, random_table
+from support.strategies_growing import bins_of, random_table
 
 __all__ = ["SlowRows", "main"]
 

@@ -20,7 +20,7 @@ from hornbeam.errors import DataError, ParameterError, StorageError
 from hornbeam.growing import Criterion, Grower
 from hornbeam.growing.levelwise.checkpoint import _ARRAYS
 from hornbeam.kernels.subtree import Rows
-from strategies_growing import bins_of, random_table
+from support.strategies_growing import bins_of, random_table
 
 MONOTONE = Grower(monotone=(1, 0, 0))
 

@@ -14,8 +14,8 @@ from hornbeam.growing import Grower, Missing
 from hornbeam.growing.recount import count_encoded
 from hornbeam.kernels.subtree import Rows
 from hornbeam.tree.edit import count_rows
-from onlookers import Travelling
-from strategies_growing import bins_of, growers, random_table, training_tables
+from support.recording_engines import Travelling
+from support.strategies_growing import bins_of, growers, random_table, training_tables
 
 
 def encoded(table, bins, block=7):

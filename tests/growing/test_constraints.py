@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hornbeam.data.table import Table
 from hornbeam.growing import Grower, Missing, Nominal
 from hornbeam.tree.route import predict_rows
-from strategies_growing import OF_CLASSES, bins_of, random_table
+from support.strategies_growing import OF_CLASSES, bins_of, random_table
 
 # Three numeric features, and a nominal one, which has no order.
 signs = st.tuples(*[st.sampled_from([-1, 0, 1])] * 3, st.just(0)).filter(any)

@@ -9,7 +9,7 @@ import pytest
 
 from hornbeam import BoostedTreesClassifier, ForestClassifier, Table, TreeClassifier, TreeRegressor
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
-from strategies_growing import bins_of
+from support.strategies_growing import bins_of
 
 FEW, LEAST = 5, 0.05
 

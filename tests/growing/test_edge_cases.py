@@ -10,7 +10,7 @@ from hornbeam.errors import DataError
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.recipe import PRESETS
 from hornbeam.tree.edit import count_rows
-from strategies_growing import OF_CLASSES, bins_of
+from support.strategies_growing import OF_CLASSES, bins_of
 
 presets = pytest.mark.parametrize("preset", PRESETS)
 

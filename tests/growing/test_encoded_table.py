@@ -7,7 +7,7 @@ from hornbeam.data.schema import Kind
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing import Grower
 from hornbeam.growing.encoded_table import EncodedTable
-from strategies_growing import bins_of, random_table
+from support.strategies_growing import bins_of, random_table
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])

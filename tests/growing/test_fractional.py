@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hornbeam.growing import Grower, Missing
 from hornbeam.recipe import PRESETS
 from hornbeam.tree.edit import count_rows
-from strategies_growing import bins_of, growers, random_table, training_tables
+from support.strategies_growing import bins_of, growers, random_table, training_tables
 
 
 @settings(max_examples=200)

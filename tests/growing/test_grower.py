@@ -12,8 +12,8 @@ from hornbeam.data import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.tree import Tree
-from reference_growing import Node, Twin, best_subset_gain, entropy, grow_slowly
-from strategies_growing import bins_of, growers, random_table, training_tables
+from support.reference_growing import Node, Twin, best_subset_gain, entropy, grow_slowly
+from support.strategies_growing import bins_of, growers, random_table, training_tables
 
 
 def assert_same(tree: Tree, twin: Tree) -> None:

@@ -21,7 +21,7 @@ from hornbeam.growing import Criterion, Grower, Missing
 from hornbeam.growing.encoded_table import EncodedTable
 from hornbeam.growing.leafwise import Leafwise
 from hornbeam.tree.route import route
-from strategies_growing import regression_tables
+from support.strategies_growing import regression_tables
 
 ARRAYS = ("n_children", "feature", "threshold", "slot_start", "slot_of", "missing_slot")
 

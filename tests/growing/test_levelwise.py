@@ -15,8 +15,8 @@ from hornbeam.growing.levelwise.gather import next_round
 from hornbeam.growing.levelwise.node_of_row import NodeOfRowCache
 from hornbeam.growing.levelwise.open_node import OpenNode
 from hornbeam.kernels.subtree import NodeRange, Rows
-from onlookers import Counting, Measuring, Travelling, sent
-from strategies_growing import OF_CLASSES, bins_of, random_table
+from support.recording_engines import Counting, Measuring, Travelling, sent
+from support.strategies_growing import OF_CLASSES, bins_of, random_table
 
 
 def encoded(table, bins, block=10):
@@ -38,11 +38,17 @@ def table():
 def test_units_of_rows_in_memory_cover_every_row_once():
     table = random_table(0, n_rows=25, weights="whole")
     source = encoded(table, bins_of(table))
-    assert [(unit.begin, unit.end) for unit in source.units()] == [(0, 10), (10, 20), (20, 25)]
+    assert [(partition.begin, partition.end) for partition in source.partitions()] == [
+        (0, 10),
+        (10, 20),
+        (20, 25),
+    ]
     assert source.rows.numerator is None
     for at, array in enumerate(source.rows[:3]):
-        np.testing.assert_array_equal(np.concatenate([source.read(u)[at] for u in source.units()]), array)
-    with pytest.raises(ParameterError, match="block is 0; a unit holds at least 1 row"):
+        np.testing.assert_array_equal(
+            np.concatenate([source.read(u)[at] for u in source.partitions()]), array
+        )
+    with pytest.raises(ParameterError, match="block is 0; a partition holds at least 1 row"):
         encoded(table, bins_of(table), block=0)
 
 

@@ -11,7 +11,7 @@ from hornbeam.data import Table
 from hornbeam.growing import Grower
 from hornbeam.growing.in_memory import grow_in_memory
 from hornbeam.growing.progress import Watch
-from strategies_growing import bins_of, random_table
+from support.strategies_growing import bins_of, random_table
 
 SMALL = {"quick_codes": 0, "serial_rows": 0, "smallest_grain": 1}  # small data use all threads
 

@@ -15,7 +15,7 @@ from hornbeam.data.schema import Kind
 from hornbeam.errors import ParameterError
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.tree.route import decision_path
-from strategies_growing import bins_of, growers, regression_tables
+from support.strategies_growing import bins_of, growers, regression_tables
 
 REGRESSION = Grower(Criterion.SQUARED_ERROR)
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from foreign import N_MODELS, labels, numbers, probes
 from hornbeam.errors import InteropError
 from hornbeam.interop import from_lightgbm
 from hornbeam.interop.input_conventions import OTHER_CATEGORY
 from hornbeam.smoothing import HGS
+from support.imported_models import N_MODELS, labels, numbers, probes
 
 lightgbm = pytest.importorskip("lightgbm", reason="the extra 'interop' brings LightGBM")
 

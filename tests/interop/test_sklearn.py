@@ -5,13 +5,13 @@ import pytest
 from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
-from foreign import LARGEST, N_MODELS, labels, numbers, probes
 from hornbeam import Skeleton, Table, Tree, TreeClassifier
 from hornbeam.errors import InteropError, ParameterError
 from hornbeam.interop import from_sklearn, from_sklearn_forest, to_sklearn
 from hornbeam.interop.sklearn import import_sklearn
 from hornbeam.smoothing import HGS, HierarchicalShrinkage
 from hornbeam.tree.route import predict_rows, route
+from support.imported_models import LARGEST, N_MODELS, labels, numbers, probes
 
 
 def model(seed):

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from foreign import LARGEST, N_MODELS, labels, numbers, probes
 from hornbeam.errors import InteropError
 from hornbeam.interop import from_xgboost
 from hornbeam.smoothing import HGS
 from hornbeam.tree.route import route
+from support.imported_models import LARGEST, N_MODELS, labels, numbers, probes
 
 xgboost = pytest.importorskip("xgboost", reason="the extra 'interop' brings XGBoost")
 

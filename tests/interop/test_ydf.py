@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from foreign import LARGEST, N_MODELS, around, labels, numbers
 from hornbeam.errors import InteropError
 from hornbeam.interop import from_ydf
 from hornbeam.interop.input_conventions import OTHER_CATEGORY
 from hornbeam.smoothing import HGS
+from support.imported_models import LARGEST, N_MODELS, around, labels, numbers
 
 ydf = pytest.importorskip("ydf", reason="the extra 'interop' brings YDF")
 

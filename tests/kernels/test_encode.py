@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from hornbeam.kernels.census import CELL_SHIFT, Census, count_cell_parts, floats_of, to_equal_bins
 from hornbeam.kernels.encode import encode
-from reference_encode import SPECIAL, codes_of, distinct, key_of
-from reference_encode import share as slow_share
+from support.reference_encode import SPECIAL, codes_of, distinct, key_of
+from support.reference_encode import share as slow_share
 
 floats = st.one_of(
     st.floats(),
@@ -164,7 +164,9 @@ def test_parts_of_cells_are_counted():
     low, high = (np.array([key_of(value)], np.uint64) for value in (1.0, np.nextafter(1 + 1 / 16, 0)))
     counts, ones, any_ = np.zeros(4, np.int64), np.full(4, ~np.uint64(0)), np.zeros(4, np.uint64)
     for _ in range(2):
-        count_cell_parts((column,), np.array([0, 1]), low, high, np.array([46]), np.array([2]), counts, ones, any_)
+        count_cell_parts(
+            (column,), np.array([0, 1]), low, high, np.array([46]), np.array([2]), counts, ones, any_
+        )
     np.testing.assert_array_equal(counts, [2, 2, 2, 4])
     np.testing.assert_array_equal(floats_of(ones), 1 + np.arange(4) / 64)
     np.testing.assert_array_equal(ones, any_)
@@ -175,14 +177,18 @@ def test_parts_are_never_counted_into_a_copy():
     ones, some = np.full(1, ~np.uint64(0)), np.zeros(1, np.uint64)
     zero = np.array([0])
     with pytest.raises(TypeError):
-        count_cell_parts((np.ones(3),), np.array([0, 1]), low, high, zero, zero, np.zeros(1, np.int32), ones, some)
+        count_cell_parts(
+            (np.ones(3),), np.array([0, 1]), low, high, zero, zero, np.zeros(1, np.int32), ones, some
+        )
 
 
 def test_cells_of_two_octaves_are_rejected():
     low, high = np.array([key_of(1.0)], np.uint64), np.array([key_of(2.0)], np.uint64)
     counts, ones, any_ = np.zeros(4, np.int64), np.full(4, ~np.uint64(0)), np.zeros(4, np.uint64)
     with pytest.raises(ValueError, match="one octave"):
-        count_cell_parts((np.ones(3),), np.array([0, 1]), low, high, np.array([46]), np.array([2]), counts, ones, any_)
+        count_cell_parts(
+            (np.ones(3),), np.array([0, 1]), low, high, np.array([46]), np.array([2]), counts, ones, any_
+        )
 
 
 @given(

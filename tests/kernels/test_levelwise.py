@@ -12,7 +12,7 @@ from hornbeam.growing import Grower, Missing
 from hornbeam.kernels import levelwise, subtree
 from hornbeam.kernels.levelwise import CodeTree
 from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, Rows, Rules
-from strategies_growing import OF_CLASSES, bins_of, growers, random_table, training_tables
+from support.strategies_growing import OF_CLASSES, bins_of, growers, random_table, training_tables
 
 N_CODES, NOMINAL = 4, np.array([0, 0, 1], np.uint8)
 seeds = st.integers(0, 2**32 - 1)
@@ -122,7 +122,9 @@ def test_best_per_feature_of_any_blocks_gives_the_best_split_of_all(data):
     grower = data.draw(growers(table, missing=[Missing.OWN, Missing.LEARNED]))
     bins = bins_of(table)
     total = table.n_rows if table.weight is None else int(table.weight.sum())
-    spec = grower._growth_spec(table.schema, bins, grower._rules(grower.missing, table.unit, total, table.n_rows))
+    spec = grower._growth_spec(
+        table.schema, bins, grower._rules(grower.missing, table.unit, total, table.n_rows)
+    )
     rows = Rows(bins.encode(table), table.target.astype(np.uint16), table.weight)
     cells = subtree.empty_cells(rows, spec)
     subtree.histogram(rows, spec, 0, table.n_rows, cells)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reference_route as twin
 from hornbeam.kernels.route import Router
+from support import reference_route as twin
 
 MIXED = (2, 0, 0, 5, 3)
 NUMERIC = (0, 0, 0)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hornbeam.growing import Grower, Missing
 from hornbeam.kernels import subtree
 from hornbeam.kernels.subtree import Columns, GrowthSpec, NodeRange, Rows, Split
-from strategies_growing import OF_CLASSES, bins_of, growers, random_table, training_tables
+from support.strategies_growing import OF_CLASSES, bins_of, growers, random_table, training_tables
 
 CODES = (np.uint8, np.uint16)
 
@@ -188,7 +188,9 @@ def test_pickled_rules_keep_every_field():
     for i, name in enumerate(names):
         default = getattr(rules, name)
         kind = type(default)
-        other = next(member for member in kind if member != default) if issubclass(kind, Enum) else kind(i + 2)
+        other = (
+            next(member for member in kind if member != default) if issubclass(kind, Enum) else kind(i + 2)
+        )
         setattr(rules, name, other)
     loaded = pickle.loads(pickle.dumps(rules))
     assert len(names) == 19

@@ -12,7 +12,7 @@ from hornbeam.data.schema import Kind
 from hornbeam.growing import Criterion, Grower
 from hornbeam.kernels import levelwise, subtree
 from hornbeam.kernels.subtree import CRITERIA, GrowthSpec, NodeRange, Rows, Rules
-from strategies_growing import bins_of, growers, random_table
+from support.strategies_growing import bins_of, growers, random_table
 
 NO_LABELS = np.empty(0, np.uint16)
 
@@ -34,7 +34,9 @@ def encoded(table, grower):
         weight,
         table.numeric_target.numerators(weight, table.unit),
     )
-    return rows, grower._growth_spec(table.schema, bins, grower._regression_rules(table, table.numeric_target))
+    return rows, grower._growth_spec(
+        table.schema, bins, grower._regression_rules(table, table.numeric_target)
+    )
 
 
 def copy(rows: Rows) -> Rows:

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-import reference_sweep as reference
 from hornbeam.kernels.sweep import ExpectedCosts, GivenCosts, PruneSweep, frontiers, least_costs, prune_shape
 from hornbeam.tree import Skeleton
 from hornbeam.tree.walk import pull_up
-from strategies import chain, trees
+from support import reference_sweep as reference
+from support.strategies import chain, trees
 
 seeds = st.integers(0, 2**32 - 1)
 

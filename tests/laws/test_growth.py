@@ -31,7 +31,7 @@ from hornbeam.tree import Tree
 from hornbeam.tree.walk import pull_up
 from hornbeam.tuning import CrossFitted
 from hornbeam.tuning.folds import end_nodes
-from strategies import chain
+from support.strategies import chain
 
 
 def deep(depth: int) -> Tree:

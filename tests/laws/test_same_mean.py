@@ -20,7 +20,7 @@ from hornbeam.recipe import REGRESSION_PRESETS
 from hornbeam.tree import Tree
 from hornbeam.tree.edit import recount
 from hornbeam.tuning import CrossFitted
-from strategies_growing import bins_of, growers, random_table, regression_tables
+from support.strategies_growing import bins_of, growers, random_table, regression_tables
 
 seeds = st.integers(0, 2**32 - 1)
 SMALL = {"quick_codes": 0, "serial_rows": 0, "smallest_grain": 1}  # small data use all threads
@@ -32,7 +32,7 @@ def assert_same(one: Tree, other: Tree) -> None:
 
 
 def take(table: Table, rows: np.ndarray) -> Table:
-    """Some rows of a table in some order, with units chosen for these rows."""
+    """Some rows of a table in some order, with partitions chosen for these rows."""
     assert table.numeric_target is not None
     some = table.take(rows)
     return replace(
@@ -179,7 +179,7 @@ def test_any_grouping_of_units_by_the_engine(recipe):
 
 
 def test_all_rows_are_counted_on_the_splits_of_a_sample():
-    """For any grouping of units the evidence is exactly that of all rows counted in memory."""
+    """For any grouping of partitions the evidence is exactly that of all rows counted in memory."""
     X, y, weight = random_rows(400)
     table = Table.read(X, y, sample_weight=weight, target=Kind.NUMERIC)
     recipe = REGRESSION_PRESETS["cart"]

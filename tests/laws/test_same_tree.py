@@ -18,7 +18,7 @@ from hornbeam.growing.in_memory import grow_in_memory
 from hornbeam.kernels.subtree import Rows
 from hornbeam.recipe import PRESETS
 from hornbeam.tree import Tree, count_rows
-from strategies_growing import OF_CLASSES, bins_of, growers, random_table, training_tables
+from support.strategies_growing import OF_CLASSES, bins_of, growers, random_table, training_tables
 
 whole_rows = (Missing.OWN, Missing.LEARNED)
 SMALL = {"quick_codes": 0, "serial_rows": 0, "smallest_grain": 1}  # small data use all threads

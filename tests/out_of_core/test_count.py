@@ -17,7 +17,7 @@ from hornbeam.pruning.held_out import held_out
 from hornbeam.recipe import PRESETS
 from hornbeam.smoothing import Laplace
 from hornbeam.tree.edit import recount
-from strategies_growing import bins_of, growers, random_table, training_tables
+from support.strategies_growing import bins_of, growers, random_table, training_tables
 
 engines = st.builds(LocalEngine, st.integers(1, 2), st.integers(1, 9), st.booleans())
 blocks = st.sampled_from([1, 7, 1000])
@@ -101,8 +101,8 @@ def test_the_history_has_the_step():
 class Pickling(LocalEngine):
     """Pickles what it sends to tasks."""
 
-    def reduce(self, task, units, shared, **options):
-        return super().reduce(*pickle.loads(pickle.dumps((task, units, shared))), **options)
+    def reduce(self, task, partitions, shared, **options):
+        return super().reduce(*pickle.loads(pickle.dumps((task, partitions, shared))), **options)
 
 
 def test_task_arguments_can_be_pickled():

@@ -19,7 +19,7 @@ from hornbeam.pruning import CostComplexity
 from hornbeam.recipe import PRESETS, Recipe
 from hornbeam.tree.route import predict_rows
 from hornbeam.tuning import CrossFitted, CrossValidated
-from strategies_growing import growers, random_table, training_tables
+from support.strategies_growing import growers, random_table, training_tables
 
 DEFAULT, CART = PRESETS["default"], PRESETS["cart"]
 CANCER = Table.read(*load_breast_cancer(return_X_y=True))

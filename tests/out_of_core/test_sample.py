@@ -1,4 +1,4 @@
-"""A sample does not depend on the engine and the units."""
+"""A sample does not depend on the engine and the partitions."""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from hornbeam.data.files.parquet import ParquetSource
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.out_of_core import sample
 from hornbeam.out_of_core.sample import draw_numbers, draw_sample
-from strategies_growing import random_table
+from support.strategies_growing import random_table
 
 
 def assert_same(one: Table, other: Table) -> None:
@@ -59,7 +59,7 @@ def test_the_bound_is_doubled_if_too_few_rows_are_below_it(monkeypatch):
 
 
 class Watched(MemorySource):
-    """Records the units that are read."""
+    """Records the partitions that are read."""
 
     def read(self, unit, features=None, rows=None):
         reads.append((unit.begin, rows.tolist()))

@@ -18,7 +18,7 @@ from hornbeam.data.schema import Kind
 from hornbeam.growing import Criterion, Grower, Missing, Nominal
 from hornbeam.tree import Tree
 from hornbeam.tree.route import decision_path
-from strategies_growing import bins_of
+from support.strategies_growing import bins_of
 
 TIE = 1e-9
 astray = pytest.mark.xfail(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hornbeam.plots.tree_figure.node_positions import line_numbers, place_nodes, without_overlap
 from hornbeam.tree.walk import depths, descendants
-from strategies import chain, schemas, skeletons
+from support.strategies import chain, schemas, skeletons
 
 SKELETONS = schemas().flatmap(skeletons)
 

@@ -14,8 +14,8 @@ from hornbeam.pruning.bottom_up import bottom_up, stopping_at_inner
 from hornbeam.smoothing import Laplace
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import pull_up
-from strategies import schemas, skeletons, tables, trees
-from worked_trees import rows_at, worked_tree
+from support.strategies import schemas, skeletons, tables, trees
+from support.worked_trees import rows_at, worked_tree
 
 READINGS = ["bayes", "per-example", "rate"]
 ASYMMETRIC = [[0, 1], [5, 0]]

@@ -12,8 +12,8 @@ from hornbeam.pruning import CostComplexity, cost_complexity_path
 from hornbeam.pruning.bottom_up import stopping_at_inner
 from hornbeam.tree import Skeleton, Tree, level_order
 from hornbeam.tree.walk import path, pull_up
-from strategies import chain, trees
-from worked_trees import over_leaves, worked_tree
+from support.strategies import chain, trees
+from support.worked_trees import over_leaves, worked_tree
 
 IMPURITIES = ["gini", "entropy", "error"]
 

@@ -11,8 +11,8 @@ from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.pruning import ErrorBased, expected_errors
 from hornbeam.tree import Skeleton, count_rows
-from strategies import trees
-from worked_trees import over_leaves, rows_at, worked_tree
+from support.strategies import trees
+from support.worked_trees import over_leaves, rows_at, worked_tree
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from hypothesis import given
 
 from hornbeam.pruning.frontiers import frontiers, work_span
 from hornbeam.tree.walk import heights
-from strategies import chain, trees
-from worked_trees import binary
+from support.strategies import chain, trees
+from support.worked_trees import binary
 
 
 def test_the_example_of_the_note():

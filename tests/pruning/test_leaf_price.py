@@ -11,7 +11,7 @@ from hornbeam.pruning import LeafPrice
 from hornbeam.smoothing import HGS
 from hornbeam.tree.edit import collapse
 from hornbeam.tree.walk import descendants, evidence_stopping
-from strategies import trees
+from support.strategies import trees
 
 
 def costs(tree, price, cut=None):

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from hornbeam import TreeClassifier
 from hornbeam.errors import ParameterError
 from hornbeam.pruning import LeafBudget, MinimumError
-from strategies import trees
-from worked_trees import worked_tree
+from support.strategies import trees
+from support.worked_trees import worked_tree
 
 
 def test_worked_example():

@@ -11,8 +11,8 @@ from hornbeam.errors import ParameterError
 from hornbeam.pruning import ReducedError
 from hornbeam.pruning.held_out import held_out, predictions
 from hornbeam.tree import Skeleton, count_rows
-from strategies import tables, trees
-from worked_trees import over_leaves, rows_at, worked_tree
+from support.strategies import tables, trees
+from support.worked_trees import over_leaves, rows_at, worked_tree
 
 
 def errors(tree, table):

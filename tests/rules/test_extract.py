@@ -10,8 +10,8 @@ from hornbeam.rules import extract
 from hornbeam.tree import Tree
 from hornbeam.tree.route import predict_rows, route
 from hornbeam.tree.walk import pull_up
-from strategies import schemas, skeletons, tables, trees
-from worked import T0
+from support.strategies import schemas, skeletons, tables, trees
+from support.worked_trees import T0
 
 
 @st.composite

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hornbeam import Table
 from hornbeam.recipe import PRESETS
 from hornbeam.rules import choose_rules, extract, simplify
-from reference_rules import beliefs, chosen, shortened
-from strategies_growing import random_table
+from support.reference_rules import beliefs, chosen, shortened
+from support.strategies_growing import random_table
 
 PRESET = st.sampled_from(["c4.5", "cart", "default", "id3"])
 UCI = Path(os.environ.get("HORNBEAM_DATA", Path(__file__).parents[3] / "shared" / "data" / "uci"))

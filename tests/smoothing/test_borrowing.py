@@ -6,12 +6,12 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-import reference_smoothing
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.stacked_trees import STRENGTH_NAMES, StackedTrees
 from hornbeam.smoothing import HGS, Borrowing
-from strategies import trees
-from worked import T0
+from support import reference_smoothing
+from support.strategies import trees
+from support.worked_trees import T0
 
 strength = st.floats(-3, 3)
 strengths = st.tuples(*[strength] * 6)

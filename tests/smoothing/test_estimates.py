@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from hornbeam.errors import ParameterError
 from hornbeam.smoothing import Laplace, MEstimate, Raw
-from worked import A1, A2, T0, B, tree_of
+from support.worked_trees import A1, A2, T0, B, tree_of
 
 EMPTY_LEAF = tree_of([2, 0, 0], [[3, 1], [3, 1], [0, 0]])
 

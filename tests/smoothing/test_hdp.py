@@ -10,9 +10,9 @@ from numpy.testing import assert_allclose
 from hornbeam.errors import ParameterError
 from hornbeam.kernels.hdp import sample
 from hornbeam.smoothing import HDP, Tying
-from reference_smoothing import exact_hdp, stirling
-from strategies import trees
-from worked import TWO_LEAVES, tree_of
+from support.reference_smoothing import exact_hdp, stirling
+from support.strategies import trees
+from support.worked_trees import TWO_LEAVES, tree_of
 
 # Two children of the root (rows stop at one of them), an empty leaf, three classes.
 FAMILIES = tree_of(

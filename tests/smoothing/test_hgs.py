@@ -10,8 +10,8 @@ from hornbeam.errors import ParameterError
 from hornbeam.smoothing import HGS, GradientHGS, LeaveOneOutHGS, Raw
 from hornbeam.smoothing.leave_one_out import LeaveOneOut
 from hornbeam.tree.walk import path
-from strategies import trees
-from worked import A1, A2, ROOT, T0, A, B, tree_of
+from support.strategies import trees
+from support.worked_trees import A1, A2, ROOT, T0, A, B, tree_of
 
 pseudo_counts = st.just(0.0) | st.floats(1e-6, 50)
 

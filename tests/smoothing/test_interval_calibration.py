@@ -8,7 +8,7 @@ from hornbeam.errors import ParameterError
 from hornbeam.explain import interval
 from hornbeam.smoothing import HGS, IntervalCalibration, calibrate_tree, effective_size
 from hornbeam.tree import with_belief
-from worked_trees import star, worked_tree
+from support.worked_trees import star, worked_tree
 
 
 def leaves_of_many_sizes(borrowed):
@@ -80,7 +80,7 @@ def test_without_a_calibration_only_own_rows_count():
     assert effective_size(tree).tolist() == tree.rows.tolist()
     calibrated = IntervalCalibration(0.5)(tree)
     np.testing.assert_allclose(effective_size(calibrated), [10, 7, 5, 4.5, 4.5])
-    assert str(calibrated.history[-1]) == "appraisal(borrowed=0.5, own=1.0)"
+    assert str(calibrated.history[-1]) == "interval-calibration(borrowed=0.5, own=1.0)"
     np.testing.assert_allclose(effective_size(IntervalCalibration(0.0, own=0.5)(tree)), tree.rows / 2)
     # After another smoother the calibration is not valid.
     assert effective_size(HGS()(calibrated)).tolist() == tree.rows.tolist()

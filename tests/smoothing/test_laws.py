@@ -20,7 +20,7 @@ from hornbeam.smoothing import (
     MEstimate,
     Raw,
 )
-from strategies import trees
+from support.strategies import trees
 
 PLAIN = [
     Borrowing(),

@@ -9,9 +9,9 @@ from numpy.testing import assert_allclose
 from hornbeam.smoothing.leave_one_out import LeaveOneOut
 from hornbeam.tree import Tree
 from hornbeam.tree.walk import pull_up
-from reference_smoothing import leave_one_out_cost
-from strategies import schemas, skeletons
-from worked import ROOT, T0, A, tree_of
+from support.reference_smoothing import leave_one_out_cost
+from support.strategies import schemas, skeletons
+from support.worked_trees import ROOT, T0, A, tree_of
 
 
 @st.composite

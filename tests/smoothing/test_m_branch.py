@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose
 
 from hornbeam.errors import ParameterError
 from hornbeam.smoothing import MBranch, MEstimate
-from reference_smoothing import m_branch
-from strategies import trees
-from worked import A1, A2, ROOT, T0, B, tree_of
+from support.reference_smoothing import m_branch
+from support.strategies import trees
+from support.worked_trees import A1, A2, ROOT, T0, B, tree_of
 
 
 @pytest.mark.parametrize(

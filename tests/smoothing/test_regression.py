@@ -24,7 +24,7 @@ from hornbeam.smoothing import (
 from hornbeam.tree import Tree, count_rows
 from hornbeam.tree.evidence.means import variances
 from hornbeam.tree.evidence.standardised import StandardisedTarget
-from strategies_growing import bins_of, regression_tables
+from support.strategies_growing import bins_of, regression_tables
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from hornbeam.smoothing import (
 )
 from hornbeam.storage.file import decode, encode
 from hornbeam.tree import Step
-from worked_trees import worked_tree
+from support.worked_trees import worked_tree
 
 SMOOTHERS = [
     Borrowing(0.5, -0.3, 0.7, 1.0, -1.0, -0.4),

@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose
 from hornbeam.errors import ParameterError
 from hornbeam.smoothing import HierarchicalShrinkage
 from hornbeam.tree.walk import path
-from strategies import trees
-from worked import A1, A2, T0, A, B, tree_of
+from support.strategies import trees
+from support.worked_trees import A1, A2, T0, A, B, tree_of
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hornbeam.smoothing import HGS, Laplace
 from hornbeam.storage import Difference, Model, compare
 from hornbeam.storage.file import decode, encode
 from hornbeam.tree import Skeleton, Tree
-from strategies import chain, trees
+from support.strategies import chain, trees
 
 COLOUR = Feature("colour", Kind.NOMINAL, ("blue", "green", "red"))
 SCHEMA = Schema((Feature("age"), COLOUR), ("no", "yes"))

@@ -15,7 +15,7 @@ from hornbeam.smoothing import Laplace
 from hornbeam.storage import Model, TreeCollection, compare, read, read_any, write
 from hornbeam.storage.file import decode, encode
 from hornbeam.tree import Skeleton, Tree
-from strategies import trees
+from support.strategies import trees
 
 SCHEMA = Schema((Feature("age"), Feature("colour", Kind.NOMINAL, ("blue", "red"))), ("no", "yes"))
 DEEP = Skeleton.of(

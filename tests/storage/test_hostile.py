@@ -419,33 +419,38 @@ def smoothed():
     }
     for name in ("hgs", "hgs-gradient", "hgs-loo", "m-branch", "m-estimate", "laplace", "shrinkage"):
         made[name] = hornbeam.TreeClassifier(smoothing=name).fit(X, y)
-    made["appraisal"] = hornbeam.TreeClassifier().fit(X, y)
+    made["interval-calibration"] = hornbeam.TreeClassifier().fit(X, y)
     return {name: encode(pack(model)) for name, model in made.items()}
 
 
 WRONG = [
-    ("appraisal", "appraisal", {"own": 1.0}, "missing 1 required positional argument: 'borrowed'"),
     (
-        "appraisal",
-        "appraisal",
+        "interval-calibration",
+        "interval-calibration",
+        {"own": 1.0},
+        "missing 1 required positional argument: 'borrowed'",
+    ),
+    (
+        "interval-calibration",
+        "interval-calibration",
         {"own": 1e300, "borrowed": 1e300},
         "borrowed=1e+300: expected a number from 0 to 1",
     ),
     (
-        "appraisal",
-        "appraisal",
+        "interval-calibration",
+        "interval-calibration",
         {"own": -1.0, "borrowed": 0.5},
         "own=-1.0: expected a number above 0, at most 1",
     ),
-    ("appraisal", "appraisal", {"own": "1", "borrowed": 0.5}, "own='1'"),
-    ("appraisal", "appraisal", {"own": True, "borrowed": 0.5}, "own=True"),
+    ("interval-calibration", "interval-calibration", {"own": "1", "borrowed": 0.5}, "own='1'"),
+    ("interval-calibration", "interval-calibration", {"own": True, "borrowed": 0.5}, "own=True"),
     (
-        "appraisal",
-        "appraisal",
+        "interval-calibration",
+        "interval-calibration",
         {"own": 1.0, "borrowed": 0.5, "b": 1},
-        "'appraisal' with 'b', a parameter that this step does not have",
+        "'interval-calibration' with 'b', a parameter that this step does not have",
     ),
-    ("appraisal", "borrowing", {"scale": {"float": "nan"}}, "scale=nan"),
+    ("interval-calibration", "borrowing", {"scale": {"float": "nan"}}, "scale=nan"),
     ("hdp", "hdp", {"sweeps": 2**62}, "expected a whole number from 1 to 1,000,000"),
     ("hdp", "hdp", {"sweeps": 150.5}, "sweeps=150.5"),
     ("hdp", "hdp", {"seed": -1}, "seed=-1"),

@@ -21,7 +21,7 @@ from hornbeam.storage.file import decode, encode
 from hornbeam.storage.layout import arrays_of, fingerprint, header_of
 from hornbeam.storage.limits import VERSION
 from hornbeam.tree import Skeleton, Step, Tree
-from strategies import chain, trees
+from support.strategies import chain, trees
 
 ARRAYS = ("evidence", "unit", "rows", "gain", "belief", "borrowed")
 ROUTES = (

@@ -37,7 +37,7 @@ BANNED = {
     r"\b(?:house|shop window|engine room|strangers?|manners?|verbs?|doors?|shells?)\b": "package, interface, layer",
     r"\b(?:lay|lays|laid|laying) (?:down|open|out)\b": "write, read, arrange",
     r"\b(?:such|so) (?:a |an )?(?:share|many|much)\b": "this share, that many",
-    r"\bone (?:\w+ ){1,2}an? (?:node|row|leaf|file|feature|class|unit|line|thread|pass|set|tree|column|split|category)\b": (
+    r"\bone (?:\w+ ){1,2}an? (?:node|row|leaf|file|feature|class|line|thread|pass|set|tree|column|split|category)\b": (
         "per"
     ),
     r"\balike\b": "the same",

@@ -60,7 +60,9 @@ def test_shifted_bounds_contain_the_shifted_probability():
 def test_probabilities_without_a_posterior_stay_the_same():
     certain = np.array([[1.0, 0.0]])
     assert adjust_to_prior(certain, np.array([0.0, 2.0])).tolist() == [[1.0, 0.0]]
-    assert adjust_bound_to_prior(np.array([[0.5, 0.0]]), certain, np.array([1.0, 0.0])).tolist() == [[1.0, 0.0]]
+    assert adjust_bound_to_prior(np.array([[0.5, 0.0]]), certain, np.array([1.0, 0.0])).tolist() == [
+        [1.0, 0.0]
+    ]
 
 
 @pytest.fixture(scope="module")

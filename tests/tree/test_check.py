@@ -13,7 +13,7 @@ from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import TreeError
 from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.walk import pull_up
-from strategies import trees
+from support.strategies import trees
 
 #        0  age <= 30, missing: third child
 #      / |  \

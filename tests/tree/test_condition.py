@@ -15,7 +15,7 @@ from hornbeam.tree.condition import (
 )
 from hornbeam.tree.route import route
 from hornbeam.tree.walk import path
-from strategies import schemas, tables, trees
+from support.strategies import schemas, tables, trees
 
 AGE = Feature("age")
 SIZE = Feature("size", Kind.ORDINAL, ("S", "M", "L"))

@@ -12,7 +12,7 @@ from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import SchemaError
 from hornbeam.tree import Skeleton, Step, Tree
 from hornbeam.tree.walk import leaves_below
-from strategies import trees
+from support.strategies import trees
 
 PARTS = (
     "parent",

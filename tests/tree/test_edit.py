@@ -15,8 +15,8 @@ from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError, TreeError
 from hornbeam.tree import Skeleton, Step, collapse, count_rows, raise_child, raw_belief, walk, with_belief
 from hornbeam.tree.evidence.fractional import _floor_of_product
-from reference import count_nodes, route_nodes
-from strategies import schemas, skeletons, tables, trees
+from support.reference_counting import count_nodes, route_nodes
+from support.strategies import schemas, skeletons, tables, trees
 
 nan = np.nan
 

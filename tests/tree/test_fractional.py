@@ -9,7 +9,7 @@ from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.evidence.fractional import child_shares
 from hornbeam.tree.route import predict_rows
 from hornbeam.tree.skeleton import EVERY_CHILD, STOP
-from strategies import trees
+from support.strategies import trees
 
 SCHEMA = Schema((Feature("x"),), ("a", "b"))
 STUMP = Skeleton.of([2, 0, 0], [0, -1, -1], [0.5, np.nan, np.nan], missing_slot=[EVERY_CHILD, STOP, STOP])

@@ -13,7 +13,7 @@ from hornbeam import SmoothedClassifier, TreeClassifier
 from hornbeam.errors import ParameterError
 from hornbeam.explain import importance
 from hornbeam.interop import from_sklearn
-from worked_trees import star, worked_tree
+from support.worked_trees import star, worked_tree
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from hornbeam.data import Table
 from hornbeam.growing import Grower, Missing
 from hornbeam.tree.leaf_budget import keep_best_leaves
-from reference_growing import Node, Twin, weight_of
-from strategies_growing import bins_of, growers, random_table, training_tables
+from support.reference_growing import Node, Twin, weight_of
+from support.strategies_growing import bins_of, growers, random_table, training_tables
 
 
 def grow_best_first(twin: Twin, max_leaves: int) -> list[tuple[int, ...]]:

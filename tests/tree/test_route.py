@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reference_route as twin
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.table import Table
 from hornbeam.tree.route import decision_path, predict_rows, route, row_predictor
 from hornbeam.tree.skeleton import Skeleton
 from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import path
+from support import reference_route as twin
 
 AGE_AND_COLOUR = Schema(
     (Feature("age"), Feature("colour", Kind.NOMINAL, ("blue", "green", "red"))), ("no", "yes")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hornbeam.data.schema import Schema
 from hornbeam.errors import TreeError
 from hornbeam.tree import Skeleton, Step, Tree, raw_belief
-from strategies import chain, trees
+from support.strategies import chain, trees
 
 
 def arrays(value):

@@ -14,8 +14,8 @@ from hornbeam.tree import Skeleton, Tree, add_rows, count_rows, decay, remove_ro
 from hornbeam.tree.edit import count_evidence
 from hornbeam.tree.evidence.fractional import known_weight
 from hornbeam.tree.walk import evidence_stopping
-from reference import count_nodes
-from strategies import schemas, skeletons, tables, trees
+from support.reference_counting import count_nodes
+from support.strategies import schemas, skeletons, tables, trees
 
 nan = np.nan
 few = settings(max_examples=40)

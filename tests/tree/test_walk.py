@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hornbeam.errors import TreeError
 from hornbeam.tree import Skeleton, walk
 from hornbeam.tree.level_order import concat_ranges, level_order, parents_and_children
-from strategies import chain, trees
+from support.strategies import chain, trees
 
 
 def ancestors(parent, node):

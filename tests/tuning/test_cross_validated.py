@@ -203,7 +203,12 @@ def test_a_tree_of_noise_is_pruned_to_its_root():
 def test_cross_fitted_smoothing_takes_a_pruner_that_is_chosen():
     cv = CrossValidated(PRESETS["default"], simplicity=1.0)
     tree = CrossFitted(cv, simplicity=None).fit(CANCER)
-    assert [step.name for step in tree.history] == ["grow", "cost-complexity", "borrowing", "appraisal"]
+    assert [step.name for step in tree.history] == [
+        "grow",
+        "cost-complexity",
+        "borrowing",
+        "interval-calibration",
+    ]
     assert tree.digest == CrossFitted(cv.choose(CANCER), simplicity=None).fit(CANCER).digest
 
 

@@ -11,8 +11,8 @@ from hornbeam.recipe import PRESETS
 from hornbeam.tree.route import route
 from hornbeam.tree.walk import path
 from hornbeam.tuning.folds import FoldAssignment, end_nodes, grow_without_fold, route_held_out
-from strategies import trees
-from strategies_growing import bins_of
+from support.strategies import trees
+from support.strategies_growing import bins_of
 
 codes = st.integers(2, 40).flatmap(
     lambda n: st.tuples(

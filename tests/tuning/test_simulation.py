@@ -86,7 +86,7 @@ def test_the_calibration_does_not_depend_on_order_threads_or_copies(smoothing):
         return clf.calibrate_intervals(rows, target, sample_weight=sample_weight).tree_.history[-1]
 
     once = calibration(X, y)
-    assert once.name == "appraisal"
+    assert once.name == "interval-calibration"
     assert calibration(X[order], y[order]) == once
     assert calibration(X, y, n_jobs=3) == once
     assert calibration(X, y, sample_weight=weight) == calibration(

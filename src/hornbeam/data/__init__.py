@@ -7,10 +7,10 @@ Reading order:
 - `fixed_point`, `weights`: row weights as integers, so that sums are exact in any order.
 - `table`: the typed columns, target and weights of some rows.
 - `reading/`: arrays, lists, dicts and data frames become raw columns.
-- `engine`: runs tasks over units of rows; threads here, clusters in `hornbeam.engines`.
-- `sources`: units are addresses of rows, and a source reads them.
+- `engine`: runs tasks over partitions of rows; threads here, clusters in `hornbeam.engines`.
+- `sources`: partitions are addresses of rows, and a source reads them.
 - `binning/`: cut points, and the codes of values.
-- `encoded_rows`: encoded rows, unit by unit.
+- `encoded_rows`: encoded rows, partition by partition.
 - `row_order`: row hashes and a row order that depends on content alone.
 - `fingerprint`: content hash of strings and arrays.
 - `target_copies`, `column_checks`: columns that should probably not be features.

@@ -1,4 +1,4 @@
-"""Encoded rows, the input of the growing kernels, read unit by unit."""
+"""Encoded rows, the input of the growing kernels, read partition by partition."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.fingerprint import fingerprint
-from hornbeam.data.sources import Source, Unit, row_blocks
+from hornbeam.data.sources import Partition, Source, row_blocks
 from hornbeam.errors import DataError
 from hornbeam.kernels.subtree import Rows
 
@@ -16,19 +16,19 @@ __all__ = ["EncodedRows", "EncodedSource", "EncodingSource"]
 
 
 class EncodedSource(Protocol):
-    """Encoded rows that are read unit by unit, always in the same order."""
+    """Encoded rows that are read partition by partition, always in the same order."""
 
     @property
     def fingerprint(self) -> str:
         """Content hash of the rows and their bins; only checkpoints and caches use it."""
         ...
 
-    def units(self) -> Sequence[Unit]:
+    def partitions(self) -> Sequence[Partition]:
         """Return the addresses of all rows."""
         ...
 
-    def read(self, unit: Unit) -> Rows:
-        """Read the encoded rows of a unit."""
+    def read(self, partition: Partition) -> Rows:
+        """Read the encoded rows of a partition."""
         ...
 
 
@@ -48,7 +48,7 @@ class EncodingSource:
     >>> from hornbeam.data import LocalEngine, MemorySource, Table
     >>> source = MemorySource(Table.read([[1.0], [2.0], [4.0]], ["no", "no", "yes"]), block=2)
     >>> encoding = EncodingSource(source, Bins.fit(source, LocalEngine()))
-    >>> encoding.read(encoding.units()[0])
+    >>> encoding.read(encoding.partitions()[0])
     Rows(codes=array([[0], [1]], dtype=uint8), label=array([0, 0], dtype=uint16), weight=None, numerator=None)
     """
 
@@ -57,7 +57,7 @@ class EncodingSource:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows of all units."""
+        """Number of rows of all partitions."""
         return self.source.n_rows
 
     @property
@@ -70,13 +70,13 @@ class EncodingSource:
         """Content hash of the rows and their bins, as of an `EncodedCache` of both."""
         return fingerprint("coded rows", self.source.fingerprint, self.bins.digest)
 
-    def units(self) -> Sequence[Unit]:
-        """Return the units of the source."""
-        return self.source.units()
+    def partitions(self) -> Sequence[Partition]:
+        """Return the partitions of the source."""
+        return self.source.partitions()
 
-    def read(self, unit: Unit) -> Rows:
-        """Read and encode the rows of a unit."""
-        table = self.source.read(unit)
+    def read(self, partition: Partition) -> Rows:
+        """Read and encode the rows of a partition."""
+        table = self.source.read(partition)
         if table.target is None:
             raise DataError("The source has no class labels. Open it with a target to grow a tree from it.")
         return Rows(self.bins.encode(table), table.target.astype(np.uint16), table.weight)
@@ -90,16 +90,16 @@ class EncodedRows:
     ----------
     rows : Rows
     block : int
-        Rows per unit.
+        Rows per partition.
 
     Examples
     --------
     >>> import numpy as np
     >>> rows = Rows(np.zeros((3, 1), np.uint8), np.array([0, 1, 1], np.uint16), None)
     >>> source = EncodedRows(rows, block=2)
-    >>> source.units()
-    [Unit(begin=0, end=2), Unit(begin=2, end=3)]
-    >>> source.read(source.units()[1]).label
+    >>> source.partitions()
+    [Partition(begin=0, end=2), Partition(begin=2, end=3)]
+    >>> source.read(source.partitions()[1]).label
     array([1], dtype=uint16)
     """
 
@@ -114,13 +114,13 @@ class EncodedRows:
         """Content hash of the rows in their order."""
         return fingerprint("memory rows", *self.rows)
 
-    def units(self) -> list[Unit]:
+    def partitions(self) -> list[Partition]:
         """Return blocks of rows in order."""
         return row_blocks(self.rows.n_rows, self.block)
 
-    def read(self, unit: Unit) -> Rows:
-        """Read the rows of one unit, as views."""
-        span = slice(unit.begin, unit.end)
+    def read(self, partition: Partition) -> Rows:
+        """Read the rows of one partition, as views."""
+        span = slice(partition.begin, partition.end)
         codes, label, weight, numerator = self.rows
         return Rows(
             codes[span],

@@ -1,4 +1,4 @@
-"""Engines run tasks over units of rows; ``reduce`` is the only operation that may be distributed."""
+"""Engines run tasks over partitions of rows; ``reduce`` is the only operation that may be distributed."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ from typing import Any, Protocol
 from hornbeam.errors import EngineError, ParameterError
 from hornbeam.kernels.pool import Pool
 
-__all__ = ["Engine", "LocalEngine", "Task", "fold_units", "group_units"]
+__all__ = ["Engine", "LocalEngine", "Task", "fold_partitions", "group_partitions"]
 
 type Task = Callable[[Sequence[Any], Any], Sequence[Any]]
 
 
 class Engine(Protocol):
-    """Protocol: run pure tasks over units of rows and combine their results.
+    """Protocol: run pure tasks over partitions of rows and combine their results.
 
-    An engine may group, reorder, repeat and retry as it likes; each unit counts exactly once in the result.
+    An engine may group, reorder, repeat and retry as it likes; each partition counts exactly once in the result.
     """
 
     @property
@@ -29,20 +29,20 @@ class Engine(Protocol):
     def reduce(
         self,
         task: Task,
-        units: Sequence[Any],
+        partitions: Sequence[Any],
         shared: Any,
         *,
         combine: Callable[[Any, Any], Any] = iadd,
         blocks: int = 1,
         finish: Callable[[int, Any, Any], Any] | None = None,
     ) -> list[Any]:
-        """Run a task on groups of units, combine the parts they return, and finish each block of the total.
+        """Run a task on groups of partitions, combine the parts they return, and finish each block of the total.
 
         Parameters
         ----------
-        task : callable (units, shared) -> sequence of `blocks` parts
-            Pure and picklable; reduces a group of units, which may be empty.
-        units : sequence
+        task : callable (partitions, shared) -> sequence of `blocks` parts
+            Pure and picklable; reduces a group of partitions, which may be empty.
+        partitions : sequence
             Addresses of rows.
         shared : object
             Small; sent to every task.
@@ -75,15 +75,15 @@ class LocalEngine:
     n_jobs : int
         Number of threads.
     groups : int, optional
-        Number of tasks that the units are divided into; one per thread by default.
+        Number of tasks that the partitions are divided into; one per thread by default.
     reverse : bool
-        Take units and combine parts from the last to the first. Tests set this and `groups` to check that a result
-        does not depend on the grouping and order of units.
+        Take partitions and combine parts from the last to the first. Tests set this and `groups` to check that a result
+        does not depend on the grouping and order of partitions.
 
     Examples
     --------
-    >>> def count(units, shared):
-    ...     return [sum(units), len(units)]
+    >>> def count(partitions, shared):
+    ...     return [sum(partitions), len(partitions)]
     >>> LocalEngine(n_jobs=2).reduce(count, [3, 4, 5], None, blocks=2)
     [12, 3]
     """
@@ -106,17 +106,19 @@ class LocalEngine:
     def reduce(
         self,
         task: Task,
-        units: Sequence[Any],
+        partitions: Sequence[Any],
         shared: Any,
         *,
         combine: Callable[[Any, Any], Any] = iadd,
         blocks: int = 1,
         finish: Callable[[int, Any, Any], Any] | None = None,
     ) -> list[Any]:
-        """Run a task on groups of units and combine the results; see `Engine.reduce`."""
-        groups = group_units(units[::-1] if self.reverse else units, self.groups or self.n_jobs)
+        """Run a task on groups of partitions and combine the results; see `Engine.reduce`."""
+        groups = group_partitions(
+            partitions[::-1] if self.reverse else partitions, self.groups or self.n_jobs
+        )
         totals: list[Any] | None = None
-        for parts in self._run(partial(fold_units, task, shared=shared, blocks=blocks), groups):
+        for parts in self._run(partial(fold_partitions, task, shared=shared, blocks=blocks), groups):
             totals = list(parts) if totals is None else list(map(combine, totals, parts))
         assert totals is not None  # there is at least one group, which may be empty
         if finish is None:
@@ -139,30 +141,30 @@ class LocalEngine:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def group_units(units: Sequence[Any], n_groups: int) -> list[Sequence[Any]]:
-    """Divide units into groups of neighbours of nearly equal size, at most one group per unit.
+def group_partitions(partitions: Sequence[Any], n_groups: int) -> list[Sequence[Any]]:
+    """Divide partitions into groups of neighbours of nearly equal size, at most one group per partition.
 
     Examples
     --------
-    >>> group_units("abcde", 3)
+    >>> group_partitions("abcde", 3)
     ['a', 'bc', 'de']
-    >>> group_units([], 3)
+    >>> group_partitions([], 3)
     [[]]
     """
-    n_groups = max(1, min(n_groups, len(units)))
-    bounds = [len(units) * group // n_groups for group in range(n_groups + 1)]
-    return [units[begin:end] for begin, end in pairwise(bounds)]
+    n_groups = max(1, min(n_groups, len(partitions)))
+    bounds = [len(partitions) * group // n_groups for group in range(n_groups + 1)]
+    return [partitions[begin:end] for begin, end in pairwise(bounds)]
 
 
-def fold_units(task: Task, units: Sequence[Any], shared: Any, blocks: int) -> Sequence[Any]:
-    """Run a task on a group of units, and check that it returns one part per block.
+def fold_partitions(task: Task, partitions: Sequence[Any], shared: Any, blocks: int) -> Sequence[Any]:
+    """Run a task on a group of partitions, and check that it returns one part per block.
 
     Examples
     --------
-    >>> fold_units(lambda units, power: [sum(unit**power for unit in units)], [3, 4], 2, blocks=1)
+    >>> fold_partitions(lambda partitions, power: [sum(part**power for part in partitions)], [3, 4], 2, blocks=1)
     [25]
     """
-    parts = task(units, shared)
+    parts = task(partitions, shared)
     if len(parts) != blocks:
         raise EngineError(f"a task returned {len(parts)} parts; expected one per block, {blocks}")
     return parts

@@ -1,4 +1,4 @@
-"""Sources of rows: a unit is the address of some rows, and a source reads it as a table."""
+"""Sources of rows: a partition is the address of some rows, and a source reads it as a table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from hornbeam.data.table import Table
 from hornbeam.errors import ParameterError
 from hornbeam.typing import Counts, Floats
 
-__all__ = ["MemorySource", "Source", "Unit", "row_blocks"]
+__all__ = ["MemorySource", "Partition", "Source", "row_blocks"]
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class Partition:
     """The address of the rows from ``begin`` up to ``end`` of a source.
 
     Parameters
@@ -30,10 +30,10 @@ class Unit:
 
     Examples
     --------
-    >>> Unit(0, 100)
-    Unit(begin=0, end=100)
-    >>> Unit(0, 100, "a.parquet", 2)
-    Unit(begin=0, end=100, file='a.parquet', group=2, part=0)
+    >>> Partition(0, 100)
+    Partition(begin=0, end=100)
+    >>> Partition(0, 100, "a.parquet", 2)
+    Partition(begin=0, end=100, file='a.parquet', group=2, part=0)
     """
 
     begin: int
@@ -44,7 +44,7 @@ class Unit:
 
     def __repr__(self) -> str:
         place = "" if self.file is None else f", file={self.file!r}, group={self.group}, part={self.part}"
-        return f"Unit(begin={self.begin}, end={self.end}{place})"
+        return f"Partition(begin={self.begin}, end={self.end}{place})"
 
     @property
     def n_rows(self) -> int:
@@ -53,7 +53,7 @@ class Unit:
 
 
 class Source(Protocol):
-    """Rows of one schema that are read unit by unit; small and picklable, so that workers can read units."""
+    """Rows of one schema, read partition by partition; small and picklable, so that workers can read."""
 
     @property
     def schema(self) -> Schema:
@@ -62,7 +62,7 @@ class Source(Protocol):
 
     @property
     def n_rows(self) -> int:
-        """Number of rows of all units."""
+        """Number of rows of all partitions."""
         ...
 
     @property
@@ -80,16 +80,18 @@ class Source(Protocol):
         """Content hash: sources of equal rows have equal fingerprints."""
         ...
 
-    def units(self) -> Sequence[Unit]:
+    def partitions(self) -> Sequence[Partition]:
         """Return addresses that together cover every row once."""
         ...
 
-    def read(self, unit: Unit, features: Sequence[int] | None = None, rows: Counts | None = None) -> Table:
-        """Read the rows of one unit.
+    def read(
+        self, partition: Partition, features: Sequence[int] | None = None, rows: Counts | None = None
+    ) -> Table:
+        """Read the rows of one partition.
 
         Parameters
         ----------
-        unit : Unit
+        partition : Partition
         features : sequence of int, optional
             Read only these features; the table has a schema of these alone.
         rows : int array, optional
@@ -98,17 +100,17 @@ class Source(Protocol):
         ...
 
 
-def row_blocks(n_rows: int, block: int) -> list[Unit]:
-    """Divide rows in memory into units of `block` rows.
+def row_blocks(n_rows: int, block: int) -> list[Partition]:
+    """Divide rows in memory into partitions of `block` rows.
 
     Examples
     --------
     >>> row_blocks(3, 2)
-    [Unit(begin=0, end=2), Unit(begin=2, end=3)]
+    [Partition(begin=0, end=2), Partition(begin=2, end=3)]
     """
     if block < 1:
-        raise ParameterError(f"block is {block}; a unit holds at least 1 row")
-    return [Unit(begin, min(begin + block, n_rows)) for begin in range(0, n_rows, block)]
+        raise ParameterError(f"block is {block}; a partition holds at least 1 row")
+    return [Partition(begin, min(begin + block, n_rows)) for begin in range(0, n_rows, block)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,15 +122,15 @@ class MemorySource:
     table : Table
         The rows.
     block : int
-        Rows per unit.
+        Rows per partition.
 
     Examples
     --------
     >>> from hornbeam.data.table import Table
     >>> source = MemorySource(Table.read([[0.0], [1.0], [2.0]]), block=2)
-    >>> source.units()
-    [Unit(begin=0, end=2), Unit(begin=2, end=3)]
-    >>> source.read(source.units()[1]).columns
+    >>> source.partitions()
+    [Partition(begin=0, end=2), Partition(begin=2, end=3)]
+    >>> source.read(source.partitions()[1]).columns
     (array([2.]),)
     """
 
@@ -170,13 +172,15 @@ class MemorySource:
             None if table.numeric_target is None else table.numeric_target.values,
         )
 
-    def units(self) -> list[Unit]:
+    def partitions(self) -> list[Partition]:
         """Return blocks of rows in order; an empty table has none."""
         return row_blocks(self.n_rows, self.block)
 
-    def read(self, unit: Unit, features: Sequence[int] | None = None, rows: Counts | None = None) -> Table:
-        """Read the rows of one unit: views, or copies if `rows` selects some."""
+    def read(
+        self, partition: Partition, features: Sequence[int] | None = None, rows: Counts | None = None
+    ) -> Table:
+        """Read the rows of one partition: views, or copies if `rows` selects some."""
         table = self.table if features is None else self.table.select(features)
-        if not (unit.begin == 0 and unit.end == self.n_rows):
-            table = table.slice(unit.begin, unit.end)
+        if not (partition.begin == 0 and partition.end == self.n_rows):
+            table = table.slice(partition.begin, partition.end)
         return table if rows is None else table.take(rows)

@@ -15,7 +15,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from hornbeam.data.engine import Task, fold_units, group_units
+from hornbeam.data.engine import Task, fold_partitions, group_partitions
 from hornbeam.engines.dask_checks import WHEN_LATE, check_cluster, explained
 from hornbeam.errors import EngineError, ParameterError
 
@@ -38,7 +38,7 @@ class DaskEngine:
     client : distributed.Client
         Client of the cluster; the engine does not close it.
     groups : int, optional
-        Number of tasks for the units; by default three per worker thread, or one if the results are large and come in
+        Number of tasks of a pass; by default three per worker thread, or one if the results are large and come in
         blocks. For a cluster that will grow, choose it for the final size.
     fan_in : int
         Number of results that one task combines.
@@ -68,8 +68,8 @@ class DaskEngine:
     Examples
     --------
     >>> from distributed import Client
-    >>> def count(units, shared):
-    ...     return [sum(units), len(units)]
+    >>> def count(partitions, shared):
+    ...     return [sum(partitions), len(partitions)]
     >>> with Client(processes=False, n_workers=1, dashboard_address=":0") as client:
     ...     DaskEngine(client).reduce(count, [3, 4, 5], None, blocks=2)
     [12, 3]
@@ -100,14 +100,14 @@ class DaskEngine:
     def reduce(
         self,
         task: Task,
-        units: Sequence[Any],
+        partitions: Sequence[Any],
         shared: Any,
         *,
         combine: Callable[[Any, Any], Any] = iadd,
         blocks: int = 1,
         finish: Callable[[int, Any, Any], Any] | None = None,
     ) -> list[Any]:
-        """Fold groups of units, combine the results, finish each block; see `hornbeam.data.engine.Engine`."""
+        """Fold groups of partitions, combine the results, finish each block; see `hornbeam.data.engine.Engine`."""
         from dask import delayed
 
         with explained(self.client):
@@ -117,8 +117,8 @@ class DaskEngine:
                 key = (f"{step}-{name}", next(numbers))
                 return delayed(function, pure=False)(*arguments, dask_key_name=key)
 
-            groups = group_units(
-                units, self.groups or self.parallelism * (_GROUPS_PER_THREAD if blocks == 1 else 1)
+            groups = group_partitions(
+                partitions, self.groups or self.parallelism * (_GROUPS_PER_THREAD if blocks == 1 else 1)
             )
             folded = [submit("fold", partial(_fold, task, group, shared, blocks)) for group in groups]
             totals = []
@@ -174,8 +174,8 @@ class DaskEngine:
 # ---- tasks ---------------------------------------------------------------------------------------------
 
 
-def _fold(task: Task, units: Sequence[Any], shared: Any, blocks: int) -> Any:
-    parts = fold_units(task, units, shared, blocks)
+def _fold(task: Task, partitions: Sequence[Any], shared: Any, blocks: int) -> Any:
+    parts = fold_partitions(task, partitions, shared, blocks)
     return parts if blocks > 1 else parts[0]
 
 

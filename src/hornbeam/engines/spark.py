@@ -1,4 +1,4 @@
-"""Spark engine: a pass is one job over groups of units; rows never pass through the JVM, only units and sums."""
+"""Spark engine: a pass is one job over groups of partitions; only partitions and sums pass through the JVM."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from operator import iadd
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from hornbeam.data.engine import Task, fold_units, group_units
+from hornbeam.data.engine import Task, fold_partitions, group_partitions
 from hornbeam.errors import EngineError, HornbeamError, MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class SparkEngine:
     spark : pyspark.sql.SparkSession
         A classic session; the engine does not stop it.
     groups : int, optional
-        Number of tasks for the units; two per core by default.
+        Number of tasks for the partitions; two per core by default.
     fan_in : int
         Number of results that one task combines.
 
@@ -54,8 +54,8 @@ class SparkEngine:
     Examples
     --------
     >>> from pyspark.sql import SparkSession  # doctest: +SKIP
-    >>> def count(units, shared):
-    ...     return [sum(units), len(units)]
+    >>> def count(partitions, shared):
+    ...     return [sum(partitions), len(partitions)]
     >>> SparkEngine(SparkSession.builder.getOrCreate()).reduce(count, [3, 4, 5], None, blocks=2)  # doctest: +SKIP
     [12, 3]
     """
@@ -87,17 +87,17 @@ class SparkEngine:
     def reduce(
         self,
         task: Task,
-        units: Sequence[Any],
+        partitions: Sequence[Any],
         shared: Any,
         *,
         combine: Callable[[Any, Any], Any] = iadd,
         blocks: int = 1,
         finish: Callable[[int, Any, Any], Any] | None = None,
     ) -> list[Any]:
-        """Fold groups of units, combine the results, finish each block; see `hornbeam.data.engine.Engine`."""
+        """Fold groups of partitions, combine the results, finish each block; see `hornbeam.data.engine.Engine`."""
         with _explained(self.spark):
             n_tasks = _GROUPS_PER_CORE * self.parallelism
-            groups = group_units(units, self.groups or n_tasks)
+            groups = group_partitions(partitions, self.groups or n_tasks)
             wrap = partial(partial, _with_pickled_error)
             parts = self._context.parallelize(list(enumerate(groups)), len(groups)).flatMap(
                 wrap(partial(_fold, task, shared, blocks))
@@ -120,8 +120,8 @@ class SparkEngine:
 
 
 def _fold(task: Task, shared: Any, blocks: int, numbered: tuple[int, Sequence[Any]]) -> list[tuple[int, Any]]:
-    number, units = numbered
-    return list(enumerate(fold_units(task, units, shared, blocks), start=number * blocks))
+    number, partitions = numbered
+    return list(enumerate(fold_partitions(task, partitions, shared, blocks), start=number * blocks))
 
 
 def _narrow(n_keys: int, pair: tuple[int, Any]) -> tuple[int, Any]:

@@ -455,7 +455,9 @@ class TreeClassifier(CallbackSupportMixin, TreeMethods, ClassifierMethods):
 
     def _probabilities(self, table: Table, prior: Any) -> Floats:
         probability = predict_rows(self.tree_, table, n_threads(self.n_jobs))
-        return probability if prior is None else adjust_to_prior(probability, prior_factors(self.tree_, prior))
+        return (
+            probability if prior is None else adjust_to_prior(probability, prior_factors(self.tree_, prior))
+        )
 
     def _set_fitted_tree(
         self,

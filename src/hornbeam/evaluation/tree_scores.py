@@ -11,7 +11,7 @@ from operator import add, itemgetter
 import numpy as np
 
 from hornbeam.data.engine import Engine, LocalEngine
-from hornbeam.data.sources import Source, Unit
+from hornbeam.data.sources import Partition, Source
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.evaluation.calibration import ReliabilityCurve, reliability_curve
 from hornbeam.evaluation.scores import ScoreSums
@@ -44,7 +44,7 @@ def score_tree(tree: Tree, source: Source, engine: Engine | None = None) -> Scor
     Notes
     -----
     If the tree sends missing values to every child, the prediction for a row is a mixture of leaves. Then every row is
-    predicted, and the sums of the units are added in their order.
+    predicted, and the sums of the partitions are added in their order.
 
     Examples
     --------
@@ -56,10 +56,10 @@ def score_tree(tree: Tree, source: Source, engine: Engine | None = None) -> Scor
     """
     engine = LocalEngine() if engine is None else engine
     if (tree.skeleton.missing_slot == -2).any():
-        [sums_of_units] = engine.reduce(_score_units, source.units(), (tree, source))
-        if not sums_of_units:
+        [partition_sums] = engine.reduce(_score_partitions, source.partitions(), (tree, source))
+        if not partition_sums:
             raise _no_rows_error()
-        return reduce(add, (sums for _, sums in sorted(sums_of_units, key=itemgetter(0))))  # type: ignore[no-any-return]
+        return reduce(add, (sums for _, sums in sorted(partition_sums, key=itemgetter(0))))  # type: ignore[no-any-return]
     weight, _ = _rows_per_node(tree, source, engine)
     node, code = np.nonzero(weight)
     return ScoreSums.of(
@@ -142,16 +142,18 @@ def _no_rows_error() -> DataError:
     return DataError("the source has no rows; expected at least one to score")
 
 
-def _score_units(units: Sequence[Unit], shared: tuple[Tree, Source]) -> list[list[tuple[int, ScoreSums]]]:
-    """Compute the sums of each unit, with its first row for the order: a task of the engine."""
+def _score_partitions(
+    partitions: Sequence[Partition], shared: tuple[Tree, Source]
+) -> list[list[tuple[int, ScoreSums]]]:
+    """Compute the sums of each partition, with its first row for the order: a task of the engine."""
     tree, source = shared
     results = []
-    for unit in units:
-        table = source.read(unit)
+    for partition in partitions:
+        table = source.read(partition)
         assert table.target is not None
         weight = None if table.weight is None else table.weight * table.unit
         sums = ScoreSums.of(
             table.target, predict_rows(tree, table), labels=range(tree.n_classes), sample_weight=weight
         )
-        results.append((unit.begin, sums))
+        results.append((partition.begin, sums))
     return [results]

@@ -7,7 +7,7 @@ import numpy as np
 from hornbeam.data.binning.bins import Bins
 from hornbeam.data.encoded_rows import EncodedSource
 from hornbeam.data.engine import Engine
-from hornbeam.data.sources import Unit
+from hornbeam.data.sources import Partition
 from hornbeam.errors import ParameterError
 from hornbeam.kernels import levelwise
 from hornbeam.kernels.levelwise import CodeTree
@@ -65,7 +65,7 @@ def count_encoded(
     nominal, n_classes = bins.nominal.astype(np.uint8), tree.schema.n_classes
     spec = GrowthSpec.of(bins.n_codes, nominal, None, None, n_classes, CRITERIA["entropy"], Rules())
     shared = (source, spec, skeleton_to_code_tree(tree.skeleton, bins))
-    [stopped] = engine.reduce(_count_rows, source.units(), shared)
+    [stopped] = engine.reduce(_count_rows, source.partitions(), shared)
     total = pull_up(tree.skeleton, stopped)
     return Tree.raw(
         tree.schema,
@@ -105,12 +105,14 @@ def skeleton_to_code_tree(skeleton: Skeleton, bins: Bins) -> CodeTree:
     )
 
 
-def _count_rows(units: Sequence[Unit], shared: tuple[EncodedSource, GrowthSpec, CodeTree]) -> list[Counts]:
+def _count_rows(
+    partitions: Sequence[Partition], shared: tuple[EncodedSource, GrowthSpec, CodeTree]
+) -> list[Counts]:
     """Weight of each class, and number of rows, that end at each node."""
     source, spec, code_tree = shared
     stopped = np.zeros((len(code_tree.feature), spec.n_classes + 1), dtype=np.int64)
-    for unit in units:
-        rows = source.read(unit)
+    for partition in partitions:
+        rows = source.read(partition)
         node = levelwise.descend(rows.codes, spec, code_tree)
         np.add.at(stopped, (node, rows.label), 1 if rows.weight is None else rows.weight)
         stopped[:, -1] += np.bincount(node, minlength=len(stopped))

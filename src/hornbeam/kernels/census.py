@@ -14,7 +14,17 @@ from hornbeam._native import Census as NativeCensus  # type: ignore[import-not-f
 from hornbeam._native import count_parts, equal_bins
 from hornbeam.typing import Bools, Counts, Floats
 
-__all__ = ["CELL_SHIFT", "MOST_DIGITS", "ZERO", "Census", "Entries", "Keys", "count_cell_parts", "floats_of", "to_equal_bins"]
+__all__ = [
+    "CELL_SHIFT",
+    "MOST_DIGITS",
+    "ZERO",
+    "Census",
+    "Entries",
+    "Keys",
+    "count_cell_parts",
+    "floats_of",
+    "to_equal_bins",
+]
 
 type Keys = NDArray[np.uint64]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hornbeam.data.engine import Engine
-from hornbeam.data.sources import Source, Unit
+from hornbeam.data.sources import Partition, Source
 from hornbeam.errors import DataError
 from hornbeam.tree.edit import count_evidence, count_stopping_rows, finer_unit, integer_weights
 from hornbeam.tree.evidence.numeric import numeric_evidence_at, numeric_units
@@ -131,7 +131,7 @@ def count_source(
         total = _reduce(engine, _Pass(source, used, skeleton, source.unit, None))
         total = pull_up(skeleton, total)
         return total[:, :-1], total[:, -1], _units(source)
-    [weight] = engine.reduce(_weigh, source.units(), (source, used[:1]))
+    [weight] = engine.reduce(_weigh, source.partitions(), (source, used[:1]))
     unit = finer_unit(source.unit, weight)
     if held_out:
         total = _reduce(engine, _Pass(source, used, skeleton, unit, tree.evidence.sum(axis=1)))
@@ -141,10 +141,10 @@ def count_source(
 
 
 def _units(source: Source) -> float | Floats:
-    """Return the value of one step; that of a numeric target is the same in every unit of a source."""
+    """Return the value of one step; that of a numeric target is the same in every partition of a source."""
     if not source.schema.is_regression:
         return source.unit
-    target = source.read(source.units()[0], rows=np.zeros(0, np.int64)).numeric_target
+    target = source.read(source.partitions()[0], rows=np.zeros(0, np.int64)).numeric_target
     assert target is not None  # it was counted
     return numeric_units(target, source.unit)
 
@@ -176,7 +176,7 @@ class _Pass:
 
 
 def _reduce(engine: Engine, shared: _Pass) -> Counts:
-    [total] = engine.reduce(_count, shared.source.units(), shared)
+    [total] = engine.reduce(_count, shared.source.partitions(), shared)
     return total  # type: ignore[no-any-return]
 
 
@@ -200,22 +200,22 @@ def _count_by_level(engine: Engine, shared: _Pass) -> Counts:
         shares[known] = weight[known]
 
 
-def _weigh(units: Sequence[Unit], shared: tuple[Source, tuple[int, ...]]) -> list[int]:
+def _weigh(partitions: Sequence[Partition], shared: tuple[Source, tuple[int, ...]]) -> list[int]:
     """Sum the weights of rows, in steps of the source: a task of the engine."""
     source, features = shared
-    tables = (source.read(unit, features=features) for unit in units)
+    tables = (source.read(partition, features=features) for partition in partitions)
     return [sum(table.n_rows if table.weight is None else int(table.weight.sum()) for table in tables)]
 
 
-def _count(units: Sequence[Unit], shared: _Pass) -> list[Counts]:
+def _count(partitions: Sequence[Partition], shared: _Pass) -> list[Counts]:
     """Sum class weights, or powers of the target, and rows per node: a task of the engine.
 
     Rows that take one path count at the node where they stop, others at every node they pass.
     """
     skeleton, n_channels = shared.skeleton, shared.source.schema.n_channels
     total = np.zeros((skeleton.n_nodes, n_channels + 1), np.int64)
-    for unit in units:
-        table = shared.source.read(unit, features=shared.used)
+    for partition in partitions:
+        table = shared.source.read(partition, features=shared.used)
         if table.numeric_target is not None:
             evidence, rows = numeric_evidence_at(
                 route(skeleton, table), table, table.numeric_target, skeleton.n_nodes
@@ -223,7 +223,9 @@ def _count(units: Sequence[Unit], shared: _Pass) -> list[Counts]:
         elif table.target is None:
             raise DataError("the source has no target, expected one to count: open it with the target's name")
         elif shared.shares is None:
-            evidence, rows = count_stopping_rows(skeleton, table, table.target, integer_weights(table, shared.unit))
+            evidence, rows = count_stopping_rows(
+                skeleton, table, table.target, integer_weights(table, shared.unit)
+            )
         else:
             evidence, rows = count_evidence(skeleton, table, shared.unit, shared.shares)
         total[:, :-1] += evidence

@@ -1,4 +1,4 @@
-"""A random sample of rows that does not depend on the engine or the order of units."""
+"""A random sample of rows that does not depend on the engine or the order of partitions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hornbeam.data.engine import Engine
 from hornbeam.data.row_order import GOLDEN_GAMMA, splitmix64
-from hornbeam.data.sources import Source, Unit
+from hornbeam.data.sources import Partition, Source
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.typing import Counts
@@ -61,7 +61,7 @@ def draw_sample(source: Source, engine: Engine, n_rows: int, seed: int = 0) -> T
     enough = (n_rows + _SPARE * (sqrt(n_rows) + 8)) / max(source.n_rows, 1)
     bound = _LARGEST if enough >= 1 else int(enough * _LARGEST)
     while True:
-        [drawn] = engine.reduce(_draw, source.units(), (source, seed, bound))
+        [drawn] = engine.reduce(_draw, source.partitions(), (source, seed, bound))
         if bound == _LARGEST or sum(len(some.hash) for some in drawn) >= n_rows:
             return _join(drawn, n_rows, source)
         bound = min(2 * bound, _LARGEST)
@@ -81,7 +81,7 @@ def draw_numbers(begin: int, end: int, seed: int = 0) -> _Hashes:
 
 @dataclass(slots=True)
 class _Drawn:
-    """Candidate rows of one unit. Columns are a list, from which `_join` removes them one by one to save memory."""
+    """Candidate rows of one partition; `_join` removes the columns from their list to save memory."""
 
     place: Counts
     hash: _Hashes
@@ -89,17 +89,19 @@ class _Drawn:
     rest: Table
 
 
-def _draw(units: Sequence[Unit], shared: tuple[Source, int, int]) -> list[list[_Drawn]]:
+def _draw(partitions: Sequence[Partition], shared: tuple[Source, int, int]) -> list[list[_Drawn]]:
     """Read the rows whose hashes are at most the bound: a task of the engine."""
     source, seed, bound = shared
     drawn = []
-    for unit in units:
-        hashes = draw_numbers(unit.begin, unit.end, seed)
+    for partition in partitions:
+        hashes = draw_numbers(partition.begin, partition.end, seed)
         chosen = np.flatnonzero(hashes <= np.uint64(bound))
         if len(chosen):
-            some = source.read(unit, rows=chosen)
+            some = source.read(partition, rows=chosen)
             drawn.append(
-                _Drawn(unit.begin + chosen, hashes[chosen], list(some.columns), replace(some, columns=()))
+                _Drawn(
+                    partition.begin + chosen, hashes[chosen], list(some.columns), replace(some, columns=())
+                )
             )
     return [drawn]
 

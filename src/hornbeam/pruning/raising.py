@@ -74,9 +74,7 @@ def raise_branches(
         )
     work.prune(0)
     pruned, places = transplant(skeleton, work.node_at, old | (work.rows > 0))
-    return _finish(
-        tree, pruned, origin[work.node_at[places]], work.evidence[places], work.rows[places], step
-    )
+    return _finish(tree, pruned, origin[work.node_at[places]], work.evidence[places], work.rows[places], step)
 
 
 def _finish(
@@ -157,7 +155,9 @@ class _Raising:
     def count(self, place: int) -> None:
         """Count the rows of a place at all places below it."""
         k = self.n_classes
-        levels = route_fractional(self.skeleton, self.table, *self.arrived[place], place=place, node_at=self.node_at)
+        levels = route_fractional(
+            self.skeleton, self.table, *self.arrived[place], place=place, node_at=self.node_at
+        )
         for places, at, row, weight, _ in levels:
             size = len(places)
             counts = np.bincount(at * k + self.target[row], weight, minlength=size * k).reshape(size, k)

@@ -56,7 +56,7 @@ class IntervalCalibration(NamedSmoother):
     [3.0, 2.0, 2.5]
     """
 
-    name: ClassVar[str] = "appraisal"
+    name: ClassVar[str] = "interval-calibration"
     for_regression: ClassVar[bool] = True
 
     borrowed: float

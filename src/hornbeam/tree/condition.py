@@ -15,7 +15,14 @@ from hornbeam.tree.tree import Tree
 from hornbeam.tree.walk import path
 from hornbeam.typing import Bools
 
-__all__ = ["Condition", "branch_condition", "is_missing", "merge_conditions", "merged_path_conditions", "path_conditions"]
+__all__ = [
+    "Condition",
+    "branch_condition",
+    "is_missing",
+    "merge_conditions",
+    "merged_path_conditions",
+    "path_conditions",
+]
 
 
 @dataclass(frozen=True, slots=True)

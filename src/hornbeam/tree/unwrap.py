@@ -25,7 +25,7 @@ class Unwrapped(NamedTuple):
         """Text for errors where the rows cannot be transformed: what was found, expected and to do."""
         steps = ", ".join(repr(name) for name, _ in self.before.steps)
         return (
-            f"a Pipeline with the steps {steps} before its model; expected the model pipeline_error. Pass pipeline[-1], which "
+            f"a Pipeline with the steps {steps} before its model; expected the model alone. Pass pipeline[-1], which "
             "takes the rows that pipeline[:-1].transform(X) returns"
         )
 

@@ -153,7 +153,7 @@ class CrossValidated(Fitter):
     def _evaluate_regression(
         self, recipe: Recipe, alphas: Floats, one: FoldTree, standard: StandardisedTarget, at_once: bool
     ) -> CandidateLosses:
-        """Return the squared errors of alphas, in units of the standard deviation of all rows."""
+        """Return the squared errors of alphas, in partitions of the standard deviation of all rows."""
         if not at_once or self.score != "brier":
             raise ParameterError(
                 "the target is numeric: expected candidates on CART's path, squared loss (score='brier'), and a "

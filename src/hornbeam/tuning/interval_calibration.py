@@ -56,7 +56,7 @@ def calibrate_intervals(tree: Tree, table: Table, recipe: Fitter, *, n_jobs: int
     >>> table = Table.read(*load_breast_cancer(return_X_y=True))
     >>> tree = PRESETS["cart"].fit(table)
     >>> print(calibrate_intervals(tree, table, PRESETS["cart"]).history[-1])
-    appraisal(borrowed=0.0, own=0.37)
+    interval-calibration(borrowed=0.0, own=0.37)
     """
     chosen = recipe.choose(table, n_jobs=n_jobs)
     if chosen.grower.missing is Missing.FRACTIONAL:

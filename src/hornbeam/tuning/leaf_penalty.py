@@ -36,7 +36,7 @@ def choose_penalty(simplicity: float, fold_trees: Sequence[FoldTree], beliefs: S
 
     Notes
     -----
-    In regression prices are in units of the squared error that trees still have on held-out rows, not of the total
+    In regression prices are in partitions of the squared error that trees still have on held-out rows, not of the total
     variance: where little noise is left, small differences justify a leaf.
     """
     if not fold_trees:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hornbeam.data.engine import Engine
-from hornbeam.data.sources import Source, Unit
+from hornbeam.data.sources import Partition, Source
 from hornbeam.kernels.census import CELL_SHIFT, MOST_DIGITS, ZERO, Entries, Keys, count_cell_parts
 from hornbeam.typing import Counts
 
@@ -78,7 +78,7 @@ def divide(source: Source, engine: Engine, crowded: dict[int, Cells], max_bins: 
     }:
         for division in batches(list(plans.values())):
             [counts] = engine.reduce(
-                count_parts, source.units(), (source, division), combine=DigitCounts.merge
+                count_parts, source.partitions(), (source, division), combine=DigitCounts.merge
             )
             for at, feature in enumerate(division.features):
                 refined[feature] = split_cells(refined[feature], division, counts, at)
@@ -126,16 +126,16 @@ def concat_divisions(batch: list[Division]) -> Division:
     )
 
 
-def count_parts(units: Sequence[Unit], shared: tuple[Source, Division]) -> list[DigitCounts]:
-    """Task: count the rows of some units in each part."""
+def count_parts(partitions: Sequence[Partition], shared: tuple[Source, Division]) -> list[DigitCounts]:
+    """Task: count the rows of some partitions in each part."""
     source, division = shared
     n_parts = int((1 << division.digits).sum())
     totals = DigitCounts(
         np.zeros(n_parts, np.int64), np.full(n_parts, ~np.uint64(0)), np.zeros(n_parts, np.uint64)
     )
-    for unit in units:
+    for partition in partitions:
         count_cell_parts(
-            source.read(unit, division.features).columns,
+            source.read(partition, division.features).columns,
             division.starts,
             division.low,
             division.high,

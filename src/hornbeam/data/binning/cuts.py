@@ -14,7 +14,7 @@ import numpy as np
 from hornbeam.data.binning.cells import LIGHT_CELL, Cells, census_cells, divide
 from hornbeam.data.binning.edges import shortest_between
 from hornbeam.data.engine import Engine
-from hornbeam.data.sources import Source, Unit
+from hornbeam.data.sources import Partition, Source
 from hornbeam.kernels.census import Census, Entries, Keys, floats_of, to_equal_bins
 from hornbeam.typing import Floats
 
@@ -63,7 +63,7 @@ def fit_cuts(source: Source, engine: Engine, features: Sequence[int], max_bins: 
     for begin in range(0, len(features), FEATURES_AT_ONCE):
         batch = tuple(features[begin : begin + FEATURES_AT_ONCE])
         [census] = engine.reduce(
-            take_census, source.units(), (source, batch, max_bins), combine=Census.merge
+            take_census, source.partitions(), (source, batch, max_bins), combine=Census.merge
         )
         entries = census.entries()
         batch_cuts = cuts_between_values(entries)
@@ -75,12 +75,12 @@ def fit_cuts(source: Source, engine: Engine, features: Sequence[int], max_bins: 
     return cuts
 
 
-def take_census(units: Sequence[Unit], shared: tuple[Source, tuple[int, ...], int]) -> list[Census]:
-    """Task: count the distinct values, or cells, of some units."""
+def take_census(partitions: Sequence[Partition], shared: tuple[Source, tuple[int, ...], int]) -> list[Census]:
+    """Task: count the distinct values, or cells, of some partitions."""
     source, features, limit = shared
     census = Census(len(features), limit)
-    for unit in units:
-        census.add(source.read(unit, features).columns)
+    for partition in partitions:
+        census.add(source.read(partition, features).columns)
     return [census]
 
 

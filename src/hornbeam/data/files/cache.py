@@ -1,4 +1,4 @@
-"""The cache: encoded rows on disk, one file per unit."""
+"""The cache: encoded rows on disk, one file per partition."""
 
 import os
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from hornbeam.data.engine import Engine
 from hornbeam.data.files.encoded_file import EncodedFile
 from hornbeam.data.files.paths import need_arrow
 from hornbeam.data.files.scratch import remove_drafts
-from hornbeam.data.sources import Source, Unit
+from hornbeam.data.sources import Partition, Source
 from hornbeam.kernels.subtree import Rows
 
 __all__ = ["EncodedCache"]
@@ -19,7 +19,7 @@ __all__ = ["EncodedCache"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedCache:
-    """Encoded rows on disk, read unit by unit.
+    """Encoded rows on disk, read partition by partition.
 
     Created by `write`. It has no open file. Kernels change rows only in memory, never in the files.
 
@@ -32,8 +32,8 @@ class EncodedCache:
     n_features : int
     unit : float
         The weight of one integer step.
-    addresses : tuple of Unit
-        The units, each in a file.
+    addresses : tuple of Partition
+        The partitions, each in a file.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class EncodedCache:
     >>> source = MemorySource(Table.read([[1.0], [2.0], [4.0]], ["no", "no", "yes"]), block=2)
     >>> bins, folder = Bins.fit(source, LocalEngine()), tempfile.TemporaryDirectory()
     >>> cache = EncodedCache.write(source, bins, folder.name, LocalEngine())
-    >>> cache.read(cache.units()[0])
+    >>> cache.read(cache.partitions()[0])
     Rows(codes=array([[0], [1]], dtype=uint8), label=array([0, 0], dtype=uint16), weight=None, numerator=None)
     >>> cache.remove()
     >>> folder.cleanup()
@@ -52,13 +52,13 @@ class EncodedCache:
     key: str
     n_features: int
     unit: float
-    addresses: tuple[Unit, ...] = field(repr=False)
+    addresses: tuple[Partition, ...] = field(repr=False)
 
     @classmethod
     def write(
         cls, source: Source, bins: Bins, folder: str | os.PathLike[str], engine: Engine
     ) -> "EncodedCache":
-        """Encode all rows of a source into files, one per unit.
+        """Encode all rows of a source into files, one per partition.
 
         Parameters
         ----------
@@ -86,15 +86,19 @@ class EncodedCache:
         place.mkdir(parents=True, exist_ok=True)
         encoding = EncodingSource(source, bins)
         cache = cls(
-            str(place), encoding.fingerprint, source.schema.n_features, source.unit, tuple(source.units())
+            str(place),
+            encoding.fingerprint,
+            source.schema.n_features,
+            source.unit,
+            tuple(source.partitions()),
         )
         remove_drafts(place, cache.key)
-        engine.reduce(_write_units, cache.addresses, (cache, encoding))
+        engine.reduce(_write_partitions, cache.addresses, (cache, encoding))
         return cache
 
     @property
     def n_rows(self) -> int:
-        """Number of rows of all units."""
+        """Number of rows of all partitions."""
         return self.addresses[-1].end if self.addresses else 0
 
     @property
@@ -102,17 +106,19 @@ class EncodedCache:
         """Content hash of the rows and their bins."""
         return self.key
 
-    def units(self) -> tuple[Unit, ...]:
-        """Return the units of the source."""
+    def partitions(self) -> tuple[Partition, ...]:
+        """Return the partitions of the source."""
         return self.addresses
 
-    def file(self, unit: Unit) -> EncodedFile:
-        """Return the file of a unit."""
-        return EncodedFile(Path(self.folder, f"{self.key}-{unit.begin:012d}.arrow"), self.key, unit.n_rows)
+    def file(self, partition: Partition) -> EncodedFile:
+        """Return the file of a partition."""
+        return EncodedFile(
+            Path(self.folder, f"{self.key}-{partition.begin:012d}.arrow"), self.key, partition.n_rows
+        )
 
-    def read(self, unit: Unit) -> Rows:
-        """Read the encoded rows of a unit without checking their checksum."""
-        return self.file(unit).read(self.n_features)
+    def read(self, partition: Partition) -> Rows:
+        """Read the encoded rows of a partition without checking their checksum."""
+        return self.file(partition).read(self.n_features)
 
     def remove(self) -> None:
         """Delete the files of this cache, and drafts of killed writers, but not the folder."""
@@ -120,11 +126,13 @@ class EncodedCache:
             path.unlink(missing_ok=True)
 
 
-def _write_units(units: Sequence[Unit], shared: tuple[EncodedCache, EncodingSource]) -> list[int]:
-    """Task: write the files of some units, except those that are valid already."""
+def _write_partitions(
+    partitions: Sequence[Partition], shared: tuple[EncodedCache, EncodingSource]
+) -> list[int]:
+    """Task: write the files of some partitions, except those that are valid already."""
     cache, encoding = shared
-    for unit in units:
-        file = cache.file(unit)
+    for partition in partitions:
+        file = cache.file(partition)
         if not file.is_valid(cache.n_features):
-            file.write(encoding.read(unit))
-    return [len(units)]
+            file.write(encoding.read(partition))
+    return [len(partitions)]

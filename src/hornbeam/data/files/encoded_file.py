@@ -1,4 +1,4 @@
-"""One file of the cache: the encoded rows of a unit as an Arrow file, with a checksum in its header."""
+"""One file of the cache: the encoded rows of a partition as an Arrow file, with a checksum in its header."""
 
 import os
 import zlib

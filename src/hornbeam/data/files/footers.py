@@ -9,10 +9,10 @@ from hornbeam.data.engine import Engine
 from hornbeam.data.files.paths import open_file, stat
 from hornbeam.data.reading.columns import unusable_column_error
 from hornbeam.data.schema import Kind
-from hornbeam.data.sources import Unit
+from hornbeam.data.sources import Partition
 from hornbeam.errors import DataError
 
-__all__ = ["TEXT", "Footer", "common_types", "feature_kind", "read_footers", "row_group_units"]
+__all__ = ["TEXT", "Footer", "common_types", "feature_kind", "read_footers", "row_group_partitions"]
 
 # A column must have the same type in all files, except where it has nothing but nulls.
 NOTHING, NUMBERS, BOOLEANS, TEXT = "nothing", "numbers", "booleans", "text"
@@ -111,29 +111,29 @@ def feature_kind(name: str, held: str) -> Kind:
     return KINDS[held]
 
 
-def row_group_units(footers: Sequence[Footer], most_rows: int) -> list[Unit]:
-    """Return a unit per row group, or several for a group of more than `most_rows` rows.
+def row_group_partitions(footers: Sequence[Footer], most_rows: int) -> list[Partition]:
+    """Return a partition per row group, or several for a group of more than `most_rows` rows.
 
     Examples
     --------
-    >>> row_group_units([Footer("a.parquet", 0, 0, (3, 0, 5), {})], 3)
-    [Unit(begin=0, end=3, file='a.parquet', group=0, part=0),
-     Unit(begin=3, end=5, file='a.parquet', group=2, part=0),
-     Unit(begin=5, end=8, file='a.parquet', group=2, part=1)]
+    >>> row_group_partitions([Footer("a.parquet", 0, 0, (3, 0, 5), {})], 3)
+    [Partition(begin=0, end=3, file='a.parquet', group=0, part=0),
+     Partition(begin=3, end=5, file='a.parquet', group=2, part=0),
+     Partition(begin=5, end=8, file='a.parquet', group=2, part=1)]
     """
-    units, begin = [], 0
+    partitions, begin = [], 0
     for footer in footers:
         for group, n_rows in enumerate(footer.groups):
             n_parts = -(-n_rows // most_rows)
             ends = [begin + n_rows * (part + 1) // n_parts for part in range(n_parts)]
             for part, end in enumerate(ends):
-                units.append(Unit(begin, end, footer.file, group, part))
+                partitions.append(Partition(begin, end, footer.file, group, part))
                 begin = end
-    if not units:
+    if not partitions:
         raise DataError(
             f"The {len(footers)} files, {footers[0].file!r} first, have 0 rows while a minimum of 1 is required."
         )
-    return units
+    return partitions
 
 
 def _read_footers(files: Sequence[str], _: Any) -> list[list[Footer]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hornbeam.data.engine import Engine, LocalEngine
-from hornbeam.data.files.footers import read_footers, row_group_units
+from hornbeam.data.files.footers import read_footers, row_group_partitions
 from hornbeam.data.files.paths import Paths, list_files, need_arrow
 from hornbeam.data.files.selection import Selection, select
 from hornbeam.data.files.summary import FileSummary, WeightScale, summarise_files, summarise_weights
@@ -13,7 +13,7 @@ from hornbeam.data.fingerprint import fingerprint
 from hornbeam.data.fixed_point import to_fixed_point
 from hornbeam.data.labels import match_labels
 from hornbeam.data.schema import Kind, Schema
-from hornbeam.data.sources import Unit
+from hornbeam.data.sources import Partition
 from hornbeam.data.table import Table
 from hornbeam.errors import DataError, ParameterError
 from hornbeam.typing import Counts, Floats
@@ -36,8 +36,8 @@ class ParquetSource:
         How weights become integers.
     fingerprint : str
         Hash of the files, the columns and the schema.
-    addresses : tuple of Unit
-        The units of the rows that are kept.
+    addresses : tuple of Partition
+        The partitions of the rows that are kept.
 
     Examples
     --------
@@ -48,9 +48,9 @@ class ParquetSource:
     >>> source = ParquetSource.open(folder.name, target="is")
     >>> source.n_rows, source.schema.names, source.schema.classes
     (3, ('age', 'smokes'), ('ill', 'well'))
-    >>> [source.read(unit).columns[0] for unit in source.units()]
+    >>> [source.read(partition).columns[0] for partition in source.partitions()]
     [array([30., 41.]), array([52.])]
-    >>> source.read(source.units()[1], [1]).columns
+    >>> source.read(source.partitions()[1], [1]).columns
     (array([1], dtype=int32),)
     >>> folder.cleanup()
     """
@@ -59,7 +59,7 @@ class ParquetSource:
     schema: Schema
     weight_scale: WeightScale
     fingerprint: str
-    addresses: tuple[Unit, ...] = field(repr=False)
+    addresses: tuple[Partition, ...] = field(repr=False)
 
     @classmethod
     def open(
@@ -112,10 +112,10 @@ class ParquetSource:
         that are not whole numbers twice), numeric columns not at all. The types are those that pyarrow reads: a file
         has no numeric categories, and an enumeration of polars is written as ordered categories.
 
-        While a unit is read its rows are in memory, 8 bytes per value, and about half as much again to decode
-        them. A unit has at most 2**20 rows and 512 MB (but at least 65,536 rows, with any number of columns). Larger
-        row groups are read in parts, each after decoding those before it, and are in memory twice: `write_parquet`
-        writes such files again with smaller groups.
+        While a partition is read its rows are in memory, 8 bytes per value, and about half as much again to decode
+        them. A partition has at most 2**20 rows and 512 MB (but at least 65,536 rows, with any number of columns).
+        Larger row groups are read in parts, each after decoding those before it, and are in memory twice:
+        `write_parquet` writes such files again with smaller groups.
         """
         need_arrow()
         if schema is not None and features is not None:
@@ -127,10 +127,12 @@ class ParquetSource:
         names = features if schema is None else schema.names
         selection, kinds = select(footers, target, weight, names, class_weight)
         selection = replace(selection, labelled=labelled)
-        units = row_group_units(footers, selection.most_rows)
+        partitions = row_group_partitions(footers, selection.most_rows)
         nominal = {name: kind for name, kind in kinds.items() if schema is None and kind is not Kind.NUMERIC}
-        [summary] = engine.reduce(summarise_files, units, (selection, nominal), combine=FileSummary.merge)
-        scale = summarise_weights(summary, selection, class_weight, units, engine)
+        [summary] = engine.reduce(
+            summarise_files, partitions, (selection, nominal), combine=FileSummary.merge
+        )
+        scale = summarise_weights(summary, selection, class_weight, partitions, engine)
         if schema is None:
             inferred = tuple([summary.feature(name, kind) for name, kind in kinds.items()])
             schema = Schema(inferred, () if target is None else summary.labels)
@@ -139,7 +141,7 @@ class ParquetSource:
         files = [(footer.file, footer.size, footer.changed, footer.groups) for footer in footers]
         roles = (target, weight, sorted(map(repr, selection.dropped)))
         key = fingerprint(*map(repr, (files, roles, schema, scale.step, scale.unit)), scale.class_factors)
-        return cls(selection, schema, scale, key, tuple(_renumbered(units, summary.rows)))
+        return cls(selection, schema, scale, key, tuple(_renumbered(partitions, summary.rows)))
 
     @property
     def n_rows(self) -> int:
@@ -156,18 +158,20 @@ class ParquetSource:
         """Factor of each class in the search for splits; None if all are 1."""
         return self.weight_scale.class_factors
 
-    def units(self) -> tuple[Unit, ...]:
+    def partitions(self) -> tuple[Partition, ...]:
         """Return the row groups, or parts of large ones, with rows that are kept, in the order of the files."""
         return self.addresses
 
-    def read(self, unit: Unit, features: Sequence[int] | None = None, rows: Counts | None = None) -> Table:
-        """Read the rows of one unit that are kept; `features` and `rows` select some."""
+    def read(
+        self, partition: Partition, features: Sequence[int] | None = None, rows: Counts | None = None
+    ) -> Table:
+        """Read the rows of one partition that are kept; `features` and `rows` select some."""
         schema = self.schema if features is None else self.schema.select(features)
-        extract = self.selection.extract(unit, schema.names, rows)
-        if extract.n_rows != unit.n_rows:
+        extract = self.selection.extract(partition, schema.names, rows)
+        if extract.n_rows != partition.n_rows:
             raise DataError(
-                f"Row group {unit.group} of {unit.file!r} has {extract.n_rows} rows with a weight above zero; there "
-                f"were {unit.n_rows} when the files were opened. Open them again."
+                f"Row group {partition.group} of {partition.file!r} has {extract.n_rows} rows with a weight above "
+                f"zero; there were {partition.n_rows} when the files were opened. Open them again."
             )
         raw, labels, scale = extract.raw, extract.labels, self.weight_scale
         assert raw is not None
@@ -185,10 +189,10 @@ class ParquetSource:
         )
 
 
-def _renumbered(units: Iterable[Unit], rows: Mapping[Unit, int]) -> Iterable[Unit]:
-    """Yield the units that have rows to keep, with positions among the rows that are kept."""
+def _renumbered(partitions: Iterable[Partition], rows: Mapping[Partition, int]) -> Iterable[Partition]:
+    """Yield the partitions that have rows to keep, with positions among the rows that are kept."""
     begin = 0
-    for unit in units:
-        if n_rows := rows[unit]:
-            yield replace(unit, begin=begin, end=begin + n_rows)
+    for partition in partitions:
+        if n_rows := rows[partition]:
+            yield replace(partition, begin=begin, end=begin + n_rows)
             begin += n_rows

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hornbeam.data.files.paths import is_remote, open_file
-from hornbeam.data.sources import Unit
+from hornbeam.data.sources import Partition
 
 __all__ = ["part_rows", "read_rows"]
 
@@ -26,12 +26,12 @@ def part_rows(n_columns: int) -> int:
     return min(MOST_ROWS, max(SHORT_ROWS, MOST_VALUES // max(1, n_columns)))
 
 
-def read_rows(unit: Unit, names: Sequence[str], text: Sequence[str], most_rows: int) -> Any:
-    """Read some columns of a unit as a pyarrow table.
+def read_rows(partition: Partition, names: Sequence[str], text: Sequence[str], most_rows: int) -> Any:
+    """Read some columns of a partition as a pyarrow table.
 
     Parameters
     ----------
-    unit : Unit
+    partition : Partition
         A row group of a file, or one of the parts of a group with more than `most_rows` rows.
     names : sequence of str
         The columns to read, in this order.
@@ -47,19 +47,19 @@ def read_rows(unit: Unit, names: Sequence[str], text: Sequence[str], most_rows: 
     """
     from pyarrow.parquet import ParquetFile
 
-    assert unit.file is not None
-    with open_file(unit.file) as opened:
+    assert partition.file is not None
+    with open_file(partition.file) as opened:
         # Reading ahead is faster over a network; on a disk it would only keep whole column chunks in memory.
         parquet = ParquetFile(
-            opened, read_dictionary=text, pre_buffer=is_remote(unit.file), buffer_size=BUFFER_BYTES
+            opened, read_dictionary=text, pre_buffer=is_remote(partition.file), buffer_size=BUFFER_BYTES
         )
-        n_rows = parquet.metadata.row_group(unit.group).num_rows
+        n_rows = parquet.metadata.row_group(partition.group).num_rows
         if n_rows <= most_rows:
-            table = parquet.read_row_group(unit.group, columns=names, use_threads=False)
+            table = parquet.read_row_group(partition.group, columns=names, use_threads=False)
         else:
             n_parts = -(-n_rows // most_rows)
-            begin, end = (n_rows * part // n_parts for part in (unit.part, unit.part + 1))
-            table = _read_part(parquet, unit.group, names, begin, end)
+            begin, end = (n_rows * part // n_parts for part in (partition.part, partition.part + 1))
+            table = _read_part(parquet, partition.group, names, begin, end)
         return table.select(names)  # because pyarrow also reads "a.b" if column "a" is requested
 
 

@@ -13,7 +13,7 @@ from hornbeam.data.labels import Labels, read_labels
 from hornbeam.data.reading.frame import read_features
 from hornbeam.data.reading.raw_columns import RawColumns
 from hornbeam.data.schema import Kind
-from hornbeam.data.sources import Unit
+from hornbeam.data.sources import Partition
 from hornbeam.data.weights import read_sample_weight
 from hornbeam.errors import DataError, HornbeamError, ParameterError
 from hornbeam.typing import Bools, Counts, Floats, Label
@@ -56,7 +56,7 @@ class Selection:
     >>> import tempfile, pyarrow as pa, pyarrow.parquet as pq
     >>> with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
     ...     pq.write_table(pa.table({"age": [30, 41], "y": ["ill", "well"], "times": [0.0, 2.0]}), file.name)
-    ...     extract = Selection(("age",), "y", "times").extract(Unit(0, 2, file.name), ["age"])
+    ...     extract = Selection(("age",), "y", "times").extract(Partition(0, 2, file.name), ["age"])
     >>> extract.raw.columns[0].values, extract.labels.classes.tolist(), extract.weight
     (array([41.]), ['ill', 'well'], array([2.]))
     """
@@ -78,14 +78,14 @@ class Selection:
         """Largest number of rows that are read at once."""
         return part_rows(len(self.names))
 
-    def extract(self, unit: Unit, features: Sequence[str], rows: Counts | None = None) -> Extract:
-        """Read some features, and the labels and weights, of the rows of a unit that are kept.
+    def extract(self, partition: Partition, features: Sequence[str], rows: Counts | None = None) -> Extract:
+        """Read some features, and the labels and weights, of the rows of a partition that are kept.
 
         `rows`, in ascending order, selects some of these; `n_rows` of the result counts all.
         """
-        with _unit_in_errors(unit):
+        with _unit_in_errors(partition):
             names = [*features, *_not_none(self.target, self.weight)]
-            table = read_rows(unit, names, self.text, self.most_rows)
+            table = read_rows(partition, names, self.text, self.most_rows)
             if self.labelled and self.target is not None and table[self.target].null_count:
                 table = table.filter(table[self.target].is_valid())
             n_rows = len(table)
@@ -185,9 +185,9 @@ def _features(footer: Footer, others: list[str], features: Sequence[str] | None)
 
 
 @contextmanager
-def _unit_in_errors(unit: Unit) -> Iterator[None]:
+def _unit_in_errors(partition: Partition) -> Iterator[None]:
     """Add the file and row group to the messages of errors."""
     try:
         yield
     except HornbeamError as error:
-        raise type(error)(f"{error} (In row group {unit.group} of {unit.file!r}.)") from error
+        raise type(error)(f"{error} (In row group {partition.group} of {partition.file!r}.)") from error

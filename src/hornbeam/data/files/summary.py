@@ -15,7 +15,7 @@ from hornbeam.data.fixed_point import WeightSummary, are_normalised, choose_unit
 from hornbeam.data.labels import Labels, match_labels
 from hornbeam.data.reading.columns import Column
 from hornbeam.data.schema import MAX_CATEGORIES, Feature, Kind, sorted_categories
-from hornbeam.data.sources import Unit
+from hornbeam.data.sources import Partition
 from hornbeam.data.weights import class_factors, no_weight_error
 from hornbeam.errors import DataError
 from hornbeam.typing import Category, Counts, Floats, Indices, Label
@@ -27,16 +27,16 @@ MAX_CLASSES = 65_535
 
 @dataclass(slots=True)
 class FileSummary:
-    """Summary of some units.
+    """Summary of some partitions.
 
     Parameters
     ----------
     rows : dict
-        Number of rows of each unit that are kept.
+        Number of rows of each partition that are kept.
     classes : dict
         The class labels that occur, and the summary of the weights of their rows that are kept.
     floats : bool
-        Whether the labels are floats in any unit.
+        Whether the labels are floats in any partition.
     categories : dict
         Per nominal column the values that occur, per ordinal one the dictionaries that occur, each with the position
         of the first row with it.
@@ -48,13 +48,13 @@ class FileSummary:
     ('blue', 'red')
     """
 
-    rows: dict[Unit, int] = field(default_factory=dict)
+    rows: dict[Partition, int] = field(default_factory=dict)
     classes: dict[Label, WeightSummary] = field(default_factory=dict)
     floats: bool = False
     categories: dict[str, dict[Any, int]] = field(default_factory=dict)
 
     def merge(self, other: "FileSummary") -> "FileSummary":
-        """Add the summary of other units in place."""
+        """Add the summary of other partitions in place."""
         self.rows |= other.rows
         self.floats |= other.floats
         for label, weights in other.classes.items():
@@ -119,16 +119,18 @@ class WeightScale:
     class_factors: Floats | None = None
 
 
-def summarise_files(units: Sequence[Unit], shared: tuple[Selection, dict[str, Kind]]) -> list[FileSummary]:
-    """Task: summarise some units. Numeric columns are not read."""
+def summarise_files(
+    partitions: Sequence[Partition], shared: tuple[Selection, dict[str, Kind]]
+) -> list[FileSummary]:
+    """Task: summarise some partitions. Numeric columns are not read."""
     selection, kinds = shared
     summary = FileSummary()
-    for unit in units:
+    for partition in partitions:
         if not kinds and selection.target is None and selection.weight is None:
-            summary.rows[unit] = unit.n_rows
+            summary.rows[partition] = partition.n_rows
             continue
-        extract = selection.extract(unit, list(kinds))
-        part = FileSummary({unit: extract.n_rows})
+        extract = selection.extract(partition, list(kinds))
+        part = FileSummary({partition: extract.n_rows})
         if extract.labels is None:
             part.classes = _weight_summaries([None], np.zeros(extract.n_rows, dtype=np.int32), extract.weight)
         else:
@@ -137,13 +139,17 @@ def summarise_files(units: Sequence[Unit], shared: tuple[Selection, dict[str, Ki
             part.classes = _weight_summaries(classes.tolist(), codes, extract.weight)
         if extract.raw is not None:
             for column, (name, kind) in zip(extract.raw.columns, kinds.items(), strict=True):
-                part.add_categories(name, _categories(column, kind, unit.begin))
+                part.add_categories(name, _categories(column, kind, partition.begin))
         summary.merge(part)
     return [summary]
 
 
 def summarise_weights(
-    summary: FileSummary, selection: Selection, class_weight: Any, units: Sequence[Unit], engine: Engine
+    summary: FileSummary,
+    selection: Selection,
+    class_weight: Any,
+    partitions: Sequence[Partition],
+    engine: Engine,
 ) -> WeightScale:
     """Choose the fixed point of all weights, and the factor of every class that occurs."""
     if not summary.classes:  # neither labels nor weights
@@ -156,7 +162,7 @@ def summarise_weights(
     step = None if weights.stays_whole and weights.all_ones else choose_unit(weights)
     totals = np.array([summary.classes[label].n_rows for label in summary.labels or (None,)], dtype=np.int64)
     if step is not None and (class_weight == "balanced" or not weights.stays_whole):
-        [totals] = engine.reduce(_class_totals, units, (selection, summary.labels, step))
+        [totals] = engine.reduce(_class_totals, partitions, (selection, summary.labels, step))
     unit = 1.0 if step is None else step
     if step is not None and not weights.stays_whole and are_normalised(total := int(totals.sum()), step):
         fewest, most = to_fixed_point(np.array([weights.smallest, weights.largest]), step)
@@ -167,13 +173,15 @@ def summarise_weights(
     return WeightScale(step, unit, None if (factors == 1).all() else factors)
 
 
-def _class_totals(units: Sequence[Unit], shared: tuple[Selection, tuple[Label, ...], float]) -> list[Counts]:
+def _class_totals(
+    partitions: Sequence[Partition], shared: tuple[Selection, tuple[Label, ...], float]
+) -> list[Counts]:
     """Task: add up the weight of every class in steps."""
     selection, labels, step = shared
     code_of = {label: code for code, label in enumerate(labels)}
     totals = np.zeros(max(1, len(labels)), dtype=np.int64)
-    for unit in units:
-        extract = selection.extract(unit, ())
+    for partition in partitions:
+        extract = selection.extract(partition, ())
         assert extract.weight is not None
         steps = to_fixed_point(extract.weight, step)
         if extract.labels is None:

@@ -109,7 +109,7 @@ def _open(paths: Any, **columns: Any) -> Source:
 
 
 def _is_source(X: Any) -> bool:
-    return all(hasattr(X, name) for name in ("schema", "units", "read"))
+    return all(hasattr(X, name) for name in ("schema", "partitions", "read"))
 
 
 def open_source(X: Any, y: Any, sample_weight: Any, class_weight: Any, engine: Any) -> Source:
@@ -222,7 +222,7 @@ def fit_source(
 
 
 def accepts_source[Method: Callable[..., Any]](method: Method) -> Method:
-    """Let a prediction method accept paths and sources too, which are read unit by unit."""
+    """Let a prediction method accept paths and sources too, which are read partition by partition."""
 
     @wraps(method)
     def predict(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
@@ -231,17 +231,17 @@ def accepts_source[Method: Callable[..., Any]](method: Method) -> Method:
         schema = self._schema
         source = X if _is_source(X) else _open(X, target=None, schema=schema)
         whole: Any = None
-        for unit in source.units():
-            part = method(self, source.read(unit), *args, **kwargs)
+        for partition in source.partitions():
+            part = method(self, source.read(partition), *args, **kwargs)
             whole = _allocate(part, source.n_rows) if whole is None else whole
-            _assign(part, whole, unit.begin)
+            _assign(part, whole, partition.begin)
         return whole
 
     return predict  # type: ignore[return-value]
 
 
 def _allocate(part: Any, n_rows: int) -> Any:
-    """Allocate the output for all rows, shaped like the output for one unit."""
+    """Allocate the output for all rows, shaped like the output for one partition."""
     if isinstance(part, tuple):
         return tuple([_allocate(each, n_rows) for each in part])
     return np.empty((n_rows, *part.shape[1:]), part.dtype)

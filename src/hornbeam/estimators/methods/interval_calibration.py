@@ -45,7 +45,7 @@ def calibrate_intervals(self: Any, X: Any, y: Any, *, sample_weight: Any = None)
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> clf = TreeClassifier(smoothing="hgs").fit(X, y).calibrate_intervals(X, y)
     >>> print(clf.tree_.history[-1])
-    appraisal(borrowed=0.35, own=0.35)
+    interval-calibration(borrowed=0.35, own=0.35)
     """
     check_is_fitted(self)
     target, schema = self._read_target(y), self.tree_.schema

@@ -74,7 +74,7 @@ class ReadsRows(ColumnsByName):
 
     def _read(self, X: Any, y: Any = None) -> Table:
         schema = self._schema
-        if isinstance(X, Table):  # a unit of a source, read by the schema already
+        if isinstance(X, Table):  # a partition of a source, read by the schema already
             return X
         if is_named_rows(X):
             return Table.read(X, y, schema=schema, needed=self._used_features())

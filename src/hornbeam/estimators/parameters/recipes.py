@@ -100,7 +100,9 @@ def regression_fitter(estimator: Any, table: Table) -> Fitter:
     recipe = lookup("preset", estimator.preset, REGRESSION_PRESETS)
     grower = make_grower(estimator, recipe.grower, table, table.n_rows)
     smoother = _smoother(estimator, recipe.smoother, regression=True)
-    pruner = smoother_or_pruner("pruning", estimator.pruning, _pruning_options(regression=True), recipe.pruner)
+    pruner = smoother_or_pruner(
+        "pruning", estimator.pruning, _pruning_options(regression=True), recipe.pruner
+    )
     recipe = Recipe(resolve_bins(estimator.max_bins, recipe.max_bins), grower, pruner, smoother)
     seed = resolve_seed(estimator.random_state)
     pruned: Recipe | CrossValidated = recipe

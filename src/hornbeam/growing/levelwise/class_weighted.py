@@ -9,7 +9,7 @@ import numpy as np
 from hornbeam.data.encoded_rows import EncodedSource
 from hornbeam.data.engine import Engine
 from hornbeam.data.fixed_point import WeightSummary, choose_unit, to_fixed_point
-from hornbeam.data.sources import Unit
+from hornbeam.data.sources import Partition
 from hornbeam.data.weights import apply_class_weight, class_weighted
 from hornbeam.growing.levelwise.first_pass import RowSummary
 from hornbeam.kernels.subtree import Rows
@@ -54,7 +54,7 @@ class ClassWeightedSource:
             return cls(source, step, times, unit)
         [weights] = engine.reduce(
             _weight_summary,
-            source.units(),
+            source.partitions(),
             cls(source, step, class_weight, 1.0),
             combine=WeightSummary.merge,
         )
@@ -65,13 +65,13 @@ class ClassWeightedSource:
         """Content hash of the rows with their own weights."""
         return self.source.fingerprint
 
-    def units(self) -> Sequence[Unit]:
-        """Return the units of the source."""
-        return self.source.units()
+    def partitions(self) -> Sequence[Partition]:
+        """Return the partitions of the source."""
+        return self.source.partitions()
 
-    def read(self, unit: Unit) -> Rows:
+    def read(self, partition: Partition) -> Rows:
         """Read the rows of a unit and apply the factors to their weights."""
-        rows = self.source.read(unit)
+        rows = self.source.read(partition)
         if self.factors.dtype == np.int64:
             times: Counts = self.factors[rows.label].astype(np.int64, copy=False)
             return rows._replace(weight=times if rows.weight is None else rows.weight * times)
@@ -80,10 +80,12 @@ class ClassWeightedSource:
     def products(self, rows: Rows) -> Floats:
         """Return weights times factors, before they are rounded to steps."""
         assert rows.weight is not None  # rows without weights have steps of 1
-        return class_weighted(rows.weight, self.step, self.factors.astype(np.float64), rows.label.astype(np.int32))
+        return class_weighted(
+            rows.weight, self.step, self.factors.astype(np.float64), rows.label.astype(np.int32)
+        )
 
 
-def _weight_summary(units: Sequence[Unit], source: ClassWeightedSource) -> list[WeightSummary]:
+def _weight_summary(partitions: Sequence[Partition], source: ClassWeightedSource) -> list[WeightSummary]:
     """Summarise the products, for the choice of their unit."""
-    parts = (WeightSummary.of(source.products(source.source.read(unit))) for unit in units)
+    parts = (WeightSummary.of(source.products(source.source.read(partition))) for partition in partitions)
     return [reduce(WeightSummary.merge, parts, WeightSummary())]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hornbeam.data.engine import Engine
-from hornbeam.data.sources import Unit
+from hornbeam.data.sources import Partition
 from hornbeam.growing.levelwise.frontier import Batch
 from hornbeam.growing.levelwise.open_node import OpenNode
 from hornbeam.growing.levelwise.same_rows import OTHER_ROWS
@@ -55,16 +55,18 @@ class CountTask:
 
 def find_splits(context: TaskContext, engine: Engine, batch: Batch, blocks: int) -> list[ChosenSplit | None]:
     """Find the best split of each open node of a batch; with one block the nodes keep their histograms."""
-    spec, units = context.spec, context.source.units()
+    spec, partitions = context.spec, context.source.partitions()
     features = _feature_blocks(spec, blocks)
     open_nodes = tuple(replace(node, cells=None) for node in batch.open_nodes) if len(features) > 1 else ()
     slots = batch.slot_of_node(len(context.code_tree.feature))
     task = CountTask(context, slots, len(batch.slots), batch.wide, features, open_nodes)
     if len(features) == 1:
-        [total] = engine.reduce(_count_cells, units, task)
+        [total] = engine.reduce(_count_cells, partitions, task)
         batch.assign_cells(total)
         return _best_of_each(batch.open_nodes, spec, engine.parallelism)
-    results = engine.reduce(_count_cells, units, task, blocks=len(features), finish=_best_splits_of_block)
+    results = engine.reduce(
+        _count_cells, partitions, task, blocks=len(features), finish=_best_splits_of_block
+    )
     return [_choose(node, found, spec) for node, *found in zip(batch.open_nodes, *results, strict=True)]
 
 
@@ -78,13 +80,13 @@ def _feature_blocks(spec: GrowthSpec, n: int) -> tuple[tuple[int, int], ...]:
 # ---- run by the engine ---------------------------------------------------------------------------------
 
 
-def _count_cells(units: Sequence[Unit], task: CountTask) -> list[Cells]:
-    """Count the rows of units into the cells of all slots, cut by blocks of features."""
+def _count_cells(partitions: Sequence[Partition], task: CountTask) -> list[Cells]:
+    """Count the rows of partitions into the cells of all slots, cut by blocks of features."""
     spec = task.context.spec
     cells = subtree.zero_cells(spec, task.n_slots, weighted=task.wide)
-    for unit in units:
-        rows = task.context.read(unit, weighted=task.wide)
-        task.context.count(unit, rows, task.slot_of_node, cells)
+    for partition in partitions:
+        rows = task.context.read(partition, weighted=task.wide)
+        task.context.count(partition, rows, task.slot_of_node, cells)
     if len(task.features) == 1:
         return [cells]
     table = cells.reshape(task.n_slots, spec.n_cells, -1)

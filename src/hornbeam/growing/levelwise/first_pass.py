@@ -7,7 +7,7 @@ import numpy as np
 
 from hornbeam.data.encoded_rows import EncodedSource
 from hornbeam.data.engine import Engine
-from hornbeam.data.sources import Unit
+from hornbeam.data.sources import Partition
 from hornbeam.errors import DataError
 from hornbeam.kernels import subtree
 from hornbeam.kernels.subtree import GrowthSpec, Rows
@@ -32,8 +32,8 @@ class RowSummary(NamedTuple):
 
 
 def summarise_rows(source: EncodedSource, spec: GrowthSpec, engine: Engine) -> RowSummary:
-    """Count the rows of all units, and check their codes before a kernel uses them."""
-    [total] = engine.reduce(_summarise, source.units(), (source, spec))
+    """Count the rows of all partitions, and check their codes before a kernel uses them."""
+    [total] = engine.reduce(_summarise, source.partitions(), (source, spec))
     *counts, n_rows, n_weighted, n_wide = total.tolist()
     if n_rows == 0:
         raise DataError("the source has no rows; expected at least one to grow a tree from")
@@ -41,12 +41,12 @@ def summarise_rows(source: EncodedSource, spec: GrowthSpec, engine: Engine) -> R
     return RowSummary(np.array(counts, dtype=np.int64), n_rows, n_weighted > 0, len(spec.nominal), code_dtype)
 
 
-def _summarise(units: Sequence[Unit], shared: tuple[EncodedSource, GrowthSpec]) -> list[Counts]:
+def _summarise(partitions: Sequence[Partition], shared: tuple[EncodedSource, GrowthSpec]) -> list[Counts]:
     """Weight of each class, then three numbers: rows, rows with weights, rows with codes of two bytes."""
     source, spec = shared
     total = np.zeros(spec.n_classes + 3, dtype=np.int64)
-    for unit in units:
-        rows = source.read(unit)
+    for partition in partitions:
+        rows = source.read(partition)
         subtree.check_rows(rows, spec)
         total[:-3] += _class_weights(rows, spec.n_classes)
         total[-3:] += rows.n_rows * np.array([1, rows.weight is not None, rows.codes.itemsize > 1])

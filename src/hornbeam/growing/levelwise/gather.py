@@ -13,7 +13,7 @@ from math import ceil
 import numpy as np
 
 from hornbeam.data.engine import Engine
-from hornbeam.data.sources import Unit
+from hornbeam.data.sources import Partition
 from hornbeam.growing.levelwise.first_pass import RowSummary
 from hornbeam.growing.levelwise.frontier import PassBudget
 from hornbeam.growing.levelwise.open_node import OpenNode
@@ -74,8 +74,8 @@ def grow_subtrees(
 ) -> list[tuple[int, Nodes]]:
     """Gather the rows of small nodes, block by block, and grow their subtrees."""
     task = GatherTask(context, summary, tuple(map(tuple, blocks)))
-    units, n = context.source.units(), len(blocks)
-    grown = engine.reduce(_gather_rows, units, task, combine=_concatenate, blocks=n, finish=_grow_block)
+    partitions, n = context.source.partitions(), len(blocks)
+    grown = engine.reduce(_gather_rows, partitions, task, combine=_concatenate, blocks=n, finish=_grow_block)
     return [
         (node.node, nodes)
         for block, subtrees in zip(blocks, grown, strict=True)
@@ -86,16 +86,16 @@ def grow_subtrees(
 # ---- run by the engine ---------------------------------------------------------------------------------
 
 
-def _gather_rows(units: Sequence[Unit], task: GatherTask) -> list[list[_Chunk]]:
+def _gather_rows(partitions: Sequence[Partition], task: GatherTask) -> list[list[_Chunk]]:
     """Select the rows of each block, sorted by node."""
     sizes = [len(block) for block in task.blocks]
     starts = np.concatenate([[0], np.cumsum(sizes)])
     place_of_node = np.full(len(task.context.code_tree.feature), starts[-1], dtype=np.int32)
     place_of_node[[node.node for block in task.blocks for node in block]] = np.arange(starts[-1])
     gathered: list[list[_Chunk]] = [[] for _ in task.blocks]
-    for unit in units:
-        rows = task.context.read(unit, weighted=task.summary.weighted)
-        place = place_of_node[task.context.nodes(unit, rows)]
+    for partition in partitions:
+        rows = task.context.read(partition, weighted=task.summary.weighted)
+        place = place_of_node[task.context.nodes(partition, rows)]
         sorted_rows = np.argsort(place, kind="stable")
         bounds = np.searchsorted(place, starts, sorter=sorted_rows).tolist()
         for chunks, start, (begin, end) in zip(gathered, starts[:-1], pairwise(bounds), strict=True):

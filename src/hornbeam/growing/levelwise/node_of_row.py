@@ -16,7 +16,7 @@ class _Entry(NamedTuple):
 
 
 class NodeOfRowCache:
-    """Cache from a unit to the nodes of its rows, so that the next pass does not start at the root.
+    """Cache from a partition to the nodes of its rows, so that the next pass does not start at the root.
 
     Results never depend on it: a missing entry is computed again. It has a limited size. A pickled copy is empty and
     stays empty, because another process has no signal for when to free it.
@@ -29,10 +29,10 @@ class NodeOfRowCache:
     Examples
     --------
     >>> cache = NodeOfRowCache(max_bytes=100)
-    >>> cache.get("a unit", n_rows=2, n_nodes=3)
+    >>> cache.get("a partition", n_rows=2, n_nodes=3)
     (array([0, 0], dtype=int32), 1)
-    >>> cache.put("a unit", np.array([1, 2], np.int32), n_nodes=3)
-    >>> cache.get("a unit", n_rows=2, n_nodes=5)
+    >>> cache.put("a partition", np.array([1, 2], np.int32), n_nodes=3)
+    >>> cache.get("a partition", n_rows=2, n_nodes=5)
     (array([1, 2], dtype=int32), 3)
     """
 
@@ -41,7 +41,7 @@ class NodeOfRowCache:
         self._entries: dict[Hashable, _Entry] = {}
 
     def get(self, unit: Hashable, n_rows: int, n_nodes: int) -> tuple[Indices, int]:
-        """Return the node of each row of a unit, and the size of the tree at that time; the root without an entry.
+        """Return the node of each row of a partition, and the size of the tree at that time; the root without an entry.
 
         An entry of a tree with more than ``n_nodes`` nodes is ignored: a slow task may still work on an older tree.
         """
@@ -51,7 +51,7 @@ class NodeOfRowCache:
         return entry.node.copy(), entry.n_nodes
 
     def put(self, unit: Hashable, node: Indices, n_nodes: int) -> None:
-        """Store the nodes of the rows of a unit in a tree of ``n_nodes`` nodes, if there is space."""
+        """Store the nodes of the rows of a partition in a tree of ``n_nodes`` nodes, if there is space."""
         if unit not in self._entries:
             if self._free_bytes < node.nbytes:
                 return

@@ -1,6 +1,6 @@
 """Growing level by level: rows stay where they are, and only sums are sent.
 
-For each level one ``reduce`` of the engine sums the histograms of the open nodes over all units. When the rows of a
+For each level one ``reduce`` of the engine sums the histograms of open nodes over all partitions. When the rows of a
 node fit one process, a last ``reduce`` gathers them, and the local kernel finishes the subtree. Tasks are pure
 functions of the tree so far. The checkpoint holds everything that is lost if this process dies.
 """

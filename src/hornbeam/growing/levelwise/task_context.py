@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hornbeam.data.encoded_rows import EncodedSource
-from hornbeam.data.sources import Unit
+from hornbeam.data.sources import Partition
 from hornbeam.growing.levelwise.node_of_row import NodeOfRowCache
 from hornbeam.kernels import levelwise
 from hornbeam.kernels.levelwise import CodeTree
@@ -24,23 +24,23 @@ class TaskContext:
     code_tree: CodeTree
     cache: NodeOfRowCache
 
-    def read(self, unit: Unit, *, weighted: bool) -> Rows:
-        """Read the rows of a unit; with ``weighted`` every row has a weight, 1 by default."""
-        rows = self.source.read(unit)
+    def read(self, partition: Partition, *, weighted: bool) -> Rows:
+        """Read the rows of a partition; with ``weighted`` every row has a weight, 1 by default."""
+        rows = self.source.read(partition)
         if weighted and rows.weight is None:
             return rows._replace(weight=np.ones(rows.n_rows, dtype=np.int64))
         return rows
 
-    def count(self, unit: Unit, rows: Rows, slot_of_node: Indices, cells: Cells) -> None:
-        """Add the rows of a unit to the histograms of their nodes."""
+    def count(self, partition: Partition, rows: Rows, slot_of_node: Indices, cells: Cells) -> None:
+        """Add the rows of a partition to the histograms of their nodes."""
         n_nodes = len(self.code_tree.feature)
-        node, n_known = self.cache.get(unit, rows.n_rows, n_nodes)
+        node, n_known = self.cache.get(partition, rows.n_rows, n_nodes)
         with as_data_error():  # the rows may have changed since the pass before
             levelwise.count_open(rows, self.spec, self.code_tree, slot_of_node, cells, node, n_known)
-        self.cache.put(unit, node, n_nodes)
+        self.cache.put(partition, node, n_nodes)
 
-    def nodes(self, unit: Unit, rows: Rows) -> Indices:
-        """Return the node of each row of a unit."""
-        node, n_known = self.cache.get(unit, rows.n_rows, len(self.code_tree.feature))
+    def nodes(self, partition: Partition, rows: Rows) -> Indices:
+        """Return the node of each row of a partition."""
+        node, n_known = self.cache.get(partition, rows.n_rows, len(self.code_tree.feature))
         with as_data_error():
             return levelwise.descend(rows.codes, self.spec, self.code_tree, node, n_known)

@@ -76,7 +76,9 @@ def count_fractional(
     evidence = np.zeros((skeleton.n_nodes, k), np.int64)
     rows = np.zeros(skeleton.n_nodes, np.int64)
     weight = np.ones(table.n_rows, np.int64) if weight is None else weight
-    for place, at, row, part, _ in route_fractional(skeleton, table, np.arange(table.n_rows), weight, shares=shares):
+    for place, at, row, part, _ in route_fractional(
+        skeleton, table, np.arange(table.n_rows), weight, shares=shares
+    ):
         size = len(place)
         rows[place] = np.bincount(at, minlength=size)
         evidence[place] = np.bincount(at * k + target[row], part, minlength=size * k).reshape(size, k)

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 
 
-def histogram(units, blocks):
+def histogram(partitions, blocks):
     """Units by their last digit, dealt to blocks by it."""
     counts = np.zeros((blocks, 10), np.int64)
-    for unit in units:
-        counts[unit % blocks, unit % 10] += 1
+    for partition in partitions:
+        counts[partition % blocks, partition % 10] += 1
     return list(counts)
 
 
@@ -20,8 +20,8 @@ def listed(block, total, blocks):
     return block, total.tolist(), blocks
 
 
-def as_set(units, shared):
-    return [frozenset(units)]
+def as_set(partitions, shared):
+    return [frozenset(partitions)]
 
 
 def union(one, other):
@@ -32,13 +32,13 @@ def joined(block, total, shared):
     return f"{shared} {block}: {sorted(total)}"
 
 
-def narrow(units, shared):
+def narrow(partitions, shared):
     return [0]
 
 
-def boxed(units, shared):
+def boxed(partitions, shared):
     """Counts inside a container, for a sum that works in place on what is inside."""
-    return [{"counts": histogram(units, 1)[0]}]
+    return [{"counts": histogram(partitions, 1)[0]}]
 
 
 def add_boxed(one, other):
@@ -54,10 +54,10 @@ class BadUnitError(Exception):
         self.unit, self.where = unit, where
 
 
-def fail(units, shared):
-    for unit in units:
-        if unit == 2:
-            raise BadUnitError(unit, "fold")
+def fail(partitions, shared):
+    for partition in partitions:
+        if partition == 2:
+            raise BadUnitError(partition, "fold")
     return [0]
 
 
@@ -69,7 +69,7 @@ def fail_at_last(block, total, shared):
     raise BadUnitError(block, "finish")
 
 
-def run_out_of_time(units, shared):
+def run_out_of_time(partitions, shared):
     raise TimeoutError("the store did not answer")
 
 
@@ -82,22 +82,22 @@ def first_try(folder, name):
     return True
 
 
-def fail_once(units, folder):
+def fail_once(partitions, folder):
     if first_try(folder, "failed"):
         raise OSError("the store is busy")
-    return [len(units)]
+    return [len(partitions)]
 
 
-def slow(units, seconds):
+def slow(partitions, seconds):
     time.sleep(seconds)
-    return [len(units)]
+    return [len(partitions)]
 
 
-def die_folding(units, folder):
+def die_folding(partitions, folder):
     """Count, and be killed with the unit 7 at the first try."""
-    if 7 in units and first_try(folder, "fold"):
+    if 7 in partitions and first_try(folder, "fold"):
         os.kill(os.getpid(), signal.SIGKILL)
-    return histogram(units, 1)
+    return histogram(partitions, 1)
 
 
 def die_adding(one, other):
@@ -108,9 +108,9 @@ def die_adding(one, other):
     return one
 
 
-def boxed_with_folder(units, folder):
-    return [{"counts": histogram(units, 1)[0], "folder": folder}]
+def boxed_with_folder(partitions, folder):
+    return [{"counts": histogram(partitions, 1)[0], "folder": folder}]
 
 
-def die_always(units, shared):
+def die_always(partitions, shared):
     os.kill(os.getpid(), signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Small trees whose numbers were worked out by hand."""
+"""Small trees with numbers worked out by hand."""
 
 import numpy as np
 
@@ -8,7 +8,21 @@ from hornbeam.tree import Skeleton, Tree
 from hornbeam.tree.walk import pull_up
 from hornbeam.typing import Counts
 
-__all__ = ["binary", "over_leaves", "rows_at", "star", "worked_tree"]
+__all__ = [
+    "A1",
+    "A2",
+    "ROOT",
+    "T0",
+    "TWO_LEAVES",
+    "A",
+    "B",
+    "binary",
+    "over_leaves",
+    "rows_at",
+    "star",
+    "tree_of",
+    "worked_tree",
+]
 
 
 def binary(n_children: list[int]) -> Skeleton:
@@ -50,3 +64,15 @@ def rows_at(tree: Tree, counts: dict[float, list[int]]) -> Table:
     pairs = [(x, k) for x, n in counts.items() for k, rows in enumerate(n) for _ in range(rows)]
     x, y = zip(*pairs, strict=True)
     return Table(tree.schema, (np.array(x, float),), np.array(y, np.int32))
+
+
+def tree_of(n_children, evidence, **given):
+    """A tree of numeric tests from its numbers of children (0 or 2) and its evidence, in level order."""
+    inner, evidence = np.array(n_children) > 0, np.array(evidence)
+    skeleton = Skeleton.of(n_children, np.where(inner, 0, -1), np.where(inner, 0.5, np.nan))
+    return Tree.raw(Schema((Feature("x"),), tuple(range(evidence.shape[1]))), skeleton, evidence, **given)
+
+
+ROOT, A, B, A1, A2 = range(5)
+T0 = tree_of([2, 2, 0, 0, 0], [[7, 3], [6, 1], [1, 2], [4, 0], [2, 1]])
+TWO_LEAVES = tree_of([2, 0, 0], [[4, 2], [3, 0], [1, 2]])

@@ -36,26 +36,26 @@ class Measuring(Counting):
         super().__init__(engine)
         self.numeric_target: list[list[int]] = []
 
-    def reduce(self, task, units, shared, **options):
+    def reduce(self, task, partitions, shared, **options):
         sizes: list[int] = []
 
-        def weighed(units, shared):
-            parts = task(units, shared)
+        def weighed(partitions, shared):
+            parts = task(partitions, shared)
             sizes.append(n_bytes(parts))
             return parts
 
         self.numeric_target.append(sizes)
-        return super().reduce(weighed, units, shared, **options)
+        return super().reduce(weighed, partitions, shared, **options)
 
 
 class Travelling:
-    """As a cluster: some tasks get no units, whatever is handed on is pickled, and blocks are finished apart."""
+    """As a cluster: some tasks get no partitions, whatever is handed on is pickled, and blocks are finished apart."""
 
     def __init__(self, parallelism: int = 3) -> None:
         self.parallelism = parallelism
 
-    def reduce(self, task, units, shared, *, combine=iadd, blocks=1, finish=None):
-        groups = [units[::3], [], units[1::3], units[2::3]]
+    def reduce(self, task, partitions, shared, *, combine=iadd, blocks=1, finish=None):
+        groups = [partitions[::3], [], partitions[1::3], partitions[2::3]]
         parts = [sent(task)(sent(group), sent(shared)) for group in groups]
         results = []
         for block in range(blocks):
