@@ -188,7 +188,9 @@ def test_pickled_rules_keep_every_field():
     for i, name in enumerate(names):
         default = getattr(rules, name)
         kind = type(default)
-        other = next(member for member in kind if member != default) if issubclass(kind, Enum) else kind(i + 2)
+        other = (
+            next(member for member in kind if member != default) if issubclass(kind, Enum) else kind(i + 2)
+        )
         setattr(rules, name, other)
     loaded = pickle.loads(pickle.dumps(rules))
     assert len(names) == 19
