@@ -45,7 +45,9 @@ def lint(session: nox.Session) -> None:
     session.run("numpydoc", "lint", *map(str, sorted(Path("src").rglob("*.py"))))
     session.run("clang-format", "--dry-run", "--Werror", *map(str, sorted(Path("native").rglob("*.?pp"))))
     nanobind = session.run("python", "-m", "nanobind", "--include_dir", silent=True).strip()
-    python = session.run("python", "-c", "import sysconfig; print(sysconfig.get_path('include'))", silent=True).strip()
+    python = session.run(
+        "python", "-c", "import sysconfig; print(sysconfig.get_path('include'))", silent=True
+    ).strip()
     system = [f"-isystem{path}" for path in (nanobind, f"{nanobind}/../ext/robin_map/include", python)]
     sources = map(str, sorted(Path("native").rglob("*.cpp")))
     session.run("clang-tidy", "--quiet", *sources, "--", "-std=c++17", "-Inative", *system)
