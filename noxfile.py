@@ -31,7 +31,7 @@ ABOVE = [
     "interop",
     "parity",
     "plots",
-    "report",
+    "reporting",
 ]
 
 

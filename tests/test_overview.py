@@ -1,6 +1,7 @@
 """The overview pages agree with the code: layers, paths and names."""
 
 import ast
+import importlib
 import re
 import tomllib
 from functools import cache
@@ -92,3 +93,14 @@ def test_files_of_the_flow_exist(page):
     )
     assert len(paths) > 15
     assert [path for path in paths if not (ROOT / "src/hornbeam" / path).exists()] == []
+
+
+def test_the_reference_lists_public_names():
+    module, listed = None, []
+    for line in (ROOT / "docs/api.md").read_text().splitlines():
+        if found := re.match(r"\.\. currentmodule:: ([\w.]+)", line):
+            module = importlib.import_module(found[1])
+        elif found := re.fullmatch(r"   (\w+)", line):
+            listed.append((module, found[1]))
+    assert len(listed) > 100
+    assert [f"{module.__name__}.{name}" for module, name in listed if name not in module.__all__] == []

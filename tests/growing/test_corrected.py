@@ -13,7 +13,7 @@ from support.strategies_growing import bins_of
 
 FEW, LEAST = 5, 0.05
 
-# ---- the twin: native/chance.hpp and choice.hpp, step by step in floats
+# ---- the reference: chance.hpp and choice.hpp of native/growing, step by step in floats
 
 
 def single(bits):
