@@ -138,7 +138,7 @@ def queries(tree: Any) -> list[list[str]]:
 
     told = []
     for dialect in DIALECTS:
-        columns = tests().spoken(tree, dialect)
+        columns = tests().column_names(tree, dialect)
         query = export.to_sql(tree, dialect=dialect, columns=columns)
         nodes = [type(node).__name__ for one in sqlglot.parse(query, dialect=dialect) for node in one.walk()]
         told.append(sorted(kind for kind in nodes if kind not in ("Literal", "DPipe", "Chr", "Paren")))

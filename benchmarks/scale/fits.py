@@ -114,7 +114,8 @@ def _warm_up() -> None:
     """Load every library before the clock starts."""
     with TemporaryDirectory() as folder:
         place = write(Path(folder), 2000, 2, 2)
-        fit(ParquetSource.open(place, target="y"), CrossFitted(PRESETS["default"]), memory=50_000)
+        source, fitter = ParquetSource.open(place, target="y"), CrossFitted(PRESETS["default"])
+        fit(source, fitter, plan=Plan.of(source, fitter, memory=50_000))
 
 
 def _status(name: str) -> float:

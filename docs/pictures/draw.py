@@ -146,7 +146,7 @@ def integers() -> str:
     return picture("Integers add up to the same in any order", 820, 185, *parts)
 
 
-def verb() -> str:
+def reduce_operation() -> str:
     parts = []
     for i in range(4):
         y = 40 + 48 * i
@@ -166,7 +166,7 @@ def verb() -> str:
         text(365, 220, "combine", size=13),
         text(595, 220, "finish", size=13),
     ]
-    return picture("One verb: fold partitions, add up parts, finish", 820, 235, *parts)
+    return picture("One operation: fold partitions, add up parts, finish", 820, 235, *parts)
 
 
 PICTURES = {
@@ -174,7 +174,7 @@ PICTURES = {
     "steps": steps,
     "levels": levels,
     "integers": integers,
-    "reduce": verb,
+    "reduce": reduce_operation,
 }
 
 

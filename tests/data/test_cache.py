@@ -273,7 +273,7 @@ def test_rows_that_change_after_the_first_pass_are_refused(tmp_path):
             rows = cache.read(unit)
             return rows if self.passes == 1 else rows._replace(codes=np.ascontiguousarray(rows.codes[:, 1:]))
 
-    with pytest.raises(DataError, match="the coded rows do not fit the bins: one code a feature expected"):
+    with pytest.raises(DataError, match="the coded rows do not fit the bins: one code per feature expected"):
         Grower().grow_by_level(
             Changing(), bins, source.schema, LocalEngine(), unit=source.unit, gather_rows=5
         )

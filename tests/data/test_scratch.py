@@ -16,8 +16,8 @@ OWNER = """
 import sys
 from contextlib import suppress
 from pathlib import Path
-from hornbeam.data.files.scratch import draft_of, scratch_folder
-with scratch_folder(sys.argv[1]) as folder, draft_of(Path(sys.argv[1], "rows.arrow")) as draft:
+from hornbeam.data.files.scratch import open_draft, scratch_folder
+with scratch_folder(sys.argv[1]) as folder, open_draft(Path(sys.argv[1], "rows.arrow")) as draft:
     Path(folder, "codes").mkdir()
     draft.write(b"half")
     draft.flush()

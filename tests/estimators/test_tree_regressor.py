@@ -127,7 +127,7 @@ def test_constraints_hold_after_smoothing():
         ([1.0, np.nan], "Input y contains NaN"),
         ([1.0, np.inf], "Input y contains infinity"),
         ([1.0, 1e200], r"expected numbers up to 1e\+140"),
-        (["a", "b"], "no numbers"),
+        (["a", "b"], "not numbers"),
         ([[1.0, 2.0], [3.0, 4.0]], "1d array"),
         ([1.0], "inconsistent numbers of samples"),
     ],

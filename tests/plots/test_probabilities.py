@@ -20,8 +20,8 @@ def heights(bars):
 
 def test_rows_of_the_class_go_up_and_all_others_down():
     display = ProbabilityDisplay.from_predictions(Y, P, n_bins=4, shares=False)
-    assert heights(display.came_) == [0, 1, 0, 1]
-    assert heights(display.others_) == [-2, -1, 0, 0]
+    assert heights(display.class_bars_) == [0, 1, 0, 1]
+    assert heights(display.other_bars_) == [-2, -1, 0, 0]
     display.figure_.canvas.draw()
     assert "−" not in "".join(label.get_text() for label in display.ax_.get_yticklabels())
     texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
@@ -32,14 +32,14 @@ def test_shares_add_up_on_each_side_and_use_weights():
     display = ProbabilityDisplay.from_predictions(
         Y, P, n_bins=4, positive="no", sample_weight=[2, 1, 1, 1, 3]
     )
-    assert heights(display.came_) == [0.75, 0.25, 0, 0]
-    assert heights(display.others_) == [0, -0.25, 0, -0.75]
+    assert heights(display.class_bars_) == [0.75, 0.25, 0, 0]
+    assert heights(display.other_bars_) == [0, -0.25, 0, -0.75]
 
 
 def test_a_class_without_rows_is_drawn():
     display = ProbabilityDisplay.from_predictions(Y, P, positive="never")
-    assert sum(heights(display.came_)) == 0
-    assert sum(heights(display.others_)) == pytest.approx(-1)
+    assert sum(heights(display.class_bars_)) == 0
+    assert sum(heights(display.other_bars_)) == pytest.approx(-1)
 
 
 def test_an_estimator_predicts_the_named_class():
@@ -47,7 +47,7 @@ def test_an_estimator_predicts_the_named_class():
     y = np.repeat(["$a$", "b", "c"], 20)
     clf = TreeClassifier("cart").fit(X, y)
     display = ProbabilityDisplay.from_estimator(clf, X, y, positive="$a$", name="$mine$", n_bins=2)
-    assert (display.came.tolist(), display.others.tolist()) == ([0, 20], [40, 0])
+    assert (display.class_counts.tolist(), display.other_counts.tolist()) == ([0, 20], [40, 0])
     assert display.ax_.get_xlabel() == "predicted probability of $a$"
     assert display.ax_.get_title(loc="left") == "$mine$"
     display.figure_.canvas.draw()

@@ -175,7 +175,7 @@ def test_deciles_are_a_sort_and_a_cut():
     assert [row[0] for row in grid.rows] == [str(k) for k in range(1, 11)]
     p = clf.predict_proba(X)[:, 0]
     frame = pd.DataFrame({"p": p, "observed": y == "default"})
-    frame["shared"] = frame.groupby("p").observed.transform("mean")
+    frame["shared"] = frame.groupby("p")["observed"].transform("mean")
     top = frame.sort_values("p", ascending=False)[:50]
     assert first_number(grid.rows[0][2]) == pytest.approx(top.p.mean(), abs=6e-4)
     assert first_number(grid.rows[0][4]) == pytest.approx(top.shared.mean(), abs=6e-4)

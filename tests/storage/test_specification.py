@@ -46,7 +46,7 @@ def test_the_page_names_every_key_and_every_array():
     said = json.loads(encode(pack(ESTIMATORS[1].fit(X, Y))))  # with costs: a decision
     assert keys == set(said)
     assert list(arrays) == list(said["tree"]) == list(ARRAYS), "in the order of the fingerprint"
-    per = {"n_nodes": "nodes", "n_slots": "slots", "n_channels": "channels", "n_outputs": "answers"}
+    per = {"n_nodes": "nodes", "n_slots": "slots", "n_channels": "channels", "n_outputs": "outputs"}
     for name, array in ARRAYS.items():
         assert arrays[name] == [TYPES[array.dtype], " × ".join(per[size] for size in array.per)]
 

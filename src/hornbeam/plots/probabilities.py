@@ -19,7 +19,7 @@ class ProbabilityDisplay(OneClassDisplay):
     ----------
     edges : float64 array of shape (n_bins + 1,)
         Edges of the bins.
-    came, others : float64 arrays of shape (n_bins,)
+    class_counts, other_counts : float64 arrays of shape (n_bins,)
         Number, or weight, of the rows of the class and of all others.
     positive : label, optional
         The class of interest, for the axes.
@@ -30,7 +30,7 @@ class ProbabilityDisplay(OneClassDisplay):
     ----------
     ax_, figure_ : matplotlib axes and figure
         The axes and figure of `plot`.
-    came_, others_ : matplotlib containers of bars
+    class_bars_, other_bars_ : matplotlib containers of bars
         The drawn bars.
 
     Examples
@@ -40,22 +40,22 @@ class ProbabilityDisplay(OneClassDisplay):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> clf = TreeClassifier().fit(X[::2], y[::2])
     >>> display = ProbabilityDisplay.from_estimator(clf, X[1::2], y[1::2], n_bins=4)
-    >>> display.came.tolist(), display.others.tolist()
+    >>> display.class_counts.tolist(), display.other_counts.tolist()
     ([9.0, 3.0, 4.0, 158.0], [86.0, 12.0, 2.0, 10.0])
     """
 
     def __init__(
         self,
         edges: Floats,
-        came: Floats,
-        others: Floats,
+        class_counts: Floats,
+        other_counts: Floats,
         *,
         positive: Label | None = None,
         name: str | None = None,
     ) -> None:
         self.edges = edges
-        self.came = came
-        self.others = others
+        self.class_counts = class_counts
+        self.other_counts = other_counts
         self.positive = positive
         self.name = name
 
@@ -108,10 +108,10 @@ class ProbabilityDisplay(OneClassDisplay):
         positive = np.unique(y)[-1] if positive is None else positive
         weight = np.ones(len(p)) if sample_weight is None else np.asarray(sample_weight, float)
         edges = np.linspace(0, 1, n_bins + 1)
-        came, others = (
+        class_counts, other_counts = (
             np.histogram(p[rows], edges, weights=weight[rows])[0] for rows in (y == positive, y != positive)
         )
-        return cls(edges, came, others, positive=positive, name=name).plot(ax, **settings)
+        return cls(edges, class_counts, other_counts, positive=positive, name=name).plot(ax, **settings)
 
     def plot(self, ax: Any = None, *, shares: bool = True) -> Self:
         """Draw the bars.
@@ -134,12 +134,12 @@ class ProbabilityDisplay(OneClassDisplay):
         style = {"align": "edge", "edgecolor": "white", "linewidth": 0.5}
         which = "the class" if self.positive is None else str(self.positive)
         class_label, others_label = (
-            f"rows of {which}: {self.came.sum():,.10g}",
-            f"all others: {self.others.sum():,.10g}",
+            f"rows of {which}: {self.class_counts.sum():,.10g}",
+            f"all others: {self.other_counts.sum():,.10g}",
         )
-        up, down = (part / (max(part.sum(), 1e-300) if shares else 1.0) for part in (self.came, self.others))
-        self.came_ = ax.bar(left, up, width, color=COLORS[1], label=class_label, **style)
-        self.others_ = ax.bar(left, -down, width, color=COLORS[0], label=others_label, **style)
+        up, down = (part / (max(part.sum(), 1e-300) if shares else 1.0) for part in (self.class_counts, self.other_counts))
+        self.class_bars_ = ax.bar(left, up, width, color=COLORS[1], label=class_label, **style)
+        self.other_bars_ = ax.bar(left, -down, width, color=COLORS[0], label=others_label, **style)
         ax.axhline(0, color=GREY, linewidth=0.8)
         ax.set_xlabel(f"predicted probability of {which}", **VERBATIM)
         ax.set(xlim=(0, 1), ylabel="share of the rows" if shares else "rows")

@@ -158,7 +158,7 @@ def read(path: str | PathLike[str]) -> Model:
         return model
     found = f"{len(model.trees):,} trees" if isinstance(model, TreeCollection) else "rules"
     raise StorageError(
-        f"{os.fspath(path)}: this is a {model.estimator or 'model'} that answers with {found}; expected one tree: "
+        f"{os.fspath(path)}: this is a {model.estimator or 'model'} with {found}; expected one tree: "
         "hornbeam.load reads it"
     )
 

@@ -81,11 +81,11 @@ def test_a_tree_of_another_schema_is_refused():
 
 def test_who_wants_one_tree_is_told_what_the_file_is(tmp_path):
     write(GROVE, tmp_path / "grove.hornbeam")
-    with pytest.raises(StorageError, match="a ForestClassifier that answers with 3 trees; expected one tree"):
+    with pytest.raises(StorageError, match="a ForestClassifier with 3 trees; expected one tree"):
         read(tmp_path / "grove.hornbeam")
     assert digests(read_any(tmp_path / "grove.hornbeam")) == digests(GROVE)
     write(Model(ONE, "RuleClassifier", by_rules=True), tmp_path / "rules.hornbeam")
-    with pytest.raises(StorageError, match="a RuleClassifier that answers with rules; expected one tree"):
+    with pytest.raises(StorageError, match="a RuleClassifier with rules; expected one tree"):
         read(tmp_path / "rules.hornbeam")
 
 
