@@ -166,7 +166,9 @@ def reduce_operation() -> str:
         text(365, 220, "combine", size=13),
         text(595, 220, "finish", size=13),
     ]
-    return picture("One operation: fold partitions, add up parts, finish", 820, 235, *parts)
+    return picture(
+        "One operation: fold partitions, add up parts, finish", 820, 235, *parts
+    )
 
 
 PICTURES = {

@@ -14,13 +14,13 @@ from sklearn.metrics import log_loss, roc_auc_score
 import hornbeam
 from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.errors import DataError, ParameterError
+from hornbeam.evaluation.calibration import wilson
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.discrimination import class_grid, decile_grid
 from hornbeam.reporting.sections.earlier import Earlier, earlier_grids, earlier_text
 from hornbeam.reporting.sections.features import feature_grid
 from hornbeam.reporting.sections.groups import Groups, group_grid
-from hornbeam.reporting.sections.scores import wilson
 
 
 def tried(positive="default"):
@@ -68,7 +68,7 @@ def test_group_intervals_are_wilsons():
     grid = group_grid(reported, scored, groups)
     cell = dict(zip(grid.heads, grid.rows[0], strict=True))
     decided = (scored.decided == 0)[groups.code == 0]
-    low, high = wilson(decided.mean(), len(decided))
+    low, high = wilson(decided.mean(), len(decided), 0.95)
     assert cell["Decision rate"] == f"{decided.mean():.3f} ({low:.3f} to {high:.3f})"
 
 

@@ -25,6 +25,7 @@ from hornbeam.data.labels import Labels, read_labels
 from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.data.sources import MemorySource, Source
 from hornbeam.data.table import Table
+from hornbeam.lazy import lazy_attribute
 
 if TYPE_CHECKING:
     from hornbeam.data.files.parquet import ParquetSource
@@ -46,13 +47,9 @@ __all__ = [
     "write_parquet",
 ]
 
-_FILE_MODULES = {"ParquetSource": "parquet", "write_parquet": "parquet_writer"}
+# Imported at first use, because pyarrow is slow to load.
+_MODULES = {"ParquetSource": ".files.parquet", "write_parquet": ".files.parquet_writer"}
 
 
 def __getattr__(name: str) -> Any:
-    """Import the names of `files` at their first use, because pyarrow is slow to load."""
-    if name not in _FILE_MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"{__name__}.files.{_FILE_MODULES[name]}"), name)
+    return lazy_attribute(globals(), _MODULES, name)

@@ -10,7 +10,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
-from hornbeam.errors import EngineError, HornbeamError, MissingExtraError, ParameterError
+from hornbeam.errors import EngineError, HornbeamError, ParameterError, import_extra
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -74,11 +74,9 @@ def explained(client: Client) -> Iterator[None]:
 
 
 def _check_client(client: Client) -> None:
-    try:
-        from distributed import Client
-    except ImportError as error:
-        message = "DaskEngine needs distributed. Install it: pip install 'hornbeam[dask]'."
-        raise MissingExtraError(message) from error
+    import_extra("distributed", "dask", "DaskEngine")
+    from distributed import Client
+
     if isinstance(client, Client) and client.status in ("closed", "closing"):
         raise ParameterError(
             "client is closed; expected one that is connected. Connect a new one: Client(address)."

@@ -15,7 +15,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from hornbeam.data.engine import Task, fold_partitions, group_partitions
-from hornbeam.errors import EngineError, HornbeamError, MissingExtraError, ParameterError
+from hornbeam.errors import EngineError, HornbeamError, ParameterError, import_extra
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -198,11 +198,9 @@ def _reason(error: Exception) -> str:
 
 
 def _check_session(spark: SparkSession) -> None:
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError as error:
-        message = "SparkEngine needs pyspark. Install it: pip install 'hornbeam[spark]'."
-        raise MissingExtraError(message) from error
+    import_extra("pyspark", "spark", "SparkEngine")
+    from pyspark.sql import SparkSession
+
     if not isinstance(spark, SparkSession):
         raise ParameterError(
             f"spark is {spark!r}; expected a classic pyspark.sql.SparkSession: one of Spark Connect cannot run "

@@ -82,7 +82,8 @@ class DaskTreeClassifier(MetaEstimatorMixin, ClassifierMethods):
 
     def __sklearn_tags__(self) -> Any:
         """Return the tags of the estimator."""
-        return _unfitted(self.estimator).__sklearn_tags__()
+        inner = self.estimator if isinstance(self.estimator, TreeClassifier) else TreeClassifier()
+        return inner.__sklearn_tags__()
 
     @exclusive
     def fit(

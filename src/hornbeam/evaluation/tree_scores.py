@@ -55,7 +55,7 @@ def score_tree(tree: Tree, source: Source, engine: Engine | None = None) -> Scor
     0.0
     """
     engine = LocalEngine() if engine is None else engine
-    if (tree.skeleton.missing_slot == -2).any():
+    if tree.skeleton.is_fractional:
         [partition_sums] = engine.reduce(_score_partitions, source.partitions(), (tree, source))
         if not partition_sums:
             raise _no_rows_error()
@@ -106,7 +106,7 @@ def tree_reliability(
     """
     if label not in tree.schema.classes:
         raise ParameterError(f"label={label!r}: expected one of the classes, {list(tree.schema.classes)}.")
-    if (tree.skeleton.missing_slot == -2).any():
+    if tree.skeleton.is_fractional:
         raise ParameterError(
             "the tree sends missing values to every child, so rows of a node may have different predictions; "
             "expected a tree grown with missing='own' or 'learned'. Pass reliability_curve its predictions."

@@ -14,9 +14,11 @@ In reading order:
 
 from typing import TYPE_CHECKING, Any
 
-# Not lazy: otherwise the module of the same name would hide the function.
 from hornbeam.export.condition_text import condition_text
 from hornbeam.export.people.text import to_text
+
+# Not lazy: otherwise the module of the same name would hide the function.
+from hornbeam.lazy import lazy_attribute
 
 if TYPE_CHECKING:
     from hornbeam.export.json_rules import to_json
@@ -61,36 +63,30 @@ __all__ = [
 ]
 
 _MODULES = {
-    "TestVectors": "source.vectors",
-    "rules_dict": "rule_list",
-    "rules_markdown": "rule_list",
-    "rules_text": "rule_list",
-    "rules_where": "sql.queries",
-    "to_c": "source.c",
-    "to_dot": "people.dot",
-    "to_html": "people.html",
-    "to_javascript": "source.javascript",
-    "to_json": "json_rules",
-    "to_markdown": "people.markdown",
-    "to_matrix": "runtime.matrix",
-    "to_onnx": "runtime.onnx",
-    "to_pmml": "runtime.pmml",
-    "to_python": "source.python",
-    "to_shap": "runtime.shap",
-    "to_sql": "sql.queries",
-    "to_svg": "people.svg",
-    "to_treelite": "runtime.treelite",
+    "TestVectors": ".source.vectors",
+    "rules_dict": ".rule_list",
+    "rules_markdown": ".rule_list",
+    "rules_text": ".rule_list",
+    "rules_where": ".sql.queries",
+    "to_c": ".source.c",
+    "to_dot": ".people.dot",
+    "to_html": ".people.html",
+    "to_javascript": ".source.javascript",
+    "to_json": ".json_rules",
+    "to_markdown": ".people.markdown",
+    "to_matrix": ".runtime.matrix",
+    "to_onnx": ".runtime.onnx",
+    "to_pmml": ".runtime.pmml",
+    "to_python": ".source.python",
+    "to_shap": ".runtime.shap",
+    "to_sql": ".sql.queries",
+    "to_svg": ".people.svg",
+    "to_treelite": ".runtime.treelite",
 }
 
 
 def __getattr__(name: str) -> Any:
-    from importlib import import_module
-
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
-    value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-    globals()[name] = value  # the next lookup does not call this function
-    return value
+    return lazy_attribute(globals(), _MODULES, name)
 
 
 def __dir__() -> list[str]:

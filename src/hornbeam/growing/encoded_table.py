@@ -51,7 +51,7 @@ class EncodedTable:
         if checked:
             return
         shape = self.table.n_rows, len(self.bins.n_codes)
-        if self.codes.shape != shape or self.codes.dtype not in (np.uint8, np.uint16):
+        if np.shape(self.codes) != shape or self.codes.dtype not in (np.uint8, np.uint16):
             raise DataError(
                 f"the codes are {self.codes.dtype} of shape {self.codes.shape}; expected uint8 or uint16 of shape "
                 f"{shape}. Encode the table with these bins."

@@ -80,7 +80,7 @@ def count_encoded(
 
 def skeleton_to_code_tree(skeleton: Skeleton, bins: Bins) -> CodeTree:
     """Convert splits on values into splits on codes."""
-    if (skeleton.missing_slot == -2).any():
+    if skeleton.is_fractional:
         raise ParameterError(
             "a split of this tree sends missing values to every child; expected splits that send each row to "
             "one child. Count such a tree on a table"

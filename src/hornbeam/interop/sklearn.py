@@ -14,7 +14,7 @@ from hornbeam.interop.imported_tree import ImportedTree, skeleton_from_binary
 from hornbeam.interop.input_conventions import InputConventions
 from hornbeam.interop.rounding import at_most
 from hornbeam.tree.evidence.means import variances
-from hornbeam.tree.skeleton import Skeleton
+from hornbeam.tree.skeleton import EVERY_CHILD, Skeleton
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import pull_up
 from hornbeam.typing import Bools, Counts, Floats
@@ -238,7 +238,7 @@ def to_sklearn(tree: Tree, *, missing: str = "error") -> Any:
     )
     nodes["impurity"] = impurity
     nodes["n_node_samples"] = tree.rows
-    nodes["weighted_n_node_samples"] = tree.weight * tree.unit[0]
+    nodes["weighted_n_node_samples"] = tree.weight_in_rows
     nodes["missing_go_to_left"] = left
     arrays = Arrays(schema.n_features, np.array([schema.n_outputs], np.intp), 1)
     values = np.ascontiguousarray(tree.belief[:, None, :])
@@ -263,7 +263,7 @@ def _missing_left(tree: Tree, missing: str) -> Bools:
     other = {
         "splits on categories": np.isnan(skeleton.threshold[inner]),
         "has a child for missing values alone": skeleton.n_children[inner] > 2,
-        "sends missing values to every child": skeleton.missing_slot[inner] == -2,
+        "sends missing values to every child": skeleton.missing_slot[inner] == EVERY_CHILD,
         "stops missing values": (skeleton.missing_slot[inner] == -1) & (missing == "error"),
     }
     for what, where in other.items():

@@ -11,7 +11,7 @@ from hornbeam.errors import DataError
 from hornbeam.tree.edit import count_evidence, count_stopping_rows, finer_unit, integer_weights
 from hornbeam.tree.evidence.numeric import numeric_evidence_at, numeric_units
 from hornbeam.tree.route import route
-from hornbeam.tree.skeleton import Skeleton
+from hornbeam.tree.skeleton import EVERY_CHILD, Skeleton
 from hornbeam.tree.tree import Step, Tree
 from hornbeam.tree.walk import depths, evidence_stopping, pull_up
 from hornbeam.typing import Counts, Floats
@@ -126,7 +126,7 @@ def count_source(
             "open it with schema=tree.schema"
         )
     used, skeleton = _narrowed(tree.skeleton)
-    fractional = skeleton.missing_slot == -2
+    fractional = skeleton.missing_slot == EVERY_CHILD
     if not fractional.any():
         total = _reduce(engine, _Pass(source, used, skeleton, source.unit, None))
         total = pull_up(skeleton, total)
@@ -188,7 +188,7 @@ def _count_by_level(engine: Engine, shared: _Pass) -> Counts:
     """
     skeleton, shares = shared.skeleton, shared.shares
     assert shares is not None
-    depth, fractional, done = depths(skeleton), skeleton.missing_slot == -2, -1
+    depth, fractional, done = depths(skeleton), skeleton.missing_slot == EVERY_CHILD, -1
     while True:
         total = _reduce(engine, shared)
         weight = total[:, :-1].sum(axis=1)

@@ -137,7 +137,10 @@ class ProbabilityDisplay(OneClassDisplay):
             f"rows of {which}: {self.class_counts.sum():,.10g}",
             f"all others: {self.other_counts.sum():,.10g}",
         )
-        up, down = (part / (max(part.sum(), 1e-300) if shares else 1.0) for part in (self.class_counts, self.other_counts))
+        up, down = (
+            part / (max(part.sum(), 1e-300) if shares else 1.0)
+            for part in (self.class_counts, self.other_counts)
+        )
         self.class_bars_ = ax.bar(left, up, width, color=COLORS[1], label=class_label, **style)
         self.other_bars_ = ax.bar(left, -down, width, color=COLORS[0], label=others_label, **style)
         ax.axhline(0, color=GREY, linewidth=0.8)

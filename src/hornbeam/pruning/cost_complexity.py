@@ -195,7 +195,7 @@ def cut_alphas(tree: Tree, impurity: str = "gini") -> Floats:
 
 def _links(tree: Tree, impurity: str) -> tuple[WeakestLinks, float]:
     """Return the alpha at which each node is cut, and the impurity of the root."""
-    total = tree.weight * tree.unit[0]
+    total = tree.weight_in_rows
     each = _impurities(tree, impurity) / max(total[0], 1.0)
     as_leaf = total * each
     skeleton = tree.skeleton

@@ -213,16 +213,11 @@ class _Leaves:
 
 
 def _own(tree: Tree) -> Floats:
-    own: Floats = np.minimum(_weight(tree), tree.rows)
+    own: Floats = np.minimum(tree.weight_in_rows, tree.rows)
     return own
 
 
 def _borrowed(tree: Tree) -> Floats:
-    weight = _weight(tree)
+    weight = tree.weight_in_rows
     borrowed: Floats = np.minimum(tree.borrowed, weight[0] - weight)
     return borrowed
-
-
-def _weight(tree: Tree) -> Floats:
-    weight: Floats = tree.weight * tree.unit[0]
-    return weight

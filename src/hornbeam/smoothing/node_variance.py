@@ -32,7 +32,7 @@ def node_variances(tree: Tree) -> Floats:
     if not tree.is_regression:
         of_classes: Floats = (tree.belief * (1 - tree.belief)).sum(axis=1)
         return of_classes
-    skeleton, weight = tree.skeleton, tree.weight * tree.unit[0]
+    skeleton, weight = tree.skeleton, tree.weight_in_rows
     own, borrowed, variance = variances(tree.evidence, tree.unit), tree.borrowed + 1.0, np.empty(tree.n_nodes)
     variance[0] = own[0]
     for begin, end in pairwise(skeleton.levels[1:]):

@@ -54,7 +54,7 @@ class HierarchicalShrinkage(NamedSmoother):
         """Return the smoothed tree."""
         skeleton, raw = tree.skeleton, unsmoothed(tree)
         parent = np.maximum(skeleton.parent, 0)
-        total = tree.weight * tree.unit[0]
+        total = tree.weight_in_rows
         # Below a node without rows every difference is 0, whatever its factor.
         above = np.maximum(total[parent], np.finfo(float).tiny)
         difference = raw - raw[parent]

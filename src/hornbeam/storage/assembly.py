@@ -17,6 +17,7 @@ from hornbeam.data.schema import Feature, Kind, Schema
 from hornbeam.errors import DataError, SchemaError, StorageError, TreeError
 from hornbeam.smoothing.replay import check_history, known_part
 from hornbeam.storage.decision import decode_decision
+from hornbeam.storage.earlier import present_estimator, present_settings, present_step
 from hornbeam.storage.layout import ARRAYS, OF_SKELETON, fingerprint
 from hornbeam.storage.limits import DEEPEST, MOST_NODES, REGRESSION, SEVERAL, VERSION, Sizes, sizes_of
 from hornbeam.storage.model import Model, TreeCollection
@@ -101,7 +102,7 @@ def _read_feature(said: object) -> Feature:
 def _history(said: object, schema: Schema, newer: bool) -> tuple[Step, ...]:
     if type(said) is not list:
         raise StorageError(f"history is {show(said)}; expected a list of steps")
-    history = tuple(decode_step(step, "history") for step in said)
+    history = tuple(present_step(decode_step(step, "history")) for step in said)
     if newer:  # keys added by a newer version are ignored
         history = tuple(map(known_part, history))
     check_history(history, schema)
@@ -114,7 +115,8 @@ def _estimator(said: object) -> tuple[str | None, dict[str, Any], dict[str, Any]
             return None, {}, {}
         case {"name": name, "settings": dict(settings), "learned": dict(learned), **rest} if not rest:
             name = decode_text(name, "the estimator's name")
-            return name, _read_settings(settings, name), _read_settings(learned, name)
+            settings = present_settings(_read_settings(settings, name))
+            return present_estimator(name), settings, _read_settings(learned, name)
     raise StorageError(f"estimator is {show(said)}; expected null, or a name, settings and what was learned")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from hornbeam.errors import StorageError
+from hornbeam.storage import earlier
 from hornbeam.storage.values import show
 
 __all__ = [
@@ -31,8 +32,8 @@ KINDS = {
     "regression trees": (1, 2),
 }  # classification or regression; with the version that introduced each
 DECISIONS = (1, 3)  # the version that introduced decision rules
-REGRESSION = ("regression tree", "regression trees")
-SEVERAL = ("trees", "regression trees")
+REGRESSION = ("regression tree", "regression trees", *earlier.KINDS)
+SEVERAL = ("trees", "regression trees", "measured trees")
 
 MOST_NODES = 2**24  # per tree
 MOST = {"n_nodes": MOST_NODES, "n_classes": 2**16, "n_features": 2**17, "n_slots": 2**28}
@@ -92,7 +93,7 @@ def sizes_of(header: Mapping[str, Any]) -> Sizes:
             "wrote it, or a newer one"
         )
     kind = header.get("kind")
-    if not isinstance(kind, str) or kind not in KINDS:
+    if not isinstance(kind, str) or kind not in (*KINDS, *earlier.KINDS):
         raise StorageError(
             f"kind is {show(kind)}; expected {', '.join(map(repr, KINDS))}: a newer Hornbeam may know it"
         )

@@ -223,7 +223,7 @@ def route_held_out(tree: Tree, table: Table) -> tuple[Indices | None, Floats]:
     ([1, 1, 2], [[0.0, 0.0], [2.0, 0.0], [0.0, 1.0]])
     """
     skeleton, n_classes = tree.skeleton, tree.n_classes
-    if (skeleton.missing_slot == -2).any():
+    if skeleton.is_fractional:
         unit = fractional_unit(skeleton, table)
         evidence, _ = count_evidence(skeleton, table, unit, tree.weight)
         return None, np.multiply(evidence_stopping(skeleton, evidence), unit)

@@ -35,7 +35,7 @@ _PRESETS = ("default", "cart", "c4.5", "c4.4", "id3")
 @click.option(
     "--preset",
     type=click.Choice(_PRESETS),
-    help="The recipe; default: default.",
+    help="The recipe to start from: default unless you name another.",
 )
 @click.option("--smoothing", default="auto", metavar="NAME", help="cross-fitted, laplace, hgs, hdp, raw, ...")
 @click.option(

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any
 
 from hornbeam.data.files.paths import one_line
-from hornbeam.errors import DataError, MissingExtraError
+from hornbeam.errors import DataError, import_extra
 
 __all__ = ["MISSING_MARKS", "arrow_types", "read_delimited"]
 
@@ -62,13 +62,10 @@ def read_delimited(
     >>> table["age"].to_pylist(), table["smokes"].to_pylist()
     ([30, 41], ['no', None])
     """
-    try:
-        import pyarrow as pa
-        from pyarrow import csv as arrow_csv
-    except ImportError as error:
-        raise MissingExtraError(
-            "Text files need pyarrow. Install it: pip install 'hornbeam[cli]'."
-        ) from error
+    import_extra("pyarrow", "cli", "Reading text files")
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
     if encoding.lower().replace("_", "-") not in ("utf-8", "utf8"):
         data = _transcoded(data, name, encoding)
     names, n_lines, delimiter = _header(data, name, delimiter)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from hornbeam.errors import DataError, HornbeamError, MissingExtraError
+from hornbeam.errors import DataError, HornbeamError, import_extra
 
 __all__ = ["Paths", "is_remote", "list_files", "need_arrow", "one_line", "open_file", "stat"]
 
@@ -20,12 +20,7 @@ def need_arrow() -> None:
     --------
     >>> need_arrow()
     """
-    try:
-        import pyarrow.parquet  # noqa: F401
-    except ImportError as error:
-        raise MissingExtraError(
-            "Parquet and Arrow files need pyarrow. Install it: pip install 'hornbeam[parquet]'."
-        ) from error
+    import_extra("pyarrow", "parquet", "Reading Parquet and Arrow files")
 
 
 def list_files(paths: Paths) -> list[str]:

@@ -11,18 +11,16 @@ import numpy as np
 from hornbeam.data.files.scratch import scratch_folder
 from hornbeam.data.schema import generated_names
 from hornbeam.engines.dask_checks import explained
-from hornbeam.errors import DataError, MissingExtraError, ParameterError
+from hornbeam.errors import DataError, ParameterError, import_extra
 
 __all__ = ["is_array", "is_lazy", "shared_folder", "write_collection"]
 
 
 def is_lazy(X: Any) -> bool:
     """Whether X is a dask collection."""
-    try:
-        from dask.base import is_dask_collection
-    except ImportError as error:
-        message = "DaskTreeClassifier needs dask. Install it: pip install 'hornbeam[dask]'."
-        raise MissingExtraError(message) from error
+    import_extra("dask", "dask", "DaskTreeClassifier")
+    from dask.base import is_dask_collection
+
     return bool(is_dask_collection(X))
 
 

@@ -54,7 +54,7 @@ def known_shares(tree: Tree, table: Table) -> Counts | None:
     >>> (known_shares(tree, table) * tree.unit[0]).tolist()
     [5.0, 2.0, 2.0]
     """
-    if not (tree.skeleton.missing_slot == -2).any():
+    if not tree.skeleton.is_fractional:
         return None
     return known_weight(tree.skeleton, table, integer_weights(table, tree.unit.item(0)))
 
@@ -82,7 +82,7 @@ def _row_weights(estimator: Any, table: Table, sample_weight: Any, tree: Tree) -
 def _resmooth(estimator: Any, tree: Tree) -> None:
     """Smooth a tree with new evidence; the estimator changes only if nothing fails."""
     smoothed = replay(_smoothers(estimator), tree)
-    if (tree.skeleton.missing_slot == -2).any():
+    if tree.skeleton.is_fractional:
         estimator._shares = _shares(estimator)
     estimator.tree_ = smoothed
 

@@ -7,6 +7,7 @@ from math import ceil, isqrt
 from numbers import Integral, Real
 from typing import Any
 
+from hornbeam.data.binning.bins import MOST_BINS
 from hornbeam.errors import ParameterError, shown
 
 __all__ = [
@@ -31,7 +32,6 @@ __all__ = [
     "unknown_name_error",
 ]
 
-MOST_BINS = 65_535
 _MOST = 2**63 - 1  # largest integer of the kernels
 _MOST_TREES = 1_000_000
 

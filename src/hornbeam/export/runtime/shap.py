@@ -154,7 +154,7 @@ class _Copies:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.n_left = tree.n_nodes + _MAX_COPIES
-        self.rows = (tree.weight * tree.unit[0]).tolist()
+        self.rows = tree.weight_in_rows.tolist()
         self.stopped = (evidence_stopping(tree.skeleton, tree.weight) * tree.unit[0]).tolist()
 
     def split(self, node: int, ranges: dict[int, _Range]) -> _Target:

@@ -15,6 +15,7 @@ from hornbeam.reporting.scored_rows import ScoredRows
 from hornbeam.reporting.sections.tree import section
 from hornbeam.reporting.summary import shown
 from hornbeam.tree import Tree
+from hornbeam.tree.skeleton import EVERY_CHILD
 
 __all__ = ["feature_grid", "feature_section"]
 
@@ -116,7 +117,7 @@ def _when_missing(tree: Tree, feature: int) -> str:
         words
         for words, some in (
             ("take a branch", (slots >= 0).any()),
-            ("take every branch in part", (slots == -2).any()),
+            ("take every branch in part", (slots == EVERY_CHILD).any()),
             ("stop", (slots == -1).any()),
         )
         if some

@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from hornbeam.data.schema import Kind
 from hornbeam.errors import DataError, ParameterError
+from hornbeam.evaluation.calibration import wilson
 from hornbeam.evaluation.scores import LEAST_PROBABILITY
 from hornbeam.export.wording import label_text, number_text
 from hornbeam.reporting.grid import Grid, around
 from hornbeam.reporting.markup import Markup, element
 from hornbeam.reporting.reported_model import ReportedModel
 from hornbeam.reporting.scored_rows import ScoredRows
-from hornbeam.reporting.sections.scores import half_width, wilson
+from hornbeam.reporting.sections.scores import LEVEL, half_width
 from hornbeam.reporting.sections.tree import section
 from hornbeam.reporting.summary import shown
 from hornbeam.typing import Bools, Floats
@@ -225,7 +226,8 @@ def _cost(reported: ReportedModel, scored: ScoredRows, mask: Bools) -> dict[str,
 def _share(hits: Bools) -> str:
     if not len(hits):
         return "–"
-    return around(float(hits.mean()), *wilson(float(hits.mean()), len(hits)))
+    low, high = map(float, wilson(float(hits.mean()), len(hits), LEVEL))
+    return around(float(hits.mean()), low, high)
 
 
 def _mean(values: Floats) -> str:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm, rankdata
 
 from hornbeam.evaluation import ks_statistic
+from hornbeam.evaluation.calibration import wilson
 from hornbeam.evaluation.scores import LEAST_PROBABILITY
 from hornbeam.export.prediction_text import mean_text
 from hornbeam.reporting.scored_rows import ScoredRows
@@ -25,7 +26,6 @@ __all__ = [
     "headline",
     "losses",
     "paired",
-    "wilson",
 ]
 
 LEVEL = 0.95  # level of the intervals
@@ -171,7 +171,9 @@ def paired(name: str, own: Floats, base: Floats) -> Score:
     (0.6, 1.1, 0.5)
     """
     value, half = float(own.mean()), half_width(own)
-    low, high = wilson(value, len(own)) if name == "accuracy" else (value - half, value + half)
+    low, high = (
+        map(float, wilson(value, len(own), LEVEL)) if name == "accuracy" else (value - half, value + half)
+    )
     gain = own - base if name == "accuracy" else base - own
     better, around = float(gain.mean()), half_width(gain)
     return Score(
@@ -194,20 +196,6 @@ def half_width(values: Floats) -> float:
 
 def _quantile() -> float:
     return float(norm.isf((1 - LEVEL) / 2))
-
-
-def wilson(share: float, n: int) -> tuple[float, float]:
-    """Return Wilson's interval for a share of n rows.
-
-    Examples
-    --------
-    >>> [round(bound, 3) for bound in wilson(0.5, 20)]
-    [0.299, 0.701]
-    """
-    z2 = _quantile() ** 2
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = np.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n**2))) / (1 + z2 / n)
-    return max(float(centre - half), 0.0), min(float(centre + half), 1.0)
 
 
 def area_score(target: NDArray[Any], predicted: Floats, other: Floats | None = None) -> Score:
